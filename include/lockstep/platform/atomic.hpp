@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// lockstep/platform/atomic.hpp -- the seam through which all atomics go (layer: platform)
+//
+// The library uses no std::atomic and no fence but through these names. In production they *are* the
+// standard ones. A test program may define LOCKSTEP_ATOMIC_SEAM to a header of its own, in quotes,
+// which declares the same names in the same namespace; the shipped code then runs, unchanged, on
+// atomics that delay, record or reorder. The macro must be the same in the whole program.
+//
+// A seam supplies: template <class T> class atomic with load, store, exchange, fetch_add, fetch_sub,
+// fetch_or, fetch_and, compare_exchange_strong/weak (explicit orders only), thread_fence, signal_fence.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#if defined(LOCKSTEP_ATOMIC_SEAM)
+#include LOCKSTEP_ATOMIC_SEAM
+#else
+
+namespace lockstep {
+namespace platform {
+
+template <class T>
+using atomic = std::atomic<T>;
+
+inline void thread_fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
+inline void signal_fence(std::memory_order order) noexcept { std::atomic_signal_fence(order); }
+
+}  // namespace platform
+}  // namespace lockstep
+
+#endif
+
+namespace lockstep {
+namespace platform {
+
+using std::memory_order_acq_rel;
+using std::memory_order_acquire;
+using std::memory_order_relaxed;
+using std::memory_order_release;
+using std::memory_order_seq_cst;
+
+/// The word that threads wait on: 32 bits on every system that has a futex.
+using wait_word = atomic<std::uint32_t>;
+
+}  // namespace platform
+}  // namespace lockstep

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// lockstep/platform/cache_line.hpp -- keeping words of different writers apart (layer: platform)
+//
+// padded<T>        a T that shares its cache line with nothing else
+// aligned_array<T> a fixed number of T on the heap, each at its own alignment
+//
+// C++11 `new` does not honour alignments above that of max_align_t, hence the array of our own.
+//
+// The constant is 128 where hardware fetches lines in pairs (x86 since Nehalem) or has lines of 128
+// bytes (Apple's and some server AArch64 cores, POWER): there, 64 lets neighbours disturb each other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <utility>
+
+namespace lockstep {
+namespace platform {
+
+#if defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__) || defined(_M_ARM64) || \
+    defined(__powerpc64__)
+constexpr std::size_t cache_line_size = 128;
+#elif defined(__s390x__)
+constexpr std::size_t cache_line_size = 256;
+#else
+constexpr std::size_t cache_line_size = 64;
+#endif
+
+/// A T alone on its cache line. Use in static or automatic storage, as a member, or in aligned_array.
+template <class T>
+struct alignas(cache_line_size) padded {
+  T value;
+
+  padded() : value() {}
+  template <class... Arguments>
+  explicit padded(Arguments&&... arguments) : value(std::forward<Arguments>(arguments)...) {}
+};
+
+/// A fixed number of value-initialised T on cache lines of their own: no foreign data begins or ends on
+/// them. Throws std::bad_alloc as `new` does.
+template <class T>
+class aligned_array {
+ public:
+  explicit aligned_array(std::size_t size)
+      : size_(size), raw_(::operator new(size * sizeof(T) + 2 * alignment)), data_(align(raw_)) {
+    for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T();
+  }
+  ~aligned_array() {
+    for (std::size_t i = size_; i > 0; --i) data_[i - 1].~T();
+    ::operator delete(raw_);
+  }
+  aligned_array(const aligned_array&) = delete;
+  aligned_array& operator=(const aligned_array&) = delete;
+
+  T& operator[](std::size_t index) noexcept { return data_[index]; }
+  const T& operator[](std::size_t index) const noexcept { return data_[index]; }
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  static constexpr std::size_t alignment =
+      alignof(T) > cache_line_size ? alignof(T) : cache_line_size;
+
+  static T* align(void* raw) noexcept {
+    const std::uintptr_t mask = alignment - 1;
+    return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
+  }
+
+  std::size_t size_;
+  void* raw_;
+  T* data_;
+};
+
+}  // namespace platform
+}  // namespace lockstep

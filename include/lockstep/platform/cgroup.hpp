@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// lockstep/platform/cgroup.hpp -- how many CPUs' worth of time a container grants (layer: platform)
+//
+// Reads the CPU quota of control groups version 1 and 2 for the calling process: every group from its
+// own up to the mount is looked at, the smallest quota counts. Mount points come from mountinfo, so
+// systems that mount elsewhere, or bind-mount a sub-tree into a container, are read rightly.
+//
+// The text functions are pure; `root` is a directory put before every path, for tests.
+// Source [CGROUP-V1], [CGROUP-V2]
+#pragma once
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace lockstep {
+namespace platform {
+namespace cgroup {
+
+/// CPUs granted per unit of time; `unlimited` means no quota.
+constexpr double unlimited = -1.0;
+
+/// quota / period, or `unlimited` where either is not a positive number.
+inline double ratio(const std::string& quota, const std::string& period) {
+  const double numerator = std::strtod(quota.c_str(), nullptr);
+  const double denominator = std::strtod(period.c_str(), nullptr);
+  return numerator > 0 && denominator > 0 ? numerator / denominator : unlimited;
+}
+
+/// The content of a version 2 `cpu.max` file: "max 100000" or "150000 100000".
+inline double parse_cpu_max(const std::string& text) {
+  std::istringstream words(text);
+  std::string quota, period;
+  words >> quota >> period;
+  return ratio(quota, period);
+}
+
+/// The tighter of two quotas.
+inline double tighter(double a, double b) {
+  if (a < 0) return b;
+  if (b < 0) return a;
+  return a < b ? a : b;
+}
+
+inline bool has_word(const std::string& list, const std::string& word) {
+  return ("," + list + ",").find("," + word + ",") != std::string::npos;
+}
+
+/// The group of the process in /proc/self/cgroup's text: version 2 has an empty controller list.
+inline std::string find_group(const std::string& cgroup_text, bool version_2) {
+  std::istringstream lines(cgroup_text);
+  std::string line;
+  while (std::getline(lines, line)) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    if (version_2 ? controllers.empty() : has_word(controllers, "cpu")) {
+      return line.substr(second + 1);
+    }
+  }
+  return std::string();
+}
+
+/// One mounted hierarchy: where it is, and which group its top directory shows.
+struct mount {
+  std::string point;
+  std::string shown_group;
+  bool version_2 = false;
+};
+
+/// Reads one line of mountinfo; false if it is no hierarchy with CPU quotas.
+inline bool parse_mount(const std::string& line, mount& result) {
+  const std::size_t separator = line.find(" - ");
+  if (separator == std::string::npos) return false;
+  std::istringstream left(line.substr(0, separator)), right(line.substr(separator + 3));
+  std::string id, parent, device, type, source, options;
+  left >> id >> parent >> device >> result.shown_group >> result.point;
+  right >> type >> source >> options;
+  result.version_2 = type == "cgroup2";
+  return result.version_2 || (type == "cgroup" && has_word(options, "cpu"));
+}
+
+/// `group` as seen below a mount whose top directory is `shown`.
+inline std::string relative_group(const std::string& group, const std::string& shown) {
+  if (shown == "/" || shown.empty()) return group == "/" ? std::string() : group;
+  if (group.compare(0, shown.size(), shown) != 0) return std::string();
+  return group.substr(shown.size());
+}
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path.c_str());
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  return text.str();
+}
+
+inline double quota_of_directory(const std::string& directory, bool version_2) {
+  if (version_2) return parse_cpu_max(read_file(directory + "/cpu.max"));
+  return ratio(read_file(directory + "/cpu.cfs_quota_us"),
+               read_file(directory + "/cpu.cfs_period_us"));
+}
+
+/// The tightest quota from the process's group up to the top of one mounted hierarchy.
+inline double quota_of_mount(const std::string& root, const mount& where,
+                             const std::string& cgroup_text) {
+  std::string group =
+      relative_group(find_group(cgroup_text, where.version_2), where.shown_group);
+  double result = unlimited;
+  while (true) {
+    result = tighter(result, quota_of_directory(root + where.point + group, where.version_2));
+    const std::size_t slash = group.rfind('/');
+    if (slash == std::string::npos) return result;
+    group.resize(slash);
+  }
+}
+
+/// The quota in force for the calling process, in CPUs, or `unlimited`.
+inline double quota(const std::string& root = std::string()) {
+  const std::string groups = read_file(root + "/proc/self/cgroup");
+  std::istringstream mounts(read_file(root + "/proc/self/mountinfo"));
+  double result = unlimited;
+  std::string line;
+  while (std::getline(mounts, line)) {
+    mount where;
+    if (parse_mount(line, where)) result = tighter(result, quota_of_mount(root, where, groups));
+  }
+  return result;
+}
+
+}  // namespace cgroup
+}  // namespace platform
+}  // namespace lockstep

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// lockstep/platform/futex_portable.hpp -- the futex contract on the standard library (layer: platform)
+//
+// The contract is in futex.hpp. Here: a table of mutex and condition variable pairs, chosen by a hash
+// of the word's address. A wake wakes the whole bucket, so that a neighbour of the same bucket may
+// return spuriously, which F1 allows.
+//
+// The table is made at first use and never destroyed: objects in static storage may wait and notify
+// before main and while the program exits.
+//
+//   P1  The waiter compares and enters the condition variable under the bucket's mutex, the waker
+//       takes the same mutex before it notifies: that is F3.
+//
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  word.load   relaxed  -      F5 promises no order; the mutex of P1 makes the last change visible
+//
+// Cost   wait: lock, condition variable wait. Wake: lock, and a system call when the bucket has waiters.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "atomic.hpp"
+#include "futex.hpp"
+
+namespace lockstep {
+namespace platform {
+
+struct portable_futex {
+  static const char* name() noexcept { return "mutex and condition variable"; }
+
+  static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+    bucket& home = bucket_of(&word);
+    std::unique_lock<std::mutex> lock(home.mutex);
+    if (word.load(memory_order_relaxed) != expected) return;  // 1
+    ++home.waiters;
+    if (deadline == no_deadline) {
+      home.changed.wait(lock);
+    } else {
+      home.changed.wait_until(lock, to_time_point(deadline));
+    }
+    --home.waiters;
+  }
+
+  static void wake_one(const wait_word* word) { wake_all(word); }
+
+  static void wake_all(const wait_word* word) {
+    bucket& home = bucket_of(word);
+    std::lock_guard<std::mutex> lock(home.mutex);
+    if (home.waiters > 0) home.changed.notify_all();
+  }
+
+ private:
+  struct bucket {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::size_t waiters = 0;
+  };
+
+  static bucket& bucket_of(const wait_word* word) {
+    constexpr unsigned bits = 8;
+    static bucket* const table = new bucket[std::size_t{1} << bits];
+    // Fibonacci hashing: the high bits of the product depend on all bits of the address.
+    const std::uint64_t address = reinterpret_cast<std::uintptr_t>(word);
+    return table[static_cast<std::size_t>((address * 0x9E3779B97F4A7C15u) >> (64 - bits))];
+  }
+
+  static std::chrono::steady_clock::time_point to_time_point(std::uint64_t nanoseconds) {
+    using std::chrono::steady_clock;
+    const std::uint64_t longest = ~std::uint64_t{0} >> 2;
+    const std::chrono::nanoseconds since(
+        static_cast<std::int64_t>(nanoseconds < longest ? nanoseconds : longest));
+    return steady_clock::time_point(std::chrono::duration_cast<steady_clock::duration>(since));
+  }
+};
+
+}  // namespace platform
+}  // namespace lockstep

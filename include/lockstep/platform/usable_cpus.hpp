@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// lockstep/platform/usable_cpus.hpp -- how many CPUs this process may really use (layer: platform)
+//
+// The CPUs of the affinity mask, cut by the control group's quota (rounded down, at least one): a
+// container with a quota of 2 CPUs on a machine of 64 has 2. More runnable threads than that are
+// *crowded*: spinning then takes time from the very thread one waits for.
+#pragma once
+
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+#include "cgroup.hpp"
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace lockstep {
+namespace platform {
+
+/// The numbers of the CPUs in the affinity mask of the calling thread, ascending; empty if unknown.
+inline std::vector<unsigned> affinity() {
+  std::vector<unsigned> cpus;
+#if defined(__linux__)
+  // The kernel refuses a mask smaller than its own, hence the growth.
+  for (std::size_t limit = 1024; limit <= 1024 * 1024; limit *= 4) {
+    cpu_set_t* const mask = CPU_ALLOC(limit);
+    if (mask == nullptr) break;
+    const std::size_t size = CPU_ALLOC_SIZE(limit);
+    const bool known = sched_getaffinity(0, size, mask) == 0;
+    for (std::size_t cpu = 0; known && cpu < limit; ++cpu) {
+      if (CPU_ISSET_S(cpu, size, mask)) cpus.push_back(static_cast<unsigned>(cpu));
+    }
+    CPU_FREE(mask);
+    if (known) break;
+  }
+#endif
+  return cpus;
+}
+
+/// Looks afresh; about 100 us.
+inline unsigned count_usable_cpus() {
+  unsigned count = static_cast<unsigned>(affinity().size());
+  if (count == 0) count = std::thread::hardware_concurrency();
+#if defined(__linux__)
+  const double quota = cgroup::quota();
+  if (quota >= 0 && quota < count) count = static_cast<unsigned>(quota);
+#endif
+  return count > 0 ? count : 1;
+}
+
+/// The count as it was when the process first asked.
+inline unsigned usable_cpus() {
+  static const unsigned count = count_usable_cpus();
+  return count;
+}
+
+}  // namespace platform
+
+using platform::usable_cpus;
+
+}  // namespace lockstep

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// lockstep/team/job.hpp -- a callable small enough to travel with the phase that announces it (layer: team)
+//
+// A job calls f(member&). A closure that is small, trivially copyable and callable while const is copied
+// into the job: whoever fetches the job's cache line has all it needs. Any other is called through a
+// pointer, and must live until the last call has returned. No allocation either way.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "member.hpp"
+
+namespace lockstep {
+
+class job {
+ public:
+  /// With a 4-byte phase before it, a job fills one cache line of 64 bytes.
+  static constexpr std::size_t closure_size = 48;
+
+  template <class Function>
+  void assign(Function& f) noexcept {
+    assign(f, std::integral_constant<bool, travels<Function>::value>());
+  }
+  void operator()(member& self) { call_(*this, self); }
+
+ private:
+  template <class Function>
+  struct const_callable {
+    template <class F>
+    static auto test(int)
+        -> decltype(std::declval<const F&>()(std::declval<member&>()), std::true_type());
+    template <class F>
+    static std::false_type test(...);
+    static constexpr bool value = decltype(test<Function>(0))::value;
+  };
+  template <class Function>
+  struct travels {
+    static constexpr bool value = std::is_trivially_copyable<Function>::value &&
+                                  std::is_trivially_destructible<Function>::value &&
+                                  const_callable<Function>::value &&
+                                  sizeof(Function) <= closure_size &&
+                                  alignof(Function) <= alignof(void*);
+  };
+
+  template <class Function>
+  void assign(Function& f, std::true_type /*travels*/) noexcept {
+    using closure = typename std::remove_const<Function>::type;
+    ::new (static_cast<void*>(closure_)) closure(f);
+    call_ = [](job& self, member& who) {
+      (*reinterpret_cast<const closure*>(self.closure_))(who);
+    };
+  }
+  template <class Function>
+  void assign(Function& f, std::false_type /*stays*/) noexcept {
+    using pointer = Function*;
+    ::new (static_cast<void*>(closure_)) pointer(&f);
+    call_ = [](job& self, member& who) { (**reinterpret_cast<pointer*>(self.closure_))(who); };
+  }
+
+  void (*call_)(job&, member&) = nullptr;
+  alignas(void*) unsigned char closure_[closure_size];
+};
+
+static_assert(sizeof(job) <= 64 - alignof(void*), "phase and job share a line");
+
+}  // namespace lockstep

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// lockstep/wait/deadline.hpp -- when to stop waiting, and how a wait ended (layer: wait)
+//
+// Deadlines are points on the monotonic clock: setting the wall clock moves none of them. Times that
+// overflow mean "never", negative times mean "now".
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "../platform/system.hpp"
+
+namespace lockstep {
+
+/// How a timed wait ended.
+enum class wait_status {
+  ready,      ///< what was waited for has happened (and was taken)
+  timed_out,  ///< it has not happened in time; nothing was taken
+  terminated  ///< terminate() was called; no wait on the object blocks any more
+};
+
+class deadline {
+ public:
+  static constexpr deadline never() noexcept { return deadline(platform::no_deadline); }
+
+  template <class Rep, class Period>
+  static deadline after(std::chrono::duration<Rep, Period> time) {
+    using std::chrono::nanoseconds;
+    // Compared in floating point, where no duration overflows; exact enough for a range check.
+    const double wished = std::chrono::duration<double, std::nano>(time).count();
+    if (!(wished > 0)) return deadline(0);
+    if (wished > 9.0e18) return never();
+    const std::uint64_t now = platform::monotonic_nanoseconds();
+    const std::uint64_t length =
+        static_cast<std::uint64_t>(std::chrono::duration_cast<nanoseconds>(time).count());
+    return length < platform::no_deadline - now ? deadline(now + length) : never();
+  }
+
+  constexpr bool is_never() const noexcept { return nanoseconds_ == platform::no_deadline; }
+  constexpr std::uint64_t nanoseconds() const noexcept { return nanoseconds_; }
+  bool is_past(std::uint64_t now) const noexcept { return now >= nanoseconds_; }
+
+ private:
+  explicit constexpr deadline(std::uint64_t nanoseconds) noexcept : nanoseconds_(nanoseconds) {}
+
+  std::uint64_t nanoseconds_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// lockstep/wait/sleeper_mark.hpp -- "somebody sleeps", beside the state it is about (layer: wait)
+//
+// For objects whose lifetime their structure guarantees: the notifier looks at the mark *after* the
+// change that lets waiters go, so the object must outlive every notify() call. Where a waiter may
+// destroy the object as soon as it is let go, the mark must be part of the state: see sync/event.hpp.
+//
+// The mark is even while nobody sleeps. A sleeper makes it odd and sleeps on the odd value it made or
+// found; whoever wakes makes it the next even number first.
+//
+//   M1  It is legal for the mark to be odd with no sleeper (a wake for nobody); it is illegal for a
+//       thread to sleep on it while it is even.
+//   M2  Every odd value is left by exactly one step to the next even one, and a wake of all follows it.
+//       So a thread that announced itself before the step either never falls asleep, since the word is
+//       no longer what it saw, or is woken. A plain flag would not do: the sleeper of the next phase
+//       would set it again, and one that was about to sleep for this phase would find it set.
+//
+//     notifier                            sleeper
+//     phase.store(p + 1)                  odd = announce()               (2)
+//     fence_light()                       fence_heavy()
+//     if (mark.load() is odd)      (1)    if (phase.load() is still p)
+//       step to even, wake all     (3)      futex_wait(mark, odd)
+//
+// By A1 of process_fence.hpp, not both loads miss the other side's store.
+//
+// Memory order (# marks the line)
+//   #  access                 order    pairs  why it suffices
+//   1  mark.load              relaxed  2      the fences order it after the phase and that is all
+//   2  mark.fetch_or          relaxed  1      as 1
+//   3  mark.compare_exchange  relaxed  2      M2 needs the order of changes to this word only; the
+//                                             kernel orders its comparison after the wake's lock
+//
+// Cost   notify with nobody asleep: one load of a line that nobody writes, no read-modify-write, no
+//        fence where the system has a process-wide one.
+#pragma once
+
+#include <cstdint>
+
+#include "../platform/config.hpp"
+#include "../platform/system.hpp"
+#include "deadline.hpp"
+
+namespace lockstep {
+
+class sleeper_mark {
+ public:
+  /// To be called after the change that lets waiters go. Wakes all who sleep on this mark.
+  void notify() {
+    platform::fence_light();
+    if ((mark_.load(platform::memory_order_relaxed) & 1u) != 0) wake();  // 1
+  }
+
+  /// Sleeps unless `what.ready()` when looked at after the announcement. May return for no reason.
+  template <class Waitable>
+  void sleep(const Waitable& what, deadline until) {
+    const std::uint32_t odd = mark_.fetch_or(1u, platform::memory_order_relaxed) | 1u;  // 2
+    const bool fenced = platform::fence_heavy();
+    if (what.ready()) return;
+    platform::futex_wait(mark_, odd, fenced ? until.nanoseconds() : soon(until));
+  }
+
+ private:
+  LOCKSTEP_NOINLINE void wake() {
+    std::uint32_t odd = mark_.load(platform::memory_order_relaxed);  // 1
+    if ((odd & 1u) == 0) return;
+    if (mark_.compare_exchange_strong(odd, odd + 1u, platform::memory_order_relaxed,  // 3
+                                      platform::memory_order_relaxed)) {              // 3
+      platform::futex_wake_all(&mark_);
+    }
+  }
+
+  /// Without the fence a notifier may have missed the announcement: look again in a millisecond.
+  static std::uint64_t soon(deadline until) {
+    const std::uint64_t limit = platform::monotonic_nanoseconds() + 1000000;
+    return limit < until.nanoseconds() ? limit : until.nanoseconds();
+  }
+
+  platform::wait_word mark_{0};
+};
+
+}  // namespace lockstep

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// lockstep/wait/wait_engine.hpp -- how a thread waits until something is ready (layer: wait)
+//
+// One loop for all objects of the library: spin for a time, then yield while that helps, then sleep in
+// the kernel. What is waited for is a Waitable:
+//     bool ready() const noexcept        looks, with acquire order; never blocks
+//     void sleep(deadline until)         announces a sleeper, looks again, sleeps; may return any time
+// See sleeper_mark.hpp and sync/event.hpp for the two ways to be one, and for the notifier's side.
+//
+//   W1  wait() returns true only after ready() was true, false only after the deadline.
+//   W2  wait() sleeps only through Waitable::sleep, which looks again after it has announced itself:
+//       no wake-up can be lost between the last look and the sleep.
+//
+// Cost   ready at once: one look. Uncrowded: polls, no system call for spin_budget. Crowded: a yield is
+//        0.5 us alone, 1.4 us with a switch; a sleep and wake 2 us on one CPU, 15 to 35 us across.
+//
+// Tuning (2 virtual CPUs of an EPYC, kernel 6.18; bench/sync, bench/team)
+//   spin_budget   2 us: longer spins cost a whole budget a wait when both threads share a CPU, and end
+//                 few waits more; a 50 us spin made such a fork/join 100 us.
+//   yield_limit   64: about 32 us alone, which is what the sleep would have cost (the 2-competitive
+//                 choice); crowded, one to three yields end nearly every wait.
+//   long_yield    a yield that took longer than this went to a stranger's time slice (3 ms here). Our
+//                 own crowd of 64 returns within 64 us.
+#pragma once
+
+#include <cstdint>
+
+#include "../platform/config.hpp"
+#include "../platform/cpu_relax.hpp"
+#include "../platform/system.hpp"
+#include "../platform/usable_cpus.hpp"
+#include "deadline.hpp"
+#include "wait_history.hpp"
+#include "wait_policy.hpp"
+
+namespace lockstep {
+
+class wait_engine {
+ public:
+  /// Waits until `what.ready()`. Returns false if `until` came first.
+  template <class Waitable>
+  static bool wait(Waitable& what, wait_policy policy, wait_history& history,
+                   deadline until = deadline::never()) {
+    return what.ready() || wait_slowly(what, policy, history, until);
+  }
+
+ private:
+  static constexpr std::uint64_t spin_budget = 2000;
+  static constexpr unsigned yield_limit = 64;
+  static constexpr std::uint64_t long_yield = 500000;
+  static constexpr unsigned polls_per_look_at_clock = 16;
+
+  template <class Waitable>
+  LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
+                                            wait_history& history, deadline until) {
+    if (policy.is_adaptive()) return wait_adaptively(what, policy, history, until);
+    if (policy.is_spin()) return spin(what, platform::no_deadline, until) || what.ready();
+    if (policy.is_hybrid()) {
+      const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
+      if (spin(what, budget, until)) return true;
+      if (yield(what, history.yielding, until)) return true;
+    }
+    return sleep(what, until);
+  }
+
+  template <class Waitable>
+  static bool wait_adaptively(Waitable& what, wait_policy policy, wait_history& history,
+                              deadline until) {
+    const bool may_spin = !policy.is_crowded() && usable_cpus() > 1;
+    if (may_spin && history.spinning.asks()) {
+      if (spin(what, spin_budget, until)) {
+        history.spinning.paid();
+        return true;
+      }
+      history.spinning.failed();
+    }
+    if (history.yielding.asks() && yield(what, history.yielding, until)) return true;
+    return sleep(what, until);
+  }
+
+  /// Polls for `budget` nanoseconds. The first polls go without a look at the clock, which costs as
+  /// much as one of them.
+  template <class Waitable>
+  static bool spin(Waitable& what, std::uint64_t budget, deadline until) {
+    if (poll(what)) return true;
+    if (budget == platform::no_deadline && until.is_never()) {
+      while (!poll(what)) continue;
+      return true;
+    }
+    const std::uint64_t start = platform::monotonic_nanoseconds();
+    std::uint64_t now = start;
+    while (now - start < budget && !until.is_past(now)) {
+      if (poll(what)) return true;
+      now = platform::monotonic_nanoseconds();
+    }
+    return false;
+  }
+
+  template <class Waitable>
+  static bool poll(const Waitable& what) {
+    for (unsigned i = 0; i < polls_per_look_at_clock; ++i) {
+      platform::cpu_relax();
+      if (what.ready()) return true;
+    }
+    return false;
+  }
+
+  /// Gives the CPU to others while that helps.
+  template <class Waitable>
+  static bool yield(const Waitable& what, stage_trust& trust, deadline until) {
+    std::uint64_t before = platform::monotonic_nanoseconds();
+    for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {
+      platform::yield_thread();
+      if (what.ready()) {
+        trust.paid();
+        return true;
+      }
+      const std::uint64_t after = platform::monotonic_nanoseconds();
+      if (after - before > long_yield) {
+        trust.failed_badly();
+        return false;
+      }
+      before = after;
+    }
+    return false;
+  }
+
+  template <class Waitable>
+  static bool sleep(Waitable& what, deadline until) {
+    while (!what.ready()) {
+      if (!until.is_never() && until.is_past(platform::monotonic_nanoseconds())) return what.ready();
+      what.sleep(until);
+    }
+    return true;
+  }
+};
+
+}  // namespace lockstep
