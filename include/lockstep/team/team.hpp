@@ -67,7 +67,7 @@ class team {
   /// Calls f(member&) once on every member; returns when all have returned. See T1 to T3.
   template <class Function>
   void run(Function&& f) {
-    if (size_ == 1 || innermost() == this) {
+    if (innermost() == this) {
       member alone(0, 1, nullptr);
       f(alone);
       return;

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// thread_synchronizer.h -- the five classes of ThreadSynchronizer, as a thin layer over lockstep
+//
+// Programs written for ThreadSynchronizer compile and mean the same. New ones should use lockstep's own
+// classes: their notify() does not wait, and their waits tell how they ended and may have a time limit.
+//
+//   C1  notify() returns only after the waiter (of N: every waiter) has come to the wait() that it ends.
+//       So a second notify() waits until the first was taken. Who calls notify() and wait() on the same
+//       object from one thread waits for ever, as with the original.
+//   C2  What happens before notify() happens before the return of the wait() that it ends; what happens
+//       before that wait() happens before the return of notify().
+//   C3  After terminate() every call returns at once, also one that is blocked; isTerminating() is true.
+//   C4  Where N threads notify, each ends a phase with one call. Not as with the original, where a fast
+//       one that called twice stood in for another, the second call belongs to the next phase. The N
+//       threads may be others in each phase.
+//
+// Memory order (# marks the line)
+//   #  access            order    pairs  why it suffices
+//   1  threads.fetch_add relaxed  -      hands out numbers, nothing else
+//
+// Cost   two lockstep notifications for one of the original; two short locks more where N notify.
+// Source github.com/ShoYamanishi/ThreadSynchronizer: interface and meaning, no code.
+#pragma once
+
+// The original included these, and its users have come to rely on them.
+#include <atomic>
+#include <condition_variable>
+#include <iomanip>
+#include <iostream>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "lockstep/platform/atomic.hpp"
+#include "lockstep/platform/system.hpp"
+#include "lockstep/sync/barrier.hpp"
+#include "lockstep/sync/event.hpp"
+#include "lockstep/sync/fan_in.hpp"
+#include "lockstep/sync/fan_out.hpp"
+#include "lockstep/sync/rendezvous.hpp"
+
+#if defined(LOCKSTEP_COMPAT_USING_NAMESPACE_STD)
+using namespace std;
+#endif
+
+namespace lockstep {
+namespace compat {
+
+/// Two primitives in opposite directions: waiters say that they have come, notifiers let them go.
+template <class Waiting, class Going>
+class handshake {
+ public:
+  /// going_ is first in both functions: it is the one whose message fits a bad count, and a notifier
+  /// that is let go by waiting_ must find isTerminating() true.
+  template <class... Counts>
+  explicit handshake(Counts... counts) : going_(counts...), waiting_(counts...) {}
+
+  void terminate() {
+    going_.terminate();
+    waiting_.terminate();
+  }
+  bool isTerminating() const { return going_.terminated(); }
+
+ protected:
+  Going going_;
+  Waiting waiting_;
+};
+
+/// Finds ranks for threads that notify without saying who they are.
+///
+///   P1  The phases in which one thread notifies strictly increase; so the N notifications of a phase
+///       come from N threads. For a thread keeps its place, and loses it only to one that found no
+///       place with fewer calls: then every place's next call is for a later phase than the loser's
+///       last.
+class notifier_places {
+ public:
+  explicit notifier_places(int count) : places_(static_cast<std::size_t>(count)) {}
+
+  /// One notification of the calling thread.
+  template <class Waiting, class Going>
+  void notify(Waiting& waiting, Going& going) {
+    std::size_t rank = 0;
+    // Fails only while more than N threads notify at once.
+    while (!take(rank)) {
+      if (waiting.terminated()) return;
+      platform::yield_thread();
+    }
+    if (waiting.wait(rank)) going.notify(rank);
+    give_back(rank);
+  }
+
+ private:
+  struct place {
+    std::uint64_t holder;
+    std::uint64_t calls;
+    bool in_use;
+  };
+
+  /// Unlike std::thread::id, never used again for another thread.
+  static std::uint64_t this_thread() {
+    static platform::atomic<std::uint64_t> threads(0);
+    static thread_local const std::uint64_t number =
+        threads.fetch_add(1, platform::memory_order_relaxed) + 1;  // 1
+    return number;
+  }
+
+  bool take(std::size_t& rank) {
+    const std::uint64_t self = this_thread();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::size_t count = places_.size();
+    for (rank = 0; rank < count && places_[rank].holder != self;) ++rank;
+    if (rank == count) rank = fewest_calls();
+    place& mine = places_[rank];
+    if (mine.in_use) return false;
+    mine.holder = self;
+    mine.in_use = true;
+    ++mine.calls;
+    return true;
+  }
+  void give_back(std::size_t rank) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    places_[rank].in_use = false;
+  }
+
+  /// Of the places with the fewest calls one that is not in use, if there is one.
+  std::size_t fewest_calls() const {
+    std::size_t best = 0;
+    for (std::size_t rank = 1; rank < places_.size(); ++rank) {
+      const place& here = places_[rank];
+      if (here.calls < places_[best].calls ||
+          (here.calls == places_[best].calls && places_[best].in_use)) {
+        best = rank;
+      }
+    }
+    return best;
+  }
+
+  std::mutex mutex_;
+  std::vector<place> places_;
+};
+
+}  // namespace compat
+}  // namespace lockstep
+
+/// One notifier, one waiter.
+class WaitNotifySingle : public lockstep::compat::handshake<lockstep::event, lockstep::event> {
+ public:
+  WaitNotifySingle() : handshake() {}
+
+  void notify() {
+    if (waiting_.wait()) going_.notify();
+  }
+  void wait() {
+    waiting_.notify();
+    going_.wait();
+  }
+};
+
+/// One notifier, N waiters, which call wait() with 0 to N - 1.
+class WaitNotifyMultipleWaiters
+    : public lockstep::compat::handshake<lockstep::fan_in, lockstep::fan_out> {
+ public:
+  WaitNotifyMultipleWaiters(const int num_waiters)
+      : handshake(static_cast<std::size_t>(num_waiters)) {}
+
+  void notify() {
+    if (waiting_.wait()) going_.notify();
+  }
+  void wait(const int thread_id) {
+    const std::size_t rank = static_cast<std::size_t>(thread_id);
+    waiting_.notify(rank);
+    going_.wait(rank);
+  }
+};
+
+/// N notifiers, one waiter.
+class WaitNotifyMultipleNotifiers
+    : public lockstep::compat::handshake<lockstep::fan_out, lockstep::fan_in> {
+ public:
+  WaitNotifyMultipleNotifiers(const int num_notifiers)
+      : handshake(static_cast<std::size_t>(num_notifiers)), places_(num_notifiers) {}
+
+  void notify() { places_.notify(waiting_, going_); }
+  void wait() {
+    waiting_.notify();
+    going_.wait();
+  }
+
+ private:
+  lockstep::compat::notifier_places places_;
+};
+
+/// N notifiers, N other threads as waiters, which call wait() with 0 to N - 1.
+class WaitNotifyNxN
+    : public lockstep::compat::handshake<lockstep::rendezvous, lockstep::rendezvous> {
+ public:
+  WaitNotifyNxN(const int num_participants)
+      : handshake(static_cast<std::size_t>(num_participants),
+                  static_cast<std::size_t>(num_participants)),
+        places_(num_participants) {}
+
+  void notify() { places_.notify(waiting_, going_); }
+  void wait(const int thread_id) {
+    const std::size_t rank = static_cast<std::size_t>(thread_id);
+    waiting_.notify(rank);
+    going_.wait(rank);
+  }
+
+ private:
+  lockstep::compat::notifier_places places_;
+};
+
+/// N threads which all wait for each other, and call syncThreads() with 0 to N - 1.
+class WaitNotifyEachOther {
+ public:
+  WaitNotifyEachOther(const int num_participants)
+      : barrier_(static_cast<std::size_t>(num_participants)) {}
+
+  void syncThreads(const int thread_id) {
+    barrier_.arrive_and_wait(static_cast<std::size_t>(thread_id));
+  }
+  void terminate() { barrier_.terminate(); }
+  bool isTerminating() const { return barrier_.terminated(); }
+
+ private:
+  lockstep::barrier barrier_;
+};

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// tests/support/failing_thread_system.hpp -- the native system, whose threads fail to start on command
+//
+// For LOCKSTEP_SYSTEM_SEAM: everything is what platform/system.hpp has, but the k-th thread is refused as
+// a system at its limit would refuse it.
+#pragma once
+
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace lockstep {
+namespace platform {
+
+inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+  native_futex::wait(word, expected, deadline);
+}
+inline void futex_wake_one(const wait_word* word) { native_futex::wake_one(word); }
+inline void futex_wake_all(const wait_word* word) { native_futex::wake_all(word); }
+inline void yield_thread() noexcept { std::this_thread::yield(); }
+inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanoseconds(); }
+inline void fence_light() noexcept { process_fence::light(); }
+inline bool fence_heavy() noexcept { return process_fence::heavy(); }
+
+class thread {
+ public:
+  inline static int starts_left = 0;
+  inline static int running = 0;  // of the starting thread only
+
+  template <class Function>
+  explicit thread(Function f) : thread_(checked(std::move(f))) {
+    ++running;
+  }
+  thread(thread&&) = default;
+  void join() {
+    thread_.join();
+    --running;
+  }
+
+ private:
+  template <class Function>
+  static std::thread checked(Function f) {
+    if (starts_left-- <= 0) {
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    }
+    return std::thread(std::move(f));
+  }
+
+  std::thread thread_;
+};
+
+}  // namespace platform
+}  // namespace lockstep

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// tests/team/team_test.cpp -- regions, loops, order, exceptions, and outside callers
+#include <lockstep/team/team.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "support/policies.hpp"
+#include "support/threads.hpp"
+
+namespace {
+
+using lockstep::member;
+using lockstep::team;
+
+static_assert(!std::is_copy_constructible<team>::value, "not copyable");
+
+using parameters = std::tuple<lockstep::test::named_policy, std::size_t>;
+
+class team_of : public testing::TestWithParam<parameters> {
+ protected:
+  lockstep::wait_policy policy() const { return std::get<0>(GetParam()).policy; }
+  std::size_t members() const { return std::get<1>(GetParam()); }
+  /// Spinning crowds pass a time slice for every hand-over.
+  bool is_slow() const { return policy().is_spin() && members() > lockstep::usable_cpus(); }
+  int regions(int plenty) const { return is_slow() ? 2 : policy().is_spin() ? 20 : plenty; }
+};
+
+INSTANTIATE_TEST_SUITE_P(sizes, team_of,
+                         testing::Combine(testing::ValuesIn(lockstep::test::all_policies()),
+                                          testing::Values<std::size_t>(1, 2, 3, 4, 9, 16)));
+
+TEST_P(team_of, run_calls_every_rank_once_and_returns_after_the_last) {
+  team workers(members(), policy());
+  ASSERT_EQ(workers.size(), members());
+  std::vector<int> calls(members(), 0);  // plain: run() orders the calls before its return
+  for (int region = 1; region <= regions(300); ++region) {
+    workers.run([&](member& self) {
+      EXPECT_EQ(self.size(), members());
+      ++calls[self.rank()];
+    });
+    for (const int count : calls) ASSERT_EQ(count, region);
+  }
+}
+
+TEST_P(team_of, what_happens_before_run_is_seen_by_every_member) {
+  team workers(members(), policy());
+  long plain = 0;
+  std::atomic<long> wrong{0};
+  for (long region = 1; region <= regions(300); ++region) {
+    plain = region;
+    workers.run([&](member&) { wrong += plain != region; });
+  }
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST_P(team_of, sync_threads_lets_every_member_see_what_all_wrote) {
+  team workers(members(), policy());
+  std::vector<long> slots(members(), 0);
+  std::atomic<long> wrong{0};
+  workers.run([&](member& self) {
+    for (long step = 1; step <= regions(200); ++step) {
+      slots[self.rank()] = step;
+      if (!self.sync_threads()) ++wrong;
+      for (const long slot : slots) wrong += slot != step;
+      if (!self.sync_threads()) ++wrong;
+    }
+  });
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST_P(team_of, parallel_for_visits_every_index_once) {
+  team workers(members(), policy());
+  for (const std::size_t length : {0u, 1u, 2u, 7u, 1000u}) {
+    std::vector<int> visits(length + 5, 0);
+    workers.parallel_for(5, length + 5, [&](std::size_t i) { ++visits[i]; });
+    EXPECT_EQ(std::accumulate(visits.begin(), visits.end(), 0), static_cast<int>(length));
+    for (std::size_t i = 5; i < visits.size(); ++i) EXPECT_EQ(visits[i], 1) << i;
+  }
+}
+
+TEST_P(team_of, for_range_gives_each_member_one_block_and_nothing_when_there_is_none) {
+  team workers(members(), policy());
+  std::vector<int> calls(members(), 0);
+  workers.run([&](member& self) {
+    self.for_range(0, 1, [&](std::size_t first, std::size_t last) {
+      EXPECT_EQ(last - first, 1u);
+      ++calls[self.rank()];
+    });
+    self.for_range(3, 3, [&](std::size_t, std::size_t) { ++calls[self.rank()]; });
+  });
+  EXPECT_EQ(std::accumulate(calls.begin(), calls.end(), 0), 1);
+}
+
+TEST_P(team_of, T2_run_inside_a_region_of_the_same_team_runs_inline_as_a_team_of_one) {
+  team workers(members(), policy());
+  std::atomic<std::size_t> inner_calls{0};
+  workers.run([&](member& outer) {
+    workers.run([&](member& inner) {
+      EXPECT_EQ(inner.rank(), 0u);
+      EXPECT_EQ(inner.size(), 1u);
+      EXPECT_TRUE(inner.sync_threads());
+      inner.for_range(0, 10, [&](std::size_t first, std::size_t last) {
+        inner_calls += last - first;
+      });
+    });
+    outer.sync_threads();
+  });
+  EXPECT_EQ(inner_calls.load(), 10 * members());
+}
+
+TEST_P(team_of, T2_a_region_of_another_team_inside_a_region_runs_on_that_team) {
+  if (is_slow()) GTEST_SKIP() << "spinning teams inside each other only measure the scheduler";
+  team outer_team(2, policy()), inner_team(members(), policy());
+  std::atomic<std::size_t> calls{0};
+  outer_team.run([&](member&) {
+    inner_team.run([&](member& self) {
+      EXPECT_EQ(self.size(), members());
+      ++calls;
+    });
+  });
+  EXPECT_EQ(calls.load(), 2 * members());
+}
+
+TEST_P(team_of, T1_outside_threads_that_run_regions_together_are_served_one_after_the_other) {
+  if (policy().is_spin()) GTEST_SKIP() << "three spinning callers only measure the scheduler";
+  team workers(members(), policy());
+  long regions_run = 0;  // plain: one region at a time
+  int inside = 0;
+  constexpr int callers = 3, each = 100;
+  lockstep::test::run_threads(callers, [&](std::size_t) {
+    for (int i = 0; i < each; ++i) {
+      workers.run([&](member& self) {
+        if (self.rank() == 0) {
+          EXPECT_EQ(++inside, 1);
+          ++regions_run;
+        }
+        self.sync_threads();
+        if (self.rank() == 0) --inside;
+      });
+    }
+  });
+  EXPECT_EQ(regions_run, callers * each);
+}
+
+TEST_P(team_of, T3_the_exception_of_the_lowest_rank_is_rethrown_and_the_team_stays_usable) {
+  team workers(members(), policy());
+  for (int region = 0; region < regions(20); ++region) {
+    try {
+      workers.run([&](member& self) {
+        throw std::runtime_error("rank " + std::to_string(self.rank()));
+      });
+      ADD_FAILURE() << "no exception";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "rank 0");
+    }
+    std::atomic<std::size_t> calls{0};
+    workers.run([&](member& self) {
+      EXPECT_TRUE(self.sync_threads());
+      ++calls;
+    });
+    EXPECT_EQ(calls.load(), members());
+  }
+}
+
+TEST_P(team_of, T3_members_that_wait_for_one_that_has_thrown_are_released) {
+  if (members() == 1) GTEST_SKIP() << "nobody waits";
+  team workers(members(), policy());
+  for (int region = 0; region < regions(20); ++region) {
+    std::atomic<std::size_t> released{0};
+    const std::size_t thrower = members() - 1;
+    EXPECT_THROW(workers.run([&](member& self) {
+      if (self.rank() == thrower) throw std::logic_error("one member");
+      released += !self.sync_threads();
+    }),
+                 std::logic_error);
+    EXPECT_EQ(released.load(), members() - 1);
+  }
+}
+
+TEST(team, has_one_member_per_usable_cpu_by_default) {
+  team workers;
+  EXPECT_EQ(workers.size(), lockstep::usable_cpus());
+}
+
+TEST(team, that_never_ran_ends_cleanly) {
+  for (int i = 0; i < 50; ++i) team workers(5);
+}
+
+TEST(team, of_64_gets_through_under_every_policy_that_leaves_the_cpu) {
+  for (const auto& named : lockstep::test::crowd_safe_policies()) {
+    SCOPED_TRACE(named.name);
+    team workers(64, named.policy);
+    std::atomic<long> calls{0};
+    for (int region = 0; region < 20; ++region) {
+      workers.run([&](member& self) {
+        ++calls;
+        self.sync_threads();
+      });
+    }
+    EXPECT_EQ(calls.load(), 20 * 64);
+  }
+}
+
+TEST(team, a_static_team_may_be_used_before_main_and_ends_at_exit) {
+  static team workers(3);
+  std::atomic<int> calls{0};
+  workers.run([&](member&) { ++calls; });
+  EXPECT_EQ(calls.load(), 3);
+}
+
+TEST(team, closures_of_any_size_and_kind_run_on_all_members) {
+  team workers(3);
+  std::vector<double> x(100, 1.0), y(100, 2.0);
+  const double a = 3.0;
+  workers.parallel_for(0, x.size(), [&, a](std::size_t i) { y[i] += a * x[i]; });
+  for (const double value : y) EXPECT_EQ(value, 5.0);
+  std::atomic<int> counted{0};
+  struct functor {
+    std::atomic<int>& count;
+    void operator()(member&) { ++count; }
+  };
+  functor not_const{counted};
+  workers.run(not_const);
+  const auto constant = [&counted](member&) { ++counted; };
+  workers.run(constant);
+  EXPECT_EQ(counted.load(), 6);
+}
+
+TEST(team, idle_members_sleep_in_the_kernel) {
+  // The workers' CPU time stands still once they sleep: the clock of each thread is compared with
+  // itself, no time limit is asserted. It ends when two looks in a row, with many yields of this thread
+  // in between, found no progress; members that burned CPU for ever would end in the ctest timeout.
+  team workers(4);
+  std::vector<clockid_t> clocks(4);
+  workers.run([&](member& self) { pthread_getcpuclockid(pthread_self(), &clocks[self.rank()]); });
+  const auto used = [&] {
+    long long total = 0;
+    for (std::size_t rank = 1; rank < clocks.size(); ++rank) {
+      timespec time = {};
+      clock_gettime(clocks[rank], &time);
+      total += time.tv_sec * 1000000000LL + time.tv_nsec;
+    }
+    return total;
+  };
+  long long before = -1;
+  while (used() != before) {
+    before = used();
+    const timespec pause = {0, 20000000};
+    nanosleep(&pause, nullptr);
+  }
+  EXPECT_GT(before, 0);
+}
+
+}  // namespace
