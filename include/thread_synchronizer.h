@@ -80,11 +80,8 @@ class notifier_places {
   template <class Waiting, class Going>
   void notify(Waiting& waiting, Going& going) {
     std::size_t rank = 0;
-    // Fails only while more than N threads notify at once.
-    while (!take(rank)) {
-      if (waiting.terminated()) return;
-      platform::yield_thread();
-    }
+    // Fails only while N other threads are in this function.
+    while (!take(rank)) platform::yield_thread();
     if (waiting.wait(rank)) going.notify(rank);
     give_back(rank);
   }

@@ -14,8 +14,6 @@ namespace {
 using lockstep::job;
 using lockstep::member;
 
-static_assert(sizeof(job) + 8 <= 64, "phase and job share a line");
-
 /// Calls a copy of the job made after the closure's own storage has been overwritten.
 template <class Function>
 void call_copy(Function& f, std::size_t rank) {

@@ -130,6 +130,23 @@ TEST_P(team_of, T2_a_region_of_another_team_inside_a_region_runs_on_that_team) {
   EXPECT_EQ(calls.load(), 2 * members());
 }
 
+TEST_P(team_of, T2_a_way_back_through_another_team_does_not_wait_for_itself) {
+  if (is_slow()) GTEST_SKIP() << "spinning teams inside each other only measure the scheduler";
+  team first(members(), policy()), second(2, policy());
+  std::atomic<std::size_t> calls{0};
+  first.run([&](member& self) {
+    if (self.rank() != 0) return;
+    // The second member of `second` is a thread that has never been in a region of `first`.
+    second.run([&](member&) {
+      first.run([&](member& inner) {
+        EXPECT_EQ(inner.size(), 1u);
+        ++calls;
+      });
+    });
+  });
+  EXPECT_EQ(calls.load(), 2u);
+}
+
 TEST_P(team_of, T1_outside_threads_that_run_regions_together_are_served_one_after_the_other) {
   if (policy().is_spin()) GTEST_SKIP() << "three spinning callers only measure the scheduler";
   team workers(members(), policy());

@@ -17,8 +17,8 @@ namespace lockstep {
 
 class job {
  public:
-  /// With a 4-byte phase before it, a job fills one cache line of 64 bytes.
-  static constexpr std::size_t closure_size = 48;
+  /// With a phase and a pointer before it, a job fills one cache line of 64 bytes.
+  static constexpr std::size_t closure_size = 40;
 
   template <class Function>
   void assign(Function& f) noexcept {
@@ -36,8 +36,10 @@ class job {
     static std::false_type test(...);
     static constexpr bool value = decltype(test<Function>(0))::value;
   };
+  template <class Function, bool IsClass = std::is_class<Function>::value>
+  struct travels : std::false_type {};
   template <class Function>
-  struct travels {
+  struct travels<Function, true> {
     static constexpr bool value = std::is_trivially_copyable<Function>::value &&
                                   std::is_trivially_destructible<Function>::value &&
                                   const_callable<Function>::value &&
@@ -63,7 +65,5 @@ class job {
   void (*call_)(job&, member&) = nullptr;
   alignas(void*) unsigned char closure_[closure_size];
 };
-
-static_assert(sizeof(job) <= 64 - alignof(void*), "phase and job share a line");
 
 }  // namespace lockstep

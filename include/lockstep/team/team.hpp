@@ -9,7 +9,8 @@
 //
 //   T1  One region at a time: outside threads that call run() together are served in the order of their
 //       calls.
-//   T2  run() from inside a region of the same team runs f inline, as the only member of its region.
+//   T2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
+//       as the only member of its region: it would wait for itself otherwise.
 //   T3  An exception leaves the team usable: members that wait in sync_threads() are released (it
 //       returns false), all calls are awaited, then run() rethrows the exception of the lowest rank.
 //   T4  A thread that cannot be started ends the constructor with std::system_error, after those that
@@ -67,13 +68,16 @@ class team {
   /// Calls f(member&) once on every member; returns when all have returned. See T1 to T3.
   template <class Function>
   void run(Function&& f) {
-    if (innermost() == this) {
+    if (is_inside()) {
       member alone(0, 1, nullptr);
       f(alone);
       return;
     }
     const turn mine(*this);
-    forks_.payload(0).assign(f);
+    const region nested{this, innermost()};
+    order& next = forks_.payload(0);
+    next.where = &nested;
+    next.what.assign(f);
     forks_.advance(0);
     perform(0);
     joins_.wait_until(0, 0, size_ - 1, deadline::never());
@@ -127,28 +131,46 @@ class team {
     std::uint32_t number_;
   };
 
-  /// The team whose region the calling thread is in, if any.
-  static const team*& innermost() noexcept {
-    static thread_local const team* current = nullptr;
+  /// A region and the one it was called from: a list on the callers' stacks, the same for all members.
+  struct region {
+    const team* owner;
+    const region* outer;
+  };
+  /// What travels on the line of the fork's phase.
+  struct order {
+    const region* where = nullptr;
+    job what;
+  };
+  static_assert(sizeof(order) <= 64 - alignof(order), "phase, region and job share a cache line");
+
+  /// The region the calling thread is in, if any.
+  static const region*& innermost() noexcept {
+    static thread_local const region* current = nullptr;
     return current;
   }
+  bool is_inside() const noexcept {
+    const region* at = innermost();
+    while (at != nullptr && at->owner != this) at = at->outer;
+    return at != nullptr;
+  }
 
-  /// This member's part of the region that the job line holds.
+  /// This member's part of the ordered region.
   void perform(std::size_t rank) {
-    const team* const outer = innermost();
-    innermost() = this;
+    order& given = forks_.payload(0);
+    const region* const before = innermost();
+    innermost() = given.where;
     member self(rank, size_, common_.get());
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
-      forks_.payload(0)(self);
+      given.what(self);
     } catch (...) {
       errors_[rank] = std::current_exception();
       common_->terminate();
     }
 #else
-    forks_.payload(0)(self);
+    given.what(self);
 #endif
-    innermost() = outer;
+    innermost() = before;
   }
 
   void rethrow_first_error() {
@@ -206,7 +228,7 @@ class team {
 
   const std::size_t size_;
   const wait_policy policy_;
-  basic_phase_board<job> forks_;
+  basic_phase_board<order> forks_;
   phase_board joins_;
   std::unique_ptr<barrier> common_;
   std::vector<std::exception_ptr> errors_;
