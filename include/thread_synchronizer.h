@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 // thread_synchronizer.h -- the five classes of ThreadSynchronizer, as a thin layer over lockstep
 //
-// Programs written for ThreadSynchronizer compile and mean the same. New ones should use lockstep's own
-// classes: their notify() does not wait, and their waits tell how they ended and may have a time limit.
+// Programs written for ThreadSynchronizer compile and mean the same. New ones should use lockstep's
+// own classes: their notify() does not wait, their waits tell how they ended and may have a limit.
 //
-//   C1  notify() returns only after the waiter (of N: every waiter) has come to the wait() that it ends.
-//       So a second notify() waits until the first was taken. Who calls notify() and wait() on the same
-//       object from one thread waits for ever, as with the original.
-//   C2  What happens before notify() happens before the return of the wait() that it ends; what happens
-//       before that wait() happens before the return of notify().
-//   C3  After terminate() every call returns at once, also one that is blocked; isTerminating() is true.
-//   C4  Where N threads notify, each ends a phase with one call. Not as with the original, where a fast
-//       one that called twice stood in for another, the second call belongs to the next phase. The N
-//       threads may be others in each phase.
+//   C1  notify() returns only after the waiter (of N: every waiter) has come to the wait() that it
+//       ends. So a second notify() waits until the first was taken. A thread that calls notify()
+//       and then wait() on the same object waits for ever, as with the original.
+//   C2  What happens before notify() happens before the return of the wait() that it ends; what
+//       happens before that wait() happens before the return of notify().
+//   C3  After terminate() every call returns at once, blocked ones too; isTerminating() is true.
+//   C4  Where N threads notify, each notifies once in a phase; a second call belongs to the next
+//       phase. (With the original a fast thread that called twice stood in for a slow one.) They
+//       need not be the same N threads in every phase.
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
 //   1  threads.fetch_add relaxed  -      hands out numbers, nothing else
 //
 // Cost   two lockstep notifications for one of the original; two short locks more where N notify.
-// Source github.com/ShoYamanishi/ThreadSynchronizer: interface and meaning, no code.
+// Source [TS] for the interface and what it means; no code.
 #pragma once
 
 // The original included these, and its users have come to rely on them.
@@ -50,8 +50,8 @@ namespace compat {
 template <class Waiting, class Going>
 class handshake {
  public:
-  /// going_ is first in both functions: it is the one whose message fits a bad count, and a notifier
-  /// that is let go by waiting_ must find isTerminating() true.
+  /// going_ comes first in both functions: its message is the one that fits a bad count, and a
+  /// notifier that waiting_ has let go must find isTerminating() true.
   template <class... Counts>
   explicit handshake(Counts... counts) : going_(counts...), waiting_(counts...) {}
 
@@ -68,10 +68,10 @@ class handshake {
 
 /// Finds ranks for threads that notify without saying who they are.
 ///
-///   P1  The phases in which one thread notifies strictly increase; so the N notifications of a phase
-///       come from N threads. For a thread keeps its place, and loses it only to one that found no
-///       place with fewer calls: then every place's next call is for a later phase than the loser's
-///       last.
+///   P1  The phases in which one thread notifies strictly increase; so the N notifications of a
+///       phase come from N threads. For a thread keeps its place, and loses it only to one that
+///       found no place with fewer calls: then every place's next call is for a later phase than
+///       the loser's last.
 class notifier_places {
  public:
   explicit notifier_places(int count) : places_(static_cast<std::size_t>(count)) {}

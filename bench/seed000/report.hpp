@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// bench/seed000/report.hpp -- results for the reader and for programs (pure)
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "seed000/results.hpp"
+
+namespace bench::seed000 {
+
+/// The document's columns first, then ours.
+[[nodiscard]] std::string to_table(const std::vector<result>& results);
+
+/// What the columns mean.
+[[nodiscard]] std::string legend();
+
+[[nodiscard]] std::string to_text(const std::vector<verdict>& verdicts);
+
+[[nodiscard]] nlohmann::ordered_json to_json(const std::vector<result>& results);
+[[nodiscard]] nlohmann::ordered_json to_json(const std::vector<verdict>& verdicts);
+
+}  // namespace bench::seed000

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+find_package(GTest REQUIRED)
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+
+# lockstep_test(<name> SOURCES <file>... [LABELS <label>...] [TIMEOUT <seconds>]
+#               [DEFINES <macro[=value]>...] [BOTH_BACKENDS] [DELAYED])
+#
+# One GoogleTest program and one ctest entry. The part of the name before the first dot becomes a
+# label: sync.event carries 'sync'. The timeout (default 120 s) is what catches a hang.
+# BOTH_BACKENDS adds <name>.portable, the same test on the mutex-and-condition-variable futex.
+# DELAYED adds <name>.delayed, the same test on atomics that delay (tests/support/delay_atomic.hpp).
+# The label 'slow-san' keeps a test out of the sanitizer presets.
+function(lockstep_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "BOTH_BACKENDS;DELAYED" "TIMEOUT" "SOURCES;LABELS;DEFINES")
+  if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "lockstep_test(${name}): no SOURCES, or unknown '${arg_UNPARSED_ARGUMENTS}'")
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+
+  add_executable(${name} ${arg_SOURCES})
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE lockstep::lockstep GTest::gtest_main)
+  lockstep_warnings(${name})
+
+  string(REGEX MATCH "^[^.]+" layer ${name})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES
+    TIMEOUT ${arg_TIMEOUT} LABELS "${layer};${arg_LABELS}")
+
+  if(arg_BOTH_BACKENDS)
+    lockstep_test(${name}.portable
+      SOURCES ${arg_SOURCES}
+      LABELS portable ${arg_LABELS}
+      TIMEOUT ${arg_TIMEOUT}
+      DEFINES LOCKSTEP_FORCE_PORTABLE_FUTEX=1 ${arg_DEFINES})
+  endif()
+  if(arg_DELAYED)
+    lockstep_test(${name}.delayed
+      SOURCES ${arg_SOURCES}
+      LABELS delayed ${arg_LABELS}
+      TIMEOUT ${arg_TIMEOUT}
+      DEFINES LOCKSTEP_ATOMIC_SEAM="support/delay_atomic.hpp" ${arg_DEFINES})
+  endif()
+endfunction()

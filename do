@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The front door of lockstep. Each command installs what it lacks, configures, builds and runs.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+source scripts/install.sh
+export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$(getconf _NPROCESSORS_ONLN)}"
+
+usage() {
+  cat <<'END'
+usage: ./do COMMAND
+  demo             solve the example problems, check and time them, and show a small benchmark
+  test             everything CI runs: check, then the tests with GCC, Clang and the sanitizers
+  bench [ARG...]   the program bench/seed000 in full; arguments are passed on to it
+  build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
+  check            layers, memory orders, formatting
+  format           reformat the sources, then as single
+  single           make single_include/lockstep.hpp anew
+END
+}
+
+configure() { cmake --preset "$1" >"build/$1.configure.log" || { cat "build/$1.configure.log"; return 1; }; }
+
+build() {  # preset, targets...
+  local preset=$1 && shift
+  mkdir -p build
+  configure "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}
+}
+
+do_demo() {
+  need build program scripts
+  build release jacobi filter5x5 bench.seed000
+  python3 scripts/demo.py
+}
+
+do_bench() {
+  need build program
+  build release bench.seed000
+  build/release/bench/seed000 "$@"
+}
+
+do_build() {
+  local preset=${1:-dev}
+  need build program test scripts
+  case $preset in clang | tsan | asan-ubsan) need clang ;; esac
+  build "$preset"
+}
+
+do_check() {
+  need scripts format
+  local failed=0
+  python3 scripts/check_layers.py || failed=1
+  python3 scripts/check_orders.py || failed=1
+  python3 scripts/amalgamate.py --check || failed=1
+  scripts/format.sh --check || failed=1
+  return $failed
+}
+
+do_format() {
+  need format
+  scripts/format.sh
+  do_single
+}
+
+do_single() {
+  need scripts
+  python3 scripts/amalgamate.py
+}
+
+do_test() {
+  need build program test scripts clang format
+  exec scripts/test.sh
+}
+
+command=${1:-}
+case $command in
+  demo | test | bench | build | check | format | single) shift && "do_$command" "$@" ;;
+  "" | help | -h | --help) usage ;;
+  *) usage >&2 && exit 2 ;;
+esac

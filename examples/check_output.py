@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Does a numbered example print what it promises, in the promised order?
+
+usage: check_output.py example program
+"""
+
+import signal
+import subprocess
+import sys
+from itertools import groupby
+
+TIME_LIMIT = 100  # seconds; only a hang takes that long
+NOT_NUMBERS = ["", "-1", "+1", " 1", "1x", "x", "0x10", "1.5", "a\nb", "4294967296000", "9" * 30]
+
+
+def require(condition, message):
+    if not condition:
+        raise SystemExit(f"check_output: {message}")
+
+
+def run(program, *arguments):
+    """The lines of a run that ends well."""
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=TIME_LIMIT)
+    require(done.returncode == 0, f"status {done.returncode} for {arguments}: {done.stderr}")
+    require(done.stdout.endswith("\n"), f"the last line is not ended for {arguments}")
+    return done.stdout.splitlines()
+
+
+def require_lines(found, wanted):
+    for number, (line, right) in enumerate(zip(found, wanted), start=1):
+        require(line == right, f"line {number} is '{line}', must be '{right}'")
+    require(len(found) == len(wanted), f"{len(found)} lines, must be {len(wanted)}")
+
+
+def require_groups(found, groups):
+    """Each group of lines comes after the one before it; within a group the order is free."""
+    start = 0
+    for group in groups:
+        part = found[start : start + len(group)]
+        require(sorted(part) == sorted(group), f"line {start + 1} ff. are {part}, must be {group} in any order")
+        start += len(group)
+    require(len(found) == start, f"{len(found)} lines, must be {start}")
+
+
+def check_lock_only(program):
+    for rounds in (4, 20, 1001):
+        *lines, summary = run(program, rounds)
+        require(sorted(lines) == ["task 1"] * rounds + ["task 2"] * rounds, "not each task ran as often as it should")
+        require_lines(lines[: rounds // 2], ["task 1"] * (rounds // 2))
+        in_a_row = sum(len(list(same)) - 1 for _, same in groupby(lines))
+        require_lines([summary], [f"the same task ran twice in a row {in_a_row} times of {2 * rounds - 1}"])
+
+
+def check_lost_wakeup(program):
+    require_lines(run(program), ["task 1 notifies", "task 2 waits", "task 2 gives up after 50 ms: the wake-up was lost"])
+
+
+def check_alternation(program):
+    require_lines(run(program), ["task 1", "task 2"] * 10)
+    for rounds in (1, 1000):
+        require_lines(run(program, rounds), ["task 1", "task 2"] * rounds)
+
+
+def require_cycles(lines, cycles):
+    tasks = [f"task {number}" for number in range(1, 6)]
+    require_lines(lines, tasks * cycles + [f"ended after {cycles} cycles"])
+
+
+def check_endless_cycle(program):
+    for cycles in (1, 100):
+        require_cycles(run(program, cycles), cycles)
+    with subprocess.Popen([program], stdout=subprocess.PIPE, text=True) as endless:
+        lines = [endless.stdout.readline().rstrip("\n") for _ in range(1000)]
+        endless.send_signal(signal.SIGINT)
+        lines += endless.stdout.read().splitlines()
+        require(endless.wait(TIME_LIMIT) == 0, f"status {endless.returncode} after SIGINT")
+    require_cycles(lines, len(lines) // 5)
+
+
+def check_finite_cycle(program):
+    for arguments, tasks in (((), 5), ((1,), 1), ((12,), 12)):
+        wanted = [f"cycle {cycle} task {task}" for cycle in range(1, 11) for task in range(1, tasks + 1)]
+        require_lines(run(program, *arguments), wanted + [f"{10 * tasks} runs"])
+
+
+def check_parallel(program):
+    for arguments, workers in (((), 3), ((1,), 1), ((12,), 12)):
+        groups = []
+        for iteration in range(1, 11):
+            groups.append([f"iteration {iteration} worker {rank}" for rank in range(workers)])
+            groups.append([f"iteration {iteration} done"])
+        require_groups(run(program, *arguments), groups)
+
+
+def check_mid_sync(program):
+    for arguments, workers in (((), 3), ((1,), 1), ((12,), 12)):
+        groups = [
+            [f"outer {outer} inner {inner} part {part} worker {rank}" for rank in range(workers)]
+            for outer in range(1, 11)
+            for inner in range(1, 5)
+            for part in (1, 2)
+        ]
+        require_groups(run(program, *arguments), groups)
+
+
+def check_team(program):
+    require(run(program)[-1] == "check: ok", "the check of the default run failed")
+    for members in (1, 2, 3, 8):
+        for elements in (0, 1, 7, 10007):
+            wanted = [f"{members} members", f"sum {elements**2:.6f}", "check: ok"]
+            require_lines(run(program, members, elements), wanted)
+
+
+def check_refusals(program, most_arguments):
+    wrong = [["1000000000000"] * (most_arguments + 1), *([text] for text in NOT_NUMBERS)]
+    for arguments in wrong:
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=TIME_LIMIT)
+        require(done.returncode == 2, f"status {done.returncode} for {arguments}, must be 2")
+        require(done.stdout == "", f"output for {arguments}: {done.stdout}")
+        one_line = done.stderr.startswith("error: ") and done.stderr.find("\n") == len(done.stderr) - 1
+        require(one_line, f"not one line of error for {arguments}: {done.stderr}")
+
+
+# The check and the number of arguments of each example.
+EXAMPLES = {
+    "01_lock_only": (check_lock_only, 1),
+    "02_lost_wakeup": (check_lost_wakeup, 0),
+    "03_repaired": (check_alternation, 1),
+    "04_binary_oscillator": (check_alternation, 1),
+    "05_cycle_scheduler_endless": (check_endless_cycle, 1),
+    "06_cycle_scheduler_finite": (check_finite_cycle, 1),
+    "07_parallel_scheduler": (check_parallel, 1),
+    "08_parallel_scheduler_with_mid_sync": (check_mid_sync, 1),
+    "09_team": (check_team, 2),
+}
+
+
+def main(argv):
+    example, program = argv[1:]
+    check, most_arguments = EXAMPLES[example]
+    check(program)
+    check_refusals(program, most_arguments)
+    print(f"{example}: ok")
+
+
+if __name__ == "__main__":
+    main(sys.argv)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+# The numbered programs, each with a test of what it prints. They show a C++11 library: they are C++11.
+if(LOCKSTEP_BUILD_TESTS)
+  find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+endif()
+
+foreach(name IN ITEMS
+    01_lock_only
+    02_lost_wakeup
+    03_repaired
+    04_binary_oscillator
+    05_cycle_scheduler_endless
+    06_cycle_scheduler_finite
+    07_parallel_scheduler
+    08_parallel_scheduler_with_mid_sync
+    09_team)
+  lockstep_example(${name} ${name}.cpp)
+  set_target_properties(${name} PROPERTIES
+    COMPILE_FEATURES cxx_std_11 CXX_STANDARD 11 CXX_EXTENSIONS OFF)
+  if(LOCKSTEP_BUILD_TESTS)
+    add_test(NAME examples.${name}
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/check_output.py
+              ${name} $<TARGET_FILE:${name}>)
+    set_tests_properties(examples.${name} PROPERTIES TIMEOUT 120 LABELS examples)
+  endif()
+endforeach()

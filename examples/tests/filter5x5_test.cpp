@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// The program filter5x5 on the shipped pictures.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "filter5x5/netpbm.hpp"
+#include "filter5x5/png.hpp"
+#include "program_runner.hpp"
+#include "support/files.hpp"
+
+namespace examples::testing {
+namespace {
+
+const std::string identity = "0,0,0,0,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0";
+const std::string ramp = "-.5,0,0,0,0,0,0,.25,0,0,0,0,1,0,0,0,0,0,+3e-1,0,0,0,0,0,.125";
+
+/// Picture and kernel.
+class filter5x5 : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
+ protected:
+  static std::string input() { return data_path(std::get<0>(GetParam())); }
+  /// The same kind of file as the input.
+  std::string output() const { return scratch_.path("out" + input().substr(input().size() - 4)); }
+
+  program_run filter(std::vector<std::string> more) const {
+    std::vector<std::string> arguments = {"--input",  input(), "--kernel", std::get<1>(GetParam()),
+                                          "--output", output()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(FILTER_PROGRAM, arguments, scratch_);
+  }
+
+  scratch_directory scratch_;
+};
+
+TEST_P(filter5x5, writes_the_same_bytes_for_every_team_size_with_and_without_vectors) {
+  std::string first;
+  for (const std::string members : {"1", "2", "3", "7"}) {
+    for (const std::string simd : {"on", "off"}) {
+      const program_run filtered = filter({"--members", members, "--simd", simd});
+      ASSERT_EQ(filtered.status, 0) << members << " members, simd " << simd << ": " << filtered.err;
+      EXPECT_NE(filtered.out.find("check: ok\n"), std::string::npos) << filtered.out;
+      const std::string bytes = read_file(output());
+      if (first.empty()) first = bytes;
+      EXPECT_EQ(bytes, first) << members << " members, simd " << simd;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(shipped, filter5x5,
+                         ::testing::Combine(::testing::Values("rings.pgm", "gradient.ppm",
+                                                              "deep_ramp.pgm", "checker.png"),
+                                            ::testing::Values("blur", "sharpen", "edge", ramp)));
+
+TEST(filter5x5_program, leaves_a_picture_as_it_is_when_only_the_centre_has_weight) {
+  const scratch_directory scratch;
+  const std::string output = scratch.path("same.pgm");
+  for (const std::string name : {"rings.pgm", "deep_ramp.pgm"}) {
+    const program_run filtered =
+        run(FILTER_PROGRAM, {"--input", data_path(name), "--kernel", identity, "--output", output},
+            scratch);
+    ASSERT_EQ(filtered.status, 0) << filtered.err;
+    EXPECT_EQ(parse_netpbm(read_file(output), output).samples,
+              parse_netpbm(data(name), name).samples);
+  }
+}
+
+TEST(filter5x5_program, writes_the_same_picture_as_png_and_as_pgm) {
+  const scratch_directory scratch;
+  for (const std::string ending : {"pgm", "png"}) {
+    const program_run filtered = run(FILTER_PROGRAM,
+                                     {"--input", data_path("rings.pgm"), "--kernel", "edge",
+                                      "--output", scratch.path("rings." + ending)},
+                                     scratch);
+    ASSERT_EQ(filtered.status, 0) << filtered.err;
+  }
+  const std::string png = scratch.path("rings.png");
+  const std::string pgm = scratch.path("rings.pgm");
+  EXPECT_EQ(parse_png(read_file(png), png).samples, parse_netpbm(read_file(pgm), pgm).samples);
+}
+
+TEST(filter5x5_program, applies_scale_and_bias) {
+  const scratch_directory scratch;
+  const std::string output = scratch.path("negative.pgm");
+  const program_run filtered = run(FILTER_PROGRAM,
+                                   {"--input", data_path("rings.pgm"), "--kernel", identity,
+                                    "--scale", "-1", "--bias", "255", "--output", output},
+                                   scratch);
+  ASSERT_EQ(filtered.status, 0) << filtered.err;
+  const image positive = parse_netpbm(data("rings.pgm"), "rings.pgm");
+  const image negative = parse_netpbm(read_file(output), output);
+  ASSERT_EQ(negative.samples.size(), positive.samples.size());
+  for (std::size_t i = 0; i < positive.samples.size(); ++i) {
+    ASSERT_EQ(negative.samples[i], 255 - positive.samples[i]) << "sample " << i;
+  }
+}
+
+TEST(filter5x5_program, records_what_it_did) {
+  const scratch_directory scratch;
+  const std::string record_path = scratch.path("record.json");
+  const program_run filtered = run(FILTER_PROGRAM,
+                                   {"--input", data_path("gradient.ppm"), "--members", "2",
+                                    "--policy", "block", "--json", record_path},
+                                   scratch);
+  ASSERT_EQ(filtered.status, 0) << filtered.err;
+  const auto record = nlohmann::json::parse(read_file(record_path));
+  EXPECT_EQ(record["members"], 2);
+  EXPECT_EQ(record["policy"], "block");
+  EXPECT_EQ(record["width"], 64);
+  EXPECT_EQ(record["height"], 48);
+  EXPECT_EQ(record["channels"], 3);
+  EXPECT_EQ(record["check"], "ok");
+}
+
+}  // namespace
+}  // namespace examples::testing

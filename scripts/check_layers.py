@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Does every file keep to its layer and to the form of the house?
+
+usage: check_layers.py [tree]
+
+In include/: a layer includes only itself and the layers before it; questions about system, compiler
+or architecture are asked in platform/ only; macros are defined in platform/ only and are called
+LOCKSTEP_*; atomics go through the seam platform/atomic.hpp; a header has at most 400 lines, the SPDX
+line and a banner that gives its path. Everywhere: source files carry the SPDX line, and no file
+names a directory of somebody's machine.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import PurePosixPath
+
+from source_text import Report, directives, headers, includes, root_argument, split_lines
+
+LAYERS = ("platform", "wait", "sync", "trace", "team", "graph")
+UMBRELLA = "lockstep/lockstep.hpp"
+SEAM = "lockstep/platform/atomic.hpp"
+MAX_LINES = 400
+
+SPDX = "SPDX-License-Identifier: MIT"
+SOURCE_NAMES = re.compile(r"\.(hpp|h|cpp|py|sh|cmake)$|(^|/)CMakeLists\.txt$|^do$|^\.ci/run$")
+
+# Reserved names in a condition ask about the compiler or the system, but for those of the language.
+RESERVED = re.compile(r"\b(_[A-Z_]\w*|__\w+|linux|unix|WIN32)\b")
+LANGUAGE = re.compile(r"__cplusplus|__cpp_\w+|__has_include|__has_cpp_attribute")
+
+ATOMIC = re.compile(r"\b(std::atomic\w*|atomic_(?:thread|signal)_fence)\b")
+
+MACHINE_PATH = re.compile(r"(?<![\w.$}/])/(?:home|root|work|farm|mnt|Users)/\w|\b[A-Z]:\\Users\\")
+
+
+def layer_of(path):
+    """The layer of a path relative to include/, or None for the umbrella and the compatibility header."""
+    parts = PurePosixPath(path).parts
+    return parts[1] if len(parts) > 2 and parts[0] == "lockstep" else None
+
+
+def included_path(header, bracket, path):
+    """The included path relative to include/, or None if it is not one of ours."""
+    if path.startswith("lockstep/") or path == "thread_synchronizer.h":
+        return path
+    if bracket == "<":
+        return None
+    parts = list(PurePosixPath(header).parent.parts)
+    for part in PurePosixPath(path).parts:
+        if part == "..":
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)
+
+
+def check_includes(report, path, header, text):
+    layer = layer_of(header)
+    if layer is None:
+        return
+    if layer not in LAYERS:
+        report.add(path, 1, f"'{layer}' is not a layer; the layers are {', '.join(LAYERS)}")
+        return
+    for number, bracket, included in includes(text):
+        target = included_path(header, bracket, included)
+        if target is None:
+            continue
+        other = layer_of(target)
+        if other is None:
+            report.add(path, number, f"layer {layer} includes {target}, which is above all layers")
+        elif other not in LAYERS or LAYERS.index(other) > LAYERS.index(layer):
+            report.add(path, number, f"layer {layer} includes {target} of the later layer {other}")
+
+
+def check_macros(report, path, header, lines):
+    in_platform = layer_of(header) == "platform"
+    for directive in directives(lines):
+        if directive.name in ("if", "ifdef", "ifndef", "elif") and not in_platform:
+            for macro in RESERVED.findall(directive.rest):
+                if not LANGUAGE.fullmatch(macro):
+                    report.add(path, directive.number, f"{macro} is asked about outside platform/")
+        if directive.name in ("define", "undef"):
+            macro = re.match(r"\w*", directive.rest).group()
+            if not in_platform:
+                report.add(path, directive.number, f"#{directive.name} {macro} outside platform/")
+            elif not macro.startswith("LOCKSTEP_"):
+                report.add(path, directive.number, f"macro {macro} lacks the prefix LOCKSTEP_")
+
+
+def check_seam(report, path, header, lines):
+    if header == SEAM:
+        return
+    for line in lines:
+        for name in ATOMIC.findall(line.code):
+            report.add(path, line.number, f"{name} goes round the seam {SEAM}")
+
+
+def check_banner(report, path, header, text):
+    rows = text.split("\n")
+    if rows[0] != f"// {SPDX}":
+        report.add(path, 1, f"the first line is not '// {SPDX}'")
+    if len(rows) < 2 or not rows[1].startswith(f"// {header} -- "):
+        report.add(path, 2, f"no banner: the second line does not start with '// {header} -- '")
+    else:
+        layer = layer_of(header)
+        named = re.search(r"\(layer: (\w+)\)", rows[1])
+        if layer and (not named or named.group(1) != layer):
+            report.add(path, 2, f"the banner does not say '(layer: {layer})'")
+    length = text.count("\n")
+    if length > MAX_LINES:
+        report.add(path, length, f"{length} lines, at most {MAX_LINES}: it does two things")
+
+
+def repository_files(root):
+    """Every file git would commit; without git, every file outside build/."""
+    command = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        listed = subprocess.run(command, capture_output=True, check=True).stdout.decode()
+        names = [name for name in listed.split("\0") if name]
+    except (OSError, subprocess.CalledProcessError):
+        found = (p.relative_to(root) for p in root.rglob("*") if p.is_file())
+        names = [p.as_posix() for p in found
+                 if p.parts[0] not in ("build", ".git") and "__pycache__" not in p.parts]
+    return sorted({root / name for name in names if (root / name).is_file()})
+
+
+def check_any_file(report, path, name):
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return
+    rows = text.split("\n")
+    if SOURCE_NAMES.search(name) and SPDX not in "\n".join(rows[:2]):
+        report.add(path, 1, f"no '{SPDX}' in the first line (or the second, after #!)")
+    for number, row in enumerate(rows, start=1):
+        if MACHINE_PATH.search(row):
+            report.add(path, number, "a path of somebody's machine")
+
+
+def main(argv):
+    root = root_argument(argv)
+    report = Report(root, "check_layers")
+    for path in headers(root):
+        header = path.relative_to(root / "include").as_posix()
+        text = path.read_text(encoding="utf-8")
+        lines = split_lines(text)
+        check_includes(report, path, header, text)
+        check_macros(report, path, header, lines)
+        check_seam(report, path, header, lines)
+        check_banner(report, path, header, text)
+    files = repository_files(root)
+    for path in files:
+        check_any_file(report, path, path.relative_to(root).as_posix())
+    return report.finish(len(files))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

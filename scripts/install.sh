@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+# Sourced by ./do: 'need GROUP...' makes sure that the tools and libraries of the groups are there.
+#
+# With apt, missing packages are installed, asking nothing; where none is missing nothing is called
+# but dpkg-query, so that this works off-line. Without apt it says what is missing.
+
+# group, Debian package, and the program or <header> that shows that it is there
+NEEDS='
+build    g++                 g++
+build    cmake               cmake
+build    ninja-build         ninja
+scripts  python3             python3
+program  libfmt-dev          <fmt/core.h>
+program  libcli11-dev        <CLI/CLI.hpp>
+program  nlohmann-json3-dev  <nlohmann/json.hpp>
+program  libstb-dev          <stb/stb_image.h>
+test     libgtest-dev        <gtest/gtest.h>
+test     pkg-config          pkg-config
+'
+
+need() {
+  if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
+    need_from_apt "$@"
+  else
+    need_from_elsewhere "$@"
+  fi
+}
+
+# --- with apt ---
+
+installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    echo "This needs root, and there is no sudo; run as root: $*" >&2
+    return 1
+  fi
+}
+
+apt_get() {
+  as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_MODE=a \
+    apt-get -q -y -o DPkg::Lock::Timeout=300 "$@" </dev/null
+}
+
+# Does the distribution have the package? On a fresh machine the package lists come first.
+known() {
+  compgen -G '/var/lib/apt/lists/*Packages*' >/dev/null || apt_get update >&2
+  [[ $(apt-cache policy "$1" 2>/dev/null) == *'Candidate: '[!\(]* ]]
+}
+
+either() { if installed "$1" || known "$1"; then echo "$1"; else echo "$2"; fi; }
+
+# Clang 19 if the distribution has it, else its default version; with the sanitizer runtime.
+clang_packages() {
+  local version=19
+  if [ "$(either clang-19 none)" = none ]; then
+    version=$(apt-cache depends clang | sed -n '/.*Depends: clang-\([0-9]*\)$/{s//\1/p;q}')
+    echo clang
+  fi
+  echo "clang-$version"
+  either "libclang-rt-$version-dev" "libclang-common-$version-dev"
+}
+
+packages_of() {  # group
+  case $1 in
+    clang) clang_packages ;;
+    format) either clang-format-19 "" ;;
+    *) awk -v group="$1" '$1 == group { print $2 }' <<<"$NEEDS" ;;
+  esac
+}
+
+need_from_apt() {
+  local group package missing=()
+  for group in "$@"; do
+    for package in $(packages_of "$group"); do
+      installed "$package" || missing+=("$package")
+    done
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  echo "Installing: ${missing[*]}"
+  apt_get update || echo "The package lists could not all be fetched; trying with those at hand." >&2
+  apt_get install --no-install-recommends "${missing[@]}"
+}
+
+# --- without apt ---
+
+present() {
+  case $1 in
+    \<*) echo "#include $1" | c++ -std=c++20 -x c++ -fsyntax-only - 2>/dev/null ;;
+    *) command -v "$1" >/dev/null ;;
+  esac
+}
+
+clang_sanitizes() {
+  local compiler scratch status=1
+  compiler=$(command -v clang++-19 || command -v clang++) || return 1
+  scratch=$(mktemp -d)
+  echo 'int main() {}' | "$compiler" -fsanitize=thread -x c++ - -o "$scratch/program" 2>/dev/null && status=0
+  rm -r "$scratch"
+  return $status
+}
+
+need_from_elsewhere() {
+  local group package shown missing=()
+  for group in "$@"; do
+    case $group in
+      clang) clang_sanitizes || missing+=("clang++ with its sanitizer runtime (compiler-rt)") ;;
+      format) ;;
+      *)
+        while read -r package shown; do
+          present "$shown" || missing+=("$shown  (Debian: $package)")
+        done < <(awk -v group="$group" '$1 == group { print $2, $3 }' <<<"$NEEDS")
+        ;;
+    esac
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  echo "This system has no apt-get. Install these by its own means, then try again:" >&2
+  printf '  %s\n' "${missing[@]}" >&2
+  return 1
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Does each header below include/ compile alone, without a warning, in every standard?
+
+usage: headers_test.py include-directory compiler [warning...]
+"""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+FOREIGN = Path(__file__).with_name("foreign_headers.txt")
+BARE = ["-fno-exceptions", "-fno-rtti"]
+JOBS = 2
+
+
+def syntax_check(compiler, flags, text):
+    """Compiles the text without output; returns what the compiler says, or None if it is content."""
+    done = subprocess.run([compiler, "-fsyntax-only", *flags, "-x", "c++", "-"],
+                          input=text, capture_output=True, text=True)
+    return None if done.returncode == 0 else done.stderr or f"exit status {done.returncode}"
+
+
+def variants(compiler):
+    """The flag sets of the check: all standards that the compiler knows, and the special builds."""
+    newest = "-std=c++23" if syntax_check(compiler, ["-std=c++23"], "") is None else "-std=c++2b"
+    plain = [[f"-std=c++{year}"] for year in (11, 14, 17, 20)]
+    if syntax_check(compiler, [newest], "") is None:
+        plain.append([newest])
+    return plain + [
+        ["-std=c++11", *BARE, "-DNDEBUG"],
+        ["-std=c++20", *BARE],
+        ["-std=c++11", "-DLOCKSTEP_FORCE_PORTABLE_FUTEX=1"],
+    ]
+
+
+def header_names(include):
+    """All headers but the foreign ones; a foreign one that does not exist is an error."""
+    listed = FOREIGN.read_text(encoding="utf-8").splitlines()
+    foreign = {line.strip() for line in listed if line.strip() and not line.startswith("#")}
+    names = {p.relative_to(include).as_posix() for p in include.rglob("*") if p.suffix in (".hpp", ".h")}
+    if foreign - names:
+        raise SystemExit(f"{FOREIGN.name} lists what does not exist: {sorted(foreign - names)}")
+    return sorted(names - foreign)
+
+
+def main(argv):
+    include, compiler, warnings = Path(argv[1]), argv[2], argv[3:]
+    common = [*warnings, "-Werror", f"-I{include}"]
+    names = header_names(include)
+    jobs = [(name, variant) for name in names for variant in variants(compiler)]
+
+    def run(job):
+        name, variant = job
+        return syntax_check(compiler, [*variant, *common], f"#include <{name}>\n")
+
+    with ThreadPoolExecutor(JOBS) as pool:
+        failures = [(job, said) for job, said in zip(jobs, pool.map(run, jobs)) if said]
+    for (name, variant), said in failures:
+        print(f"--- {name} {' '.join(variant)}\n{said}")
+    print(f"{len(names)} headers, {len(jobs)} compilations, {len(failures)} failed")
+    return 1 if failures or not names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// tests/platform/futex_linux_test.cpp -- what the contract's test (futex_test.cpp) cannot see
+#include <lockstep/platform/futex.hpp>
+
+#include <errno.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <thread>
+
+#include "support/refuse.hpp"
+#include "support/threads.hpp"
+
+namespace {
+
+using lockstep::platform::linux_futex;
+using lockstep::platform::no_deadline;
+using lockstep::platform::wait_word;
+
+/// How often the calling thread has given up its CPU of its own accord.
+long voluntary_switches() {
+  rusage usage = {};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw;
+}
+
+class refused_futex : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(errors, refused_futex, testing::Values(ENOSYS, EPERM));
+
+TEST_P(refused_futex, is_replaced_by_short_sleeps_that_leave_errno_alone) {
+  bool refused = false;
+  long switches = 0;
+  int error = 0;
+  constexpr int waits = 20;
+  lockstep::test::run_threads(1, [&](unsigned) {
+    refused = lockstep::test::refuse_system_call(SYS_futex, FUTEX_WAIT_BITSET, GetParam());
+    if (!refused) return;
+    wait_word word{0};
+    errno = 77;
+    switches = -voluntary_switches();
+    for (int i = 0; i < waits; ++i) linux_futex::wait(word, 0, no_deadline);
+    switches += voluntary_switches();
+    error = errno;
+  });
+  if (!refused) GTEST_SKIP() << "no system call filters here";
+  EXPECT_GE(switches, waits) << "a refused wait must not burn the CPU";
+  EXPECT_EQ(error, 77);
+}
+
+TEST_P(refused_futex, of_the_waiter_alone_does_not_strand_it) {
+  wait_word word{0};
+  std::atomic<bool> ready{false};
+  bool refused = false;
+  std::thread waiter([&] {
+    refused = lockstep::test::refuse_system_call(SYS_futex, FUTEX_WAIT_BITSET, GetParam());
+    ready.store(true, std::memory_order_release);
+    while (word.load(std::memory_order_acquire) == 0) linux_futex::wait(word, 0, no_deadline);
+  });
+  while (!ready.load(std::memory_order_acquire)) std::this_thread::yield();
+  word.store(1, std::memory_order_release);
+  linux_futex::wake_one(&word);
+  waiter.join();
+  if (!refused) GTEST_SKIP() << "no system call filters here";
+  EXPECT_EQ(word.load(std::memory_order_relaxed), 1u);
+}
+
+}  // namespace

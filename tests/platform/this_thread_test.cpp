@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// tests/platform/this_thread_test.cpp -- what was wished for is what the system then says
+#include <lockstep/platform/this_thread.hpp>
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "lockstep/platform/usable_cpus.hpp"
+#include "support/threads.hpp"
+
+namespace {
+
+using lockstep::platform::affinity;
+using lockstep::platform::name_this_thread;
+using lockstep::platform::pin_this_thread;
+using lockstep::test::run_threads;
+
+TEST(this_thread, a_pinned_thread_runs_on_its_cpu_and_on_no_other) {
+  for (const unsigned cpu : affinity()) {
+    run_threads(1, [&](unsigned) {
+      ASSERT_TRUE(pin_this_thread(cpu));
+      EXPECT_EQ(affinity(), std::vector<unsigned>{cpu});
+      for (int i = 0; i < 100; ++i) {
+        EXPECT_EQ(sched_getcpu(), static_cast<int>(cpu));
+        sched_yield();
+      }
+    });
+  }
+}
+
+TEST(this_thread, a_pin_binds_the_calling_thread_only) {
+  const std::vector<unsigned> before = affinity();
+  run_threads(1, [&](unsigned) { EXPECT_TRUE(pin_this_thread(before.front())); });
+  EXPECT_EQ(affinity(), before);
+}
+
+TEST(this_thread, a_pin_to_a_cpu_that_does_not_exist_changes_nothing) {
+  run_threads(1, [&](unsigned) {
+    const std::vector<unsigned> before = affinity();
+    EXPECT_FALSE(pin_this_thread(static_cast<unsigned>(sysconf(_SC_NPROCESSORS_CONF))));
+    EXPECT_FALSE(pin_this_thread(CPU_SETSIZE));
+    EXPECT_FALSE(pin_this_thread(std::numeric_limits<unsigned>::max()));
+    EXPECT_EQ(affinity(), before);
+  });
+}
+
+std::string name() {
+  char text[64] = {};
+  EXPECT_EQ(pthread_getname_np(pthread_self(), text, sizeof text), 0);
+  return text;
+}
+
+TEST(this_thread, a_name_is_what_the_system_shows_cut_to_15_characters) {
+  run_threads(1, [&](unsigned) {
+    EXPECT_TRUE(name_this_thread("worker 3"));
+    EXPECT_EQ(name(), "worker 3");
+    EXPECT_TRUE(name_this_thread("exactly 15 long"));
+    EXPECT_EQ(name(), "exactly 15 long");
+    EXPECT_TRUE(name_this_thread("one of 16 is cut"));
+    EXPECT_EQ(name(), "one of 16 is cu");
+    EXPECT_TRUE(name_this_thread(std::string(1000, 'x').c_str()));
+    EXPECT_EQ(name(), std::string(15, 'x'));
+    EXPECT_TRUE(name_this_thread(""));
+    EXPECT_EQ(name(), "");
+  });
+}
+
+}  // namespace

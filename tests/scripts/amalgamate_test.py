@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from tree import SPDX
+
+import amalgamate
+
+
+class Amalgamate(unittest.TestCase):
+    def text(self, files):
+        """The amalgamation of headers given as {path below include/lockstep: text}."""
+        with tempfile.TemporaryDirectory() as directory:
+            include = Path(directory).resolve()
+            for name, text in files.items():
+                path = include / "lockstep" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(SPDX + "#pragma once\n" + text, encoding="utf-8")
+            with mock.patch.object(amalgamate, "INCLUDE", include):
+                return amalgamate.Amalgamation().text()
+
+    def test_a_header_included_twice_appears_once_and_before_its_users(self):
+        text = self.text({
+            "lockstep.hpp": "#include <lockstep/a.hpp>\n#include <lockstep/b.hpp>\n",
+            "a.hpp": '#include "b.hpp"\nint a;\n',
+            "b.hpp": "int b;\n",
+        })
+        self.assertEqual(text.count("int b;"), 1)
+        self.assertLess(text.index("int b;"), text.index("int a;"))
+        self.assertNotIn("#include", text)
+
+    def test_one_pragma_once_and_one_licence_line_remain(self):
+        text = self.text({"lockstep.hpp": '#include "a.hpp"\n', "a.hpp": "int a;\n"})
+        self.assertEqual(text.count("#pragma once"), 1)
+        self.assertEqual(text.count("SPDX"), 1)
+
+    def test_system_includes_are_gathered_once_at_the_top(self):
+        text = self.text({
+            "lockstep.hpp": '#include <new>\n#include "a.hpp"\n',
+            "a.hpp": "#include <new>\n#include <atomic>  // std::atomic\nint a;\n",
+        })
+        self.assertEqual(text.count("#include <new>"), 1)
+        self.assertIn("#include <atomic>\n#include <new>\n", text)
+
+    def test_conditional_includes_stay_in_their_condition(self):
+        text = self.text({
+            "lockstep.hpp": '#include "futex.hpp"\n#include "user.hpp"\n',
+            "futex.hpp": '#ifdef __linux__\n#include "linux.hpp"\n#else\n#include "other.hpp"\n#endif\n',
+            "linux.hpp": '#include <unistd.h>\n#include "futex.hpp"\n#include "atomic.hpp"\nint on_linux;\n',
+            "other.hpp": '#include <mutex>\n#include "atomic.hpp"\nint on_other;\n',
+            "user.hpp": '#include "atomic.hpp"\nint user;\n',
+            "atomic.hpp": "int atomic;\n",
+        })
+        places = [text.index(part) for part in (
+            "int atomic;", "#ifdef __linux__", "#include <unistd.h>", "int on_linux;", "#else",
+            "#include <mutex>", "int on_other;", "#endif", "int user;")]
+        self.assertEqual(places, sorted(places))
+        self.assertEqual(text.count("int atomic;"), 1)
+
+    def test_a_header_that_two_branches_share_alone_is_refused(self):
+        with self.assertRaisesRegex(SystemExit, "shared.hpp is needed outside the #if"):
+            self.text({
+                "lockstep.hpp": '#ifdef A\n#include "a.hpp"\n#else\n#include "b.hpp"\n#endif\n',
+                "a.hpp": '#include "shared.hpp"\n',
+                "b.hpp": '#include "shared.hpp"\n',
+                "shared.hpp": "int shared;\n",
+            })
+
+    def test_an_include_that_names_a_macro_is_left_alone(self):
+        text = self.text({"lockstep.hpp": "#ifdef SEAM\n#include SEAM\n#endif\n"})
+        self.assertIn("#ifdef SEAM\n#include SEAM\n#endif", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

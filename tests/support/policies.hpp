@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// tests/support/policies.hpp -- the wait policies as test parameters
+//
+//   INSTANTIATE_TEST_SUITE_P(policies, my_test, testing::ValuesIn(all_policies()), policy_name);
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "lockstep/wait/wait_policy.hpp"
+
+namespace lockstep::test {
+
+struct named_policy {
+  const char* name;
+  wait_policy policy;
+
+  friend std::ostream& operator<<(std::ostream& out, const named_policy& named) {
+    return out << named.name;
+  }
+};
+
+/// Those that give up the CPU at some time: for tests with more threads than CPUs.
+inline std::vector<named_policy> crowd_safe_policies() {
+  return {{"block", wait_policy::block()},
+          {"hybrid", wait_policy::hybrid(std::chrono::microseconds(2))},
+          {"default", wait_policy()}};
+}
+
+inline std::vector<named_policy> all_policies() {
+  std::vector<named_policy> all = crowd_safe_policies();
+  all.insert(all.begin(), {"spin", wait_policy::spin()});
+  return all;
+}
+
+/// The name of a test instance.
+inline std::string policy_name(const testing::TestParamInfo<named_policy>& info) {
+  return info.param.name;
+}
+
+}  // namespace lockstep::test

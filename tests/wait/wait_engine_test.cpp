@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+// tests/wait/wait_engine_test.cpp -- which stage follows which, on the scripted system
+#include <lockstep/wait/wait_engine.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+
+#include "lockstep/platform/this_thread.hpp"
+#include "support/policies.hpp"
+
+namespace {
+
+using lockstep::deadline;
+using lockstep::wait_engine;
+using lockstep::wait_history;
+using lockstep::wait_policy;
+using lockstep::test::call;
+using lockstep::test::scripted_system;
+using lockstep::test::stranded;
+using std::chrono::microseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+constexpr std::size_t yield_limit = 64;
+constexpr std::uint64_t spin_budget = 2000, long_yield = 500000;
+
+/// Ready by itself once `ready_when` says so; counts what is done to it.
+struct waitable {
+  scripted_system& system = scripted_system::instance();
+  std::function<bool()> ready_when;
+  std::function<void()> on_sleep;
+  mutable std::size_t looks = 0;
+  std::size_t sleeps = 0, looks_before_sleep = 0, yields_before_sleep = 0;
+  std::uint64_t last_until = 0;
+
+  bool ready() const {
+    if (++looks > 1000000) throw lockstep::test::stranded("polls for ever");
+    return ready_when && ready_when();
+  }
+  void sleep(deadline until) {
+    if (++sleeps == 1) {
+      looks_before_sleep = looks;
+      yields_before_sleep = system.count(call::yield);
+    }
+    last_until = until.nanoseconds();
+    if (on_sleep) return on_sleep();
+    if (until.is_never()) throw stranded("asleep for ever");
+    system.now = std::max(system.now, until.nanoseconds());
+  }
+};
+
+class wait_engine_test : public testing::Test {
+ protected:
+  bool wait(wait_policy policy, deadline until = deadline::never()) {
+    system_.calls.clear();
+    what_.looks = what_.sleeps = 0;
+    return wait_engine::wait(what_, policy, history_, until);
+  }
+  /// The next wait ends at its first yield; says whether it polled before that.
+  bool spins_before_yielding(wait_policy policy) {
+    std::size_t looks = 0;
+    system_.on_yield = [&] { looks = what_.looks; };
+    what_.ready_when = [this] { return system_.count(call::yield) > 0; };
+    EXPECT_TRUE(wait(policy));
+    system_.on_yield = nullptr;
+    return looks > 1;
+  }
+  std::size_t yields() const { return system_.count(call::yield); }
+
+  scripted_system& system_ = scripted_system::reset();
+  wait_history history_;
+  waitable what_;
+};
+
+class every_policy : public wait_engine_test,
+                     public testing::WithParamInterface<lockstep::test::named_policy> {};
+class sleeping_policy : public every_policy {};
+INSTANTIATE_TEST_SUITE_P(policies, every_policy, testing::ValuesIn(lockstep::test::all_policies()),
+                         lockstep::test::policy_name);
+INSTANTIATE_TEST_SUITE_P(policies, sleeping_policy,
+                         testing::ValuesIn(lockstep::test::crowd_safe_policies()),
+                         lockstep::test::policy_name);
+
+TEST_P(every_policy, what_is_ready_at_once_costs_one_look_and_no_call) {
+  what_.ready_when = [] { return true; };
+  EXPECT_TRUE(wait(GetParam().policy));
+  EXPECT_TRUE(wait(GetParam().policy, deadline::after(nanoseconds(0))));
+  EXPECT_EQ(what_.looks, 1u);
+  EXPECT_TRUE(system_.calls.empty());
+}
+
+TEST_P(every_policy, W1_a_wait_ends_as_ready_in_whatever_look_that_is) {
+  what_.on_sleep = [] {};
+  for (std::size_t look = 1; look < 300; ++look) {
+    history_ = wait_history();
+    what_.ready_when = [&] { return what_.looks >= look; };
+    ASSERT_TRUE(wait(GetParam().policy));
+    ASSERT_EQ(what_.looks, look) << "went on after it was ready";
+  }
+}
+
+TEST_P(every_policy, W1_a_wait_that_timed_out_lasted_to_its_deadline_and_was_not_ready) {
+  for (std::int64_t time : {1, 100, 1999, 2100, 10000, 34000, 1000000}) {
+    history_ = wait_history();
+    const deadline until = deadline::after(nanoseconds(time));
+    EXPECT_FALSE(wait(GetParam().policy, until));
+    EXPECT_GE(system_.now, until.nanoseconds());
+    EXPECT_LE(system_.now, until.nanoseconds() + 1000) << "went on after the deadline of " << time;
+  }
+}
+
+TEST_P(every_policy, W1_what_is_ready_at_the_deadline_is_no_timeout) {
+  for (std::int64_t time : {1, 100, 1999, 2100, 10000, 34000, 1000000}) {
+    history_ = wait_history();
+    const deadline until = deadline::after(nanoseconds(time));
+    what_.ready_when = [&] { return system_.now >= until.nanoseconds(); };
+    EXPECT_TRUE(wait(GetParam().policy, until)) << time;
+  }
+}
+
+TEST_P(every_policy, a_deadline_in_the_past_is_answered_without_a_sleep_and_without_a_yield) {
+  EXPECT_FALSE(wait(GetParam().policy, deadline::after(nanoseconds(-5))));
+  EXPECT_EQ(what_.sleeps, 0u);
+  EXPECT_EQ(yields(), 0u);
+}
+
+TEST_P(sleeping_policy, a_wait_that_lasts_sleeps_with_its_deadline) {
+  const deadline until = deadline::after(seconds(1));
+  EXPECT_FALSE(wait(GetParam().policy, until));
+  EXPECT_EQ(what_.sleeps, 1u);
+  EXPECT_EQ(what_.last_until, until.nanoseconds());
+}
+
+TEST_P(sleeping_policy, W2_spurious_returns_from_a_sleep_stay_inside) {
+  what_.on_sleep = [] {};
+  what_.ready_when = [&] { return what_.sleeps == 100; };
+  EXPECT_TRUE(wait(GetParam().policy));
+  EXPECT_EQ(what_.sleeps, 100u);
+}
+
+TEST_P(sleeping_policy, spurious_returns_from_a_sleep_do_not_extend_the_deadline) {
+  const deadline until = deadline::after(microseconds(500));
+  what_.on_sleep = [&] { system_.now += 1000; };
+  EXPECT_FALSE(wait(GetParam().policy, until));
+  EXPECT_GE(system_.now, until.nanoseconds());
+  EXPECT_LE(system_.now, until.nanoseconds() + 2000);
+}
+
+TEST_P(sleeping_policy, a_wait_without_a_deadline_sleeps_without_one) {
+  EXPECT_THROW(wait(GetParam().policy), stranded);
+  EXPECT_EQ(what_.last_until, lockstep::platform::no_deadline);
+}
+
+TEST_F(wait_engine_test, spin_makes_no_call_however_long_it_lasts) {
+  what_.ready_when = [&] { return what_.looks == 100000; };
+  EXPECT_TRUE(wait(wait_policy::spin()));
+  EXPECT_TRUE(system_.calls.empty());
+  EXPECT_EQ(what_.sleeps, 0u);
+}
+
+TEST_F(wait_engine_test, spin_with_a_deadline_looks_at_the_clock_but_neither_yields_nor_sleeps) {
+  EXPECT_FALSE(wait(wait_policy::spin(), deadline::after(microseconds(100))));
+  EXPECT_EQ(system_.count(call::clock), system_.calls.size());
+  EXPECT_EQ(what_.sleeps, 0u);
+}
+
+TEST_F(wait_engine_test, block_sleeps_without_polling_yielding_or_asking_the_clock) {
+  what_.ready_when = [&] { return what_.sleeps > 0; };
+  what_.on_sleep = [] {};
+  EXPECT_TRUE(wait(wait_policy::block()));
+  EXPECT_EQ(what_.sleeps, 1u);
+  EXPECT_LE(what_.looks_before_sleep, 2u);
+  EXPECT_TRUE(system_.calls.empty());
+}
+
+TEST_F(wait_engine_test, hybrid_polls_for_its_time_then_yields_64_times_then_sleeps) {
+  for (std::uint64_t time : {0u, 1u, 500u, 2000u, 100000u}) {
+    system_.on_yield = [&, start = system_.now] {
+      if (yields() > 1) return;
+      EXPECT_GE(system_.now, start + time) << "gave up polling too early";
+      EXPECT_LE(system_.now, start + time + 1000) << "polled for too long";
+    };
+    what_.ready_when = [&] { return what_.sleeps > 0; };
+    what_.on_sleep = [] {};
+    EXPECT_TRUE(wait(wait_policy::hybrid(nanoseconds(time))));
+    EXPECT_EQ(what_.yields_before_sleep, yield_limit);
+    EXPECT_EQ(what_.sleeps, 1u);
+  }
+}
+
+TEST_F(wait_engine_test, hybrid_polls_in_every_wait_however_often_that_failed) {
+  const wait_policy policy = wait_policy::hybrid(microseconds(2));
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(spins_before_yielding(policy)) << i;
+}
+
+TEST_F(wait_engine_test, what_gets_ready_in_a_yield_is_not_slept_for) {
+  for (const wait_policy policy : {wait_policy(), wait_policy::hybrid(microseconds(1))}) {
+    for (std::size_t last = 1; last <= yield_limit; ++last) {
+      what_.ready_when = [&] { return yields() == last; };
+      EXPECT_TRUE(wait(policy));
+      EXPECT_EQ(what_.sleeps, 0u) << last;
+    }
+  }
+}
+
+TEST_F(wait_engine_test, default_yields_64_times_then_sleeps) {
+  what_.ready_when = [&] { return what_.sleeps > 0; };
+  what_.on_sleep = [] {};
+  EXPECT_TRUE(wait(wait_policy()));
+  EXPECT_EQ(what_.yields_before_sleep, yield_limit);
+  EXPECT_EQ(what_.sleeps, 1u);
+}
+
+TEST_F(wait_engine_test, default_when_crowded_never_polls) {
+  const wait_policy crowded = wait_policy().when_crowded(true);
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(spins_before_yielding(crowded)) << i;
+}
+
+/// The default policy polls only where another CPU can make ready what it polls for.
+class uncrowded_default : public wait_engine_test {
+ protected:
+  void SetUp() override {
+    if (lockstep::usable_cpus() < 2) GTEST_SKIP() << "needs two CPUs";
+  }
+  void fail_to_spin(int times) {
+    for (int i = 0; i < times; ++i) EXPECT_TRUE(spins_before_yielding(wait_policy())) << i;
+  }
+  /// A wait that is ready at the second poll; says whether there was such a poll.
+  bool spins_with_success() {
+    what_.ready_when = [&] { return what_.looks == 3 || yields() > 0; };
+    EXPECT_TRUE(wait(wait_policy()));
+    return yields() == 0;
+  }
+};
+
+TEST_F(uncrowded_default, polls_for_two_microseconds_before_it_yields) {
+  const std::uint64_t start = system_.now;
+  system_.on_yield = [&] {
+    EXPECT_GE(system_.now, start + spin_budget);
+    EXPECT_LE(system_.now, start + spin_budget + 1000);
+  };
+  what_.ready_when = [&] { return yields() > 0; };
+  EXPECT_TRUE(wait(wait_policy()));
+}
+
+TEST_F(uncrowded_default, gives_up_polling_after_4_failures_and_probes_every_32nd_wait) {
+  fail_to_spin(4);
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 1; i < 32; ++i) {
+      EXPECT_FALSE(spins_before_yielding(wait_policy())) << round << ", " << i;
+    }
+    EXPECT_TRUE(spins_before_yielding(wait_policy())) << "no probe in round " << round;
+  }
+}
+
+TEST_F(uncrowded_default, polls_again_after_a_probe_that_succeeded) {
+  fail_to_spin(4);
+  for (int i = 1; i < 32; ++i) EXPECT_FALSE(spins_with_success()) << i;
+  EXPECT_TRUE(spins_with_success()) << "the probe";
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(spins_with_success()) << i;
+}
+
+TEST_F(uncrowded_default, keeps_polling_while_successes_and_failures_alternate) {
+  for (int i = 0; i < 100; ++i) {
+    fail_to_spin(2);
+    EXPECT_TRUE(spins_with_success()) << i;
+  }
+}
+
+TEST(wait_engine_on_one_cpu, default_never_polls) {
+  // In a process of its own, because usable_cpus() is asked once.
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        lockstep::platform::pin_this_thread(lockstep::platform::affinity().front());
+        scripted_system& system = scripted_system::reset();
+        waitable what;
+        std::size_t looks_before_yield = 0;
+        system.on_yield = [&] { looks_before_yield = what.looks; };
+        what.ready_when = [&] { return system.count(call::yield) > 0; };
+        wait_history history;
+        wait_engine::wait(what, wait_policy(), history);
+        std::exit(static_cast<int>(looks_before_yield));
+      },
+      testing::ExitedWithCode(1), "");
+}
+
+TEST_F(wait_engine_test, a_yield_to_a_stranger_ends_in_a_sleep_and_later_waits_do_not_yield) {
+  what_.ready_when = [&] { return what_.sleeps > 0; };
+  what_.on_sleep = [] {};
+  system_.yield_cost = long_yield + 1;
+  EXPECT_TRUE(wait(wait_policy()));
+  EXPECT_EQ(what_.yields_before_sleep, 1u);
+  EXPECT_EQ(what_.sleeps, 1u);
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 1; i < 32; ++i) {
+      EXPECT_TRUE(wait(wait_policy()));
+      EXPECT_EQ(yields(), 0u) << round << ", " << i;
+    }
+    EXPECT_TRUE(wait(wait_policy()));
+    EXPECT_EQ(yields(), 1u) << "no probe in round " << round;
+  }
+}
+
+TEST_F(wait_engine_test, a_yield_to_a_stranger_during_hybrid_ends_in_a_sleep) {
+  what_.ready_when = [&] { return what_.sleeps > 0; };
+  what_.on_sleep = [] {};
+  system_.yield_cost = long_yield + 1;
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_TRUE(wait(wait_policy::hybrid(microseconds(1))));
+    EXPECT_EQ(yields(), 1u) << "hybrid does not learn";
+  }
+}
+
+TEST_F(wait_engine_test, yields_of_just_the_limit_are_no_reason_to_sleep) {
+  what_.ready_when = [&] { return yields() == yield_limit; };
+  system_.yield_cost = long_yield - system_.clock_cost;
+  EXPECT_TRUE(wait(wait_policy()));
+  EXPECT_EQ(what_.sleeps, 0u);
+}
+
+TEST_F(wait_engine_test, a_long_yield_in_which_it_got_ready_counts_as_a_success) {
+  system_.yield_cost = long_yield + 1;
+  for (int i = 0; i < 8; ++i) {
+    what_.ready_when = [&] { return yields() > 0; };
+    EXPECT_TRUE(wait(wait_policy().when_crowded(true)));
+    EXPECT_EQ(what_.sleeps, 0u);
+  }
+}
+
+}  // namespace
