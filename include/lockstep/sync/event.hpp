@@ -66,7 +66,8 @@ class event {
   }
   wait_status wait_until(deadline until) {
     state now{*this};
-    const bool in_time = wait_engine::wait(now, policy_, history_, until);
+    const bool in_time =
+        wait_engine::wait(now, policy_, history_, until, wait_engine::single_yield_time);
     if (now.announced) word_.fetch_and(~sleeping_, platform::memory_order_relaxed);  // 5
     if (!in_time) return wait_status::timed_out;
     if (terminated()) return wait_status::terminated;

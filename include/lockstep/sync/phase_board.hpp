@@ -73,7 +73,7 @@ class basic_phase_board {
   void advance(std::size_t writer) {
     const std::uint32_t next = ++writers_[writer].value;
     lines_[writer].value.phase.store(next, platform::memory_order_release);  // 2
-    marks_[writer].notify();
+    marks_[writer].notify(fence_payer_of(policy_));
   }
 
   /// Waits until `count` writers from `first` on, modulo writers(), are beyond the reader's phase, then
@@ -104,7 +104,9 @@ class basic_phase_board {
 
   void terminate() {
     terminated_.store(1, platform::memory_order_release);  // 4
-    for (std::size_t writer = 0; writer < writers(); ++writer) marks_[writer].notify();
+    for (std::size_t writer = 0; writer < writers(); ++writer) {
+      marks_[writer].notify(fence_payer_of(policy_));
+    }
   }
   bool terminated() const noexcept {
     return terminated_.load(platform::memory_order_acquire) != 0;  // 5
@@ -127,7 +129,9 @@ class basic_phase_board {
     std::uint32_t target;
 
     bool ready() const noexcept { return board.reached(writer, target) || board.terminated(); }
-    void sleep(deadline until) { board.marks_[writer].sleep(*this, until); }
+    void sleep(deadline until) {
+      board.marks_[writer].sleep(*this, until, fence_payer_of(board.policy_));
+    }
   };
 
   bool reached(std::size_t writer, std::uint32_t target) const noexcept {

@@ -114,7 +114,7 @@ class team {
     ~turn() {
       const std::uint32_t next = queue().serving.load(platform::memory_order_relaxed) + 1;  // 4
       queue().serving.store(next, platform::memory_order_release);                          // 2
-      queue().mark.notify();
+      queue().mark.notify(fence_payer_of(team_.policy_));
     }
     turn(const turn&) = delete;
     turn& operator=(const turn&) = delete;
@@ -122,7 +122,7 @@ class team {
     bool ready() const noexcept {
       return queue().serving.load(platform::memory_order_acquire) == number_;  // 3
     }
-    void sleep(deadline until) { queue().mark.sleep(*this, until); }
+    void sleep(deadline until) { queue().mark.sleep(*this, until, fence_payer_of(team_.policy_)); }
 
    private:
     caller_queue& queue() const noexcept { return team_.queue_[0].value; }
