@@ -9,7 +9,10 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 # label: sync.event carries 'sync'. The timeout (default 120 s) is what catches a hang.
 # BOTH_BACKENDS adds <name>.portable, the same test on the mutex-and-condition-variable futex.
 # DELAYED adds <name>.delayed, the same test on atomics that delay (tests/support/delay_atomic.hpp).
+# Both only with LOCKSTEP_TEST_VARIANTS: dev and tsan have them, which covers both compilers.
 # The label 'slow-san' keeps a test out of the sanitizer presets.
+option(LOCKSTEP_TEST_VARIANTS "Build tests again on the portable futex and on delaying atomics" ON)
+
 function(lockstep_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "BOTH_BACKENDS;DELAYED" "TIMEOUT" "SOURCES;LABELS;DEFINES")
   if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
@@ -31,14 +34,14 @@ function(lockstep_test name)
   set_tests_properties(${name} PROPERTIES
     TIMEOUT ${arg_TIMEOUT} LABELS "${layer};${arg_LABELS}")
 
-  if(arg_BOTH_BACKENDS)
+  if(arg_BOTH_BACKENDS AND LOCKSTEP_TEST_VARIANTS)
     lockstep_test(${name}.portable
       SOURCES ${arg_SOURCES}
       LABELS portable ${arg_LABELS}
       TIMEOUT ${arg_TIMEOUT}
       DEFINES LOCKSTEP_FORCE_PORTABLE_FUTEX=1 ${arg_DEFINES})
   endif()
-  if(arg_DELAYED)
+  if(arg_DELAYED AND LOCKSTEP_TEST_VARIANTS)
     lockstep_test(${name}.delayed
       SOURCES ${arg_SOURCES}
       LABELS delayed ${arg_LABELS}

@@ -18,7 +18,7 @@ constexpr std::size_t tasks = 5;
 
 std::atomic<bool> stop_requested(false);
 
-void request_stop(int) { stop_requested.store(true); }
+extern "C" void request_stop(int) { stop_requested.store(true); }
 
 }  // namespace
 
@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
     }
   };
   std::vector<std::thread> threads;
+  threads.reserve(tasks);
   for (std::size_t task = 0; task < tasks; ++task) threads.emplace_back(play, task);
   turn[0].notify();
   for (std::thread& each : threads) each.join();

@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
     }
   };
   std::vector<std::thread> threads;
+  threads.reserve(tasks);
   for (std::size_t task = 0; task < tasks; ++task) threads.emplace_back(play, task);
   turn[0].notify();
   for (std::thread& each : threads) each.join();

@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
     }
   };
   std::vector<std::thread> threads;
+  threads.reserve(workers);
   for (std::size_t rank = 0; rank < workers; ++rank) threads.emplace_back(work, rank);
 
   for (iteration = 1; iteration <= iterations; ++iteration) {

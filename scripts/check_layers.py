@@ -32,7 +32,7 @@ LANGUAGE = re.compile(r"__cplusplus|__cpp_\w+|__has_include|__has_cpp_attribute"
 
 ATOMIC = re.compile(r"\b(std::atomic\w*|atomic_(?:thread|signal)_fence)\b")
 
-MACHINE_PATH = re.compile(r"(?<![\w.$}/])/(?:home|root|work|farm|mnt|Users)/\w|\b[A-Z]:\\Users\\")
+MACHINE_PATH = re.compile(r"(?<![\w.$}/])/(?:home|root|work|farm|Users)/\w|\b[A-Z]:\\Users\\")
 
 
 def layer_of(path):

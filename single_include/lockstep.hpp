@@ -179,8 +179,9 @@ inline bool parse_mount(const std::string& line, mount& result) {
 /// `group` as seen below a mount whose top directory is `shown`.
 inline std::string relative_group(const std::string& group, const std::string& shown) {
   if (shown == "/" || shown.empty()) return group == "/" ? std::string() : group;
-  if (group.compare(0, shown.size(), shown) != 0) return std::string();
-  return group.substr(shown.size());
+  const bool is_below = group.compare(0, shown.size(), shown) == 0 &&
+                        (group.size() == shown.size() || group[shown.size()] == '/');
+  return is_below ? group.substr(shown.size()) : std::string();
 }
 
 inline std::string read_file(const std::string& path) {
@@ -199,8 +200,7 @@ inline double quota_of_directory(const std::string& directory, bool version_2) {
 /// The tightest quota from the process's group up to the top of one mounted hierarchy.
 inline double quota_of_mount(const std::string& root, const mount& where,
                              const std::string& cgroup_text) {
-  std::string group =
-      relative_group(find_group(cgroup_text, where.version_2), where.shown_group);
+  std::string group = relative_group(find_group(cgroup_text, where.version_2), where.shown_group);
   double result = unlimited;
   while (true) {
     result = tighter(result, quota_of_directory(root + where.point + group, where.version_2));
@@ -371,12 +371,13 @@ inline std::size_t checked_rank(const char* object, const char* what, std::size_
 // Invariants
 //   B1  A phase only ever grows by one, by its writer; differences are taken modulo 2^32, so that a
 //       writer may be 2^31 - 1 phases ahead of a reader, and wrap-around is harmless.
-//   B2  A reader's own phase is plain data of that reader.
+//   B2  The phase a reader has reached and the phase a writer has published are kept once more as plain
+//       data of that thread.
 //   B3  terminated_ is set once and never cleared; a wait that finds it set returns false.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access             order    pairs  why it suffices
-//   1  phase.load         relaxed  -      own word, or ordered by the caller (barrier: its counter)
+//   1  phase.store        relaxed  -      before the board is given to other threads
 //   2  phase.store        release  3      the reader sees what came before the advance
 //   3  phase.load         acquire  2      the other half
 //   4  terminated.store   release  5      the released waiter sees what came before terminate()
@@ -386,9 +387,10 @@ inline std::size_t checked_rank(const char* object, const char* what, std::size_
 // sleeper_mark.hpp, ready() after the announcement is the sleeper's side.
 //
 // Cost   advance: one store, one load of a read-mostly line; no read-modify-write. Wait for W writers:
-//        W line fetches, in parallel where they have all arrived. Marks and the terminated flag lie
-//        away from the phases: a mark on the phase's line made a barrier of 2 take 1.25 instead of
-//        1.0 t1, because the look at it waits for the line that the store before it has just claimed.
+//        W line fetches, in parallel where they have all arrived. A published line is never read by its
+//        writer, neither for its phase (B2) nor for a mark: a look at it waits until the store before it
+//        has claimed the line back from those who poll it. A barrier of 2 takes 1.0 t1 without such a
+//        look, 1.3 with one (measured for both, 2 virtual CPUs of an EPYC).
 //
 // A line has room to spare: a board may carry a Payload beside each phase, written before the advance
 // that announces it, so that readers get both with one fetch (team: the job).
@@ -425,34 +427,50 @@ struct alignas(cache_line_size) padded {
   explicit padded(Arguments&&... arguments) : value(std::forward<Arguments>(arguments)...) {}
 };
 
-/// A fixed number of value-initialised T. Throws std::bad_alloc as `new` does.
+/// A fixed number of value-initialised T on cache lines of their own: no foreign data begins or ends on
+/// them. Throws std::bad_alloc as `new` does.
 template <class T>
 class aligned_array {
  public:
-  explicit aligned_array(std::size_t size)
-      : size_(size), raw_(::operator new(size * sizeof(T) + alignof(T))), data_(align(raw_)) {
-    for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T();
-  }
-  ~aligned_array() {
-    for (std::size_t i = size_; i > 0; --i) data_[i - 1].~T();
-    ::operator delete(raw_);
+  explicit aligned_array(std::size_t size) : elements_(size) {
+    while (elements_.count < size) {
+      ::new (static_cast<void*>(elements_.data + elements_.count)) T();
+      ++elements_.count;
+    }
   }
   aligned_array(const aligned_array&) = delete;
   aligned_array& operator=(const aligned_array&) = delete;
 
-  T& operator[](std::size_t index) noexcept { return data_[index]; }
-  const T& operator[](std::size_t index) const noexcept { return data_[index]; }
-  std::size_t size() const noexcept { return size_; }
+  T& operator[](std::size_t index) noexcept { return elements_.data[index]; }
+  const T& operator[](std::size_t index) const noexcept { return elements_.data[index]; }
+  std::size_t size() const noexcept { return elements_.count; }
 
  private:
+  static constexpr std::size_t alignment = alignof(T) > cache_line_size ? alignof(T)
+                                                                        : cache_line_size;
+
   static T* align(void* raw) noexcept {
-    const std::uintptr_t mask = alignof(T) - 1;
+    const std::uintptr_t mask = alignment - 1;
     return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
   }
 
-  std::size_t size_;
-  void* raw_;
-  T* data_;
+  /// Destroys what was made and gives the memory back, also when a constructor of T throws.
+  struct elements {
+    void* raw;
+    T* data;
+    std::size_t count = 0;
+
+    explicit elements(std::size_t size)
+        : raw(::operator new(size * sizeof(T) + 2 * alignment)), data(align(raw)) {}
+    ~elements() {
+      while (count > 0) data[--count].~T();
+      ::operator delete(raw);
+    }
+    elements(const elements&) = delete;
+    elements& operator=(const elements&) = delete;
+  };
+
+  elements elements_;
 };
 
 }  // namespace platform
@@ -476,11 +494,14 @@ class aligned_array {
 //
 //     notifier                            sleeper
 //     phase.store(p + 1)                  odd = announce()               (2)
-//     fence_light()                       fence_heavy()
+//     fence                        (4)    fence                          (4)
 //     if (mark.load() is odd)      (1)    if (phase.load() is still p)
 //       step to even, wake all     (3)      futex_wait(mark, odd)
 //
-// By A1 of process_fence.hpp, not both loads miss the other side's store.
+// Not both loads may miss the other side's store. Who pays for that is the object's choice, the same for
+// both sides: the sleeper alone (A1 of process_fence.hpp), where sleeping is rare; or both, where it is
+// not. A sleeper that pays alone pays 7 to 10 us while other threads run: a crowd of 128 that slept at
+// every barrier spent 12 us a member so, four times what both fences and the wakes take.
 //
 // Memory order (# marks the line)
 //   #  access                 order    pairs  why it suffices
@@ -488,9 +509,10 @@ class aligned_array {
 //   2  mark.fetch_or          relaxed  1      as 1
 //   3  mark.compare_exchange  relaxed  2      M2 needs the order of changes to this word only; the
 //                                             kernel orders its comparison after the wake's lock
+//   4  thread_fence           seq_cst  4      both sides: the pictures' loads come after the stores
 //
-// Cost   notify with nobody asleep: one load of a line that nobody writes, no read-modify-write, no
-//        fence where the system has a process-wide one.
+// Cost   notify with nobody asleep: one load of a line that nobody writes, no read-modify-write; no
+//        fence where the sleeper pays and the system has a process-wide one.
 
 // lockstep/platform/system.hpp -- the seam for what the system does for us (layer: platform)
 //
@@ -561,6 +583,9 @@ using wait_word = atomic<std::uint32_t>;
 namespace lockstep {
 namespace platform {
 
+/// The point of the monotonic clock that never comes.
+constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
+
 inline std::uint64_t steady_nanoseconds() noexcept {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                         std::chrono::steady_clock::now().time_since_epoch())
@@ -624,19 +649,11 @@ class tick_clock {
 //       futex_wait on it. They only use the address: the word may be gone already.
 //   F3  The comparison in F1 and the falling asleep are one step with respect to F2: if the word is
 //       changed and a wake follows, no waiter that compared before the change stays asleep.
-//   F4  Deadlines are monotonic nanoseconds as of steady_nanoseconds(); no_deadline never comes.
+//   F4  Deadlines are monotonic nanoseconds as of steady_nanoseconds(); no_deadline (clock.hpp) never comes.
 //   F5  Nothing is ordered by these calls for the C++ memory model; order comes from the atomics.
 //
 // One file per system. LOCKSTEP_FORCE_PORTABLE_FUTEX=1 chooses the portable one (mutex and condition
 // variable) where a native one exists; it must be the same in the whole program.
-
-namespace lockstep {
-namespace platform {
-
-constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
-
-}  // namespace platform
-}  // namespace lockstep
 
 #if defined(__linux__) && !(defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX)
 
@@ -979,21 +996,112 @@ class deadline {
 
 }  // namespace lockstep
 
+// lockstep/wait/wait_policy.hpp -- how a thread waits, a value of 4 bytes (layer: wait)
+//
+// Every object takes one when it is made. Which to choose:
+//   wait_policy()      the default. Spins for at most 2 us, not at all when crowded or when spinning has
+//                      not paid lately; then yields while that helps; then sleeps. Right nearly always.
+//   spin()             never enters the kernel. For one thread per CPU that is yours alone, real time.
+//                      When crowded a single wait costs whole time slices (milliseconds).
+//   block()            sleeps at once. For waits that are known to be long. A wake costs 2 to 35 us.
+//   hybrid(time)       spins for `time`, then yields a while, then sleeps; no learning.
+//
+// All zero bits are the default, so that zero-initialised storage is a valid policy.
+
 namespace lockstep {
+
+class wait_policy {
+ public:
+  /// The adaptive default.
+  constexpr wait_policy() noexcept : bits_(0) {}
+
+  static constexpr wait_policy spin() noexcept { return wait_policy(spin_kind, 0); }
+  static constexpr wait_policy block() noexcept { return wait_policy(block_kind, 0); }
+
+  /// Spins for `time`, cut to the range 0 to longest_spin().
+  static constexpr wait_policy hybrid(std::chrono::nanoseconds time) noexcept {
+    return wait_policy(hybrid_kind, time.count() < 0                 ? 0
+                                    : time.count() > longest_spin_ns ? longest_spin_ns
+                                                                     : time.count());
+  }
+
+  static constexpr std::chrono::nanoseconds longest_spin() noexcept {
+    return std::chrono::nanoseconds(longest_spin_ns);
+  }
+
+  constexpr bool is_adaptive() const noexcept { return (bits_ & kind_mask) <= crowded_kind; }
+  constexpr bool is_spin() const noexcept { return (bits_ & kind_mask) == spin_kind; }
+  constexpr bool is_block() const noexcept { return (bits_ & kind_mask) == block_kind; }
+  constexpr bool is_hybrid() const noexcept { return (bits_ & kind_mask) == hybrid_kind; }
+
+  /// True for an adaptive policy that was told it is crowded.
+  constexpr bool is_crowded() const noexcept { return (bits_ & kind_mask) == crowded_kind; }
+
+  /// The time hybrid() was given; zero for the others.
+  constexpr std::chrono::nanoseconds spin_time() const noexcept {
+    return std::chrono::nanoseconds(bits_ >> kind_bits);
+  }
+
+  /// This policy, told whether the object's participants outnumber the CPUs. Only the default listens.
+  constexpr wait_policy when_crowded(bool crowded) const noexcept {
+    return is_adaptive() ? wait_policy(crowded ? crowded_kind : adaptive_kind, 0) : *this;
+  }
+
+  friend constexpr bool operator==(wait_policy a, wait_policy b) noexcept {
+    return a.bits_ == b.bits_;
+  }
+  friend constexpr bool operator!=(wait_policy a, wait_policy b) noexcept { return !(a == b); }
+
+ private:
+  enum : std::uint32_t {
+    adaptive_kind = 0,
+    crowded_kind = 1,
+    spin_kind = 2,
+    block_kind = 3,
+    hybrid_kind = 4,
+    kind_bits = 3,
+    kind_mask = (1u << kind_bits) - 1
+  };
+  static constexpr std::int64_t longest_spin_ns = (std::int64_t{1} << (32 - kind_bits)) - 1;
+
+  constexpr wait_policy(std::uint32_t kind, std::int64_t nanoseconds) noexcept
+      : bits_(kind | static_cast<std::uint32_t>(nanoseconds) << kind_bits) {}
+
+  std::uint32_t bits_;
+};
+
+static_assert(sizeof(wait_policy) == 4, "objects hold a policy each: keep it small");
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+/// Who pays for the store-load fence between notifiers and sleepers.
+enum class fence_payer { sleeper, both };
+
+/// Sleeping is the rule with block() and when crowded, the exception otherwise.
+constexpr fence_payer fence_payer_of(wait_policy policy) noexcept {
+  return policy.is_block() || policy.is_crowded() ? fence_payer::both : fence_payer::sleeper;
+}
 
 class sleeper_mark {
  public:
   /// To be called after the change that lets waiters go. Wakes all who sleep on this mark.
-  void notify() {
-    platform::fence_light();
+  /// Requires: the same payer in every call on one mark.
+  void notify(fence_payer payer = fence_payer::sleeper) {
+    if (payer == fence_payer::both) {
+      platform::thread_fence(platform::memory_order_seq_cst);  // 4
+    } else {
+      platform::fence_light();
+    }
     if ((mark_.load(platform::memory_order_relaxed) & 1u) != 0) wake();  // 1
   }
 
   /// Sleeps unless `what.ready()` when looked at after the announcement. May return for no reason.
   template <class Waitable>
-  void sleep(const Waitable& what, deadline until) {
+  void sleep(const Waitable& what, deadline until, fence_payer payer = fence_payer::sleeper) {
     const std::uint32_t odd = mark_.fetch_or(1u, platform::memory_order_relaxed) | 1u;  // 2
-    const bool fenced = platform::fence_heavy();
+    const bool fenced = fence(payer);
     if (what.ready()) return;
     platform::futex_wait(mark_, odd, fenced ? until.nanoseconds() : soon(until));
   }
@@ -1006,6 +1114,13 @@ class sleeper_mark {
                                       platform::memory_order_relaxed)) {              // 3
       platform::futex_wake_all(&mark_);
     }
+  }
+
+  /// The sleeper's side; false if the system refused its part.
+  static bool fence(fence_payer payer) {
+    if (payer == fence_payer::sleeper) return platform::fence_heavy();
+    platform::thread_fence(platform::memory_order_seq_cst);  // 4
+    return true;
   }
 
   /// Without the fence a notifier may have missed the announcement: look again in a millisecond.
@@ -1039,8 +1154,12 @@ class sleeper_mark {
 //                 few waits more; a 50 us spin made such a fork/join 100 us.
 //   yield_limit   64: about 32 us alone, which is what the sleep would have cost (the 2-competitive
 //                 choice); crowded, one to three yields end nearly every wait.
+//   yield_time    crowded, a wait that is not over after this time is better slept: a ring of 100 events
+//                 takes 3.7 us a hop with 200 us, 4.5 with 400, 9 to 21 without a limit. Where one
+//                 notification lets many go, waking them in turn costs more than their yields: a barrier
+//                 of 256 takes 0.96 ms with 200 us, 0.26 with 400. Hence event has the shorter one.
 //   long_yield    a yield that took longer than this went to a stranger's time slice (3 ms here). Our
-//                 own crowd of 64 returns within 64 us.
+//                 own crowd of 256 returns within 0.3 ms.
 
 // lockstep/platform/cpu_relax.hpp -- the polite pause of a polling loop (layer: platform)
 //
@@ -1123,117 +1242,46 @@ static_assert(sizeof(wait_history) == 4, "small objects hold a history");
 
 }  // namespace lockstep
 
-// lockstep/wait/wait_policy.hpp -- how a thread waits, a value of 4 bytes (layer: wait)
-//
-// Every object takes one when it is made. Which to choose:
-//   wait_policy()      the default. Spins for at most 2 us, not at all when crowded or when spinning has
-//                      not paid lately; then yields while that helps; then sleeps. Right nearly always.
-//   spin()             never enters the kernel. For one thread per CPU that is yours alone, real time.
-//                      When crowded a single wait costs whole time slices (milliseconds).
-//   block()            sleeps at once. For waits that are known to be long. A wake costs 2 to 35 us.
-//   hybrid(time)       spins for `time`, then yields a while, then sleeps; no learning.
-//
-// All zero bits are the default, so that zero-initialised storage is a valid policy.
-
-namespace lockstep {
-
-class wait_policy {
- public:
-  /// The adaptive default.
-  constexpr wait_policy() noexcept : bits_(0) {}
-
-  static constexpr wait_policy spin() noexcept { return wait_policy(spin_kind, 0); }
-  static constexpr wait_policy block() noexcept { return wait_policy(block_kind, 0); }
-
-  /// Spins for `time`, cut to the range 0 to longest_spin().
-  static constexpr wait_policy hybrid(std::chrono::nanoseconds time) noexcept {
-    return wait_policy(hybrid_kind, time.count() < 0                ? 0
-                                    : time.count() > longest_spin_ns ? longest_spin_ns
-                                                                     : time.count());
-  }
-
-  static constexpr std::chrono::nanoseconds longest_spin() noexcept {
-    return std::chrono::nanoseconds(longest_spin_ns);
-  }
-
-  constexpr bool is_adaptive() const noexcept { return (bits_ & kind_mask) <= crowded_kind; }
-  constexpr bool is_spin() const noexcept { return (bits_ & kind_mask) == spin_kind; }
-  constexpr bool is_block() const noexcept { return (bits_ & kind_mask) == block_kind; }
-  constexpr bool is_hybrid() const noexcept { return (bits_ & kind_mask) == hybrid_kind; }
-
-  /// True for an adaptive policy that was told it is crowded.
-  constexpr bool is_crowded() const noexcept { return (bits_ & kind_mask) == crowded_kind; }
-
-  /// The time hybrid() was given; zero for the others.
-  constexpr std::chrono::nanoseconds spin_time() const noexcept {
-    return std::chrono::nanoseconds(bits_ >> kind_bits);
-  }
-
-  /// This policy, told whether the object's participants outnumber the CPUs. Only the default listens.
-  constexpr wait_policy when_crowded(bool crowded) const noexcept {
-    return is_adaptive() ? wait_policy(crowded ? crowded_kind : adaptive_kind, 0) : *this;
-  }
-
-  friend constexpr bool operator==(wait_policy a, wait_policy b) noexcept {
-    return a.bits_ == b.bits_;
-  }
-  friend constexpr bool operator!=(wait_policy a, wait_policy b) noexcept { return !(a == b); }
-
- private:
-  enum : std::uint32_t {
-    adaptive_kind = 0,
-    crowded_kind = 1,
-    spin_kind = 2,
-    block_kind = 3,
-    hybrid_kind = 4,
-    kind_bits = 3,
-    kind_mask = (1u << kind_bits) - 1
-  };
-  static constexpr std::int64_t longest_spin_ns = (std::int64_t{1} << (32 - kind_bits)) - 1;
-
-  constexpr wait_policy(std::uint32_t kind, std::int64_t nanoseconds) noexcept
-      : bits_(kind | static_cast<std::uint32_t>(nanoseconds) << kind_bits) {}
-
-  std::uint32_t bits_;
-};
-
-static_assert(sizeof(wait_policy) == 4, "objects hold a policy each: keep it small");
-
-}  // namespace lockstep
-
 namespace lockstep {
 
 class wait_engine {
  public:
+  /// How long a wait yields at most, in nanoseconds, where it shares its notification with others, and
+  /// where it has one for itself.
+  static constexpr std::uint64_t shared_yield_time = 400000;
+  static constexpr std::uint64_t single_yield_time = 200000;
+
   /// Waits until `what.ready()`. Returns false if `until` came first.
   template <class Waitable>
   static bool wait(Waitable& what, wait_policy policy, wait_history& history,
-                   deadline until = deadline::never()) {
-    return what.ready() || wait_slowly(what, policy, history, until);
+                   deadline until = deadline::never(),
+                   std::uint64_t yield_time = shared_yield_time) {
+    return what.ready() || wait_slowly(what, policy, history, until, yield_time);
   }
 
  private:
   static constexpr std::uint64_t spin_budget = 2000;
   static constexpr unsigned yield_limit = 64;
-  static constexpr std::uint64_t long_yield = 500000;
+  static constexpr std::uint64_t long_yield = 2000000;
   static constexpr unsigned polls_per_look_at_clock = 16;
 
   template <class Waitable>
   LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
-                                            wait_history& history, deadline until) {
-    if (policy.is_adaptive()) return wait_adaptively(what, policy, history, until);
+                                            wait_history& history, deadline until,
+                                            std::uint64_t yield_time) {
+    if (policy.is_adaptive()) return wait_adaptively(what, policy, history, until, yield_time);
     if (policy.is_spin()) return spin(what, platform::no_deadline, until) || what.ready();
     if (policy.is_hybrid()) {
       const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
       if (spin(what, budget, until)) return true;
-      if (yield(what, history.yielding, until)) return true;
+      if (yield(what, history.yielding, until, yield_time)) return true;
     }
     return sleep(what, until);
   }
 
   template <class Waitable>
   static bool wait_adaptively(Waitable& what, wait_policy policy, wait_history& history,
-                              deadline until) {
+                              deadline until, std::uint64_t yield_time) {
     const bool may_spin = !policy.is_crowded() && usable_cpus() > 1;
     if (may_spin && history.spinning.asks()) {
       if (spin(what, spin_budget, until)) {
@@ -1242,7 +1290,7 @@ class wait_engine {
       }
       history.spinning.failed();
     }
-    if (history.yielding.asks() && yield(what, history.yielding, until)) return true;
+    if (history.yielding.asks() && yield(what, history.yielding, until, yield_time)) return true;
     return sleep(what, until);
   }
 
@@ -1275,8 +1323,10 @@ class wait_engine {
 
   /// Gives the CPU to others while that helps.
   template <class Waitable>
-  static bool yield(const Waitable& what, stage_trust& trust, deadline until) {
-    std::uint64_t before = platform::monotonic_nanoseconds();
+  static bool yield(const Waitable& what, stage_trust& trust, deadline until,
+                    std::uint64_t yield_time) {
+    const std::uint64_t start = platform::monotonic_nanoseconds();
+    std::uint64_t before = start;
     for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {
       platform::yield_thread();
       if (what.ready()) {
@@ -1288,6 +1338,10 @@ class wait_engine {
         trust.failed_badly();
         return false;
       }
+      if (after - start > yield_time) {
+        trust.failed();
+        return false;
+      }
       before = after;
     }
     return false;
@@ -1296,7 +1350,8 @@ class wait_engine {
   template <class Waitable>
   static bool sleep(Waitable& what, deadline until) {
     while (!what.ready()) {
-      if (!until.is_never() && until.is_past(platform::monotonic_nanoseconds())) return what.ready();
+      if (!until.is_never() && until.is_past(platform::monotonic_nanoseconds()))
+        return what.ready();
       what.sleep(until);
     }
     return true;
@@ -1313,11 +1368,12 @@ template <class Payload>
 class basic_phase_board {
  public:
   basic_phase_board(std::size_t writers, std::size_t readers, wait_policy policy,
-              std::uint32_t first_phase)
-      : lines_(writers), readers_(readers), marks_(writers), policy_(policy) {
+                    std::uint32_t first_phase)
+      : lines_(writers), writers_(writers), readers_(readers), marks_(writers), policy_(policy) {
     platform::process_fence::prepare();
     for (std::size_t i = 0; i < writers; ++i) {
       lines_[i].value.phase.store(first_phase, platform::memory_order_relaxed);  // 1
+      writers_[i].value = first_phase;
     }
     for (std::size_t i = 0; i < readers; ++i) readers_[i].value.phase = first_phase;
   }
@@ -1331,22 +1387,21 @@ class basic_phase_board {
 
   /// Publishes the writer's next phase.
   void advance(std::size_t writer) {
-    platform::wait_word& phase = lines_[writer].value.phase;
-    const std::uint32_t next = phase.load(platform::memory_order_relaxed) + 1;  // 1
-    phase.store(next, platform::memory_order_release);                          // 2
-    marks_[writer].notify();
+    const std::uint32_t next = ++writers_[writer].value;
+    lines_[writer].value.phase.store(next, platform::memory_order_release);  // 2
+    marks_[writer].notify(fence_payer_of(policy_));
   }
 
-  /// Waits until every writer is beyond the reader's phase, then moves the reader on. `first_writer` is
-  /// where it begins to look: readers that begin at different ones disturb each other less.
-  wait_status wait_until(std::size_t reader, std::size_t first_writer, deadline until) {
+  /// Waits until `count` writers from `first` on, modulo writers(), are beyond the reader's phase, then
+  /// moves the reader on. Readers that begin with different writers disturb each other less.
+  wait_status wait_until(std::size_t reader, std::size_t first, std::size_t count, deadline until) {
     reader_state& self = readers_[reader].value;
     const std::uint32_t target = self.phase + 1;
-    const std::size_t count = writers();
-    for (std::size_t i = 0, writer = first_writer; i < count; ++i) {
+    for (std::size_t i = 0, writer = first; i < count; ++i, ++writer) {
+      if (writer >= writers()) writer = 0;
       phase_reached condition{*this, writer, target};
-      if (!wait_engine::wait(condition, policy_, self.history, until)) return wait_status::timed_out;
-      if (++writer == count) writer = 0;
+      if (!wait_engine::wait(condition, policy_, self.history, until))
+        return wait_status::timed_out;
     }
     if (terminated()) return wait_status::terminated;
     self.phase = target;
@@ -1366,7 +1421,9 @@ class basic_phase_board {
 
   void terminate() {
     terminated_.store(1, platform::memory_order_release);  // 4
-    for (std::size_t writer = 0; writer < writers(); ++writer) marks_[writer].notify();
+    for (std::size_t writer = 0; writer < writers(); ++writer) {
+      marks_[writer].notify(fence_payer_of(policy_));
+    }
   }
   bool terminated() const noexcept {
     return terminated_.load(platform::memory_order_acquire) != 0;  // 5
@@ -1389,7 +1446,9 @@ class basic_phase_board {
     std::uint32_t target;
 
     bool ready() const noexcept { return board.reached(writer, target) || board.terminated(); }
-    void sleep(deadline until) { board.marks_[writer].sleep(*this, until); }
+    void sleep(deadline until) {
+      board.marks_[writer].sleep(*this, until, fence_payer_of(board.policy_));
+    }
   };
 
   bool reached(std::size_t writer, std::uint32_t target) const noexcept {
@@ -1399,6 +1458,7 @@ class basic_phase_board {
   }
 
   platform::aligned_array<platform::padded<writer_line>> lines_;
+  platform::aligned_array<platform::padded<std::uint32_t>> writers_;
   platform::aligned_array<platform::padded<reader_state>> readers_;
   platform::aligned_array<sleeper_mark> marks_;
   platform::wait_word terminated_{0};
@@ -1419,8 +1479,7 @@ class barrier {
   /// Fails if participants is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
   explicit barrier(std::size_t participants, wait_policy policy = wait_policy(),
                    std::uint32_t first_phase = 0)
-      : participants_(
-            platform::checked_count("lockstep::barrier", "participants", participants)),
+      : participants_(platform::checked_count("lockstep::barrier", "participants", participants)),
         board_(flags() ? participants : 1, participants,
                policy.when_crowded(participants > usable_cpus()), first_phase) {}
   barrier(const barrier&) = delete;
@@ -1465,8 +1524,7 @@ class barrier {
       board_.advance(rank);
       return;
     }
-    const std::size_t before =
-        arrived_[0].value.fetch_add(1, platform::memory_order_acq_rel);  // 1
+    const std::size_t before = arrived_[0].value.fetch_add(1, platform::memory_order_acq_rel);  // 1
     if (before + 1 == participants_) {
       arrived_[0].value.store(0, platform::memory_order_relaxed);  // 2
       board_.advance(0);
@@ -1474,10 +1532,8 @@ class barrier {
   }
 
   wait_status wait_until(std::size_t rank, deadline until) {
-    return board_.wait_until(rank, flags() ? next(rank) : 0, until);
-  }
-  std::size_t next(std::size_t rank) const noexcept {
-    return rank + 1 == participants_ ? 0 : rank + 1;
+    return flags() ? board_.wait_until(rank, rank + 1, participants_ - 1, until)
+                   : board_.wait_until(rank, 0, 1, until);
   }
   std::size_t checked(std::size_t rank) const {
     return platform::checked_rank("lockstep::barrier", "participants", rank, participants_);
@@ -1550,7 +1606,8 @@ class event {
   }
   wait_status wait_until(deadline until) {
     state now{*this};
-    const bool in_time = wait_engine::wait(now, policy_, history_, until);
+    const bool in_time =
+        wait_engine::wait(now, policy_, history_, until, wait_engine::single_yield_time);
     if (now.announced) word_.fetch_and(~sleeping_, platform::memory_order_relaxed);  // 5
     if (!in_time) return wait_status::timed_out;
     if (terminated()) return wait_status::terminated;
@@ -1642,19 +1699,20 @@ class fan_in {
 
   /// Requires: each rank used by one thread at a time. Fails if rank >= notifiers().
   void notify(std::size_t rank) {
-    board_.advance(
-        platform::checked_rank("lockstep::fan_in", "notifiers", rank, notifiers()));
+    board_.advance(platform::checked_rank("lockstep::fan_in", "notifiers", rank, notifiers()));
   }
 
   /// Blocks until every notifier has notified once more; false once terminated.
   /// Requires: one waiter at a time.
-  bool wait() { return board_.wait_until(0, 0, deadline::never()) == wait_status::ready; }
+  bool wait() {
+    return board_.wait_until(0, 0, notifiers(), deadline::never()) == wait_status::ready;
+  }
   /// Takes one notification of each notifier if all are there; never blocks.
   bool try_wait() { return board_.try_wait(0); }
   /// As wait(), for at most `time`; nothing is taken at a time-out.
   template <class Rep, class Period>
   wait_status wait_for(std::chrono::duration<Rep, Period> time) {
-    return board_.wait_until(0, 0, deadline::after(time));
+    return board_.wait_until(0, 0, notifiers(), deadline::after(time));
   }
 
   /// Releases the waiter; from now on every wait returns at once. Any thread may call it.
@@ -1697,14 +1755,14 @@ class fan_out {
   /// Blocks until the next notification for this rank; false once terminated.
   /// Requires: each rank used by one thread at a time. Fails if rank >= waiters().
   bool wait(std::size_t rank) {
-    return board_.wait_until(checked(rank), 0, deadline::never()) == wait_status::ready;
+    return board_.wait_until(checked(rank), 0, 1, deadline::never()) == wait_status::ready;
   }
   /// Takes a notification if one is there; never blocks.
   bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
   /// As wait(), for at most `time`.
   template <class Rep, class Period>
   wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
-    return board_.wait_until(checked(rank), 0, deadline::after(time));
+    return board_.wait_until(checked(rank), 0, 1, deadline::after(time));
   }
 
   /// Releases every waiter; from now on every wait returns at once. Any thread may call it.
@@ -1751,8 +1809,7 @@ class rendezvous {
 
   /// Requires: each rank used by one thread at a time. Fails if rank >= notifiers().
   void notify(std::size_t rank) {
-    board_.advance(
-        platform::checked_rank("lockstep::rendezvous", "notifiers", rank, notifiers()));
+    board_.advance(platform::checked_rank("lockstep::rendezvous", "notifiers", rank, notifiers()));
   }
 
   /// Blocks until every notifier has notified once more; false once terminated.
@@ -1772,7 +1829,7 @@ class rendezvous {
 
  private:
   wait_status wait_until(std::size_t rank, deadline until) {
-    return board_.wait_until(checked(rank), rank % notifiers(), until);
+    return board_.wait_until(checked(rank), rank % notifiers(), notifiers(), until);
   }
   std::size_t checked(std::size_t rank) const {
     return platform::checked_rank("lockstep::rendezvous", "waiters", rank, waiters());
@@ -1793,7 +1850,8 @@ class rendezvous {
 //
 //   T1  One region at a time: outside threads that call run() together are served in the order of their
 //       calls.
-//   T2  run() from inside a region of the same team runs f inline, as the only member of its region.
+//   T2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
+//       as the only member of its region: it would wait for itself otherwise.
 //   T3  An exception leaves the team usable: members that wait in sync_threads() are released (it
 //       returns false), all calls are awaited, then run() rethrows the exception of the lowest rank.
 //   T4  A thread that cannot be started ends the constructor with std::system_error, after those that
@@ -1884,8 +1942,8 @@ namespace lockstep {
 
 class job {
  public:
-  /// With a 4-byte phase before it, a job fills one cache line of 64 bytes.
-  static constexpr std::size_t closure_size = 48;
+  /// With a phase and a pointer before it, a job fills one cache line of 64 bytes.
+  static constexpr std::size_t closure_size = 40;
 
   template <class Function>
   void assign(Function& f) noexcept {
@@ -1903,22 +1961,21 @@ class job {
     static std::false_type test(...);
     static constexpr bool value = decltype(test<Function>(0))::value;
   };
+  template <class Function, bool IsClass = std::is_class<Function>::value>
+  struct travels : std::false_type {};
   template <class Function>
-  struct travels {
-    static constexpr bool value = std::is_trivially_copyable<Function>::value &&
-                                  std::is_trivially_destructible<Function>::value &&
-                                  const_callable<Function>::value &&
-                                  sizeof(Function) <= closure_size &&
-                                  alignof(Function) <= alignof(void*);
+  struct travels<Function, true> {
+    static constexpr bool value =
+        std::is_trivially_copyable<Function>::value &&
+        std::is_trivially_destructible<Function>::value && const_callable<Function>::value &&
+        sizeof(Function) <= closure_size && alignof(Function) <= alignof(void*);
   };
 
   template <class Function>
   void assign(Function& f, std::true_type /*travels*/) noexcept {
     using closure = typename std::remove_const<Function>::type;
     ::new (static_cast<void*>(closure_)) closure(f);
-    call_ = [](job& self, member& who) {
-      (*reinterpret_cast<const closure*>(self.closure_))(who);
-    };
+    call_ = [](job& self, member& who) { (*reinterpret_cast<const closure*>(self.closure_))(who); };
   }
   template <class Function>
   void assign(Function& f, std::false_type /*stays*/) noexcept {
@@ -1930,8 +1987,6 @@ class job {
   void (*call_)(job&, member&) = nullptr;
   alignas(void*) unsigned char closure_[closure_size];
 };
-
-static_assert(sizeof(job) <= 64 - alignof(void*), "phase and job share a line");
 
 }  // namespace lockstep
 
@@ -1946,8 +2001,8 @@ class team {
   explicit team(std::size_t members, wait_policy policy = wait_policy())
       : size_(platform::checked_count("lockstep::team", "members", members)),
         policy_(policy.when_crowded(members > usable_cpus())),
-        forks_(1, members, policy_, 0),
-        joins_(members, 1, policy_, 0),
+        forks_(1, members - 1, policy_, 0),
+        joins_(members - 1, 1, policy_, 0),
         common_(new barrier(members, policy)),
         errors_(members) {
     start_workers();
@@ -1962,18 +2017,19 @@ class team {
   /// Calls f(member&) once on every member; returns when all have returned. See T1 to T3.
   template <class Function>
   void run(Function&& f) {
-    if (size_ == 1 || innermost() == this) {
+    if (is_inside()) {
       member alone(0, 1, nullptr);
       f(alone);
       return;
     }
     const turn mine(*this);
-    forks_.payload(0).assign(f);
+    const region nested{this, innermost()};
+    order& next = forks_.payload(0);
+    next.where = &nested;
+    next.what.assign(f);
     forks_.advance(0);
     perform(0);
-    // Member 0's own line of joins_ is advanced too: then all writers are alike.
-    joins_.advance(0);
-    joins_.wait_until(0, 1, deadline::never());
+    joins_.wait_until(0, 0, size_ - 1, deadline::never());
     rethrow_first_error();
   }
 
@@ -1988,54 +2044,82 @@ class team {
   }
 
  private:
+  /// Outside threads that want to run a region. On a line of its own: callers write it, members do not
+  /// need it.
+  struct caller_queue {
+    platform::wait_word tickets{0};
+    platform::wait_word serving{0};
+    sleeper_mark mark;
+  };
+
   /// A place in the queue of outside threads, kept while the region runs.
   class turn {
    public:
     explicit turn(team& of) : team_(of) {
-      number_ = of.tickets_.fetch_add(1, platform::memory_order_relaxed);  // 1
+      number_ = queue().tickets.fetch_add(1, platform::memory_order_relaxed);  // 1
       wait_history history = {};
       wait_engine::wait(*this, of.policy_, history);
     }
     ~turn() {
-      const std::uint32_t next = team_.serving_.load(platform::memory_order_relaxed) + 1;  // 4
-      team_.serving_.store(next, platform::memory_order_release);                          // 2
-      team_.queue_mark_.notify();
+      const std::uint32_t next = queue().serving.load(platform::memory_order_relaxed) + 1;  // 4
+      queue().serving.store(next, platform::memory_order_release);                          // 2
+      queue().mark.notify(fence_payer_of(team_.policy_));
     }
     turn(const turn&) = delete;
     turn& operator=(const turn&) = delete;
 
     bool ready() const noexcept {
-      return team_.serving_.load(platform::memory_order_acquire) == number_;  // 3
+      return queue().serving.load(platform::memory_order_acquire) == number_;  // 3
     }
-    void sleep(deadline until) { team_.queue_mark_.sleep(*this, until); }
+    void sleep(deadline until) { queue().mark.sleep(*this, until, fence_payer_of(team_.policy_)); }
 
    private:
+    caller_queue& queue() const noexcept { return team_.queue_[0].value; }
+
     team& team_;
     std::uint32_t number_;
   };
 
-  /// The team whose region the calling thread is in, if any.
-  static const team*& innermost() noexcept {
-    static thread_local const team* current = nullptr;
+  /// A region and the one it was called from: a list on the callers' stacks, the same for all members.
+  struct region {
+    const team* owner;
+    const region* outer;
+  };
+  /// What travels on the line of the fork's phase.
+  struct order {
+    const region* where = nullptr;
+    job what;
+  };
+  static_assert(sizeof(order) <= 64 - alignof(order), "phase, region and job share a cache line");
+
+  /// The region the calling thread is in, if any.
+  static const region*& innermost() noexcept {
+    static thread_local const region* current = nullptr;
     return current;
   }
+  bool is_inside() const noexcept {
+    const region* at = innermost();
+    while (at != nullptr && at->owner != this) at = at->outer;
+    return at != nullptr;
+  }
 
-  /// This member's part of the region that the job line holds.
+  /// This member's part of the ordered region.
   void perform(std::size_t rank) {
-    const team* const outer = innermost();
-    innermost() = this;
+    order& given = forks_.payload(0);
+    const region* const before = innermost();
+    innermost() = given.where;
     member self(rank, size_, common_.get());
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
-      forks_.payload(0)(self);
+      given.what(self);
     } catch (...) {
       errors_[rank] = std::current_exception();
       common_->terminate();
     }
 #else
-    forks_.payload(0)(self);
+    given.what(self);
 #endif
-    innermost() = outer;
+    innermost() = before;
   }
 
   void rethrow_first_error() {
@@ -2055,9 +2139,9 @@ class team {
     char name[32];
     std::snprintf(name, sizeof name, "lockstep %zu", rank);
     platform::name_this_thread(name);
-    while (forks_.wait_until(rank, 0, deadline::never()) == wait_status::ready) {
+    while (forks_.wait_until(rank - 1, 0, 1, deadline::never()) == wait_status::ready) {
       perform(rank);
-      joins_.advance(rank);
+      joins_.advance(rank - 1);
     }
   }
 
@@ -2070,10 +2154,11 @@ class team {
       const std::size_t started = workers_.size();
       stop_workers();
       char message[160];
-      std::snprintf(message, sizeof message,
-                    "lockstep::team: the system refused thread %zu of %zu; ask for fewer members or "
-                    "raise the limit on threads",
-                    started + 1, size_ - 1);
+      std::snprintf(
+          message, sizeof message,
+          "lockstep::team: the system refused thread %zu of %zu; ask for fewer members or "
+          "raise the limit on threads",
+          started + 1, size_ - 1);
       throw std::system_error(error.code(), message);
     }
 #else
@@ -2093,14 +2178,12 @@ class team {
 
   const std::size_t size_;
   const wait_policy policy_;
-  basic_phase_board<job> forks_;
+  basic_phase_board<order> forks_;
   phase_board joins_;
   std::unique_ptr<barrier> common_;
   std::vector<std::exception_ptr> errors_;
   std::vector<platform::thread> workers_;
-  platform::wait_word tickets_{0};
-  platform::wait_word serving_{0};
-  sleeper_mark queue_mark_;
+  platform::aligned_array<platform::padded<caller_queue>> queue_{1};
 };
 
 }  // namespace lockstep

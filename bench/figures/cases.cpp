@@ -61,12 +61,13 @@ double lockstep_fork_join(std::size_t members, std::size_t operations, placement
 template <class Token>
 double ring(std::size_t threads, std::size_t laps, placement where) {
   std::deque<padded<Token>> tokens(threads);
-  return time_per_operation(threads, laps, where, [&](std::size_t rank) {
-           const std::size_t next = rank + 1 == threads ? 0 : rank + 1;
-           if (rank == 0) tokens[next].value.notify();
-           tokens[rank].value.wait();
-           if (rank != 0) tokens[next].value.notify();
-         }) /
+  return time_per_operation(threads, laps, where,
+                            [&](std::size_t rank) {
+                              const std::size_t next = rank + 1 == threads ? 0 : rank + 1;
+                              if (rank == 0) tokens[next].value.notify();
+                              tokens[rank].value.wait();
+                              if (rank != 0) tokens[next].value.notify();
+                            }) /
          static_cast<double>(threads);
 }
 
@@ -122,8 +123,8 @@ void add_crowded(std::vector<measured_case>& cases) {
     const std::size_t operations = 40000 / members;
     const std::string of = " of " + std::to_string(members);
     const auto add = [&](const std::string& work, const char* peer, auto run) {
-      cases.push_back({work + of, peer, "",
-                       [=] { return run(members, operations, placement::free); }});
+      cases.push_back(
+          {work + of, peer, "", [=] { return run(members, operations, placement::free); }});
     };
     add("barrier", "lockstep", lockstep_barrier);
     add("barrier", "std::barrier", std_barrier);
@@ -153,8 +154,7 @@ std::vector<measured_case> all_cases() {
   std::vector<measured_case> cases = {
       {"barrier of 2", "lockstep", "",
        [] { return lockstep_barrier(2, 50000, placement::spread); }},
-      {"barrier of 2", "std::barrier", "",
-       [] { return std_barrier(2, 20000, placement::spread); }},
+      {"barrier of 2", "std::barrier", "", [] { return std_barrier(2, 20000, placement::spread); }},
       {"fork/join of 2", "lockstep", "",
        [] { return lockstep_fork_join(2, 100000, placement::free); }},
       {"barrier of 2 on one CPU", "lockstep", "",

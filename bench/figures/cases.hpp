@@ -9,9 +9,9 @@
 namespace figures {
 
 struct measured_case {
-  std::string work;         ///< what is done: rows of one work are compared with each other
-  std::string peer;         ///< who does it
-  std::string environment;  ///< variables set for this case's process, "NAME=value"
+  std::string work;             ///< what is done: rows of one work are compared with each other
+  std::string peer;             ///< who does it
+  std::string environment;      ///< variables set for this case's process, "NAME=value"
   std::function<double()> run;  ///< one sample, in `unit`
   std::string unit = "ns";
 

@@ -32,7 +32,7 @@ using figures::measured_case;
 
 struct sample {
   double time = 0;
-  double cpus = 0;        ///< CPU time over wall time
+  double cpus = 0;  ///< CPU time over wall time
   double first_probe = 0;
   double last_probe = 0;
 
@@ -108,10 +108,16 @@ row summarize(const measured_case& which, const std::vector<sample>& samples) {
 
 std::string to_table(const std::vector<row>& rows) {
   using align = bench::text_table::align;
-  bench::text_table table({{"work", align::left}, {"peer", align::left}, {"median", align::right},
-                           {"min", align::right}, {"max", align::right}, {"unit", align::left},
-                           {"x t1", align::right}, {"t1 [ns]", align::right},
-                           {"CPUs", align::right}, {"lockstep / peer", align::right}});
+  bench::text_table table({{"work", align::left},
+                           {"peer", align::left},
+                           {"median", align::right},
+                           {"min", align::right},
+                           {"max", align::right},
+                           {"unit", align::left},
+                           {"x t1", align::right},
+                           {"t1 [ns]", align::right},
+                           {"CPUs", align::right},
+                           {"lockstep / peer", align::right}});
   std::map<std::string, double> ours;
   for (const row& one : rows) {
     if (one.which->peer == "lockstep") ours[one.which->work] = one.time.median;
@@ -132,11 +138,16 @@ nlohmann::ordered_json to_json(const std::vector<row>& rows) {
   nlohmann::ordered_json result;
   result["machine"] = bench::describe_machine();
   for (const row& one : rows) {
-    result["rows"].push_back({{"work", one.which->work}, {"peer", one.which->peer},
-                              {"environment", one.which->environment}, {"unit", one.which->unit},
-                              {"median", one.time.median}, {"min", one.time.min},
-                              {"max", one.time.max}, {"in_t1", one.in_t1.median},
-                              {"stable_samples", one.stable}, {"t1_ns", one.t1},
+    result["rows"].push_back({{"work", one.which->work},
+                              {"peer", one.which->peer},
+                              {"environment", one.which->environment},
+                              {"unit", one.which->unit},
+                              {"median", one.time.median},
+                              {"min", one.time.min},
+                              {"max", one.time.max},
+                              {"in_t1", one.in_t1.median},
+                              {"stable_samples", one.stable},
+                              {"t1_ns", one.t1},
                               {"cpus", one.cpus.median}});
   }
   return result;
@@ -158,9 +169,8 @@ std::vector<row> measure(const char* program, const std::vector<measured_case>& 
   }
   std::vector<row> rows;
   for (const std::size_t i : chosen) rows.push_back(summarize(cases[i], taken[i]));
-  std::stable_sort(rows.begin(), rows.end(), [](const row& a, const row& b) {
-    return a.which->work < b.which->work;
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const row& a, const row& b) { return a.which->work < b.which->work; });
   return rows;
 }
 
@@ -174,7 +184,8 @@ int main(int argc, char** argv) {
   app.add_option("--samples", samples, "samples of each case")->check(CLI::Range(1, 1000));
   app.add_option("--filter", filter, "only cases whose 'work / peer' matches this expression");
   app.add_option("--json", json_file, "write the results to this file");
-  app.add_option("--child", child, "take one sample of this case, for the program itself")->group("");
+  app.add_option("--child", child, "take one sample of this case, for the program itself")
+      ->group("");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -36,9 +36,7 @@ class ping_pong {
 double probe_line_transfer() {
   static ping_pong line;
   constexpr std::size_t rounds = 20000;
-  return time_per_operation(2, rounds, placement::spread,
-                            [](std::size_t rank) { line(rank); }) /
-         2;
+  return time_per_operation(2, rounds, placement::spread, [](std::size_t rank) { line(rank); }) / 2;
 }
 
 }  // namespace figures

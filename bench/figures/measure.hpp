@@ -24,7 +24,8 @@ inline void place(placement where, std::size_t rank) {
 class nanosecond_clock {
  public:
   double elapsed() const {
-    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start_).count();
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start_)
+        .count();
   }
 
  private:

@@ -12,7 +12,9 @@ namespace {
 double region(int members, std::size_t operations) {
   return time_per_call(operations, [members] {
 #pragma omp parallel num_threads(members)
-    { asm volatile("" ::: "memory"); }
+    {
+      asm volatile("" ::: "memory");
+    }
   });
 }
 
@@ -41,13 +43,14 @@ std::vector<measured_case> openmp_cases() {
     const char* peer;
     const char* environment;
   };
-  for (const setting& with : {setting{"libgomp", ""},
-                              setting{"libgomp active", "OMP_WAIT_POLICY=active"},
-                              setting{"libgomp passive", "OMP_WAIT_POLICY=passive"}}) {
+  for (const setting& with :
+       {setting{"libgomp", ""}, setting{"libgomp active", "OMP_WAIT_POLICY=active"},
+        setting{"libgomp passive", "OMP_WAIT_POLICY=passive"}}) {
     for (const int members : {2, 4, 16, 64}) {
       // Active waiting in a crowd takes milliseconds an operation: nobody would choose it.
       if (members > 2 && std::string(with.peer) == "libgomp active") continue;
-      const std::size_t operations = members == 2 ? 20000 : 8000 / static_cast<std::size_t>(members);
+      const std::size_t operations =
+          members == 2 ? 20000 : 8000 / static_cast<std::size_t>(members);
       const std::string of = " of " + std::to_string(members);
       cases.push_back({"fork/join" + of, with.peer, with.environment,
                        [=] { return region(members, operations); }});

@@ -17,17 +17,17 @@ constexpr std::size_t few = 4;
 /// Seconds. What takes longer is not done just to warm up, nor repeated in a trial.
 constexpr double slow = 0.12;
 
-/// Runs `operations` in pieces, but no further piece once `limit` seconds have passed: a mechanism that
+/// Runs `operations` in pieces, but no second piece once `limit` seconds have passed: a mechanism that
 /// took microseconds in its trial may take a time slice for every operation now, because two of its
 /// threads have come to share a CPU.
 sample run_until(scheduler& subject, std::size_t operations, std::size_t piece, double limit) {
   sample done;
   const stopwatch watch;
-  while (done.operations < operations && watch.wall_seconds() < limit) {
+  do {
     const std::size_t next = std::min(piece, operations - done.operations);
     subject.run(next);
     done.operations += next;
-  }
+  } while (done.operations < operations && watch.wall_seconds() < limit);
   done.time = watch.elapsed();
   return done;
 }

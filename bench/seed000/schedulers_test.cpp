@@ -21,7 +21,7 @@ class EveryRow : public testing::TestWithParam<row> {};
 TEST_P(EveryRow, ThreadsDoExactlyTheOperationsAskedFor) {
   const std::unique_ptr<scheduler> subject = make_scheduler(GetParam());
   std::size_t total = 0;
-  for (const std::size_t operations : {1, 0, 2, 3, 11}) {
+  for (const std::size_t operations : {1u, 0u, 2u, 3u, 11u}) {
     subject->run(operations);
     total += operations;
   }

@@ -67,6 +67,14 @@ TEST(linear_system, rows_may_be_weakly_dominant_if_a_strict_one_is_connected) {
             "be singular");
 }
 
+TEST(linear_system, a_stored_zero_connects_nothing) {
+  // Rows 1 and 2 alone are singular; only zeros lie between them and the strict row 3.
+  EXPECT_EQ(system_refusal("%%MatrixMarket matrix array real general\n"
+                           "3 3\n1\n-1\n0\n-1\n1\n0\n0\n0\n1\n"),
+            "input:3: row 1 is connected with no strictly diagonally dominant row: the matrix may "
+            "be singular");
+}
+
 TEST(linear_system, a_generated_right_side_that_overflows_is_refused) {
   EXPECT_EQ(system_refusal(symmetric + "2 2 3\n1 1 1.7e308\n2 1 1.6e308\n2 2 1.7e308\n"),
             "input:3: the sum of row 1 is too large");

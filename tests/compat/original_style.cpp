@@ -33,8 +33,8 @@ vector<string> original_style::binary_oscillator(int rounds) {
 
 vector<string> original_style::cycle_scheduler(int num_threads, int num_cycles) {
   WaitNotifySingle parent;
-  vector<WaitNotifySingle*> wns;
-  for (int i = 0; i < num_threads; i++) wns.push_back(new WaitNotifySingle);
+  vector<WaitNotifySingle*> wns(static_cast<size_t>(num_threads));
+  for (WaitNotifySingle*& wn : wns) wn = new WaitNotifySingle;
   vector<string> log;
   atomic_int counter(0);
 
@@ -54,6 +54,7 @@ vector<string> original_style::cycle_scheduler(int num_threads, int num_cycles) 
     }
   };
   vector<thread> threads;
+  threads.reserve(static_cast<size_t>(num_threads));
   for (int i = 0; i < num_threads; i++) threads.emplace_back(task, i);
   wns[0]->notify();
   parent.wait();
@@ -92,6 +93,7 @@ vector<string> original_style::parallel_scheduler(int num_threads, int num_itera
     }
   };
   vector<thread> threads;
+  threads.reserve(static_cast<size_t>(num_threads));
   for (int i = 0; i < num_threads; i++) threads.emplace_back(task, i);
   for (; outer < num_iterations; outer++) {
     fan_out.notify();

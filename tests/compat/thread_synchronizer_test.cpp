@@ -67,10 +67,28 @@ void let_others_run() {
   }
 }
 
-template <class Condition>
-void wait_until(Condition condition) {
-  while (!condition()) std::this_thread::yield();
-}
+/// Counts across threads. Waiting blocks: on a machine under load each yield costs time slices.
+class counter {
+ public:
+  void add_one() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++value_;
+    changed_.notify_all();
+  }
+  int value() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return value_;
+  }
+  void wait_for(int at_least) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return value_ >= at_least; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int value_ = 0;
+};
 
 /// Plain memory of each participant for this phase and the next.
 class two_buffers {
@@ -161,28 +179,28 @@ TYPED_TEST(handshake, a_second_notify_waits_until_the_last_waiter_has_taken_the_
     const int notifiers = TypeParam::notifiers(count);
     const int waiters = TypeParam::waiters(count);
     TypeParam gate(count);
-    std::atomic<int> returned(0);
-    std::vector<std::atomic<int>> allowed(static_cast<size_t>(waiters));
+    counter returned;
+    std::vector<counter> allowed(static_cast<size_t>(waiters));
     crew threads;
     threads.start(notifiers, [&](int) {
       for (int phase = 1; phase <= rounds; ++phase) {
         gate.object.notify();
-        returned.fetch_add(1);
+        returned.add_one();
       }
     });
     threads.start(waiters, [&](int id) {
       for (int phase = 1; phase <= rounds; ++phase) {
-        wait_until([&] { return allowed[static_cast<size_t>(id)].load() >= phase; });
+        allowed[static_cast<size_t>(id)].wait_for(phase);
         gate.wait(id);
       }
     });
     for (int phase = 1; phase <= rounds; ++phase) {
       for (auto& permission : allowed) {
         let_others_run();
-        EXPECT_EQ(returned.load(), notifiers * (phase - 1));
-        permission.store(phase);
+        EXPECT_EQ(returned.value(), notifiers * (phase - 1));
+        permission.add_one();
       }
-      wait_until([&] { return returned.load() >= notifiers * phase; });
+      returned.wait_for(notifiers * phase);
     }
   });
 }
@@ -190,37 +208,37 @@ TYPED_TEST(handshake, a_second_notify_waits_until_the_last_waiter_has_taken_the_
 TYPED_TEST(handshake, terminate_releases_notifiers_that_no_waiter_comes_for) {
   this->for_each_count([](int count) {
     TypeParam gate(count);
-    std::atomic<int> returned(0);
+    counter returned;
     crew threads;
     threads.start(TypeParam::notifiers(count), [&](int) {
       gate.object.notify();
       EXPECT_TRUE(gate.object.isTerminating());
-      returned.fetch_add(1);
+      returned.add_one();
     });
     let_others_run();
-    EXPECT_EQ(returned.load(), 0);
+    EXPECT_EQ(returned.value(), 0);
     EXPECT_FALSE(gate.object.isTerminating());
     gate.object.terminate();
     threads.join();
-    EXPECT_EQ(returned.load(), TypeParam::notifiers(count));
+    EXPECT_EQ(returned.value(), TypeParam::notifiers(count));
   });
 }
 
 TYPED_TEST(handshake, terminate_releases_waiters_that_nobody_notifies) {
   this->for_each_count([](int count) {
     TypeParam gate(count);
-    std::atomic<int> returned(0);
+    counter returned;
     crew threads;
     threads.start(TypeParam::waiters(count), [&](int id) {
       gate.wait(id);
       EXPECT_TRUE(gate.object.isTerminating());
-      returned.fetch_add(1);
+      returned.add_one();
     });
     let_others_run();
-    EXPECT_EQ(returned.load(), 0);
+    EXPECT_EQ(returned.value(), 0);
     gate.object.terminate();
     threads.join();
-    EXPECT_EQ(returned.load(), TypeParam::waiters(count));
+    EXPECT_EQ(returned.value(), TypeParam::waiters(count));
   });
 }
 
@@ -241,18 +259,18 @@ TYPED_TEST(handshake, terminate_ends_any_traffic) {
   this->for_each_count([](int count) {
     for (int repeat = 0; repeat < 30; ++repeat) {
       TypeParam gate(count);
-      std::atomic<int> notified(0);
+      counter notified;
       crew threads;
       threads.start(TypeParam::notifiers(count), [&](int) {
         while (!gate.object.isTerminating()) {
           gate.object.notify();
-          notified.fetch_add(1);
+          notified.add_one();
         }
       });
       threads.start(TypeParam::waiters(count), [&](int id) {
         while (!gate.object.isTerminating()) gate.wait(id);
       });
-      wait_until([&] { return notified.load() >= repeat % 5; });
+      notified.wait_for(repeat % 5);
       gate.object.terminate();
     }
   });
@@ -268,8 +286,8 @@ TYPED_TEST(many_notifiers, a_fast_notifier_does_not_stand_in_for_a_slow_one) {
   for (const int count : {2, 3, 8}) {
     TypeParam gate(count);
     int slow_work = 0;
-    std::atomic<bool> slow_may_go(false);
-    std::atomic<int> returned(0);
+    counter slow_may_go;
+    counter returned;
     crew threads;
     threads.start(TypeParam::waiters(count), [&](int id) {
       gate.wait(id);
@@ -279,20 +297,20 @@ TYPED_TEST(many_notifiers, a_fast_notifier_does_not_stand_in_for_a_slow_one) {
     });
     threads.start(count - 1, [&](int) {
       gate.object.notify();
-      returned.fetch_add(1);
+      returned.add_one();
       gate.object.notify();
-      returned.fetch_add(1);
+      returned.add_one();
     });
     threads.start(1, [&](int) {
-      wait_until([&] { return slow_may_go.load(); });
+      slow_may_go.wait_for(1);
       slow_work = 1;
       gate.object.notify();
       gate.object.notify();
     });
-    wait_until([&] { return returned.load() >= count - 1; });
+    returned.wait_for(count - 1);
     let_others_run();
-    EXPECT_EQ(returned.load(), count - 1) << "a second notify() returned in the first phase";
-    slow_may_go.store(true);
+    EXPECT_EQ(returned.value(), count - 1) << "a second notify() returned in the first phase";
+    slow_may_go.add_one();
   }
 }
 
@@ -328,14 +346,14 @@ TYPED_TEST(many_notifiers, the_threads_of_a_phase_may_be_new_and_may_follow_each
 TYPED_TEST(many_notifiers, more_threads_than_places_take_turns) {
   this->for_each_count([](int count) {
     TypeParam gate(count);
-    std::atomic<int> notified(0);
+    counter notified;
     crew waiters;
     crew notifiers;
     notifiers.start(2 * count + 1, [&](int) {
       while (true) {
         gate.object.notify();
         if (gate.object.isTerminating()) break;
-        notified.fetch_add(1);
+        notified.add_one();
       }
     });
     waiters.start(TypeParam::waiters(count), [&](int id) {
@@ -345,8 +363,8 @@ TYPED_TEST(many_notifiers, more_threads_than_places_take_turns) {
     gate.object.terminate();
     notifiers.join();
     // Each thread may have been late with its last count.
-    EXPECT_GE(notified.load(), count * phases - (2 * count + 1));
-    EXPECT_LE(notified.load(), count * phases);
+    EXPECT_GE(notified.value(), count * phases - (2 * count + 1));
+    EXPECT_LE(notified.value(), count * phases);
   });
 }
 
@@ -372,18 +390,18 @@ TEST_P(sync_threads, everyone_sees_what_all_wrote_before) {
 TEST_P(sync_threads, terminate_releases_all_who_wait_for_the_last) {
   const int count = GetParam();
   WaitNotifyEachOther group(count);
-  std::atomic<int> returned(0);
+  counter returned;
   crew threads;
   threads.start(count - 1, [&](int id) {
     group.syncThreads(id);
     EXPECT_TRUE(group.isTerminating());
-    returned.fetch_add(1);
+    returned.add_one();
   });
   let_others_run();
-  EXPECT_EQ(returned.load(), 0);
+  EXPECT_EQ(returned.value(), 0);
   group.terminate();
   threads.join();
-  EXPECT_EQ(returned.load(), count - 1);
+  EXPECT_EQ(returned.value(), count - 1);
   for (int repeat = 0; repeat < 3; ++repeat) group.syncThreads(count - 1);
 }
 

@@ -46,11 +46,14 @@ TEST(bad_arguments, absurdly_many_participants_are_refused_before_anything_is_al
   constexpr std::size_t absurd = static_cast<std::size_t>(-1);
   for (const std::size_t count : {std::size_t{65537}, absurd}) {
     const std::string given = ": " + std::to_string(count) + " ";
-    EXPECT_NE(count_message([&] { lockstep::fan_out object(count); }).find(given), std::string::npos);
-    EXPECT_NE(count_message([&] { lockstep::fan_in object(count); }).find(given), std::string::npos);
+    EXPECT_NE(count_message([&] { lockstep::fan_out object(count); }).find(given),
+              std::string::npos);
+    EXPECT_NE(count_message([&] { lockstep::fan_in object(count); }).find(given),
+              std::string::npos);
     EXPECT_NE(count_message([&] { lockstep::rendezvous object(1, count); }).find(given),
               std::string::npos);
-    EXPECT_NE(count_message([&] { lockstep::barrier object(count); }).find(given), std::string::npos);
+    EXPECT_NE(count_message([&] { lockstep::barrier object(count); }).find(given),
+              std::string::npos);
     EXPECT_NE(count_message([&] { lockstep::team object(count); }).find(given), std::string::npos);
   }
 }
@@ -60,7 +63,8 @@ TEST(bad_arguments, a_rank_out_of_range_is_refused_by_every_call_that_takes_one)
   lockstep::fan_in in(3);
   lockstep::rendezvous both(2, 3);
   lockstep::barrier all(4);
-  const std::string fan_out_text = "lockstep::fan_out: rank 2 of 2 waiters is out of range, must be 0 to 1";
+  const std::string fan_out_text =
+      "lockstep::fan_out: rank 2 of 2 waiters is out of range, must be 0 to 1";
   EXPECT_EQ(rank_message([&] { out.wait(2); }), fan_out_text);
   EXPECT_EQ(rank_message([&] { out.try_wait(2); }), fan_out_text);
   EXPECT_EQ(rank_message([&] { out.wait_for(2, std::chrono::hours(1)); }), fan_out_text);

@@ -101,8 +101,8 @@ class notify_wait_contract : public testing::Test {
 };
 
 using faces = testing::Types<event_face, fan_out_face<1>, fan_out_face<3>, fan_out_face<8>,
-                             fan_in_face<1>, fan_in_face<3>, fan_in_face<8>,
-                             rendezvous_face<1, 1>, rendezvous_face<2, 3>, rendezvous_face<4, 4>>;
+                             fan_in_face<1>, fan_in_face<3>, fan_in_face<8>, rendezvous_face<1, 1>,
+                             rendezvous_face<2, 3>, rendezvous_face<4, 4>>;
 TYPED_TEST_SUITE(notify_wait_contract, faces);
 
 TYPED_TEST(notify_wait_contract, a_notification_before_the_wait_is_not_lost) {

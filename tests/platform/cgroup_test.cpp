@@ -230,7 +230,8 @@ TEST_F(cgroup_tree, a_group_whose_name_only_begins_as_the_one_shown_counts_as_th
 }
 
 TEST_F(cgroup_tree, garbage_in_any_file_is_no_limit) {
-  const std::string garbage("\x01\xff: - :\n%s%n 18446744073709551616 - - cgroup2\0x", 48);
+  static const char bytes[] = "\x01\xff: - :\n%s%n 18446744073709551616 - - cgroup2\0x";
+  const std::string garbage(bytes, sizeof bytes - 1);
   groups(garbage);
   mounts(garbage);
   EXPECT_EQ(quota(), unlimited);

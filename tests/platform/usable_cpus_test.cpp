@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(quotas, usable_cpus_in_a_group,
                          testing::Values(quota_case{"150000", 1}, quota_case{"100000", 1},
                                          quota_case{"50000", 1}, quota_case{"200000", 2},
                                          quota_case{"100000000", 1000}),
-                         [](const auto& info) { return std::string("quota_") + info.param.quota; });
+                         [](const auto& the) { return std::string("quota_") + the.param.quota; });
 
 TEST_P(usable_cpus_in_a_group, are_cut_by_its_quota_rounded_down_but_not_to_none) {
   const unsigned without = count_usable_cpus();

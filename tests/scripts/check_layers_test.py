@@ -94,7 +94,7 @@ class CheckLayers(TreeTest):
     def test_no_file_names_a_path_of_a_machine(self):
         for path in ("home/someone", "work/main", "root/x", "Users/me"):
             self.assert_bad({"README.md": f"see /{path}\n"}, "README.md:1: a path of somebody's machine")
-        self.assert_good({"README.md": "see build/home/x, ${HOME}/mnt/x, /usr/include, /proc/self\n"})
+        self.assert_good({"README.md": "see build/home/x, ${HOME}/work-tree, /mnt/x, /usr/include, /proc/self\n"})
 
 
 if __name__ == "__main__":

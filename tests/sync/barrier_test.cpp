@@ -37,11 +37,11 @@ class barrier_of : public testing::TestWithParam<parameters> {
 };
 
 // 8 and 9 are on the two sides of most_flags.
-INSTANTIATE_TEST_SUITE_P(
-    counts, barrier_of,
-    testing::Combine(testing::ValuesIn(lockstep::test::all_policies()),
-                     testing::Values<std::size_t>(1, 2, 3, 8, 9, 24),
-                     testing::Values<std::uint32_t>(0u, 0xFFFFFFFDu, 0x7FFFFFFDu)));
+INSTANTIATE_TEST_SUITE_P(counts, barrier_of,
+                         testing::Combine(testing::ValuesIn(lockstep::test::all_policies()),
+                                          testing::Values<std::size_t>(1, 2, 3, 8, 9, 24),
+                                          testing::Values<std::uint32_t>(0u, 0xFFFFFFFDu,
+                                                                         0x7FFFFFFDu)));
 
 static_assert(lockstep::barrier::most_flags == 8, "the counts above must lie on both sides of it");
 

@@ -24,7 +24,8 @@ static_assert(!std::is_move_constructible<lockstep::event>::value, "not movable"
 constinit lockstep::event static_event;
 
 class event_with_policy : public testing::TestWithParam<lockstep::test::named_policy> {};
-INSTANTIATE_TEST_SUITE_P(policies, event_with_policy, testing::ValuesIn(lockstep::test::all_policies()));
+INSTANTIATE_TEST_SUITE_P(policies, event_with_policy,
+                         testing::ValuesIn(lockstep::test::all_policies()));
 
 TEST(event, zero_initialised_storage_is_a_working_event) {
   alignas(lockstep::event) unsigned char zeros[sizeof(lockstep::event)] = {};
@@ -95,7 +96,8 @@ TEST_P(event_with_policy, a_timeout_that_races_the_notification_neither_loses_no
       for (int i = 0; i < rounds; ++i) ready.notify();
     } else {
       while (taken < rounds) {
-        taken += ready.wait_for(std::chrono::microseconds(taken % 5)) == lockstep::wait_status::ready;
+        taken +=
+            ready.wait_for(std::chrono::microseconds(taken % 5)) == lockstep::wait_status::ready;
       }
     }
   });

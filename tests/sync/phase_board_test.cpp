@@ -28,7 +28,8 @@ TEST(phase_board, a_wait_for_some_of_the_writers_does_not_need_the_others) {
   phase_board board(4, 2, lockstep::wait_policy(), 0);
   board.advance(3);
   board.advance(0);
-  EXPECT_EQ(board.wait_until(0, 3, 2, deadline::never()), wait_status::ready) << "3 and, wrapped, 0";
+  EXPECT_EQ(board.wait_until(0, 3, 2, deadline::never()), wait_status::ready)
+      << "3 and, wrapped, 0";
   EXPECT_EQ(board.wait_until(1, 0, 2, deadline::after(std::chrono::nanoseconds(0))),
             wait_status::timed_out)
       << "1 has not advanced";

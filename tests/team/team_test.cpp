@@ -108,9 +108,8 @@ TEST_P(team_of, T2_run_inside_a_region_of_the_same_team_runs_inline_as_a_team_of
       EXPECT_EQ(inner.rank(), 0u);
       EXPECT_EQ(inner.size(), 1u);
       EXPECT_TRUE(inner.sync_threads());
-      inner.for_range(0, 10, [&](std::size_t first, std::size_t last) {
-        inner_calls += last - first;
-      });
+      inner.for_range(0, 10,
+                      [&](std::size_t first, std::size_t last) { inner_calls += last - first; });
     });
     outer.sync_threads();
   });
@@ -172,9 +171,8 @@ TEST_P(team_of, T3_the_exception_of_the_lowest_rank_is_rethrown_and_the_team_sta
   team workers(members(), policy());
   for (int region = 0; region < regions(20); ++region) {
     try {
-      workers.run([&](member& self) {
-        throw std::runtime_error("rank " + std::to_string(self.rank()));
-      });
+      workers.run(
+          [&](member& self) { throw std::runtime_error("rank " + std::to_string(self.rank())); });
       ADD_FAILURE() << "no exception";
     } catch (const std::runtime_error& error) {
       EXPECT_STREQ(error.what(), "rank 0");

@@ -28,7 +28,7 @@ using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
 constexpr std::size_t yield_limit = 64;
-constexpr std::uint64_t spin_budget = 2000, long_yield = 500000;
+constexpr std::uint64_t spin_budget = 2000, long_yield = 2000000;
 
 /// Ready by itself once `ready_when` says so; counts what is done to it.
 struct waitable {
@@ -57,10 +57,11 @@ struct waitable {
 
 class wait_engine_test : public testing::Test {
  protected:
-  bool wait(wait_policy policy, deadline until = deadline::never()) {
+  bool wait(wait_policy policy, deadline until = deadline::never(),
+            std::uint64_t yield_time = wait_engine::shared_yield_time) {
     system_.calls.clear();
     what_.looks = what_.sleeps = 0;
-    return wait_engine::wait(what_, policy, history_, until);
+    return wait_engine::wait(what_, policy, history_, until, yield_time);
   }
   /// The next wait ends at its first yield; says whether it polled before that.
   bool spins_before_yielding(wait_policy policy) {
@@ -308,6 +309,14 @@ TEST_F(wait_engine_test, a_yield_to_a_stranger_ends_in_a_sleep_and_later_waits_d
   }
 }
 
+TEST_F(wait_engine_test, a_yield_to_a_stranger_ends_in_a_sleep_however_long_yields_may_take) {
+  what_.ready_when = [&] { return what_.sleeps > 0; };
+  what_.on_sleep = [] {};
+  system_.yield_cost = long_yield + 1;
+  EXPECT_TRUE(wait(wait_policy(), deadline::never(), 100 * long_yield));
+  EXPECT_EQ(yields(), 1u);
+}
+
 TEST_F(wait_engine_test, a_yield_to_a_stranger_during_hybrid_ends_in_a_sleep) {
   what_.ready_when = [&] { return what_.sleeps > 0; };
   what_.on_sleep = [] {};
@@ -318,11 +327,52 @@ TEST_F(wait_engine_test, a_yield_to_a_stranger_during_hybrid_ends_in_a_sleep) {
   }
 }
 
-TEST_F(wait_engine_test, yields_of_just_the_limit_are_no_reason_to_sleep) {
-  what_.ready_when = [&] { return yields() == yield_limit; };
+TEST_F(wait_engine_test, yields_end_in_a_sleep_after_the_time_that_the_object_gives_them) {
+  what_.on_sleep = [] {};
+  what_.ready_when = [&] { return what_.sleeps > 0; };
+  system_.yield_cost = 50000;
+  for (const wait_policy policy : {wait_policy(), wait_policy::hybrid(microseconds(1))}) {
+    for (const std::uint64_t time :
+         {wait_engine::single_yield_time, wait_engine::shared_yield_time}) {
+      history_ = wait_history();
+      EXPECT_TRUE(wait(policy, deadline::never(), time));
+      EXPECT_EQ(yields(), time / system_.yield_cost);
+      EXPECT_EQ(what_.sleeps, 1u);
+    }
+  }
+}
+
+TEST_F(wait_engine_test, yields_that_take_no_longer_than_that_are_all_tried) {
+  what_.on_sleep = [] {};
+  what_.ready_when = [&] { return what_.sleeps > 0; };
+  system_.yield_cost = wait_engine::shared_yield_time / yield_limit - system_.clock_cost;
+  EXPECT_TRUE(wait(wait_policy()));
+  EXPECT_EQ(yields(), yield_limit);
+}
+
+TEST_F(wait_engine_test, yields_that_took_their_time_four_times_in_a_row_are_given_up) {
+  what_.on_sleep = [] {};
+  what_.ready_when = [&] { return what_.sleeps > 0; };
+  system_.yield_cost = wait_engine::shared_yield_time + 1;
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_TRUE(wait(wait_policy()));
+    EXPECT_EQ(yields(), 1u) << i;
+  }
+  for (int i = 1; i < 32; ++i) {
+    EXPECT_TRUE(wait(wait_policy()));
+    EXPECT_EQ(yields(), 0u) << i;
+  }
+  EXPECT_TRUE(wait(wait_policy()));
+  EXPECT_EQ(yields(), 1u) << "no probe";
+}
+
+TEST_F(wait_engine_test, a_yield_of_just_the_limit_does_not_count_as_a_stranger) {
+  what_.on_sleep = [] {};
+  what_.ready_when = [&] { return what_.sleeps > 0; };
   system_.yield_cost = long_yield - system_.clock_cost;
   EXPECT_TRUE(wait(wait_policy()));
-  EXPECT_EQ(what_.sleeps, 0u);
+  EXPECT_TRUE(wait(wait_policy()));
+  EXPECT_EQ(yields(), 1u) << "one such yield must not stop those of the next wait";
 }
 
 TEST_F(wait_engine_test, a_long_yield_in_which_it_got_ready_counts_as_a_success) {

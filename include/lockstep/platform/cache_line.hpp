@@ -42,33 +42,45 @@ struct alignas(cache_line_size) padded {
 template <class T>
 class aligned_array {
  public:
-  explicit aligned_array(std::size_t size)
-      : size_(size), raw_(::operator new(size * sizeof(T) + 2 * alignment)), data_(align(raw_)) {
-    for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T();
-  }
-  ~aligned_array() {
-    for (std::size_t i = size_; i > 0; --i) data_[i - 1].~T();
-    ::operator delete(raw_);
+  explicit aligned_array(std::size_t size) : elements_(size) {
+    while (elements_.count < size) {
+      ::new (static_cast<void*>(elements_.data + elements_.count)) T();
+      ++elements_.count;
+    }
   }
   aligned_array(const aligned_array&) = delete;
   aligned_array& operator=(const aligned_array&) = delete;
 
-  T& operator[](std::size_t index) noexcept { return data_[index]; }
-  const T& operator[](std::size_t index) const noexcept { return data_[index]; }
-  std::size_t size() const noexcept { return size_; }
+  T& operator[](std::size_t index) noexcept { return elements_.data[index]; }
+  const T& operator[](std::size_t index) const noexcept { return elements_.data[index]; }
+  std::size_t size() const noexcept { return elements_.count; }
 
  private:
-  static constexpr std::size_t alignment =
-      alignof(T) > cache_line_size ? alignof(T) : cache_line_size;
+  static constexpr std::size_t alignment = alignof(T) > cache_line_size ? alignof(T)
+                                                                        : cache_line_size;
 
   static T* align(void* raw) noexcept {
     const std::uintptr_t mask = alignment - 1;
     return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
   }
 
-  std::size_t size_;
-  void* raw_;
-  T* data_;
+  /// Destroys what was made and gives the memory back, also when a constructor of T throws.
+  struct elements {
+    void* raw;
+    T* data;
+    std::size_t count = 0;
+
+    explicit elements(std::size_t size)
+        : raw(::operator new(size * sizeof(T) + 2 * alignment)), data(align(raw)) {}
+    ~elements() {
+      while (count > 0) data[--count].~T();
+      ::operator delete(raw);
+    }
+    elements(const elements&) = delete;
+    elements& operator=(const elements&) = delete;
+  };
+
+  elements elements_;
 };
 
 }  // namespace platform

@@ -85,8 +85,9 @@ inline bool parse_mount(const std::string& line, mount& result) {
 /// `group` as seen below a mount whose top directory is `shown`.
 inline std::string relative_group(const std::string& group, const std::string& shown) {
   if (shown == "/" || shown.empty()) return group == "/" ? std::string() : group;
-  if (group.compare(0, shown.size(), shown) != 0) return std::string();
-  return group.substr(shown.size());
+  const bool is_below = group.compare(0, shown.size(), shown) == 0 &&
+                        (group.size() == shown.size() || group[shown.size()] == '/');
+  return is_below ? group.substr(shown.size()) : std::string();
 }
 
 inline std::string read_file(const std::string& path) {
@@ -105,8 +106,7 @@ inline double quota_of_directory(const std::string& directory, bool version_2) {
 /// The tightest quota from the process's group up to the top of one mounted hierarchy.
 inline double quota_of_mount(const std::string& root, const mount& where,
                              const std::string& cgroup_text) {
-  std::string group =
-      relative_group(find_group(cgroup_text, where.version_2), where.shown_group);
+  std::string group = relative_group(find_group(cgroup_text, where.version_2), where.shown_group);
   double result = unlimited;
   while (true) {
     result = tighter(result, quota_of_directory(root + where.point + group, where.version_2));

@@ -21,6 +21,9 @@
 namespace lockstep {
 namespace platform {
 
+/// The point of the monotonic clock that never comes.
+constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
+
 inline std::uint64_t steady_nanoseconds() noexcept {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                         std::chrono::steady_clock::now().time_since_epoch())

@@ -8,22 +8,12 @@
 //       futex_wait on it. They only use the address: the word may be gone already.
 //   F3  The comparison in F1 and the falling asleep are one step with respect to F2: if the word is
 //       changed and a wake follows, no waiter that compared before the change stays asleep.
-//   F4  Deadlines are monotonic nanoseconds as of steady_nanoseconds(); no_deadline never comes.
+//   F4  Deadlines are monotonic nanoseconds as of steady_nanoseconds(); no_deadline (clock.hpp) never comes.
 //   F5  Nothing is ordered by these calls for the C++ memory model; order comes from the atomics.
 //
 // One file per system. LOCKSTEP_FORCE_PORTABLE_FUTEX=1 chooses the portable one (mutex and condition
 // variable) where a native one exists; it must be the same in the whole program.
 #pragma once
-
-#include <cstdint>
-
-namespace lockstep {
-namespace platform {
-
-constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
-
-}  // namespace platform
-}  // namespace lockstep
 
 #if defined(__linux__) && !(defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX)
 #include "futex_linux.hpp"

@@ -21,7 +21,7 @@
 #include <cstdint>
 
 #include "atomic.hpp"
-#include "futex.hpp"
+#include "clock.hpp"
 
 namespace lockstep {
 namespace platform {

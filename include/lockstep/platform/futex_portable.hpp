@@ -25,7 +25,7 @@
 #include <mutex>
 
 #include "atomic.hpp"
-#include "futex.hpp"
+#include "clock.hpp"
 
 namespace lockstep {
 namespace platform {

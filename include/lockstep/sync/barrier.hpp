@@ -43,8 +43,7 @@ class barrier {
   /// Fails if participants is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
   explicit barrier(std::size_t participants, wait_policy policy = wait_policy(),
                    std::uint32_t first_phase = 0)
-      : participants_(
-            platform::checked_count("lockstep::barrier", "participants", participants)),
+      : participants_(platform::checked_count("lockstep::barrier", "participants", participants)),
         board_(flags() ? participants : 1, participants,
                policy.when_crowded(participants > usable_cpus()), first_phase) {}
   barrier(const barrier&) = delete;
@@ -89,8 +88,7 @@ class barrier {
       board_.advance(rank);
       return;
     }
-    const std::size_t before =
-        arrived_[0].value.fetch_add(1, platform::memory_order_acq_rel);  // 1
+    const std::size_t before = arrived_[0].value.fetch_add(1, platform::memory_order_acq_rel);  // 1
     if (before + 1 == participants_) {
       arrived_[0].value.store(0, platform::memory_order_relaxed);  // 2
       board_.advance(0);

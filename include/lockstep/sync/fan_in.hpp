@@ -33,13 +33,14 @@ class fan_in {
 
   /// Requires: each rank used by one thread at a time. Fails if rank >= notifiers().
   void notify(std::size_t rank) {
-    board_.advance(
-        platform::checked_rank("lockstep::fan_in", "notifiers", rank, notifiers()));
+    board_.advance(platform::checked_rank("lockstep::fan_in", "notifiers", rank, notifiers()));
   }
 
   /// Blocks until every notifier has notified once more; false once terminated.
   /// Requires: one waiter at a time.
-  bool wait() { return board_.wait_until(0, 0, notifiers(), deadline::never()) == wait_status::ready; }
+  bool wait() {
+    return board_.wait_until(0, 0, notifiers(), deadline::never()) == wait_status::ready;
+  }
   /// Takes one notification of each notifier if all are there; never blocks.
   bool try_wait() { return board_.try_wait(0); }
   /// As wait(), for at most `time`; nothing is taken at a time-out.

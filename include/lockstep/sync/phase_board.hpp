@@ -52,7 +52,7 @@ template <class Payload>
 class basic_phase_board {
  public:
   basic_phase_board(std::size_t writers, std::size_t readers, wait_policy policy,
-              std::uint32_t first_phase)
+                    std::uint32_t first_phase)
       : lines_(writers), writers_(writers), readers_(readers), marks_(writers), policy_(policy) {
     platform::process_fence::prepare();
     for (std::size_t i = 0; i < writers; ++i) {
@@ -84,7 +84,8 @@ class basic_phase_board {
     for (std::size_t i = 0, writer = first; i < count; ++i, ++writer) {
       if (writer >= writers()) writer = 0;
       phase_reached condition{*this, writer, target};
-      if (!wait_engine::wait(condition, policy_, self.history, until)) return wait_status::timed_out;
+      if (!wait_engine::wait(condition, policy_, self.history, until))
+        return wait_status::timed_out;
     }
     if (terminated()) return wait_status::terminated;
     self.phase = target;

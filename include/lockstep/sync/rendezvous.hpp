@@ -36,8 +36,7 @@ class rendezvous {
 
   /// Requires: each rank used by one thread at a time. Fails if rank >= notifiers().
   void notify(std::size_t rank) {
-    board_.advance(
-        platform::checked_rank("lockstep::rendezvous", "notifiers", rank, notifiers()));
+    board_.advance(platform::checked_rank("lockstep::rendezvous", "notifiers", rank, notifiers()));
   }
 
   /// Blocks until every notifier has notified once more; false once terminated.

@@ -40,20 +40,17 @@ class job {
   struct travels : std::false_type {};
   template <class Function>
   struct travels<Function, true> {
-    static constexpr bool value = std::is_trivially_copyable<Function>::value &&
-                                  std::is_trivially_destructible<Function>::value &&
-                                  const_callable<Function>::value &&
-                                  sizeof(Function) <= closure_size &&
-                                  alignof(Function) <= alignof(void*);
+    static constexpr bool value =
+        std::is_trivially_copyable<Function>::value &&
+        std::is_trivially_destructible<Function>::value && const_callable<Function>::value &&
+        sizeof(Function) <= closure_size && alignof(Function) <= alignof(void*);
   };
 
   template <class Function>
   void assign(Function& f, std::true_type /*travels*/) noexcept {
     using closure = typename std::remove_const<Function>::type;
     ::new (static_cast<void*>(closure_)) closure(f);
-    call_ = [](job& self, member& who) {
-      (*reinterpret_cast<const closure*>(self.closure_))(who);
-    };
+    call_ = [](job& self, member& who) { (*reinterpret_cast<const closure*>(self.closure_))(who); };
   }
   template <class Function>
   void assign(Function& f, std::false_type /*stays*/) noexcept {

@@ -205,10 +205,11 @@ class team {
       const std::size_t started = workers_.size();
       stop_workers();
       char message[160];
-      std::snprintf(message, sizeof message,
-                    "lockstep::team: the system refused thread %zu of %zu; ask for fewer members or "
-                    "raise the limit on threads",
-                    started + 1, size_ - 1);
+      std::snprintf(
+          message, sizeof message,
+          "lockstep::team: the system refused thread %zu of %zu; ask for fewer members or "
+          "raise the limit on threads",
+          started + 1, size_ - 1);
       throw std::system_error(error.code(), message);
     }
 #else

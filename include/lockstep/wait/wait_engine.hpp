@@ -145,7 +145,8 @@ class wait_engine {
   template <class Waitable>
   static bool sleep(Waitable& what, deadline until) {
     while (!what.ready()) {
-      if (!until.is_never() && until.is_past(platform::monotonic_nanoseconds())) return what.ready();
+      if (!until.is_never() && until.is_past(platform::monotonic_nanoseconds()))
+        return what.ready();
       what.sleep(until);
     }
     return true;

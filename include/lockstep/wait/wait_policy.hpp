@@ -27,7 +27,7 @@ class wait_policy {
 
   /// Spins for `time`, cut to the range 0 to longest_spin().
   static constexpr wait_policy hybrid(std::chrono::nanoseconds time) noexcept {
-    return wait_policy(hybrid_kind, time.count() < 0                ? 0
+    return wait_policy(hybrid_kind, time.count() < 0                 ? 0
                                     : time.count() > longest_spin_ns ? longest_spin_ns
                                                                      : time.count());
   }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// tests/platform/system_test.cpp -- the names of the seam do what those they stand for do
+#include <lockstep/platform/system.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <type_traits>
+
+#include "support/asleep.hpp"
+
+namespace {
+
+namespace platform = lockstep::platform;
+
+static_assert(std::is_same_v<platform::thread, std::thread>);
+
+/// One thread sleeps on a word; `wake` lets it return.
+void expect_a_sleeper_to_be_woken_by(void (*wake)(const platform::wait_word*)) {
+  platform::wait_word word{0};
+  lockstep::test::watched_thread watched;
+  platform::thread sleeper([&] {
+    watched.enter();
+    while (word.load(std::memory_order_acquire) == 0) {
+      platform::futex_wait(word, 0, platform::no_deadline);
+    }
+  });
+  watched.wait_until_asleep();
+  word.store(1, std::memory_order_release);
+  wake(&word);
+  sleeper.join();
+}
+
+TEST(system, F2_both_wakes_let_a_sleeper_return) {
+  expect_a_sleeper_to_be_woken_by(platform::futex_wake_one);
+  expect_a_sleeper_to_be_woken_by(platform::futex_wake_all);
+}
+
+TEST(system, F4_deadlines_are_times_of_its_own_clock) {
+  const platform::wait_word word{0};
+  const std::uint64_t deadline = platform::monotonic_nanoseconds() + 10000000;
+  int returns = 0;
+  for (; platform::monotonic_nanoseconds() < deadline; ++returns) {
+    platform::futex_wait(word, 0, deadline);
+  }
+  EXPECT_LT(returns, 100);
+}
+
+TEST(system, its_clock_is_the_steady_one) {
+  const std::uint64_t before = platform::steady_nanoseconds();
+  const std::uint64_t now = platform::monotonic_nanoseconds();
+  EXPECT_LE(before, now);
+  EXPECT_LE(now, platform::steady_nanoseconds());
+}
+
+TEST(system, A1_the_heavy_side_of_the_fence_is_granted) {
+  platform::fence_light();
+  EXPECT_TRUE(platform::fence_heavy());
+}
+
+}  // namespace
