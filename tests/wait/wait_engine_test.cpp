@@ -253,7 +253,7 @@ TEST_F(uncrowded_default, polls_for_two_microseconds_before_it_yields) {
 TEST_F(uncrowded_default, gives_up_polling_after_4_failures_and_probes_every_32nd_wait) {
   fail_to_spin(4);
   for (int round = 0; round < 3; ++round) {
-    for (int i = 1; i < 32; ++i) {
+    for (int i = 1; i < 64; ++i) {
       EXPECT_FALSE(spins_before_yielding(wait_policy())) << round << ", " << i;
     }
     EXPECT_TRUE(spins_before_yielding(wait_policy())) << "no probe in round " << round;
@@ -262,7 +262,7 @@ TEST_F(uncrowded_default, gives_up_polling_after_4_failures_and_probes_every_32n
 
 TEST_F(uncrowded_default, polls_again_after_a_probe_that_succeeded) {
   fail_to_spin(4);
-  for (int i = 1; i < 32; ++i) EXPECT_FALSE(spins_with_success()) << i;
+  for (int i = 1; i < 64; ++i) EXPECT_FALSE(spins_with_success()) << i;
   EXPECT_TRUE(spins_with_success()) << "the probe";
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(spins_with_success()) << i;
 }
@@ -300,7 +300,7 @@ TEST_F(wait_engine_test, a_yield_to_a_stranger_ends_in_a_sleep_and_later_waits_d
   EXPECT_EQ(what_.yields_before_sleep, 1u);
   EXPECT_EQ(what_.sleeps, 1u);
   for (int round = 0; round < 3; ++round) {
-    for (int i = 1; i < 32; ++i) {
+    for (int i = 1; i < 64; ++i) {
       EXPECT_TRUE(wait(wait_policy()));
       EXPECT_EQ(yields(), 0u) << round << ", " << i;
     }
@@ -358,7 +358,7 @@ TEST_F(wait_engine_test, yields_that_took_their_time_four_times_in_a_row_are_giv
     EXPECT_TRUE(wait(wait_policy()));
     EXPECT_EQ(yields(), 1u) << i;
   }
-  for (int i = 1; i < 32; ++i) {
+  for (int i = 1; i < 64; ++i) {
     EXPECT_TRUE(wait(wait_policy()));
     EXPECT_EQ(yields(), 0u) << i;
   }

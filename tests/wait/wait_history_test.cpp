@@ -13,7 +13,7 @@ namespace {
 using lockstep::stage_trust;
 using lockstep::wait_history;
 
-constexpr int limit = 4, probe_interval = 32;
+constexpr int limit = 4, probe_interval = 64;
 
 struct state {
   std::string name;

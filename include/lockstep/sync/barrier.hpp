@@ -43,13 +43,13 @@ class barrier {
   /// Fails if participants is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
   explicit barrier(std::size_t participants, wait_policy policy = wait_policy(),
                    std::uint32_t first_phase = 0)
-      : participants_(platform::checked_count("lockstep::barrier", "participants", participants)),
-        board_(flags() ? participants : 1, participants,
+      : board_(participants <= most_flags ? participants : 1,
+               platform::checked_count("lockstep::barrier", "participants", participants),
                policy.when_crowded(participants > usable_cpus()), first_phase) {}
   barrier(const barrier&) = delete;
   barrier& operator=(const barrier&) = delete;
 
-  std::size_t participants() const noexcept { return participants_; }
+  std::size_t participants() const noexcept { return board_.readers(); }
   wait_policy policy() const noexcept { return board_.policy(); }
 
   /// Blocks until all participants have arrived; false once terminated.
@@ -81,7 +81,7 @@ class barrier {
   bool terminated() const noexcept { return board_.terminated(); }
 
  private:
-  bool flags() const noexcept { return participants_ <= most_flags; }
+  bool flags() const noexcept { return participants() <= most_flags; }
 
   void arrive_checked(std::size_t rank) {
     if (flags()) {
@@ -89,23 +89,23 @@ class barrier {
       return;
     }
     const std::size_t before = arrived_[0].value.fetch_add(1, platform::memory_order_acq_rel);  // 1
-    if (before + 1 == participants_) {
+    if (before + 1 == participants()) {
       arrived_[0].value.store(0, platform::memory_order_relaxed);  // 2
       board_.advance(0);
     }
   }
 
   wait_status wait_until(std::size_t rank, deadline until) {
-    return flags() ? board_.wait_until(rank, rank + 1, participants_ - 1, until)
+    return flags() ? board_.wait_until(rank, rank + 1, participants() - 1, until)
                    : board_.wait_until(rank, 0, 1, until);
   }
   std::size_t checked(std::size_t rank) const {
-    return platform::checked_rank("lockstep::barrier", "participants", rank, participants_);
+    return platform::checked_rank("lockstep::barrier", "participants", rank, participants());
   }
 
-  const std::size_t participants_;
-  phase_board board_;
+  platform::line_gap before_;
   platform::aligned_array<platform::padded<platform::wait_word>> arrived_{1};
+  phase_board board_;
 };
 
 }  // namespace lockstep

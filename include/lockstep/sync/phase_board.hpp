@@ -141,12 +141,14 @@ class basic_phase_board {
     return static_cast<std::int32_t>(phase - target) >= 0;
   }
 
+  platform::line_gap before_;
   platform::aligned_array<platform::padded<writer_line>> lines_;
   platform::aligned_array<platform::padded<std::uint32_t>> writers_;
   platform::aligned_array<platform::padded<reader_state>> readers_;
   platform::aligned_array<sleeper_mark> marks_;
   platform::wait_word terminated_{0};
   wait_policy policy_;
+  platform::line_gap after_;
 };
 
 using phase_board = basic_phase_board<no_payload>;

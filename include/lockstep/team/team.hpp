@@ -52,10 +52,10 @@ class team {
   explicit team(std::size_t members, wait_policy policy = wait_policy())
       : size_(platform::checked_count("lockstep::team", "members", members)),
         policy_(policy.when_crowded(members > usable_cpus())),
-        forks_(1, members - 1, policy_, 0),
-        joins_(members - 1, 1, policy_, 0),
         common_(new barrier(members, policy)),
-        errors_(members) {
+        errors_(members),
+        forks_(1, members - 1, policy_, 0),
+        joins_(members - 1, 1, policy_, 0) {
     start_workers();
   }
   /// Requires: no region runs.
@@ -79,7 +79,8 @@ class team {
     next.where = &nested;
     next.what.assign(f);
     forks_.advance(0);
-    perform(0);
+    // Not through the line just published: it is on its way to the others.
+    perform(0, nested, f);
     joins_.wait_until(0, 0, size_ - 1, deadline::never());
     rethrow_first_error();
   }
@@ -154,21 +155,21 @@ class team {
     return at != nullptr;
   }
 
-  /// This member's part of the ordered region.
-  void perform(std::size_t rank) {
-    order& given = forks_.payload(0);
+  /// This member's part of a region.
+  template <class Function>
+  void perform(std::size_t rank, const region& where, Function& f) {
     const region* const before = innermost();
-    innermost() = given.where;
+    innermost() = &where;
     member self(rank, size_, common_.get());
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
-      given.what(self);
+      f(self);
     } catch (...) {
       errors_[rank] = std::current_exception();
       common_->terminate();
     }
 #else
-    given.what(self);
+    f(self);
 #endif
     innermost() = before;
   }
@@ -191,7 +192,8 @@ class team {
     std::snprintf(name, sizeof name, "lockstep %zu", rank);
     platform::name_this_thread(name);
     while (forks_.wait_until(rank - 1, 0, 1, deadline::never()) == wait_status::ready) {
-      perform(rank);
+      order& given = forks_.payload(0);
+      perform(rank, *given.where, given.what);
       joins_.advance(rank - 1);
     }
   }
@@ -227,14 +229,15 @@ class team {
     workers_.clear();
   }
 
+  platform::line_gap before_;  // joins_ brings the gap behind
   const std::size_t size_;
   const wait_policy policy_;
-  basic_phase_board<order> forks_;
-  phase_board joins_;
   std::unique_ptr<barrier> common_;
   std::vector<std::exception_ptr> errors_;
   std::vector<platform::thread> workers_;
   platform::aligned_array<platform::padded<caller_queue>> queue_{1};
+  basic_phase_board<order> forks_;
+  phase_board joins_;
 };
 
 }  // namespace lockstep

@@ -31,9 +31,9 @@ class stage_trust {
 
  private:
   // 4 failures in a row stop a stage, one success in a probe starts it again. A probe that fails costs
-  // at most spin_budget (2 us) in 32 waits, 60 ns a wait.
+  // at most spin_budget (2 us) in 64 waits, 30 ns a wait.
   static constexpr std::uint8_t limit = 4;
-  static constexpr std::uint8_t probe_interval = 32;
+  static constexpr std::uint8_t probe_interval = 64;
 
   std::uint8_t doubt_ = 0;
   std::uint8_t skipped_ = 0;
