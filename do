@@ -12,6 +12,7 @@ usage: ./do COMMAND
   demo             solve the example problems, check and time them, and show a small benchmark
   test             everything CI runs: check, then the tests with GCC, Clang and the sanitizers
   bench [ARG...]   the program bench/seed000 in full; arguments are passed on to it
+  figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
   check            layers, memory orders, formatting
   format           reformat the sources, then as single
@@ -37,6 +38,12 @@ do_bench() {
   need build program
   build release bench.seed000
   build/release/bench/seed000 "$@"
+}
+
+do_figures() {
+  need build program
+  build release bench.figures
+  build/release/bench/figures "$@"
 }
 
 do_build() {
@@ -74,7 +81,7 @@ do_test() {
 
 command=${1:-}
 case $command in
-  demo | test | bench | build | check | format | single) shift && "do_$command" "$@" ;;
+  demo | test | bench | figures | build | check | format | single) shift && "do_$command" "$@" ;;
   "" | help | -h | --help) usage ;;
   *) usage >&2 && exit 2 ;;
 esac

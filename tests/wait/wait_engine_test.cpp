@@ -366,6 +366,21 @@ TEST_F(wait_engine_test, yields_that_took_their_time_four_times_in_a_row_are_giv
   EXPECT_EQ(yields(), 1u) << "no probe";
 }
 
+TEST_F(wait_engine_test, yields_are_not_given_up_while_they_succeed_now_and_then) {
+  what_.on_sleep = [] {};
+  for (int i = 0; i < 100; ++i) {
+    system_.yield_cost = wait_engine::shared_yield_time + 1;
+    what_.ready_when = [&] { return what_.sleeps > 0; };
+    for (int failures = 0; failures < 2; ++failures) {
+      EXPECT_TRUE(wait(wait_policy()));
+      EXPECT_EQ(yields(), 1u) << i;
+    }
+    what_.ready_when = [&] { return yields() > 0; };
+    EXPECT_TRUE(wait(wait_policy()));
+    EXPECT_EQ(what_.sleeps, 0u) << i;
+  }
+}
+
 TEST_F(wait_engine_test, a_yield_of_just_the_limit_does_not_count_as_a_stranger) {
   what_.on_sleep = [] {};
   what_.ready_when = [&] { return what_.sleeps > 0; };

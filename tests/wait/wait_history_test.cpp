@@ -93,6 +93,16 @@ TEST(stage_trust, is_restored_from_any_state_by_one_success) {
   }
 }
 
+TEST(stage_trust, that_one_success_restored_ends_with_the_second_failure) {
+  stage_trust trust;
+  trust.failed_badly();
+  trust.paid();
+  trust.failed();
+  EXPECT_TRUE(is_trusted(trust));
+  trust.failed();
+  EXPECT_FALSE(is_trusted(trust));
+}
+
 TEST(stage_trust, that_successes_restored_in_full_takes_four_failures_again) {
   for (state s : all_states()) {
     for (int i = 0; i < 3; ++i) s.trust.paid();
