@@ -18,6 +18,7 @@ constexpr std::size_t tasks = 5;
 
 std::atomic<bool> stop_requested(false);
 
+// A store to a lock-free atomic is allowed here. NOLINTNEXTLINE(bugprone-signal-handler)
 extern "C" void request_stop(int) { stop_requested.store(true); }
 
 }  // namespace

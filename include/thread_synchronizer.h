@@ -22,6 +22,9 @@
 // Source [TS] for the interface and what it means; no code.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 // The original included these, and its users have come to rely on them.
 #include <atomic>
 #include <condition_variable>
@@ -80,7 +83,7 @@ class notifier_places {
   template <class Waiting, class Going>
   void notify(Waiting& waiting, Going& going) {
     std::size_t rank = 0;
-    // Fails only while N other threads are in this function.
+    // Fails for long only while N other threads are in this function.
     while (!take(rank)) platform::yield_thread();
     if (waiting.wait(rank)) going.notify(rank);
     give_back(rank);

@@ -129,8 +129,8 @@ std::string to_text(const std::vector<verdict>& verdicts) {
   std::string text;
   for (const verdict& one : verdicts) {
     const char* const word = one.met() ? "met" : one.figure ? "MISSED" : "UNCLEAR";
-    const std::string figure =
-        one.figure ? four_digits(*one.figure) + " " + one.unit : "lost in the noise";
+    const std::string figure = one.figure ? four_digits(*one.figure) + " " + one.unit
+                                          : "the round with it took no longer than without";
     text += fmt::format("{:<8}{}: {} (target {} {})\n", word, one.what, figure,
                         one.is_upper_limit ? "<=" : ">=", one.target);
   }

@@ -119,6 +119,7 @@ void judge_against_std(const std::vector<const result*>& rows, std::vector<verdi
 
 std::vector<result> evaluate(const std::vector<measured_row>& measured) {
   std::vector<result> results;
+  results.reserve(measured.size());
   for (const measured_row& one : measured) results.push_back(evaluate_alone(one));
   for (result& one : results) one.operation = cost_of_operation(one, results);
   for (result& one : results) compare(one, results);

@@ -34,7 +34,7 @@ struct result {
   ratios round_trip_ratios;
   // cyclic: a hop, notify to wake, which is a cycle by its threads. parallel: a round. sync:
   // syncThreads alone, which is a round with it minus the same mechanism's round without it; empty if
-  // that was not measured. A difference may come out negative: then the noise is larger than it.
+  // that was not measured. A difference may come out negative, by noise or when a mechanism collapses.
   std::optional<cost> operation;
   ratios operation_ratios;
 };
@@ -45,7 +45,7 @@ struct result {
 struct verdict {
   std::string what;
   std::string unit;
-  std::optional<double> figure;  // empty: the noise was larger than what was to be measured
+  std::optional<double> figure;  // empty: a difference was not positive, so there is no ratio
   double target = 0;
   bool is_upper_limit = false;  // else the figure has to be at least the target
 

@@ -82,7 +82,7 @@ TEST(Verdict, FiveTimesFasterThanTheOriginalIsMetFourTimesIsNot) {
   EXPECT_DOUBLE_EQ(*verdicts.at("hop, 5 threads").figure, 4);
 }
 
-TEST(Verdict, WhatIsLostInTheNoiseIsReportedAndNotMet) {
+TEST(Verdict, WhatHasNoRatioIsReportedAndNotMet) {
   auto verdicts = by_name({measured(experiment::parallel, 4, "original", 2),
                            measured(experiment::parallel, 4, "lockstep-default", 0.1),
                            measured(experiment::sync, 4, "original", 1),

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <any>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <new>
 #include <stdexcept>
 #include <type_traits>
+#include <typeinfo>
 
 namespace {
 
@@ -191,6 +193,18 @@ TEST(aligned_array, whose_element_throws_leaks_neither_elements_nor_memory) {
     EXPECT_EQ(counted::alive, 0) << "elements that were made are destroyed";
     EXPECT_EQ(blocks_in_use, before) << "the memory is given back";
   }
+}
+
+TEST(aligned_array, of_more_elements_than_there_are_addresses_throws) {
+  if (!sees_allocations()) GTEST_SKIP() << "a sanitizer ends the process instead";
+  volatile std::size_t too_many = static_cast<std::size_t>(-1) / 8 + 2;  // times 8 is 8
+  EXPECT_THROW(aligned_array<std::uint64_t>{too_many}, std::bad_alloc);
+}
+
+TEST(padded, is_copied_by_its_copy_constructor) {
+  padded<std::any> first(1);
+  padded<std::any> second(first);
+  EXPECT_EQ(second.value.type(), typeid(int)) << "not a padded in a padded";
 }
 
 TEST(padded, forwards_its_arguments) {

@@ -90,6 +90,17 @@ TEST(cgroup_text, a_mount_of_either_version_is_recognised) {
   EXPECT_EQ(where.shown_group, "/docker/abc");
 }
 
+TEST(cgroup_text, blanks_and_backslashes_in_mount_points_are_decoded) {
+  cgroup::mount where;
+  ASSERT_TRUE(cgroup::parse_mount(
+      R"(35 24 0:30 /my\040group /mnt/a\134b\040 rw - cgroup2 cgroup2 rw)", where));
+  EXPECT_EQ(where.shown_group, "/my group");
+  EXPECT_EQ(where.point, R"(/mnt/a\b )");
+  EXPECT_EQ(cgroup::decode_octal(R"(\04)"), R"(\04)") << "too short for a code";
+  EXPECT_EQ(cgroup::decode_octal(R"(a\089)"), R"(a\089)") << "no octal digits";
+  EXPECT_EQ(cgroup::decode_octal("\\"), "\\");
+}
+
 TEST(cgroup_text, mounts_without_cpu_quotas_are_left_out) {
   cgroup::mount where;
   for (const char* line : {"", "nonsense", " - ", "1 2 3:4 / / rw - ext4 /dev/vda1 rw",

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <cstdint>
 #include <thread>
 
@@ -45,6 +46,21 @@ TEST_P(refused_futex, is_replaced_by_short_sleeps_that_leave_errno_alone) {
   });
   if (!refused) GTEST_SKIP() << "no system call filters here";
   EXPECT_GE(switches, waits) << "a refused wait must not burn the CPU";
+  EXPECT_EQ(error, 77);
+}
+
+TEST_P(refused_futex, does_not_let_a_wake_change_errno) {
+  bool refused = false;
+  int error = 0;
+  lockstep::test::run_threads(1, [&](unsigned) {
+    refused = lockstep::test::refuse_system_call(SYS_futex, FUTEX_WAKE, GetParam());
+    const wait_word word{0};
+    errno = 77;
+    linux_futex::wake_one(&word);
+    linux_futex::wake_all(&word);
+    error = errno;
+  });
+  if (!refused) GTEST_SKIP() << "no system call filters here";
   EXPECT_EQ(error, 77);
 }
 

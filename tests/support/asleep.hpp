@@ -32,9 +32,9 @@ class watched_thread {
     return end_of_name != std::string::npos && text.compare(end_of_name, 3, ") S") == 0;
   }
 
-  /// Returns once the thread has been seen asleep.
+  /// Returns once the thread has been seen asleep at 20 looks in a row, and so not only in passing.
   void wait_until_asleep() const {
-    while (!is_asleep()) std::this_thread::yield();
+    for (int looks = 0; looks < 20; looks = is_asleep() ? looks + 1 : 0) std::this_thread::yield();
   }
 
  private:

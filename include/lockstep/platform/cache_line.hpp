@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace lockstep {
@@ -42,8 +43,12 @@ struct alignas(cache_line_size) padded {
   T value;
 
   padded() : value() {}
-  template <class... Arguments>
-  explicit padded(Arguments&&... arguments) : value(std::forward<Arguments>(arguments)...) {}
+  /// A T made from these arguments; one at least, so that copying a padded stays a copy.
+  template <class First, class... Rest,
+            class = typename std::enable_if<
+                !std::is_same<typename std::decay<First>::type, padded>::value>::type>
+  explicit padded(First&& first, Rest&&... rest)
+      : value(std::forward<First>(first), std::forward<Rest>(rest)...) {}
 };
 
 /// A fixed number of value-initialised T on cache lines of their own: no foreign data begins or ends on
@@ -73,14 +78,20 @@ class aligned_array {
     return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
   }
 
+  /// Enough for `size` elements and a line on each side. More than there are addresses stays more than
+  /// `new` can give.
+  static std::size_t bytes(std::size_t size) noexcept {
+    constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
+    return size > (most - 2 * alignment) / sizeof(T) ? most : size * sizeof(T) + 2 * alignment;
+  }
+
   /// Destroys what was made and gives the memory back, also when a constructor of T throws.
   struct elements {
     void* raw;
     T* data;
     std::size_t count = 0;
 
-    explicit elements(std::size_t size)
-        : raw(::operator new(size * sizeof(T) + 2 * alignment)), data(align(raw)) {}
+    explicit elements(std::size_t size) : raw(::operator new(bytes(size))), data(align(raw)) {}
     ~elements() {
       while (count > 0) data[--count].~T();
       ::operator delete(raw);

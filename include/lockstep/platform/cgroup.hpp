@@ -70,6 +70,19 @@ struct mount {
   bool version_2 = false;
 };
 
+/// mountinfo writes blank, tab, newline and backslash as a backslash and three octal digits.
+inline std::string decode_octal(const std::string& text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string digits = text.substr(i + 1 < text.size() ? i + 1 : text.size(), 3);
+    const bool is_code = text[i] == '\\' && digits.size() == 3 &&
+                         digits.find_first_not_of("01234567") == std::string::npos;
+    result += is_code ? static_cast<char>(std::strtol(digits.c_str(), nullptr, 8)) : text[i];
+    if (is_code) i += 3;
+  }
+  return result;
+}
+
 /// Reads one line of mountinfo; false if it is no hierarchy with CPU quotas.
 inline bool parse_mount(const std::string& line, mount& result) {
   const std::size_t separator = line.find(" - ");
@@ -78,6 +91,8 @@ inline bool parse_mount(const std::string& line, mount& result) {
   std::string id, parent, device, type, source, options;
   left >> id >> parent >> device >> result.shown_group >> result.point;
   right >> type >> source >> options;
+  result.shown_group = decode_octal(result.shown_group);
+  result.point = decode_octal(result.point);
   result.version_2 = type == "cgroup2";
   return result.version_2 || (type == "cgroup" && has_word(options, "cpu"));
 }

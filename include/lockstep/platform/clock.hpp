@@ -58,6 +58,25 @@ class tick_clock {
   }
 
  private:
+  struct both_clocks {
+    std::uint64_t time;
+    std::uint64_t tick;
+  };
+
+  /// The closest of a few readings: one that was preempted in the middle is not the closest.
+  static both_clocks read_both() noexcept {
+    both_clocks best = {0, 0};
+    std::uint64_t closest = ~std::uint64_t{0};
+    for (int i = 0; i < 8; ++i) {
+      const std::uint64_t before = now(), time = steady_nanoseconds(), after = now();
+      if (after - before >= closest) continue;
+      closest = after - before;
+      best.time = time;
+      best.tick = before + closest / 2;
+    }
+    return best;
+  }
+
   static double measure_rate() {
 #if defined(__aarch64__) && !defined(_MSC_VER)
     std::uint64_t frequency;
@@ -65,12 +84,11 @@ class tick_clock {
     return static_cast<double>(frequency);
 #else
     constexpr std::uint64_t window = 2000000;
-    const std::uint64_t first_time = steady_nanoseconds(), first_tick = now();
-    std::uint64_t last_time = first_time;
-    while (last_time - first_time < window) last_time = steady_nanoseconds();
-    const std::uint64_t last_tick = now();
-    return static_cast<double>(last_tick - first_tick) * 1e9 /
-           static_cast<double>(last_time - first_time);
+    const both_clocks first = read_both();
+    while (steady_nanoseconds() - first.time < window) continue;
+    const both_clocks last = read_both();
+    return static_cast<double>(last.tick - first.tick) * 1e9 /
+           static_cast<double>(last.time - first.time);
 #endif
   }
 };

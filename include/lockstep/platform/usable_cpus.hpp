@@ -24,7 +24,7 @@ inline std::vector<unsigned> affinity() {
   std::vector<unsigned> cpus;
 #if defined(__linux__)
   // The kernel refuses a mask smaller than its own, hence the growth.
-  for (std::size_t limit = 1024; limit <= 1024 * 1024; limit *= 4) {
+  for (std::size_t limit = 1024; limit <= std::size_t{1} << 20; limit *= 4) {
     cpu_set_t* const mask = CPU_ALLOC(limit);
     if (mask == nullptr) break;
     const std::size_t size = CPU_ALLOC_SIZE(limit);
