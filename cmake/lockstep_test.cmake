@@ -11,6 +11,10 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 # DELAYED adds <name>.delayed, the same test on atomics that delay (tests/support/delay_atomic.hpp).
 # Both only with LOCKSTEP_TEST_VARIANTS: dev and tsan have them, which covers both compilers.
 # The label 'slow-san' keeps a test out of the sanitizer presets.
+#
+# The diagnosis of misuse takes locks, which hide missing order and close windows: it is off in DELAYED
+# variants and where LOCKSTEP_TEST_DIAGNOSIS is OFF (tsan), else as users of debug builds have it.
+option(LOCKSTEP_TEST_DIAGNOSIS "Run the tests with misuse diagnosed" ON)
 option(LOCKSTEP_TEST_VARIANTS "Build tests again on the portable futex and on delaying atomics" ON)
 
 function(lockstep_test name)
@@ -20,6 +24,10 @@ function(lockstep_test name)
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
+  endif()
+
+  if(NOT LOCKSTEP_TEST_DIAGNOSIS AND NOT "${arg_DEFINES}" MATCHES "LOCKSTEP_DIAGNOSE_MISUSE")
+    list(APPEND arg_DEFINES LOCKSTEP_DIAGNOSE_MISUSE=0)
   endif()
 
   add_executable(${name} ${arg_SOURCES})
@@ -46,6 +54,7 @@ function(lockstep_test name)
       SOURCES ${arg_SOURCES}
       LABELS delayed ${arg_LABELS}
       TIMEOUT ${arg_TIMEOUT}
-      DEFINES LOCKSTEP_ATOMIC_SEAM="support/delay_atomic.hpp" ${arg_DEFINES})
+      DEFINES LOCKSTEP_ATOMIC_SEAM="support/delay_atomic.hpp" LOCKSTEP_DIAGNOSE_MISUSE=0
+        ${arg_DEFINES})
   endif()
 endfunction()

@@ -7,13 +7,16 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <sstream>
 #include <stdexcept>
@@ -44,6 +47,16 @@
 #endif
 
 // Slow paths are kept out of line so that the fast path stays small enough to be inlined.
+/// 1: misuse of synchronisation objects is diagnosed (wait/misuse.hpp), as it is by default in builds
+/// without NDEBUG. Must be the same in the whole program.
+#if !defined(LOCKSTEP_DIAGNOSE_MISUSE)
+#if defined(NDEBUG)
+#define LOCKSTEP_DIAGNOSE_MISUSE 0
+#else
+#define LOCKSTEP_DIAGNOSE_MISUSE 1
+#endif
+#endif
+
 #if defined(__GNUC__)
 #define LOCKSTEP_NOINLINE __attribute__((noinline))
 #elif defined(_MSC_VER)
@@ -52,13 +65,23 @@
 #define LOCKSTEP_NOINLINE
 #endif
 
-// lockstep/platform/this_thread.hpp -- placing and naming the calling thread (layer: platform)
+namespace lockstep {
+namespace platform {
+
+constexpr bool diagnoses_misuse = LOCKSTEP_DIAGNOSE_MISUSE != 0;
+
+}  // namespace platform
+}  // namespace lockstep
+
+// lockstep/platform/this_thread.hpp -- placing, naming and telling the calling thread (layer: platform)
 //
-// Both are wishes: where the system has no such call, or refuses, they return false and nothing changes.
+// Placing and naming are wishes: where the system has no such call, or refuses, they return false and nothing changes.
 
 #if defined(__linux__)
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace lockstep {
@@ -88,6 +111,35 @@ inline bool name_this_thread(const char* name) noexcept {
   (void)name;
   return false;
 #endif
+}
+
+/// A number of the calling thread that no other living thread has: the system's, where it has one.
+inline std::uint64_t number_of_this_thread() noexcept {
+#if defined(__linux__)
+  static thread_local const std::uint64_t number = static_cast<std::uint64_t>(syscall(SYS_gettid));
+  return number;
+#else
+  static thread_local const char here = 0;
+  return reinterpret_cast<std::uintptr_t>(&here);
+#endif
+}
+
+/// What a message calls a thread: "thread 4711 'lockstep 3'".
+struct thread_label {
+  std::uint64_t number;
+  char text[48];
+};
+
+inline thread_label label_of_this_thread() noexcept {
+  thread_label label;
+  label.number = number_of_this_thread();
+  char name[16] = {};
+#if defined(__linux__)
+  pthread_getname_np(pthread_self(), name, sizeof name);
+#endif
+  std::snprintf(label.text, sizeof label.text, "thread %llu '%s'",
+                static_cast<unsigned long long>(label.number), name);
+  return label;
 }
 
 }  // namespace platform
@@ -292,261 +344,65 @@ using platform::usable_cpus;
 
 }  // namespace lockstep
 
-// lockstep/sync/barrier.hpp -- all wait for all: reusable barrier of ranked threads (layer: sync)
+// lockstep/sync/auto_reset_event.hpp -- lets one of many waiters through per notification (layer: sync)
 //
-// No thread returns from arrive_and_wait(rank) before all participants have called it. It is CUDA's
-// __syncthreads() between CPU threads. What happens before any arrival in a phase happens before every
-// return from that phase. arrive() and wait() are its two halves, for work in between.
-// The participants must be fixed, and each must know its rank.
+// A notification is pending or it is not: notify() makes it pending, one wait() takes it and returns. A
+// notify() that finds one pending adds nothing. Any number of notifiers and waiters, in no order. What
+// happens before a notify(), merged or not, happens before the return of the wait that takes it.
+// For one notifier and one waiter use event, which counts and is faster; to count with many waiters,
+// semaphore; to let all go, manual_reset_event.
 //
-// Two ways, chosen by the number of participants:
-//   flags     up to `most_flags`: everyone publishes its phase on its own line and looks at all others.
-//   counter   above: everyone counts itself in; the last publishes the phase of all.
+// Invariants, s = announced sleepers in word_
+//   A1  A pending notification is taken by exactly one wait: the compare-exchange that clears its bit.
+//   A2  s >= number of threads asleep: a waiter counts itself in before it sleeps, and out in the same
+//       change in which it takes, or when it gives up.
+//   A3  Nobody falls asleep while a notification is pending: sleepers expect a word without the bit.
+//   A4  The notifier that makes it pending with s > 0 wakes one. That is enough: whoever is asleep then
+//       fell asleep before (A3), the one woken looks again, also if its time is up, and takes the
+//       notification unless somebody else has. Then the next one wakes again.
+//   A5  notify() touches nothing after its change of the word but the address, in a futex wake: the last
+//       waiter may destroy the event as soon as its wait has returned.
 //
-// Invariants
-//   R1  0 <= arrived_ < participants whenever no arrival is being made.
-//   R2  While any thread is between arrive and wait of phase p, every phase is p or p + 1.
-// Lifetime: by structure; destroy only after every call has returned.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  arrived.fetch_add  acq_rel  1      the last to arrive has seen all arrivals, and publishes them
-//   2  arrived.store      relaxed  -      published by the advance after it; the next arrivals, which
-//                                         have waited for that advance, come later
-//
-// Cost   flags: one store on one's own line, participants - 1 fetches in parallel; two participants pay
-//        one line transfer each, at the same time. counter: participants RMWs on one line in turn, then
-//        participants - 1 fetches of one other line. No system call unless somebody sleeps.
-// Source flags: all-to-all dissemination [MCS91]; counter: [MCS91] sec. 3.1 with a phase for the sense.
-
-// lockstep/platform/error.hpp -- how the library refuses bad input (layer: platform)
-//
-// With exceptions: throws std::invalid_argument (a count) or std::out_of_range (a rank). Without
-// (-fno-exceptions): prints the same message to stderr and aborts. Every message names the class, the
-// value that was given, and the values that would have been right.
-
-namespace lockstep {
-namespace platform {
-
-/// The most participants any object takes; more is taken for a wrong argument, not for a wish.
-constexpr std::size_t max_participants = 65536;
-
-template <class Exception>
-[[noreturn]] inline void fail(const char* message) {
-#if LOCKSTEP_HAS_EXCEPTIONS
-  throw Exception(message);
-#else
-  std::fprintf(stderr, "%s\n", message);
-  std::abort();
-#endif
-}
-
-[[noreturn]] LOCKSTEP_NOINLINE inline void fail_count(const char* object, const char* what,
-                                                      std::size_t count) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: %zu %s given, must be 1 to %zu", object, count, what,
-                max_participants);
-  fail<std::invalid_argument>(message);
-}
-
-[[noreturn]] LOCKSTEP_NOINLINE inline void fail_rank(const char* object, const char* what,
-                                                     std::size_t rank, std::size_t count) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: rank %zu of %zu %s is out of range, must be 0 to %zu",
-                object, rank, count, what, count - 1);
-  fail<std::out_of_range>(message);
-}
-
-/// Returns `count` if it is a possible number of participants, else fails naming `object`.
-inline std::size_t checked_count(const char* object, const char* what, std::size_t count) {
-  if (count == 0 || count > max_participants) fail_count(object, what, count);
-  return count;
-}
-
-/// Returns `rank` if it is below `count`, else fails naming `object`.
-inline std::size_t checked_rank(const char* object, const char* what, std::size_t rank,
-                                std::size_t count) {
-  if (rank >= count) fail_rank(object, what, rank, count);
-  return rank;
-}
-
-}  // namespace platform
-}  // namespace lockstep
-
-// lockstep/sync/phase_board.hpp -- writers publish phases, readers wait for all of them (layer: sync)
-//
-// The common part of fan_out, fan_in, rendezvous and barrier; use those. Every writer has a phase
-// number on a cache line of its own, which it alone advances. Every reader remembers the phase it has
-// reached; a wait blocks until *each* writer is beyond it, so that a fast writer cannot stand in for a
-// slow one, and a writer may run ahead without losing a notification.
-//
-// What happens before an advance happens before the return of every wait that needs it.
-// Lifetime: guaranteed by structure: destroy only after every call on the board has returned.
-//
-// Invariants
-//   B1  A phase only ever grows by one, by its writer; differences are taken modulo 2^32, so that a
-//       writer may be 2^31 - 1 phases ahead of a reader, and wrap-around is harmless.
-//   B2  The phase a reader has reached and the phase a writer has published are kept once more as plain
-//       data of that thread.
-//   B3  terminated_ is set once and never cleared; a wait that finds it set returns false.
+//   word_     bits 1..31 announced sleepers   bit 0 notified
 //
 // Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  phase.store        relaxed  -      before the board is given to other threads
-//   2  phase.store        release  3      the reader sees what came before the advance
-//   3  phase.load         acquire  2      the other half
-//   4  terminated.store   release  5      the released waiter sees what came before terminate()
-//   5  terminated.load    acquire  4      the other half
+//   #  access            order    pairs  why it suffices
+//   1  word.fetch_or     release  3      the taker sees what came before notify(); all changes are
+//                                        read-modify-writes, so it sees merged notifiers, too
+//   2  word.load         relaxed  -      a hint: 3 decides
+//   3  word.compare_exch acquire  1      the other half of 1; no need to release, the taker tells nothing
+//   4  word.fetch_add    relaxed  -      the count and the bit are one word: the order of changes suffices
+//   5  word.fetch_sub    relaxed  -      as 4
 //
-// The store 2 (or 4) and the look at the mark that follows it are the notifier's side of
-// sleeper_mark.hpp, ready() after the announcement is the sleeper's side.
+// Cost   notify: one RMW, and one wake of one thread if somebody sleeps. wait: one RMW when notified,
+//        two when it has slept. 8 bytes: 4 of state, 4 of policy.
+
+// lockstep/wait/word_waiter.hpp -- many threads wait until one word is as they want it (layer: wait)
 //
-// Cost   advance: one store, one load of a read-mostly line; no read-modify-write. Wait for W writers:
-//        W line fetches, in parallel where they have all arrived. A published line is never read by its
-//        writer, neither for its phase (B2) nor for a mark: a look at it waits until the store before it
-//        has claimed the line back from those who poll it. A barrier of 2 takes 1.0 t1 without such a
-//        look, 1.3 with one (measured for both, 2 virtual CPUs of an EPYC).
+// For objects whose whole state is one word with a bit for "somebody sleeps", so that a waiter may
+// destroy the object as soon as its wait has returned. A waiter brings a predicate on the word; it
+// returns after it has seen a word that satisfies it, or at its deadline.
+// Where the structure guarantees the lifetime, a mark beside the state is cheaper: sleeper_mark.hpp.
 //
-// A line has room to spare: a board may carry a Payload beside each phase, written before the advance
-// that announces it, so that readers get both with one fetch (team: the job).
-
-// lockstep/platform/cache_line.hpp -- keeping words of different writers apart (layer: platform)
+//   S1  A waiter sleeps only on a word that has the sleeping bit and does not satisfy its predicate.
+//   S2  Whoever changes the word so that a sleeper's predicate may become true looks for the bit in the
+//       old value, and wakes all if it was set. It may clear the bit in the same change, for it wakes
+//       everyone who has slept on it. It touches nothing after the change but the address.
+//   S3  The bit may be set with no sleeper (after a timeout: a wake for nobody); it is never clear with
+//       one, but for those whom the thread that cleared it is about to wake.
 //
-// padded<T>        a T that shares its cache line with nothing else
-// aligned_array<T> a fixed number of T on the heap, each at its own alignment
-//
-// C++11 `new` does not honour alignments above that of max_align_t, hence the array of our own.
-//
-// The constant is 128 where hardware fetches lines in pairs (x86 since Nehalem) or has lines of 128
-// bytes (Apple's and some server AArch64 cores, POWER): there, 64 lets neighbours disturb each other.
-
-namespace lockstep {
-namespace platform {
-
-#if defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__) || defined(_M_ARM64) || \
-    defined(__powerpc64__)
-constexpr std::size_t cache_line_size = 128;
-#elif defined(__s390x__)
-constexpr std::size_t cache_line_size = 256;
-#else
-constexpr std::size_t cache_line_size = 64;
-#endif
-
-/// A gap as long as a cache line. Between such gaps lie the fields that other threads read, in an object
-/// that its user may place beside hot data of his own: a team on the stack of the thread that runs it
-/// took 2.8 to 3.4 t1 a region without, 1.8 with. Works at any alignment of the object, which
-/// alignas does not before C++17's `new`.
-struct line_gap {
-  unsigned char bytes[cache_line_size];
-  line_gap() noexcept {}  // not initialised: never read
-};
-
-/// A T alone on its cache line. Use in static or automatic storage, as a member, or in aligned_array.
-template <class T>
-struct alignas(cache_line_size) padded {
-  T value;
-
-  padded() : value() {}
-  /// A T made from these arguments; one at least, so that copying a padded stays a copy.
-  template <class First, class... Rest,
-            class = typename std::enable_if<
-                !std::is_same<typename std::decay<First>::type, padded>::value>::type>
-  explicit padded(First&& first, Rest&&... rest)
-      : value(std::forward<First>(first), std::forward<Rest>(rest)...) {}
-};
-
-/// A fixed number of value-initialised T on cache lines of their own: no foreign data begins or ends on
-/// them. Throws std::bad_alloc as `new` does.
-template <class T>
-class aligned_array {
- public:
-  explicit aligned_array(std::size_t size) : elements_(size) {
-    while (elements_.count < size) {
-      ::new (static_cast<void*>(elements_.data + elements_.count)) T();
-      ++elements_.count;
-    }
-  }
-  aligned_array(const aligned_array&) = delete;
-  aligned_array& operator=(const aligned_array&) = delete;
-
-  T& operator[](std::size_t index) noexcept { return elements_.data[index]; }
-  const T& operator[](std::size_t index) const noexcept { return elements_.data[index]; }
-  std::size_t size() const noexcept { return elements_.count; }
-
- private:
-  static constexpr std::size_t alignment = alignof(T) > cache_line_size ? alignof(T)
-                                                                        : cache_line_size;
-
-  static T* align(void* raw) noexcept {
-    const std::uintptr_t mask = alignment - 1;
-    return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
-  }
-
-  /// Enough for `size` elements and a line on each side. More than there are addresses stays more than
-  /// `new` can give.
-  static std::size_t bytes(std::size_t size) noexcept {
-    constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
-    return size > (most - 2 * alignment) / sizeof(T) ? most : size * sizeof(T) + 2 * alignment;
-  }
-
-  /// Destroys what was made and gives the memory back, also when a constructor of T throws.
-  struct elements {
-    void* raw;
-    T* data;
-    std::size_t count = 0;
-
-    explicit elements(std::size_t size) : raw(::operator new(bytes(size))), data(align(raw)) {}
-    ~elements() {
-      while (count > 0) data[--count].~T();
-      ::operator delete(raw);
-    }
-    elements(const elements&) = delete;
-    elements& operator=(const elements&) = delete;
-  };
-
-  elements elements_;
-};
-
-}  // namespace platform
-}  // namespace lockstep
-
-// lockstep/wait/sleeper_mark.hpp -- "somebody sleeps", beside the state it is about (layer: wait)
-//
-// For objects whose lifetime their structure guarantees: the notifier looks at the mark *after* the
-// change that lets waiters go, so the object must outlive every notify() call. Where a waiter may
-// destroy the object as soon as it is let go, the mark must be part of the state: see sync/event.hpp.
-//
-// The mark is even while nobody sleeps. A sleeper makes it odd and sleeps on the odd value it made or
-// found; whoever wakes makes it the next even number first.
-//
-//   M1  It is legal for the mark to be odd with no sleeper (a wake for nobody); it is illegal for a
-//       thread to sleep on it while it is even.
-//   M2  Every odd value is left by exactly one step to the next even one, and a wake of all follows it.
-//       So a thread that announced itself before the step either never falls asleep, since the word is
-//       no longer what it saw, or is woken. A plain flag would not do: the sleeper of the next phase
-//       would set it again, and one that was about to sleep for this phase would find it set.
-//
-//     notifier                            sleeper
-//     phase.store(p + 1)                  odd = announce()               (2)
-//     fence                        (4)    fence                          (4)
-//     if (mark.load() is odd)      (1)    if (phase.load() is still p)
-//       step to even, wake all     (3)      futex_wait(mark, odd)
-//
-// Not both loads may miss the other side's store. Who pays for that is the object's choice, the same for
-// both sides: the sleeper alone (A1 of process_fence.hpp), where sleeping is rare; or both, where it is
-// not. A sleeper that pays alone pays 7 to 10 us while other threads run: a crowd of 128 that slept at
-// every barrier spent 12 us a member so, four times what both fences and the wakes take.
+// So no wake-up is lost: a waiter that announced itself before the change is woken by it, or finds the
+// word changed when it falls asleep (F3 of futex.hpp); one that comes later sees the new word.
 //
 // Memory order (# marks the line)
-//   #  access                 order    pairs  why it suffices
-//   1  mark.load              relaxed  2      the fences order it after the phase and that is all
-//   2  mark.fetch_or          relaxed  1      as 1
-//   3  mark.compare_exchange  relaxed  2      M2 needs the order of changes to this word only; the
-//                                             kernel orders its comparison after the wake's lock
-//   4  thread_fence           seq_cst  4      both sides: the pictures' loads come after the stores
+//   #  access            order    pairs     why it suffices
+//   1  word.load         acquire  changer's what came before a change with release order is seen
+//   2  word.compare_exch relaxed  -         the bit and the state are one word: the order of changes
+//                                           suffices; as a read-modify-write it keeps the release
+//                                           sequence of the changes before it
 //
-// Cost   notify with nobody asleep: one load of a line that nobody writes, no read-modify-write; no
-//        fence where the sleeper pays and the system has a process-wide one.
+// Cost   ready at once: one load. To sleep: one RMW for the first sleeper, one system call for each.
+// Source [DREPPER] for the bit in the word.
 
 // lockstep/platform/system.hpp -- the seam for what the system does for us (layer: platform)
 //
@@ -932,6 +788,12 @@ class process_fence {
     return found;
   }
 
+  /// What the system gave: for reports.
+  static const char* name() noexcept {
+    return prepare() == kind::asymmetric ? "membarrier, the sleeper pays"
+                                         : "seq_cst fence, both pay";
+  }
+
   static void light() noexcept {
     if (static_cast<kind>(mode().load(memory_order_relaxed)) == kind::asymmetric) {  // 1
       signal_fence(memory_order_seq_cst);                                            // 2
@@ -1036,6 +898,19 @@ class deadline {
     return length < platform::no_deadline - now ? deadline(now + length) : never();
   }
 
+  /// A point of any clock. That of a clock other than the steady one is taken as its distance from now:
+  /// setting that clock later moves it no more.
+  template <class Clock, class Duration>
+  static deadline at(std::chrono::time_point<Clock, Duration> point) {
+    const typename Clock::time_point now = Clock::now();
+    // As above: where the difference would overflow, it is known before it is taken.
+    using floating = std::chrono::duration<double, std::nano>;
+    const double distance =
+        floating(point.time_since_epoch()).count() - floating(now.time_since_epoch()).count();
+    if (distance < -1e9) return deadline(0);
+    return distance > 9.0e18 ? never() : after(point - now);
+  }
+
   constexpr bool is_never() const noexcept { return nanoseconds_ == platform::no_deadline; }
   constexpr std::uint64_t nanoseconds() const noexcept { return nanoseconds_; }
   bool is_past(std::uint64_t now) const noexcept { return now >= nanoseconds_; }
@@ -1048,149 +923,179 @@ class deadline {
 
 }  // namespace lockstep
 
-// lockstep/wait/wait_policy.hpp -- how a thread waits, a value of 4 bytes (layer: wait)
+// lockstep/wait/misuse.hpp -- tells who did what wrong, in debug builds (layer: wait)
 //
-// Every object takes one when it is made. Which to choose:
-//   wait_policy()      the default. Spins for at most 2 us, not at all when crowded or when spinning has
-//                      not paid lately; then yields while that helps; then sleeps. Right nearly always.
-//   spin()             never enters the kernel. For one thread per CPU that is yours alone, real time.
-//                      When crowded a single wait costs whole time slices (milliseconds).
-//   block()            sleeps at once. For waits that are known to be long. A wake costs 2 to 35 us.
-//   hybrid(time)       spins for `time`, then yields a while, then sleeps; no learning.
+// Where LOCKSTEP_DIAGNOSE_MISUSE is 1 (the default without NDEBUG), objects register who owns them and
+// who waits on them in a table beside them, so that their layout is the same in every build. Misuse ends
+// the program with a message that names the object's kind and address and both threads. Elsewhere every
+// function here is empty.
 //
-// All zero bits are the default, so that zero-initialised storage is a valid policy.
+// The table is behind locks, which order more than the objects themselves promise: look for missing
+// order (ThreadSanitizer) with the diagnosis switched off.
+//
+// Cost   with diagnosis: a lock and a search, about 100 ns a call. Without: nothing.
 
 namespace lockstep {
+namespace misuse {
 
-class wait_policy {
- public:
-  /// The adaptive default.
-  constexpr wait_policy() noexcept : bits_(0) {}
+constexpr bool diagnosed = platform::diagnoses_misuse;
 
-  static constexpr wait_policy spin() noexcept { return wait_policy(spin_kind, 0); }
-  static constexpr wait_policy block() noexcept { return wait_policy(block_kind, 0); }
-
-  /// Spins for `time`, cut to the range 0 to longest_spin().
-  static constexpr wait_policy hybrid(std::chrono::nanoseconds time) noexcept {
-    return wait_policy(hybrid_kind, time.count() < 0                 ? 0
-                                    : time.count() > longest_spin_ns ? longest_spin_ns
-                                                                     : time.count());
-  }
-
-  static constexpr std::chrono::nanoseconds longest_spin() noexcept {
-    return std::chrono::nanoseconds(longest_spin_ns);
-  }
-
-  constexpr bool is_adaptive() const noexcept { return (bits_ & kind_mask) <= crowded_kind; }
-  constexpr bool is_spin() const noexcept { return (bits_ & kind_mask) == spin_kind; }
-  constexpr bool is_block() const noexcept { return (bits_ & kind_mask) == block_kind; }
-  constexpr bool is_hybrid() const noexcept { return (bits_ & kind_mask) == hybrid_kind; }
-
-  /// True for an adaptive policy that was told it is crowded.
-  constexpr bool is_crowded() const noexcept { return (bits_ & kind_mask) == crowded_kind; }
-
-  /// The time hybrid() was given; zero for the others.
-  constexpr std::chrono::nanoseconds spin_time() const noexcept {
-    return std::chrono::nanoseconds(bits_ >> kind_bits);
-  }
-
-  /// This policy, told whether the object's participants outnumber the CPUs. Only the default listens.
-  constexpr wait_policy when_crowded(bool crowded) const noexcept {
-    return is_adaptive() ? wait_policy(crowded ? crowded_kind : adaptive_kind, 0) : *this;
-  }
-
-  friend constexpr bool operator==(wait_policy a, wait_policy b) noexcept {
-    return a.bits_ == b.bits_;
-  }
-  friend constexpr bool operator!=(wait_policy a, wait_policy b) noexcept { return !(a == b); }
-
- private:
-  enum : std::uint32_t {
-    adaptive_kind = 0,
-    crowded_kind = 1,
-    spin_kind = 2,
-    block_kind = 3,
-    hybrid_kind = 4,
-    kind_bits = 3,
-    kind_mask = (1u << kind_bits) - 1
-  };
-  static constexpr std::int64_t longest_spin_ns = (std::int64_t{1} << (32 - kind_bits)) - 1;
-
-  constexpr wait_policy(std::uint32_t kind, std::int64_t nanoseconds) noexcept
-      : bits_(kind | static_cast<std::uint32_t>(nanoseconds) << kind_bits) {}
-
-  std::uint32_t bits_;
-};
-
-static_assert(sizeof(wait_policy) == 4, "objects hold a policy each: keep it small");
-
-}  // namespace lockstep
-
-namespace lockstep {
-
-/// Who pays for the store-load fence between notifiers and sleepers.
-enum class fence_payer { sleeper, both };
-
-/// Sleeping is the rule with block() and when crowded, the exception otherwise.
-constexpr fence_payer fence_payer_of(wait_policy policy) noexcept {
-  return policy.is_block() || policy.is_crowded() ? fence_payer::both : fence_payer::sleeper;
+/// Prints "kind at address: text" and aborts.
+[[noreturn]] LOCKSTEP_NOINLINE inline void report(const void* object, const char* kind,
+                                                  const char* text) {
+  std::fprintf(stderr, "%s at %p: %s\n", kind, object, text);
+  std::abort();
 }
 
-class sleeper_mark {
+/// Who has to do with which object. One table for the process.
+class registry {
  public:
-  /// To be called after the change that lets waiters go. Wakes all who sleep on this mark.
-  /// Requires: the same payer in every call on one mark.
-  void notify(fence_payer payer = fence_payer::sleeper) {
-    if (payer == fence_payer::both) {
-      platform::thread_fence(platform::memory_order_seq_cst);  // 4
-    } else {
-      platform::fence_light();
-    }
-    if ((mark_.load(platform::memory_order_relaxed) & 1u) != 0) wake();  // 1
+  enum class role { owner, reader, waiter };
+
+  static void add(const void* object, role as) {
+    bucket& home = bucket_of(object);
+    const std::lock_guard<std::mutex> lock(home.mutex);
+    home.entries.push_back(entry{object, as, platform::label_of_this_thread()});
   }
 
-  /// Sleeps unless `what.ready()` when looked at after the announcement. May return for no reason.
-  template <class Waitable>
-  void sleep(const Waitable& what, deadline until, fence_payer payer = fence_payer::sleeper) {
-    const std::uint32_t odd = mark_.fetch_or(1u, platform::memory_order_relaxed) | 1u;  // 2
-    const bool fenced = fence(payer);
-    if (what.ready()) return;
-    platform::futex_wait(mark_, odd, fenced ? until.nanoseconds() : soon(until));
+  /// Takes one entry of the calling thread out; false if there is none.
+  static bool remove(const void* object, role as) {
+    bucket& home = bucket_of(object);
+    const std::lock_guard<std::mutex> lock(home.mutex);
+    for (std::size_t i = 0; i < home.entries.size(); ++i) {
+      const entry& each = home.entries[i];
+      if (each.object != object || each.as != as ||
+          each.who.number != platform::number_of_this_thread())
+        continue;
+      home.entries[i] = home.entries.back();
+      home.entries.pop_back();
+      return true;
+    }
+    return false;
+  }
+
+  /// Any thread in that role; its number is 0 if there is none.
+  static platform::thread_label find(const void* object, role as) {
+    bucket& home = bucket_of(object);
+    const std::lock_guard<std::mutex> lock(home.mutex);
+    for (const entry& each : home.entries) {
+      if (each.object == object && each.as == as) return each.who;
+    }
+    return platform::thread_label();
   }
 
  private:
-  LOCKSTEP_NOINLINE void wake() {
-    std::uint32_t odd = mark_.load(platform::memory_order_relaxed);  // 1
-    if ((odd & 1u) == 0) return;
-    if (mark_.compare_exchange_strong(odd, odd + 1u, platform::memory_order_relaxed,  // 3
-                                      platform::memory_order_relaxed)) {              // 3
-      platform::futex_wake_all(&mark_);
-    }
-  }
+  struct entry {
+    const void* object;
+    role as;
+    platform::thread_label who;
+  };
+  struct bucket {
+    std::mutex mutex;
+    std::vector<entry> entries;
+  };
 
-  /// The sleeper's side; false if the system refused its part.
-  static bool fence(fence_payer payer) {
-    if (payer == fence_payer::sleeper) return platform::fence_heavy();
-    platform::thread_fence(platform::memory_order_seq_cst);  // 4
-    return true;
+  // Never destroyed: static objects may be used until the very end.
+  static bucket& bucket_of(const void* object) {
+    constexpr std::size_t count = 64;
+    static bucket* const table = new bucket[count];
+    return table[reinterpret_cast<std::uintptr_t>(object) / 8 % count];
   }
-
-  /// Without the fence a notifier may have missed the announcement: look again in a millisecond.
-  static std::uint64_t soon(deadline until) {
-    const std::uint64_t limit = platform::monotonic_nanoseconds() + 1000000;
-    return limit < until.nanoseconds() ? limit : until.nanoseconds();
-  }
-
-  platform::wait_word mark_{0};
 };
 
+/// "... by thread 1 'a', but <relation> thread 2 'b'".
+[[noreturn]] LOCKSTEP_NOINLINE inline void report_two(const void* object, const char* kind,
+                                                      const char* deed, const char* relation,
+                                                      const platform::thread_label& other) {
+  char text[240];
+  std::snprintf(text, sizeof text, "%s by %s, but %s %s", deed,
+                platform::label_of_this_thread().text, relation, other.text);
+  report(object, kind, text);
+}
+
+/// Before the calling thread waits to own `object`.
+inline void locking(const void* object, const char* kind) {
+  if (!diagnosed) return;
+  const platform::thread_label owner = registry::find(object, registry::role::owner);
+  if (owner.number != platform::number_of_this_thread()) return;
+  report_two(object, kind, "locked", "it is held already by the same", owner);
+}
+
+/// The calling thread owns `object` now.
+inline void locked(const void* object) {
+  if (diagnosed) registry::add(object, registry::role::owner);
+}
+
+/// Before the calling thread unlocks `object`, once or for good.
+inline void check_owner(const void* object, const char* kind) {
+  if (!diagnosed) return;
+  const platform::thread_label owner = registry::find(object, registry::role::owner);
+  if (owner.number == 0) report(object, kind, "unlocked, but nobody has locked it");
+  if (owner.number != platform::number_of_this_thread()) {
+    report_two(object, kind, "unlocked", "it is held by", owner);
+  }
+}
+
+/// Before the calling thread gives `object` up.
+inline void unlocking(const void* object, const char* kind) {
+  if (!diagnosed) return;
+  check_owner(object, kind);
+  registry::remove(object, registry::role::owner);
+}
+
+/// As locked() and unlocking(), for one of several readers.
+inline void locked_shared(const void* object) {
+  if (diagnosed) registry::add(object, registry::role::reader);
+}
+inline void unlocking_shared(const void* object, const char* kind) {
+  if (!diagnosed || registry::remove(object, registry::role::reader)) return;
+  const platform::thread_label reader = registry::find(object, registry::role::reader);
+  if (reader.number == 0) report(object, kind, "unlocked by a reader, but no reader holds it");
+  report_two(object, kind, "unlocked", "it is held by", reader);
+}
+
+/// The calling thread waits on `object` while this lives.
+class waiting_scope {
+ public:
+  explicit waiting_scope(const void* object) : object_(object) {
+    if (diagnosed) registry::add(object_, registry::role::waiter);
+  }
+  ~waiting_scope() {
+    if (diagnosed) registry::remove(object_, registry::role::waiter);
+  }
+  waiting_scope(const waiting_scope&) = delete;
+  waiting_scope& operator=(const waiting_scope&) = delete;
+
+ private:
+  const void* object_;
+};
+
+/// In the destructor of `object`.
+inline void destroying(const void* object, const char* kind) {
+  if (!diagnosed) return;
+  const platform::thread_label waiter = registry::find(object, registry::role::waiter);
+  if (waiter.number != 0) report_two(object, kind, "destroyed", "there waits on it", waiter);
+}
+
+/// As destroying(), of an object that can be owned.
+inline void destroying_lock(const void* object, const char* kind) {
+  destroying(object, kind);
+  if (!diagnosed) return;
+  const platform::thread_label owner = registry::find(object, registry::role::owner);
+  if (owner.number != 0) report_two(object, kind, "destroyed", "it is held by", owner);
+  const platform::thread_label reader = registry::find(object, registry::role::reader);
+  if (reader.number != 0) report_two(object, kind, "destroyed", "it is held by", reader);
+}
+
+}  // namespace misuse
 }  // namespace lockstep
 
 // lockstep/wait/wait_engine.hpp -- how a thread waits until something is ready (layer: wait)
 //
 // One loop for all objects of the library: spin for a time, then yield while that helps, then sleep in
 // the kernel. What is waited for is a Waitable:
-//     bool ready() const noexcept        looks, with acquire order; never blocks
+//     bool ready() noexcept              looks, with acquire order; never blocks; may take what it finds,
+//                                        since nobody looks again once it was true
 //     void sleep(deadline until)         announces a sleeper, looks again, sleeps; may return any time
 // See sleeper_mark.hpp and sync/event.hpp for the two ways to be one, and for the notifier's side.
 //
@@ -1295,7 +1200,91 @@ struct wait_history {
   stage_trust yielding;
 };
 
+/// What the calling thread has learnt, for objects whose waiters are too many to have a place in them.
+inline wait_history& this_thread_history() noexcept {
+  static thread_local wait_history history;
+  return history;
+}
+
 static_assert(sizeof(wait_history) == 4, "small objects hold a history");
+
+}  // namespace lockstep
+
+// lockstep/wait/wait_policy.hpp -- how a thread waits, a value of 4 bytes (layer: wait)
+//
+// Every object takes one when it is made. Which to choose:
+//   wait_policy()      the default. Spins for at most 2 us, not at all when crowded or when spinning has
+//                      not paid lately; then yields while that helps; then sleeps. Right nearly always.
+//   spin()             never enters the kernel. For one thread per CPU that is yours alone, real time.
+//                      When crowded a single wait costs whole time slices (milliseconds).
+//   block()            sleeps at once. For waits that are known to be long. A wake costs 2 to 35 us.
+//   hybrid(time)       spins for `time`, then yields a while, then sleeps; no learning.
+//
+// All zero bits are the default, so that zero-initialised storage is a valid policy.
+
+namespace lockstep {
+
+class wait_policy {
+ public:
+  /// The adaptive default.
+  constexpr wait_policy() noexcept : bits_(0) {}
+
+  static constexpr wait_policy spin() noexcept { return wait_policy(spin_kind, 0); }
+  static constexpr wait_policy block() noexcept { return wait_policy(block_kind, 0); }
+
+  /// Spins for `time`, cut to the range 0 to longest_spin().
+  static constexpr wait_policy hybrid(std::chrono::nanoseconds time) noexcept {
+    return wait_policy(hybrid_kind, time.count() < 0                 ? 0
+                                    : time.count() > longest_spin_ns ? longest_spin_ns
+                                                                     : time.count());
+  }
+
+  static constexpr std::chrono::nanoseconds longest_spin() noexcept {
+    return std::chrono::nanoseconds(longest_spin_ns);
+  }
+
+  constexpr bool is_adaptive() const noexcept { return (bits_ & kind_mask) <= crowded_kind; }
+  constexpr bool is_spin() const noexcept { return (bits_ & kind_mask) == spin_kind; }
+  constexpr bool is_block() const noexcept { return (bits_ & kind_mask) == block_kind; }
+  constexpr bool is_hybrid() const noexcept { return (bits_ & kind_mask) == hybrid_kind; }
+
+  /// True for an adaptive policy that was told it is crowded.
+  constexpr bool is_crowded() const noexcept { return (bits_ & kind_mask) == crowded_kind; }
+
+  /// The time hybrid() was given; zero for the others.
+  constexpr std::chrono::nanoseconds spin_time() const noexcept {
+    return std::chrono::nanoseconds(bits_ >> kind_bits);
+  }
+
+  /// This policy, told whether the object's participants outnumber the CPUs. Only the default listens.
+  constexpr wait_policy when_crowded(bool crowded) const noexcept {
+    return is_adaptive() ? wait_policy(crowded ? crowded_kind : adaptive_kind, 0) : *this;
+  }
+
+  friend constexpr bool operator==(wait_policy a, wait_policy b) noexcept {
+    return a.bits_ == b.bits_;
+  }
+  friend constexpr bool operator!=(wait_policy a, wait_policy b) noexcept { return !(a == b); }
+
+ private:
+  enum : std::uint32_t {
+    adaptive_kind = 0,
+    crowded_kind = 1,
+    spin_kind = 2,
+    block_kind = 3,
+    hybrid_kind = 4,
+    kind_bits = 3,
+    kind_mask = (1u << kind_bits) - 1
+  };
+  static constexpr std::int64_t longest_spin_ns = (std::int64_t{1} << (32 - kind_bits)) - 1;
+
+  constexpr wait_policy(std::uint32_t kind, std::int64_t nanoseconds) noexcept
+      : bits_(kind | static_cast<std::uint32_t>(nanoseconds) << kind_bits) {}
+
+  std::uint32_t bits_;
+};
+
+static_assert(sizeof(wait_policy) == 4, "objects hold a policy each: keep it small");
 
 }  // namespace lockstep
 
@@ -1316,6 +1305,18 @@ class wait_engine {
     return what.ready() || wait_slowly(what, policy, history, until, yield_time);
   }
 
+  /// The stages of wait() before the sleep: true if it got ready in them, which block() has none of and
+  /// of which spin() has the default's. For locks, whose waiters then queue up.
+  template <class Waitable>
+  static bool linger(Waitable& what, wait_policy policy, wait_history& history,
+                     deadline until = deadline::never(),
+                     std::uint64_t yield_time = single_yield_time) {
+    if (what.ready()) return true;
+    if (policy.is_block()) return false;
+    if (policy.is_spin()) return spin(what, spin_budget, until);
+    return linger_slowly(what, policy, history, until, yield_time);
+  }
+
  private:
   static constexpr std::uint64_t spin_budget = 2000;
   static constexpr unsigned yield_limit = 64;
@@ -1326,19 +1327,18 @@ class wait_engine {
   LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
                                             wait_history& history, deadline until,
                                             std::uint64_t yield_time) {
-    if (policy.is_adaptive()) return wait_adaptively(what, policy, history, until, yield_time);
     if (policy.is_spin()) return spin(what, platform::no_deadline, until) || what.ready();
-    if (policy.is_hybrid()) {
-      const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
-      if (spin(what, budget, until)) return true;
-      if (yield(what, history.yielding, until, yield_time)) return true;
-    }
+    if (!policy.is_block() && linger_slowly(what, policy, history, until, yield_time)) return true;
     return sleep(what, until);
   }
 
   template <class Waitable>
-  static bool wait_adaptively(Waitable& what, wait_policy policy, wait_history& history,
-                              deadline until, std::uint64_t yield_time) {
+  static bool linger_slowly(Waitable& what, wait_policy policy, wait_history& history,
+                            deadline until, std::uint64_t yield_time) {
+    if (policy.is_hybrid()) {
+      const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
+      return spin(what, budget, until) || yield(what, history.yielding, until, yield_time);
+    }
     const bool may_spin = !policy.is_crowded() && usable_cpus() > 1;
     if (may_spin && history.spinning.asks()) {
       if (spin(what, spin_budget, until)) {
@@ -1347,8 +1347,7 @@ class wait_engine {
       }
       history.spinning.failed();
     }
-    if (history.yielding.asks() && yield(what, history.yielding, until, yield_time)) return true;
-    return sleep(what, until);
+    return history.yielding.asks() && yield(what, history.yielding, until, yield_time);
   }
 
   /// Polls for `budget` nanoseconds. The first polls go without a look at the clock, which costs as
@@ -1370,7 +1369,7 @@ class wait_engine {
   }
 
   template <class Waitable>
-  static bool poll(const Waitable& what) {
+  static bool poll(Waitable& what) {
     for (unsigned i = 0; i < polls_per_look_at_clock; ++i) {
       platform::cpu_relax();
       if (what.ready()) return true;
@@ -1380,8 +1379,7 @@ class wait_engine {
 
   /// Gives the CPU to others while that helps.
   template <class Waitable>
-  static bool yield(const Waitable& what, stage_trust& trust, deadline until,
-                    std::uint64_t yield_time) {
+  static bool yield(Waitable& what, stage_trust& trust, deadline until, std::uint64_t yield_time) {
     const std::uint64_t start = platform::monotonic_nanoseconds();
     std::uint64_t before = start;
     for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {
@@ -1410,6 +1408,465 @@ class wait_engine {
     }
     return true;
   }
+};
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+/// What the wait engine looks at. Done: bool(std::uint32_t word), which ignores the sleeping bit.
+template <class Done>
+class word_waiter {
+ public:
+  /// The bit of the word that is ours.
+  static constexpr std::uint32_t sleeping = 1;
+
+  word_waiter(platform::wait_word& word, Done done) : word_(word), done_(done) {}
+
+  bool ready() const noexcept {
+    return done_(word_.load(platform::memory_order_acquire));  // 1
+  }
+
+  void sleep(deadline until) {
+    std::uint32_t word = word_.load(platform::memory_order_acquire);  // 1
+    if (done_(word)) return;
+    if ((word & sleeping) == 0 &&
+        !word_.compare_exchange_strong(word, word | sleeping,
+                                       platform::memory_order_relaxed,     // 2
+                                       platform::memory_order_relaxed)) {  // 2
+      return;
+    }
+    platform::futex_wait(word_, word | sleeping, until.nanoseconds());
+  }
+
+ private:
+  platform::wait_word& word_;
+  Done done_;
+};
+
+/// The part of wait_until_word that is not worth inlining: the thread is registered while it waits.
+template <class Waitable>
+LOCKSTEP_NOINLINE bool wait_registered(Waitable& what, const void* object, wait_policy policy,
+                                       deadline until, std::uint64_t yield_time) {
+  const misuse::waiting_scope waiting(object);
+  return wait_engine::wait(what, policy, this_thread_history(), until, yield_time);
+}
+
+/// Waits until done(word); false if `until` came first. Requires: the word is the first member of its
+/// object, under whose address the waiter is registered (misuse.hpp).
+template <class Done>
+bool wait_until_word(platform::wait_word& word, Done done, wait_policy policy,
+                     deadline until = deadline::never()) {
+  word_waiter<Done> what(word, done);
+  return what.ready() ||
+         wait_registered(what, &word, policy, until, wait_engine::shared_yield_time);
+}
+
+/// The changer's side of S2. `old` is the word before the change; the object may be gone already.
+inline void wake_sleepers(const platform::wait_word* word, std::uint32_t old) {
+  if ((old & 1u) != 0) platform::futex_wake_all(word);
+}
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+class auto_reset_event {
+ public:
+  explicit constexpr auto_reset_event(wait_policy policy = wait_policy()) noexcept
+      : word_(0), policy_(policy) {}
+  ~auto_reset_event() { misuse::destroying(&word_, "lockstep::auto_reset_event"); }
+  auto_reset_event(const auto_reset_event&) = delete;
+  auto_reset_event& operator=(const auto_reset_event&) = delete;
+
+  /// Makes a notification pending, if none is; never blocks.
+  void notify() {
+    const std::uint32_t old = word_.fetch_or(notified_, platform::memory_order_release);  // 1
+    if ((old & notified_) == 0 && old >= one_) platform::futex_wake_one(&word_);
+  }
+
+  /// Takes the notification if one is pending; never blocks.
+  bool try_wait() noexcept { return take(0); }
+
+  /// Blocks until a notification is there and takes it.
+  void wait() { wait_until(deadline::never()); }
+
+  /// As wait(), for at most `time`: ready or timed_out; then nothing was taken.
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
+    return wait_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) {
+    return wait_until(deadline::at(point));
+  }
+  wait_status wait_until(deadline until) {
+    if (take(0)) return wait_status::ready;
+    taker what{*this};
+    if (wait_registered(what, &word_, policy_, until, wait_engine::single_yield_time)) {
+      return wait_status::ready;
+    }
+    if (what.announced != 0) word_.fetch_sub(one_, platform::memory_order_relaxed);  // 5
+    return wait_status::timed_out;
+  }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+ private:
+  static constexpr std::uint32_t notified_ = 1, one_ = 2;
+
+  /// What the wait engine looks at. Being ready is having taken: it is true once, and the engine ends
+  /// with it. So a waiter that is overtaken goes on where it was, and does not begin to spin anew.
+  struct taker {
+    auto_reset_event& owner;
+    std::uint32_t announced;  // what we have added to the word
+
+    explicit taker(auto_reset_event& of) noexcept : owner(of), announced(0) {}
+    bool ready() const noexcept { return owner.take(announced); }
+    void sleep(deadline until) { announced = owner.sleep(announced, until); }
+  };
+
+  /// Takes a notification and its own announcement off the word in one change.
+  bool take(std::uint32_t announced) noexcept {
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 2
+    while ((word & notified_) != 0) {
+      if (word_.compare_exchange_weak(word, word - notified_ - announced,
+                                      platform::memory_order_acquire,     // 3
+                                      platform::memory_order_relaxed)) {  // 2
+        return true;
+      }
+    }
+    return false;
+  }
+
+  std::uint32_t sleep(std::uint32_t announced, deadline until) {
+    const std::uint32_t word =
+        announced == 0 ? word_.fetch_add(one_, platform::memory_order_relaxed) + one_  // 4
+                       : word_.load(platform::memory_order_relaxed);                   // 2
+    if ((word & notified_) == 0) platform::futex_wait(word_, word, until.nanoseconds());
+    return one_;
+  }
+
+  platform::wait_word word_;
+  wait_policy policy_;
+};
+
+static_assert(sizeof(auto_reset_event) == 8, "a word of state, one of policy");
+
+}  // namespace lockstep
+
+// lockstep/sync/barrier.hpp -- all wait for all: reusable barrier of ranked threads (layer: sync)
+//
+// No thread returns from arrive_and_wait(rank) before all participants have called it. It is CUDA's
+// __syncthreads() between CPU threads. What happens before any arrival in a phase happens before every
+// return from that phase. arrive() and wait() are its two halves, for work in between.
+// The participants must be fixed, and each must know its rank.
+//
+// Two ways, chosen by the number of participants:
+//   flags     up to `most_flags`: everyone publishes its phase on its own line and looks at all others.
+//   counter   above: everyone counts itself in; the last publishes the phase of all.
+//
+// Invariants
+//   R1  0 <= arrived_ < participants whenever no arrival is being made.
+//   R2  While any thread is between arrive and wait of phase p, every phase is p or p + 1.
+// Lifetime: by structure; destroy only after every call has returned.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access             order    pairs  why it suffices
+//   1  arrived.fetch_add  acq_rel  1      the last to arrive has seen all arrivals, and publishes them
+//   2  arrived.store      relaxed  -      published by the advance after it; the next arrivals, which
+//                                         have waited for that advance, come later
+//
+// Cost   flags: one store on one's own line, participants - 1 fetches in parallel; two participants pay
+//        one line transfer each, at the same time. counter: participants RMWs on one line in turn, then
+//        participants - 1 fetches of one other line. No system call unless somebody sleeps.
+// Source flags: all-to-all dissemination [MCS91]; counter: [MCS91] sec. 3.1 with a phase for the sense.
+
+// lockstep/platform/error.hpp -- how the library refuses bad input (layer: platform)
+//
+// With exceptions: throws std::invalid_argument (a count) or std::out_of_range (a rank). Without
+// (-fno-exceptions): prints the same message to stderr and aborts. Every message names the class, the
+// value that was given, and the values that would have been right.
+
+namespace lockstep {
+namespace platform {
+
+/// The most participants any object takes; more is taken for a wrong argument, not for a wish.
+constexpr std::size_t max_participants = 65536;
+
+template <class Exception>
+[[noreturn]] inline void fail(const char* message) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  throw Exception(message);
+#else
+  std::fprintf(stderr, "%s\n", message);
+  std::abort();
+#endif
+}
+
+[[noreturn]] LOCKSTEP_NOINLINE inline void fail_count(const char* object, const char* what,
+                                                      std::size_t count) {
+  char message[160];
+  std::snprintf(message, sizeof message, "%s: %zu %s given, must be 1 to %zu", object, count, what,
+                max_participants);
+  fail<std::invalid_argument>(message);
+}
+
+[[noreturn]] LOCKSTEP_NOINLINE inline void fail_rank(const char* object, const char* what,
+                                                     std::size_t rank, std::size_t count) {
+  char message[160];
+  std::snprintf(message, sizeof message, "%s: rank %zu of %zu %s is out of range, must be 0 to %zu",
+                object, rank, count, what, count - 1);
+  fail<std::out_of_range>(message);
+}
+
+/// Returns `count` if it is a possible number of participants, else fails naming `object`.
+inline std::size_t checked_count(const char* object, const char* what, std::size_t count) {
+  if (count == 0 || count > max_participants) fail_count(object, what, count);
+  return count;
+}
+
+/// Returns `rank` if it is below `count`, else fails naming `object`.
+inline std::size_t checked_rank(const char* object, const char* what, std::size_t rank,
+                                std::size_t count) {
+  if (rank >= count) fail_rank(object, what, rank, count);
+  return rank;
+}
+
+}  // namespace platform
+}  // namespace lockstep
+
+// lockstep/sync/phase_board.hpp -- writers publish phases, readers wait for all of them (layer: sync)
+//
+// The common part of fan_out, fan_in, rendezvous and barrier; use those. Every writer has a phase
+// number on a cache line of its own, which it alone advances. Every reader remembers the phase it has
+// reached; a wait blocks until *each* writer is beyond it, so that a fast writer cannot stand in for a
+// slow one, and a writer may run ahead without losing a notification.
+//
+// What happens before an advance happens before the return of every wait that needs it.
+// Lifetime: guaranteed by structure: destroy only after every call on the board has returned.
+//
+// Invariants
+//   B1  A phase only ever grows by one, by its writer; differences are taken modulo 2^32, so that a
+//       writer may be 2^31 - 1 phases ahead of a reader, and wrap-around is harmless.
+//   B2  The phase a reader has reached and the phase a writer has published are kept once more as plain
+//       data of that thread.
+//   B3  terminated_ is set once and never cleared; a wait that finds it set returns false.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access             order    pairs  why it suffices
+//   1  phase.store        relaxed  -      before the board is given to other threads
+//   2  phase.store        release  3      the reader sees what came before the advance
+//   3  phase.load         acquire  2      the other half
+//   4  terminated.store   release  5      the released waiter sees what came before terminate()
+//   5  terminated.load    acquire  4      the other half
+//
+// The store 2 (or 4) and the look at the mark that follows it are the notifier's side of
+// sleeper_mark.hpp, ready() after the announcement is the sleeper's side.
+//
+// Cost   advance: one store, one load of a read-mostly line; no read-modify-write. Wait for W writers:
+//        W line fetches, in parallel where they have all arrived. A published line is never read by its
+//        writer, neither for its phase (B2) nor for a mark: a look at it waits until the store before it
+//        has claimed the line back from those who poll it. A barrier of 2 takes 1.0 t1 without such a
+//        look, 1.3 with one (measured for both, 2 virtual CPUs of an EPYC).
+//
+// A line has room to spare: a board may carry a Payload beside each phase, written before the advance
+// that announces it, so that readers get both with one fetch (team: the job).
+
+// lockstep/platform/cache_line.hpp -- keeping words of different writers apart (layer: platform)
+//
+// padded<T>        a T that shares its cache line with nothing else
+// aligned_array<T> a fixed number of T on the heap, each at its own alignment
+//
+// C++11 `new` does not honour alignments above that of max_align_t, hence the array of our own.
+//
+// The constant is 128 where hardware fetches lines in pairs (x86 since Nehalem) or has lines of 128
+// bytes (Apple's and some server AArch64 cores, POWER): there, 64 lets neighbours disturb each other.
+
+namespace lockstep {
+namespace platform {
+
+#if defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__) || defined(_M_ARM64) || \
+    defined(__powerpc64__)
+constexpr std::size_t cache_line_size = 128;
+#elif defined(__s390x__)
+constexpr std::size_t cache_line_size = 256;
+#else
+constexpr std::size_t cache_line_size = 64;
+#endif
+
+/// A gap as long as a cache line. Between such gaps lie the fields that other threads read, in an object
+/// that its user may place beside hot data of his own: a team on the stack of the thread that runs it
+/// took 2.8 to 3.4 t1 a region without, 1.8 with. Works at any alignment of the object, which
+/// alignas does not before C++17's `new`.
+struct line_gap {
+  unsigned char bytes[cache_line_size];
+  line_gap() noexcept {}  // not initialised: never read
+};
+
+/// A T alone on its cache line. Use in static or automatic storage, as a member, or in aligned_array.
+template <class T>
+struct alignas(cache_line_size) padded {
+  T value;
+
+  padded() : value() {}
+  /// A T made from these arguments; one at least, so that copying a padded stays a copy.
+  template <class First, class... Rest,
+            class = typename std::enable_if<
+                !std::is_same<typename std::decay<First>::type, padded>::value>::type>
+  explicit padded(First&& first, Rest&&... rest)
+      : value(std::forward<First>(first), std::forward<Rest>(rest)...) {}
+};
+
+/// A fixed number of value-initialised T on cache lines of their own: no foreign data begins or ends on
+/// them. Throws std::bad_alloc as `new` does.
+template <class T>
+class aligned_array {
+ public:
+  explicit aligned_array(std::size_t size) : elements_(size) {
+    while (elements_.count < size) {
+      ::new (static_cast<void*>(elements_.data + elements_.count)) T();
+      ++elements_.count;
+    }
+  }
+  aligned_array(const aligned_array&) = delete;
+  aligned_array& operator=(const aligned_array&) = delete;
+
+  T& operator[](std::size_t index) noexcept { return elements_.data[index]; }
+  const T& operator[](std::size_t index) const noexcept { return elements_.data[index]; }
+  std::size_t size() const noexcept { return elements_.count; }
+
+ private:
+  static constexpr std::size_t alignment = alignof(T) > cache_line_size ? alignof(T)
+                                                                        : cache_line_size;
+
+  static T* align(void* raw) noexcept {
+    const std::uintptr_t mask = alignment - 1;
+    return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
+  }
+
+  /// Enough for `size` elements and a line on each side. More than there are addresses stays more than
+  /// `new` can give.
+  static std::size_t bytes(std::size_t size) noexcept {
+    constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
+    return size > (most - 2 * alignment) / sizeof(T) ? most : size * sizeof(T) + 2 * alignment;
+  }
+
+  /// Destroys what was made and gives the memory back, also when a constructor of T throws.
+  struct elements {
+    void* raw;
+    T* data;
+    std::size_t count = 0;
+
+    explicit elements(std::size_t size) : raw(::operator new(bytes(size))), data(align(raw)) {}
+    ~elements() {
+      while (count > 0) data[--count].~T();
+      ::operator delete(raw);
+    }
+    elements(const elements&) = delete;
+    elements& operator=(const elements&) = delete;
+  };
+
+  elements elements_;
+};
+
+}  // namespace platform
+}  // namespace lockstep
+
+// lockstep/wait/sleeper_mark.hpp -- "somebody sleeps", beside the state it is about (layer: wait)
+//
+// For objects whose lifetime their structure guarantees: the notifier looks at the mark *after* the
+// change that lets waiters go, so the object must outlive every notify() call. Where a waiter may
+// destroy the object as soon as it is let go, the mark must be part of the state: see sync/event.hpp.
+//
+// The mark is even while nobody sleeps. A sleeper makes it odd and sleeps on the odd value it made or
+// found; whoever wakes makes it the next even number first.
+//
+//   M1  It is legal for the mark to be odd with no sleeper (a wake for nobody); it is illegal for a
+//       thread to sleep on it while it is even.
+//   M2  Every odd value is left by exactly one step to the next even one, and a wake of all follows it.
+//       So a thread that announced itself before the step either never falls asleep, since the word is
+//       no longer what it saw, or is woken. A plain flag would not do: the sleeper of the next phase
+//       would set it again, and one that was about to sleep for this phase would find it set.
+//
+//     notifier                            sleeper
+//     phase.store(p + 1)                  odd = announce()               (2)
+//     fence                        (4)    fence                          (4)
+//     if (mark.load() is odd)      (1)    if (phase.load() is still p)
+//       step to even, wake all     (3)      futex_wait(mark, odd)
+//
+// Not both loads may miss the other side's store. Who pays for that is the object's choice, the same for
+// both sides: the sleeper alone (A1 of process_fence.hpp), where sleeping is rare; or both, where it is
+// not. A sleeper that pays alone pays 7 to 10 us while other threads run: a crowd of 128 that slept at
+// every barrier spent 12 us a member so, four times what both fences and the wakes take.
+//
+// Memory order (# marks the line)
+//   #  access                 order    pairs  why it suffices
+//   1  mark.load              relaxed  2      the fences order it after the phase and that is all
+//   2  mark.fetch_or          relaxed  1      as 1
+//   3  mark.compare_exchange  relaxed  2      M2 needs the order of changes to this word only; the
+//                                             kernel orders its comparison after the wake's lock
+//   4  thread_fence           seq_cst  4      both sides: the pictures' loads come after the stores
+//
+// Cost   notify with nobody asleep: one load of a line that nobody writes, no read-modify-write; no
+//        fence where the sleeper pays and the system has a process-wide one.
+
+namespace lockstep {
+
+/// Who pays for the store-load fence between notifiers and sleepers.
+enum class fence_payer { sleeper, both };
+
+/// Sleeping is the rule with block() and when crowded, the exception otherwise.
+constexpr fence_payer fence_payer_of(wait_policy policy) noexcept {
+  return policy.is_block() || policy.is_crowded() ? fence_payer::both : fence_payer::sleeper;
+}
+
+class sleeper_mark {
+ public:
+  /// To be called after the change that lets waiters go. Wakes all who sleep on this mark.
+  /// Requires: the same payer in every call on one mark.
+  void notify(fence_payer payer = fence_payer::sleeper) {
+    if (payer == fence_payer::both) {
+      platform::thread_fence(platform::memory_order_seq_cst);  // 4
+    } else {
+      platform::fence_light();
+    }
+    if ((mark_.load(platform::memory_order_relaxed) & 1u) != 0) wake();  // 1
+  }
+
+  /// Sleeps unless `what.ready()` when looked at after the announcement. May return for no reason.
+  template <class Waitable>
+  void sleep(const Waitable& what, deadline until, fence_payer payer = fence_payer::sleeper) {
+    const std::uint32_t odd = mark_.fetch_or(1u, platform::memory_order_relaxed) | 1u;  // 2
+    const bool fenced = fence(payer);
+    if (what.ready()) return;
+    platform::futex_wait(mark_, odd, fenced ? until.nanoseconds() : soon(until));
+  }
+
+ private:
+  LOCKSTEP_NOINLINE void wake() {
+    std::uint32_t odd = mark_.load(platform::memory_order_relaxed);  // 1
+    if ((odd & 1u) == 0) return;
+    if (mark_.compare_exchange_strong(odd, odd + 1u, platform::memory_order_relaxed,  // 3
+                                      platform::memory_order_relaxed)) {              // 3
+      platform::futex_wake_all(&mark_);
+    }
+  }
+
+  /// The sleeper's side; false if the system refused its part.
+  static bool fence(fence_payer payer) {
+    if (payer == fence_payer::sleeper) return platform::fence_heavy();
+    platform::thread_fence(platform::memory_order_seq_cst);  // 4
+    return true;
+  }
+
+  /// Without the fence a notifier may have missed the announcement: look again in a millisecond.
+  static std::uint64_t soon(deadline until) {
+    const std::uint64_t limit = platform::monotonic_nanoseconds() + 1000000;
+    return limit < until.nanoseconds() ? limit : until.nanoseconds();
+  }
+
+  platform::wait_word mark_{0};
 };
 
 }  // namespace lockstep
@@ -1602,6 +2059,731 @@ class barrier {
 
 }  // namespace lockstep
 
+// lockstep/sync/condition_variable.hpp -- waiting under a lock until another thread says so (layer: sync)
+//
+// std::condition_variable_any by its operations, but without spurious wake-ups: wait() returns only for a
+// notify_one() or notify_all() that came after it, or at its deadline. (The predicate may be false again
+// all the same, because another thread was faster: use the forms that take one.) Works with any
+// BasicLockable; with lockstep::mutex notified threads move to the mutex's queue and are woken one by one
+// as it becomes free; with others each wakes the next when it has got the lock. So a notify_all() of many
+// does not start a stampede in either case.
+// To wait for one thing that happens once, latch, eventual and the events need no lock and are faster.
+//
+// Invariants
+//   C1  word_ is the number of threads in the queue; it changes under the queue's lock.
+//   C2  A thread is taken out of the queue by exactly one notification, or leaves it at its deadline,
+//       under the queue's lock: a notification and a time-out never both count for it, and a notification
+//       is not lost to a thread that timed out.
+//   C3  A thread that was taken out is in its mutex's queue, or in the chain behind a notified thread,
+//       or notified. It has no deadline any more: all it waits for is the lock.
+//   C4  Waits that begin after a notification are not reached by it: they are not in the queue then.
+//
+// Requires of threads that wait at the same time: the same lock. What happens before unlocking it by one
+// thread happens before another's return from wait(), as the lock has it.
+//
+// Memory order (# marks the line)
+//   #  access          order    pairs  why it suffices
+//   1  word.load       relaxed  2      a waiter has counted itself before it gave up the lock under which
+//                                      the notifier changed the predicate
+//   2  word.fetch_add  relaxed  1      as 1; the queue's lock orders the changes
+//   3  word.fetch_sub  relaxed  1      as 2
+//
+// Cost   notify with nobody waiting: one load. wait: a queue operation and the lock's own; no system call
+//        unless it sleeps. 8 bytes.
+// Source moving waiters to the mutex's queue: [BIRRELL89], [PARKING-LOT].
+
+// lockstep/wait/parking_lot.hpp -- queues of waiting threads, beside the objects they wait on (layer: wait)
+//
+// Objects of 4 bytes have no room for a queue. A thread that has to wait puts a node of its own stack
+// into a table under the object's key, and waits until another thread takes the node out and notifies it.
+// So waiters are served in the order of their arrival, exactly those that are meant wake up, a waiter can
+// be moved from one object's queue to another's without waking, and a time-out can leave the queue.
+//
+//   Q1  A node is notified once, after it has left its queue; until then it stays where it is. After the
+//       notification the node is its thread's again and may be gone: notify() gives back what to wake,
+//       an address that is only used as such.
+//   Q2  Under the lock of a key's queue, a node in it proves that its thread has not returned, hence
+//       that the object it waits on exists. Who finds the queue empty must not touch the object: the
+//       key may belong to nothing, or to another object by now.
+//   Q3  What happens before notify() happens before the return of the node's wait().
+//
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  word.exchange      release  2      Q3
+//   2  word.load          acquire  1      Q3
+//   3  word.compare_exch  relaxed  1      the mark and the notification are one word: its change order
+//                                         suffices; the load 2 follows
+//   4  word.store         relaxed  -      no other thread knows the node at that time
+//
+// Cost   the table is 32 KiB of zeros. A queue operation is a lock (2 RMWs) and a walk past the nodes of
+//        other keys in the same bucket.
+// Source [PARKING-LOT]; the queue on the stacks of its threads is that of [MCS91], section 2.
+
+// lockstep/wait/short_lock.hpp -- guards a few instructions of the library's own (layer: wait)
+//
+// For the queues of parking_lot.hpp. Not for users: it is not fair; see sync/mutex.hpp.
+//
+// Invariants
+//   L1  word_ is 0: free; 1: held; 2: held, and somebody may sleep. Who has slept takes it as 2, because
+//       others may sleep still; who frees a 2 wakes one.
+//   L2  What happens before unlock() happens before the return of the next lock().
+//
+// Memory order (# marks the line)
+//   #  access            order    pairs  why it suffices
+//   1  word.compare_exch acquire  3      L2
+//   2  word.exchange     acquire  3      L2, where the 0 was found by the sleeper's announcement
+//   3  word.exchange     release  1, 2   L2
+//   4  word.load         relaxed  -      a hint whether 1 is worth the try
+//   5  word.compare_exch relaxed  -      a failure has read nothing
+//
+// Cost   uncontended: two read-modify-writes. Contended: see wait_engine.hpp.
+// Source [DREPPER], the second mutex.
+
+namespace lockstep {
+
+class short_lock {
+ public:
+  constexpr short_lock() noexcept : word_(0) {}
+  short_lock(const short_lock&) = delete;
+  short_lock& operator=(const short_lock&) = delete;
+
+  void lock() {
+    attempt now{*this, held_, false};
+    wait_engine::wait(now, wait_policy(), this_thread_history());
+  }
+
+  void unlock() {
+    if (word_.exchange(free_, platform::memory_order_release) == slept_on_) {  // 3
+      platform::futex_wake_one(&word_);
+    }
+  }
+
+ private:
+  enum : std::uint32_t { free_ = 0, held_ = 1, slept_on_ = 2 };
+
+  /// What the wait engine looks at: takes the lock when it is free.
+  struct attempt {
+    short_lock& owner;
+    std::uint32_t take_as;
+    bool taken;
+
+    bool ready() noexcept {
+      std::uint32_t expected = free_;
+      return taken || (owner.word_.load(platform::memory_order_relaxed) == free_ &&           // 4
+                       owner.word_.compare_exchange_strong(expected, take_as,                 //
+                                                           platform::memory_order_acquire,    // 1
+                                                           platform::memory_order_relaxed));  // 5
+    }
+    void sleep(deadline until) {
+      take_as = slept_on_;
+      taken = owner.word_.exchange(slept_on_, platform::memory_order_acquire) == free_;  // 2
+      if (!taken) platform::futex_wait(owner.word_, slept_on_, until.nanoseconds());
+    }
+  };
+
+  platform::wait_word word_;
+};
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+/// A thread in a queue.
+class parked_thread {
+ public:
+  constexpr explicit parked_thread(std::uint32_t purpose = 0) noexcept
+      : word_(0), purpose_(purpose) {}
+  parked_thread(const parked_thread&) = delete;
+  parked_thread& operator=(const parked_thread&) = delete;
+
+  /// What it waits for, in its object's terms.
+  std::uint32_t purpose() const noexcept { return purpose_; }
+
+  /// Waits for the notification; false if `until` came first.
+  bool wait(wait_policy policy, deadline until = deadline::never()) {
+    return wait_engine::wait(*this, policy, this_thread_history(), until,
+                             wait_engine::single_yield_time);
+  }
+
+  /// The one behind it in a parked_chain.
+  parked_thread* chained() const noexcept { return chained_; }
+
+  /// To be used again, by its own thread, after it was notified.
+  void renew() noexcept { word_.store(0, platform::memory_order_relaxed); }  // 4
+
+  bool ready() const noexcept {
+    return word_.load(platform::memory_order_acquire) == notified_;  // 2
+  }
+  void sleep(deadline until) {
+    std::uint32_t word = 0;
+    if (!word_.compare_exchange_strong(word, sleeping_, platform::memory_order_relaxed,  // 3
+                                       platform::memory_order_relaxed) &&                // 3
+        word != sleeping_) {
+      return;
+    }
+    platform::futex_wait(word_, sleeping_, until.nanoseconds());
+  }
+
+ private:
+  friend class parking_lot;
+  friend class parked_chain;
+  friend class wake_list;
+  enum : std::uint32_t { sleeping_ = 1, notified_ = 2 };
+
+  /// Lets the thread go; returns what to wake, or nothing if it does not sleep.
+  const platform::wait_word* notify() noexcept {
+    const platform::wait_word* const word = &word_;
+    const bool sleeps =
+        word_.exchange(notified_, platform::memory_order_release) == sleeping_;  // 1
+    return sleeps ? word : nullptr;
+  }
+
+  platform::wait_word word_;
+  std::uint32_t purpose_;
+  std::uintptr_t key_ = 0;
+  parked_thread* next_ = nullptr;
+  parked_thread* previous_ = nullptr;
+  parked_thread* chained_ = nullptr;
+};
+
+/// Threads on the way between two queues, in order.
+class parked_chain {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  parked_thread* first() const noexcept { return first_; }
+  void append(parked_thread& thread) noexcept {
+    (last_ != nullptr ? last_->chained_ : first_) = &thread;
+    last_ = &thread;
+  }
+
+ private:
+  parked_thread* first_ = nullptr;
+  parked_thread* last_ = nullptr;
+};
+
+/// Notifies threads at once and wakes them when it goes out of scope: outside of the queue's lock if it was
+/// made before that.
+class wake_list {
+ public:
+  wake_list() noexcept : count_(0) {}
+  ~wake_list() { flush(); }
+  wake_list(const wake_list&) = delete;
+  wake_list& operator=(const wake_list&) = delete;
+
+  void notify(parked_thread& thread) {
+    const platform::wait_word* const word = thread.notify();
+    if (word == nullptr) return;
+    if (count_ == capacity) flush();
+    words_[count_++] = word;
+  }
+
+ private:
+  static constexpr std::size_t capacity = 32;
+
+  void flush() {
+    for (std::size_t i = 0; i < count_; ++i) platform::futex_wake_one(words_[i]);
+    count_ = 0;
+  }
+
+  const platform::wait_word* words_[capacity];
+  std::size_t count_;
+};
+
+class parking_lot {
+  struct bucket;
+
+ public:
+  /// Which queue: the object's address and one of four kinds, so that a late look at the queue of an
+  /// object that is gone does not mistake the waiters of another kind of object for its own (Q2).
+  enum class kind : std::uintptr_t { mutex, semaphore, shared_mutex, condition_variable };
+  static std::uintptr_t key(const platform::wait_word& word, kind of) noexcept {
+    static_assert(alignof(platform::wait_word) >= 4, "two bits are free");
+    return reinterpret_cast<std::uintptr_t>(&word) + static_cast<std::uintptr_t>(of);
+  }
+
+  /// The queue of one key, locked while this lives.
+  class queue {
+   public:
+    explicit queue(std::uintptr_t key) : bucket_(bucket_of(key)), key_(key) { bucket_.lock.lock(); }
+    ~queue() { bucket_.lock.unlock(); }
+    queue(const queue&) = delete;
+    queue& operator=(const queue&) = delete;
+
+    /// The one that waits longest, or none.
+    parked_thread* front() const noexcept { return from(bucket_.first); }
+    /// The one behind `thread`, or none.
+    parked_thread* behind(const parked_thread& thread) const noexcept { return from(thread.next_); }
+    bool empty() const noexcept { return front() == nullptr; }
+
+    bool contains(const parked_thread& thread) const noexcept {
+      const parked_thread* each = front();
+      while (each != nullptr && each != &thread) each = behind(*each);
+      return each != nullptr;
+    }
+
+    void push_back(parked_thread& thread) noexcept {
+      thread.key_ = key_;
+      link(bucket_.last, thread, nullptr);
+    }
+    void push_front(parked_thread& thread) noexcept {
+      thread.key_ = key_;
+      link(nullptr, thread, bucket_.first);
+    }
+    /// Requires: it is in this queue.
+    void remove(parked_thread& thread) noexcept {
+      (thread.previous_ != nullptr ? thread.previous_->next_ : bucket_.first) = thread.next_;
+      (thread.next_ != nullptr ? thread.next_->previous_ : bucket_.last) = thread.previous_;
+      thread.next_ = thread.previous_ = nullptr;
+    }
+
+   private:
+    parked_thread* from(parked_thread* thread) const noexcept {
+      while (thread != nullptr && thread->key_ != key_) thread = thread->next_;
+      return thread;
+    }
+    void link(parked_thread* before, parked_thread& thread, parked_thread* after) noexcept {
+      thread.previous_ = before;
+      thread.next_ = after;
+      (before != nullptr ? before->next_ : bucket_.first) = &thread;
+      (after != nullptr ? after->previous_ : bucket_.last) = &thread;
+    }
+
+    bucket& bucket_;
+    std::uintptr_t key_;
+  };
+
+ private:
+  struct alignas(platform::cache_line_size) bucket {
+    short_lock lock;
+    parked_thread* first = nullptr;
+    parked_thread* last = nullptr;
+
+    constexpr bucket() noexcept : lock() {}
+  };
+
+  // Constant-initialised: usable before main() and never destroyed.
+  static bucket& bucket_of(std::uintptr_t key) noexcept {
+    constexpr unsigned bits = 8;
+    static bucket table[std::size_t{1} << bits];
+    // Fibonacci hashing: the high bits of the product depend on all bits of the key.
+    const std::uint64_t product = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
+    return table[static_cast<std::size_t>(product >> (64 - bits))];
+  }
+};
+
+}  // namespace lockstep
+
+// lockstep/sync/mutex.hpp -- mutual exclusion, fair under contention (layer: sync)
+//
+// One thread at a time is between lock() and unlock(). What happens before an unlock happens before the
+// return of the next lock. A std::timed_mutex by its operations: works with std::unique_lock and
+// std::scoped_lock. Not recursive: see recursive_mutex.hpp. For many readers see shared_mutex.hpp.
+//
+// Invariants
+//   M1  At most one thread holds the lock; it alone clears locked_.
+//   M2  Whoever queues up has seen the lock held or reserved, and sets waiting_ under the queue's lock;
+//       so an unlock that comes later finds the bit. waiting_ is set as long as the queue is not empty.
+//   M3  waking_ is set from the moment a waiter is taken out of the queue to wake until it has the lock,
+//       is back in the queue, or has given up. Only one is on its way at a time.
+//   M4  Bounded bypass. While somebody waits or wakes, every acquisition by anybody but the one that was
+//       woken counts; after bypass_limit the lock is reserved for that one. It is also reserved once
+//       somebody was woken and found the lock taken. So a thread that is queued behind p others is
+//       overtaken at most (p + 1) * (bypass_limit + 1) times. Before it queues it polls for a bounded
+//       time (2 us, and 80 us of yields).
+//   M5  The mutex may be destroyed by the thread that has locked and unlocked it last: an unlock touches
+//       nothing after its change of the word, unless the queue has a waiter (Q2 of parking_lot.hpp).
+//
+//   word_   bit 0 locked   bit 1 waiting   bit 2 waking   bits 3..31 bypasses; all zero: free
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access            order    pairs  why it suffices
+//   1  word.compare_exch acquire  2      we see what the last holder did
+//   2  word.fetch_sub    release  1      the other half
+//   3  word.load         relaxed  -      a guess for the compare-exchange that follows
+//   4  word.compare_exch relaxed  -      changes that take no lock; the queue's lock orders them (M2),
+//                                        and they keep the release sequence of 2
+//   5  word.fetch_or     relaxed  -      as 4
+//
+// Cost   lock and unlock: one read-modify-write each. No system call unless somebody sleeps. 8 bytes.
+// Source the queue beside the word: [PARKING-LOT]; letting others in while a waiter wakes, and ending
+//        that after a while: [GO-MUTEX]; here by a count instead of a time.
+
+namespace lockstep {
+
+class mutex {
+ public:
+  /// How many acquisitions may overtake a waiter that has been woken and is on its way. It takes 20 to
+  /// 50 us to wake up on another CPU, 1000 to 2500 acquisitions of 20 ns: fewer than that would leave
+  /// the lock idle for the rest of that time.
+  static constexpr std::uint32_t bypass_limit = 4096;
+
+  explicit constexpr mutex(wait_policy policy = wait_policy()) noexcept
+      : word_(0), policy_(policy) {}
+  ~mutex() { misuse::destroying_lock(this, kind()); }
+  mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
+
+  /// Blocks until the calling thread holds the lock. Requires: it does not hold it yet.
+  void lock() {
+    misuse::locking(this, kind());
+    std::uint32_t free = 0;
+    if (!word_.compare_exchange_strong(free, locked_, platform::memory_order_acquire,  // 1
+                                       platform::memory_order_relaxed)) {              // 3
+      lock_slowly(deadline::never());
+    }
+    misuse::locked(this);
+  }
+
+  /// Takes the lock if it is free and not reserved; never blocks.
+  bool try_lock() noexcept {
+    const bool taken = try_take();
+    if (taken) misuse::locked(this);
+    return taken;
+  }
+
+  /// As lock(), for at most `time`; false if the lock was not to be had.
+  template <class Rep, class Period>
+  bool try_lock_for(std::chrono::duration<Rep, Period> time) {
+    return try_lock_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_until(std::chrono::time_point<Clock, Duration> point) {
+    return try_lock_until(deadline::at(point));
+  }
+  bool try_lock_until(deadline until) {
+    misuse::locking(this, kind());
+    const bool taken = try_take() || lock_slowly(until);
+    if (taken) misuse::locked(this);
+    return taken;
+  }
+
+  /// Requires: the calling thread holds the lock.
+  void unlock() {
+    misuse::unlocking(this, kind());
+    const std::uint32_t old = word_.fetch_sub(locked_, platform::memory_order_release);  // 2
+    if ((old & (waiting_ | waking_)) == waiting_) wake_next();
+  }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+ private:
+  friend class condition_variable;
+  static constexpr std::uint32_t locked_ = 1, waiting_ = 2, waking_ = 4, one_bypass_ = 8;
+
+  static const char* kind() noexcept { return "lockstep::mutex"; }
+  static bool reserved(std::uint32_t word) noexcept { return word >= bypass_limit * one_bypass_; }
+  /// What is left when nobody waits any more: the bypasses count from zero again.
+  static std::uint32_t without_waiters(std::uint32_t word) noexcept {
+    return (word & waking_) != 0 ? word & ~waiting_ : word & locked_;
+  }
+  std::uintptr_t key() const noexcept { return parking_lot::key(word_, parking_lot::kind::mutex); }
+
+  bool change(std::uint32_t& old, std::uint32_t wanted) noexcept {
+    return word_.compare_exchange_strong(old, wanted, platform::memory_order_relaxed,  // 4
+                                         platform::memory_order_relaxed);              // 3
+  }
+  bool take(std::uint32_t& old, std::uint32_t wanted) noexcept {
+    return word_.compare_exchange_strong(old, wanted, platform::memory_order_acquire,  // 1
+                                         platform::memory_order_relaxed);              // 3
+  }
+
+  bool try_take() noexcept {
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    while ((word & locked_) == 0 && !reserved(word)) {
+      const std::uint32_t bypass = (word & (waiting_ | waking_)) != 0 ? one_bypass_ : 0;
+      if (take(word, (word | locked_) + bypass)) return true;
+    }
+    return false;
+  }
+
+  /// As try_take(), for the one that was woken.
+  bool try_take_woken() noexcept {
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    while ((word & locked_) == 0) {
+      if (take(word, (word & waiting_) | locked_)) return true;
+    }
+    return false;
+  }
+
+  /// What the wait engine looks at before a thread queues up. Looks less and less often, because each
+  /// look takes the word's line away from the holder.
+  struct attempt {
+    mutex& owner;
+    bool woken;
+    unsigned pause = 1;
+
+    attempt(mutex& of, bool was_woken) noexcept : owner(of), woken(was_woken) {}
+    bool ready() noexcept {
+      if (woken ? owner.try_take_woken() : owner.try_take()) return true;
+      for (unsigned i = 1; i < pause; ++i) platform::cpu_relax();
+      if (pause < longest_pause) pause *= 2;
+      return false;
+    }
+    static constexpr unsigned longest_pause = 16;
+  };
+
+  LOCKSTEP_NOINLINE bool lock_slowly(deadline until) {
+    const misuse::waiting_scope waiting(this);
+    attempt now(*this, false);
+    if (wait_engine::linger(now, policy_, this_thread_history(), until)) return true;
+    parked_thread self;
+    return !enqueue(self) || finish(self, until);
+  }
+
+  /// Queues the thread up, unless the lock could be taken in the end: then it is.
+  bool enqueue(parked_thread& self) {
+    parking_lot::queue waiters(key());
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    do {
+      if (try_take()) return false;
+      word = word_.load(platform::memory_order_relaxed);  // 3
+    } while (((word & locked_) == 0 && !reserved(word)) || !change(word, word | waiting_));
+    waiters.push_back(self);
+    return true;
+  }
+
+  /// From the queue to the lock; false if `until` came first.
+  bool finish(parked_thread& self, deadline until) {
+    while (true) {
+      if (!self.wait(policy_, until) && leave(self)) return false;
+      attempt now(*this, true);
+      if (wait_engine::linger(now, policy_, this_thread_history(), until)) return true;
+      if (!until.is_never() && until.is_past(platform::monotonic_nanoseconds())) return give_up();
+      if (!enqueue_first(self)) return true;
+    }
+  }
+
+  /// Back to the queue's front after a try in vain, with the lock reserved; false if it was taken instead.
+  bool enqueue_first(parked_thread& self) {
+    parking_lot::queue waiters(key());
+    self.renew();
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    do {
+      if (try_take_woken()) return false;
+      word = word_.load(platform::memory_order_relaxed);  // 3
+    } while ((word & locked_) == 0 ||
+             !change(word, locked_ | waiting_ | bypass_limit * one_bypass_));
+    waiters.push_front(self);
+    return true;
+  }
+
+  /// Leaves the queue; false if the thread was taken out of it, and so is the one that was woken.
+  bool leave(parked_thread& self) {
+    parking_lot::queue waiters(key());
+    if (!waiters.contains(self)) return false;
+    waiters.remove(self);
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    while (waiters.empty() && !change(word, without_waiters(word))) continue;
+    return true;
+  }
+
+  /// The one that was woken goes without the lock, or takes it at the last moment.
+  bool give_up() {
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    do {
+      if (try_take_woken()) return true;
+      word = word_.load(platform::memory_order_relaxed);  // 3
+    } while ((word & locked_) == 0 ||
+             !change(word, (word & waiting_) != 0 ? word & ~waking_ : locked_));
+    return false;
+  }
+
+  /// Sends the next waiter on its way, unless one is already.
+  LOCKSTEP_NOINLINE void wake_next() {
+    wake_list woken;
+    parking_lot::queue waiters(key());
+    parked_thread* const next = waiters.front();
+    if (next == nullptr) return;
+    const std::uint32_t left = waiters.behind(*next) != nullptr ? waiting_ : 0u;
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    do {
+      if ((word & waking_) != 0) return;
+    } while (!change(word, (word & ~waiting_) | left | waking_));
+    waiters.remove(*next);
+    woken.notify(*next);
+  }
+
+  /// Queues up threads that another object has let go; they come back with finish(). Lets the first one
+  /// go if the lock is free.
+  void adopt(const parked_chain& threads) {
+    bool is_idle = false;
+    {
+      parking_lot::queue waiters(key());
+      for (parked_thread* each = threads.first(); each != nullptr; each = each->chained()) {
+        waiters.push_back(*each);
+      }
+      const std::uint32_t old = word_.fetch_or(waiting_, platform::memory_order_relaxed);  // 5
+      is_idle = (old & (locked_ | waking_)) == 0;
+    }
+    if (is_idle) wake_next();
+  }
+
+  platform::wait_word word_;
+  wait_policy policy_;
+};
+
+static_assert(sizeof(mutex) == 8, "a word of state and a policy");
+
+/// For programs that change a type: the timed operations are there.
+using timed_mutex = mutex;
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+class condition_variable {
+ public:
+  explicit constexpr condition_variable(wait_policy policy = wait_policy()) noexcept
+      : word_(0), policy_(policy) {}
+  ~condition_variable() { misuse::destroying(this, "lockstep::condition_variable"); }
+  condition_variable(const condition_variable&) = delete;
+  condition_variable& operator=(const condition_variable&) = delete;
+
+  /// Lets the thread go that waits longest. It need not hold the lock.
+  void notify_one() { notify(1); }
+  /// Lets every thread go that waits now.
+  void notify_all() { notify(~std::uint32_t{0}); }
+
+  /// Gives `lock` up, waits for a notification, takes `lock` again. Requires: the thread holds `lock`.
+  template <class Lock>
+  void wait(Lock& lock) {
+    block(lock, deadline::never());
+  }
+  template <class Lock, class Predicate>
+  void wait(Lock& lock, Predicate predicate) {
+    while (!predicate()) wait(lock);
+  }
+
+  /// As wait(), for at most `time`, and then until it has `lock` again.
+  template <class Lock, class Rep, class Period>
+  std::cv_status wait_for(Lock& lock, std::chrono::duration<Rep, Period> time) {
+    return wait_until(lock, deadline::after(time));
+  }
+  template <class Lock, class Rep, class Period, class Predicate>
+  bool wait_for(Lock& lock, std::chrono::duration<Rep, Period> time, Predicate predicate) {
+    return wait_until(lock, deadline::after(time), predicate);
+  }
+  template <class Lock, class Clock, class Duration>
+  std::cv_status wait_until(Lock& lock, std::chrono::time_point<Clock, Duration> point) {
+    return wait_until(lock, deadline::at(point));
+  }
+  template <class Lock, class Clock, class Duration, class Predicate>
+  bool wait_until(Lock& lock, std::chrono::time_point<Clock, Duration> point, Predicate predicate) {
+    return wait_until(lock, deadline::at(point), predicate);
+  }
+  template <class Lock>
+  std::cv_status wait_until(Lock& lock, deadline until) {
+    return block(lock, until) ? std::cv_status::no_timeout : std::cv_status::timeout;
+  }
+  /// Returns what the predicate says in the end.
+  template <class Lock, class Predicate>
+  bool wait_until(Lock& lock, deadline until, Predicate predicate) {
+    while (!predicate()) {
+      if (!block(lock, until)) return predicate();
+    }
+    return true;
+  }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+ private:
+  /// A waiting thread. `target` is the mutex in whose queue it goes on waiting, if it can.
+  struct waiter : parked_thread {
+    mutex* target;
+
+    explicit waiter(mutex* of) noexcept : target(of) {}
+  };
+
+  std::uintptr_t key() const noexcept {
+    return parking_lot::key(word_, parking_lot::kind::condition_variable);
+  }
+
+  static mutex* target_of(mutex& lock) noexcept { return &lock; }
+  static mutex* target_of(std::unique_lock<mutex>& lock) noexcept { return lock.mutex(); }
+  template <class Lock>
+  static mutex* target_of(Lock&) noexcept {
+    return nullptr;
+  }
+
+  /// The mutex was taken for this thread; its lock object has to learn of it.
+  static void adopt(mutex&) noexcept {}
+  static void adopt(std::unique_lock<mutex>& lock) {
+    mutex* const owned = lock.release();
+    lock = std::unique_lock<mutex>(*owned, std::adopt_lock);
+  }
+  template <class Lock>
+  static void adopt(Lock&) noexcept {}
+
+  /// One wait; false if it timed out.
+  template <class Lock>
+  bool block(Lock& lock, deadline until) {
+    const misuse::waiting_scope waiting(this);
+    waiter self(target_of(lock));
+    {
+      parking_lot::queue waiters(key());
+      word_.fetch_add(1, platform::memory_order_relaxed);  // 2
+      waiters.push_back(self);
+    }
+    lock.unlock();
+    const bool notified = self.wait(policy_, until) || !leave(self);
+    if (notified && self.target != nullptr) {
+      self.target->finish(self, deadline::never());
+      misuse::locked(self.target);
+      adopt(lock);
+      return true;
+    }
+    if (notified) self.wait(policy_);
+    lock.lock();
+    if (self.chained() != nullptr) wake_list().notify(*self.chained());
+    return notified;
+  }
+
+  /// Leaves the queue; false if the thread was notified before that.
+  bool leave(waiter& self) {
+    parking_lot::queue waiters(key());
+    if (!waiters.contains(self)) return false;
+    waiters.remove(self);
+    word_.fetch_sub(1, platform::memory_order_relaxed);  // 3
+    return true;
+  }
+
+  void notify(std::uint32_t most) {
+    // Those that begin to wait while we work are not ours to notify (C4).
+    const std::uint32_t there = word_.load(platform::memory_order_relaxed);  // 1
+    if (there == 0) return;
+    mutex* target = nullptr;
+    parked_chain moved, others;
+    {
+      parking_lot::queue waiters(key());
+      const std::uint32_t wanted = there < most ? there : most;
+      std::uint32_t taken = 0;
+      for (; taken < wanted && !waiters.empty(); ++taken) {
+        waiter& next = static_cast<waiter&>(*waiters.front());
+        waiters.remove(next);
+        if (next.target != nullptr) check_same(target, next.target);
+        (next.target != nullptr ? moved : others).append(next);
+      }
+      if (taken > 0) word_.fetch_sub(taken, platform::memory_order_relaxed);  // 3
+    }
+    if (target != nullptr) target->adopt(moved);
+    if (!others.empty()) wake_list().notify(*others.first());
+  }
+
+  void check_same(mutex*& target, mutex* another) const {
+    if (misuse::diagnosed && target != nullptr && target != another) {
+      misuse::report(this, "lockstep::condition_variable", "waited on with two mutexes at a time");
+    }
+    target = another;
+  }
+
+  platform::wait_word word_;
+  wait_policy policy_;
+};
+
+static_assert(sizeof(condition_variable) == 8, "a word of state and a policy");
+
+}  // namespace lockstep
+
 // lockstep/sync/event.hpp -- one thread notifies, one other waits, 1:1 (layer: sync)
 //
 // Every notify() lets exactly one wait() return, whichever comes first: notifications are counted, none
@@ -1728,6 +2910,203 @@ static_assert(sizeof(event) == 16, "two words of state, one of policy, one of hi
 
 }  // namespace lockstep
 
+// lockstep/sync/eventual.hpp -- one value, set once, read by many (layer: sync)
+//
+// get() blocks until the value is set and returns it, or throws the exception that was set in its place.
+// What happens before set_value() happens before every return from get() and wait(). Argobots' eventual;
+// unlike std::promise and std::future there is one object, no heap, and any number of readers.
+// Ready after several contributions: future_set. No value and several notifiers: latch.
+//
+// Invariants
+//   V1  Of all who set, one makes the claim bit; the others fail. Only the claimer writes the content.
+//   V2  An outcome bit is set after the content is complete, and stays until reset().
+//   V3  If the constructor of T throws, the claim is given back and the eventual is empty as before: the
+//       setter has the exception and decides, for instance to set_exception().
+//   V4  Who sets touches nothing after setting the outcome bit but the address, in a futex wake: when
+//       all waits have returned the last reader may destroy the eventual.
+//
+//   word_     bit 3 failed   bit 2 ready   bit 1 claimed   bit 0 sleeping (may be set with no sleeper)
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access           order    pairs  why it suffices
+//   1  word.fetch_or    acquire  2      the claimer writes after what a failed claimer wrote
+//   2  word.fetch_and   release  1      the other half
+//   3  word.fetch_or    release  4      the readers see the content; later changes are all RMWs
+//   4  until word       acquire  3      the other half (1 of word_waiter.hpp)
+//   5  word.load        relaxed  -      after 4: the outcome does not change any more. In the
+//                                       destructor and in reset() there is nobody else
+//   6  word.store       relaxed  -      reset() requires that nobody else is there
+//
+// Cost   set: two RMWs. get: one load when set. No system call unless a reader sleeps. 8 bytes, 4 of
+//        state and 4 of policy, and the value or a std::exception_ptr in one place.
+
+namespace lockstep {
+
+/// What eventual<T> and eventual<void> have in common; not for use by itself.
+template <class Content>
+class eventual_base {
+ public:
+  eventual_base(const eventual_base&) = delete;
+  eventual_base& operator=(const eventual_base&) = delete;
+
+  /// Sets an exception in place of the value: get() throws it. Fails if the eventual is set already, or
+  /// if there is no exception.
+  void set_exception(std::exception_ptr error) {
+    if (error == nullptr) {
+      platform::fail<std::invalid_argument>(
+          "lockstep::eventual: set_exception without an exception");
+    }
+    claim ours(*this);
+    ::new (static_cast<void*>(&error_)) std::exception_ptr(std::move(error));
+    ours.publish(failed_);
+  }
+
+  /// True if a value or an exception is there; never blocks.
+  bool is_ready() const noexcept {
+    return word_waiter<bool (*)(std::uint32_t)>(word_, is_settled).ready();
+  }
+  bool try_wait() const noexcept { return is_ready(); }
+
+  /// Blocks until a value or an exception is there; throws nothing of it.
+  void wait() const { wait_until(deadline::never()); }
+
+  /// As wait(), for at most `time`: ready or timed_out.
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
+    return wait_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) const {
+    return wait_until(deadline::at(point));
+  }
+  wait_status wait_until(deadline until) const {
+    return wait_until_word(word_, is_settled, policy_, until) ? wait_status::ready  // 4
+                                                              : wait_status::timed_out;
+  }
+
+  /// Destroys value or exception; the eventual can be set anew.
+  /// Requires: nobody waits, reads or sets, and who did so has told this thread.
+  void reset() noexcept {
+    destroy_content();
+    word_.store(0, platform::memory_order_relaxed);  // 6
+  }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+ protected:
+  explicit constexpr eventual_base(wait_policy policy) noexcept
+      : word_(0), policy_(policy), nothing_(0) {}
+  ~eventual_base() {
+    misuse::destroying(&word_, "lockstep::eventual");
+    destroy_content();
+  }
+
+  template <class... Arguments>
+  void set(Arguments&&... arguments) {
+    claim ours(*this);
+    ::new (static_cast<void*>(&content_)) Content(std::forward<Arguments>(arguments)...);
+    ours.publish(ready_);
+  }
+
+  const Content& get_content() const {
+    wait();
+    if ((word_.load(platform::memory_order_relaxed) & failed_) != 0) rethrow();  // 5
+    return content_;
+  }
+
+ private:
+  static constexpr std::uint32_t claimed_ = 2, ready_ = 4, failed_ = 8;
+
+  static bool is_settled(std::uint32_t word) noexcept { return word >= ready_; }
+
+  /// The right to write the content; given back unless used.
+  class claim {
+   public:
+    explicit claim(eventual_base& of) : owner_(&of) {
+      if ((of.word_.fetch_or(claimed_, platform::memory_order_acquire) & claimed_) != 0) {  // 1
+        platform::fail<std::logic_error>("lockstep::eventual: set, but it is set already");
+      }
+    }
+    ~claim() {
+      if (owner_ != nullptr)
+        owner_->word_.fetch_and(~claimed_, platform::memory_order_release);  // 2
+    }
+    claim(const claim&) = delete;
+    claim& operator=(const claim&) = delete;
+
+    void publish(std::uint32_t outcome) {
+      platform::wait_word& word = owner_->word_;
+      owner_ = nullptr;
+      wake_sleepers(&word, word.fetch_or(outcome, platform::memory_order_release));  // 3
+    }
+
+   private:
+    eventual_base* owner_;
+  };
+
+  [[noreturn]] LOCKSTEP_NOINLINE void rethrow() const {
+#if LOCKSTEP_HAS_EXCEPTIONS
+    std::rethrow_exception(error_);
+#else
+    platform::fail<std::runtime_error>("lockstep::eventual: get, but it holds an exception");
+#endif
+  }
+
+  void destroy_content() noexcept {
+    const std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 5
+    if ((word & ready_) != 0) content_.~Content();
+    if ((word & failed_) != 0) error_.~exception_ptr();
+  }
+
+  mutable platform::wait_word word_;
+  wait_policy policy_;
+  union {
+    unsigned char nothing_;
+    Content content_;
+    std::exception_ptr error_;  // in every build: the layout is the same without exceptions
+  };
+};
+
+template <class T>
+class eventual : public eventual_base<T> {
+  static_assert(std::is_object<T>::value && !std::is_const<T>::value,
+                "an eventual holds an object: no reference, no const");
+
+ public:
+  explicit constexpr eventual(wait_policy policy = wait_policy()) noexcept
+      : eventual_base<T>(policy) {}
+
+  /// Sets the value and lets all readers go. Fails if the eventual is set already, or is being set.
+  void set_value(const T& value) { this->set(value); }
+  void set_value(T&& value) { this->set(std::move(value)); }
+  template <class... Arguments>
+  void emplace(Arguments&&... arguments) {
+    this->set(std::forward<Arguments>(arguments)...);
+  }
+
+  /// Blocks until the value is set. It lives until reset() or the end of the eventual.
+  const T& get() const { return this->get_content(); }
+};
+
+/// Stands for the value of an eventual<void>.
+struct no_value {};
+
+template <>
+class eventual<void> : public eventual_base<no_value> {
+ public:
+  explicit constexpr eventual(wait_policy policy = wait_policy()) noexcept
+      : eventual_base<no_value>(policy) {}
+
+  void set_value() { set(); }
+  void get() const { get_content(); }
+};
+
+static_assert(sizeof(eventual<std::uint32_t>) <= 8 + sizeof(std::exception_ptr) &&
+                  sizeof(eventual<void>) == 8 + sizeof(std::exception_ptr),
+              "a word of state, one of policy, and the content");
+
+}  // namespace lockstep
+
 // lockstep/sync/fan_in.hpp -- N threads notify, one other waits, N:1 (layer: sync)
 //
 // A wait() returns when *each* of the N notifiers has called notify(rank) once more. Notifications are
@@ -1835,6 +3214,828 @@ class fan_out {
 
 }  // namespace lockstep
 
+// lockstep/sync/future_set.hpp -- ready after n contributions from any threads (layer: sync)
+//
+// The last of n contributions runs the callback, with all values at hand, and then lets all waiters go.
+// What happens before any contribution happens before the callback, and that before every return from
+// a wait. Argobots' future. One value: eventual. No values and no callback: latch, which is smaller.
+//
+// Invariants, n = contributions()
+//   C1  Each contribution has an index of its own from 0 to n - 1; one more fails and changes nothing.
+//   C2  The callback runs once, on the thread of the last contribution, before any waiter is let go.
+//   C3  The set is ready when all have contributed, never earlier, not even after an exception: so a
+//       waiter that has returned knows that nobody uses the set any more, and may destroy it when the
+//       other waits have returned, too.
+//   C4  If somebody contributes an exception, or a value's assignment or the callback throws, the first
+//       one is carried to the waiters. The callback is not run after an exception.
+// With n = 0 the set is ready at once: constructor and reset() run the callback.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access              order    pairs  why it suffices
+//   1  tickets.fetch_add   relaxed  -      only gives out different numbers
+//   2  failures.fetch_add  relaxed  -      only chooses one; what it writes is published by 3
+//   3  arrived.fetch_add   acq_rel  3      the last to arrive sees what all have written; the eventual
+//                                          passes that on to the waiters
+//   4  store               relaxed  -      reset() requires that nobody else is there
+//
+// Cost   contribute: two RMWs on one line; the last one also the callback and an eventual's set. wait:
+//        one load when ready. One allocation for the values, when the set is made. Values lie side by
+//        side: contributors may share their lines.
+
+namespace lockstep {
+
+/// The values of a future_set by index; it owns them.
+template <class T>
+class future_values {
+ public:
+  explicit future_values(const platform::aligned_array<T>& values) noexcept : values_(&values) {}
+
+  std::size_t size() const noexcept { return values_->size(); }
+  const T& operator[](std::size_t index) const noexcept { return (*values_)[index]; }
+  const T* begin() const noexcept { return size() == 0 ? nullptr : &(*values_)[0]; }
+  const T* end() const noexcept { return size() == 0 ? nullptr : begin() + size(); }
+
+ private:
+  const platform::aligned_array<T>* values_;
+};
+
+/// What all sets have in common, with or without values; not for use by itself.
+class future_set_base {
+ public:
+  future_set_base(const future_set_base&) = delete;
+  future_set_base& operator=(const future_set_base&) = delete;
+
+  std::size_t contributions() const noexcept { return contributions_; }
+
+  /// Blocks until all have contributed; throws the exception that is carried.
+  void wait() const { done_.get(); }
+
+  /// True if all have contributed; never blocks, throws nothing that is carried. So do the timed waits.
+  bool is_ready() const noexcept { return done_.is_ready(); }
+  bool try_wait() const noexcept { return done_.is_ready(); }
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
+    return done_.wait_for(time);
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) const {
+    return done_.wait_until(point);
+  }
+  wait_status wait_until(deadline until) const { return done_.wait_until(until); }
+
+  wait_policy policy() const noexcept { return done_.policy(); }
+
+ protected:
+  future_set_base(std::size_t contributions, wait_policy policy)
+      : done_(policy),
+        contributions_(contributions),
+        tickets_(0),
+        arrived_(0),
+        failures_(0),
+        error_() {}
+  ~future_set_base() { misuse::destroying(&done_, "lockstep::future_set"); }
+
+  std::size_t take_ticket() {
+    const std::size_t index = tickets_.fetch_add(1, platform::memory_order_relaxed);  // 1
+    if (index >= contributions_) fail_contribution(contributions_);
+    return index;
+  }
+
+  /// Keeps the first error; nullptr is none.
+  void note(std::exception_ptr error) noexcept {
+    if (error == nullptr) return;
+    const std::size_t before = failures_.fetch_add(1, platform::memory_order_relaxed);  // 2
+    if (before == 0) error_ = std::move(error);
+  }
+
+  /// The last to call it completes the set. Nothing of it may be touched afterwards.
+  template <class Callback>
+  void arrive(const Callback& callback) {
+    // Read first: when we have arrived and are not the last, the set may be destroyed.
+    const std::size_t last = contributions_ - 1;
+    if (arrived_.fetch_add(1, platform::memory_order_acq_rel) == last) {  // 3
+      complete(callback);
+    }
+  }
+
+  template <class Callback>
+  void complete(const Callback& callback) {
+    if (error_ == nullptr) error_ = error_of(callback);
+    if (error_ == nullptr) {
+      done_.set_value();
+    } else {
+      done_.set_exception(std::move(error_));
+    }
+  }
+
+  template <class Function>
+  static std::exception_ptr error_of(const Function& f) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+      f();
+    } catch (...) {
+      return std::current_exception();
+    }
+#else
+    f();
+#endif
+    return std::exception_ptr();
+  }
+
+  void reset_counts() noexcept {
+    done_.reset();
+    error_ = std::exception_ptr();
+    tickets_.store(0, platform::memory_order_relaxed);   // 4
+    arrived_.store(0, platform::memory_order_relaxed);   // 4
+    failures_.store(0, platform::memory_order_relaxed);  // 4
+  }
+
+  static std::exception_ptr checked(std::exception_ptr error) {
+    if (error == nullptr) {
+      platform::fail<std::invalid_argument>(
+          "lockstep::future_set: contribute_exception without an exception");
+    }
+    return error;
+  }
+
+ private:
+  [[noreturn]] LOCKSTEP_NOINLINE static void fail_contribution(std::size_t contributions) {
+    char message[128];
+    std::snprintf(message, sizeof message,
+                  "lockstep::future_set: contributed, but all %zu contributions are made",
+                  contributions);
+    platform::fail<std::logic_error>(message);
+  }
+
+  eventual<void> done_;
+  const std::size_t contributions_;
+  platform::atomic<std::size_t> tickets_;
+  platform::atomic<std::size_t> arrived_;
+  platform::atomic<std::size_t> failures_;
+  std::exception_ptr error_;  // of the first failure; read by the last to arrive
+};
+
+/// Requires: T can be made without arguments and assigned. A slot whose contribution was an exception
+/// keeps the value it had.
+template <class T>
+class future_set : public future_set_base {
+ public:
+  using values = future_values<T>;
+  using callback = std::function<void(const values&)>;
+
+  explicit future_set(std::size_t contributions, callback on_ready = callback(),
+                      wait_policy policy = wait_policy())
+      : future_set_base(contributions, policy),
+        on_ready_(std::move(on_ready)),
+        slots_(contributions) {
+    if (contributions == 0) complete(run_callback{*this});
+  }
+
+  /// Stores the value and returns its index. Fails if all have contributed.
+  std::size_t contribute(const T& value) {
+    return put([this, &value](std::size_t index) { slots_[index] = value; });
+  }
+  std::size_t contribute(T&& value) {
+    return put([this, &value](std::size_t index) { slots_[index] = std::move(value); });
+  }
+
+  /// In place of a value. Fails if all have contributed, or if there is no exception.
+  std::size_t contribute_exception(std::exception_ptr error) {
+    std::exception_ptr ours = checked(std::move(error));
+    const std::size_t index = take_ticket();
+    note(std::move(ours));
+    arrive(run_callback{*this});
+    return index;
+  }
+
+  /// As wait(). The values live until they are contributed anew, or to the end of the set.
+  values get() const {
+    wait();
+    return values(slots_);
+  }
+
+  /// Begins anew, also if not all have contributed.
+  /// Requires: nobody waits, reads or contributes, and who did so has told this thread.
+  void reset() {
+    reset_counts();
+    if (contributions() == 0) complete(run_callback{*this});
+  }
+
+ private:
+  struct run_callback {
+    const future_set& owner;
+    void operator()() const {
+      if (owner.on_ready_) owner.on_ready_(values(owner.slots_));
+    }
+  };
+
+  template <class Store>
+  std::size_t put(const Store& store) {
+    const std::size_t index = take_ticket();
+    note(error_of([&store, index] { store(index); }));
+    arrive(run_callback{*this});
+    return index;
+  }
+
+  const callback on_ready_;
+  platform::aligned_array<T> slots_;
+};
+
+template <>
+class future_set<void> : public future_set_base {
+ public:
+  using callback = std::function<void()>;
+
+  explicit future_set(std::size_t contributions, callback on_ready = callback(),
+                      wait_policy policy = wait_policy())
+      : future_set_base(contributions, policy), on_ready_(std::move(on_ready)) {
+    if (contributions == 0) complete(run_callback{*this});
+  }
+
+  std::size_t contribute() {
+    const std::size_t index = take_ticket();
+    arrive(run_callback{*this});
+    return index;
+  }
+  std::size_t contribute_exception(std::exception_ptr error) {
+    std::exception_ptr ours = checked(std::move(error));
+    const std::size_t index = take_ticket();
+    note(std::move(ours));
+    arrive(run_callback{*this});
+    return index;
+  }
+
+  void get() const { wait(); }
+  void reset() {
+    reset_counts();
+    if (contributions() == 0) complete(run_callback{*this});
+  }
+
+ private:
+  struct run_callback {
+    const future_set& owner;
+    void operator()() const {
+      if (owner.on_ready_) owner.on_ready_();
+    }
+  };
+
+  const callback on_ready_;
+};
+
+}  // namespace lockstep
+
+// lockstep/sync/latch.hpp -- opens once, when it has been counted down to zero (layer: sync)
+//
+// No wait returns before the count is zero; from then on every wait returns at once, for ever. What
+// happens before any count_down() happens before every return from a wait.
+// The shape is that of std::latch. For phase after phase see barrier; to close again, manual_reset_event.
+//
+// Invariants, n = count in word_
+//   L1  n only falls, and opens the latch when it reaches 0.
+//   L2  A waiter sleeps on a word with the sleeping bit and n > 0 (S1 of word_waiter.hpp); the thread
+//       whose change makes n zero finds the bit in the old value and wakes all. Other changes wake
+//       nobody: they make nobody's wait end.
+//   L3  count_down() touches nothing after its change of the word but the address, in a futex wake:
+//       when all waits have returned, the last of these threads may destroy the latch.
+//
+//   word_     bits 1..31 count   bit 0 sleeping (may be set with no sleeper)
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access          order    pairs  why it suffices
+//   1  word.fetch_sub  release  2      every later change is a read-modify-write and keeps the release
+//                                      sequence, so the waiter acquires from all who counted down
+//   2  until word      acquire  1      the other half (1 of word_waiter.hpp)
+//
+// Cost   count_down: one RMW. wait: one load when open, else a refetch of the line for each change. No
+//        system call unless a waiter sleeps. 8 bytes: 4 of state, 4 of policy.
+
+namespace lockstep {
+
+class latch {
+ public:
+  static constexpr std::ptrdiff_t max() noexcept { return 0x7FFFFFFF; }
+
+  /// Open from the start if expected is 0. Fails if it is negative or above max().
+  explicit constexpr latch(std::ptrdiff_t expected, wait_policy policy = wait_policy())
+      : word_(checked(expected) * one_), policy_(policy) {}
+  ~latch() { misuse::destroying(&word_, "lockstep::latch"); }
+  latch(const latch&) = delete;
+  latch& operator=(const latch&) = delete;
+
+  /// Takes `n` off the count; never blocks. Requires: 0 <= n <= what is left of the count.
+  void count_down(std::ptrdiff_t n = 1) {
+    const std::uint32_t change = static_cast<std::uint32_t>(n) * one_;
+    const std::uint32_t old = word_.fetch_sub(change, platform::memory_order_release);  // 1
+    if (misuse::diagnosed) diagnose(&word_, n, static_cast<std::ptrdiff_t>(old / one_));
+    if (is_open(old - change)) wake_sleepers(&word_, old);
+  }
+
+  /// True if the latch is open; never blocks.
+  bool try_wait() const noexcept { return waiter(word_, is_open).ready(); }
+
+  /// Blocks until the latch is open.
+  void wait() const { wait_until(deadline::never()); }
+
+  void arrive_and_wait(std::ptrdiff_t n = 1) {
+    count_down(n);
+    wait();
+  }
+
+  /// As wait(), for at most `time`: ready or timed_out.
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
+    return wait_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) const {
+    return wait_until(deadline::at(point));
+  }
+  wait_status wait_until(deadline until) const {
+    return wait_until_word(word_, is_open, policy_, until) ? wait_status::ready  // 2
+                                                           : wait_status::timed_out;
+  }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+ private:
+  static constexpr std::uint32_t one_ = 2;
+  using waiter = word_waiter<bool (*)(std::uint32_t)>;
+
+  static bool is_open(std::uint32_t word) noexcept { return word < one_; }
+
+  static constexpr std::uint32_t checked(std::ptrdiff_t expected) {
+    return expected >= 0 && expected <= max() ? static_cast<std::uint32_t>(expected)
+                                              : (fail_expected(expected), 0u);
+  }
+  [[noreturn]] LOCKSTEP_NOINLINE static void fail_expected(std::ptrdiff_t expected) {
+    char message[128];
+    std::snprintf(message, sizeof message, "lockstep::latch: count %td given, must be 0 to %td",
+                  expected, max());
+    platform::fail<std::invalid_argument>(message);
+  }
+
+  static void diagnose(const void* object, std::ptrdiff_t n, std::ptrdiff_t left) {
+    if (n >= 0 && n <= left) return;
+    char text[128];
+    std::snprintf(text, sizeof text, "count_down(%td), but %td left to count", n, left);
+    misuse::report(object, "lockstep::latch", text);
+  }
+
+  mutable platform::wait_word word_;
+  wait_policy policy_;
+};
+
+static_assert(sizeof(latch) == 8, "a word of state, one of policy");
+
+}  // namespace lockstep
+
+// lockstep/sync/mailbox.hpp -- calls queued to a thread, which runs them when it chooses (layer: sync)
+//
+// Any thread posts a call; one thread, the owner, runs them: at a point of its choice (run_pending), or
+// while it waits. Calls of one poster run in the order of their posts. What happens before post()
+// happens before the call runs. post() never blocks, allocates nothing, and is lock-free: a poster that
+// is stopped in the middle holds up the calls behind its own, but no other poster.
+// Not for many threads that share the work; for a bare notification use event.
+//
+// Invariants, positions counted modulo 2^31, capacity C (a power of two, at least 2)
+//   X1  head_ <= tail <= head_ + C. A position is handed out once, to the poster that moves tail_.
+//   X2  A slot's sequence is: p, free for the poster of position p; p + 1, holds the call of position p.
+//       After that it is p + C. A poster writes the slot only between the two, the owner only after.
+//   X3  After terminate() no post succeeds. Calls posted before are still run by the owner's next waits,
+//       which say "terminated" only when none is left. The destructor destroys those never run.
+//   X4  A call is out of its slot before it runs: it may post, run_pending() in turn, and throw; an
+//       exception leaves by the owner's function, and the calls behind stay queued.
+// Lifetime: by structure; destroy only after every post() and terminate() has returned.
+//
+//   tail_     bits 1..31 next position to hand out   bit 0 terminated
+//   sequence  bits 1..31
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access              order    pairs  why it suffices
+//   1  tail.load           relaxed  -      a guess, which 3 tests; or a bound for one run
+//   2  sequence.load       acquire  6      the owner has taken the old call out
+//   3  tail.compare_exch   relaxed  -      hands out positions; the data is ordered by 2 and 4
+//   4  sequence.store      release  5      the owner sees the call, and what came before the post
+//   5  sequence.load       acquire  4      the other half
+//   6  sequence.store      release  2      the next poster writes after the owner has read
+//   7  tail.fetch_or       release  8      the owner sees what came before terminate()
+//   8  tail.load           acquire  7      the other half
+//   9  sequence.store      relaxed  -      before the mailbox is given to other threads
+//
+// The store 4 (or the change 7) and the look at the mark that follows are the notifier's side of
+// sleeper_mark.hpp; ready() after the announcement is the sleeper's side.
+//
+// Cost   post: one RMW on the line of tail_, one line of the slot; no system call unless the owner
+//        sleeps. run: one line a call, no read-modify-write. 64 bytes a slot.
+// Source [VYUKOV] bounded MPMC queue, with a single consumer.
+
+namespace lockstep {
+
+class mailbox {
+ public:
+  /// The largest closure that fits a slot. Capture pointers or references to more.
+  static constexpr std::size_t closure_size = 48;
+
+  /// Room for `capacity` calls, rounded up to a power of two, at least 2. Fails if it is 0 or above
+  /// 65536. Tests pass `first_position` to start next to wrap-around (at 2^31).
+  explicit mailbox(std::size_t capacity, wait_policy policy = wait_policy(),
+                   std::uint32_t first_position = 0)
+      : slots_(round_up(platform::checked_count("lockstep::mailbox", "slots", capacity))),
+        policy_(policy),
+        head_(first_position * one_) {
+    platform::process_fence::prepare();
+    tail_.store(head_, platform::memory_order_relaxed);  // 9
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      const std::uint32_t position = head_ + static_cast<std::uint32_t>(i) * one_;
+      slot_of(position).sequence.store(position, platform::memory_order_relaxed);  // 9
+    }
+  }
+  ~mailbox() {
+    misuse::destroying(this, "lockstep::mailbox");
+    while (is_posted(head_)) take_next(fate::destroyed);
+  }
+  mailbox(const mailbox&) = delete;
+  mailbox& operator=(const mailbox&) = delete;
+
+  std::size_t capacity() const noexcept { return slots_.size(); }
+  wait_policy policy() const noexcept { return policy_; }
+
+  /// Queues f() for the owner; false, and f is as it was, if the mailbox is full or terminated. Any
+  /// thread may call it, also from inside a posted call.
+  template <class Function>
+  bool post(Function&& f) {
+    using closure = typename std::decay<Function>::type;
+    static_assert(
+        sizeof(closure) <= closure_size,
+        "lockstep::mailbox::post: the closure is larger than 48 bytes; capture a pointer");
+    static_assert(alignof(closure) <= alignof(std::max_align_t),
+                  "lockstep::mailbox::post: the closure needs more alignment than a slot has");
+    static_assert(std::is_nothrow_move_constructible<closure>::value,
+                  "lockstep::mailbox::post: the closure must be movable without exceptions");
+    return post_as<closure>(std::forward<Function>(f),
+                            std::is_nothrow_constructible<closure, Function&&>());
+  }
+
+  // The owner's side: one thread.
+
+  /// Runs the calls that are there now, in order, and returns how many; never blocks. A call that posts
+  /// again does not prolong it: that call is for the next time.
+  std::size_t run_pending() {
+    const std::uint32_t end = tail_.load(platform::memory_order_relaxed) & ~terminated_;  // 1
+    std::size_t count = 0;
+    // A call may have run others in turn, and be beyond `end` by then.
+    while (static_cast<std::int32_t>(end - head_) > 0 && is_posted(head_)) {
+      take_next(fate::run);
+      ++count;
+    }
+    return count;
+  }
+
+  /// Blocks until a call is there, then runs what is there; false once terminated and empty.
+  bool wait_and_run() { return wait_and_run_until(deadline::never()) == wait_status::ready; }
+
+  /// The same, but waits for at most `time`.
+  template <class Rep, class Period>
+  wait_status wait_and_run_for(std::chrono::duration<Rep, Period> time) {
+    return wait_and_run_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status wait_and_run_until(std::chrono::time_point<Clock, Duration> point) {
+    return wait_and_run_until(deadline::at(point));
+  }
+  wait_status wait_and_run_until(deadline until) {
+    const wait_status status = wait_for_call(until);
+    if (status == wait_status::ready) run_pending();
+    return status;
+  }
+
+  /// Runs calls as they come, one by one, until done(), which is looked at before each and which only
+  /// calls change. Returns done(): false if terminated and empty before.
+  template <class Predicate>
+  bool serve_until(Predicate done) {
+    while (!done()) {
+      if (wait_for_call(deadline::never()) != wait_status::ready) return false;
+      take_next(fate::run);
+    }
+    return true;
+  }
+
+  /// No post succeeds any more, and the owner does not block any more. Any thread may call it. See X3.
+  void terminate() {
+    tail_.fetch_or(terminated_, platform::memory_order_release);  // 7
+    mark_.notify(fence_payer_of(policy_));
+  }
+  bool terminated() const noexcept {
+    return (tail_.load(platform::memory_order_acquire) & terminated_) != 0;  // 8
+  }
+
+ private:
+  static constexpr std::uint32_t terminated_ = 1, one_ = 2;
+
+  enum class fate { run, destroyed };
+
+  struct slot {
+    platform::wait_word sequence{0};
+    void (*take)(mailbox&, std::uint32_t, fate) = nullptr;
+    alignas(std::max_align_t) unsigned char closure[closure_size];
+
+    slot() noexcept {}
+  };
+
+  /// What the wait engine looks at.
+  struct call_or_end {
+    mailbox& owner;
+
+    bool ready() const noexcept { return owner.is_posted(owner.head_) || owner.is_over(); }
+    void sleep(deadline until) { owner.mark_.sleep(*this, until, fence_payer_of(owner.policy_)); }
+  };
+
+  static std::size_t round_up(std::size_t capacity) noexcept {
+    // With one slot "free for the next" would be the same sequence as "posted".
+    std::size_t power = 2;
+    while (power < capacity) power *= 2;
+    return power;
+  }
+
+  slot& slot_of(std::uint32_t position) noexcept {
+    return slots_[position / one_ & (slots_.size() - 1)];
+  }
+  bool is_posted(std::uint32_t position) noexcept {
+    return slot_of(position).sequence.load(platform::memory_order_acquire) ==  // 5
+           position + one_;
+  }
+  /// Terminated, and every position handed out is behind the owner.
+  bool is_over() const noexcept {
+    return tail_.load(platform::memory_order_acquire) == (head_ | terminated_);  // 8
+  }
+
+  template <class Closure, class Function>
+  bool post_as(Function&& f, std::true_type /*cannot throw*/) {
+    std::uint32_t position = 0;
+    if (!claim(position)) return false;
+    slot& mine = slot_of(position);
+    ::new (static_cast<void*>(mine.closure)) Closure(std::forward<Function>(f));
+    mine.take = &take_as<Closure>;
+    mine.sequence.store(position + one_, platform::memory_order_release);  // 4
+    mark_.notify(fence_payer_of(policy_));
+    return true;
+  }
+  /// A copy that throws must not do so while it holds a position.
+  template <class Closure, class Function>
+  bool post_as(const Function& f, std::false_type) {
+    return post_as<Closure>(Closure(f), std::true_type());
+  }
+
+  bool claim(std::uint32_t& position) noexcept {
+    std::uint32_t tail = tail_.load(platform::memory_order_relaxed);  // 1
+    while ((tail & terminated_) == 0) {
+      const std::uint32_t sequence =
+          slot_of(tail).sequence.load(platform::memory_order_acquire);  // 2
+      if (sequence == tail) {
+        if (tail_.compare_exchange_strong(tail, tail + one_, platform::memory_order_relaxed,  // 3
+                                          platform::memory_order_relaxed)) {                  // 3
+          position = tail;
+          return true;
+        }
+      } else if (static_cast<std::int32_t>(sequence - tail) < 0) {
+        return false;
+      } else {
+        tail = tail_.load(platform::memory_order_relaxed);  // 1
+      }
+    }
+    return false;
+  }
+
+  wait_status wait_for_call(deadline until) {
+    call_or_end what{*this};
+    if (!what.ready()) {
+      const misuse::waiting_scope waiting(this);
+      if (!wait_engine::wait(what, policy_, history_, until, wait_engine::single_yield_time))
+        return wait_status::timed_out;
+    }
+    return is_posted(head_) ? wait_status::ready : wait_status::terminated;
+  }
+
+  /// The call at head_ is posted: X4.
+  void take_next(fate then) {
+    const std::uint32_t position = head_;
+    head_ += one_;
+    slot_of(position).take(*this, position, then);
+  }
+
+  template <class Closure>
+  static void take_as(mailbox& owner, std::uint32_t position, fate then) {
+    slot& from = owner.slot_of(position);
+    Closure* const stored = reinterpret_cast<Closure*>(from.closure);
+    Closure call(std::move(*stored));
+    stored->~Closure();
+    const std::uint32_t next = position + static_cast<std::uint32_t>(owner.slots_.size()) * one_;
+    from.sequence.store(next, platform::memory_order_release);  // 6
+    if (then == fate::run) call();
+  }
+
+  platform::line_gap before_;
+  platform::wait_word tail_{0};
+  platform::line_gap between_;
+  platform::aligned_array<slot> slots_;
+  sleeper_mark mark_;
+  wait_policy policy_;
+  platform::line_gap owners_;
+  std::uint32_t head_;
+  wait_history history_ = {};
+  platform::line_gap after_;
+};
+
+}  // namespace lockstep
+
+// lockstep/sync/manual_reset_event.hpp -- a gate: open from notify() until reset() (layer: sync)
+//
+// While the gate is open every wait returns at once. Every wait that began before a notify() returns,
+// even if a reset() follows at once. Any number of notifiers and waiters. What happens before a notify()
+// happens before the return of every wait that it lets through, and before the return of every reset()
+// that comes after it: reset(), look at the data, wait() misses nothing.
+// One waiter per notification: auto_reset_event, or event for one notifier and one waiter.
+//
+// There is no pulse() (Windows's PulseEvent: lets go who waits at this moment, stays closed). Who waits
+// "at this moment" nobody can know: a waiter that is just about to wait, or just not in the kernel,
+// misses it for ever. Use notify() and then reset(), which lets everyone go who has begun to wait, or
+// a condition_variable.
+//
+// Invariants, r = number of resets that closed the gate, in word_
+//   G1  A waiter that found the gate closed at r goes when the gate is open or r has changed; both come
+//       from a notify() that came after its first look.
+//   G2  The sleeping bit is set only on a closed gate; notify() wakes only if it opened the gate.
+//   G3  notify() touches nothing after its change of the word but the address, in a futex wake: when
+//       all waits have returned the event may be destroyed.
+//   Limit: r has 30 bits. A waiter that does not run while exactly a multiple of 2^30 openings pass
+//       takes them for none, and waits for the next.
+//
+//   word_     bits 2..31 resets   bit 1 open   bit 0 sleeping (may be set with no sleeper)
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access            order    pairs  why it suffices
+//   1  word.fetch_or     release  2, 3   the waiter sees what came before notify(), also when the gate
+//                                        was open: every notify() is a read-modify-write
+//   2  word.load         acquire  1      the other half; reset() keeps the release sequence of 1
+//   3  word.compare_exch acquire  1      who resets sees what was notified; see above
+//   4  until word        acquire  1      as 2 (1 of word_waiter.hpp)
+//
+// Cost   notify: one RMW. reset: one RMW if open. wait: one load when open. No system call unless a
+//        waiter sleeps; then one for the notify() that opens. 8 bytes: 4 of state, 4 of policy.
+
+namespace lockstep {
+
+class manual_reset_event {
+ public:
+  /// Closed. Tests pass `first_reset` to start next to wrap-around.
+  explicit constexpr manual_reset_event(wait_policy policy = wait_policy(),
+                                        std::uint32_t first_reset = 0) noexcept
+      : word_(first_reset * one_), policy_(policy) {}
+  ~manual_reset_event() { misuse::destroying(&word_, "lockstep::manual_reset_event"); }
+  manual_reset_event(const manual_reset_event&) = delete;
+  manual_reset_event& operator=(const manual_reset_event&) = delete;
+
+  /// Opens the gate and lets everyone go who waits.
+  void notify() {
+    const std::uint32_t old = word_.fetch_or(open_, platform::memory_order_release);  // 1
+    if ((old & open_) == 0) wake_sleepers(&word_, old);
+  }
+
+  /// Closes the gate; nothing if it is closed.
+  void reset() noexcept {
+    std::uint32_t word = word_.load(platform::memory_order_acquire);  // 2
+    // Adding to the open bit clears it and counts. The sleeping bit is of those who are let go.
+    while ((word & open_) != 0 &&
+           !word_.compare_exchange_weak(word, (word & ~sleeping_) + open_,
+                                        platform::memory_order_acquire,     // 3
+                                        platform::memory_order_acquire)) {  // 2
+    }
+  }
+
+  bool is_open() const noexcept {
+    return (word_.load(platform::memory_order_acquire) & open_) != 0;  // 2
+  }
+
+  /// As is_open(): true if wait() would return at once.
+  bool try_wait() const noexcept { return is_open(); }
+
+  /// Blocks until the gate is open, or was opened since the call began.
+  void wait() { wait_until(deadline::never()); }
+
+  /// As wait(), for at most `time`: ready or timed_out.
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
+    return wait_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) {
+    return wait_until(deadline::at(point));
+  }
+  wait_status wait_until(deadline until) {
+    const std::uint32_t first = word_.load(platform::memory_order_acquire) | sleeping_;  // 2
+    if ((first & open_) != 0) return wait_status::ready;
+    const auto opened = [first](std::uint32_t word) noexcept {
+      return (word | sleeping_) != first;
+    };
+    return wait_until_word(word_, opened, policy_, until) ? wait_status::ready  // 4
+                                                          : wait_status::timed_out;
+  }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+ private:
+  static constexpr std::uint32_t sleeping_ = 1, open_ = 2, one_ = 4;
+
+  platform::wait_word word_;
+  wait_policy policy_;
+};
+
+static_assert(sizeof(manual_reset_event) == 8, "a word of state, one of policy");
+
+}  // namespace lockstep
+
+// lockstep/sync/recursive_mutex.hpp -- a mutex that its holder may lock again (layer: sync)
+//
+// As mutex (mutex.hpp), but a thread that holds it may lock it again, and holds it until it has unlocked
+// it as often. Prefer a plain mutex: who locks twice usually does not know what state he finds.
+//
+//   R1  owner_ is the number of the holder while depth_ > 0, else 0; only the holder writes either. So a
+//       thread that finds its own number there holds the lock, whatever others do meanwhile.
+//
+// Memory order (# marks the line)
+//   #  access       order    pairs  why it suffices
+//   1  owner.load   relaxed  -      only our own number says anything, and we wrote it ourselves (R1)
+//   2  owner.store  relaxed  -      as 1; the mutex orders the rest
+//
+// Cost   the first lock and the last unlock: those of mutex, and a store. Others: a load. 24 bytes.
+
+namespace lockstep {
+
+class recursive_mutex {
+ public:
+  explicit constexpr recursive_mutex(wait_policy policy = wait_policy()) noexcept
+      : mutex_(policy), depth_(0), owner_(0) {}
+  recursive_mutex(const recursive_mutex&) = delete;
+  recursive_mutex& operator=(const recursive_mutex&) = delete;
+
+  /// Blocks until the calling thread holds the lock once more.
+  void lock() {
+    if (enter_again()) return;
+    mutex_.lock();
+    enter();
+  }
+
+  /// As lock(), but false where it would block.
+  bool try_lock() { return enter_again() || (mutex_.try_lock() && enter()); }
+
+  /// As lock(), for at most `time`; false if the lock was not to be had.
+  template <class Rep, class Period>
+  bool try_lock_for(std::chrono::duration<Rep, Period> time) {
+    return try_lock_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_until(std::chrono::time_point<Clock, Duration> point) {
+    return try_lock_until(deadline::at(point));
+  }
+  bool try_lock_until(deadline until) {
+    return enter_again() || (mutex_.try_lock_until(until) && enter());
+  }
+
+  /// Requires: the calling thread holds the lock.
+  void unlock() {
+    misuse::check_owner(&mutex_, "lockstep::recursive_mutex");
+    if (--depth_ > 0) return;
+    owner_.store(0, platform::memory_order_relaxed);  // 2
+    mutex_.unlock();
+  }
+
+  wait_policy policy() const noexcept { return mutex_.policy(); }
+
+ private:
+  bool is_mine() const noexcept {
+    return owner_.load(platform::memory_order_relaxed) == platform::number_of_this_thread();  // 1
+  }
+  bool enter() {
+    owner_.store(platform::number_of_this_thread(), platform::memory_order_relaxed);  // 2
+    depth_ = 1;
+    return true;
+  }
+  bool enter_again() {
+    if (!is_mine()) return false;
+    ++depth_;
+    return true;
+  }
+
+  mutex mutex_;
+  std::uint32_t depth_;
+  platform::atomic<std::uint64_t> owner_;
+};
+
+/// For programs that change a type: the timed operations are there.
+using recursive_timed_mutex = recursive_mutex;
+
+}  // namespace lockstep
+
 // lockstep/sync/rendezvous.hpp -- N threads notify, M other threads wait, N:N (layer: sync)
 //
 // Every wait(rank) returns when *each* notifier has notified once more than that waiter has waited.
@@ -1893,6 +4094,925 @@ class rendezvous {
 
   phase_board board_;
 };
+
+}  // namespace lockstep
+
+// lockstep/sync/semaphore.hpp -- a number of permits that threads take and give (layer: sync)
+//
+// std::counting_semaphore by its operations. Permits go to waiters in the order of their arrival, and
+// while anybody waits nobody overtakes him. What happens before a release() happens before the return of
+// every acquire() that needed it. For one notifier and one waiter event.hpp is faster.
+//
+// Invariants
+//   S1  0 <= permits <= max(); a release beyond is refused and changes nothing.
+//   S2  waiting_ is set exactly while the queue is not empty. Then only the releaser takes permits, to
+//       hand them to the queue's first, under the queue's lock.
+//   S3  The semaphore may be destroyed by a thread whose acquire() has returned, though the release() that
+//       let it go has not: that touches nothing after its change of the word, unless the queue has a
+//       waiter (Q2 of parking_lot.hpp), and the word not after the last waiter was notified.
+//
+//   word_   bit 0 waiting   bits 1..31 permits
+//
+// Memory order (# marks the line)
+//   #  access            order    pairs  why it suffices
+//   1  word.compare_exch acquire  2      a taken permit carries what its releaser did
+//   2  word.compare_exch release  1      the other half; other changes keep the release sequence
+//   3  word.load         relaxed  -      a guess for the compare-exchange that follows
+//   4  word.compare_exch acq_rel  2      hands permits on: the waiter sees, through its notification, what the
+//                                        releasers of all of them did
+//   5  word.compare_exch relaxed  -      changes the waiting bit only
+//
+// Cost   acquire and release: one read-modify-write each; no system call unless somebody sleeps. 8 bytes.
+// Source [DIJKSTRA65] for what it is, [PARKING-LOT] for the queue.
+
+namespace lockstep {
+
+template <std::ptrdiff_t LeastMax = 0x3FFFFFFF>
+class counting_semaphore {
+  static_assert(LeastMax >= 1 && LeastMax <= 0x3FFFFFFF, "a maximum of 1 to 2^30 - 1 permits");
+
+ public:
+  static constexpr std::ptrdiff_t max() noexcept { return LeastMax; }
+
+  /// Requires: 0 <= permits <= max().
+  explicit constexpr counting_semaphore(std::ptrdiff_t permits, wait_policy policy = wait_policy())
+      : word_(static_cast<std::uint32_t>(checked(permits)) * one_), policy_(policy) {}
+  ~counting_semaphore() { misuse::destroying(this, kind()); }
+  counting_semaphore(const counting_semaphore&) = delete;
+  counting_semaphore& operator=(const counting_semaphore&) = delete;
+
+  /// Blocks until a permit is there and takes it.
+  void acquire() {
+    if (!try_acquire()) acquire_slowly(deadline::never());
+  }
+
+  /// Takes a permit if one is there that nobody waits for; never blocks.
+  bool try_acquire() noexcept {
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    while (word >= one_ && (word & waiting_) == 0) {
+      if (word_.compare_exchange_strong(word, word - one_, platform::memory_order_acquire,  // 1
+                                        platform::memory_order_relaxed))                    // 3
+        return true;
+    }
+    return false;
+  }
+
+  /// As acquire(), for at most `time`; false if no permit was to be had.
+  template <class Rep, class Period>
+  bool try_acquire_for(std::chrono::duration<Rep, Period> time) {
+    return try_acquire_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  bool try_acquire_until(std::chrono::time_point<Clock, Duration> point) {
+    return try_acquire_until(deadline::at(point));
+  }
+  bool try_acquire_until(deadline until) { return try_acquire() || acquire_slowly(until); }
+
+  /// Gives `count` permits. Fails, and gives none, if there were more than max() then.
+  void release(std::ptrdiff_t count = 1) {
+    if (count < 0) fail_release(count, 0);
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    do {
+      const std::ptrdiff_t there = static_cast<std::ptrdiff_t>(word / one_);
+      if (count > max() - there) fail_release(count, there);
+    } while (!word_.compare_exchange_strong(word, word + static_cast<std::uint32_t>(count) * one_,
+                                            platform::memory_order_release,  // 2
+                                            platform::memory_order_relaxed));  // 3
+    if ((word & waiting_) != 0) hand_over();
+  }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+ private:
+  static constexpr std::uint32_t waiting_ = 1, one_ = 2;
+
+  static const char* kind() noexcept { return "lockstep::counting_semaphore"; }
+  std::uintptr_t key() const noexcept {
+    return parking_lot::key(word_, parking_lot::kind::semaphore);
+  }
+
+  static constexpr std::ptrdiff_t checked(std::ptrdiff_t permits) {
+    return permits >= 0 && permits <= max() ? permits : fail_permits(permits);
+  }
+  [[noreturn]] static std::ptrdiff_t fail_permits(std::ptrdiff_t permits) {
+    char message[120];
+    std::snprintf(message, sizeof message, "%s: %td permits given, must be 0 to %td", kind(),
+                  permits, max());
+    platform::fail<std::invalid_argument>(message);
+  }
+  [[noreturn]] LOCKSTEP_NOINLINE void fail_release(std::ptrdiff_t count, std::ptrdiff_t there) {
+    char message[160];
+    std::snprintf(message, sizeof message,
+                  "%s: release of %td permits by %s, but there are %td and at most %td may be",
+                  kind(), count, platform::label_of_this_thread().text, there, max());
+    if (misuse::diagnosed) misuse::report(this, kind(), message);
+    platform::fail<std::invalid_argument>(message);
+  }
+
+  /// What the wait engine looks at before a thread queues up.
+  struct attempt {
+    counting_semaphore& owner;
+    bool ready() noexcept { return owner.try_acquire(); }
+  };
+
+  LOCKSTEP_NOINLINE bool acquire_slowly(deadline until) {
+    const misuse::waiting_scope waiting(this);
+    attempt now{*this};
+    if (wait_engine::linger(now, policy_, this_thread_history(), until)) return true;
+    parked_thread self;
+    if (!enqueue(self)) return true;
+    return self.wait(policy_, until) || !leave(self);
+  }
+
+  /// Queues the thread up, unless there is a permit: then it is taken.
+  bool enqueue(parked_thread& self) {
+    parking_lot::queue waiters(key());
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    do {
+      if (try_acquire()) return false;
+      word = word_.load(platform::memory_order_relaxed);  // 3
+    } while ((word >= one_ && (word & waiting_) == 0) || !mark(word, word | waiting_));
+    waiters.push_back(self);
+    return true;
+  }
+
+  /// Leaves the queue; false if the thread was given a permit before that.
+  bool leave(parked_thread& self) {
+    parking_lot::queue waiters(key());
+    if (!waiters.contains(self)) return false;
+    waiters.remove(self);
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    while (waiters.empty() && !mark(word, word & ~waiting_)) continue;
+    return true;
+  }
+
+  /// Gives the first in the queue what permits there are.
+  LOCKSTEP_NOINLINE void hand_over() {
+    wake_list woken;
+    parking_lot::queue waiters(key());
+    if (waiters.empty()) return;
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    std::uint32_t served = 0, wanted = 0;
+    do {
+      served = 0;
+      parked_thread* next = waiters.front();
+      for (; next != nullptr && served < word / one_; ++served) next = waiters.behind(*next);
+      wanted = (word - served * one_) & ~(next == nullptr ? waiting_ : 0u);
+    } while (!word_.compare_exchange_strong(word, wanted, platform::memory_order_acq_rel,  // 4
+                                            platform::memory_order_relaxed));  // 3
+    for (; served > 0; --served) {
+      parked_thread& next = *waiters.front();
+      waiters.remove(next);
+      woken.notify(next);
+    }
+  }
+
+  bool mark(std::uint32_t& old, std::uint32_t wanted) noexcept {
+    return word_.compare_exchange_strong(old, wanted, platform::memory_order_relaxed,  // 5
+                                         platform::memory_order_relaxed);              // 3
+  }
+
+  platform::wait_word word_;
+  wait_policy policy_;
+};
+
+using semaphore = counting_semaphore<>;
+using binary_semaphore = counting_semaphore<1>;
+
+static_assert(sizeof(semaphore) == 8, "a word of state and a policy");
+
+}  // namespace lockstep
+
+// lockstep/sync/shared_mutex.hpp -- one writer or many readers (layer: sync)
+//
+// std::shared_timed_mutex by its operations: works with std::shared_lock and std::unique_lock. Who has to
+// queue is served in the order of arrival, neighbouring readers together, and nobody overtakes the queue:
+// neither writers nor readers starve. What happens before an unlock happens before the return of the next
+// lock; what happens before an unlock_shared, before that of the next lock by a writer.
+// A reader must not lock again while it holds the lock: with a writer queued in between it would wait for
+// itself. For short exclusive sections mutex.hpp is faster, also for readers: each reader writes the word.
+//
+// Invariants
+//   W1  writer_ is set or readers > 0, never both.
+//   W2  waiting_ is set exactly while the queue is not empty; then nobody enters but by admit(), which
+//       hands the lock over: a thread that was notified holds it.
+//   W3  Who makes the lock free while waiting_ is set calls admit(). Who leaves the queue does too: his
+//       place may have been what held up those behind him.
+//   W4  The object may be destroyed by the thread that has held and unlocked it last (as M5 of mutex.hpp).
+//
+//   word_   bit 0 writer   bit 1 waiting   bits 2..31 readers
+//
+// Memory order (# marks the line)
+//   #  access            order    pairs  why it suffices
+//   1  word.compare_exch acquire  2      we see what those did who unlocked before
+//   2  word.fetch_sub    release  1, 4   the other half; later readers' changes keep the release sequence
+//   3  word.load         relaxed  -      a guess for the compare-exchange that follows
+//   4  word.compare_exch acq_rel  2      admits others: they see, through their notification, what we saw
+//   5  word.compare_exch relaxed  -      changes the waiting bit only
+//
+// Cost   each operation one read-modify-write; no system call unless somebody sleeps. 8 bytes.
+// Source [PARKING-LOT] for the queue; the order of service is that of [MCS91b].
+
+namespace lockstep {
+
+class shared_mutex {
+ public:
+  explicit constexpr shared_mutex(wait_policy policy = wait_policy()) noexcept
+      : word_(0), policy_(policy) {}
+  ~shared_mutex() { misuse::destroying_lock(this, kind()); }
+  shared_mutex(const shared_mutex&) = delete;
+  shared_mutex& operator=(const shared_mutex&) = delete;
+
+  /// Blocks until the calling thread alone holds the lock. Requires: it does not hold it yet.
+  void lock() { try_lock_until(deadline::never()); }
+  /// Takes the lock if nobody holds it or waits for it; never blocks.
+  bool try_lock() noexcept {
+    const bool taken = try_take(writer);
+    if (taken) misuse::locked(this);
+    return taken;
+  }
+  /// As lock(), for at most `time`; false if the lock was not to be had.
+  template <class Rep, class Period>
+  bool try_lock_for(std::chrono::duration<Rep, Period> time) {
+    return try_lock_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_until(std::chrono::time_point<Clock, Duration> point) {
+    return try_lock_until(deadline::at(point));
+  }
+  bool try_lock_until(deadline until) {
+    misuse::locking(this, kind());
+    const bool taken = try_take(writer) || lock_slowly(writer, until);
+    if (taken) misuse::locked(this);
+    return taken;
+  }
+  /// Requires: the calling thread holds the lock alone.
+  void unlock() {
+    misuse::unlocking(this, kind());
+    const std::uint32_t old = word_.fetch_sub(writer_, platform::memory_order_release);  // 2
+    if ((old & waiting_) != 0) admit();
+  }
+
+  /// Blocks until the calling thread holds the lock, perhaps with other readers. Requires: it does not
+  /// hold it yet.
+  void lock_shared() { try_lock_shared_until(deadline::never()); }
+  /// Takes the lock if no writer holds it and nobody waits for it; never blocks.
+  bool try_lock_shared() noexcept {
+    const bool taken = try_take(reader);
+    if (taken) misuse::locked_shared(this);
+    return taken;
+  }
+  /// As lock_shared(), for at most `time`; false if the lock was not to be had.
+  template <class Rep, class Period>
+  bool try_lock_shared_for(std::chrono::duration<Rep, Period> time) {
+    return try_lock_shared_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_shared_until(std::chrono::time_point<Clock, Duration> point) {
+    return try_lock_shared_until(deadline::at(point));
+  }
+  bool try_lock_shared_until(deadline until) {
+    misuse::locking(this, kind());
+    const bool taken = try_take(reader) || lock_slowly(reader, until);
+    if (taken) misuse::locked_shared(this);
+    return taken;
+  }
+  /// Requires: the calling thread holds the lock as a reader.
+  void unlock_shared() {
+    misuse::unlocking_shared(this, kind());
+    const std::uint32_t old = word_.fetch_sub(one_reader_, platform::memory_order_release);  // 2
+    if ((old & waiting_) != 0 && old < 2 * one_reader_) admit();
+  }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+ private:
+  static constexpr std::uint32_t writer_ = 1, waiting_ = 2, one_reader_ = 4;
+  enum purpose : std::uint32_t { reader, writer };
+
+  static const char* kind() noexcept { return "lockstep::shared_mutex"; }
+  std::uintptr_t key() const noexcept {
+    return parking_lot::key(word_, parking_lot::kind::shared_mutex);
+  }
+
+  /// Whether one more may hold the lock, waiters left aside.
+  static bool may_enter(std::uint32_t word, std::uint32_t as) noexcept {
+    return as == reader ? (word & writer_) == 0 : (word & ~waiting_) == 0;
+  }
+  static std::uint32_t entered(std::uint32_t word, std::uint32_t as) noexcept {
+    return word + (as == reader ? one_reader_ : writer_);
+  }
+
+  bool try_take(purpose as) noexcept {
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    while ((word & waiting_) == 0 && may_enter(word, as)) {
+      if (word_.compare_exchange_strong(word, entered(word, as),
+                                        platform::memory_order_acquire,   // 1
+                                        platform::memory_order_relaxed))  // 3
+        return true;
+    }
+    return false;
+  }
+
+  /// What the wait engine looks at before a thread queues up.
+  struct attempt {
+    shared_mutex& owner;
+    purpose as;
+    bool ready() noexcept { return owner.try_take(as); }
+  };
+
+  LOCKSTEP_NOINLINE bool lock_slowly(purpose as, deadline until) {
+    const misuse::waiting_scope waiting(this);
+    attempt now{*this, as};
+    if (wait_engine::linger(now, policy_, this_thread_history(), until)) return true;
+    parked_thread self(as);
+    if (!enqueue(self, as)) return true;
+    return self.wait(policy_, until) || !leave(self);
+  }
+
+  /// Queues the thread up, unless the lock could be taken in the end: then it is.
+  bool enqueue(parked_thread& self, purpose as) {
+    parking_lot::queue waiters(key());
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    do {
+      if (try_take(as)) return false;
+      word = word_.load(platform::memory_order_relaxed);  // 3
+    } while (((word & waiting_) == 0 && may_enter(word, as)) || !mark(word, word | waiting_));
+    waiters.push_back(self);
+    return true;
+  }
+
+  /// Leaves the queue; false if the thread was given the lock before that.
+  bool leave(parked_thread& self) {
+    wake_list woken;
+    parking_lot::queue waiters(key());
+    if (!waiters.contains(self)) return false;
+    waiters.remove(self);
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    while (waiters.empty() && !mark(word, word & ~waiting_)) continue;
+    admit(waiters, woken);
+    return true;
+  }
+
+  LOCKSTEP_NOINLINE void admit() {
+    wake_list woken;
+    parking_lot::queue waiters(key());
+    admit(waiters, woken);
+  }
+
+  /// Hands the lock to the first in the queue, if they may have it: a writer, or readers up to the next
+  /// writer.
+  void admit(parking_lot::queue& waiters, wake_list& woken) {
+    if (waiters.empty()) return;
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
+    std::uint32_t admitted = 0, wanted = 0;
+    do {
+      wanted = word;
+      admitted = 0;
+      parked_thread* next = waiters.front();
+      for (; next != nullptr && may_enter(wanted, next->purpose()); ++admitted) {
+        wanted = entered(wanted, next->purpose());
+        next = waiters.behind(*next);
+      }
+      if (admitted == 0) return;
+      if (next == nullptr) wanted &= ~waiting_;
+    } while (!word_.compare_exchange_strong(word, wanted, platform::memory_order_acq_rel,  // 4
+                                            platform::memory_order_relaxed));  // 3
+    for (; admitted > 0; --admitted) {
+      parked_thread& next = *waiters.front();
+      waiters.remove(next);
+      woken.notify(next);
+    }
+  }
+
+  bool mark(std::uint32_t& old, std::uint32_t wanted) noexcept {
+    return word_.compare_exchange_strong(old, wanted, platform::memory_order_relaxed,  // 5
+                                         platform::memory_order_relaxed);              // 3
+  }
+
+  platform::wait_word word_;
+  wait_policy policy_;
+};
+
+static_assert(sizeof(shared_mutex) == 8, "a word of state and a policy");
+
+/// For programs that change a type: the timed operations are there.
+using shared_timed_mutex = shared_mutex;
+
+}  // namespace lockstep
+
+// lockstep/sync/split_barrier.hpp -- std::barrier's shape: no ranks, leaves allowed (layer: sync)
+//
+// A phase is over when as many arrivals as expected have been made, by whichever threads; nobody returns
+// from a wait for it before. What happens before any arrival in a phase happens before the completion
+// function, and that happens before every return from a wait for the phase.
+// For threads that know their rank, barrier is faster (no read-modify-write up to 8), tree_barrier for
+// many.
+//
+// Invariants, for phase p
+//   Q1  Between phases remaining_ is expected_; in a phase it is what is still to arrive.
+//   Q2  The completion function runs once a phase, on the last to arrive, before anyone is released.
+//   Q3  Whoever waits for p returns once the phase is another, however far the others have gone on.
+//   Q4  The last to arrive touches nothing after its change of phase_ but the address, in a futex wake;
+//       every other arrival touches nothing after its change of remaining_. So the barrier may be
+//       destroyed when the waits for the last completed phase have returned.
+//   Q5  A waiter sleeps only on a word with its own phase and the sleeping bit; the change to the next
+//       phase finds the bit in the old value, clears it, and wakes.
+//
+//   phase_    bits 1..31 phase   bit 0 sleeping (may be set with no sleeper)
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access               order    pairs  why it suffices
+//   1  phase.load           relaxed  -      no phase ends before the caller's own arrival in it
+//   2  dropped.fetch_add    relaxed  -      published by 3 of the same thread
+//   3  remaining.fetch_sub  acq_rel  3      the last to arrive has seen all arrivals, and publishes them
+//   4  dropped.load, store  relaxed  -      ordered by 3, and by 6 for the next phase
+//   5  remaining.store      relaxed  -      published by 6; the next arrivals come after 7
+//   6  phase.exchange       release  7      the waiters see all arrivals and the completion
+//   7  wait for the phase   acquire  6      the other half, in word_waiter.hpp
+//   8  remaining.load       relaxed  -      for a message
+//
+// Cost   per phase: one RMW per arrival on one line, one exchange and a refetch per waiter of another;
+//        no system call unless somebody sleeps. No heap.
+// Source [MCS91] sec. 3.1, with a phase for the sense.
+
+namespace lockstep {
+
+/// The completion function that does nothing.
+struct no_completion {
+  void operator()() const noexcept {}
+};
+
+/// CompletionFunction is called without arguments. It must not use the barrier. If it throws,
+/// std::terminate is called: the phase could neither be ended nor taken back.
+template <class CompletionFunction = no_completion>
+class split_barrier {
+ public:
+  /// Which phase an arrival was made in; what wait() wants to know.
+  class arrival_token {
+   public:
+    arrival_token(arrival_token&&) = default;
+    arrival_token& operator=(arrival_token&&) = default;
+
+   private:
+    friend class split_barrier;
+    explicit arrival_token(std::uint32_t phase) noexcept : phase_(phase) {}
+    std::uint32_t phase_;
+  };
+
+  /// The most arrivals a phase can expect.
+  static constexpr std::ptrdiff_t(max)() noexcept { return 0x7FFFFFFF; }
+
+  /// Fails if expected is negative or above max(). Tests pass `first_phase` to start next to
+  /// wrap-around (at 2^31).
+  explicit split_barrier(std::ptrdiff_t expected,
+                         CompletionFunction completion = CompletionFunction(),
+                         wait_policy policy = wait_policy(), std::uint32_t first_phase = 0)
+      : remaining_(checked(expected)),
+        dropped_(0),
+        expected_(static_cast<std::uint32_t>(expected)),
+        completion_(std::move(completion)),
+        phase_(first_phase * one_),
+        policy_(policy.when_crowded(static_cast<std::size_t>(expected) > usable_cpus())) {}
+  split_barrier(const split_barrier&) = delete;
+  split_barrier& operator=(const split_barrier&) = delete;
+  ~split_barrier() { misuse::destroying(this, kind); }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+  /// Makes `n` arrivals; runs the completion function if they are the last. Never blocks. Keep the
+  /// token: it is what a wait needs.
+  /// Requires: 1 <= n <= the arrivals still expected in this phase (diagnosed in debug builds).
+  arrival_token arrive(std::ptrdiff_t n = 1) {
+    const std::uint32_t phase = phase_.load(platform::memory_order_relaxed) & ~sleeping_;  // 1
+    take_off(n);
+    return arrival_token(phase);
+  }
+
+  /// Blocks until the phase of the token is over.
+  void wait(arrival_token&& arrival) const { wait_until(arrival, deadline::never()); }
+
+  void arrive_and_wait() { wait(arrive()); }
+
+  /// Arrives, and from the next phase on one arrival less is expected. When all have dropped, the
+  /// barrier is of no more use, but for waits for the last phase.
+  void arrive_and_drop() {
+    dropped_.fetch_add(1, platform::memory_order_relaxed);  // 2
+    take_off(1);
+  }
+
+  /// True if the phase of the token is over; never blocks.
+  bool try_wait(const arrival_token& arrival) const noexcept {
+    return word_waiter<is_over>(phase_, is_over{arrival.phase_}).ready();
+  }
+
+  /// As wait(), for at most `time`; after a time-out the arrival still counts: wait again.
+  template <class Rep, class Period>
+  wait_status wait_for(const arrival_token& arrival,
+                       std::chrono::duration<Rep, Period> time) const {
+    return wait_until(arrival, deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(const arrival_token& arrival,
+                         std::chrono::time_point<Clock, Duration> point) const {
+    return wait_until(arrival, deadline::at(point));
+  }
+  wait_status wait_until(const arrival_token& arrival, deadline until) const {
+    word_waiter<is_over> end(phase_, is_over{arrival.phase_});
+    const bool over = end.ready() || wait_registered(end, this, policy_, until,  // 7
+                                                     wait_engine::shared_yield_time);
+    return over ? wait_status::ready : wait_status::timed_out;
+  }
+
+ private:
+  static constexpr std::uint32_t sleeping_ = 1, one_ = 2;
+  static constexpr const char* kind = "lockstep::split_barrier";
+
+  /// What the waiters look for. Not whether the phase is the next one (Q3).
+  struct is_over {
+    std::uint32_t phase;
+    bool operator()(std::uint32_t word) const noexcept { return (word & ~sleeping_) != phase; }
+  };
+
+  static std::uint32_t checked(std::ptrdiff_t expected) {
+    if (expected < 0 || expected > (max)()) {
+      char message[120];
+      std::snprintf(message, sizeof message, "%s: %td arrivals expected, must be 0 to %td", kind,
+                    expected, (max)());
+      platform::fail<std::invalid_argument>(message);
+    }
+    return static_cast<std::uint32_t>(expected);
+  }
+
+  void take_off(std::ptrdiff_t n) {
+    if (misuse::diagnosed && (n < 1 || n > (max)())) {
+      report_arrivals(n, remaining_.load(platform::memory_order_relaxed));  // 8
+    }
+    const std::uint32_t count = static_cast<std::uint32_t>(n);
+    const std::uint32_t before = remaining_.fetch_sub(count, platform::memory_order_acq_rel);  // 3
+    if (misuse::diagnosed && count > before) report_arrivals(n, before);
+    if (before == count) complete();
+  }
+
+  [[noreturn]] LOCKSTEP_NOINLINE void report_arrivals(std::ptrdiff_t n, std::uint32_t left) const {
+    char text[160];
+    std::snprintf(text, sizeof text, "%td arrivals by %s, but %lu are expected in this phase", n,
+                  platform::label_of_this_thread().text, static_cast<unsigned long>(left));
+    misuse::report(this, kind, text);
+  }
+
+  /// On the last to arrive, while nobody else may use anything but phase_. An exception would leave
+  /// the phase neither ended nor running: noexcept makes it std::terminate.
+  void complete() noexcept {
+    completion_();
+    expected_ -= dropped_.load(platform::memory_order_relaxed);   // 4
+    dropped_.store(0, platform::memory_order_relaxed);            // 4
+    remaining_.store(expected_, platform::memory_order_relaxed);  // 5
+    // The number of the phase is nobody else's to change; the exchange clears the bit, should it be set.
+    const std::uint32_t next = (phase_.load(platform::memory_order_relaxed) | sleeping_) + 1;  // 1
+    const std::uint32_t old = phase_.exchange(next, platform::memory_order_release);           // 6
+    wake_sleepers(&phase_, old);
+  }
+
+  platform::line_gap before_;
+  platform::wait_word remaining_;
+  platform::wait_word dropped_;
+  std::uint32_t expected_;
+  CompletionFunction completion_;
+  platform::line_gap between_;
+  mutable platform::wait_word phase_;
+  wait_policy policy_;
+  platform::line_gap after_;
+};
+
+}  // namespace lockstep
+
+// lockstep/sync/tree_barrier.hpp -- barrier for many ranked threads: arrivals by a tree (layer: sync)
+//
+// The interface and the promise of barrier: no thread returns from arrive_and_wait(rank) before all
+// participants have called it, and what happens before any arrival in a phase happens before every
+// return from it. Arrivals spread over counters on lines of their own, so that many threads that arrive
+// at once do not queue for one line. For few participants barrier is simpler and smaller; where the two
+// meet has not been measured.
+//
+// Invariants
+//   T1  Every rank arrives at one leaf; the last to arrive at a node goes on to its parent, the last at
+//       the root ends the phase: exactly one a phase, after all others have arrived.
+//   T2  A node's counter is 0 whenever no phase is under way, and below its width between arrivals.
+//   T3  While any thread is between arrive and wait of phase p, every phase is p or p + 1.
+// Lifetime: by structure; destroy only after every call has returned.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access             order    pairs  why it suffices
+//   1  counter.fetch_add  acq_rel  1      the last at a node has seen all arrivals below it, and takes
+//                                         them along to the parent
+//   2  counter.store      relaxed  -      published by 1 at the parent or by the advance after it; the
+//                                         next arrivals, which have waited for that advance, come later
+//
+// Cost   per phase: one RMW per participant and per node, log(participants) in a row at most, 4 on one
+//        line at most; then participants - 1 fetches of the line of the phase. One line per 3
+//        participants. No system call unless somebody sleeps.
+// Source [YTL87] for the combining tree, [MCS91] for its use in barriers.
+
+namespace lockstep {
+
+/// Where the nodes of a combining tree lie in an array: the leaves first, level by level, the root last.
+/// A pure function of the number of participants and the fan-in, which is at least 2.
+class tree_shape {
+ public:
+  struct node {
+    std::size_t index;   ///< in the array
+    std::size_t width;   ///< how many arrive here
+    std::size_t parent;  ///< index; the node's own for the root
+  };
+
+  constexpr tree_shape(std::size_t participants, std::size_t fan_in) noexcept
+      : participants_(participants), fan_in_(fan_in) {}
+
+  std::size_t nodes() const noexcept {
+    std::size_t sum = 0, level = participants_;
+    do {
+      level = parents_of(level);
+      sum += level;
+    } while (level > 1);
+    return sum;
+  }
+
+  /// Calls f(node) for each node from the rank's leaf up while f returns true. Returns whether f
+  /// returned true at the root as well.
+  template <class F>
+  bool climb(std::size_t rank, F f) const {
+    std::size_t below = participants_, first = 0, at = rank;
+    while (true) {
+      const std::size_t level = parents_of(below);
+      at /= fan_in_;
+      const std::size_t rest = below - at * fan_in_;
+      const std::size_t index = first + at;
+      first += level;
+      const bool root = level == 1;
+      const node here = {index, rest < fan_in_ ? rest : fan_in_,
+                         root ? index : first + at / fan_in_};
+      if (!f(here)) return false;
+      if (root) return true;
+      below = level;
+    }
+  }
+
+ private:
+  std::size_t parents_of(std::size_t level) const noexcept {
+    return (level + fan_in_ - 1) / fan_in_;
+  }
+
+  std::size_t participants_;
+  std::size_t fan_in_;
+};
+
+/// The counters of a combining tree: tells the last of all participants that it is the last.
+class arrival_tree {
+ public:
+  /// The fan-in of [MCS91]'s arrival tree. Not measured against 8 here.
+  static constexpr std::size_t usual_fan_in = 4;
+
+  explicit arrival_tree(std::size_t participants, std::size_t fan_in = usual_fan_in)
+      : shape_(participants, fan_in), counters_(shape_.nodes()) {}
+
+  /// True for the last of all; every counter is 0 again then. Never blocks.
+  bool arrive(std::size_t rank) noexcept {
+    return shape_.climb(rank, [this](const tree_shape::node& at) noexcept {
+      platform::wait_word& counter = counters_[at.index].value;
+      if (counter.fetch_add(1, platform::memory_order_acq_rel) + 1 < at.width) return false;  // 1
+      counter.store(0, platform::memory_order_relaxed);                                       // 2
+      return true;
+    });
+  }
+
+ private:
+  tree_shape shape_;
+  platform::aligned_array<platform::padded<platform::wait_word>> counters_;
+};
+
+class tree_barrier {
+ public:
+  /// Fails if participants is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
+  explicit tree_barrier(std::size_t participants, wait_policy policy = wait_policy(),
+                        std::uint32_t first_phase = 0)
+      : tree_(platform::checked_count("lockstep::tree_barrier", "participants", participants)),
+        board_(1, participants, policy.when_crowded(participants > usable_cpus()), first_phase) {}
+  tree_barrier(const tree_barrier&) = delete;
+  tree_barrier& operator=(const tree_barrier&) = delete;
+
+  std::size_t participants() const noexcept { return board_.readers(); }
+  wait_policy policy() const noexcept { return board_.policy(); }
+
+  /// Blocks until all participants have arrived; false once terminated.
+  /// Requires: each rank used by one thread at a time. Fails if rank >= participants().
+  bool arrive_and_wait(std::size_t rank) {
+    arrive(rank);
+    return wait_until(rank, deadline::never()) == wait_status::ready;
+  }
+
+  /// The first half: tells the others that this thread is here. Never blocks.
+  /// Requires: the rank's previous arrival has been waited for.
+  void arrive(std::size_t rank) {
+    if (tree_.arrive(checked(rank))) board_.advance(0);
+  }
+
+  /// The second half: blocks until all have arrived; false once terminated.
+  /// Requires: arrive(rank) was called before.
+  bool wait(std::size_t rank) { return wait_until(rank, deadline::never()) == wait_status::ready; }
+  /// As wait() if all are there, else false; never blocks.
+  bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
+  /// As wait(), for at most `time`; after a time-out the arrival still counts: wait again.
+  template <class Rep, class Period>
+  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
+    return wait_until(rank, deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(std::size_t rank, std::chrono::time_point<Clock, Duration> point) {
+    return wait_until(rank, deadline::at(point));
+  }
+  wait_status wait_until(std::size_t rank, deadline until) {
+    return board_.wait_until(checked(rank), 0, 1, until);
+  }
+
+  /// Releases everybody; from now on every wait returns at once. Any thread may call it.
+  void terminate() { board_.terminate(); }
+  bool terminated() const noexcept { return board_.terminated(); }
+
+ private:
+  std::size_t checked(std::size_t rank) const {
+    return platform::checked_rank("lockstep::tree_barrier", "participants", rank, participants());
+  }
+
+  arrival_tree tree_;
+  phase_board board_;
+};
+
+}  // namespace lockstep
+
+// lockstep/team/joinable_thread.hpp -- a thread whose join waits by policy, and may time out (layer: team)
+//
+// std::thread's shape, and std::jthread's destructor: it joins. Everything the thread did happens before
+// the return of join(), or of a join_for() that says ready. An exception that leaves the thread's
+// function calls std::terminate, as for std::thread. There is no detach(): a thread that nobody can wait
+// for outlives what it uses, and at the end of the program the statics too.
+// For threads that work together again and again use team. Like std::thread, an object of this class is
+// for one thread at a time: two may not join the same one at once.
+//
+//   J1  The done bit is set as the last thing before the thread's thread-local objects are destroyed;
+//       join() waits for the bit by policy, then joins natively, which waits for those few destructors.
+//   J2  A thread that cannot be started leaves nothing behind: std::system_error, as for std::thread.
+//   J3  Joining an empty object, or a thread by itself, is refused with std::system_error
+//       (invalid_argument, resource_deadlock_would_occur) and changes nothing.
+//
+//   word      bit 1 done   bit 0 sleeping
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access          order    pairs     why it suffices
+//   1  word.fetch_or   release  the wait  with the acquire load of word_waiter.hpp; the native join orders
+//                                         the rest
+//
+// Cost   one heap block beside the thread's own; join of a thread that has ended: one load, native join.
+
+namespace lockstep {
+
+class joinable_thread {
+ public:
+  using id = std::thread::id;
+
+  /// No thread.
+  joinable_thread() noexcept = default;
+
+  /// Starts a thread that calls f(arguments...) on copies of its own, as std::thread does.
+  template <class Function, class... Arguments,
+            class = typename std::enable_if<
+                !std::is_same<typename std::decay<Function>::type, joinable_thread>::value &&
+                !std::is_same<typename std::decay<Function>::type, wait_policy>::value>::type>
+  explicit joinable_thread(Function&& f, Arguments&&... arguments)
+      : joinable_thread(wait_policy(), std::forward<Function>(f),
+                        std::forward<Arguments>(arguments)...) {}
+
+  /// The same, to be joined by `policy`.
+  template <class Function, class... Arguments>
+  joinable_thread(wait_policy policy, Function&& f, Arguments&&... arguments)
+      : shared_(
+            new shared(policy, std::forward<Function>(f), std::forward<Arguments>(arguments)...)) {}
+
+  joinable_thread(joinable_thread&&) noexcept = default;
+  /// Joins the thread that it had, if any.
+  joinable_thread& operator=(joinable_thread&& other) noexcept {
+    if (this == &other) return *this;
+    if (joinable()) join();
+    shared_ = std::move(other.shared_);
+    return *this;
+  }
+  ~joinable_thread() {
+    if (joinable()) join();
+  }
+
+  void swap(joinable_thread& other) noexcept { shared_.swap(other.shared_); }
+
+  /// True until the thread has been joined.
+  bool joinable() const noexcept { return shared_ != nullptr; }
+  /// That of no thread if not joinable().
+  id get_id() const noexcept { return joinable() ? shared_->thread.get_id() : id(); }
+
+  /// Blocks until the thread has ended. See J3.
+  void join() { join_until(deadline::never()); }
+
+  /// As join(), for at most `time` (but see J1): ready if joined, timed_out if it still runs.
+  template <class Rep, class Period>
+  wait_status join_for(std::chrono::duration<Rep, Period> time) {
+    return join_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status join_until(std::chrono::time_point<Clock, Duration> point) {
+    return join_until(deadline::at(point));
+  }
+  wait_status join_until(deadline until) {
+    check_joinable();
+    word_waiter<is_done> end(shared_->word, is_done());
+    if (!wait_engine::wait(end, shared_->policy, this_thread_history(), until,
+                           wait_engine::single_yield_time))
+      return wait_status::timed_out;
+    shared_->thread.join();
+    shared_.reset();
+    return wait_status::ready;
+  }
+
+ private:
+  static constexpr std::uint32_t done_ = 2;
+
+  struct is_done {
+    bool operator()(std::uint32_t word) const noexcept { return (word & done_) != 0; }
+  };
+
+  /// Sets the bit also where the system ends the thread by unwinding it (pthread_exit).
+  struct end_of_thread {
+    platform::wait_word& word;
+    ~end_of_thread() {
+      const std::uint32_t old = word.fetch_or(done_, platform::memory_order_release);  // 1
+      if ((old & 1u) != 0) platform::futex_wake_all(&word);
+    }
+  };
+
+  /// What the new thread calls, with its own copies of function and arguments.
+  struct body {
+    platform::wait_word* word;
+
+    template <class Function, class... Arguments>
+    void operator()(Function&& f, Arguments&&... arguments) const {
+      const end_of_thread at_end{*word};
+      call(std::is_member_pointer<typename std::decay<Function>::type>(), std::forward<Function>(f),
+           std::forward<Arguments>(arguments)...);
+    }
+
+   private:
+    // std::invoke is C++17's.
+    template <class Function, class... Arguments>
+    static void call(std::true_type /*member pointer*/, Function&& f, Arguments&&... arguments) {
+      std::mem_fn(f)(std::forward<Arguments>(arguments)...);
+    }
+    template <class Function, class... Arguments>
+    static void call(std::false_type, Function&& f, Arguments&&... arguments) {
+      std::forward<Function>(f)(std::forward<Arguments>(arguments)...);
+    }
+  };
+
+  /// Joined before it is freed, so that the thread may use it to its end.
+  struct shared {
+    platform::wait_word word;
+    wait_policy policy;
+    platform::thread thread;  // the last to be made
+
+    template <class... Callable>
+    explicit shared(wait_policy by, Callable&&... callable)
+        : word(0), policy(by), thread(body{&word}, std::forward<Callable>(callable)...) {}
+  };
+
+  struct no_thread : std::system_error {
+    explicit no_thread(const char* message)
+        : std::system_error(std::make_error_code(std::errc::invalid_argument), message) {}
+  };
+  struct own_thread : std::system_error {
+    explicit own_thread(const char* message)
+        : std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
+                            message) {}
+  };
+
+  void check_joinable() const {
+    if (!joinable()) {
+      platform::fail<no_thread>("lockstep::joinable_thread: join without a thread");
+    }
+    if (get_id() == std::this_thread::get_id()) {
+      platform::fail<own_thread>("lockstep::joinable_thread: a thread cannot join itself");
+    }
+  }
+
+  std::unique_ptr<shared> shared_;
+};
+
+inline void swap(joinable_thread& a, joinable_thread& b) noexcept { a.swap(b); }
 
 }  // namespace lockstep
 
@@ -2244,5 +5364,61 @@ class team {
   basic_phase_board<order> forks_;
   phase_board joins_;
 };
+
+}  // namespace lockstep
+
+// lockstep/wait/build_info.hpp -- how the library was built and what it found here (layer: wait)
+//
+// For bug reports and for programs that refuse to run without a native futex. The counterpart of
+// Argobots' ABT_info. Static facts and what the system granted; how a team is set up is for the team.
+
+namespace lockstep {
+
+/// The texts live for ever.
+struct build_information {
+  const char* version;
+  const char* futex;          ///< what sleeping threads sleep in
+  const char* process_fence;  ///< who pays between notifiers and sleepers, and what with
+  std::size_t cache_line_size;
+  const char* default_policy;
+  unsigned usable_cpus;  ///< affinity and quota, as when the process first asked
+  bool diagnoses_misuse;
+};
+
+inline build_information build_info() {
+  struct version_text {
+    char text[36];
+    version_text() noexcept {
+      std::snprintf(text, sizeof text, "%d.%d.%d", LOCKSTEP_VERSION_MAJOR, LOCKSTEP_VERSION_MINOR,
+                    LOCKSTEP_VERSION_PATCH);
+    }
+  };
+  static const version_text version;
+  build_information info;
+  info.version = version.text;
+  info.futex = platform::native_futex::name();
+  info.process_fence = platform::process_fence::name();
+  info.cache_line_size = platform::cache_line_size;
+  info.default_policy = "adaptive: spin while that pays, yield while that helps, sleep";
+  info.usable_cpus = platform::usable_cpus();
+  info.diagnoses_misuse = platform::diagnoses_misuse;
+  return info;
+}
+
+/// One line per item, "name: value\n".
+inline std::string to_string(const build_information& info) {
+  std::string text;
+  const auto add = [&text](const char* name, const std::string& value) {
+    text.append(name).append(": ").append(value).append("\n");
+  };
+  add("version", info.version);
+  add("futex", info.futex);
+  add("process fence", info.process_fence);
+  add("cache line size", std::to_string(info.cache_line_size));
+  add("default policy", info.default_policy);
+  add("usable cpus", std::to_string(info.usable_cpus));
+  add("diagnoses misuse", info.diagnoses_misuse ? "yes" : "no");
+  return text;
+}
 
 }  // namespace lockstep

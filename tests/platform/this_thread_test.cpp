@@ -9,6 +9,7 @@
 
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "lockstep/platform/usable_cpus.hpp"
@@ -69,6 +70,18 @@ TEST(this_thread, a_name_is_what_the_system_shows_cut_to_15_characters) {
     EXPECT_TRUE(name_this_thread(""));
     EXPECT_EQ(name(), "");
   });
+}
+
+TEST(this_thread, labels_tell_living_threads_apart_and_carry_their_names) {
+  const lockstep::platform::thread_label mine = lockstep::platform::label_of_this_thread();
+  EXPECT_EQ(mine.number, lockstep::platform::number_of_this_thread());
+  std::thread([&] {
+    lockstep::platform::name_this_thread("fifteen letters");
+    const lockstep::platform::thread_label other = lockstep::platform::label_of_this_thread();
+    EXPECT_NE(other.number, mine.number);
+    EXPECT_EQ(std::string(other.text),
+              "thread " + std::to_string(other.number) + " 'fifteen letters'");
+  }).join();
 }
 
 }  // namespace

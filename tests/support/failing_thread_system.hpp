@@ -27,8 +27,9 @@ class thread {
   inline static int starts_left = 0;
   inline static int running = 0;  // of the starting thread only
 
-  template <class Function>
-  explicit thread(Function f) : thread_(checked(std::move(f))) {
+  template <class Function, class... Arguments>
+  explicit thread(Function f, Arguments&&... arguments)
+      : thread_(checked(std::move(f), std::forward<Arguments>(arguments)...)) {
     ++running;
   }
   thread(thread&&) = default;
@@ -37,13 +38,15 @@ class thread {
     --running;
   }
 
+  std::thread::id get_id() const noexcept { return thread_.get_id(); }
+
  private:
-  template <class Function>
-  static std::thread checked(Function f) {
+  template <class Function, class... Arguments>
+  static std::thread checked(Function f, Arguments&&... arguments) {
     if (starts_left-- <= 0) {
       throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
     }
-    return std::thread(std::move(f));
+    return std::thread(std::move(f), std::forward<Arguments>(arguments)...);
   }
 
   std::thread thread_;

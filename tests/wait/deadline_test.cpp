@@ -91,6 +91,32 @@ TEST(deadline, that_overflows_only_with_the_clock_added_is_never) {
   EXPECT_FALSE(deadline::after(nanoseconds(1)).is_never());
 }
 
+TEST(deadline, at_a_point_of_any_clock_is_as_far_from_now_as_the_point_is) {
+  using steady = std::chrono::steady_clock;
+  using wall = std::chrono::system_clock;
+  scripted_system& system = scripted_system::reset();
+  for (const auto distance : {seconds(5), seconds(86400)}) {
+    // The script's clock stands still meanwhile, the others do not: at most a second, says the test.
+    const std::uint64_t wished =
+        static_cast<std::uint64_t>(nanoseconds(distance).count()) + system.now;
+    for (const deadline until :
+         {deadline::at(steady::now() + distance), deadline::at(wall::now() + distance)}) {
+      EXPECT_LE(until.nanoseconds(), wished + 1000);
+      EXPECT_GT(until.nanoseconds(), wished - 1000000000);
+    }
+  }
+}
+
+TEST(deadline, at_the_ends_of_a_clock_is_now_and_never) {
+  using steady = std::chrono::steady_clock;
+  using in_hours = std::chrono::time_point<std::chrono::system_clock, hours>;
+  EXPECT_EQ(deadline::at(steady::time_point::min()).nanoseconds(), 0u);
+  EXPECT_EQ(deadline::at(in_hours::min()).nanoseconds(), 0u);
+  EXPECT_EQ(deadline::at(steady::now() - seconds(1)).nanoseconds(), 0u);
+  EXPECT_EQ(deadline::at(steady::time_point()).nanoseconds(), 0u);
+  EXPECT_TRUE(deadline::at(in_hours::max()).is_never());
+}
+
 TEST(deadline, never_is_not_past_before_the_clock_ends) {
   EXPECT_FALSE(deadline::never().is_past(0));
   EXPECT_FALSE(deadline::never().is_past(lockstep::platform::no_deadline - 1));

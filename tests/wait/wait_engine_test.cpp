@@ -72,6 +72,11 @@ class wait_engine_test : public testing::Test {
     system_.on_yield = nullptr;
     return looks > 1;
   }
+  bool linger(wait_policy policy, deadline until = deadline::never()) {
+    system_.calls.clear();
+    what_.looks = what_.sleeps = 0;
+    return wait_engine::linger(what_, policy, history_, until);
+  }
   std::size_t yields() const { return system_.count(call::yield); }
 
   scripted_system& system_ = scripted_system::reset();
@@ -365,6 +370,38 @@ TEST_F(wait_engine_test, a_yield_of_just_the_limit_does_not_count_as_a_stranger)
   system_.yield_cost = long_yield - system_.clock_cost;
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(wait(wait_policy()));
   EXPECT_EQ(yields(), 1u) << "one such yield must not stop those of the next wait";
+}
+
+TEST_P(every_policy, lingering_never_sleeps_and_ends_by_itself) {
+  EXPECT_FALSE(linger(GetParam().policy));
+  EXPECT_EQ(what_.sleeps, 0u);
+  EXPECT_LE(yields(), yield_limit);
+}
+
+TEST_P(every_policy, lingering_ends_as_ready_in_whatever_look_that_is) {
+  EXPECT_FALSE(linger(GetParam().policy));
+  const std::size_t all = what_.looks;
+  for (std::size_t look = 1; look <= all; ++look) {
+    history_ = wait_history();
+    what_.ready_when = [&] { return what_.looks >= look; };
+    ASSERT_TRUE(linger(GetParam().policy));
+    ASSERT_EQ(what_.looks, look) << "went on after it was ready";
+  }
+}
+
+TEST_P(every_policy, lingering_ends_at_its_deadline) {
+  const deadline until = deadline::after(nanoseconds(500));
+  EXPECT_FALSE(linger(GetParam().policy, until));
+  EXPECT_LE(system_.now, until.nanoseconds() + 1000);
+}
+
+TEST_F(wait_engine_test, lingering_with_block_looks_once_and_with_spin_makes_no_yield) {
+  EXPECT_FALSE(linger(wait_policy::block()));
+  EXPECT_EQ(what_.looks, 1u);
+  EXPECT_TRUE(system_.calls.empty());
+  EXPECT_FALSE(linger(wait_policy::spin()));
+  EXPECT_GT(what_.looks, 1u);
+  EXPECT_EQ(yields(), 0u);
 }
 
 TEST_F(wait_engine_test, a_long_yield_in_which_it_got_ready_ends_the_wait_but_not_the_next_ones) {

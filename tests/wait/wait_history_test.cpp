@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -111,7 +112,7 @@ TEST(stage_trust, that_successes_restored_in_full_takes_four_failures_again) {
   }
 }
 
-TEST(stage_trust, probes_exactly_every_32nd_wait_while_there_is_none) {
+TEST(stage_trust, probes_exactly_once_an_interval_while_there_is_none) {
   for (const state& s : all_states()) {
     if (is_trusted(s.trust)) continue;
     for (int shift = 0; shift < probe_interval; ++shift) {
@@ -122,11 +123,18 @@ TEST(stage_trust, probes_exactly_every_32nd_wait_while_there_is_none) {
   }
 }
 
-TEST(stage_trust, first_probes_31_skipped_waits_after_it_ended) {
+TEST(stage_trust, first_probes_at_the_end_of_an_interval) {
   stage_trust trust;
   trust.failed_badly();
   EXPECT_EQ(tries_in(trust, probe_interval - 1), 0);
   EXPECT_EQ(tries_in(trust, probe_interval), 1);
+}
+
+TEST(this_thread_history, is_each_thread_s_own_and_begins_without_doubt) {
+  lockstep::this_thread_history().spinning.failed_badly();
+  EXPECT_EQ(&lockstep::this_thread_history(), &lockstep::this_thread_history());
+  std::thread([] { EXPECT_TRUE(lockstep::this_thread_history().spinning.asks()); }).join();
+  EXPECT_FALSE(lockstep::this_thread_history().spinning.asks());
 }
 
 }  // namespace

@@ -18,6 +18,16 @@
 #endif
 
 // Slow paths are kept out of line so that the fast path stays small enough to be inlined.
+/// 1: misuse of synchronisation objects is diagnosed (wait/misuse.hpp), as it is by default in builds
+/// without NDEBUG. Must be the same in the whole program.
+#if !defined(LOCKSTEP_DIAGNOSE_MISUSE)
+#if defined(NDEBUG)
+#define LOCKSTEP_DIAGNOSE_MISUSE 0
+#else
+#define LOCKSTEP_DIAGNOSE_MISUSE 1
+#endif
+#endif
+
 #if defined(__GNUC__)
 #define LOCKSTEP_NOINLINE __attribute__((noinline))
 #elif defined(_MSC_VER)
@@ -25,3 +35,11 @@
 #else
 #define LOCKSTEP_NOINLINE
 #endif
+
+namespace lockstep {
+namespace platform {
+
+constexpr bool diagnoses_misuse = LOCKSTEP_DIAGNOSE_MISUSE != 0;
+
+}  // namespace platform
+}  // namespace lockstep

@@ -61,6 +61,12 @@ class process_fence {
     return found;
   }
 
+  /// What the system gave: for reports.
+  static const char* name() noexcept {
+    return prepare() == kind::asymmetric ? "membarrier, the sleeper pays"
+                                         : "seq_cst fence, both pay";
+  }
+
   static void light() noexcept {
     if (static_cast<kind>(mode().load(memory_order_relaxed)) == kind::asymmetric) {  // 1
       signal_fence(memory_order_seq_cst);                                            // 2

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// lockstep/platform/this_thread.hpp -- placing and naming the calling thread (layer: platform)
+// lockstep/platform/this_thread.hpp -- placing, naming and telling the calling thread (layer: platform)
 //
-// Both are wishes: where the system has no such call, or refuses, they return false and nothing changes.
+// Placing and naming are wishes: where the system has no such call, or refuses, they return false and nothing changes.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
 
 #if defined(__linux__)
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace lockstep {
@@ -38,6 +42,35 @@ inline bool name_this_thread(const char* name) noexcept {
   (void)name;
   return false;
 #endif
+}
+
+/// A number of the calling thread that no other living thread has: the system's, where it has one.
+inline std::uint64_t number_of_this_thread() noexcept {
+#if defined(__linux__)
+  static thread_local const std::uint64_t number = static_cast<std::uint64_t>(syscall(SYS_gettid));
+  return number;
+#else
+  static thread_local const char here = 0;
+  return reinterpret_cast<std::uintptr_t>(&here);
+#endif
+}
+
+/// What a message calls a thread: "thread 4711 'lockstep 3'".
+struct thread_label {
+  std::uint64_t number;
+  char text[48];
+};
+
+inline thread_label label_of_this_thread() noexcept {
+  thread_label label;
+  label.number = number_of_this_thread();
+  char name[16] = {};
+#if defined(__linux__)
+  pthread_getname_np(pthread_self(), name, sizeof name);
+#endif
+  std::snprintf(label.text, sizeof label.text, "thread %llu '%s'",
+                static_cast<unsigned long long>(label.number), name);
+  return label;
 }
 
 }  // namespace platform

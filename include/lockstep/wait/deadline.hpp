@@ -36,6 +36,19 @@ class deadline {
     return length < platform::no_deadline - now ? deadline(now + length) : never();
   }
 
+  /// A point of any clock. That of a clock other than the steady one is taken as its distance from now:
+  /// setting that clock later moves it no more.
+  template <class Clock, class Duration>
+  static deadline at(std::chrono::time_point<Clock, Duration> point) {
+    const typename Clock::time_point now = Clock::now();
+    // As above: where the difference would overflow, it is known before it is taken.
+    using floating = std::chrono::duration<double, std::nano>;
+    const double distance =
+        floating(point.time_since_epoch()).count() - floating(now.time_since_epoch()).count();
+    if (distance < -1e9) return deadline(0);
+    return distance > 9.0e18 ? never() : after(point - now);
+  }
+
   constexpr bool is_never() const noexcept { return nanoseconds_ == platform::no_deadline; }
   constexpr std::uint64_t nanoseconds() const noexcept { return nanoseconds_; }
   bool is_past(std::uint64_t now) const noexcept { return now >= nanoseconds_; }

@@ -3,7 +3,8 @@
 //
 // One loop for all objects of the library: spin for a time, then yield while that helps, then sleep in
 // the kernel. What is waited for is a Waitable:
-//     bool ready() const noexcept        looks, with acquire order; never blocks
+//     bool ready() noexcept              looks, with acquire order; never blocks; may take what it finds,
+//                                        since nobody looks again once it was true
 //     void sleep(deadline until)         announces a sleeper, looks again, sleeps; may return any time
 // See sleeper_mark.hpp and sync/event.hpp for the two ways to be one, and for the notifier's side.
 //
@@ -59,6 +60,18 @@ class wait_engine {
     return what.ready() || wait_slowly(what, policy, history, until, yield_time);
   }
 
+  /// The stages of wait() before the sleep: true if it got ready in them, which block() has none of and
+  /// of which spin() has the default's. For locks, whose waiters then queue up.
+  template <class Waitable>
+  static bool linger(Waitable& what, wait_policy policy, wait_history& history,
+                     deadline until = deadline::never(),
+                     std::uint64_t yield_time = single_yield_time) {
+    if (what.ready()) return true;
+    if (policy.is_block()) return false;
+    if (policy.is_spin()) return spin(what, spin_budget, until);
+    return linger_slowly(what, policy, history, until, yield_time);
+  }
+
  private:
   static constexpr std::uint64_t spin_budget = 2000;
   static constexpr unsigned yield_limit = 64;
@@ -69,19 +82,18 @@ class wait_engine {
   LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
                                             wait_history& history, deadline until,
                                             std::uint64_t yield_time) {
-    if (policy.is_adaptive()) return wait_adaptively(what, policy, history, until, yield_time);
     if (policy.is_spin()) return spin(what, platform::no_deadline, until) || what.ready();
-    if (policy.is_hybrid()) {
-      const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
-      if (spin(what, budget, until)) return true;
-      if (yield(what, history.yielding, until, yield_time)) return true;
-    }
+    if (!policy.is_block() && linger_slowly(what, policy, history, until, yield_time)) return true;
     return sleep(what, until);
   }
 
   template <class Waitable>
-  static bool wait_adaptively(Waitable& what, wait_policy policy, wait_history& history,
-                              deadline until, std::uint64_t yield_time) {
+  static bool linger_slowly(Waitable& what, wait_policy policy, wait_history& history,
+                            deadline until, std::uint64_t yield_time) {
+    if (policy.is_hybrid()) {
+      const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
+      return spin(what, budget, until) || yield(what, history.yielding, until, yield_time);
+    }
     const bool may_spin = !policy.is_crowded() && usable_cpus() > 1;
     if (may_spin && history.spinning.asks()) {
       if (spin(what, spin_budget, until)) {
@@ -90,8 +102,7 @@ class wait_engine {
       }
       history.spinning.failed();
     }
-    if (history.yielding.asks() && yield(what, history.yielding, until, yield_time)) return true;
-    return sleep(what, until);
+    return history.yielding.asks() && yield(what, history.yielding, until, yield_time);
   }
 
   /// Polls for `budget` nanoseconds. The first polls go without a look at the clock, which costs as
@@ -113,7 +124,7 @@ class wait_engine {
   }
 
   template <class Waitable>
-  static bool poll(const Waitable& what) {
+  static bool poll(Waitable& what) {
     for (unsigned i = 0; i < polls_per_look_at_clock; ++i) {
       platform::cpu_relax();
       if (what.ready()) return true;
@@ -123,8 +134,7 @@ class wait_engine {
 
   /// Gives the CPU to others while that helps.
   template <class Waitable>
-  static bool yield(const Waitable& what, stage_trust& trust, deadline until,
-                    std::uint64_t yield_time) {
+  static bool yield(Waitable& what, stage_trust& trust, deadline until, std::uint64_t yield_time) {
     const std::uint64_t start = platform::monotonic_nanoseconds();
     std::uint64_t before = start;
     for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {

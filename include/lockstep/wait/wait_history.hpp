@@ -44,6 +44,12 @@ struct wait_history {
   stage_trust yielding;
 };
 
+/// What the calling thread has learnt, for objects whose waiters are too many to have a place in them.
+inline wait_history& this_thread_history() noexcept {
+  static thread_local wait_history history;
+  return history;
+}
+
 static_assert(sizeof(wait_history) == 4, "small objects hold a history");
 
 }  // namespace lockstep

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// lockstep/sync/eventual.hpp -- one value, set once, read by many (layer: sync)
+//
+// get() blocks until the value is set and returns it, or throws the exception that was set in its place.
+// What happens before set_value() happens before every return from get() and wait(). Argobots' eventual;
+// unlike std::promise and std::future there is one object, no heap, and any number of readers.
+// Ready after several contributions: future_set. No value and several notifiers: latch.
+//
+// Invariants
+//   V1  Of all who set, one makes the claim bit; the others fail. Only the claimer writes the content.
+//   V2  An outcome bit is set after the content is complete, and stays until reset().
+//   V3  If the constructor of T throws, the claim is given back and the eventual is empty as before: the
+//       setter has the exception and decides, for instance to set_exception().
+//   V4  Who sets touches nothing after setting the outcome bit but the address, in a futex wake: when
+//       all waits have returned the last reader may destroy the eventual.
+//
+//   word_     bit 3 failed   bit 2 ready   bit 1 claimed   bit 0 sleeping (may be set with no sleeper)
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access           order    pairs  why it suffices
+//   1  word.fetch_or    acquire  2      the claimer writes after what a failed claimer wrote
+//   2  word.fetch_and   release  1      the other half
+//   3  word.fetch_or    release  4      the readers see the content; later changes are all RMWs
+//   4  until word       acquire  3      the other half (1 of word_waiter.hpp)
+//   5  word.load        relaxed  -      after 4: the outcome does not change any more. In the
+//                                       destructor and in reset() there is nobody else
+//   6  word.store       relaxed  -      reset() requires that nobody else is there
+//
+// Cost   set: two RMWs. get: one load when set. No system call unless a reader sleeps. 8 bytes, 4 of
+//        state and 4 of policy, and the value or a std::exception_ptr in one place.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "../platform/config.hpp"
+#include "../platform/error.hpp"
+#include "../wait/word_waiter.hpp"
+
+namespace lockstep {
+
+/// What eventual<T> and eventual<void> have in common; not for use by itself.
+template <class Content>
+class eventual_base {
+ public:
+  eventual_base(const eventual_base&) = delete;
+  eventual_base& operator=(const eventual_base&) = delete;
+
+  /// Sets an exception in place of the value: get() throws it. Fails if the eventual is set already, or
+  /// if there is no exception.
+  void set_exception(std::exception_ptr error) {
+    if (error == nullptr) {
+      platform::fail<std::invalid_argument>(
+          "lockstep::eventual: set_exception without an exception");
+    }
+    claim ours(*this);
+    ::new (static_cast<void*>(&error_)) std::exception_ptr(std::move(error));
+    ours.publish(failed_);
+  }
+
+  /// True if a value or an exception is there; never blocks.
+  bool is_ready() const noexcept {
+    return word_waiter<bool (*)(std::uint32_t)>(word_, is_settled).ready();
+  }
+  bool try_wait() const noexcept { return is_ready(); }
+
+  /// Blocks until a value or an exception is there; throws nothing of it.
+  void wait() const { wait_until(deadline::never()); }
+
+  /// As wait(), for at most `time`: ready or timed_out.
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
+    return wait_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) const {
+    return wait_until(deadline::at(point));
+  }
+  wait_status wait_until(deadline until) const {
+    return wait_until_word(word_, is_settled, policy_, until) ? wait_status::ready  // 4
+                                                              : wait_status::timed_out;
+  }
+
+  /// Destroys value or exception; the eventual can be set anew.
+  /// Requires: nobody waits, reads or sets, and who did so has told this thread.
+  void reset() noexcept {
+    destroy_content();
+    word_.store(0, platform::memory_order_relaxed);  // 6
+  }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+ protected:
+  explicit constexpr eventual_base(wait_policy policy) noexcept
+      : word_(0), policy_(policy), nothing_(0) {}
+  ~eventual_base() {
+    misuse::destroying(&word_, "lockstep::eventual");
+    destroy_content();
+  }
+
+  template <class... Arguments>
+  void set(Arguments&&... arguments) {
+    claim ours(*this);
+    ::new (static_cast<void*>(&content_)) Content(std::forward<Arguments>(arguments)...);
+    ours.publish(ready_);
+  }
+
+  const Content& get_content() const {
+    wait();
+    if ((word_.load(platform::memory_order_relaxed) & failed_) != 0) rethrow();  // 5
+    return content_;
+  }
+
+ private:
+  static constexpr std::uint32_t claimed_ = 2, ready_ = 4, failed_ = 8;
+
+  static bool is_settled(std::uint32_t word) noexcept { return word >= ready_; }
+
+  /// The right to write the content; given back unless used.
+  class claim {
+   public:
+    explicit claim(eventual_base& of) : owner_(&of) {
+      if ((of.word_.fetch_or(claimed_, platform::memory_order_acquire) & claimed_) != 0) {  // 1
+        platform::fail<std::logic_error>("lockstep::eventual: set, but it is set already");
+      }
+    }
+    ~claim() {
+      if (owner_ != nullptr)
+        owner_->word_.fetch_and(~claimed_, platform::memory_order_release);  // 2
+    }
+    claim(const claim&) = delete;
+    claim& operator=(const claim&) = delete;
+
+    void publish(std::uint32_t outcome) {
+      platform::wait_word& word = owner_->word_;
+      owner_ = nullptr;
+      wake_sleepers(&word, word.fetch_or(outcome, platform::memory_order_release));  // 3
+    }
+
+   private:
+    eventual_base* owner_;
+  };
+
+  [[noreturn]] LOCKSTEP_NOINLINE void rethrow() const {
+#if LOCKSTEP_HAS_EXCEPTIONS
+    std::rethrow_exception(error_);
+#else
+    platform::fail<std::runtime_error>("lockstep::eventual: get, but it holds an exception");
+#endif
+  }
+
+  void destroy_content() noexcept {
+    const std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 5
+    if ((word & ready_) != 0) content_.~Content();
+    if ((word & failed_) != 0) error_.~exception_ptr();
+  }
+
+  mutable platform::wait_word word_;
+  wait_policy policy_;
+  union {
+    unsigned char nothing_;
+    Content content_;
+    std::exception_ptr error_;  // in every build: the layout is the same without exceptions
+  };
+};
+
+template <class T>
+class eventual : public eventual_base<T> {
+  static_assert(std::is_object<T>::value && !std::is_const<T>::value,
+                "an eventual holds an object: no reference, no const");
+
+ public:
+  explicit constexpr eventual(wait_policy policy = wait_policy()) noexcept
+      : eventual_base<T>(policy) {}
+
+  /// Sets the value and lets all readers go. Fails if the eventual is set already, or is being set.
+  void set_value(const T& value) { this->set(value); }
+  void set_value(T&& value) { this->set(std::move(value)); }
+  template <class... Arguments>
+  void emplace(Arguments&&... arguments) {
+    this->set(std::forward<Arguments>(arguments)...);
+  }
+
+  /// Blocks until the value is set. It lives until reset() or the end of the eventual.
+  const T& get() const { return this->get_content(); }
+};
+
+/// Stands for the value of an eventual<void>.
+struct no_value {};
+
+template <>
+class eventual<void> : public eventual_base<no_value> {
+ public:
+  explicit constexpr eventual(wait_policy policy = wait_policy()) noexcept
+      : eventual_base<no_value>(policy) {}
+
+  void set_value() { set(); }
+  void get() const { get_content(); }
+};
+
+static_assert(sizeof(eventual<std::uint32_t>) <= 8 + sizeof(std::exception_ptr) &&
+                  sizeof(eventual<void>) == 8 + sizeof(std::exception_ptr),
+              "a word of state, one of policy, and the content");
+
+}  // namespace lockstep

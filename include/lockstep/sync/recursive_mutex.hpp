@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// lockstep/sync/recursive_mutex.hpp -- a mutex that its holder may lock again (layer: sync)
+//
+// As mutex (mutex.hpp), but a thread that holds it may lock it again, and holds it until it has unlocked
+// it as often. Prefer a plain mutex: who locks twice usually does not know what state he finds.
+//
+//   R1  owner_ is the number of the holder while depth_ > 0, else 0; only the holder writes either. So a
+//       thread that finds its own number there holds the lock, whatever others do meanwhile.
+//
+// Memory order (# marks the line)
+//   #  access       order    pairs  why it suffices
+//   1  owner.load   relaxed  -      only our own number says anything, and we wrote it ourselves (R1)
+//   2  owner.store  relaxed  -      as 1; the mutex orders the rest
+//
+// Cost   the first lock and the last unlock: those of mutex, and a store. Others: a load. 24 bytes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "../platform/this_thread.hpp"
+#include "../wait/misuse.hpp"
+#include "mutex.hpp"
+
+namespace lockstep {
+
+class recursive_mutex {
+ public:
+  explicit constexpr recursive_mutex(wait_policy policy = wait_policy()) noexcept
+      : mutex_(policy), depth_(0), owner_(0) {}
+  recursive_mutex(const recursive_mutex&) = delete;
+  recursive_mutex& operator=(const recursive_mutex&) = delete;
+
+  /// Blocks until the calling thread holds the lock once more.
+  void lock() {
+    if (enter_again()) return;
+    mutex_.lock();
+    enter();
+  }
+
+  /// As lock(), but false where it would block.
+  bool try_lock() { return enter_again() || (mutex_.try_lock() && enter()); }
+
+  /// As lock(), for at most `time`; false if the lock was not to be had.
+  template <class Rep, class Period>
+  bool try_lock_for(std::chrono::duration<Rep, Period> time) {
+    return try_lock_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_until(std::chrono::time_point<Clock, Duration> point) {
+    return try_lock_until(deadline::at(point));
+  }
+  bool try_lock_until(deadline until) {
+    return enter_again() || (mutex_.try_lock_until(until) && enter());
+  }
+
+  /// Requires: the calling thread holds the lock.
+  void unlock() {
+    misuse::check_owner(&mutex_, "lockstep::recursive_mutex");
+    if (--depth_ > 0) return;
+    owner_.store(0, platform::memory_order_relaxed);  // 2
+    mutex_.unlock();
+  }
+
+  wait_policy policy() const noexcept { return mutex_.policy(); }
+
+ private:
+  bool is_mine() const noexcept {
+    return owner_.load(platform::memory_order_relaxed) == platform::number_of_this_thread();  // 1
+  }
+  bool enter() {
+    owner_.store(platform::number_of_this_thread(), platform::memory_order_relaxed);  // 2
+    depth_ = 1;
+    return true;
+  }
+  bool enter_again() {
+    if (!is_mine()) return false;
+    ++depth_;
+    return true;
+  }
+
+  mutex mutex_;
+  std::uint32_t depth_;
+  platform::atomic<std::uint64_t> owner_;
+};
+
+/// For programs that change a type: the timed operations are there.
+using recursive_timed_mutex = recursive_mutex;
+
+}  // namespace lockstep

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// lockstep/wait/misuse.hpp -- tells who did what wrong, in debug builds (layer: wait)
+//
+// Where LOCKSTEP_DIAGNOSE_MISUSE is 1 (the default without NDEBUG), objects register who owns them and
+// who waits on them in a table beside them, so that their layout is the same in every build. Misuse ends
+// the program with a message that names the object's kind and address and both threads. Elsewhere every
+// function here is empty.
+//
+// The table is behind locks, which order more than the objects themselves promise: look for missing
+// order (ThreadSanitizer) with the diagnosis switched off.
+//
+// Cost   with diagnosis: a lock and a search, about 100 ns a call. Without: nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "../platform/config.hpp"
+#include "../platform/this_thread.hpp"
+
+namespace lockstep {
+namespace misuse {
+
+constexpr bool diagnosed = platform::diagnoses_misuse;
+
+/// Prints "kind at address: text" and aborts.
+[[noreturn]] LOCKSTEP_NOINLINE inline void report(const void* object, const char* kind,
+                                                  const char* text) {
+  std::fprintf(stderr, "%s at %p: %s\n", kind, object, text);
+  std::abort();
+}
+
+/// Who has to do with which object. One table for the process.
+class registry {
+ public:
+  enum class role { owner, reader, waiter };
+
+  static void add(const void* object, role as) {
+    bucket& home = bucket_of(object);
+    const std::lock_guard<std::mutex> lock(home.mutex);
+    home.entries.push_back(entry{object, as, platform::label_of_this_thread()});
+  }
+
+  /// Takes one entry of the calling thread out; false if there is none.
+  static bool remove(const void* object, role as) {
+    bucket& home = bucket_of(object);
+    const std::lock_guard<std::mutex> lock(home.mutex);
+    for (std::size_t i = 0; i < home.entries.size(); ++i) {
+      const entry& each = home.entries[i];
+      if (each.object != object || each.as != as ||
+          each.who.number != platform::number_of_this_thread())
+        continue;
+      home.entries[i] = home.entries.back();
+      home.entries.pop_back();
+      return true;
+    }
+    return false;
+  }
+
+  /// Any thread in that role; its number is 0 if there is none.
+  static platform::thread_label find(const void* object, role as) {
+    bucket& home = bucket_of(object);
+    const std::lock_guard<std::mutex> lock(home.mutex);
+    for (const entry& each : home.entries) {
+      if (each.object == object && each.as == as) return each.who;
+    }
+    return platform::thread_label();
+  }
+
+ private:
+  struct entry {
+    const void* object;
+    role as;
+    platform::thread_label who;
+  };
+  struct bucket {
+    std::mutex mutex;
+    std::vector<entry> entries;
+  };
+
+  // Never destroyed: static objects may be used until the very end.
+  static bucket& bucket_of(const void* object) {
+    constexpr std::size_t count = 64;
+    static bucket* const table = new bucket[count];
+    return table[reinterpret_cast<std::uintptr_t>(object) / 8 % count];
+  }
+};
+
+/// "... by thread 1 'a', but <relation> thread 2 'b'".
+[[noreturn]] LOCKSTEP_NOINLINE inline void report_two(const void* object, const char* kind,
+                                                      const char* deed, const char* relation,
+                                                      const platform::thread_label& other) {
+  char text[240];
+  std::snprintf(text, sizeof text, "%s by %s, but %s %s", deed,
+                platform::label_of_this_thread().text, relation, other.text);
+  report(object, kind, text);
+}
+
+/// Before the calling thread waits to own `object`.
+inline void locking(const void* object, const char* kind) {
+  if (!diagnosed) return;
+  const platform::thread_label owner = registry::find(object, registry::role::owner);
+  if (owner.number != platform::number_of_this_thread()) return;
+  report_two(object, kind, "locked", "it is held already by the same", owner);
+}
+
+/// The calling thread owns `object` now.
+inline void locked(const void* object) {
+  if (diagnosed) registry::add(object, registry::role::owner);
+}
+
+/// Before the calling thread unlocks `object`, once or for good.
+inline void check_owner(const void* object, const char* kind) {
+  if (!diagnosed) return;
+  const platform::thread_label owner = registry::find(object, registry::role::owner);
+  if (owner.number == 0) report(object, kind, "unlocked, but nobody has locked it");
+  if (owner.number != platform::number_of_this_thread()) {
+    report_two(object, kind, "unlocked", "it is held by", owner);
+  }
+}
+
+/// Before the calling thread gives `object` up.
+inline void unlocking(const void* object, const char* kind) {
+  if (!diagnosed) return;
+  check_owner(object, kind);
+  registry::remove(object, registry::role::owner);
+}
+
+/// As locked() and unlocking(), for one of several readers.
+inline void locked_shared(const void* object) {
+  if (diagnosed) registry::add(object, registry::role::reader);
+}
+inline void unlocking_shared(const void* object, const char* kind) {
+  if (!diagnosed || registry::remove(object, registry::role::reader)) return;
+  const platform::thread_label reader = registry::find(object, registry::role::reader);
+  if (reader.number == 0) report(object, kind, "unlocked by a reader, but no reader holds it");
+  report_two(object, kind, "unlocked", "it is held by", reader);
+}
+
+/// The calling thread waits on `object` while this lives.
+class waiting_scope {
+ public:
+  explicit waiting_scope(const void* object) : object_(object) {
+    if (diagnosed) registry::add(object_, registry::role::waiter);
+  }
+  ~waiting_scope() {
+    if (diagnosed) registry::remove(object_, registry::role::waiter);
+  }
+  waiting_scope(const waiting_scope&) = delete;
+  waiting_scope& operator=(const waiting_scope&) = delete;
+
+ private:
+  const void* object_;
+};
+
+/// In the destructor of `object`.
+inline void destroying(const void* object, const char* kind) {
+  if (!diagnosed) return;
+  const platform::thread_label waiter = registry::find(object, registry::role::waiter);
+  if (waiter.number != 0) report_two(object, kind, "destroyed", "there waits on it", waiter);
+}
+
+/// As destroying(), of an object that can be owned.
+inline void destroying_lock(const void* object, const char* kind) {
+  destroying(object, kind);
+  if (!diagnosed) return;
+  const platform::thread_label owner = registry::find(object, registry::role::owner);
+  if (owner.number != 0) report_two(object, kind, "destroyed", "it is held by", owner);
+  const platform::thread_label reader = registry::find(object, registry::role::reader);
+  if (reader.number != 0) report_two(object, kind, "destroyed", "it is held by", reader);
+}
+
+}  // namespace misuse
+}  // namespace lockstep

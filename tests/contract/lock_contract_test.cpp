@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// tests/contract/lock_contract_test.cpp -- what every lock promises, under every policy
+//
+// One typed suite over mutex, recursive_mutex and both sides of shared_mutex. The counters are plain data:
+// a hole in the exclusion is a wrong sum here and a report under ThreadSanitizer, a lost wake-up a ctest
+// timeout.
+#include <lockstep/sync/mutex.hpp>
+#include <lockstep/sync/recursive_mutex.hpp>
+#include <lockstep/sync/shared_mutex.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <shared_mutex>
+
+#include "support/asleep.hpp"
+#include "support/policies.hpp"
+#include "support/threads.hpp"
+
+namespace {
+
+using lockstep::test::named_policy;
+using lockstep::test::run_threads;
+using namespace std::chrono_literals;
+
+constinit lockstep::mutex static_mutex;
+constinit lockstep::recursive_mutex static_recursive_mutex;
+constinit lockstep::shared_mutex static_shared_mutex;
+
+template <class Lock>
+class lock_contract : public testing::Test {
+ protected:
+  template <class Body>
+  void for_all_policies(Body body) {
+    for (const named_policy& named : lockstep::test::all_policies()) {
+      SCOPED_TRACE(named.name);
+      body(named.policy);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+  /// Pure spinners in a crowd hand over once a time slice.
+  static int rounds(lockstep::wait_policy policy, unsigned threads, int plenty) {
+    return policy.is_spin() && threads > lockstep::platform::usable_cpus() ? plenty / 100 + 2
+                                                                           : plenty;
+  }
+};
+
+/// Whether nothing keeps others out, however often it is locked: a lock that still counts how often a
+/// waiter is overtaken, with no waiter there, closes after a while.
+template <class Lock>
+bool stays_free(Lock& lock) {
+  for (int i = 0; i < 10000; ++i) {
+    if (!lock.try_lock()) return false;
+    lock.unlock();
+  }
+  return true;
+}
+
+using locks = testing::Types<lockstep::mutex, lockstep::recursive_mutex, lockstep::shared_mutex>;
+TYPED_TEST_SUITE(lock_contract, locks);
+
+TYPED_TEST(lock_contract, M1_no_two_threads_are_inside_and_each_sees_what_the_last_one_did) {
+  this->for_all_policies([&](lockstep::wait_policy policy) {
+    for (const unsigned threads : {2u, 3u, 16u}) {
+      const int rounds = this->rounds(policy, threads, 3000);
+      TypeParam lock(policy);
+      long sum = 0;
+      run_threads(threads, [&](std::size_t) {
+        for (int i = 0; i < rounds; ++i) {
+          lock.lock();
+          ++sum;
+          lock.unlock();
+        }
+      });
+      EXPECT_EQ(sum, static_cast<long>(threads) * rounds);
+    }
+  });
+}
+
+TYPED_TEST(lock_contract, M1_holds_with_blocking_trying_and_timed_takers_side_by_side) {
+  this->for_all_policies([&](lockstep::wait_policy policy) {
+    const int rounds = this->rounds(policy, 6, 1000);
+    TypeParam lock(policy);
+    long sum = 0;
+    std::atomic<long> taken{0};
+    run_threads(6, [&](std::size_t rank) {
+      for (int i = 0; i < rounds; ++i) {
+        if (rank % 3 == 1 && !lock.try_lock()) continue;
+        if (rank % 3 == 2 && !lock.try_lock_for(std::chrono::microseconds(i % 7))) continue;
+        if (rank % 3 == 0) lock.lock();
+        ++sum;
+        lock.unlock();
+        ++taken;
+      }
+    });
+    EXPECT_EQ(sum, taken.load());
+    EXPECT_GE(sum, 2 * rounds) << "those who block get it every time";
+    EXPECT_TRUE(stays_free(lock)) << "nothing is left behind by those who gave up";
+  });
+}
+
+TYPED_TEST(lock_contract, a_held_lock_is_not_to_be_had_and_a_timed_try_ends) {
+  this->for_all_policies([&](lockstep::wait_policy policy) {
+    TypeParam lock(policy);
+    lock.lock();
+    run_threads(1, [&](std::size_t) {
+      EXPECT_FALSE(lock.try_lock());
+      for (const auto time : {-1us, 0us, 1us, 100us, 3000us}) {
+        EXPECT_FALSE(lock.try_lock_for(time));
+      }
+      EXPECT_FALSE(lock.try_lock_until(std::chrono::steady_clock::now() + 100us));
+      EXPECT_FALSE(lock.try_lock_until(std::chrono::system_clock::now() + 100us));
+    });
+    lock.unlock();
+    run_threads(1, [&](std::size_t) {
+      EXPECT_TRUE(lock.try_lock_for(0s)) << "a free lock is taken even when the time is over";
+      lock.unlock();
+      EXPECT_TRUE(lock.try_lock_for(std::chrono::hours(24 * 365 * 500))) << "overflows to never";
+      lock.unlock();
+    });
+  });
+}
+
+/// Runs `first` under the lock, then `second` by a thread that has gone to sleep for the lock meanwhile.
+template <class Lock, class First, class Second>
+void sleep_for_it(Lock& lock, First first, Second second) {
+  lockstep::test::watched_thread sleeper;
+  std::atomic<bool> held{false};
+  run_threads(2, [&](std::size_t rank) {
+    if (rank == 0) {
+      lock.lock();
+      held.store(true, std::memory_order_release);
+      sleeper.wait_until_asleep();
+      first();
+    } else {
+      while (!held.load(std::memory_order_acquire)) std::this_thread::yield();
+      sleeper.enter();
+      second();
+    }
+  });
+}
+
+TYPED_TEST(lock_contract, M2_an_unlock_wakes_one_who_sleeps) {
+  for (const named_policy& named : lockstep::test::crowd_safe_policies()) {
+    SCOPED_TRACE(named.name);
+    TypeParam lock(named.policy);
+    bool done = false;
+    sleep_for_it(
+        lock,
+        [&] {
+          done = true;
+          lock.unlock();
+        },
+        [&] {
+          lock.lock();
+          EXPECT_TRUE(done);
+          lock.unlock();
+        });
+  }
+}
+
+TYPED_TEST(lock_contract, M3_a_sleeper_that_gives_up_leaves_a_working_lock) {
+  for (const named_policy& named : lockstep::test::crowd_safe_policies()) {
+    SCOPED_TRACE(named.name);
+    TypeParam lock(named.policy);
+    std::atomic<bool> gave_up{false};
+    sleep_for_it(
+        lock,
+        [&] {
+          while (!gave_up.load(std::memory_order_acquire)) std::this_thread::yield();
+          lock.unlock();
+          EXPECT_TRUE(stays_free(lock)) << "nobody is waited for any more";
+        },
+        [&] {
+          EXPECT_FALSE(lock.try_lock_for(20ms));
+          gave_up.store(true, std::memory_order_release);
+        });
+  }
+}
+
+TYPED_TEST(lock_contract, M3_waiters_that_give_up_while_they_are_being_woken_leave_a_working_lock) {
+  for (const named_policy& named : lockstep::test::crowd_safe_policies()) {
+    SCOPED_TRACE(named.name);
+    TypeParam lock(named.policy);
+    long sum = 0;
+    std::atomic<long> taken{0};
+    run_threads(6, [&](std::size_t rank) {
+      for (int i = 0; i < 200; ++i) {
+        const auto time = std::chrono::microseconds((i * 37 + static_cast<int>(rank) * 11) % 200);
+        if (!lock.try_lock_for(time)) continue;
+        // About as long as a wake-up takes.
+        const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(i % 60);
+        while (std::chrono::steady_clock::now() < end) continue;
+        ++sum;
+        lock.unlock();
+        ++taken;
+      }
+    });
+    EXPECT_EQ(sum, taken.load());
+    EXPECT_TRUE(stays_free(lock));
+  }
+}
+
+TYPED_TEST(lock_contract, M5_the_last_holder_may_destroy_it_while_another_is_still_in_unlock) {
+  this->for_all_policies([&](lockstep::wait_policy policy) {
+    const int rounds = policy.is_spin() ? 100 : 1000;
+    for (int i = 0; i < rounds; ++i) {
+      auto* const storage = new unsigned char[sizeof(TypeParam)];
+      auto* const lock = ::new (storage) TypeParam(policy);
+      bool other_was_in = false;
+      run_threads(2, [&](std::size_t) {
+        lock->lock();
+        const bool is_last = other_was_in;
+        other_was_in = true;
+        lock->unlock();
+        if (!is_last) return;
+        lock->~TypeParam();
+        std::memset(storage, 0xA5, sizeof(TypeParam));
+        for (std::size_t at = 0; at < sizeof(TypeParam); ++at) ASSERT_EQ(storage[at], 0xA5);
+        delete[] storage;
+      });
+    }
+  });
+}
+
+TYPED_TEST(lock_contract, works_with_the_lock_objects_of_the_standard_library) {
+  TypeParam first, second;
+  {
+    const std::scoped_lock both(first, second);
+    run_threads(1, [&](std::size_t) { EXPECT_FALSE(first.try_lock() || second.try_lock()); });
+  }
+  std::unique_lock<TypeParam> lock(first, std::defer_lock);
+  EXPECT_TRUE(lock.try_lock_for(1s));
+  EXPECT_TRUE(lock.owns_lock());
+}
+
+TEST(static_locks, zero_initialised_storage_is_a_free_lock) {
+  alignas(8) const unsigned char zeros[64] = {};
+  EXPECT_EQ(std::memcmp(static_cast<void*>(&static_mutex), zeros, sizeof static_mutex), 0);
+  EXPECT_EQ(std::memcmp(static_cast<void*>(&static_shared_mutex), zeros, 8), 0);
+  EXPECT_EQ(std::memcmp(static_cast<void*>(&static_recursive_mutex), zeros,
+                        sizeof static_recursive_mutex),
+            0);
+  EXPECT_TRUE(static_mutex.try_lock());
+  static_mutex.unlock();
+}
+
+}  // namespace

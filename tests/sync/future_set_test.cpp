@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// tests/sync/future_set_test.cpp -- ready after n contributions from any threads
+#include <lockstep/sync/future_set.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "support/policies.hpp"
+#include "support/threads.hpp"
+
+namespace {
+
+using lockstep::future_set;
+using lockstep::wait_status;
+using lockstep::test::run_threads;
+using values = lockstep::future_values<long>;
+
+static_assert(!std::is_copy_constructible<future_set<int>>::value, "not copyable");
+static_assert(!std::is_move_constructible<future_set<void>>::value, "not movable");
+
+class future_set_with_policy : public testing::TestWithParam<lockstep::test::named_policy> {};
+INSTANTIATE_TEST_SUITE_P(policies, future_set_with_policy,
+                         testing::ValuesIn(lockstep::test::all_policies()),
+                         lockstep::test::policy_name);
+
+std::exception_ptr error_with(const char* text) {
+  return std::make_exception_ptr(std::runtime_error(text));
+}
+
+template <class Call>
+std::string message_of(Call call) {
+  try {
+    call();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "no exception";
+}
+
+TEST(future_set, C1_contributions_have_indices_and_one_too_many_fails_by_name) {
+  const std::string text = "lockstep::future_set: contributed, but all 2 contributions are made";
+  future_set<long> set(2);
+  EXPECT_EQ(set.contributions(), 2u);
+  EXPECT_EQ(set.contribute(10), 0u);
+  EXPECT_FALSE(set.is_ready());
+  EXPECT_EQ(set.wait_for(std::chrono::nanoseconds(1)), wait_status::timed_out);
+  EXPECT_EQ(set.wait_until(std::chrono::system_clock::now()), wait_status::timed_out);
+  EXPECT_EQ(set.contribute(20), 1u);
+  EXPECT_TRUE(set.try_wait());
+  EXPECT_EQ(message_of([&] { set.contribute(30); }), text);
+  EXPECT_EQ(message_of([&] { set.contribute_exception(error_with("late")); }), text);
+  EXPECT_EQ(set.wait_for(std::chrono::seconds(0)), wait_status::ready);
+  EXPECT_EQ(std::vector<long>(set.get().begin(), set.get().end()), (std::vector<long>{10, 20}));
+}
+
+TEST(future_set, no_contributions_make_it_ready_at_once_also_after_reset) {
+  int calls = 0;
+  future_set<long> set(0, [&](const values& all) { calls += all.size() == 0 ? 1 : 100; });
+  EXPECT_TRUE(set.is_ready());
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(set.get().begin(), set.get().end());
+  EXPECT_THROW(set.contribute(1), std::logic_error);
+  set.reset();
+  EXPECT_TRUE(set.is_ready());
+  EXPECT_EQ(calls, 2);
+  future_set<void> none(0, [&] { ++calls; });
+  none.get();
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(future_set, C4_the_first_exception_is_carried_when_all_have_contributed_and_no_callback_runs) {
+  int calls = 0;
+  future_set<long> set(3, [&](const values&) { ++calls; });
+  EXPECT_THROW(set.contribute_exception(nullptr), std::invalid_argument);
+  EXPECT_EQ(set.contribute_exception(error_with("first")), 0u);
+  EXPECT_FALSE(set.is_ready());  // C3
+  set.contribute_exception(error_with("second"));
+  set.contribute(5);
+  EXPECT_EQ(message_of([&] { set.wait(); }), "first");
+  EXPECT_EQ(message_of([&] { set.get(); }), "first");
+  EXPECT_EQ(set.wait_for(std::chrono::seconds(0)), wait_status::ready);
+  EXPECT_EQ(calls, 0);
+  set.reset();
+  EXPECT_FALSE(set.is_ready());
+  for (long i = 0; i < 3; ++i) EXPECT_EQ(set.contribute(i), static_cast<std::size_t>(i));
+  set.wait();
+  EXPECT_EQ(calls, 1);
+}
+
+struct throws_when_assigned {
+  int value = 0;
+  throws_when_assigned() = default;
+  explicit throws_when_assigned(int of) : value(of) {}
+  throws_when_assigned(const throws_when_assigned&) = default;
+  throws_when_assigned& operator=(const throws_when_assigned& other) {
+    if (other.value < 0) throw std::runtime_error("negative");
+    value = other.value;
+    return *this;
+  }
+};
+
+TEST(future_set, C4_what_an_assignment_or_the_callback_throws_is_carried_to_the_waiters) {
+  future_set<throws_when_assigned> set(2);
+  EXPECT_EQ(set.contribute(throws_when_assigned(-1)), 0u);
+  set.contribute(throws_when_assigned(1));
+  EXPECT_EQ(message_of([&] { set.get(); }), "negative");
+  future_set<void> called(1, [] { throw std::runtime_error("callback"); });
+  called.contribute();
+  EXPECT_EQ(message_of([&] { called.get(); }), "callback");
+}
+
+TEST(future_set, values_that_can_only_be_moved_will_do) {
+  future_set<std::unique_ptr<int>> set(1);
+  set.contribute(std::make_unique<int>(3));
+  EXPECT_EQ(*set.get()[0], 3);
+}
+
+TEST_P(future_set_with_policy, C2_the_last_one_runs_the_callback_once_before_anybody_is_let_go) {
+  const bool spins = GetParam().policy.is_spin();
+  const std::size_t contributors = spins ? 2 : 8;
+  std::vector<long> side(contributors);  // plain: written by contributors, read by all others
+  long sum = 0;                          // plain: written by the callback, read by the waiters
+  int calls = 0;
+  future_set<long> set(
+      contributors,
+      [&](const values& all) {
+        for (const long each : all) sum += each;
+        for (const long each : side) sum += each;
+        ++calls;
+      },
+      GetParam().policy);
+  for (int round = 0; round < (spins ? 20 : 150); ++round) {
+    sum = 0;
+    run_threads(contributors + 2, [&](std::size_t rank) {
+      if (rank < contributors) {
+        side[rank] = 1;
+        const std::size_t index = set.contribute(static_cast<long>(rank));
+        EXPECT_LT(index, contributors);
+        return;
+      }
+      if (rank % 2 != 0) {
+        while (set.wait_for(std::chrono::microseconds(round % 7)) != wait_status::ready) {
+        }
+      }
+      long of_all = 0;
+      for (const long each : set.get()) of_all += each;
+      const long count = static_cast<long>(contributors);
+      EXPECT_EQ(of_all, count * (count - 1) / 2);
+      EXPECT_EQ(sum, of_all + count);
+    });
+    EXPECT_EQ(calls, round + 1);
+    set.reset();
+  }
+}
+
+TEST_P(future_set_with_policy, C3_the_waiter_may_destroy_it_as_soon_as_its_wait_has_returned) {
+  const int rounds = GetParam().policy.is_spin() ? 50 : 1000;
+  for (int i = 0; i < rounds; ++i) {
+    auto set = std::make_unique<future_set<void>>(2, nullptr, GetParam().policy);
+    auto* const shared = set.get();
+    int data[2] = {0, 0};  // plain
+    lockstep::test::start_gate gate(3);
+    // Kept to the end: see eventual_test.
+    const std::exception_ptr error = error_with("carried");
+    run_threads(3, [&](std::size_t rank) {
+      gate.arrive_and_wait();
+      if (rank < 2) {
+        data[rank] = 1;
+        if (i % 2 == 1 && rank == 0) {
+          shared->contribute_exception(error);
+        } else {
+          shared->contribute();
+        }
+        return;
+      }
+      EXPECT_EQ(message_of([&] { shared->wait(); }), i % 2 == 0 ? "no exception" : "carried");
+      set.reset();
+      EXPECT_EQ(data[0] + data[1], 2);
+    });
+  }
+}
+
+TEST(future_set_misuse, destroying_it_under_a_waiter_is_reported_by_its_own_name) {
+  if (!lockstep::misuse::diagnosed) GTEST_SKIP() << "misuse is not diagnosed in this build";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto destroy_under_a_waiter = [] {
+    alignas(future_set<void>) static unsigned char storage[sizeof(future_set<void>)];
+    auto* const set = ::new (storage) future_set<void>(1);
+    std::thread([set] { set->wait(); }).detach();
+    using role = lockstep::misuse::registry::role;
+    // The set's address is that of its word.
+    while (lockstep::misuse::registry::find(storage, role::waiter).number == 0) {
+      std::this_thread::yield();
+    }
+    set->~future_set();
+  };
+  EXPECT_DEATH(destroy_under_a_waiter(), "lockstep::future_set at .* destroyed by .*there waits");
+}
+
+}  // namespace

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// tests/sync/latch_test.cpp -- a latch opens once, when it has been counted down
+#include <lockstep/sync/latch.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "support/policies.hpp"
+#include "support/threads.hpp"
+
+namespace {
+
+using lockstep::latch;
+using lockstep::wait_status;
+using lockstep::test::run_threads;
+
+static_assert(sizeof(latch) == 8, "packed");
+static_assert(!std::is_copy_constructible<latch>::value, "not copyable");
+static_assert(!std::is_move_constructible<latch>::value, "not movable");
+
+constinit latch static_latch(1);
+constinit latch open_latch(0);
+
+class latch_with_policy : public testing::TestWithParam<lockstep::test::named_policy> {};
+INSTANTIATE_TEST_SUITE_P(policies, latch_with_policy,
+                         testing::ValuesIn(lockstep::test::all_policies()),
+                         lockstep::test::policy_name);
+
+std::string message_of(std::ptrdiff_t expected) {
+  try {
+    latch object(expected);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "no exception";
+}
+
+TEST(latch, a_count_that_cannot_be_is_refused_with_its_value) {
+  EXPECT_EQ(message_of(-1), "lockstep::latch: count -1 given, must be 0 to 2147483647");
+  EXPECT_EQ(message_of(latch::max() + 1),
+            "lockstep::latch: count 2147483648 given, must be 0 to 2147483647");
+  EXPECT_EQ(message_of(0), "no exception");
+}
+
+TEST(latch, L1_the_largest_count_opens_at_zero_and_not_before) {
+  latch object(latch::max());
+  object.count_down(latch::max() - 1);
+  EXPECT_FALSE(object.try_wait());
+  EXPECT_EQ(object.wait_for(std::chrono::nanoseconds(1)), wait_status::timed_out);
+  object.count_down();
+  EXPECT_TRUE(object.try_wait());
+}
+
+TEST(latch, L1_it_stays_open_for_every_kind_of_wait) {
+  EXPECT_FALSE(static_latch.try_wait());
+  static_latch.count_down();
+  for (const latch* each : {&static_latch, &open_latch}) {
+    each->wait();
+    EXPECT_TRUE(each->try_wait());
+    EXPECT_EQ(each->wait_for(std::chrono::seconds(0)), wait_status::ready);
+    EXPECT_EQ(each->wait_until(std::chrono::steady_clock::time_point()), wait_status::ready);
+    EXPECT_EQ(each->wait_until(lockstep::deadline::never()), wait_status::ready);
+  }
+}
+
+TEST(latch, a_point_of_any_clock_that_has_passed_times_out) {
+  const latch object(1);
+  EXPECT_EQ(object.wait_until(std::chrono::steady_clock::now()), wait_status::timed_out);
+  EXPECT_EQ(object.wait_until(std::chrono::system_clock::now()), wait_status::timed_out);
+}
+
+TEST_P(latch_with_policy, L2_what_was_written_before_any_count_down_is_seen_after_every_wait) {
+  const bool spins = GetParam().policy.is_spin();
+  const int rounds = spins ? 20 : 500;
+  for (const std::size_t count : {std::size_t{2}, std::size_t{spins ? 3u : 9u}}) {
+    for (int round = 0; round < rounds / static_cast<int>(count); ++round) {
+      latch object(static_cast<std::ptrdiff_t>(2 * count), GetParam().policy);
+      std::vector<int> written(count);  // plain
+      run_threads(count, [&](std::size_t rank) {
+        written[rank] = 1;
+        if (rank % 2 == 0) {
+          object.arrive_and_wait(2);
+        } else {
+          object.count_down();
+          object.count_down();
+          object.wait();
+        }
+        for (const int each : written) ASSERT_EQ(each, 1);
+      });
+    }
+  }
+}
+
+TEST_P(latch_with_policy, L2_a_wait_that_timed_out_leaves_the_others_their_wake) {
+  const int rounds = GetParam().policy.is_spin() ? 20 : 500;
+  for (int round = 0; round < rounds; ++round) {
+    latch object(2, GetParam().policy);
+    int data = 0;  // plain
+    run_threads(3, [&](std::size_t rank) {
+      if (rank == 0) {
+        data = 1;
+        object.count_down();
+        object.count_down();
+      } else if (rank == 1) {
+        object.wait();
+        EXPECT_EQ(data, 1);
+      } else {
+        while (object.wait_for(std::chrono::microseconds(round % 7)) != wait_status::ready) {
+        }
+        EXPECT_EQ(data, 1);
+      }
+    });
+  }
+}
+
+TEST_P(latch_with_policy, L3_the_waiter_may_destroy_the_latch_as_soon_as_its_wait_has_returned) {
+  const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
+  for (int i = 0; i < rounds; ++i) {
+    auto* const storage = new unsigned char[sizeof(latch)];
+    auto* const object = ::new (storage) latch(2, GetParam().policy);
+    lockstep::test::start_gate gate(3);
+    run_threads(3, [&](std::size_t rank) {
+      gate.arrive_and_wait();
+      if (rank != 0) return object->count_down();
+      object->wait();
+      object->~latch();
+      std::memset(storage, 0xA5, sizeof(latch));
+      for (std::size_t at = 0; at < sizeof(latch); ++at) ASSERT_EQ(storage[at], 0xA5);
+      delete[] storage;
+    });
+  }
+}
+
+TEST(latch_misuse, counting_below_zero_is_reported_with_the_numbers) {
+  if (!lockstep::misuse::diagnosed) GTEST_SKIP() << "misuse is not diagnosed in this build";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(latch(2).count_down(3), "lockstep::latch at .*count_down\\(3\\), but 2 left");
+  EXPECT_DEATH(latch(2).count_down(-1), "lockstep::latch at .*count_down\\(-1\\), but 2 left");
+}
+
+}  // namespace

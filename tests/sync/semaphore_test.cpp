@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+// tests/sync/semaphore_test.cpp -- permits are neither lost nor made, and go round in order
+#include <lockstep/sync/semaphore.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "support/asleep.hpp"
+#include "support/policies.hpp"
+#include "support/threads.hpp"
+
+namespace {
+
+using lockstep::semaphore;
+using lockstep::test::named_policy;
+using lockstep::test::run_threads;
+using lockstep::test::watched_thread;
+using namespace std::chrono_literals;
+
+static_assert(sizeof(semaphore) == 8, "packed");
+static_assert(!std::is_copy_constructible<semaphore>::value, "not copyable");
+static_assert(lockstep::binary_semaphore::max() == 1, "binary");
+
+constinit lockstep::semaphore static_semaphore(0);
+
+class semaphore_with_policy : public testing::TestWithParam<named_policy> {
+ protected:
+  int rounds(unsigned threads, int plenty) const {
+    return GetParam().policy.is_spin() && threads > lockstep::platform::usable_cpus()
+               ? plenty / 100 + 2
+               : plenty;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(policies, semaphore_with_policy,
+                         testing::ValuesIn(lockstep::test::all_policies()),
+                         lockstep::test::policy_name);
+class sleeping_semaphore : public semaphore_with_policy {};
+INSTANTIATE_TEST_SUITE_P(policies, sleeping_semaphore,
+                         testing::ValuesIn(lockstep::test::crowd_safe_policies()),
+                         lockstep::test::policy_name);
+
+TEST(semaphore, zero_initialised_storage_is_a_semaphore_without_permits) {
+  const unsigned char zeros[sizeof(semaphore)] = {};
+  EXPECT_EQ(std::memcmp(static_cast<void*>(&static_semaphore), zeros, sizeof zeros), 0);
+  EXPECT_FALSE(static_semaphore.try_acquire());
+}
+
+TEST_P(semaphore_with_policy, S1_as_many_acquires_return_as_there_are_permits) {
+  semaphore permits(3, GetParam().policy);
+  for (int i = 0; i < 3; ++i) permits.acquire();
+  EXPECT_FALSE(permits.try_acquire());
+  EXPECT_FALSE(permits.try_acquire_for(50us));
+  EXPECT_FALSE(permits.try_acquire_for(-1s));
+  permits.release(2);
+  EXPECT_TRUE(permits.try_acquire_for(0s)) << "what is there is taken even when the time is over";
+  EXPECT_TRUE(permits.try_acquire_until(std::chrono::system_clock::now() + 1h));
+  EXPECT_FALSE(permits.try_acquire());
+}
+
+TEST_P(semaphore_with_policy, S1_no_more_threads_are_inside_than_permits) {
+  for (const unsigned threads : {2u, 5u, 16u}) {
+    semaphore permits(2, GetParam().policy);
+    std::atomic<int> inside{0}, most{0};
+    run_threads(threads, [&](std::size_t) {
+      for (int i = 0; i < rounds(threads, 500); ++i) {
+        permits.acquire();
+        const int now = ++inside;
+        for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) continue;
+        --inside;
+        permits.release();
+      }
+    });
+    EXPECT_LE(most.load(), 2);
+    EXPECT_TRUE(permits.try_acquire() && permits.try_acquire()) << "none was lost";
+    EXPECT_FALSE(permits.try_acquire()) << "none was made";
+  }
+}
+
+TEST_P(semaphore_with_policy, what_happens_before_release_happens_before_the_acquire_it_serves) {
+  semaphore filled(0, GetParam().policy), empty(4, GetParam().policy);
+  std::vector<int> ring(4);  // plain
+  const int count = rounds(2, 5000);
+  long sum = 0;
+  run_threads(2, [&](std::size_t rank) {
+    for (int i = 0; i < count; ++i) {
+      if (rank == 0) {
+        empty.acquire();
+        ring[static_cast<std::size_t>(i % 4)] = i;
+        filled.release();
+      } else {
+        filled.acquire();
+        sum += ring[static_cast<std::size_t>(i % 4)];
+        empty.release();
+      }
+    }
+  });
+  EXPECT_EQ(sum, static_cast<long>(count) * (count - 1) / 2);
+}
+
+TEST_P(semaphore_with_policy, a_timeout_that_races_a_release_neither_loses_nor_doubles_the_permit) {
+  semaphore permits(0, GetParam().policy);
+  const long count = rounds(3, 3000);
+  std::atomic<long> taken{0};
+  run_threads(3, [&](std::size_t rank) {
+    if (rank == 0) {
+      for (long i = 0; i < count; ++i) permits.release();
+      return;
+    }
+    for (int i = 0; taken.load() < count; ++i) {
+      taken += permits.try_acquire_for(std::chrono::microseconds(i % 5));
+    }
+  });
+  EXPECT_EQ(taken.load(), count);
+  EXPECT_FALSE(permits.try_acquire());
+}
+
+TEST_P(semaphore_with_policy, one_release_of_many_lets_many_go) {
+  semaphore permits(0, GetParam().policy);
+  const unsigned threads = GetParam().policy.is_spin() ? 2 : 16;
+  run_threads(threads + 1, [&](std::size_t rank) {
+    if (rank < threads) {
+      permits.acquire();
+    } else {
+      permits.release(static_cast<std::ptrdiff_t>(threads));
+    }
+  });
+  EXPECT_FALSE(permits.try_acquire());
+}
+
+TEST_P(sleeping_semaphore, permits_go_to_sleepers_in_the_order_of_their_arrival) {
+  semaphore permits(0, GetParam().policy);
+  std::vector<watched_thread> watched(5);
+  std::vector<std::thread> threads;
+  semaphore served(0);
+  std::vector<std::size_t> order;  // plain: one permit at a time
+  for (std::size_t i = 0; i < watched.size(); ++i) {
+    threads.emplace_back([&, i] {
+      watched[i].enter();
+      permits.acquire();
+      order.push_back(i);
+      served.release();
+    });
+    watched[i].wait_until_asleep();
+  }
+  for (std::size_t i = 0; i < watched.size(); ++i) {
+    permits.release();
+    EXPECT_FALSE(permits.try_acquire()) << "S2: who tries does not overtake those who wait";
+    served.acquire();
+  }
+  for (std::thread& each : threads) each.join();
+  EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
+}
+
+TEST_P(sleeping_semaphore, S2_who_tries_all_the_time_never_overtakes_a_sleeper) {
+  for (int round = 0; round < 100; ++round) {
+    semaphore permits(0, GetParam().policy);
+    watched_thread sleeper;
+    std::atomic<bool> served{false}, tries{false};
+    std::atomic<int> stolen{0};
+    run_threads(3, [&](std::size_t rank) {
+      if (rank == 0) {
+        sleeper.enter();
+        permits.acquire();
+        served.store(true, std::memory_order_release);
+      } else if (rank == 1) {
+        while (!tries.load(std::memory_order_acquire)) std::this_thread::yield();
+        sleeper.wait_until_asleep();
+        permits.release();
+      } else {
+        tries.store(true, std::memory_order_release);
+        while (!served.load(std::memory_order_acquire) && stolen == 0) {
+          for (int i = 0; i < 100; ++i) stolen += permits.try_acquire();
+        }
+        if (stolen != 0) permits.release(stolen);  // or the sleeper would sleep for ever
+      }
+    });
+    ASSERT_EQ(stolen.load(), 0);
+  }
+}
+
+TEST_P(semaphore_with_policy,
+       a_permit_that_another_releaser_hands_over_brings_the_first_one_s_work) {
+  // Whichever of the two hands both permits over: the takers see what both had done.
+  const int count = rounds(4, 1000);
+  std::vector<int> done(2 * static_cast<std::size_t>(count));  // plain
+  semaphore permits(0, GetParam().policy);
+  lockstep::test::start_gate takers(2), all(4);
+  std::atomic<int> wrong{0};
+  run_threads(4, [&](std::size_t rank) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      if (rank < 2) {
+        done[2 * i + rank] = 1;
+        permits.release();
+      } else {
+        permits.acquire();
+        takers.arrive_and_wait();
+        wrong += done[2 * i] + done[2 * i + 1] != 2;
+      }
+      all.arrive_and_wait();
+    }
+  });
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST_P(sleeping_semaphore, a_sleeper_that_times_out_leaves_its_place_to_the_next) {
+  semaphore permits(0, GetParam().policy);
+  watched_thread second;
+  std::atomic<bool> first_left{false};
+  run_threads(3, [&](std::size_t rank) {
+    if (rank == 0) {
+      EXPECT_FALSE(permits.try_acquire_for(20ms));
+      first_left.store(true, std::memory_order_release);
+    } else if (rank == 1) {
+      second.enter();
+      permits.acquire();
+    } else {
+      second.wait_until_asleep();
+      while (!first_left.load(std::memory_order_acquire)) std::this_thread::yield();
+      permits.release();
+    }
+  });
+}
+
+TEST_P(semaphore_with_policy,
+       S3_who_acquired_may_destroy_it_while_the_releaser_is_still_in_release) {
+  const int count = GetParam().policy.is_spin() ? 100 : 1000;
+  for (int i = 0; i < count; ++i) {
+    auto* const storage = new unsigned char[sizeof(semaphore)];
+    auto* const permits = ::new (storage) semaphore(0, GetParam().policy);
+    lockstep::test::start_gate gate(2);
+    run_threads(2, [&](std::size_t rank) {
+      gate.arrive_and_wait();
+      if (rank == 0) return permits->release();
+      permits->acquire();
+      permits->~semaphore();
+      std::memset(storage, 0xA5, sizeof(semaphore));
+      for (std::size_t at = 0; at < sizeof(semaphore); ++at) ASSERT_EQ(storage[at], 0xA5);
+      delete[] storage;
+    });
+  }
+}
+
+TEST(semaphore, wrong_numbers_of_permits_are_refused_by_name) {
+  try {
+    lockstep::counting_semaphore<5> wrong(6);
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "lockstep::counting_semaphore: 6 permits given, must be 0 to 5");
+  }
+  EXPECT_THROW(semaphore(-1), std::invalid_argument);
+}
+
+TEST(semaphore, S1_a_release_past_the_maximum_is_refused_and_gives_none) {
+  if (lockstep::misuse::diagnosed) GTEST_SKIP() << "ends the program in debug builds: misuse_test";
+  lockstep::counting_semaphore<5> permits(4);
+  EXPECT_THROW(permits.release(2), std::invalid_argument);
+  EXPECT_THROW(permits.release(-1), std::invalid_argument);
+  EXPECT_NO_THROW(permits.release(1));
+  EXPECT_NO_THROW(permits.release(0));
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(permits.try_acquire());
+  EXPECT_FALSE(permits.try_acquire());
+}
+
+}  // namespace

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// tests/wait/build_info_test.cpp -- the library tells how it was built
+#include <lockstep/wait/build_info.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+#include "lockstep/wait/wait_policy.hpp"
+
+namespace {
+
+TEST(build_info, it_agrees_with_what_it_reports_about) {
+  const lockstep::build_information info = lockstep::build_info();
+  EXPECT_EQ(info.version, std::to_string(LOCKSTEP_VERSION_MAJOR) + "." +
+                              std::to_string(LOCKSTEP_VERSION_MINOR) + "." +
+                              std::to_string(LOCKSTEP_VERSION_PATCH));
+  EXPECT_STREQ(info.futex, lockstep::platform::native_futex::name());
+#if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX)
+  EXPECT_STREQ(info.futex, "mutex and condition variable");
+#endif
+  using lockstep::platform::process_fence;
+  const bool asymmetric = process_fence::prepare() == process_fence::kind::asymmetric;
+  EXPECT_EQ(std::strstr(info.process_fence, "membarrier") != nullptr, asymmetric);
+  EXPECT_EQ(std::strstr(info.process_fence, "seq_cst") != nullptr, !asymmetric);
+  EXPECT_EQ(info.cache_line_size, lockstep::platform::cache_line_size);
+  EXPECT_EQ(info.usable_cpus, lockstep::usable_cpus());
+  EXPECT_EQ(info.diagnoses_misuse, LOCKSTEP_DIAGNOSE_MISUSE != 0);
+  EXPECT_EQ(std::strstr(info.default_policy, "adaptive") != nullptr,
+            lockstep::wait_policy().is_adaptive());
+}
+
+TEST(build_info, the_texts_stay) {
+  const lockstep::build_information first = lockstep::build_info(), second = lockstep::build_info();
+  EXPECT_EQ(static_cast<const void*>(first.version), static_cast<const void*>(second.version));
+  EXPECT_STREQ(first.futex, second.futex);
+}
+
+TEST(build_info, to_string_has_one_line_per_item) {
+  const lockstep::build_information info = {"1.2.3", "a futex", "a fence", 64, "a policy", 5, true};
+  EXPECT_EQ(lockstep::to_string(info),
+            "version: 1.2.3\nfutex: a futex\nprocess fence: a fence\ncache line size: 64\n"
+            "default policy: a policy\nusable cpus: 5\ndiagnoses misuse: yes\n");
+}
+
+}  // namespace

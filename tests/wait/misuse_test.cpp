@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// tests/wait/misuse_test.cpp -- each misuse ends the program and says which object and which threads
+//
+// Built with LOCKSTEP_DIAGNOSE_MISUSE=1. Death tests run in a program of their own each, so that the
+// threads of one do not disturb the next.
+#include <lockstep/wait/misuse.hpp>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <mutex>
+#include <optional>
+
+#include "lockstep/lockstep.hpp"
+#include "support/asleep.hpp"
+#include "support/threads.hpp"
+
+namespace {
+
+using lockstep::platform::name_this_thread;
+using lockstep::test::run_threads;
+using lockstep::test::watched_thread;
+
+static_assert(lockstep::misuse::diagnosed, "this program is about the diagnosis");
+
+class misuse_death : public testing::Test {
+ protected:
+  misuse_death() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+/// Runs both, the second after the first, each on a thread with a name.
+void alice_then_bob(const std::function<void()>& alice, const std::function<void()>& bob) {
+  run_threads(1, [&](std::size_t) {
+    name_this_thread("alice");
+    alice();
+    run_threads(1, [&](std::size_t) {
+      name_this_thread("bob");
+      bob();
+    });
+  });
+}
+
+/// bob sleeps in `wait` when alice does `deed`.
+void while_bob_waits(const std::function<void()>& wait, const std::function<void()>& deed) {
+  watched_thread bob;
+  run_threads(2, [&](std::size_t rank) {
+    name_this_thread(rank == 0 ? "bob" : "alice");
+    if (rank == 0) {
+      bob.enter();
+      wait();
+    } else {
+      bob.wait_until_asleep();
+      deed();
+    }
+  });
+}
+
+TEST_F(misuse_death, a_lock_unlocked_by_a_stranger) {
+  lockstep::mutex mutex;
+  EXPECT_DEATH(alice_then_bob([&] { mutex.lock(); }, [&] { mutex.unlock(); }),
+               "lockstep::mutex at 0x.*: unlocked by thread [0-9]+ 'bob', but it is held by thread "
+               "[0-9]+ 'alice'");
+  lockstep::recursive_mutex recursive;
+  EXPECT_DEATH(alice_then_bob([&] { recursive.lock(); }, [&] { recursive.unlock(); }),
+               "lockstep::recursive_mutex at .*'bob', but it is held by .*'alice'");
+  lockstep::shared_mutex shared;
+  EXPECT_DEATH(alice_then_bob([&] { shared.lock(); }, [&] { shared.unlock(); }),
+               "lockstep::shared_mutex at .*'bob', but it is held by .*'alice'");
+  EXPECT_DEATH(alice_then_bob([&] { shared.lock_shared(); }, [&] { shared.unlock_shared(); }),
+               "lockstep::shared_mutex at .*'bob', but it is held by .*'alice'");
+}
+
+TEST_F(misuse_death, a_lock_unlocked_that_nobody_holds) {
+  lockstep::mutex mutex;
+  EXPECT_DEATH(mutex.unlock(), "lockstep::mutex at 0x.*: unlocked, but nobody has locked it");
+  lockstep::shared_mutex shared;
+  EXPECT_DEATH(shared.unlock_shared(), "lockstep::shared_mutex .* no reader holds it");
+}
+
+TEST_F(misuse_death, a_plain_lock_locked_again_by_its_holder) {
+  const auto twice = [](auto& lock) {
+    name_this_thread("alice");
+    lock.lock();
+    lock.lock();
+  };
+  lockstep::mutex mutex;
+  EXPECT_DEATH(twice(mutex),
+               "lockstep::mutex at 0x.*: locked by thread ([0-9]+) 'alice', but it is "
+               "held already by the same thread ([0-9]+) 'alice'");
+  lockstep::shared_mutex shared;
+  EXPECT_DEATH(twice(shared), "lockstep::shared_mutex .* held already by the same");
+}
+
+TEST_F(misuse_death, a_lock_destroyed_while_it_is_held) {
+  std::optional<lockstep::mutex> mutex(std::in_place);
+  EXPECT_DEATH(alice_then_bob([&] { mutex->lock(); }, [&] { mutex.reset(); }),
+               "lockstep::mutex at 0x.*: destroyed by .*'bob', but it is held by .*'alice'");
+}
+
+#define EXPECT_DEATH_WHILE_BOB_WAITS(kind, object, wait)                                     \
+  EXPECT_DEATH(while_bob_waits([&] { wait; }, [&] { object.reset(); }), kind                 \
+               " at 0x.*: destroyed by thread [0-9]+ 'alice', but there waits on it thread " \
+               "[0-9]+ 'bob'")
+
+TEST_F(misuse_death, an_object_destroyed_while_a_thread_waits) {
+  std::optional<lockstep::mutex> mutex(std::in_place);
+  mutex->lock();
+  EXPECT_DEATH_WHILE_BOB_WAITS("lockstep::mutex", mutex,
+                               mutex->try_lock_for(std::chrono::hours(1)));
+  mutex->unlock();
+  std::optional<lockstep::semaphore> semaphore(0);
+  EXPECT_DEATH_WHILE_BOB_WAITS("lockstep::counting_semaphore", semaphore, semaphore->acquire());
+  std::optional<lockstep::latch> latch(1);
+  EXPECT_DEATH_WHILE_BOB_WAITS("lockstep::latch", latch, latch->wait());
+  std::optional<lockstep::manual_reset_event> manual(std::in_place);
+  EXPECT_DEATH_WHILE_BOB_WAITS("lockstep::manual_reset_event", manual, manual->wait());
+  std::optional<lockstep::auto_reset_event> automatic(std::in_place);
+  EXPECT_DEATH_WHILE_BOB_WAITS("lockstep::auto_reset_event", automatic, automatic->wait());
+  std::optional<lockstep::eventual<int>> eventual(std::in_place);
+  EXPECT_DEATH_WHILE_BOB_WAITS("lockstep::eventual", eventual, eventual->wait());
+  std::optional<lockstep::condition_variable> condition(std::in_place);
+  lockstep::mutex guard;
+  EXPECT_DEATH_WHILE_BOB_WAITS("lockstep::condition_variable", condition, {
+    std::unique_lock<lockstep::mutex> lock(guard);
+    condition->wait(lock);
+  });
+}
+
+TEST_F(misuse_death, a_semaphore_released_past_its_maximum) {
+  lockstep::binary_semaphore semaphore(1);
+  EXPECT_DEATH(alice_then_bob([] {}, [&] { semaphore.release(); }),
+               "lockstep::counting_semaphore.*: release of 1 permits by thread [0-9]+ 'bob', but "
+               "there are 1 and at most 1 may be");
+}
+
+TEST_F(misuse_death, a_condition_waited_on_with_two_mutexes_at_a_time) {
+  lockstep::condition_variable condition;
+  lockstep::mutex first, second;
+  const auto wait = [&](lockstep::mutex& mutex) {
+    std::unique_lock<lockstep::mutex> lock(mutex);
+    condition.wait(lock);
+  };
+  EXPECT_DEATH(while_bob_waits([&] { wait(first); },
+                               [&] {
+                                 watched_thread carol;
+                                 run_threads(2, [&](std::size_t rank) {
+                                   if (rank == 0) {
+                                     carol.enter();
+                                     wait(second);
+                                   } else {
+                                     carol.wait_until_asleep();
+                                     condition.notify_all();
+                                   }
+                                 });
+                               }),
+               "lockstep::condition_variable at 0x.*: waited on with two mutexes at a time");
+}
+
+TEST(misuse, right_use_is_not_complained_of) {
+  lockstep::mutex mutex;
+  lockstep::recursive_mutex recursive;
+  lockstep::shared_mutex shared;
+  run_threads(4, [&](std::size_t) {
+    for (int i = 0; i < 500; ++i) {
+      const std::scoped_lock all(mutex, recursive, shared);
+      recursive.lock();
+      recursive.unlock();
+    }
+    for (int i = 0; i < 500; ++i) {
+      shared.lock_shared();
+      shared.unlock_shared();
+    }
+  });
+}
+
+}  // namespace

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// tests/wait/parking_lot_test.cpp -- queues keep their order and their threads; notifications are not lost
+#include <lockstep/wait/parking_lot.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "support/asleep.hpp"
+#include "support/policies.hpp"
+#include "support/threads.hpp"
+
+namespace {
+
+using lockstep::deadline;
+using lockstep::parked_chain;
+using lockstep::parked_thread;
+using lockstep::parking_lot;
+using lockstep::wake_list;
+using lockstep::test::run_threads;
+using queue = lockstep::parking_lot::queue;
+
+constexpr std::uintptr_t key = 0x1000;
+
+TEST(parking_lot, kinds_of_objects_at_one_address_have_different_keys) {
+  const lockstep::platform::wait_word word{0};
+  using kind = parking_lot::kind;
+  std::vector<std::uintptr_t> keys;
+  for (const kind each :
+       {kind::mutex, kind::semaphore, kind::shared_mutex, kind::condition_variable}) {
+    keys.push_back(parking_lot::key(word, each));
+  }
+  std::sort(keys.begin(), keys.end());
+  EXPECT_EQ(std::unique(keys.begin(), keys.end()), keys.end());
+}
+
+TEST(parking_lot, a_queue_that_nobody_joined_is_empty) {
+  const queue waiters(key);
+  EXPECT_TRUE(waiters.empty());
+  EXPECT_EQ(waiters.front(), nullptr);
+}
+
+TEST(parking_lot, Q1_queues_of_many_keys_keep_their_order_whatever_is_added_and_removed) {
+  // Far more keys than buckets, so that queues share buckets; a deque per key is the model.
+  std::mt19937 random(7);
+  std::vector<parked_thread> threads(3000);
+  std::map<std::uintptr_t, std::deque<parked_thread*>> model;
+  for (parked_thread& each : threads) {
+    const std::uintptr_t where = key + 4 * (random() % 600);
+    queue waiters(where);
+    if (random() % 4 == 0) {
+      waiters.push_front(each);
+      model[where].push_front(&each);
+    } else {
+      waiters.push_back(each);
+      model[where].push_back(&each);
+    }
+  }
+  while (!model.empty()) {
+    const auto at = std::next(model.begin(), static_cast<long>(random() % model.size()));
+    std::deque<parked_thread*>& expected = at->second;
+    {
+      queue waiters(at->first);
+      std::deque<parked_thread*> found;
+      for (parked_thread* each = waiters.front(); each != nullptr; each = waiters.behind(*each)) {
+        found.push_back(each);
+      }
+      ASSERT_EQ(found, expected);
+      const auto victim = expected.begin() + static_cast<long>(random() % expected.size());
+      EXPECT_TRUE(waiters.contains(**victim));
+      waiters.remove(**victim);
+      EXPECT_FALSE(waiters.contains(**victim));
+      expected.erase(victim);
+      EXPECT_EQ(waiters.empty(), expected.empty());
+    }
+    if (expected.empty()) model.erase(at);
+  }
+}
+
+TEST(parking_lot, a_chain_keeps_the_order_in_which_it_was_made) {
+  std::vector<parked_thread> threads(3);
+  parked_chain chain;
+  EXPECT_TRUE(chain.empty());
+  for (parked_thread& each : threads) chain.append(each);
+  const parked_thread* each = chain.first();
+  for (const parked_thread& expected : threads) {
+    ASSERT_EQ(each, &expected);
+    each = each->chained();
+  }
+  EXPECT_EQ(each, nullptr);
+}
+
+class parked_with_policy : public testing::TestWithParam<lockstep::test::named_policy> {};
+INSTANTIATE_TEST_SUITE_P(policies, parked_with_policy,
+                         testing::ValuesIn(lockstep::test::all_policies()),
+                         lockstep::test::policy_name);
+
+TEST_P(parked_with_policy, Q1_a_notification_before_the_wait_is_not_lost_and_renew_takes_it_back) {
+  parked_thread self;
+  wake_list().notify(self);
+  EXPECT_TRUE(self.wait(GetParam().policy));
+  EXPECT_TRUE(self.wait(GetParam().policy, deadline::after(std::chrono::seconds(-1))));
+  self.renew();
+  EXPECT_FALSE(self.wait(GetParam().policy, deadline::after(std::chrono::microseconds(50))));
+}
+
+TEST_P(parked_with_policy,
+       Q3_the_waiter_sees_what_came_before_its_notification_and_may_be_gone_at_once) {
+  const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
+  for (int i = 0; i < rounds; ++i) {
+    parked_thread* parked = nullptr;
+    int said = 0;  // plain
+    run_threads(2, [&](std::size_t rank) {
+      if (rank == 0) {
+        // Its own stack: overwritten by the next call when this one has returned.
+        parked_thread self;
+        {
+          queue waiters(key);
+          parked = &self;
+          waiters.push_back(self);
+        }
+        EXPECT_TRUE(self.wait(GetParam().policy));
+        EXPECT_EQ(said, i + 1);
+        return;
+      }
+      for (bool found = false; !found;) {
+        wake_list woken;
+        queue waiters(key);
+        found = !waiters.empty();
+        if (!found) continue;
+        EXPECT_EQ(waiters.front(), parked);
+        waiters.remove(*parked);
+        said = i + 1;
+        woken.notify(*parked);
+      }
+    });
+  }
+}
+
+TEST(wake_list, wakes_more_sleepers_than_it_has_places_for) {
+  constexpr std::size_t count = 100;
+  std::vector<parked_thread> threads(count);
+  std::vector<lockstep::test::watched_thread> watched(count);
+  run_threads(count + 1, [&](std::size_t rank) {
+    if (rank < count) {
+      watched[rank].enter();
+      EXPECT_TRUE(threads[rank].wait(lockstep::wait_policy::block()));
+      return;
+    }
+    for (const auto& each : watched) each.wait_until_asleep();
+    wake_list woken;
+    for (parked_thread& each : threads) woken.notify(each);
+  });
+}
+
+}  // namespace
