@@ -11,7 +11,8 @@ usage() {
 usage: ./do COMMAND
   demo             solve the example problems, check and time them, and show a small benchmark
   test             everything CI runs: check, then the tests with GCC, Clang and the sanitizers
-  bench [ARG...]   the program bench/seed000 in full; arguments are passed on to it
+  bench [NAME] [ARG...]  a benchmark program in full: seed000 (the default), seed001, seed003, seed004;
+                   arguments are passed on to it
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
   check            layers, memory orders, formatting
@@ -35,9 +36,11 @@ do_demo() {
 }
 
 do_bench() {
-  need build program
-  build release bench.seed000
-  build/release/bench/seed000 "$@"
+  local name=seed000
+  case ${1:-} in seed[0-9]*) name=$1 && shift ;; esac
+  need build program peers
+  build release "bench.$name"
+  "build/release/bench/$name" "$@"
 }
 
 do_figures() {
@@ -75,7 +78,7 @@ do_single() {
 }
 
 do_test() {
-  need build program test scripts clang format
+  need build program peers test scripts clang format
   exec scripts/test.sh
 }
 

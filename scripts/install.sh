@@ -14,6 +14,9 @@ program  libfmt-dev          <fmt/core.h>
 program  libcli11-dev        <CLI/CLI.hpp>
 program  nlohmann-json3-dev  <nlohmann/json.hpp>
 program  libstb-dev          <stb/stb_image.h>
+peers    libabsl-dev         <absl/synchronization/mutex.h>
+peers    libnsync-dev        <nsync_mu.h>
+peers    libboost-thread-dev <boost/thread/barrier.hpp>
 test     libgtest-dev        <gtest/gtest.h>
 test     pkg-config          pkg-config
 '

@@ -12,19 +12,23 @@ namespace bench::lockstep_policies {
 
 struct spin {
   static constexpr std::string_view name = "lockstep-spin";
+  static constexpr std::string_view split_name = "lockstep-split-spin";
   static constexpr lockstep::wait_policy policy = lockstep::wait_policy::spin();
 };
 struct block {
   static constexpr std::string_view name = "lockstep-block";
+  static constexpr std::string_view split_name = "lockstep-split-block";
   static constexpr lockstep::wait_policy policy = lockstep::wait_policy::block();
 };
 struct hybrid {
   static constexpr std::string_view name = "lockstep-hybrid";
+  static constexpr std::string_view split_name = "lockstep-split-hybrid";
   static constexpr lockstep::wait_policy policy =
       lockstep::wait_policy::hybrid(std::chrono::microseconds(2));
 };
 struct standard_choice {
   static constexpr std::string_view name = "lockstep-default";
+  static constexpr std::string_view split_name = "lockstep-split-default";
   static constexpr lockstep::wait_policy policy{};
 };
 

@@ -7,19 +7,12 @@
 #include <lockstep/lockstep.hpp>
 
 #include "support/crew.hpp"
+#include "support/placement.hpp"
 
 namespace figures {
 
-/// Where the threads of a case run.
-enum class placement { free, spread, one_cpu };
-
-inline void place(placement where, std::size_t rank) {
-  if (where == placement::spread) {
-    lockstep::platform::pin_this_thread(static_cast<unsigned>(rank % lockstep::usable_cpus()));
-  } else if (where == placement::one_cpu) {
-    lockstep::platform::pin_this_thread(0);
-  }
-}
+using bench::place;
+using bench::placement;
 
 class nanosecond_clock {
  public:

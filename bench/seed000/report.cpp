@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "seed000/cyclic_scheduler.hpp"
+#include "support/json.hpp"
 #include "support/text_table.hpp"
 
 namespace bench::seed000 {
@@ -49,9 +50,7 @@ std::vector<std::string> cells(const result& of) {
           note(of)};
 }
 
-nlohmann::ordered_json to_json(std::optional<double> value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-}
+using bench::to_json;
 
 nlohmann::ordered_json to_json(const ratios& of) {
   return {{"to_original", to_json(of.to_original)}, {"to_std", to_json(of.to_std)}};
@@ -59,14 +58,6 @@ nlohmann::ordered_json to_json(const ratios& of) {
 
 nlohmann::ordered_json to_json(const cost& of) {
   return {{"wall_us", of.wall_us}, {"cpu_us", of.cpu_us}};
-}
-
-nlohmann::ordered_json to_json(const summary& of) {
-  return {{"median", of.median},
-          {"min", of.min},
-          {"max", of.max},
-          {"mean", of.mean},
-          {"stddev", of.stddev}};
 }
 
 nlohmann::ordered_json to_json(const result& of) {
@@ -125,34 +116,9 @@ std::string legend() {
          "          pthread_barrier_t): below 1 is faster.\n";
 }
 
-std::string to_text(const std::vector<verdict>& verdicts) {
-  std::string text;
-  for (const verdict& one : verdicts) {
-    const char* const word = one.met() ? "met" : one.figure ? "MISSED" : "UNCLEAR";
-    const std::string figure = one.figure ? four_digits(*one.figure) + " " + one.unit
-                                          : "the round with it took no longer than without";
-    text += fmt::format("{:<8}{}: {} (target {} {})\n", word, one.what, figure,
-                        one.is_upper_limit ? "<=" : ">=", one.target);
-  }
-  return text;
-}
-
 nlohmann::ordered_json to_json(const std::vector<result>& results) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const result& one : results) json.push_back(to_json(one));
-  return json;
-}
-
-nlohmann::ordered_json to_json(const std::vector<verdict>& verdicts) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const verdict& one : verdicts) {
-    json.push_back({{"what", one.what},
-                    {"unit", one.unit},
-                    {"figure", to_json(one.figure)},
-                    {"target", one.target},
-                    {"comparison", one.is_upper_limit ? "at most" : "at least"},
-                    {"met", one.met()}});
-  }
   return json;
 }
 

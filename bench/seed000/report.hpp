@@ -16,9 +16,6 @@ namespace bench::seed000 {
 /// What the columns mean.
 [[nodiscard]] std::string legend();
 
-[[nodiscard]] std::string to_text(const std::vector<verdict>& verdicts);
-
 [[nodiscard]] nlohmann::ordered_json to_json(const std::vector<result>& results);
-[[nodiscard]] nlohmann::ordered_json to_json(const std::vector<verdict>& verdicts);
 
 }  // namespace bench::seed000

@@ -86,8 +86,8 @@ void judge_against_original(const result& of, std::vector<verdict>& verdicts) {
   const auto add = [&](std::string what, std::optional<double> time_ratio) {
     std::optional<double> times_faster;
     if (time_ratio) times_faster = 1 / *time_ratio;
-    verdicts.push_back(
-        {std::move(what), "times faster than the original", times_faster, target, false});
+    verdicts.push_back({std::move(what), "times faster than the original", times_faster, target,
+                        false, "the round with it took no longer than without"});
   };
   // The ring of 2 has a target of its own, against a hand-written ring: bench/figures.
   if (of.which.kind == experiment::cyclic && of.which.threads == 2) return;

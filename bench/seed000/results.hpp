@@ -8,6 +8,7 @@
 
 #include "seed000/sampling.hpp"
 #include "support/statistics.hpp"
+#include "support/verdict.hpp"
 
 namespace bench::seed000 {
 
@@ -41,20 +42,8 @@ struct result {
 
 [[nodiscard]] std::vector<result> evaluate(const std::vector<measured_row>& measured);
 
-/// A figure that step 1 is to reach.
-struct verdict {
-  std::string what;
-  std::string unit;
-  std::optional<double> figure;  // empty: a difference was not positive, so there is no ratio
-  double target = 0;
-  bool is_upper_limit = false;  // else the figure has to be at least the target
-
-  [[nodiscard]] bool met() const {
-    return figure && (is_upper_limit ? *figure <= target : *figure >= target);
-  }
-};
-
-/// Those figures for which the rows have been measured.
+/// Those figures of step 1 for which the rows have been measured. A difference that was not positive
+/// gives a verdict without a figure.
 [[nodiscard]] std::vector<verdict> judge(const std::vector<result>& results);
 
 }  // namespace bench::seed000

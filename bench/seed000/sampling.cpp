@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "support/progress.hpp"
+#include "support/turns.hpp"
 
 namespace bench::seed000 {
 namespace {
@@ -107,15 +108,11 @@ std::vector<measured_row> measure(const std::vector<row>& rows, std::size_t samp
     const double operation_seconds = try_out(which, limits);
     measured.push_back({which, make_plan(full_operations(which), operation_seconds, limits), {}});
   }
-  for (std::size_t round = 1; round <= samples; ++round) {
-    for (measured_row& subject : measured) {
-      shown.step(fmt::format("sample {} of {}, {}", round, samples, name(subject.which)));
-      subject.samples.push_back(take_sample(subject.which, subject.plan, limits));
-    }
-    // There and back again, so that nobody always runs right after the same neighbour.
-    std::reverse(measured.begin(), measured.end());
-  }
-  if (samples % 2 != 0) std::reverse(measured.begin(), measured.end());
+  take_turns(measured.size(), samples, [&](std::size_t index, std::size_t round) {
+    measured_row& subject = measured[index];
+    shown.step(fmt::format("sample {} of {}, {}", round + 1, samples, name(subject.which)));
+    subject.samples.push_back(take_sample(subject.which, subject.plan, limits));
+  });
   return measured;
 }
 

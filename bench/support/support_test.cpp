@@ -4,10 +4,15 @@
 #include <atomic>
 #include <system_error>
 
+#include "support/calibration.hpp"
 #include "support/crew.hpp"
 #include "support/machine.hpp"
+#include "support/placement.hpp"
+#include "support/program.hpp"
 #include "support/statistics.hpp"
 #include "support/text_table.hpp"
+#include "support/turns.hpp"
+#include "support/verdict.hpp"
 
 namespace bench {
 namespace {
@@ -26,6 +31,77 @@ TEST(Summary, OfOneSampleHasNoDeviation) {
   const summary one = summarize({7});
   EXPECT_DOUBLE_EQ(one.median, 7);
   EXPECT_DOUBLE_EQ(one.stddev, 0);
+}
+
+TEST(Percentile, IsASampleThatTheShareDoesNotExceed) {
+  std::vector<double> hundred;
+  for (int i = 100; i > 0; --i) hundred.push_back(i);
+  EXPECT_DOUBLE_EQ(percentile(hundred, 0.99), 99);
+  EXPECT_DOUBLE_EQ(percentile(hundred, 1), 100);
+  EXPECT_DOUBLE_EQ(percentile({7}, 0.01), 7);
+}
+
+TEST(Turns, EveryRowOnceARoundThereAndBackAgain) {
+  std::vector<std::size_t> rows;
+  take_turns(3, 2, [&](std::size_t row, std::size_t) { rows.push_back(row); });
+  EXPECT_EQ(rows, (std::vector<std::size_t>{0, 1, 2, 2, 1, 0}));
+}
+
+TEST(Calibration, FillsTheSampleWithAtLeastOneOperationAndAtMostTheLimit) {
+  constexpr sample_length length{1, 0.01, 1000};
+  EXPECT_EQ(operations_that_fill(length, 4, 0.02), 200u);
+  EXPECT_EQ(operations_that_fill(length, 4, 400), 1u);
+  EXPECT_EQ(operations_that_fill(length, 4, 1e-9), 1000u);
+  EXPECT_EQ(operations_that_fill(length, 4, 0), 1000u);
+}
+
+TEST(Calibration, GrowsTheTrialUntilItIsLongEnoughOrTheLimitIsReached) {
+  std::vector<std::size_t> tried;
+  const auto run = [&](double seconds_each) {
+    return [&tried, seconds_each](std::size_t operations) {
+      tried.push_back(operations);
+      return seconds_each * static_cast<double>(operations);
+    };
+  };
+  EXPECT_EQ(calibrate({1, 0.01, 1000}, run(0.001)), 1000u);
+  EXPECT_EQ(tried, (std::vector<std::size_t>{1, 4, 16, 16}));
+  tried.clear();
+  EXPECT_EQ(calibrate({1, 0.01, 10}, run(1e-6)), 10u);
+  EXPECT_EQ(tried, (std::vector<std::size_t>{1, 4, 10}));
+}
+
+TEST(Calibration, ASingleSlowRunDoesNotEndTheTrial) {
+  int runs = 0;
+  const auto run = [&](std::size_t operations) {
+    return ++runs == 1 ? 5.0 : 0.001 * static_cast<double>(operations);
+  };
+  EXPECT_EQ(calibrate({1, 0.01, 1000}, run), 1000u);
+}
+
+TEST(Verdict, IsMetAtTheTargetAndOnTheRightSideOfIt) {
+  EXPECT_TRUE((verdict{"", "", 1.0, 1, true}.met()));
+  EXPECT_FALSE((verdict{"", "", 1.01, 1, true}.met()));
+  EXPECT_TRUE((verdict{"", "", 1.01, 1, false}.met()));
+  EXPECT_FALSE((verdict{"", "", 0.99, 1, false}.met()));
+  EXPECT_FALSE((verdict{"", "", {}, 1, true}.met()));
+}
+
+TEST(Verdict, IsALineThatSaysWhetherItIsMet) {
+  EXPECT_EQ(to_text({{"a", "times b", 0.5, 1, true},
+                     {"c", "times d", 0.5, 1, false},
+                     {"e", "times f", {}, 5, false, "no idea"}}),
+            "met     a: 0.5000 times b (target <= 1)\n"
+            "MISSED  c: 0.5000 times d (target >= 1)\n"
+            "UNCLEAR e: no idea (target >= 5)\n");
+}
+
+TEST(Filter, KeepsTheRowsThatMatchAndRefusesToKeepNone) {
+  const auto name = [](const std::string& row) { return row; };
+  std::vector<std::string> rows{"mutex/2/std", "barrier/2/std"};
+  keep_matching(rows, "^mutex", name);
+  EXPECT_EQ(rows, std::vector<std::string>{"mutex/2/std"});
+  EXPECT_THROW(keep_matching(rows, "^barrier", name), argument_error);
+  EXPECT_THROW(keep_matching(rows, "(", name), argument_error);
 }
 
 TEST(FourDigits, AreSignificantAndWithoutExponent) {
@@ -67,6 +143,22 @@ TEST(Crew, AThreadThatCannotBeMadeEndsTheOthers) {
   std::atomic<int> begun{0};
   EXPECT_THROW(crew(50, body(&begun, 20)), std::system_error);
   EXPECT_EQ(begun, 0);
+}
+
+TEST(Placement, BindsDealsOutAndLetsGo) {
+  const std::vector<unsigned> all = lockstep::platform::affinity();
+  std::vector<std::vector<unsigned>> seen(4);
+  for (const placement where :
+       {placement::free, placement::dealt, placement::spread, placement::one_cpu}) {
+    crew one(1, [&](std::size_t) {
+      place(where, 1);
+      seen[static_cast<std::size_t>(where)] = lockstep::platform::affinity();
+    });
+  }
+  EXPECT_EQ(seen[0], all);
+  EXPECT_EQ(seen[1], all);
+  EXPECT_EQ(seen[2], std::vector<unsigned>{all[1 % all.size()]});
+  EXPECT_EQ(seen[3], std::vector<unsigned>{all[0]});
 }
 
 TEST(Machine, IsDescribedOnOneLine) {

@@ -22,22 +22,35 @@ class watched_thread {
     number_.store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_release);
   }
 
-  bool is_asleep() const {
-    const int number = number_.load(std::memory_order_acquire);
-    if (number == 0) return false;
-    std::ifstream file("/proc/self/task/" + std::to_string(number) + "/stat");
-    std::string text;
-    std::getline(file, text);
-    const std::size_t end_of_name = text.rfind(')');
-    return end_of_name != std::string::npos && text.compare(end_of_name, 3, ") S") == 0;
-  }
+  bool is_asleep() const { return state() == 'S'; }
 
-  /// Returns once the thread has been seen asleep at 20 looks in a row, and so not only in passing.
+  /// Returns once the thread has been seen asleep at 20 looks in a row, and so not only in passing; or
+  /// once it has ended, as a thread that sleeps for a time may before it has been looked at.
   void wait_until_asleep() const {
-    for (int looks = 0; looks < 20; looks = is_asleep() ? looks + 1 : 0) std::this_thread::yield();
+    for (int looks = 0; looks < 20;) {
+      const char now = state();
+      if (now == ended) return;
+      looks = now == 'S' ? looks + 1 : 0;
+      std::this_thread::yield();
+    }
   }
 
  private:
+  static constexpr char unknown = '?', ended = 'E';
+
+  /// The kernel's letter.
+  char state() const {
+    const int number = number_.load(std::memory_order_acquire);
+    if (number == 0) return unknown;
+    std::ifstream file("/proc/self/task/" + std::to_string(number) + "/stat");
+    if (!file) return ended;
+    std::string text;
+    std::getline(file, text);
+    const std::size_t end_of_name = text.rfind(')');
+    if (end_of_name == std::string::npos || end_of_name + 2 >= text.size()) return ended;
+    return text[end_of_name + 2];
+  }
+
   std::atomic<int> number_{0};
 };
 

@@ -89,9 +89,9 @@ TEST(word_waiter, manual_reset_event_G1_an_opening_that_was_closed_before_the_ne
     scripted_system& system = scripted_system::reset();
     lockstep::manual_reset_event gate(wait_policy::block(), first);
     system.on_sleep = [&] {
-      system.on_sleep = nullptr;
       gate.notify();
       gate.reset();
+      system.on_sleep = nullptr;  // last: it ends this function object
     };
     gate.wait();
     EXPECT_FALSE(gate.is_open());

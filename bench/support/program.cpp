@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "support/program.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "examples/support/error.hpp"
+#include "support/machine.hpp"
+
+namespace bench {
+namespace {
+
+int report(exit_status status, const std::exception& failure) {
+  fmt::print(stderr, "error: {}\n", examples::one_line(failure.what()));
+  return status;
+}
+
+}  // namespace
+
+void add_common_options(CLI::App& app, common_options& chosen) {
+  constexpr unsigned most_samples = 10'000;
+  app.add_flag("--quick", chosen.is_quick, "3 short samples: for a first look");
+  app.add_option("--samples", chosen.samples, "samples of each row (default 9; with --quick 3)")
+      ->check(CLI::Range(1u, most_samples));
+  app.add_option("--filter", chosen.filter, "only rows whose name matches")->type_name("REGEX");
+  app.add_option("--json", chosen.json, "write machine, rows and verdict")->type_name("FILE");
+  app.add_flag("--list", chosen.is_list, "print the names of the rows");
+}
+
+void check_sample_seconds(double seconds) {
+  if (seconds > 0 && seconds <= 3600) return;
+  throw argument_error("--sample-seconds: has to be above 0 and at most 3600");
+}
+
+std::regex parse_filter(const std::string& filter) {
+  try {
+    return std::regex(filter);
+  } catch (const std::regex_error&) {
+    throw argument_error(fmt::format("--filter: '{}' is not a regular expression", filter));
+  }
+}
+
+void print_results(const common_options& chosen, const nlohmann::ordered_json& machine,
+                   const std::string& table, const std::string& legend,
+                   const std::vector<verdict>& verdicts) {
+  fmt::print("{}\n", on_one_line(machine));
+  fmt::print("samples: {}{}\n\n", chosen.samples_or_default(),
+             chosen.is_quick ? "; QUICK: few and short samples, the figures are rough" : "");
+  fmt::print("{}\n{}\n", table, legend);
+  if (verdicts.empty()) return;
+  fmt::print("Verdict{}\n{}", chosen.is_quick ? " (quick)" : "", to_text(verdicts));
+}
+
+void publish(examples::output_file& file, const nlohmann::ordered_json& record) {
+  file.write(record.dump(2) + "\n");
+  examples::commit_all({&file});
+  if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
+}
+
+int run_program(CLI::App& app, int argc, char** argv, const std::function<void()>& run) {
+  try {
+    app.parse(argc, argv);
+    run();
+    return success;
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return success;
+  } catch (const CLI::ParseError& failure) {
+    return report(bad_arguments, failure);
+  } catch (const argument_error& failure) {
+    return report(bad_arguments, failure);
+  } catch (const examples::input_error& failure) {
+    return report(bad_arguments, failure);
+  } catch (const std::exception& failure) {
+    return report(failed, failure);
+  }
+}
+
+}  // namespace bench

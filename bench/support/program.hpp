@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// bench/support/program.hpp -- what all benchmark programs do alike on the command line
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <regex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "examples/support/files.hpp"
+#include "support/verdict.hpp"
+
+namespace bench {
+
+enum exit_status : int { success = 0, failed = 1, bad_arguments = 2 };
+
+/// What is wrong with the arguments, beyond what CLI11 checks.
+struct argument_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct common_options {
+  bool is_quick = false;
+  bool is_list = false;
+  std::optional<unsigned> samples;
+  std::string filter;
+  std::string json;
+
+  [[nodiscard]] unsigned samples_or_default() const { return samples.value_or(is_quick ? 3 : 9); }
+};
+
+/// --quick, --samples, --filter, --json, --list.
+void add_common_options(CLI::App& app, common_options& chosen);
+
+/// A length in seconds that an option gave; throws argument_error.
+void check_sample_seconds(double seconds);
+
+/// Throws argument_error.
+[[nodiscard]] std::regex parse_filter(const std::string& filter);
+
+/// Throws argument_error if no row remains. `name` tells the name of a row.
+template <class Row, class Name>
+void keep_matching(std::vector<Row>& rows, const std::string& filter, Name name) {
+  const std::regex wanted = parse_filter(filter);
+  std::erase_if(rows, [&](const Row& row) { return !std::regex_search(name(row), wanted); });
+  if (rows.empty()) throw argument_error("no row is left to measure: see --list");
+}
+
+/// Machine, samples, table and legend, and the verdict if there is one, on standard output.
+void print_results(const common_options& chosen, const nlohmann::ordered_json& machine,
+                   const std::string& table, const std::string& legend,
+                   const std::vector<verdict>& verdicts);
+
+/// Gives the record its name and makes sure that standard output was written.
+void publish(examples::output_file& file, const nlohmann::ordered_json& record);
+
+/// Parses, then calls run(). Failures become one line on standard error and an exit status.
+[[nodiscard]] int run_program(CLI::App& app, int argc, char** argv,
+                              const std::function<void()>& run);
+
+/// The last paragraph of every program's --help.
+inline constexpr const char* about_exit_status =
+    "Exit status: 0 done, whatever the verdict; 1 a mechanism or the system failed; 2 bad "
+    "arguments.";
+
+}  // namespace bench
