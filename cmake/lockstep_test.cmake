@@ -9,13 +9,14 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 # label: sync.event carries 'sync'. The timeout (default 120 s) is what catches a hang.
 # BOTH_BACKENDS adds <name>.portable, the same test on the mutex-and-condition-variable futex.
 # DELAYED adds <name>.delayed, the same test on atomics that delay (tests/support/delay_atomic.hpp).
-# Both only with LOCKSTEP_TEST_VARIANTS: dev and tsan have them, which covers both compilers.
+# Which of them are built, LOCKSTEP_TEST_VARIANTS says: both in dev, delays in tsan, where they find most.
 # The label 'slow-san' keeps a test out of the sanitizer presets.
 #
 # The diagnosis of misuse takes locks, which hide missing order and close windows: it is off in DELAYED
 # variants and where LOCKSTEP_TEST_DIAGNOSIS is OFF (tsan), else as users of debug builds have it.
 option(LOCKSTEP_TEST_DIAGNOSIS "Run the tests with misuse diagnosed" ON)
-option(LOCKSTEP_TEST_VARIANTS "Build tests again on the portable futex and on delaying atomics" ON)
+set(LOCKSTEP_TEST_VARIANTS portable delayed CACHE STRING
+  "Which tests to build again: 'portable' on the portable futex, 'delayed' on delaying atomics")
 
 function(lockstep_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "BOTH_BACKENDS;DELAYED" "TIMEOUT" "SOURCES;LABELS;DEFINES")
@@ -42,14 +43,14 @@ function(lockstep_test name)
   set_tests_properties(${name} PROPERTIES
     TIMEOUT ${arg_TIMEOUT} LABELS "${layer};${arg_LABELS}")
 
-  if(arg_BOTH_BACKENDS AND LOCKSTEP_TEST_VARIANTS)
+  if(arg_BOTH_BACKENDS AND "portable" IN_LIST LOCKSTEP_TEST_VARIANTS)
     lockstep_test(${name}.portable
       SOURCES ${arg_SOURCES}
       LABELS portable ${arg_LABELS}
       TIMEOUT ${arg_TIMEOUT}
       DEFINES LOCKSTEP_FORCE_PORTABLE_FUTEX=1 ${arg_DEFINES})
   endif()
-  if(arg_DELAYED AND LOCKSTEP_TEST_VARIANTS)
+  if(arg_DELAYED AND "delayed" IN_LIST LOCKSTEP_TEST_VARIANTS)
     lockstep_test(${name}.delayed
       SOURCES ${arg_SOURCES}
       LABELS delayed ${arg_LABELS}

@@ -229,6 +229,12 @@ TEST_F(wait_engine_test, default_when_crowded_never_polls) {
 }
 
 /// The default policy polls only where another CPU can make ready what it polls for.
+TEST_F(wait_engine_test, hybrid_polls_for_its_time_but_not_when_crowded) {
+  const wait_policy hybrid = wait_policy::hybrid(microseconds(5));
+  EXPECT_TRUE(spins_before_yielding(hybrid));
+  EXPECT_FALSE(spins_before_yielding(hybrid.when_crowded(true)));
+}
+
 class uncrowded_default : public wait_engine_test {
  protected:
   void SetUp() override {
@@ -255,7 +261,7 @@ TEST_F(uncrowded_default, polls_for_two_microseconds_before_it_yields) {
   EXPECT_TRUE(wait(wait_policy()));
 }
 
-TEST_F(uncrowded_default, gives_up_polling_after_4_failures_and_probes_every_32nd_wait) {
+TEST_F(uncrowded_default, gives_up_polling_after_4_failures_and_probes_once_an_interval) {
   fail_to_spin(4);
   for (int round = 0; round < 3; ++round) {
     for (int i = 1; i < 64; ++i) {

@@ -31,7 +31,7 @@ static_assert(wait_policy::hybrid(microseconds(2)).is_hybrid());
 static_assert(kinds(wait_policy::hybrid(wait_policy::longest_spin())) == 1);
 static_assert(kinds(wait_policy::hybrid(nanoseconds(0))) == 1);
 
-// Only the default listens to being crowded.
+// The default and hybrid listen to being crowded.
 static_assert(!wait_policy().is_crowded());
 static_assert(wait_policy().when_crowded(true).is_crowded());
 static_assert(kinds(wait_policy().when_crowded(true)) == 1);
@@ -40,8 +40,12 @@ static_assert(wait_policy().when_crowded(false) == wait_policy());
 static_assert(wait_policy().when_crowded(true).when_crowded(false) == wait_policy());
 static_assert(wait_policy::spin().when_crowded(true) == wait_policy::spin());
 static_assert(wait_policy::block().when_crowded(true) == wait_policy::block());
-static_assert(wait_policy::hybrid(microseconds(2)).when_crowded(true) ==
-              wait_policy::hybrid(microseconds(2)));
+constexpr wait_policy crowded_hybrid = wait_policy::hybrid(microseconds(2)).when_crowded(true);
+static_assert(crowded_hybrid.is_crowded() && crowded_hybrid.is_hybrid());
+static_assert(crowded_hybrid.spin_time() == microseconds(2));
+static_assert(crowded_hybrid != wait_policy::hybrid(microseconds(2)));
+static_assert(crowded_hybrid.when_crowded(false) == wait_policy::hybrid(microseconds(2)));
+static_assert(kinds(crowded_hybrid) == 1);
 
 // The time of hybrid.
 static_assert(wait_policy::hybrid(microseconds(2)).spin_time() == nanoseconds(2000));

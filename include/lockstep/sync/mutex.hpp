@@ -142,11 +142,12 @@ class mutex {
   }
 
   /// What the wait engine looks at before a thread queues up. Looks less and less often, because each
-  /// look takes the word's line away from the holder.
+  /// look takes the word's line away from the holder: 64 threads that contend on 2 CPUs take 0.37 us for a
+  /// lock each with pauses of 8 to 64, 0.7 to 1.8 with 1 to 16, 0.6 to 1.6 with 16 to 128.
   struct attempt {
     mutex& owner;
     bool woken;
-    unsigned pause = 1;
+    unsigned pause = 8;
 
     attempt(mutex& of, bool was_woken) noexcept : owner(of), woken(was_woken) {}
     bool ready() noexcept {
@@ -155,7 +156,7 @@ class mutex {
       if (pause < longest_pause) pause *= 2;
       return false;
     }
-    static constexpr unsigned longest_pause = 16;
+    static constexpr unsigned longest_pause = 64;
   };
 
   LOCKSTEP_NOINLINE bool lock_slowly(deadline until) {

@@ -92,7 +92,8 @@ class wait_engine {
                             deadline until, std::uint64_t yield_time) {
     if (policy.is_hybrid()) {
       const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
-      return spin(what, budget, until) || yield(what, history.yielding, until, yield_time);
+      return (!policy.is_crowded() && spin(what, budget, until)) ||
+             yield(what, history.yielding, until, yield_time);
     }
     const bool may_spin = !policy.is_crowded() && usable_cpus() > 1;
     if (may_spin && history.spinning.asks()) {
