@@ -17,6 +17,7 @@
 //   C3  A thread that was taken out is in its mutex's queue, or in the chain behind a notified thread,
 //       or notified. It has no deadline any more: all it waits for is the lock.
 //   C4  Waits that begin after a notification are not reached by it: they are not in the queue then.
+//   C5  It may be destroyed when all its waiters have been notified, though they have not returned.
 //
 // Requires of threads that wait at the same time: the same lock. What happens before unlocking it by one
 // thread happens before another's return from wait(), as the lock has it.
@@ -105,8 +106,10 @@ class condition_variable {
   /// A waiting thread. `target` is the mutex in whose queue it goes on waiting, if it can.
   struct waiter : parked_thread {
     mutex* target;
+    std::uint64_t number;  // of the thread; for the diagnosis of misuse only
 
-    explicit waiter(mutex* of) noexcept : target(of) {}
+    explicit waiter(mutex* of) noexcept
+        : target(of), number(misuse::diagnosed ? platform::number_of_this_thread() : 0) {}
   };
 
   std::uintptr_t key() const noexcept {
@@ -132,22 +135,24 @@ class condition_variable {
   /// One wait; false if it timed out.
   template <class Lock>
   bool block(Lock& lock, deadline until) {
-    const misuse::waiting_scope waiting(this);
     waiter self(target_of(lock));
+    const wait_policy policy = policy_;
+    misuse::waiting(this);
     {
       parking_lot::queue waiters(key());
       word_.fetch_add(1, platform::memory_order_relaxed);  // 2
       waiters.push_back(self);
     }
     lock.unlock();
-    const bool notified = self.wait(policy_, until) || !leave(self);
+    const bool notified = self.wait(policy, until) || !leave(self);
+    // Once notified, nothing of the condition variable is touched (C5).
     if (notified && self.target != nullptr) {
       self.target->finish(self, deadline::never());
       misuse::locked(self.target);
       adopt(lock);
       return true;
     }
-    if (notified) self.wait(policy_);
+    if (notified) self.wait(policy);
     lock.lock();
     if (self.chained() != nullptr) wake_list().notify(*self.chained());
     return notified;
@@ -159,6 +164,7 @@ class condition_variable {
     if (!waiters.contains(self)) return false;
     waiters.remove(self);
     word_.fetch_sub(1, platform::memory_order_relaxed);  // 3
+    misuse::let_go(this, self.number);
     return true;
   }
 
@@ -175,6 +181,7 @@ class condition_variable {
       for (; taken < wanted && !waiters.empty(); ++taken) {
         waiter& next = static_cast<waiter&>(*waiters.front());
         waiters.remove(next);
+        misuse::let_go(this, next.number);
         if (next.target != nullptr) check_same(target, next.target);
         (next.target != nullptr ? moved : others).append(next);
       }

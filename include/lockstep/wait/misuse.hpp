@@ -45,15 +45,14 @@ class registry {
     home.entries.push_back(entry{object, as, platform::label_of_this_thread()});
   }
 
-  /// Takes one entry of the calling thread out; false if there is none.
-  static bool remove(const void* object, role as) {
+  /// Takes one entry of that thread out; false if there is none.
+  static bool remove(const void* object, role as,
+                     std::uint64_t thread = platform::number_of_this_thread()) {
     bucket& home = bucket_of(object);
     const std::lock_guard<std::mutex> lock(home.mutex);
     for (std::size_t i = 0; i < home.entries.size(); ++i) {
       const entry& each = home.entries[i];
-      if (each.object != object || each.as != as ||
-          each.who.number != platform::number_of_this_thread())
-        continue;
+      if (each.object != object || each.as != as || each.who.number != thread) continue;
       home.entries[i] = home.entries.back();
       home.entries.pop_back();
       return true;
@@ -141,14 +140,20 @@ inline void unlocking_shared(const void* object, const char* kind) {
   report_two(object, kind, "unlocked", "it is held by", reader);
 }
 
+/// The calling thread waits on `object` from now on; that thread does not any more.
+inline void waiting(const void* object) {
+  if (diagnosed) registry::add(object, registry::role::waiter);
+}
+inline void let_go(const void* object, std::uint64_t thread) {
+  if (diagnosed) registry::remove(object, registry::role::waiter, thread);
+}
+
 /// The calling thread waits on `object` while this lives.
 class waiting_scope {
  public:
-  explicit waiting_scope(const void* object) : object_(object) {
-    if (diagnosed) registry::add(object_, registry::role::waiter);
-  }
+  explicit waiting_scope(const void* object) : object_(object) { waiting(object_); }
   ~waiting_scope() {
-    if (diagnosed) registry::remove(object_, registry::role::waiter);
+    if (diagnosed) let_go(object_, platform::number_of_this_thread());
   }
   waiting_scope(const waiting_scope&) = delete;
   waiting_scope& operator=(const waiting_scope&) = delete;
