@@ -13,12 +13,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -164,6 +162,23 @@ namespace lockstep {
 namespace platform {
 namespace cgroup {
 
+// The streams of the standard library would double what this file costs to compile.
+
+/// The next part of `text` between separators from `at` on, empty at the end; moves `at` behind it.
+inline std::string next_part(const std::string& text, std::size_t& at, const char* separators) {
+  const std::size_t begin = text.find_first_not_of(separators, at);
+  const std::size_t end =
+      begin == std::string::npos ? begin : text.find_first_of(separators, begin);
+  at = end;
+  return begin == std::string::npos ? std::string() : text.substr(begin, end - begin);
+}
+inline std::string next_word(const std::string& text, std::size_t& at) {
+  return next_part(text, at, " \t\n");
+}
+inline std::string next_line(const std::string& text, std::size_t& at) {
+  return next_part(text, at, "\n");
+}
+
 /// CPUs granted per unit of time; `unlimited` means no quota.
 constexpr double unlimited = -1.0;
 
@@ -176,10 +191,9 @@ inline double ratio(const std::string& quota, const std::string& period) {
 
 /// The content of a version 2 `cpu.max` file: "max 100000" or "150000 100000".
 inline double parse_cpu_max(const std::string& text) {
-  std::istringstream words(text);
-  std::string quota, period;
-  words >> quota >> period;
-  return ratio(quota, period);
+  std::size_t at = 0;
+  const std::string quota = next_word(text, at);
+  return ratio(quota, next_word(text, at));
 }
 
 /// The tighter of two quotas.
@@ -195,9 +209,8 @@ inline bool has_word(const std::string& list, const std::string& word) {
 
 /// The group of the process in /proc/self/cgroup's text: version 2 has an empty controller list.
 inline std::string find_group(const std::string& cgroup_text, bool version_2) {
-  std::istringstream lines(cgroup_text);
-  std::string line;
-  while (std::getline(lines, line)) {
+  for (std::size_t at = 0; at < cgroup_text.size();) {
+    const std::string line = next_line(cgroup_text, at);
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
@@ -233,12 +246,15 @@ inline std::string decode_octal(const std::string& text) {
 inline bool parse_mount(const std::string& line, mount& result) {
   const std::size_t separator = line.find(" - ");
   if (separator == std::string::npos) return false;
-  std::istringstream left(line.substr(0, separator)), right(line.substr(separator + 3));
-  std::string id, parent, device, type, source, options;
-  left >> id >> parent >> device >> result.shown_group >> result.point;
-  right >> type >> source >> options;
-  result.shown_group = decode_octal(result.shown_group);
-  result.point = decode_octal(result.point);
+  const std::string left = line.substr(0, separator), right = line.substr(separator + 3);
+  std::size_t at = 0;
+  for (int skipped = 0; skipped < 3; ++skipped) next_word(left, at);  // numbers
+  result.shown_group = decode_octal(next_word(left, at));
+  result.point = decode_octal(next_word(left, at));
+  at = 0;
+  const std::string type = next_word(right, at);
+  next_word(right, at);  // the source
+  const std::string options = next_word(right, at);
   result.version_2 = type == "cgroup2";
   return result.version_2 || (type == "cgroup" && has_word(options, "cpu"));
 }
@@ -252,10 +268,15 @@ inline std::string relative_group(const std::string& group, const std::string& s
 }
 
 inline std::string read_file(const std::string& path) {
-  std::ifstream file(path.c_str());
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  return text.str();
+  std::string text;
+  std::FILE* const file = std::fopen(path.c_str(), "r");
+  if (file == nullptr) return text;
+  char part[4096];
+  for (std::size_t size = 0; (size = std::fread(part, 1, sizeof part, file)) > 0;) {
+    text.append(part, size);
+  }
+  std::fclose(file);
+  return text;
 }
 
 inline double quota_of_directory(const std::string& directory, bool version_2) {
@@ -280,12 +301,12 @@ inline double quota_of_mount(const std::string& root, const mount& where,
 /// The quota in force for the calling process, in CPUs, or `unlimited`.
 inline double quota(const std::string& root = std::string()) {
   const std::string groups = read_file(root + "/proc/self/cgroup");
-  std::istringstream mounts(read_file(root + "/proc/self/mountinfo"));
+  const std::string mounts = read_file(root + "/proc/self/mountinfo");
   double result = unlimited;
-  std::string line;
-  while (std::getline(mounts, line)) {
+  for (std::size_t at = 0; at < mounts.size();) {
     mount where;
-    if (parse_mount(line, where)) result = tighter(result, quota_of_mount(root, where, groups));
+    if (parse_mount(next_line(mounts, at), where))
+      result = tighter(result, quota_of_mount(root, where, groups));
   }
   return result;
 }
@@ -958,15 +979,14 @@ class registry {
     home.entries.push_back(entry{object, as, platform::label_of_this_thread()});
   }
 
-  /// Takes one entry of the calling thread out; false if there is none.
-  static bool remove(const void* object, role as) {
+  /// Takes one entry of that thread out; false if there is none.
+  static bool remove(const void* object, role as,
+                     std::uint64_t thread = platform::number_of_this_thread()) {
     bucket& home = bucket_of(object);
     const std::lock_guard<std::mutex> lock(home.mutex);
     for (std::size_t i = 0; i < home.entries.size(); ++i) {
       const entry& each = home.entries[i];
-      if (each.object != object || each.as != as ||
-          each.who.number != platform::number_of_this_thread())
-        continue;
+      if (each.object != object || each.as != as || each.who.number != thread) continue;
       home.entries[i] = home.entries.back();
       home.entries.pop_back();
       return true;
@@ -1054,14 +1074,20 @@ inline void unlocking_shared(const void* object, const char* kind) {
   report_two(object, kind, "unlocked", "it is held by", reader);
 }
 
+/// The calling thread waits on `object` from now on; that thread does not any more.
+inline void waiting(const void* object) {
+  if (diagnosed) registry::add(object, registry::role::waiter);
+}
+inline void let_go(const void* object, std::uint64_t thread) {
+  if (diagnosed) registry::remove(object, registry::role::waiter, thread);
+}
+
 /// The calling thread waits on `object` while this lives.
 class waiting_scope {
  public:
-  explicit waiting_scope(const void* object) : object_(object) {
-    if (diagnosed) registry::add(object_, registry::role::waiter);
-  }
+  explicit waiting_scope(const void* object) : object_(object) { waiting(object_); }
   ~waiting_scope() {
-    if (diagnosed) registry::remove(object_, registry::role::waiter);
+    if (diagnosed) let_go(object_, platform::number_of_this_thread());
   }
   waiting_scope(const waiting_scope&) = delete;
   waiting_scope& operator=(const waiting_scope&) = delete;
@@ -2087,6 +2113,7 @@ class barrier {
 //   C3  A thread that was taken out is in its mutex's queue, or in the chain behind a notified thread,
 //       or notified. It has no deadline any more: all it waits for is the lock.
 //   C4  Waits that begin after a notification are not reached by it: they are not in the queue then.
+//   C5  It may be destroyed when all its waiters have been notified, though they have not returned.
 //
 // Requires of threads that wait at the same time: the same lock. What happens before unlocking it by one
 // thread happens before another's return from wait(), as the lock has it.
@@ -2701,8 +2728,10 @@ class condition_variable {
   /// A waiting thread. `target` is the mutex in whose queue it goes on waiting, if it can.
   struct waiter : parked_thread {
     mutex* target;
+    std::uint64_t number;  // of the thread; for the diagnosis of misuse only
 
-    explicit waiter(mutex* of) noexcept : target(of) {}
+    explicit waiter(mutex* of) noexcept
+        : target(of), number(misuse::diagnosed ? platform::number_of_this_thread() : 0) {}
   };
 
   std::uintptr_t key() const noexcept {
@@ -2728,22 +2757,24 @@ class condition_variable {
   /// One wait; false if it timed out.
   template <class Lock>
   bool block(Lock& lock, deadline until) {
-    const misuse::waiting_scope waiting(this);
     waiter self(target_of(lock));
+    const wait_policy policy = policy_;
+    misuse::waiting(this);
     {
       parking_lot::queue waiters(key());
       word_.fetch_add(1, platform::memory_order_relaxed);  // 2
       waiters.push_back(self);
     }
     lock.unlock();
-    const bool notified = self.wait(policy_, until) || !leave(self);
+    const bool notified = self.wait(policy, until) || !leave(self);
+    // Once notified, nothing of the condition variable is touched (C5).
     if (notified && self.target != nullptr) {
       self.target->finish(self, deadline::never());
       misuse::locked(self.target);
       adopt(lock);
       return true;
     }
-    if (notified) self.wait(policy_);
+    if (notified) self.wait(policy);
     lock.lock();
     if (self.chained() != nullptr) wake_list().notify(*self.chained());
     return notified;
@@ -2755,6 +2786,7 @@ class condition_variable {
     if (!waiters.contains(self)) return false;
     waiters.remove(self);
     word_.fetch_sub(1, platform::memory_order_relaxed);  // 3
+    misuse::let_go(this, self.number);
     return true;
   }
 
@@ -2771,6 +2803,7 @@ class condition_variable {
       for (; taken < wanted && !waiters.empty(); ++taken) {
         waiter& next = static_cast<waiter&>(*waiters.front());
         waiters.remove(next);
+        misuse::let_go(this, next.number);
         if (next.target != nullptr) check_same(target, next.target);
         (next.target != nullptr ? moved : others).append(next);
       }

@@ -9,14 +9,31 @@
 // Source [CGROUP-V1], [CGROUP-V2]
 #pragma once
 
+#include <cstddef>
+#include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 namespace lockstep {
 namespace platform {
 namespace cgroup {
+
+// The streams of the standard library would double what this file costs to compile.
+
+/// The next part of `text` between separators from `at` on, empty at the end; moves `at` behind it.
+inline std::string next_part(const std::string& text, std::size_t& at, const char* separators) {
+  const std::size_t begin = text.find_first_not_of(separators, at);
+  const std::size_t end =
+      begin == std::string::npos ? begin : text.find_first_of(separators, begin);
+  at = end;
+  return begin == std::string::npos ? std::string() : text.substr(begin, end - begin);
+}
+inline std::string next_word(const std::string& text, std::size_t& at) {
+  return next_part(text, at, " \t\n");
+}
+inline std::string next_line(const std::string& text, std::size_t& at) {
+  return next_part(text, at, "\n");
+}
 
 /// CPUs granted per unit of time; `unlimited` means no quota.
 constexpr double unlimited = -1.0;
@@ -30,10 +47,9 @@ inline double ratio(const std::string& quota, const std::string& period) {
 
 /// The content of a version 2 `cpu.max` file: "max 100000" or "150000 100000".
 inline double parse_cpu_max(const std::string& text) {
-  std::istringstream words(text);
-  std::string quota, period;
-  words >> quota >> period;
-  return ratio(quota, period);
+  std::size_t at = 0;
+  const std::string quota = next_word(text, at);
+  return ratio(quota, next_word(text, at));
 }
 
 /// The tighter of two quotas.
@@ -49,9 +65,8 @@ inline bool has_word(const std::string& list, const std::string& word) {
 
 /// The group of the process in /proc/self/cgroup's text: version 2 has an empty controller list.
 inline std::string find_group(const std::string& cgroup_text, bool version_2) {
-  std::istringstream lines(cgroup_text);
-  std::string line;
-  while (std::getline(lines, line)) {
+  for (std::size_t at = 0; at < cgroup_text.size();) {
+    const std::string line = next_line(cgroup_text, at);
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
@@ -87,12 +102,15 @@ inline std::string decode_octal(const std::string& text) {
 inline bool parse_mount(const std::string& line, mount& result) {
   const std::size_t separator = line.find(" - ");
   if (separator == std::string::npos) return false;
-  std::istringstream left(line.substr(0, separator)), right(line.substr(separator + 3));
-  std::string id, parent, device, type, source, options;
-  left >> id >> parent >> device >> result.shown_group >> result.point;
-  right >> type >> source >> options;
-  result.shown_group = decode_octal(result.shown_group);
-  result.point = decode_octal(result.point);
+  const std::string left = line.substr(0, separator), right = line.substr(separator + 3);
+  std::size_t at = 0;
+  for (int skipped = 0; skipped < 3; ++skipped) next_word(left, at);  // numbers
+  result.shown_group = decode_octal(next_word(left, at));
+  result.point = decode_octal(next_word(left, at));
+  at = 0;
+  const std::string type = next_word(right, at);
+  next_word(right, at);  // the source
+  const std::string options = next_word(right, at);
   result.version_2 = type == "cgroup2";
   return result.version_2 || (type == "cgroup" && has_word(options, "cpu"));
 }
@@ -106,10 +124,15 @@ inline std::string relative_group(const std::string& group, const std::string& s
 }
 
 inline std::string read_file(const std::string& path) {
-  std::ifstream file(path.c_str());
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  return text.str();
+  std::string text;
+  std::FILE* const file = std::fopen(path.c_str(), "r");
+  if (file == nullptr) return text;
+  char part[4096];
+  for (std::size_t size = 0; (size = std::fread(part, 1, sizeof part, file)) > 0;) {
+    text.append(part, size);
+  }
+  std::fclose(file);
+  return text;
 }
 
 inline double quota_of_directory(const std::string& directory, bool version_2) {
@@ -134,12 +157,12 @@ inline double quota_of_mount(const std::string& root, const mount& where,
 /// The quota in force for the calling process, in CPUs, or `unlimited`.
 inline double quota(const std::string& root = std::string()) {
   const std::string groups = read_file(root + "/proc/self/cgroup");
-  std::istringstream mounts(read_file(root + "/proc/self/mountinfo"));
+  const std::string mounts = read_file(root + "/proc/self/mountinfo");
   double result = unlimited;
-  std::string line;
-  while (std::getline(mounts, line)) {
+  for (std::size_t at = 0; at < mounts.size();) {
     mount where;
-    if (parse_mount(line, where)) result = tighter(result, quota_of_mount(root, where, groups));
+    if (parse_mount(next_line(mounts, at), where))
+      result = tighter(result, quota_of_mount(root, where, groups));
   }
   return result;
 }
