@@ -9,7 +9,7 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 # label: sync.event carries 'sync'. The timeout (default 120 s) is what catches a hang.
 # BOTH_BACKENDS adds <name>.portable, the same test on the mutex-and-condition-variable futex.
 # DELAYED adds <name>.delayed, the same test on atomics that delay (tests/support/delay_atomic.hpp).
-# Which of them are built, LOCKSTEP_TEST_VARIANTS says: both in dev, delays in tsan, where they find most.
+# Which of them are built, LOCKSTEP_TEST_VARIANTS says: portable in dev, delayed in tsan, where delays find most.
 # The label 'slow-san' keeps a test out of the sanitizer presets.
 #
 # The diagnosis of misuse takes locks, which hide missing order and close windows: it is off in DELAYED

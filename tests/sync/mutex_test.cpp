@@ -99,9 +99,11 @@ TEST_P(mutex_with_policy, M4_a_sleeper_is_overtaken_a_bounded_number_of_times) {
       lock.lock();
       held.store(true, std::memory_order_release);
       sleeper.wait_until_asleep();
-      for (; !got_it; ++overtaken) {
+      while (true) {
+        if (got_it) break;
         lock.unlock();
         lock.lock();
+        ++overtaken;
       }
       lock.unlock();
     });

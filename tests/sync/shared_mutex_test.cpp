@@ -170,7 +170,7 @@ TEST_P(sleeping_shared, W2_neighbouring_readers_are_let_in_together_and_before_t
 
 TEST_P(sleeping_shared, W3_a_writer_that_gives_up_lets_the_readers_behind_it_in) {
   shared_mutex lock(GetParam().policy);
-  watched_thread writer, reader;
+  watched_thread writer;
   std::atomic<bool> held{false}, read{false};
   run_threads(3, [&](std::size_t rank) {
     if (rank == 0) {
