@@ -15,6 +15,11 @@ usage: ./do COMMAND
                    arguments are passed on to it
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
+  nightly [REGEX]  hours: every schedule further, larger models, an hour of stress for each disturbance
+  mutants [ARG...] breaks every memory order, fence, wake and re-check in turn: the models must notice
+  qemu [ARG...]    the tests that say most about the machine, for AArch64 under emulation
+  fuzz [ARG...]    the readers of foreign text and pictures: seconds for each, and which
+  coverage         lines and branches of include/ that the tests reach
   check            layers, memory orders, formatting
   format           reformat the sources, then as single
   single           make single_include/lockstep.hpp anew
@@ -51,9 +56,37 @@ do_figures() {
 
 do_build() {
   local preset=${1:-dev}
-  need build program test scripts
+  need build program test model scripts
   case $preset in clang | tsan | asan-ubsan) need clang ;; esac
   build "$preset"
+}
+
+do_nightly() {
+  need build program test model scripts
+  build dev
+  ctest --test-dir build/dev --output-on-failure -L nightly -R "${1:-.}"
+}
+
+do_mutants() {
+  need build program test model scripts
+  build dev
+  python3 scripts/mutate_orders.py "$@"
+}
+
+do_qemu() {
+  need build test scripts qemu
+  case "$*" in *riscv64* | *ppc64le*) need machines ;; esac
+  scripts/qemu.sh "$@"
+}
+
+do_fuzz() {
+  need build program test scripts clang
+  scripts/fuzz.sh "$@"
+}
+
+do_coverage() {
+  need build program test model scripts coverage
+  scripts/coverage.sh
 }
 
 do_check() {
@@ -78,13 +111,13 @@ do_single() {
 }
 
 do_test() {
-  need build program peers test scripts clang format
+  need build program peers test model scripts clang format
   exec scripts/test.sh
 }
 
 command=${1:-}
 case $command in
-  demo | test | bench | figures | build | check | format | single) shift && "do_$command" "$@" ;;
+  demo | test | bench | figures | build | nightly | mutants | qemu | fuzz | coverage | check | format | single) shift && "do_$command" "$@" ;;
   "" | help | -h | --help) usage ;;
   *) usage >&2 && exit 2 ;;
 esac

@@ -4,7 +4,7 @@
 # With apt, missing packages are installed, asking nothing; where none is missing nothing is called
 # but dpkg-query, so that this works off-line. Without apt it says what is missing.
 
-# group, Debian package, and the program or <header> that shows that it is there
+# group, Debian package, and the program, <header> or /path that shows that it is there
 NEEDS='
 build    g++                 g++
 build    cmake               cmake
@@ -18,6 +18,14 @@ peers    libabsl-dev         <absl/synchronization/mutex.h>
 peers    libnsync-dev        <nsync_mu.h>
 peers    libboost-thread-dev <boost/thread/barrier.hpp>
 test     libgtest-dev        <gtest/gtest.h>
+model    libboost-context-dev <boost/context/fiber.hpp>
+model    spin                spin
+qemu     qemu-user           qemu-aarch64
+qemu     g++-aarch64-linux-gnu aarch64-linux-gnu-g++
+qemu     googletest          /usr/src/googletest
+machines g++-riscv64-linux-gnu riscv64-linux-gnu-g++
+machines g++-powerpc64le-linux-gnu powerpc64le-linux-gnu-g++
+coverage gcovr               gcovr
 test     pkg-config          pkg-config
 '
 
@@ -93,6 +101,7 @@ need_from_apt() {
 
 present() {
   case $1 in
+    /*) [ -e "$1" ] ;;
     \<*) echo "#include $1" | c++ -std=c++20 -x c++ -fsyntax-only - 2>/dev/null ;;
     *) command -v "$1" >/dev/null ;;
   esac

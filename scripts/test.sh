@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-PRESETS=(dev clang tsan asan-ubsan)
+PRESETS=(dev tsan asan-ubsan)
 passed=0 failed=0 skipped=0
 summary=()
 

@@ -111,8 +111,9 @@ inline bool name_this_thread(const char* name) noexcept {
 #endif
 }
 
-/// A number of the calling thread that no other living thread has: the system's, where it has one.
-inline std::uint64_t number_of_this_thread() noexcept {
+/// A number of the calling thread that no other living thread has: the system's, where it has one. The
+/// rest of the library asks number_of_this_thread() of system.hpp.
+inline std::uint64_t system_thread_number() noexcept {
 #if defined(__linux__)
   static thread_local const std::uint64_t number = static_cast<std::uint64_t>(syscall(SYS_gettid));
   return number;
@@ -130,7 +131,7 @@ struct thread_label {
 
 inline thread_label label_of_this_thread() noexcept {
   thread_label label;
-  label.number = number_of_this_thread();
+  label.number = system_thread_number();
   char name[16] = {};
 #if defined(__linux__)
   pthread_getname_np(pthread_self(), name, sizeof name);
@@ -186,7 +187,11 @@ constexpr double unlimited = -1.0;
 inline double ratio(const std::string& quota, const std::string& period) {
   const double numerator = std::strtod(quota.c_str(), nullptr);
   const double denominator = std::strtod(period.c_str(), nullptr);
-  return numerator > 0 && denominator > 0 ? numerator / denominator : unlimited;
+  // Beyond that stands infinity, which strtod() reads as well.
+  constexpr double most = 1e18;
+  const bool are_numbers =
+      numerator > 0 && numerator <= most && denominator > 0 && denominator <= most;
+  return are_numbers ? numerator / denominator : unlimited;
 }
 
 /// The content of a version 2 `cpu.max` file: "max 100000" or "150000 100000".
@@ -353,16 +358,7 @@ inline unsigned count_usable_cpus() {
   return count > 0 ? count : 1;
 }
 
-/// The count as it was when the process first asked.
-inline unsigned usable_cpus() {
-  static const unsigned count = count_usable_cpus();
-  return count;
-}
-
 }  // namespace platform
-
-using platform::usable_cpus;
-
 }  // namespace lockstep
 
 // lockstep/sync/auto_reset_event.hpp -- lets one of many waiters through per notification (layer: sync)
@@ -427,11 +423,11 @@ using platform::usable_cpus;
 
 // lockstep/platform/system.hpp -- the seam for what the system does for us (layer: platform)
 //
-// Sleeping, waking, yielding, the clock, the process-wide fence and the starting of threads: the rest
-// of the library asks the system for these only through the names below. A test program may define
-// LOCKSTEP_SYSTEM_SEAM to a header of its own, in quotes, which declares the same names in the same
-// namespace; with the atomic seam it puts the shipped code under a controlled scheduler. The macro must
-// be the same in the whole program.
+// Sleeping, waking, yielding, the clock, the process-wide fence, the number of CPUs, threads and what
+// each has for itself: the rest of the library asks the system for these only through the names below. A
+// test program may define LOCKSTEP_SYSTEM_SEAM to a header of its own, in quotes, which declares the
+// same names in the same namespace; with the atomic seam it puts the shipped code under a controlled
+// scheduler (tests/model). The macro must be the same in the whole program.
 
 // lockstep/platform/atomic.hpp -- the seam through which all atomics go (layer: platform)
 //
@@ -565,6 +561,41 @@ class tick_clock {
 #endif
   }
 };
+
+}  // namespace platform
+}  // namespace lockstep
+
+// lockstep/platform/cpu_relax.hpp -- the polite pause of a polling loop (layer: platform)
+//
+// Lets a hyper-thread sibling run and keeps the memory pipeline from guessing ahead. It costs 4 to 140
+// cycles depending on the processor (26 ns on the EPYC the project is measured on), so never use a
+// count of pauses as a measure of time.
+
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86) || defined(_M_ARM64))
+#include <intrin.h>
+#endif
+
+namespace lockstep {
+namespace platform {
+
+inline void cpu_relax() noexcept {
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+  _mm_pause();
+#elif defined(_MSC_VER) && defined(_M_ARM64)
+  __yield();
+#elif defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  // ISB waits for about as long as x86's PAUSE; YIELD is a no-op on most cores.
+  __asm__ __volatile__("isb" ::: "memory");
+#elif defined(__arm__)
+  __asm__ __volatile__("yield" ::: "memory");
+#elif defined(__riscv)
+  __asm__ __volatile__(".insn i 0x0F, 0, x0, x0, 0x010" ::: "memory");
+#elif defined(__powerpc64__)
+  __asm__ __volatile__("or 27,27,27" ::: "memory");
+#endif
+}
 
 }  // namespace platform
 }  // namespace lockstep
@@ -873,12 +904,30 @@ inline void futex_wake_all(const wait_word* word) { native_futex::wake_all(word)
 /// Lets another runnable thread have this CPU, if there is one.
 inline void yield_thread() noexcept { std::this_thread::yield(); }
 
+/// Between two looks of a loop that polls: other threads have to go on for the next look to differ.
+inline void polling_pause() noexcept { cpu_relax(); }
+
 /// The clock of all deadlines and budgets.
 inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanoseconds(); }
 
 /// The two sides of the process-wide fence (process_fence.hpp).
 inline void fence_light() noexcept { process_fence::light(); }
 inline bool fence_heavy() noexcept { return process_fence::heavy(); }
+
+/// count_usable_cpus() as it was when the process first asked.
+inline unsigned usable_cpus() {
+  static const unsigned count = count_usable_cpus();
+  return count;
+}
+
+inline std::uint64_t number_of_this_thread() noexcept { return system_thread_number(); }
+
+/// The T of that name that belongs to the calling thread; all zero bits at first.
+template <class T, class Name>
+T& per_thread() noexcept {
+  static thread_local T value = T();
+  return value;
+}
 
 /// What a team starts its workers with.
 using thread = std::thread;
@@ -887,6 +936,12 @@ using thread = std::thread;
 }  // namespace lockstep
 
 #endif
+
+namespace lockstep {
+
+using platform::usable_cpus;
+
+}  // namespace lockstep
 
 // lockstep/wait/deadline.hpp -- when to stop waiting, and how a wait ended (layer: wait)
 //
@@ -956,6 +1011,31 @@ class deadline {
 //
 // Cost   with diagnosis: a lock and a search, about 100 ns a call. Without: nothing.
 
+// lockstep/platform/at_fork.hpp -- what a child process has to put right (layer: platform)
+//
+// fork() copies the memory, but only the calling thread: tables of threads must forget the others.
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+
+namespace lockstep {
+namespace platform {
+
+/// From now on, around every fork(): before() and after() on the thread that calls it, child() on the
+/// child's only thread; nullptr for nothing. False if the system has no such call, or refuses.
+inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noexcept {
+#if defined(__unix__) || defined(__APPLE__)
+  return pthread_atfork(before, after, child) == 0;
+#else
+  (void)before, (void)after, (void)child;
+  return false;
+#endif
+}
+
+}  // namespace platform
+}  // namespace lockstep
+
 namespace lockstep {
 namespace misuse {
 
@@ -1015,11 +1095,38 @@ class registry {
     std::vector<entry> entries;
   };
 
+  static constexpr std::size_t count = 64;
+
   // Never destroyed: static objects may be used until the very end.
+  static bucket* table() {
+    static bucket* const buckets = make();
+    return buckets;
+  }
+  static bucket* make() {
+    platform::call_at_fork(lock_all, unlock_all, forget_others);
+    return new bucket[count];
+  }
   static bucket& bucket_of(const void* object) {
-    constexpr std::size_t count = 64;
-    static bucket* const table = new bucket[count];
-    return table[reinterpret_cast<std::uintptr_t>(object) / 8 % count];
+    return table()[reinterpret_cast<std::uintptr_t>(object) / 8 % count];
+  }
+
+  // Around a fork(): the table is whole in the child, and tells of the thread that is left only.
+  static void lock_all() {
+    for (std::size_t i = 0; i < count; ++i) table()[i].mutex.lock();
+  }
+  static void unlock_all() {
+    for (std::size_t i = 0; i < count; ++i) table()[i].mutex.unlock();
+  }
+  static void forget_others() {
+    for (std::size_t i = 0; i < count; ++i) {
+      std::vector<entry>& entries = table()[i].entries;
+      for (std::size_t at = entries.size(); at-- > 0;) {
+        if (entries[at].who.number == platform::number_of_this_thread()) continue;
+        entries[at] = entries.back();
+        entries.pop_back();
+      }
+    }
+    unlock_all();
   }
 };
 
@@ -1149,41 +1256,6 @@ inline void destroying_lock(const void* object, const char* kind) {
 //                 1.9 to 4.4 ms if such yields count as successes. Our own crowd of 256 returns within
 //                 0.3 ms.
 
-// lockstep/platform/cpu_relax.hpp -- the polite pause of a polling loop (layer: platform)
-//
-// Lets a hyper-thread sibling run and keeps the memory pipeline from guessing ahead. It costs 4 to 140
-// cycles depending on the processor (26 ns on the EPYC the project is measured on), so never use a
-// count of pauses as a measure of time.
-
-#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86) || defined(_M_ARM64))
-#include <intrin.h>
-#endif
-
-namespace lockstep {
-namespace platform {
-
-inline void cpu_relax() noexcept {
-#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
-  _mm_pause();
-#elif defined(_MSC_VER) && defined(_M_ARM64)
-  __yield();
-#elif defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  // ISB waits for about as long as x86's PAUSE; YIELD is a no-op on most cores.
-  __asm__ __volatile__("isb" ::: "memory");
-#elif defined(__arm__)
-  __asm__ __volatile__("yield" ::: "memory");
-#elif defined(__riscv)
-  __asm__ __volatile__(".insn i 0x0F, 0, x0, x0, 0x010" ::: "memory");
-#elif defined(__powerpc64__)
-  __asm__ __volatile__("or 27,27,27" ::: "memory");
-#endif
-}
-
-}  // namespace platform
-}  // namespace lockstep
-
 // lockstep/wait/wait_history.hpp -- what one waiter has learnt from its last waits (layer: wait)
 //
 // Two questions, one for each stage of an adaptive wait before the last:
@@ -1228,8 +1300,7 @@ struct wait_history {
 
 /// What the calling thread has learnt, for objects whose waiters are too many to have a place in them.
 inline wait_history& this_thread_history() noexcept {
-  static thread_local wait_history history;
-  return history;
+  return platform::per_thread<wait_history, struct name_of_history>();
 }
 
 static_assert(sizeof(wait_history) == 4, "small objects hold a history");
@@ -1407,7 +1478,7 @@ class wait_engine {
   template <class Waitable>
   static bool poll(Waitable& what) {
     for (unsigned i = 0; i < polls_per_look_at_clock; ++i) {
-      platform::cpu_relax();
+      platform::polling_pause();
       if (what.ready()) return true;
     }
     return false;
@@ -2341,7 +2412,11 @@ class parking_lot {
   /// The queue of one key, locked while this lives.
   class queue {
    public:
-    explicit queue(std::uintptr_t key) : bucket_(bucket_of(key)), key_(key) { bucket_.lock.lock(); }
+    explicit queue(std::uintptr_t key) : bucket_(bucket_of(key)), key_(key) {
+      static const bool forgets = platform::call_at_fork(nullptr, nullptr, forget_all);
+      (void)forgets;
+      bucket_.lock.lock();
+    }
     ~queue() { bucket_.lock.unlock(); }
     queue(const queue&) = delete;
     queue& operator=(const queue&) = delete;
@@ -2398,13 +2473,23 @@ class parking_lot {
     constexpr bucket() noexcept : lock() {}
   };
 
+  static constexpr unsigned bits = 8;
+
   // Constant-initialised: usable before main() and never destroyed.
+  static bucket* table() noexcept {
+    static bucket buckets[std::size_t{1} << bits];
+    return buckets;
+  }
   static bucket& bucket_of(std::uintptr_t key) noexcept {
-    constexpr unsigned bits = 8;
-    static bucket table[std::size_t{1} << bits];
     // Fibonacci hashing: the high bits of the product depend on all bits of the key.
     const std::uint64_t product = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
-    return table[static_cast<std::size_t>(product >> (64 - bits))];
+    return table()[static_cast<std::size_t>(product >> (64 - bits))];
+  }
+
+  /// In a child process: those in the queues are not there, nor who held a queue's lock; the nodes lie
+  /// on stacks that new threads get.
+  static void forget_all() noexcept {
+    for (std::size_t i = 0; i < std::size_t{1} << bits; ++i) ::new (&table()[i]) bucket();
   }
 };
 
@@ -2553,7 +2638,7 @@ class mutex {
     attempt(mutex& of, bool was_woken) noexcept : owner(of), woken(was_woken) {}
     bool ready() noexcept {
       if (woken ? owner.try_take_woken() : owner.try_take()) return true;
-      for (unsigned i = 1; i < pause; ++i) platform::cpu_relax();
+      for (unsigned i = 1; i < pause; ++i) platform::polling_pause();
       if (pause < longest_pause) pause *= 2;
       return false;
     }
@@ -5243,6 +5328,7 @@ class team {
       return;
     }
     const turn mine(*this);
+    renew_barrier();
     const region nested{this, innermost()};
     order& next = forks_.payload(0);
     next.where = &nested;
@@ -5315,8 +5401,7 @@ class team {
 
   /// The region the calling thread is in, if any.
   static const region*& innermost() noexcept {
-    static thread_local const region* current = nullptr;
-    return current;
+    return platform::per_thread<const region*, struct name_of_innermost>();
   }
   bool is_inside() const noexcept {
     const region* at = innermost();
@@ -5351,9 +5436,13 @@ class team {
       if (error && !first) first = error;
       error = nullptr;
     }
-    common_.reset(new barrier(size_, common_->policy()));
     std::rethrow_exception(first);
 #endif
+  }
+
+  /// After a region that an exception has ended. Not at its end, where there may be no memory for it.
+  void renew_barrier() {
+    if (common_->terminated()) common_.reset(new barrier(size_, common_->policy()));
   }
 
   void work(std::size_t rank) {
@@ -5382,6 +5471,9 @@ class team {
           "raise the limit on threads",
           started + 1, size_ - 1);
       throw std::system_error(error.code(), message);
+    } catch (...) {  // no memory for a thread
+      stop_workers();
+      throw;
     }
 #else
     start_each_worker();

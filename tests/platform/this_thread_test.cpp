@@ -74,7 +74,7 @@ TEST(this_thread, a_name_is_what_the_system_shows_cut_to_15_characters) {
 
 TEST(this_thread, labels_tell_living_threads_apart_and_carry_their_names) {
   const lockstep::platform::thread_label mine = lockstep::platform::label_of_this_thread();
-  EXPECT_EQ(mine.number, lockstep::platform::number_of_this_thread());
+  EXPECT_EQ(mine.number, lockstep::platform::system_thread_number());
   std::thread([&] {
     lockstep::platform::name_this_thread("fifteen letters");
     const lockstep::platform::thread_label other = lockstep::platform::label_of_this_thread();

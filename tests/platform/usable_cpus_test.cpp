@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/usable_cpus_test.cpp -- affinity and quota of the running system both count
+#include <lockstep/platform/system.hpp>
 #include <lockstep/platform/usable_cpus.hpp>
 
 #include <gtest/gtest.h>

@@ -8,7 +8,8 @@
 //
 // Every thread draws from a generator of its own. The seed is LOCKSTEP_TEST_SEED from the environment,
 // else a fixed one, and is printed when the program starts, since a lost wake-up ends it by a ctest
-// timeout. The same seed gives the same draws, not the same schedule.
+// timeout. The same seed gives the same draws, not the same schedule. Programs with seeds of their own
+// restart a thread's generator (seed_this_thread).
 #pragma once
 
 #include <atomic>
@@ -33,9 +34,17 @@ class delay_source {
     for (std::uint64_t i = 0; i < pauses; ++i) platform::cpu_relax();
   }
 
+  /// From now on the calling thread draws what follows from `seed`.
+  static void seed_this_thread(std::uint64_t seed) noexcept { state_of_this_thread() = seed | 1u; }
+
  private:
-  static std::uint64_t next() noexcept {
+  static std::uint64_t& state_of_this_thread() noexcept {
     thread_local std::uint64_t state = 0;
+    return state;
+  }
+
+  static std::uint64_t next() noexcept {
+    std::uint64_t& state = state_of_this_thread();
     if (state == 0) state = first_state();
     state ^= state << 13;
     state ^= state >> 7;

@@ -21,6 +21,17 @@ inline void yield_thread() noexcept { std::this_thread::yield(); }
 inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanoseconds(); }
 inline void fence_light() noexcept { process_fence::light(); }
 inline bool fence_heavy() noexcept { return process_fence::heavy(); }
+inline void polling_pause() noexcept { cpu_relax(); }
+inline unsigned usable_cpus() {
+  static const unsigned count = count_usable_cpus();
+  return count;
+}
+inline std::uint64_t number_of_this_thread() { return system_thread_number(); }
+template <class T, class Name>
+T& per_thread() noexcept {
+  static thread_local T value = T();
+  return value;
+}
 
 class thread {
  public:

@@ -110,6 +110,17 @@ inline bool fence_heavy() {
   system.note(test::call::fence_heavy, system.on_fence_heavy);
   return system.heavy_result;
 }
+inline void polling_pause() {}
+inline unsigned usable_cpus() {
+  static const unsigned count = count_usable_cpus();
+  return count;
+}
+inline std::uint64_t number_of_this_thread() { return system_thread_number(); }
+template <class T, class Name>
+T& per_thread() {
+  static thread_local T value = T();
+  return value;
+}
 using thread = std::thread;
 
 }  // namespace platform

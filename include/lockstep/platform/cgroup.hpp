@@ -42,7 +42,11 @@ constexpr double unlimited = -1.0;
 inline double ratio(const std::string& quota, const std::string& period) {
   const double numerator = std::strtod(quota.c_str(), nullptr);
   const double denominator = std::strtod(period.c_str(), nullptr);
-  return numerator > 0 && denominator > 0 ? numerator / denominator : unlimited;
+  // Beyond that stands infinity, which strtod() reads as well.
+  constexpr double most = 1e18;
+  const bool are_numbers =
+      numerator > 0 && numerator <= most && denominator > 0 && denominator <= most;
+  return are_numbers ? numerator / denominator : unlimited;
 }
 
 /// The content of a version 2 `cpu.max` file: "max 100000" or "150000 100000".

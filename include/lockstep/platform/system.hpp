@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // lockstep/platform/system.hpp -- the seam for what the system does for us (layer: platform)
 //
-// Sleeping, waking, yielding, the clock, the process-wide fence and the starting of threads: the rest
-// of the library asks the system for these only through the names below. A test program may define
-// LOCKSTEP_SYSTEM_SEAM to a header of its own, in quotes, which declares the same names in the same
-// namespace; with the atomic seam it puts the shipped code under a controlled scheduler. The macro must
-// be the same in the whole program.
+// Sleeping, waking, yielding, the clock, the process-wide fence, the number of CPUs, threads and what
+// each has for itself: the rest of the library asks the system for these only through the names below. A
+// test program may define LOCKSTEP_SYSTEM_SEAM to a header of its own, in quotes, which declares the
+// same names in the same namespace; with the atomic seam it puts the shipped code under a controlled
+// scheduler (tests/model). The macro must be the same in the whole program.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,11 @@
 
 #include "atomic.hpp"
 #include "clock.hpp"
+#include "cpu_relax.hpp"
 #include "futex.hpp"
 #include "process_fence.hpp"
+#include "this_thread.hpp"
+#include "usable_cpus.hpp"
 
 #if defined(LOCKSTEP_SYSTEM_SEAM)
 #include LOCKSTEP_SYSTEM_SEAM
@@ -33,12 +36,30 @@ inline void futex_wake_all(const wait_word* word) { native_futex::wake_all(word)
 /// Lets another runnable thread have this CPU, if there is one.
 inline void yield_thread() noexcept { std::this_thread::yield(); }
 
+/// Between two looks of a loop that polls: other threads have to go on for the next look to differ.
+inline void polling_pause() noexcept { cpu_relax(); }
+
 /// The clock of all deadlines and budgets.
 inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanoseconds(); }
 
 /// The two sides of the process-wide fence (process_fence.hpp).
 inline void fence_light() noexcept { process_fence::light(); }
 inline bool fence_heavy() noexcept { return process_fence::heavy(); }
+
+/// count_usable_cpus() as it was when the process first asked.
+inline unsigned usable_cpus() {
+  static const unsigned count = count_usable_cpus();
+  return count;
+}
+
+inline std::uint64_t number_of_this_thread() noexcept { return system_thread_number(); }
+
+/// The T of that name that belongs to the calling thread; all zero bits at first.
+template <class T, class Name>
+T& per_thread() noexcept {
+  static thread_local T value = T();
+  return value;
+}
 
 /// What a team starts its workers with.
 using thread = std::thread;
@@ -47,3 +68,9 @@ using thread = std::thread;
 }  // namespace lockstep
 
 #endif
+
+namespace lockstep {
+
+using platform::usable_cpus;
+
+}  // namespace lockstep

@@ -44,8 +44,9 @@ inline bool name_this_thread(const char* name) noexcept {
 #endif
 }
 
-/// A number of the calling thread that no other living thread has: the system's, where it has one.
-inline std::uint64_t number_of_this_thread() noexcept {
+/// A number of the calling thread that no other living thread has: the system's, where it has one. The
+/// rest of the library asks number_of_this_thread() of system.hpp.
+inline std::uint64_t system_thread_number() noexcept {
 #if defined(__linux__)
   static thread_local const std::uint64_t number = static_cast<std::uint64_t>(syscall(SYS_gettid));
   return number;
@@ -63,7 +64,7 @@ struct thread_label {
 
 inline thread_label label_of_this_thread() noexcept {
   thread_label label;
-  label.number = number_of_this_thread();
+  label.number = system_thread_number();
   char name[16] = {};
 #if defined(__linux__)
   pthread_getname_np(pthread_self(), name, sizeof name);

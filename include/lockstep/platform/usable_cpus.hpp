@@ -50,14 +50,5 @@ inline unsigned count_usable_cpus() {
   return count > 0 ? count : 1;
 }
 
-/// The count as it was when the process first asked.
-inline unsigned usable_cpus() {
-  static const unsigned count = count_usable_cpus();
-  return count;
-}
-
 }  // namespace platform
-
-using platform::usable_cpus;
-
 }  // namespace lockstep

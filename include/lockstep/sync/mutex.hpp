@@ -38,7 +38,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "../platform/cpu_relax.hpp"
+#include "../platform/system.hpp"
 #include "../wait/deadline.hpp"
 #include "../wait/misuse.hpp"
 #include "../wait/parking_lot.hpp"
@@ -152,7 +152,7 @@ class mutex {
     attempt(mutex& of, bool was_woken) noexcept : owner(of), woken(was_woken) {}
     bool ready() noexcept {
       if (woken ? owner.try_take_woken() : owner.try_take()) return true;
-      for (unsigned i = 1; i < pause; ++i) platform::cpu_relax();
+      for (unsigned i = 1; i < pause; ++i) platform::polling_pause();
       if (pause < longest_pause) pause *= 2;
       return false;
     }

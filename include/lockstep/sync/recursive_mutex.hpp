@@ -18,7 +18,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "../platform/this_thread.hpp"
+#include "../platform/system.hpp"
 #include "../wait/misuse.hpp"
 #include "mutex.hpp"
 

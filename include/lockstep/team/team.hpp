@@ -74,6 +74,7 @@ class team {
       return;
     }
     const turn mine(*this);
+    renew_barrier();
     const region nested{this, innermost()};
     order& next = forks_.payload(0);
     next.where = &nested;
@@ -146,8 +147,7 @@ class team {
 
   /// The region the calling thread is in, if any.
   static const region*& innermost() noexcept {
-    static thread_local const region* current = nullptr;
-    return current;
+    return platform::per_thread<const region*, struct name_of_innermost>();
   }
   bool is_inside() const noexcept {
     const region* at = innermost();
@@ -182,9 +182,13 @@ class team {
       if (error && !first) first = error;
       error = nullptr;
     }
-    common_.reset(new barrier(size_, common_->policy()));
     std::rethrow_exception(first);
 #endif
+  }
+
+  /// After a region that an exception has ended. Not at its end, where there may be no memory for it.
+  void renew_barrier() {
+    if (common_->terminated()) common_.reset(new barrier(size_, common_->policy()));
   }
 
   void work(std::size_t rank) {
@@ -213,6 +217,9 @@ class team {
           "raise the limit on threads",
           started + 1, size_ - 1);
       throw std::system_error(error.code(), message);
+    } catch (...) {  // no memory for a thread
+      stop_workers();
+      throw;
     }
 #else
     start_each_worker();

@@ -12,7 +12,6 @@
 #include "../platform/cache_line.hpp"
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
-#include "../platform/usable_cpus.hpp"
 
 namespace lockstep {
 

@@ -19,7 +19,9 @@
 #include <mutex>
 #include <vector>
 
+#include "../platform/at_fork.hpp"
 #include "../platform/config.hpp"
+#include "../platform/system.hpp"
 #include "../platform/this_thread.hpp"
 
 namespace lockstep {
@@ -81,11 +83,38 @@ class registry {
     std::vector<entry> entries;
   };
 
+  static constexpr std::size_t count = 64;
+
   // Never destroyed: static objects may be used until the very end.
+  static bucket* table() {
+    static bucket* const buckets = make();
+    return buckets;
+  }
+  static bucket* make() {
+    platform::call_at_fork(lock_all, unlock_all, forget_others);
+    return new bucket[count];
+  }
   static bucket& bucket_of(const void* object) {
-    constexpr std::size_t count = 64;
-    static bucket* const table = new bucket[count];
-    return table[reinterpret_cast<std::uintptr_t>(object) / 8 % count];
+    return table()[reinterpret_cast<std::uintptr_t>(object) / 8 % count];
+  }
+
+  // Around a fork(): the table is whole in the child, and tells of the thread that is left only.
+  static void lock_all() {
+    for (std::size_t i = 0; i < count; ++i) table()[i].mutex.lock();
+  }
+  static void unlock_all() {
+    for (std::size_t i = 0; i < count; ++i) table()[i].mutex.unlock();
+  }
+  static void forget_others() {
+    for (std::size_t i = 0; i < count; ++i) {
+      std::vector<entry>& entries = table()[i].entries;
+      for (std::size_t at = entries.size(); at-- > 0;) {
+        if (entries[at].who.number == platform::number_of_this_thread()) continue;
+        entries[at] = entries.back();
+        entries.pop_back();
+      }
+    }
+    unlock_all();
   }
 };
 

@@ -29,7 +29,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
+#include "../platform/at_fork.hpp"
 #include "../platform/cache_line.hpp"
 #include "short_lock.hpp"
 #include "wait_engine.hpp"
@@ -152,7 +154,11 @@ class parking_lot {
   /// The queue of one key, locked while this lives.
   class queue {
    public:
-    explicit queue(std::uintptr_t key) : bucket_(bucket_of(key)), key_(key) { bucket_.lock.lock(); }
+    explicit queue(std::uintptr_t key) : bucket_(bucket_of(key)), key_(key) {
+      static const bool forgets = platform::call_at_fork(nullptr, nullptr, forget_all);
+      (void)forgets;
+      bucket_.lock.lock();
+    }
     ~queue() { bucket_.lock.unlock(); }
     queue(const queue&) = delete;
     queue& operator=(const queue&) = delete;
@@ -209,13 +215,23 @@ class parking_lot {
     constexpr bucket() noexcept : lock() {}
   };
 
+  static constexpr unsigned bits = 8;
+
   // Constant-initialised: usable before main() and never destroyed.
+  static bucket* table() noexcept {
+    static bucket buckets[std::size_t{1} << bits];
+    return buckets;
+  }
   static bucket& bucket_of(std::uintptr_t key) noexcept {
-    constexpr unsigned bits = 8;
-    static bucket table[std::size_t{1} << bits];
     // Fibonacci hashing: the high bits of the product depend on all bits of the key.
     const std::uint64_t product = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
-    return table[static_cast<std::size_t>(product >> (64 - bits))];
+    return table()[static_cast<std::size_t>(product >> (64 - bits))];
+  }
+
+  /// In a child process: those in the queues are not there, nor who held a queue's lock; the nodes lie
+  /// on stacks that new threads get.
+  static void forget_all() noexcept {
+    for (std::size_t i = 0; i < std::size_t{1} << bits; ++i) ::new (&table()[i]) bucket();
   }
 };
 

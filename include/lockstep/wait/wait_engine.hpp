@@ -36,9 +36,7 @@
 #include <cstdint>
 
 #include "../platform/config.hpp"
-#include "../platform/cpu_relax.hpp"
 #include "../platform/system.hpp"
-#include "../platform/usable_cpus.hpp"
 #include "deadline.hpp"
 #include "wait_history.hpp"
 #include "wait_policy.hpp"
@@ -127,7 +125,7 @@ class wait_engine {
   template <class Waitable>
   static bool poll(Waitable& what) {
     for (unsigned i = 0; i < polls_per_look_at_clock; ++i) {
-      platform::cpu_relax();
+      platform::polling_pause();
       if (what.ready()) return true;
     }
     return false;

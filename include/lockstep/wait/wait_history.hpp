@@ -11,6 +11,8 @@
 
 #include <cstdint>
 
+#include "../platform/system.hpp"
+
 namespace lockstep {
 
 /// How far a stage is to be trusted: waits that it ended speak for it, those it did not speak against.
@@ -46,8 +48,7 @@ struct wait_history {
 
 /// What the calling thread has learnt, for objects whose waiters are too many to have a place in them.
 inline wait_history& this_thread_history() noexcept {
-  static thread_local wait_history history;
-  return history;
+  return platform::per_thread<wait_history, struct name_of_history>();
 }
 
 static_assert(sizeof(wait_history) == 4, "small objects hold a history");

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// tests/fault/handler_test.cpp -- notifying from a signal handler, in the middle of a wait
+//
+// The notifications that take no lock and allocate nothing may be given in a signal handler, also by the
+// thread that waits on the same object at that moment. Not those that let a queue's threads go (semaphore,
+// the mutexes, condition_variable): the handler may have interrupted the holder of the queue's lock. And
+// not where the futex is the portable one, which takes a mutex.
+#include <lockstep/lockstep.hpp>
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "fault/child_process.hpp"
+#include "support/policies.hpp"
+#include "support/threads.hpp"
+
+namespace {
+
+using lockstep::wait_policy;
+
+/// Per class: notify() is what the handler does, wait() what the interrupted thread waits with. Each is
+/// done once a round; wait() also makes ready for the next.
+template <class Object>
+struct subject {
+  explicit subject(wait_policy policy) : object(policy) {}
+  void notify() { object.notify(); }
+  void wait() { object.wait(); }
+  Object object;
+};
+
+template <>
+struct subject<lockstep::manual_reset_event> {
+  explicit subject(wait_policy policy) : object(policy) {}
+  void notify() { object.notify(); }
+  void wait() {
+    object.wait();
+    object.reset();
+  }
+  lockstep::manual_reset_event object;
+};
+
+template <>
+struct subject<lockstep::latch> {
+  explicit subject(wait_policy by) : policy(by) { renew(); }
+  void notify() { object->count_down(); }
+  void wait() {
+    object->wait();
+    renew();
+  }
+  void renew() { object = std::make_unique<lockstep::latch>(1, policy); }
+  wait_policy policy;
+  std::unique_ptr<lockstep::latch> object;
+};
+
+template <>
+struct subject<lockstep::eventual<int>> {
+  explicit subject(wait_policy policy) : object(policy) {}
+  void notify() { object.set_value(1); }
+  void wait() {
+    object.wait();
+    object.reset();
+  }
+  lockstep::eventual<int> object;
+};
+
+template <>
+struct subject<lockstep::future_set<int>> {
+  explicit subject(wait_policy policy) : object(1, nullptr, policy) {}
+  void notify() { object.contribute(1); }
+  void wait() {
+    object.wait();
+    object.reset();
+  }
+  lockstep::future_set<int> object;
+};
+
+template <>
+struct subject<lockstep::fan_out> {
+  explicit subject(wait_policy policy) : object(1, policy) {}
+  void notify() { object.notify(); }
+  void wait() { object.wait(0); }
+  lockstep::fan_out object;
+};
+
+template <>
+struct subject<lockstep::fan_in> {
+  explicit subject(wait_policy policy) : object(1, policy) {}
+  void notify() { object.notify(0); }
+  void wait() { object.wait(); }
+  lockstep::fan_in object;
+};
+
+template <>
+struct subject<lockstep::rendezvous> {
+  explicit subject(wait_policy policy) : object(1, 1, policy) {}
+  void notify() { object.notify(0); }
+  void wait() { object.wait(0); }
+  lockstep::rendezvous object;
+};
+
+/// The handler arrives as rank 1; the interrupted thread waits for both ranks.
+template <class Barrier>
+struct ranked_subject {
+  explicit ranked_subject(wait_policy policy) : object(2, policy) {}
+  void notify() { object.arrive(1); }
+  void wait() {
+    object.arrive_and_wait(0);
+    object.wait(1);
+  }
+  Barrier object;
+};
+template <>
+struct subject<lockstep::barrier> : ranked_subject<lockstep::barrier> {
+  using ranked_subject::ranked_subject;
+};
+template <>
+struct subject<lockstep::tree_barrier> : ranked_subject<lockstep::tree_barrier> {
+  using ranked_subject::ranked_subject;
+};
+
+template <>
+struct subject<lockstep::split_barrier<>> {
+  explicit subject(wait_policy policy) : object(2, {}, policy) {}
+  void notify() { object.arrive(); }
+  void wait() { object.arrive_and_wait(); }
+  lockstep::split_barrier<> object;
+};
+
+template <>
+struct subject<lockstep::mailbox> {
+  explicit subject(wait_policy policy) : object(2, policy) {}
+  void notify() {
+    object.post([] {});
+  }
+  void wait() { object.wait_and_run(); }
+  lockstep::mailbox object;
+};
+
+/// SIGUSR1's handler calls `what` on `object` while this lives.
+class handler {
+ public:
+  handler(void (*what)(void*), void* object) {
+    what_ = what;
+    object_ = object;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { what_(object_); };
+    sigaction(SIGUSR1, &action, &before_);
+  }
+  ~handler() { sigaction(SIGUSR1, &before_, nullptr); }
+  handler(const handler&) = delete;
+  handler& operator=(const handler&) = delete;
+
+ private:
+  inline static void (*what_)(void*);
+  inline static void* object_;
+  struct sigaction before_ = {};
+};
+
+template <class Object>
+void notify(void* what) {
+  static_cast<subject<Object>*>(what)->notify();
+}
+
+constexpr int rounds = 1000;
+
+/// Interrupts the thread once for each round that has ended.
+void send(pthread_t target, const std::atomic<int>& ended) {
+  for (int sent = 0; sent < rounds; ++sent) {
+    while (ended < sent) std::this_thread::yield();
+    // Now before the wait, now in its middle.
+    for (int i = sent % 64; i > 0; --i) lockstep::platform::cpu_relax();
+    pthread_kill(target, SIGUSR1);
+  }
+  while (ended < rounds) std::this_thread::yield();
+}
+
+/// Each policy in a child of its own.
+template <class Body>
+void expect_in_child(Body body) {
+  for (const auto& named : lockstep::test::crowd_safe_policies()) {
+    SCOPED_TRACE(named.name);
+    lockstep::test::expect_in_child([&] { body(named.policy); });
+  }
+}
+
+template <class Object>
+class notified_in_a_handler : public testing::Test {};
+
+using classes =
+    testing::Types<lockstep::event, lockstep::auto_reset_event, lockstep::manual_reset_event,
+                   lockstep::latch, lockstep::eventual<int>, lockstep::future_set<int>,
+                   lockstep::fan_out, lockstep::fan_in, lockstep::rendezvous, lockstep::barrier,
+                   lockstep::tree_barrier, lockstep::split_barrier<>, lockstep::mailbox>;
+TYPED_TEST_SUITE(notified_in_a_handler, classes);
+
+TYPED_TEST(notified_in_a_handler, by_the_waiter_itself_it_lets_the_waiter_go) {
+  expect_in_child([](lockstep::wait_policy policy) {
+    subject<TypeParam> what(policy);
+    const handler installed(notify<TypeParam>, &what);
+    std::atomic<int> ended{0};
+    std::thread waiter([&] {
+      for (int round = 0; round < rounds; ++round) {
+        what.wait();
+        ++ended;
+      }
+    });
+    send(waiter.native_handle(), ended);
+    waiter.join();
+    EXPECT_EQ(ended, rounds);
+  });
+}
+
+TYPED_TEST(notified_in_a_handler, by_a_thread_in_a_queue_it_lets_another_thread_go) {
+  expect_in_child([](lockstep::wait_policy policy) {
+    subject<TypeParam> what(policy);
+    const handler installed(notify<TypeParam>, &what);
+    std::atomic<int> ended{0};
+    // Always on its way into a queue or out of it, often with the queue's lock.
+    std::thread interrupted([&] {
+      lockstep::semaphore none(0, wait_policy::block());
+      for (unsigned i = 0; ended < rounds; ++i) {
+        none.try_acquire_for(std::chrono::microseconds(i % 64 == 0 ? 20 : 0));
+      }
+    });
+    std::thread waiter([&] {
+      for (int round = 0; round < rounds; ++round) {
+        what.wait();
+        ++ended;
+      }
+    });
+    send(interrupted.native_handle(), ended);
+    waiter.join();
+    interrupted.join();
+    EXPECT_EQ(ended, rounds);
+  });
+}
+
+}  // namespace

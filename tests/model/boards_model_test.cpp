@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+// tests/model/boards_model_test.cpp -- fan_out, fan_in, rendezvous and the barriers under all schedules
+#include <lockstep/sync/barrier.hpp>
+#include <lockstep/sync/event.hpp>
+#include <lockstep/sync/fan_in.hpp>
+#include <lockstep/sync/fan_out.hpp>
+#include <lockstep/sync/rendezvous.hpp>
+#include <lockstep/sync/split_barrier.hpp>
+#include <lockstep/sync/tree_barrier.hpp>
+
+#include <array>
+
+#include "model/scenario.hpp"
+
+namespace lockstep::model {
+namespace {
+
+class fan_out_model : public model_test {};
+class fan_in_model : public model_test {};
+class rendezvous_model : public model_test {};
+class barrier_model : public model_test {};
+class barrier_of_three_model : public model_test {};
+class tree_barrier_model : public model_test {};
+class split_barrier_model : public model_test {};
+INSTANTIATE_TEST_SUITE_P(policies, fan_out_model, testing::ValuesIn(policies_and_fences()),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, fan_in_model, testing::ValuesIn(policies_and_fences()),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, rendezvous_model, testing::ValuesIn(policies_and_fences()),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, barrier_model, testing::ValuesIn(policies_and_fences()),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, barrier_of_three_model,
+                         testing::Values(setting{"block", wait_policy::block()},
+                                         setting{"adaptive", wait_policy()}),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, tree_barrier_model, testing::ValuesIn(policies_and_fences()),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, split_barrier_model, testing::ValuesIn(policies()),
+                         setting_name);
+
+TEST_P(fan_out_model, every_waiter_gets_every_notification_and_what_came_before) {
+  explore_with(huge(), [] {
+    fan_out all(2, policy());
+    int data[2] = {};
+    const auto waits = [&](std::size_t rank) {
+      for (const int& each : data) {
+        check(all.wait(rank), "wait says that it was notified");
+        check(each == 7, "sees what came before the notification");
+      }
+    };
+    threads({[&] {
+               for (int& each : data) {
+                 each = 7;
+                 all.notify();
+               }
+             },
+             [&] { waits(0); }, [&] { waits(1); }});
+    check(!all.try_wait(0) && !all.try_wait(1), "no notification is left over");
+  });
+}
+
+TEST_P(fan_out_model, terminate_releases_everyone_who_waits) {
+  explore_with(huge(), [] {
+    fan_out all(2, policy());
+    int data = 0;
+    const auto waits = [&](std::size_t rank) {
+      check(!all.wait(rank), "wait says that it was terminated");
+      check(data == 7, "sees what came before terminate");
+    };
+    threads({[&] {
+               data = 7;
+               all.terminate();
+             },
+             [&] { waits(0); }, [&] { waits(1); }});
+  });
+}
+
+TEST_P(fan_in_model, needs_every_notifier_and_sees_what_each_did) {
+  explore_with(huge(), [] {
+    fan_in all(2, policy());
+    int data[2][2] = {};
+    const auto notifies = [&](std::size_t rank) {
+      times(2, [&](int round) {
+        data[round][rank] = 7;
+        all.notify(rank);
+      });
+    };
+    threads({[&] { notifies(0); }, [&] { notifies(1); },
+             [&] {
+               times(2, [&](int round) {
+                 check(all.wait(), "wait says that it was notified");
+                 check(data[round][0] == 7 && data[round][1] == 7, "sees what each did");
+               });
+             }});
+    check(!all.try_wait(), "no notification is left over");
+  });
+}
+
+TEST_P(fan_in_model, try_wait_and_time_outs_take_nothing_by_half) {
+  explore_with(huge(), [] {
+    fan_in all(2, policy());
+    int data[2] = {}, taken = 0;
+    const auto notifies = [&](std::size_t rank) {
+      data[rank] = 7;
+      all.notify(rank);
+    };
+    threads({[&] { notifies(0); }, [&] { notifies(1); },
+             [&] {
+               const bool now = all.try_wait();
+               if (now || all.wait_for(a_long_time()) == wait_status::ready) {
+                 ++taken;
+                 check(data[0] == 7 && data[1] == 7, "sees what each did");
+               }
+             }});
+    if (all.try_wait()) ++taken;
+    check(taken == 1, "both notifications were taken together, once");
+  });
+}
+
+TEST_P(rendezvous_model, every_waiter_needs_every_notifier) {
+  explore_with(huge(), [] {
+    rendezvous all(2, 2, policy());
+    int data[2] = {};
+    const auto notifies = [&](std::size_t rank) {
+      data[rank] = 7;
+      all.notify(rank);
+    };
+    const auto waits = [&](std::size_t rank) {
+      check(all.wait(rank), "wait says that it was notified");
+      check(data[0] == 7 && data[1] == 7, "sees what each did");
+    };
+    threads({[&] { notifies(0); }, [&] { notifies(1); }, [&] { waits(0); }, [&] { waits(1); }});
+  });
+}
+
+/// `Ranks` participants on that many threads, each of which plays some of the ranks; as many phases.
+template <class Barrier, std::size_t Ranks>
+void meet(Barrier& all, std::size_t playing, std::size_t phases) {
+  int done[4][Ranks] = {};
+  std::vector<std::function<void()>> bodies;
+  for (std::size_t player = 0; player < playing; ++player) {
+    bodies.push_back([&all, &done, player, playing, phases] {
+      for (std::size_t phase = 0; phase < phases; ++phase) {
+        for (std::size_t rank = player; rank < Ranks; rank += playing) {
+          done[phase][rank] = 1;
+          all.arrive(rank);
+        }
+        for (std::size_t rank = player; rank < Ranks; rank += playing) {
+          check(all.wait(rank), "wait says that all have arrived");
+        }
+        for (const int each : done[phase]) check(each == 1, "sees what came before each arrival");
+      }
+    });
+  }
+  threads(bodies);
+}
+
+TEST_P(barrier_model, of_two_holds_everyone_until_all_have_arrived_for_three_phases) {
+  explore_with(large(), [] {
+    barrier all(2, policy());
+    meet<barrier, 2>(all, 2, 3);
+  });
+}
+
+TEST_P(barrier_of_three_model, holds_everyone_until_all_have_arrived_for_two_phases) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    barrier all(3, policy());
+    meet<barrier, 3>(all, 3, 2);
+  });
+}
+
+TEST_P(barrier_of_three_model, holds_everyone_until_all_have_arrived) {
+  explore_with(large(), [] {
+    barrier all(3, policy());
+    meet<barrier, 3>(all, 3, 1);
+  });
+}
+
+TEST_P(barrier_model, with_a_counter_holds_everyone_until_all_have_arrived_R1) {
+  explore_with(huge(), [] {
+    barrier all(barrier::most_flags + 1, policy());
+    meet<barrier, barrier::most_flags + 1>(all, 2, 2);
+  });
+}
+
+TEST_P(barrier_model, terminate_releases_who_waits_for_one_that_never_comes) {
+  explore_with(huge(), [] {
+    barrier all(3, policy());
+    threads({[&] { check(!all.arrive_and_wait(0), "says that it was terminated"); },
+             [&] { check(!all.arrive_and_wait(1), "says that it was terminated"); },
+             [&] { all.terminate(); }});
+  });
+}
+
+TEST_P(tree_barrier_model, holds_everyone_until_all_have_arrived_T1) {
+  explore_with({{3, 0, 0}, {2, 1, 0}}, [] {
+    tree_barrier all(5, policy());
+    meet<tree_barrier, 5>(all, 2, 2);
+  });
+}
+
+TEST_P(tree_barrier_model, of_three_threads_holds_everyone_until_all_have_arrived_T1) {
+  explore_with({{1, 1, 0}}, [] {
+    tree_barrier all(5, policy());
+    meet<tree_barrier, 5>(all, 3, 2);
+  });
+}
+
+TEST_P(split_barrier_model, completes_once_a_phase_and_everyone_sees_it_Q2) {
+  explore_with({{1, 1, 0}, {2, 0, 0}}, [] {
+    int done[3] = {}, completed = 0;
+    const auto complete = [&]() noexcept { ++completed; };
+    split_barrier<decltype(complete)> all(3, complete, policy());
+    const auto comes = [&](std::size_t rank) {
+      done[rank] = 1;
+      all.arrive_and_wait();
+      for (const int each : done) check(each == 1, "sees what came before each arrival");
+      check(completed == 1, "the completion has run");
+      all.arrive_and_wait();
+    };
+    threads({[&] { comes(0); }, [&] { comes(1); }, [&] { comes(2); }});
+    check(completed == 2, "once a phase");
+  });
+}
+
+TEST_P(split_barrier_model, a_slow_waiter_returns_though_the_others_have_gone_on_Q3) {
+  explore_with(huge(), [] {
+    split_barrier<> all(2, no_completion(), policy());
+    event begun(policy());
+    threads({[&] {
+               all.arrive_and_wait();
+               begun.notify();
+               all.arrive_and_wait();
+             },
+             [&] {
+               auto first = all.arrive();
+               all.wait(std::move(first));
+             },
+             [&] {
+               begun.wait();
+               all.arrive_and_wait();
+             }});
+  });
+}
+
+TEST_P(split_barrier_model, who_drops_is_expected_no_more) {
+  explore_with(large(), [] {
+    split_barrier<> all(3, no_completion(), policy());
+    int left = 0;
+    threads({[&] {
+               left = 1;
+               all.arrive_and_drop();
+             },
+             [&] {
+               all.arrive_and_wait();
+               check(left == 1, "sees what came before the other left");
+               all.arrive_and_wait();
+             },
+             [&] {
+               all.arrive_and_wait();
+               all.arrive_and_wait();
+             }});
+  });
+}
+
+TEST_P(split_barrier_model, may_be_destroyed_when_the_waits_have_returned_Q4) {
+  explore_with(small(), [] {
+    mortal<split_barrier<>> all(2, no_completion(), policy());
+    threads({[&] { static_cast<void>(all->arrive()); },
+             [&] {
+               all->arrive_and_wait();
+               all.destroy();
+             }});
+  });
+}
+
+}  // namespace
+}  // namespace lockstep::model

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// tests/model/explorer/races.hpp -- plain accesses that nothing orders
+//
+// The scenarios and the shipped headers in them are compiled with the instrumentation of
+// ThreadSanitizer, but linked with functions of our own (plain_hooks.cpp): so every plain access comes
+// here, and is compared with the last ones to the same bytes by the vector clocks of the model.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "knowledge.hpp"
+
+namespace lockstep::model {
+
+class races {
+ public:
+  races() : table_(entries) {}
+
+  void reset() noexcept { ++execution_; }
+
+  /// Notes the access. False if another thread's is neither before nor after it, or no room is left.
+  bool read(std::uintptr_t address, std::size_t size, thread_number who, const knowledge& now) {
+    return each_cell(address, size, [&](cell& at, std::uint8_t bytes) {
+      const bool ordered = after_write(at, bytes, who, now);
+      at.reads[who] = {now.clock[who], bytes};
+      return ordered;
+    });
+  }
+  bool write(std::uintptr_t address, std::size_t size, thread_number who, const knowledge& now) {
+    return each_cell(address, size, [&](cell& at, std::uint8_t bytes) {
+      const bool ordered = after_write(at, bytes, who, now) && after_reads(at, bytes, who, now);
+      at.writer = who;
+      at.written_at = now.clock[who];
+      at.written_bytes = bytes;
+      return ordered;
+    });
+  }
+  /// The memory is given back, or is another object's from now on.
+  void forget(std::uintptr_t address, std::size_t size) {
+    each_cell(address, size, [](cell& at, std::uint8_t) {
+      at.written_bytes = 0;
+      at.reads = {};
+      return true;
+    });
+  }
+
+ private:
+  struct last_read {
+    std::uint32_t at = 0;
+    std::uint8_t bytes = 0;
+  };
+  /// Eight bytes of memory. The last write and the last read of each thread are remembered: accesses to
+  /// different bytes side by side may hide a race, but never make one up.
+  struct cell {
+    std::uintptr_t granule = 0;
+    std::uint64_t execution = 0;
+    thread_number writer = 0;
+    std::uint32_t written_at = 0;
+    std::uint8_t written_bytes = 0;
+    std::array<last_read, most_threads> reads{};
+  };
+
+  static bool after_write(const cell& at, std::uint8_t bytes, thread_number who,
+                          const knowledge& now) noexcept {
+    return (at.written_bytes & bytes) == 0 || at.writer == who ||
+           at.written_at <= now.clock[at.writer];
+  }
+  static bool after_reads(const cell& at, std::uint8_t bytes, thread_number who,
+                          const knowledge& now) noexcept {
+    for (thread_number other = 0; other < most_threads; ++other) {
+      const last_read& seen = at.reads[other];
+      if (other != who && (seen.bytes & bytes) != 0 && seen.at > now.clock[other]) return false;
+    }
+    return true;
+  }
+
+  template <class Function>
+  bool each_cell(std::uintptr_t address, std::size_t size, Function f) {
+    bool good = true;
+    for (std::uintptr_t at = address; at < address + size;) {
+      const std::uintptr_t granule = at / 8;
+      const std::uintptr_t end = std::min(address + size, (granule + 1) * 8);
+      std::uint8_t bytes = 0;
+      for (; at < end; ++at) bytes = static_cast<std::uint8_t>(bytes | 1u << (at % 8));
+      cell* const found = cell_of(granule);
+      good = found != nullptr && f(*found, bytes) && good;
+    }
+    return good;
+  }
+
+  cell* cell_of(std::uintptr_t granule) noexcept {
+    std::size_t at = static_cast<std::size_t>((granule * 0x9E3779B97F4A7C15u) >> 50);
+    for (std::size_t probes = 0; probes < entries; ++probes, at = (at + 1) % entries) {
+      cell& here = table_[at];
+      if (here.execution == execution_ && here.granule == granule) return &here;
+      if (here.execution != execution_) {
+        here = cell();
+        here.granule = granule;
+        here.execution = execution_;
+        return &here;
+      }
+    }
+    return nullptr;
+  }
+
+  static constexpr std::size_t entries = std::size_t{1} << 14;
+  std::vector<cell> table_;
+  std::uint64_t execution_ = 1;
+};
+
+}  // namespace lockstep::model

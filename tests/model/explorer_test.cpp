@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// tests/model/explorer_test.cpp -- the explorer finds what it is there to find, and says how to see it again
+#include <lockstep/platform/system.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "model/scenario.hpp"
+
+namespace lockstep::model {
+namespace {
+
+using platform::memory_order_acquire;
+using platform::memory_order_relaxed;
+using platform::memory_order_release;
+using word = platform::wait_word;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+void wait_for_one(word& flag) {
+  while (flag.load(memory_order_acquire) == 0) {
+    platform::futex_wait(flag, 0, platform::no_deadline);
+  }
+}
+void set_and_wake(word& flag) {
+  flag.store(1, memory_order_release);
+  platform::futex_wake_all(&flag);
+}
+
+TEST(explorer, finds_nothing_wrong_with_a_futex_used_well) {
+  EXPECT_EQ(find_failure([] {
+              word flag{0};
+              int data = 0;
+              threads({[&] {
+                         data = 7;
+                         set_and_wake(flag);
+                       },
+                       [&] {
+                         wait_for_one(flag);
+                         check(data == 7, "data");
+                       }});
+            }),
+            "");
+}
+
+TEST(explorer, finds_the_wake_that_comes_before_the_sleep) {
+  const std::string failure = find_failure([] {
+    word flag{0}, sleepers{0};
+    threads({[&] {
+               flag.store(1, memory_order_release);
+               if (sleepers.load(memory_order_relaxed) != 0) platform::futex_wake_all(&sleepers);
+             },
+             [&] {
+               if (flag.load(memory_order_acquire) != 0) return;
+               sleepers.store(1, memory_order_relaxed);
+               platform::futex_wait(sleepers, 1, platform::no_deadline);
+             }});
+  });
+  EXPECT_TRUE(contains(failure, "a wake-up is lost")) << failure;
+  EXPECT_TRUE(contains(failure, "thread 2 sleeps on")) << failure;
+  EXPECT_TRUE(contains(failure, "LOCKSTEP_MODEL_TRAIL=")) << failure;
+}
+
+TEST(explorer, finds_the_store_buffer_between_a_store_and_a_load) {
+  const auto meet = [](bool fenced) {
+    return find_failure([fenced] {
+      word flag{0}, sleepers{0};
+      threads({[&] {
+                 flag.store(1, memory_order_release);
+                 if (fenced) platform::thread_fence(platform::memory_order_seq_cst);
+                 if (sleepers.load(memory_order_relaxed) == 0) return;
+                 sleepers.store(2, memory_order_relaxed);
+                 platform::futex_wake_all(&sleepers);
+               },
+               [&] {
+                 sleepers.store(1, memory_order_relaxed);
+                 if (fenced) platform::thread_fence(platform::memory_order_seq_cst);
+                 if (flag.load(memory_order_acquire) != 0) return;
+                 platform::futex_wait(sleepers, 1, platform::no_deadline);
+               }});
+    });
+  };
+  EXPECT_EQ(meet(true), "");
+  EXPECT_TRUE(contains(meet(false), "a wake-up is lost"));
+}
+
+TEST(explorer, finds_plain_accesses_that_nothing_orders) {
+  const std::string failure = find_failure([] {
+    word flag{0};
+    int data = 0;
+    threads({[&] {
+               data = 7;
+               flag.store(1, memory_order_relaxed);
+             },
+             [&] {
+               if (flag.load(memory_order_acquire) == 1) check(data == 7, "data");
+             }});
+  });
+  EXPECT_TRUE(contains(failure, "a data race")) << failure;
+}
+
+TEST(explorer, finds_the_use_of_an_object_that_its_waiter_destroys) {
+  const std::string failure = find_failure([] {
+    mortal<word> flag(0u);
+    threads({[&] {
+               set_and_wake(*flag);
+               flag->load(memory_order_relaxed);
+             },
+             [&] {
+               wait_for_one(*flag);
+               flag.destroy();
+             }});
+  });
+  EXPECT_TRUE(contains(failure, "destr")) << failure;
+}
+
+TEST(explorer, allows_the_wake_on_the_address_of_an_object_that_is_gone) {
+  EXPECT_EQ(find_failure([] {
+              mortal<word> flag(0u);
+              threads({[&] { set_and_wake(*flag); },
+                       [&] {
+                         wait_for_one(*flag);
+                         flag.destroy();
+                       }});
+            }),
+            "");
+}
+
+TEST(explorer, finds_an_object_that_is_passed_on_before_it_is_complete) {
+  const std::string failure = find_failure([] {
+    word there{0};
+    const word* passed = nullptr;
+    threads({[&] {
+               const word own{3};
+               passed = &own;
+               there.store(1, memory_order_relaxed);
+               while (there.load(memory_order_acquire) != 2) platform::polling_pause();
+             },
+             [&] {
+               while (there.load(memory_order_relaxed) != 1) platform::polling_pause();
+               passed->load(memory_order_relaxed);
+               there.store(2, memory_order_release);
+             }});
+  });
+  EXPECT_FALSE(failure.empty());
+}
+
+TEST(explorer, finds_threads_that_poll_for_ever) {
+  const std::string failure = find_failure([] {
+    word flag{0};
+    threads({[&] {
+      while (flag.load(memory_order_acquire) == 0) platform::polling_pause();
+    }});
+  });
+  EXPECT_TRUE(contains(failure, "polls")) << failure;
+}
+
+TEST(explorer, lets_a_sleep_end_at_its_deadline_and_for_no_reason) {
+  ghost early, on_time;
+  EXPECT_EQ(find_failure([&] {
+              word flag{0};
+              threads({[&] {
+                         platform::futex_wait(flag, 0, platform::no_deadline);
+                         if (flag.load(memory_order_acquire) == 0) early.add(1);
+                       },
+                       [&] { set_and_wake(flag); },
+                       [&] {
+                         const std::uint64_t later = platform::monotonic_nanoseconds() + 1;
+                         platform::futex_wait(flag, 0, later);
+                         on_time.add(1);
+                       }});
+            }),
+            "");
+  EXPECT_GT(early.value(), 0);
+  EXPECT_GT(on_time.value(), 0);
+}
+
+TEST(explorer, counts_every_interleaving_once) {
+  // Two threads of three steps each: 20 orders, each step being before one access.
+  int executions = 0;
+  plan by;
+  by.budgets = {{9, 0, 0}};
+  explorer one;
+  exhaustive_search every;
+  settings how;
+  how.limits = {9, 0, 0};
+  while (every.begin()) {
+    const outcome came = one.execute(
+        [] {
+          word x{0}, y{0};
+          const auto thrice = [](word& own) {
+            return [&own] { times(3, [&own](int) { own.fetch_add(1, memory_order_relaxed); }); };
+          };
+          threads({thrice(x), thrice(y)});
+        },
+        every, how);
+    ASSERT_TRUE(came.good) << came.failure;
+    ++executions;
+  }
+  EXPECT_EQ(executions, 20);
+}
+
+TEST(explorer, a_trail_is_the_same_as_text_and_repeats_the_failure) {
+  const std::vector<std::uint8_t> trail = {0, 0, 0, 2, 1, 0, 5};
+  EXPECT_EQ(to_text(trail), "0x3 2 1 0x1 5");
+  EXPECT_EQ(to_trail(to_text(trail)), trail);
+
+  const auto scenario = [] {
+    word flag{0};
+    threads({[&] { flag.fetch_add(1, memory_order_relaxed); },
+             [&] { check(flag.load(memory_order_relaxed) == 0, "the load comes first"); }});
+  };
+  explorer one;
+  exhaustive_search every;
+  settings how;
+  outcome first;
+  while (first.good && every.begin()) first = one.execute(scenario, every, how);
+  ASSERT_FALSE(first.good);
+  for (int i = 0; i < 3; ++i) {
+    replay again(every.trail());
+    ASSERT_TRUE(again.begin());
+    how.records = true;
+    const outcome second = one.execute(scenario, again, how);
+    EXPECT_EQ(second.failure, first.failure);
+    EXPECT_FALSE(second.interleaving.empty());
+  }
+}
+
+TEST(explorer, the_same_seed_makes_the_same_schedule) {
+  explorer one;
+  const auto run = [&one](std::uint64_t seed) {
+    random_search some(seed, 1);
+    some.begin();
+    settings how;
+    how.limits = {100, 100, 4};
+    one.execute(
+        [] {
+          word x{0};
+          const auto adds = [&x] { times(5, [&x](int) { x.fetch_add(1, memory_order_relaxed); }); };
+          threads({adds, adds, adds});
+        },
+        some, how);
+    return some.trail();
+  };
+  EXPECT_EQ(run(1), run(1));
+  EXPECT_EQ(run(7), run(7));
+  EXPECT_NE(run(1), run(2));
+}
+
+}  // namespace
+}  // namespace lockstep::model

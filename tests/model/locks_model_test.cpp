@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: MIT
+// tests/model/locks_model_test.cpp -- short_lock, mutex, recursive_mutex, shared_mutex, semaphore,
+// condition_variable under all schedules
+#include <lockstep/sync/condition_variable.hpp>
+#include <lockstep/sync/mutex.hpp>
+#include <lockstep/sync/recursive_mutex.hpp>
+#include <lockstep/sync/semaphore.hpp>
+#include <lockstep/sync/shared_mutex.hpp>
+
+#include <mutex>
+#include <shared_mutex>
+
+#include "model/scenario.hpp"
+
+namespace lockstep::model {
+namespace {
+
+class mutex_model : public model_test {};
+class shared_mutex_model : public model_test {};
+class semaphore_model : public model_test {};
+class condition_variable_model : public model_test {};
+INSTANTIATE_TEST_SUITE_P(policies, mutex_model, testing::ValuesIn(policies()), setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, shared_mutex_model, testing::ValuesIn(policies()), setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, semaphore_model, testing::ValuesIn(policies()), setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, condition_variable_model, testing::ValuesIn(policies()),
+                         setting_name);
+
+TEST(short_lock_model, one_thread_at_a_time_and_nobody_is_forgotten_L1) {
+  plan by;
+  by.budgets = middle();
+  explore(
+      [] {
+        short_lock lock;
+        int count = 0;
+        const auto counts = [&] {
+          times(2, [&](int) {
+            lock.lock();
+            ++count;
+            lock.unlock();
+          });
+        };
+        threads({counts, counts, counts});
+        check(count == 6, "none is lost");
+      },
+      by);
+}
+
+TEST_P(mutex_model, of_two_threads_one_at_a_time_holds_it_M1) {
+  explore_with(small(), [] {
+    mutex lock(policy());
+    int count = 0;
+    const auto counts = [&] {
+      times(2, [&](int) {
+        const std::lock_guard<mutex> guard(lock);
+        ++count;
+      });
+    };
+    threads({counts, counts});
+    check(count == 4, "none is lost");
+    check(lock.try_lock(), "free in the end");
+    lock.unlock();
+  });
+}
+
+TEST_P(mutex_model, of_three_threads_nobody_is_forgotten_M2) {
+  explore_with(large(), [] {
+    mutex lock(policy());
+    int count = 0;
+    const auto counts = [&] {
+      const std::lock_guard<mutex> guard(lock);
+      ++count;
+    };
+    threads({counts, counts, counts});
+    check(count == 3, "none is lost");
+  });
+}
+
+TEST_P(mutex_model, a_time_out_leaves_the_queue_to_the_others_M3) {
+  explore_with(large(), [] {
+    mutex lock(policy());
+    int count = 0;
+    threads({[&] {
+               const std::lock_guard<mutex> guard(lock);
+               ++count;
+             },
+             [&] {
+               if (!lock.try_lock_for(a_long_time())) return;
+               ++count;
+               lock.unlock();
+             },
+             [&] {
+               const std::lock_guard<mutex> guard(lock);
+               ++count;
+             }});
+    check(lock.try_lock(), "free in the end");
+    lock.unlock();
+  });
+}
+
+TEST_P(mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_M5) {
+  explore_with(small(), [] {
+    mortal<mutex> lock(policy());
+    int users = 2;
+    const auto uses = [&] {
+      lock->lock();
+      const bool last = --users == 0;
+      lock->unlock();
+      if (last) lock.destroy();
+    };
+    threads({uses, uses});
+  });
+}
+
+TEST_P(mutex_model, recursive_or_not) {
+  explore_with(small(), [] {
+    recursive_mutex lock(policy());
+    int count = 0;
+    const auto counts = [&] {
+      const std::lock_guard<recursive_mutex> guard(lock);
+      const std::lock_guard<recursive_mutex> again(lock);
+      ++count;
+    };
+    threads({counts, counts});
+    check(count == 2, "none is lost");
+  });
+}
+
+TEST_P(shared_mutex_model, a_writer_alone_or_readers_together_W1) {
+  explore_with(middle(), [] {
+    shared_mutex lock(policy());
+    int value = 0;
+    ghost readers;
+    const auto reads = [&] {
+      const std::shared_lock<shared_mutex> guard(lock);
+      readers.add(1);
+      check(value % 2 == 0, "no writer is inside");
+      readers.add(-1);
+    };
+    threads({[&] {
+               const std::lock_guard<shared_mutex> guard(lock);
+               check(readers.value() == 0, "no reader is inside");
+               ++value;
+               ++value;
+             },
+             reads, reads});
+    check(value == 2 && lock.try_lock(), "free in the end");
+    lock.unlock();
+  });
+}
+
+TEST_P(shared_mutex_model, two_writers_and_a_reader_are_all_served_W3) {
+  explore_with(large(), [] {
+    shared_mutex lock(policy());
+    int value = 0;
+    const auto writes = [&] {
+      const std::lock_guard<shared_mutex> guard(lock);
+      ++value;
+    };
+    threads({writes, writes, [&] {
+               const std::shared_lock<shared_mutex> guard(lock);
+               check(value >= 0, "reads what writers wrote");
+             }});
+    check(value == 2, "none is lost");
+  });
+}
+
+TEST_P(shared_mutex_model, who_leaves_at_a_time_out_lets_those_behind_in_W3) {
+  explore_with(large(), [] {
+    shared_mutex lock(policy());
+    int value = 0;
+    lock.lock_shared();
+    threads({[&] {
+               // A writer that gives up must not leave the reader behind it outside.
+               if (!lock.try_lock_for(a_long_time())) return;
+               ++value;
+               lock.unlock();
+             },
+             [&] {
+               lock.lock_shared();
+               check(value >= 0, "reads what the writer wrote");
+               lock.unlock_shared();
+             },
+             [&] { lock.unlock_shared(); }});
+    check(lock.try_lock(), "free in the end");
+    lock.unlock();
+  });
+}
+
+TEST_P(shared_mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_W4) {
+  explore_with(small(), [] {
+    mortal<shared_mutex> lock(policy());
+    int users = 2;
+    const auto uses = [&] {
+      lock->lock();
+      const bool last = --users == 0;
+      lock->unlock();
+      if (last) lock.destroy();
+    };
+    threads({uses, uses});
+  });
+}
+
+TEST_P(semaphore_model, permits_are_neither_lost_nor_made_S1) {
+  explore_with(large(), [] {
+    semaphore permits(1, policy());
+    ghost holders;
+    int data = 0;
+    const auto uses = [&] {
+      permits.acquire();
+      check(holders.add(1) == 1, "one permit, one holder");
+      ++data;
+      holders.add(-1);
+      permits.release();
+    };
+    threads({uses, uses, uses});
+    check(data == 3 && permits.try_acquire() && !permits.try_acquire(), "one is left");
+  });
+}
+
+TEST_P(semaphore_model, a_release_of_two_serves_two_S2) {
+  explore_with(large(), [] {
+    semaphore permits(0, policy());
+    int data = 0;
+    const auto takes = [&] {
+      permits.acquire();
+      check(data == 7, "sees what came before the release");
+    };
+    threads({takes, takes, [&] {
+               data = 7;
+               permits.release(2);
+             }});
+    check(!permits.try_acquire(), "none is left");
+  });
+}
+
+TEST_P(semaphore_model, carries_what_all_releasers_did_that_a_permit_passed) {
+  explore_with(large(), [] {
+    semaphore permits(0, policy());
+    int first = 0, second = 0;
+    threads({[&] {
+               first = 1;
+               permits.release();
+             },
+             [&] {
+               second = 1;
+               permits.release();
+             },
+             [&] {
+               permits.acquire();
+               permits.acquire();
+               check(first == 1 && second == 1, "sees what came before both releases");
+             }});
+  });
+}
+
+TEST_P(semaphore_model, a_time_out_loses_no_permit) {
+  explore_with(huge(), [] {
+    semaphore permits(0, policy());
+    ghost taken;
+    threads({[&] { permits.release(); },
+             [&] {
+               if (permits.try_acquire_for(a_long_time())) taken.add(1);
+             },
+             [&] {
+               if (permits.try_acquire_for(a_long_time())) taken.add(1);
+             }});
+    if (permits.try_acquire()) taken.add(1);
+    check(taken.value() == 1, "taken once, by one of them or afterwards");
+  });
+}
+
+TEST_P(semaphore_model, may_be_destroyed_by_who_has_acquired_last_S3) {
+  explore_with(small(), [] {
+    mortal<semaphore> permits(0, policy());
+    threads({[&] { permits->release(); },
+             [&] {
+               permits->acquire();
+               permits.destroy();
+             }});
+  });
+}
+
+TEST_P(condition_variable_model, a_notified_waiter_returns_with_the_lock_C3) {
+  explore_with(large(), [] {
+    mutex lock(policy());
+    condition_variable changed(policy());
+    int data = 0;
+    threads({[&] {
+               std::unique_lock<mutex> guard(lock);
+               changed.wait(guard, [&] { return data == 7; });
+               ++data;
+             },
+             [&] {
+               const std::lock_guard<mutex> guard(lock);
+               data = 7;
+               changed.notify_one();
+             }});
+    check(data == 8, "the waiter has seen it");
+  });
+}
+
+TEST_P(condition_variable_model, notify_all_lets_everyone_go_who_waits) {
+  explore_with(huge(), [] {
+    mutex lock(policy());
+    condition_variable changed(policy());
+    int data = 0;
+    const auto waits = [&] {
+      std::unique_lock<mutex> guard(lock);
+      changed.wait(guard, [&] { return data >= 7; });
+      ++data;
+    };
+    threads({waits, waits, [&] {
+               {
+                 const std::lock_guard<mutex> guard(lock);
+                 data = 7;
+               }
+               changed.notify_all();
+             }});
+    check(data == 9, "both have seen it");
+  });
+}
+
+TEST_P(condition_variable_model, a_notification_and_a_time_out_never_count_both_C2) {
+  explore_with(middle(), [] {
+    mutex lock(policy());
+    condition_variable changed(policy());
+    int tokens = 0, taken = 0;
+    threads({[&] {
+               std::unique_lock<mutex> guard(lock);
+               if (changed.wait_for(guard, a_long_time(), [&] { return tokens > 0; })) {
+                 --tokens;
+                 ++taken;
+               }
+             },
+             [&] {
+               std::unique_lock<mutex> guard(lock);
+               ++tokens;
+               guard.unlock();
+               changed.notify_one();
+             }});
+    check(tokens + taken == 1, "the token is there or was taken");
+  });
+}
+
+TEST_P(condition_variable_model, one_who_gives_up_does_not_take_a_notification_along_C2) {
+  explore_with(huge(), [] {
+    mutex lock(policy());
+    condition_variable changed(policy());
+    int tokens = 0;
+    threads({[&] {
+               std::unique_lock<mutex> guard(lock);
+               changed.wait(guard, [&] { return tokens > 0; });
+               --tokens;
+             },
+             [&] {
+               // Not interested in tokens: a notification that finds it must find the other, too.
+               std::unique_lock<mutex> guard(lock);
+               if (changed.wait_for(guard, a_long_time()) == std::cv_status::no_timeout) {
+                 changed.notify_one();
+               }
+             },
+             [&] {
+               std::unique_lock<mutex> guard(lock);
+               ++tokens;
+               guard.unlock();
+               changed.notify_one();
+             }});
+    check(tokens == 0, "the token was taken");
+  });
+}
+
+TEST_P(condition_variable_model, works_with_any_lock_and_passes_the_wake_along_the_chain_C3) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    shared_mutex lock(policy());
+    condition_variable changed(policy());
+    int data = 0;
+    const auto waits = [&] {
+      std::unique_lock<shared_mutex> guard(lock);
+      changed.wait(guard, [&] { return data >= 7; });
+      ++data;
+    };
+    threads({waits, waits, [&] {
+               {
+                 const std::lock_guard<shared_mutex> guard(lock);
+                 data = 7;
+               }
+               changed.notify_all();
+             }});
+    check(data == 9, "both have seen it");
+  });
+}
+
+TEST_P(condition_variable_model, may_be_destroyed_when_its_waiters_have_been_notified_C5) {
+  explore_with(huge(), [] {
+    mutex lock(policy());
+    mortal<condition_variable> changed(policy());
+    bool waits = false;
+    threads({[&] {
+               std::unique_lock<mutex> guard(lock);
+               waits = true;
+               changed->wait(guard);
+             },
+             [&] {
+               const auto notified = [&] {
+                 const std::lock_guard<mutex> guard(lock);
+                 if (waits) changed->notify_all();
+                 return waits;
+               };
+               while (!notified()) platform::yield_thread();
+               changed.destroy();
+             }});
+  });
+}
+
+}  // namespace
+}  // namespace lockstep::model

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// tests/model/scenario.hpp -- what the model tests share: policies and systems as parameters, helpers
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lockstep/wait/wait_policy.hpp"
+#include "model/explorer/explore.hpp"
+
+namespace lockstep::model {
+
+/// A policy, and the process-wide fence that the system has.
+struct setting {
+  const char* name;
+  wait_policy policy;
+  process_fence_kind fence = process_fence_kind::asymmetric;
+};
+
+/// For objects whose sleepers are marked in the word itself.
+inline std::vector<setting> policies() {
+  return {
+      {"block", wait_policy::block()}, {"adaptive", wait_policy()}, {"spin", wait_policy::spin()}};
+}
+
+/// For objects with a mark beside the state: who pays for the fence follows from the policy, and what it
+/// is from the system.
+inline std::vector<setting> policies_and_fences() {
+  return {{"block", wait_policy::block()},
+          {"crowded", wait_policy().when_crowded(true)},
+          {"adaptive", wait_policy()},
+          {"adaptive_without_membarrier", wait_policy(), process_fence_kind::symmetric},
+          {"adaptive_with_membarrier_refused", wait_policy(), process_fence_kind::refused},
+          {"spin", wait_policy::spin()}};
+}
+
+inline std::string setting_name(const testing::TestParamInfo<setting>& info) {
+  return info.param.name;
+}
+
+/// A model test with a setting.
+class model_test : public testing::TestWithParam<setting> {
+ protected:
+  static wait_policy policy() { return GetParam().policy; }
+  /// Longer than anything takes; but those who spin look at the clock until it is over.
+  static std::chrono::nanoseconds a_long_time() {
+    return policy().is_spin() ? std::chrono::milliseconds(3) : std::chrono::hours(1);
+  }
+
+  /// Explores; `cpus` below the number of participants makes them crowded.
+  static void explore_with(std::vector<budget> budgets, const std::function<void()>& scenario) {
+    plan by;
+    by.budgets = std::move(budgets);
+    by.how.fence = GetParam().fence;
+    by.how.cpus = policy().is_crowded() ? 1 : 64;
+    explore(scenario, by);
+  }
+};
+
+/// For scenarios of two threads and few operations, and so on up to those of several threads and many.
+inline std::vector<budget> small() { return {{4, 1, 0}, {3, 1, 1}}; }
+inline std::vector<budget> middle() { return {{3, 1, 0}, {2, 1, 1}}; }
+inline std::vector<budget> large() { return {{3, 0, 0}, {2, 1, 0}, {1, 1, 1}}; }
+inline std::vector<budget> huge() { return {{2, 0, 0}, {1, 1, 0}, {0, 1, 1}}; }
+
+/// Counts what happens in an execution, unseen by the search for races: for what the scenario alone knows.
+class ghost {
+ public:
+  [[gnu::noinline, gnu::no_sanitize("thread")]] int add(int n) { return value_ += n; }
+  [[gnu::noinline, gnu::no_sanitize("thread")]] int value() const { return value_; }
+
+ private:
+  int value_ = 0;
+};
+
+/// An object that is destroyed while others may be about to use it: a use that is not ordered before its
+/// end is found, of its atomics and of its other members.
+template <class T>
+class mortal {
+ public:
+  template <class... Arguments>
+  explicit mortal(Arguments&&... arguments) {
+    ::new (static_cast<void*>(storage_)) T(std::forward<Arguments>(arguments)...);
+  }
+  ~mortal() {
+    if (alive_) destroy();
+  }
+  mortal(const mortal&) = delete;
+  mortal& operator=(const mortal&) = delete;
+
+  T& operator*() { return *std::launder(reinterpret_cast<T*>(storage_)); }
+  T* operator->() { return &**this; }
+  void destroy() {
+    alive_ = false;
+    (**this).~T();
+    explorer::plain_access(reinterpret_cast<std::uintptr_t>(storage_), sizeof(T), true);
+  }
+
+ private:
+  alignas(T) unsigned char storage_[sizeof(T)];
+  bool alive_ = true;
+};
+
+/// Calls f `count` times.
+template <class Function>
+void times(int count, Function f) {
+  for (int i = 0; i < count; ++i) f(i);
+}
+
+}  // namespace lockstep::model

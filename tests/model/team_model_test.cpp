@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// tests/model/team_model_test.cpp -- mailbox, team and joinable_thread under all schedules
+#include <lockstep/sync/event.hpp>
+#include <lockstep/sync/mailbox.hpp>
+#include <lockstep/team/joinable_thread.hpp>
+#include <lockstep/team/team.hpp>
+
+#include <stdexcept>
+
+#include "model/scenario.hpp"
+
+namespace lockstep::model {
+namespace {
+
+class mailbox_model : public model_test {};
+class team_model : public model_test {};
+class joinable_thread_model : public model_test {};
+INSTANTIATE_TEST_SUITE_P(policies, mailbox_model, testing::ValuesIn(policies_and_fences()),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, team_model, testing::ValuesIn(policies_and_fences()),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, joinable_thread_model, testing::ValuesIn(policies()),
+                         setting_name);
+
+TEST_P(mailbox_model, every_call_runs_once_in_its_posters_order_X2) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    mailbox calls(2, policy());
+    int data[2] = {}, ran = 0;
+    threads({[&] {
+               times(2, [&](int call) {
+                 data[call] = 7;
+                 check(calls.post([&ran, &data, call] {
+                   check(ran == call, "the calls of a poster run in their order");
+                   check(data[call] == 7, "sees what came before the post");
+                   ++ran;
+                 }),
+                       "there is room for two");
+               });
+             },
+             [&] {
+               while (ran < 2) check(calls.wait_and_run(), "not terminated");
+             }});
+  });
+}
+
+TEST_P(mailbox_model, two_posters_do_not_take_each_others_slots_X1) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    mailbox calls(2, policy(), 0x7FFFFFFF);
+    int ran = 0, given[2] = {};
+    const auto posts = [&](int poster) {
+      given[poster] = 7;
+      const auto run = [&ran, &given, poster] {
+        check(given[poster] == 7, "sees what came before the post");
+        ++ran;
+      };
+      check(calls.post(run), "there is room for two");
+    };
+    threads({[&] { posts(0); }, [&] { posts(1); },
+             [&] {
+               while (ran < 2) check(calls.wait_and_run(), "not terminated");
+             }});
+    check(calls.run_pending() == 0, "none is left");
+  });
+}
+
+TEST_P(mailbox_model, a_slot_is_written_again_only_after_its_call_was_taken_X2) {
+  explore_with({{2, 1, 0}}, [] {
+    mailbox calls(2, policy());
+    int sum = 0;
+    threads({[&] {
+               times(4, [&](int call) {
+                 while (!calls.post([&sum, call] { sum += call; })) platform::yield_thread();
+               });
+               calls.terminate();
+             },
+             [&] {
+               while (calls.wait_and_run()) continue;
+             }});
+    check(sum == 6, "all calls ran");
+  });
+}
+
+TEST_P(mailbox_model, terminate_releases_the_owner_and_carries_what_came_before_X3) {
+  explore_with(middle(), [] {
+    mailbox calls(2, policy());
+    int data = 0;
+    threads({[&] {
+               data = 7;
+               calls.terminate();
+             },
+             [&] {
+               check(!calls.wait_and_run(), "says that it was terminated");
+               check(data == 7, "sees what came before terminate");
+             }});
+  });
+}
+
+TEST_P(team_model, runs_every_member_and_orders_the_regions) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    team all(2, policy());
+    int given = 0, found[2] = {};
+    times(2, [&](int region) {
+      given = region + 1;
+      all.run([&](member& me) {
+        check(given == region + 1, "sees what came before run");
+        found[me.rank()] += given;
+      });
+      check(found[0] + found[1] == (region + 1) * (region + 2), "run has awaited every member");
+    });
+  });
+}
+
+TEST_P(team_model, of_three_runs_every_member_and_ends) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    team all(3, policy());
+    int found[3] = {};
+    all.run([&](member& me) { found[me.rank()] = 1; });
+    check(found[0] + found[1] + found[2] == 3, "run has awaited every member");
+  });
+}
+
+TEST_P(team_model, a_team_that_never_ran_ends) {
+  explore_with(middle(), [] { team all(3, policy()); });
+}
+
+TEST_P(team_model, sync_threads_orders_the_steps_of_a_region) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    team all(2, policy());
+    int slots[2][2] = {};
+    all.run([&](member& me) {
+      times(2, [&](int step) {
+        slots[step][me.rank()] = 1;
+        check(me.sync_threads(), "nobody has left");
+        check(slots[step][0] + slots[step][1] == 2, "sees what came before the others' calls");
+      });
+    });
+  });
+}
+
+TEST_P(team_model, an_exception_releases_who_waits_and_leaves_the_team_usable_T3) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    team all(2, policy());
+    int released = 0;
+    bool caught = false;
+    try {
+      all.run([&](member& me) {
+        if (me.rank() == 1) throw std::runtime_error("as thrown");
+        if (!me.sync_threads()) ++released;
+      });
+    } catch (const std::runtime_error&) {
+      caught = true;
+    }
+    check(caught && released == 1, "released and rethrown");
+    int found[2] = {};
+    all.run([&](member& me) {
+      check(me.sync_threads(), "waits again");
+      found[me.rank()] = 1;
+    });
+    check(found[0] + found[1] == 2, "works again");
+  });
+}
+
+TEST_P(team_model, outside_threads_take_turns_T1) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    team all(2, policy());
+    int regions = 0;
+    const auto calls = [&] {
+      all.run([&](member& me) {
+        if (me.rank() == 0) ++regions;
+      });
+    };
+    threads({calls, calls});
+    check(regions == 2, "each had its region");
+  });
+}
+
+TEST_P(team_model, a_nested_region_runs_inline_T2) {
+  explore_with({{2, 0, 0}}, [] {
+    team all(2, policy());
+    int found[2] = {};
+    all.run([&](member& outer) {
+      all.run([&](member& inner) {
+        check(inner.size() == 1, "alone");
+        found[outer.rank()] = 1;
+      });
+    });
+    check(found[0] + found[1] == 2, "ran on each member");
+  });
+}
+
+TEST_P(joinable_thread_model, join_sees_what_the_thread_did_J1) {
+  explore_with(small(), [] {
+    int data = 0;
+    joinable_thread worker(policy(), [&] { data = 7; });
+    worker.join();
+    check(data == 7, "sees what the thread did");
+  });
+}
+
+TEST_P(joinable_thread_model, a_join_that_timed_out_may_be_made_again_J1) {
+  explore_with(middle(), [] {
+    int data = 0;
+    event go;
+    joinable_thread worker(policy(), [&] {
+      go.wait();
+      data = 7;
+    });
+    if (worker.join_for(a_long_time()) == wait_status::ready) check(false, "it cannot have ended");
+    go.notify();
+    worker.join();
+    check(data == 7, "sees what the thread did");
+  });
+}
+
+}  // namespace
+}  // namespace lockstep::model
