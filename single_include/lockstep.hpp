@@ -417,6 +417,7 @@ inline unsigned count_usable_cpus() {
 //   2  word.compare_exch relaxed  -         the bit and the state are one word: the order of changes
 //                                           suffices; as a read-modify-write it keeps the release
 //                                           sequence of the changes before it
+//   3  word.load         relaxed  -         whether to sleep; the engine looks again by 1
 //
 // Cost   ready at once: one load. To sleep: one RMW for the first sleeper, one system call for each.
 // Source [DREPPER] for the bit in the word.
@@ -1535,7 +1536,7 @@ class word_waiter {
   }
 
   void sleep(deadline until) {
-    std::uint32_t word = word_.load(platform::memory_order_acquire);  // 1
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
     if (done_(word)) return;
     if ((word & sleeping) == 0 &&
         !word_.compare_exchange_strong(word, word | sleeping,
@@ -3981,8 +3982,8 @@ class mailbox {
 //
 // While the gate is open every wait returns at once. Every wait that began before a notify() returns,
 // even if a reset() follows at once. Any number of notifiers and waiters. What happens before a notify()
-// happens before the return of every wait that it lets through, and before the return of every reset()
-// that comes after it: reset(), look at the data, wait() misses nothing.
+// happens before the return of every wait that it lets through, and before the return of the reset() that
+// closes the gate again: reset(), look at the data, wait() misses nothing, where one thread resets.
 // One waiter per notification: auto_reset_event, or event for one notifier and one waiter.
 //
 // There is no pulse() (Windows's PulseEvent: lets go who waits at this moment, stays closed). Who waits
@@ -4008,6 +4009,7 @@ class mailbox {
 //   2  word.load         acquire  1      the other half; reset() keeps the release sequence of 1
 //   3  word.compare_exch acquire  1      who resets sees what was notified; see above
 //   4  until word        acquire  1      as 2 (1 of word_waiter.hpp)
+//   5  word.load         relaxed  -      a guess for 3; found closed, this reset does nothing
 //
 // Cost   notify: one RMW. reset: one RMW if open. wait: one load when open. No system call unless a
 //        waiter sleeps; then one for the notify() that opens. 8 bytes: 4 of state, 4 of policy.
@@ -4032,12 +4034,12 @@ class manual_reset_event {
 
   /// Closes the gate; nothing if it is closed.
   void reset() noexcept {
-    std::uint32_t word = word_.load(platform::memory_order_acquire);  // 2
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 5
     // Adding to the open bit clears it and counts. The sleeping bit is of those who are let go.
     while ((word & open_) != 0 &&
            !word_.compare_exchange_weak(word, (word & ~sleeping_) + open_,
                                         platform::memory_order_acquire,     // 3
-                                        platform::memory_order_acquire)) {  // 2
+                                        platform::memory_order_relaxed)) {  // 5
     }
   }
 
@@ -4247,8 +4249,8 @@ class rendezvous {
 //   1  word.compare_exch acquire  2      a taken permit carries what its releaser did
 //   2  word.compare_exch release  1      the other half; other changes keep the release sequence
 //   3  word.load         relaxed  -      a guess for the compare-exchange that follows
-//   4  word.compare_exch acq_rel  2      hands permits on: the waiter sees, through its notification, what the
-//                                        releasers of all of them did
+//   4  word.compare_exch acquire  2      hands permits on: the waiter sees, through its notification (1 of
+//                                        parking_lot.hpp), what the releasers of all of them did
 //   5  word.compare_exch relaxed  -      changes the waiting bit only
 //
 // Cost   acquire and release: one read-modify-write each; no system call unless somebody sleeps. 8 bytes.
@@ -4387,7 +4389,7 @@ class counting_semaphore {
       parked_thread* next = waiters.front();
       for (; next != nullptr && served < word / one_; ++served) next = waiters.behind(*next);
       wanted = (word - served * one_) & ~(next == nullptr ? waiting_ : 0u);
-    } while (!word_.compare_exchange_strong(word, wanted, platform::memory_order_acq_rel,  // 4
+    } while (!word_.compare_exchange_strong(word, wanted, platform::memory_order_acquire,  // 4
                                             platform::memory_order_relaxed));  // 3
     for (; served > 0; --served) {
       parked_thread& next = *waiters.front();
@@ -4436,7 +4438,8 @@ static_assert(sizeof(semaphore) == 8, "a word of state and a policy");
 //   1  word.compare_exch acquire  2      we see what those did who unlocked before
 //   2  word.fetch_sub    release  1, 4   the other half; later readers' changes keep the release sequence
 //   3  word.load         relaxed  -      a guess for the compare-exchange that follows
-//   4  word.compare_exch acq_rel  2      admits others: they see, through their notification, what we saw
+//   4  word.compare_exch acquire  2      admits others: they see, through their notification (1 of
+//                                        parking_lot.hpp), what we saw
 //   5  word.compare_exch relaxed  -      changes the waiting bit only
 //
 // Cost   each operation one read-modify-write; no system call unless somebody sleeps. 8 bytes.
@@ -4605,7 +4608,7 @@ class shared_mutex {
       }
       if (admitted == 0) return;
       if (next == nullptr) wanted &= ~waiting_;
-    } while (!word_.compare_exchange_strong(word, wanted, platform::memory_order_acq_rel,  // 4
+    } while (!word_.compare_exchange_strong(word, wanted, platform::memory_order_acquire,  // 4
                                             platform::memory_order_relaxed));  // 3
     for (; admitted > 0; --admitted) {
       parked_thread& next = *waiters.front();
@@ -4998,8 +5001,7 @@ class tree_barrier {
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access          order    pairs     why it suffices
-//   1  word.fetch_or   release  the wait  with the acquire load of word_waiter.hpp; the native join orders
-//                                         the rest
+//   1  word.fetch_or   relaxed  -         ends the wait; the native join after it orders what the thread did
 //
 // Cost   one heap block beside the thread's own; join of a thread that has ended: one load, native join.
 
@@ -5080,7 +5082,7 @@ class joinable_thread {
   struct end_of_thread {
     platform::wait_word& word;
     ~end_of_thread() {
-      const std::uint32_t old = word.fetch_or(done_, platform::memory_order_release);  // 1
+      const std::uint32_t old = word.fetch_or(done_, platform::memory_order_relaxed);  // 1
       if ((old & 1u) != 0) platform::futex_wake_all(&word);
     }
   };

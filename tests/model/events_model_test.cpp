@@ -173,6 +173,27 @@ TEST_P(manual_reset_event_model, reset_sees_what_was_notified_and_loses_no_openi
   });
 }
 
+/// After the reset: what a notification before it carried is there, or the gate will be open again.
+void look_or_wait(manual_reset_event& gate, const platform::wait_word& data) {
+  gate.reset();
+  if (data.load(platform::memory_order_relaxed) == 0) gate.wait();
+}
+
+TEST_P(manual_reset_event_model, reset_look_wait_misses_nothing) {
+  for (const bool open : {false, true}) {
+    explore_with(small(), [open] {
+      manual_reset_event gate(policy());
+      platform::wait_word data{0};
+      if (open) gate.notify();
+      threads({[&] {
+                 data.store(1, platform::memory_order_relaxed);
+                 gate.notify();
+               },
+               [&] { look_or_wait(gate, data); }});
+    });
+  }
+}
+
 TEST_P(manual_reset_event_model, a_notification_wakes_though_a_reset_follows_at_once) {
   explore_with(middle(), [] {
     manual_reset_event gate(policy());

@@ -253,6 +253,32 @@ TEST_P(semaphore_model, carries_what_all_releasers_did_that_a_permit_passed) {
   });
 }
 
+TEST_P(semaphore_model, two_who_were_handed_permits_together_have_seen_both_releases) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    semaphore permits(0, policy());
+    platform::wait_word second_has{0};
+    int first = 0, second = 0;
+    threads({[&] {
+               first = 1;
+               permits.release();
+             },
+             [&] {
+               second = 1;
+               permits.release();
+             },
+             [&] {
+               permits.acquire();
+               second_has.store(1, platform::memory_order_release);
+             },
+             [&] {
+               permits.acquire();
+               // Two permits were taken: it took both releases.
+               if (second_has.load(platform::memory_order_acquire) == 0) return;
+               check(first == 1 && second == 1, "sees what came before both releases");
+             }});
+  });
+}
+
 TEST_P(semaphore_model, a_time_out_loses_no_permit) {
   explore_with(huge(), [] {
     semaphore permits(0, policy());

@@ -95,6 +95,20 @@ TEST_P(mailbox_model, terminate_releases_the_owner_and_carries_what_came_before_
   });
 }
 
+TEST_P(mailbox_model, who_sees_that_it_is_terminated_sees_what_came_before) {
+  explore_with(small(), [] {
+    mailbox calls(2, policy());
+    int data = 0;
+    threads({[&] {
+               data = 7;
+               calls.terminate();
+             },
+             [&] {
+               if (calls.terminated()) check(data == 7, "sees what came before terminate");
+             }});
+  });
+}
+
 TEST_P(team_model, runs_every_member_and_orders_the_regions) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     team all(2, policy());

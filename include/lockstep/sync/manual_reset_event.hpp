@@ -3,8 +3,8 @@
 //
 // While the gate is open every wait returns at once. Every wait that began before a notify() returns,
 // even if a reset() follows at once. Any number of notifiers and waiters. What happens before a notify()
-// happens before the return of every wait that it lets through, and before the return of every reset()
-// that comes after it: reset(), look at the data, wait() misses nothing.
+// happens before the return of every wait that it lets through, and before the return of the reset() that
+// closes the gate again: reset(), look at the data, wait() misses nothing, where one thread resets.
 // One waiter per notification: auto_reset_event, or event for one notifier and one waiter.
 //
 // There is no pulse() (Windows's PulseEvent: lets go who waits at this moment, stays closed). Who waits
@@ -30,6 +30,7 @@
 //   2  word.load         acquire  1      the other half; reset() keeps the release sequence of 1
 //   3  word.compare_exch acquire  1      who resets sees what was notified; see above
 //   4  until word        acquire  1      as 2 (1 of word_waiter.hpp)
+//   5  word.load         relaxed  -      a guess for 3; found closed, this reset does nothing
 //
 // Cost   notify: one RMW. reset: one RMW if open. wait: one load when open. No system call unless a
 //        waiter sleeps; then one for the notify() that opens. 8 bytes: 4 of state, 4 of policy.
@@ -60,12 +61,12 @@ class manual_reset_event {
 
   /// Closes the gate; nothing if it is closed.
   void reset() noexcept {
-    std::uint32_t word = word_.load(platform::memory_order_acquire);  // 2
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 5
     // Adding to the open bit clears it and counts. The sleeping bit is of those who are let go.
     while ((word & open_) != 0 &&
            !word_.compare_exchange_weak(word, (word & ~sleeping_) + open_,
                                         platform::memory_order_acquire,     // 3
-                                        platform::memory_order_acquire)) {  // 2
+                                        platform::memory_order_relaxed)) {  // 5
     }
   }
 

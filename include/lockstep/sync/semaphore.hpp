@@ -20,8 +20,8 @@
 //   1  word.compare_exch acquire  2      a taken permit carries what its releaser did
 //   2  word.compare_exch release  1      the other half; other changes keep the release sequence
 //   3  word.load         relaxed  -      a guess for the compare-exchange that follows
-//   4  word.compare_exch acq_rel  2      hands permits on: the waiter sees, through its notification, what the
-//                                        releasers of all of them did
+//   4  word.compare_exch acquire  2      hands permits on: the waiter sees, through its notification (1 of
+//                                        parking_lot.hpp), what the releasers of all of them did
 //   5  word.compare_exch relaxed  -      changes the waiting bit only
 //
 // Cost   acquire and release: one read-modify-write each; no system call unless somebody sleeps. 8 bytes.
@@ -172,7 +172,7 @@ class counting_semaphore {
       parked_thread* next = waiters.front();
       for (; next != nullptr && served < word / one_; ++served) next = waiters.behind(*next);
       wanted = (word - served * one_) & ~(next == nullptr ? waiting_ : 0u);
-    } while (!word_.compare_exchange_strong(word, wanted, platform::memory_order_acq_rel,  // 4
+    } while (!word_.compare_exchange_strong(word, wanted, platform::memory_order_acquire,  // 4
                                             platform::memory_order_relaxed));  // 3
     for (; served > 0; --served) {
       parked_thread& next = *waiters.front();

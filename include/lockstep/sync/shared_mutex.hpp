@@ -23,7 +23,8 @@
 //   1  word.compare_exch acquire  2      we see what those did who unlocked before
 //   2  word.fetch_sub    release  1, 4   the other half; later readers' changes keep the release sequence
 //   3  word.load         relaxed  -      a guess for the compare-exchange that follows
-//   4  word.compare_exch acq_rel  2      admits others: they see, through their notification, what we saw
+//   4  word.compare_exch acquire  2      admits others: they see, through their notification (1 of
+//                                        parking_lot.hpp), what we saw
 //   5  word.compare_exch relaxed  -      changes the waiting bit only
 //
 // Cost   each operation one read-modify-write; no system call unless somebody sleeps. 8 bytes.
@@ -201,7 +202,7 @@ class shared_mutex {
       }
       if (admitted == 0) return;
       if (next == nullptr) wanted &= ~waiting_;
-    } while (!word_.compare_exchange_strong(word, wanted, platform::memory_order_acq_rel,  // 4
+    } while (!word_.compare_exchange_strong(word, wanted, platform::memory_order_acquire,  // 4
                                             platform::memory_order_relaxed));  // 3
     for (; admitted > 0; --admitted) {
       parked_thread& next = *waiters.front();

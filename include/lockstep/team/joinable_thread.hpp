@@ -18,8 +18,7 @@
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access          order    pairs     why it suffices
-//   1  word.fetch_or   release  the wait  with the acquire load of word_waiter.hpp; the native join orders
-//                                         the rest
+//   1  word.fetch_or   relaxed  -         ends the wait; the native join after it orders what the thread did
 //
 // Cost   one heap block beside the thread's own; join of a thread that has ended: one load, native join.
 #pragma once
@@ -112,7 +111,7 @@ class joinable_thread {
   struct end_of_thread {
     platform::wait_word& word;
     ~end_of_thread() {
-      const std::uint32_t old = word.fetch_or(done_, platform::memory_order_release);  // 1
+      const std::uint32_t old = word.fetch_or(done_, platform::memory_order_relaxed);  // 1
       if ((old & 1u) != 0) platform::futex_wake_all(&word);
     }
   };

@@ -22,6 +22,7 @@
 //   2  word.compare_exch relaxed  -         the bit and the state are one word: the order of changes
 //                                           suffices; as a read-modify-write it keeps the release
 //                                           sequence of the changes before it
+//   3  word.load         relaxed  -         whether to sleep; the engine looks again by 1
 //
 // Cost   ready at once: one load. To sleep: one RMW for the first sleeper, one system call for each.
 // Source [DREPPER] for the bit in the word.
@@ -53,7 +54,7 @@ class word_waiter {
   }
 
   void sleep(deadline until) {
-    std::uint32_t word = word_.load(platform::memory_order_acquire);  // 1
+    std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
     if (done_(word)) return;
     if ((word & sleeping) == 0 &&
         !word_.compare_exchange_strong(word, word | sleeping,

@@ -8,6 +8,7 @@
 //
 // Left out: stores that enter the modification order before its end, loads of values that are stored
 // later (load buffering), and the total order of seq_cst accesses: the library has none but fences.
+// Source [KHSL17] for the views that changes carry, without its promises.
 #pragma once
 
 #include <cstddef>

@@ -49,7 +49,7 @@ class strategy {
 std::string to_text(const std::vector<std::uint8_t>& trail);
 std::vector<std::uint8_t> to_trail(const std::string& text);
 
-/// All schedules, by depth-first search. The explorer keeps them finite by its budgets.
+/// All schedules, by depth-first search. The explorer keeps them finite by its budgets [CHESS07].
 class exhaustive_search : public strategy {
  public:
   bool begin() override;
@@ -62,7 +62,7 @@ class exhaustive_search : public strategy {
 };
 
 /// Seeded schedules: by turns a random walk, with preemptions of a frequency of its own in each
-/// schedule, and PCT: random priorities with a few random points where the running thread gets the lowest.
+/// schedule, and PCT [PCT10]: random priorities with a few random points where the running thread gets the lowest.
 class random_search : public strategy {
  public:
   random_search(std::uint64_t seed, std::uint64_t schedules) : seed_(seed), left_(schedules) {}
