@@ -10,10 +10,11 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 # BOTH_BACKENDS adds <name>.portable, the same test on the mutex-and-condition-variable futex.
 # DELAYED adds <name>.delayed, the same test on atomics that delay (tests/support/delay_atomic.hpp).
 # Which of them are built, LOCKSTEP_TEST_VARIANTS says: portable in dev, delayed in tsan, where delays find most.
-# The label 'slow-san' keeps a test out of the sanitizer presets.
+# The label 'slow-san' keeps a test out of the sanitizer presets, where LOCKSTEP_TEST_SLOW is OFF.
 #
 # The diagnosis of misuse takes locks, which hide missing order and close windows: it is off in DELAYED
 # variants and where LOCKSTEP_TEST_DIAGNOSIS is OFF (tsan), else as users of debug builds have it.
+option(LOCKSTEP_TEST_SLOW "Build the tests that sanitizers slow down too much, or break" ON)
 option(LOCKSTEP_TEST_DIAGNOSIS "Run the tests with misuse diagnosed" ON)
 #
 # LOCKSTEP_TEST_ONLY is a regular expression on names: other tests are not built. The clang preset has the
@@ -43,6 +44,9 @@ function(lockstep_test name)
     message(FATAL_ERROR "lockstep_test(${name}): no SOURCES, or unknown '${arg_UNPARSED_ARGUMENTS}'")
   endif()
   if(NOT name MATCHES "${LOCKSTEP_TEST_ONLY}")
+    return()
+  endif()
+  if(NOT LOCKSTEP_TEST_SLOW AND "slow-san" IN_LIST arg_LABELS)
     return()
   endif()
   if(NOT arg_TIMEOUT)

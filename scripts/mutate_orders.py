@@ -32,7 +32,7 @@ from source_text import ROOT, headers, includes, split_lines
 MODEL = ROOT / "tests" / "model"
 INCLUDE = ROOT / "include"
 LAYERS = ("wait", "sync", "team")
-PROGRAMS = ("events", "once", "locks", "boards", "team")
+PROGRAMS = ("events", "once", "locks", "queues", "boards", "team")
 WEAKER = {"acquire": ["relaxed"], "release": ["relaxed"], "acq_rel": ["acquire", "release"]}
 LEFT_OUT = re.compile(r"\bplatform::(thread_fence|fence_light|fence_heavy|futex_wake_one|futex_wake_all)\s*\(")
 # Which test says most about a header that nearly all include.

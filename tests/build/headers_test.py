@@ -4,8 +4,8 @@
 
 usage: headers_test.py [--brief] include-directory compiler [warning...]
 
-With --brief the headers stand alone in the oldest and the newest standard; in the others, and in the
-special builds, they are taken together, which is four times as fast.
+With --brief the headers stand alone in the oldest standard; in the others, and in the special builds, they
+are taken together, which is six times as fast.
 """
 
 import subprocess
@@ -52,7 +52,7 @@ def compilations(names, compiler, brief):
     """Yields (names of the headers, flags) for each compilation."""
     standards, special = variants(compiler)
     for flags in standards + special:
-        if brief and flags not in (standards[0], standards[-1]):
+        if brief and flags != standards[0]:
             yield names, flags
         else:
             yield from (([name], flags) for name in names)

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "fault/seeded_draws.hpp"
+#include "support/native_threads.hpp"
 
 namespace lockstep::test {
 
@@ -144,13 +145,6 @@ inline unsigned usable_cpus() {
   static const unsigned count = count_usable_cpus();
   const unsigned pretended = test::faulty_system::cpus;
   return pretended != 0 ? pretended : count;
-}
-inline std::uint64_t number_of_this_thread() noexcept { return system_thread_number(); }
-
-template <class T, class Name>
-T& per_thread() noexcept {
-  static thread_local T value = T();
-  return value;
 }
 
 using thread = std::thread;

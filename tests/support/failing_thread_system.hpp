@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "support/native_threads.hpp"
+
 namespace lockstep {
 namespace platform {
 
@@ -25,12 +27,6 @@ inline void polling_pause() noexcept { cpu_relax(); }
 inline unsigned usable_cpus() {
   static const unsigned count = count_usable_cpus();
   return count;
-}
-inline std::uint64_t number_of_this_thread() { return system_thread_number(); }
-template <class T, class Name>
-T& per_thread() noexcept {
-  static thread_local T value = T();
-  return value;
 }
 
 class thread {

@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/native_threads.hpp"
+
 namespace lockstep::test {
 
 struct stranded : std::logic_error {
@@ -114,12 +116,6 @@ inline void polling_pause() {}
 inline unsigned usable_cpus() {
   static const unsigned count = count_usable_cpus();
   return count;
-}
-inline std::uint64_t number_of_this_thread() { return system_thread_number(); }
-template <class T, class Name>
-T& per_thread() {
-  static thread_local T value = T();
-  return value;
 }
 using thread = std::thread;
 

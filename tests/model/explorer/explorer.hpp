@@ -64,6 +64,8 @@ struct atomic_place {
   std::size_t size;
 };
 
+struct execution;
+
 enum class update { exchange, add, subtract, bit_or, bit_and };
 
 class explorer {
@@ -112,8 +114,6 @@ class explorer {
   /// Starts threads together and joins them all, as one step each: their order is not explored.
   void run_together(const std::vector<std::function<void()>>& bodies);
 
-  /// For messages.
-  void name(const void* at, const char* as);
   [[noreturn]] void fail(const std::string& why);
 
   // What the instrumentation of plain accesses calls, at any time.
@@ -121,9 +121,8 @@ class explorer {
   static void forget_plain(std::uintptr_t address, std::size_t size);
 
  private:
-  struct state;
   static explorer* active_;
-  std::unique_ptr<state> state_;
+  std::unique_ptr<execution> state_;
 };
 
 }  // namespace lockstep::model

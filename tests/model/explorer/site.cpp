@@ -93,4 +93,24 @@ const char* name_of(std::memory_order order) noexcept {
   }
 }
 
+bool acquires(std::memory_order order) noexcept {
+  return order == std::memory_order_acquire || order == std::memory_order_acq_rel ||
+         order == std::memory_order_seq_cst;
+}
+bool releases(std::memory_order order) noexcept {
+  return order == std::memory_order_release || order == std::memory_order_acq_rel ||
+         order == std::memory_order_seq_cst;
+}
+
+std::string to_text(site where) {
+  if (where.line == 0) return "";
+  const std::string path = where.file, root = "include/lockstep/";
+  const std::size_t include = path.find(root);
+  const std::size_t slash = path.rfind('/');
+  const std::string name = include != std::string::npos ? path.substr(include + root.size())
+                           : slash != std::string::npos ? path.substr(slash + 1)
+                                                        : path;
+  return name + ":" + std::to_string(where.line);
+}
+
 }  // namespace lockstep::model

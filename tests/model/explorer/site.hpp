@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 
 namespace lockstep::model {
 
@@ -24,5 +25,10 @@ std::memory_order mutated(std::memory_order given, site where, part of = part::o
 bool is_dropped(site where);
 
 const char* name_of(std::memory_order order) noexcept;
+bool acquires(std::memory_order order) noexcept;
+bool releases(std::memory_order order) noexcept;
+
+/// "sync/event.hpp:51"; empty for no place.
+std::string to_text(site where);
 
 }  // namespace lockstep::model

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// tests/model/queues_model_test.cpp -- semaphore and condition_variable under all schedules
+#include <lockstep/sync/condition_variable.hpp>
+#include <lockstep/sync/mutex.hpp>
+#include <lockstep/sync/semaphore.hpp>
+#include <lockstep/sync/shared_mutex.hpp>
+
+#include <mutex>
+
+#include "model/scenario.hpp"
+
+namespace lockstep::model {
+namespace {
+
+class semaphore_model : public model_test {};
+class condition_variable_model : public model_test {};
+INSTANTIATE_TEST_SUITE_P(policies, semaphore_model, testing::ValuesIn(policies()), setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, condition_variable_model, testing::ValuesIn(policies()),
+                         setting_name);
+
+TEST_P(semaphore_model, permits_are_neither_lost_nor_made_S1) {
+  explore_with(large(), [] {
+    semaphore permits(1, policy());
+    ghost holders;
+    int data = 0;
+    const auto uses = [&] {
+      permits.acquire();
+      check(holders.add(1) == 1, "one permit, one holder");
+      ++data;
+      holders.add(-1);
+      permits.release();
+    };
+    threads({uses, uses, uses});
+    check(data == 3 && permits.try_acquire() && !permits.try_acquire(), "one is left");
+  });
+}
+
+TEST_P(semaphore_model, a_release_of_two_serves_two_S2) {
+  explore_with(large(), [] {
+    semaphore permits(0, policy());
+    int data = 0;
+    const auto takes = [&] {
+      permits.acquire();
+      check(data == 7, "sees what came before the release");
+    };
+    threads({takes, takes, [&] {
+               data = 7;
+               permits.release(2);
+             }});
+    check(!permits.try_acquire(), "none is left");
+  });
+}
+
+TEST_P(semaphore_model, carries_what_all_releasers_did_that_a_permit_passed) {
+  explore_with(large(), [] {
+    semaphore permits(0, policy());
+    int first = 0, second = 0;
+    threads({[&] {
+               first = 1;
+               permits.release();
+             },
+             [&] {
+               second = 1;
+               permits.release();
+             },
+             [&] {
+               permits.acquire();
+               permits.acquire();
+               check(first == 1 && second == 1, "sees what came before both releases");
+             }});
+  });
+}
+
+TEST_P(semaphore_model, two_who_were_handed_permits_together_have_seen_both_releases) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    semaphore permits(0, policy());
+    platform::wait_word second_has{0};
+    int first = 0, second = 0;
+    threads({[&] {
+               first = 1;
+               permits.release();
+             },
+             [&] {
+               second = 1;
+               permits.release();
+             },
+             [&] {
+               permits.acquire();
+               second_has.store(1, platform::memory_order_release);
+             },
+             [&] {
+               permits.acquire();
+               // Two permits were taken: it took both releases.
+               if (second_has.load(platform::memory_order_acquire) == 0) return;
+               check(first == 1 && second == 1, "sees what came before both releases");
+             }});
+  });
+}
+
+TEST_P(semaphore_model, a_time_out_loses_no_permit) {
+  explore_with(huge(), [] {
+    semaphore permits(0, policy());
+    ghost taken;
+    threads({[&] { permits.release(); },
+             [&] {
+               if (permits.try_acquire_for(a_long_time())) taken.add(1);
+             },
+             [&] {
+               if (permits.try_acquire_for(a_long_time())) taken.add(1);
+             }});
+    if (permits.try_acquire()) taken.add(1);
+    check(taken.value() == 1, "taken once, by one of them or afterwards");
+  });
+}
+
+TEST_P(semaphore_model, may_be_destroyed_by_who_has_acquired_last_S3) {
+  explore_with(small(), [] {
+    mortal<semaphore> permits(0, policy());
+    threads({[&] { permits->release(); },
+             [&] {
+               permits->acquire();
+               permits.destroy();
+             }});
+  });
+}
+
+TEST_P(condition_variable_model, a_notified_waiter_returns_with_the_lock_C3) {
+  explore_with(large(), [] {
+    mutex lock(policy());
+    condition_variable changed(policy());
+    int data = 0;
+    threads({[&] {
+               std::unique_lock<mutex> guard(lock);
+               changed.wait(guard, [&] { return data == 7; });
+               ++data;
+             },
+             [&] {
+               const std::lock_guard<mutex> guard(lock);
+               data = 7;
+               changed.notify_one();
+             }});
+    check(data == 8, "the waiter has seen it");
+  });
+}
+
+TEST_P(condition_variable_model, notify_all_lets_everyone_go_who_waits) {
+  explore_with(huge(), [] {
+    mutex lock(policy());
+    condition_variable changed(policy());
+    int data = 0;
+    const auto waits = [&] {
+      std::unique_lock<mutex> guard(lock);
+      changed.wait(guard, [&] { return data >= 7; });
+      ++data;
+    };
+    threads({waits, waits, [&] {
+               {
+                 const std::lock_guard<mutex> guard(lock);
+                 data = 7;
+               }
+               changed.notify_all();
+             }});
+    check(data == 9, "both have seen it");
+  });
+}
+
+TEST_P(condition_variable_model, a_notification_and_a_time_out_never_count_both_C2) {
+  explore_with(middle(), [] {
+    mutex lock(policy());
+    condition_variable changed(policy());
+    int tokens = 0, taken = 0;
+    threads({[&] {
+               std::unique_lock<mutex> guard(lock);
+               if (changed.wait_for(guard, a_long_time(), [&] { return tokens > 0; })) {
+                 --tokens;
+                 ++taken;
+               }
+             },
+             [&] {
+               std::unique_lock<mutex> guard(lock);
+               ++tokens;
+               guard.unlock();
+               changed.notify_one();
+             }});
+    check(tokens + taken == 1, "the token is there or was taken");
+  });
+}
+
+TEST_P(condition_variable_model, one_who_gives_up_does_not_take_a_notification_along_C2) {
+  explore_with(huge(), [] {
+    mutex lock(policy());
+    condition_variable changed(policy());
+    int tokens = 0;
+    threads({[&] {
+               std::unique_lock<mutex> guard(lock);
+               changed.wait(guard, [&] { return tokens > 0; });
+               --tokens;
+             },
+             [&] {
+               // Not interested in tokens: a notification that finds it must find the other, too.
+               std::unique_lock<mutex> guard(lock);
+               if (changed.wait_for(guard, a_long_time()) == std::cv_status::no_timeout) {
+                 changed.notify_one();
+               }
+             },
+             [&] {
+               std::unique_lock<mutex> guard(lock);
+               ++tokens;
+               guard.unlock();
+               changed.notify_one();
+             }});
+    check(tokens == 0, "the token was taken");
+  });
+}
+
+TEST_P(condition_variable_model, works_with_any_lock_and_passes_the_wake_along_the_chain_C3) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    shared_mutex lock(policy());
+    condition_variable changed(policy());
+    int data = 0;
+    const auto waits = [&] {
+      std::unique_lock<shared_mutex> guard(lock);
+      changed.wait(guard, [&] { return data >= 7; });
+      ++data;
+    };
+    threads({waits, waits, [&] {
+               {
+                 const std::lock_guard<shared_mutex> guard(lock);
+                 data = 7;
+               }
+               changed.notify_all();
+             }});
+    check(data == 9, "both have seen it");
+  });
+}
+
+TEST_P(condition_variable_model, may_be_destroyed_when_its_waiters_have_been_notified_C5) {
+  explore_with(huge(), [] {
+    mutex lock(policy());
+    mortal<condition_variable> changed(policy());
+    bool waits = false;
+    threads({[&] {
+               std::unique_lock<mutex> guard(lock);
+               waits = true;
+               changed->wait(guard);
+             },
+             [&] {
+               const auto notified = [&] {
+                 const std::lock_guard<mutex> guard(lock);
+                 if (waits) changed->notify_all();
+                 return waits;
+               };
+               while (!notified()) platform::yield_thread();
+               changed.destroy();
+             }});
+  });
+}
+
+}  // namespace
+}  // namespace lockstep::model

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// tests/support/native_threads.hpp -- what belongs to a thread, as the native system has it
+//
+// For seams (LOCKSTEP_SYSTEM_SEAM) that replace other parts of platform/system.hpp, but not these.
+#pragma once
+
+#include <cstdint>
+
+namespace lockstep {
+namespace platform {
+
+inline std::uint64_t number_of_this_thread() noexcept { return system_thread_number(); }
+
+template <class T, class Name>
+T& per_thread() noexcept {
+  static thread_local T value = T();
+  return value;
+}
+
+}  // namespace platform
+}  // namespace lockstep
