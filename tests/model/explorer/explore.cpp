@@ -107,7 +107,7 @@ class search {
     settings recorded = how;
     recorded.records = true;
     const outcome repeated = the_explorer().execute(scenario_, replaying(again), recorded);
-    failure_ = describe(repeated.good ? came : repeated, by, how, seed);
+    failure_ = describe(came.failure, repeated, by, how, seed);
     return false;
   }
   static strategy& replaying(replay& again) {
@@ -121,13 +121,13 @@ class search {
     how.most_steps *= 4;
     replay given(read(trail, how));
     const outcome came = the_explorer().execute(scenario_, replaying(given), how);
-    return came.good ? "" : describe(came, given, how, "");
+    return came.good ? "" : describe(came.failure, came, given, how, "");
   }
 
-  static std::string describe(const outcome& came, const strategy& by, const settings& how,
-                              const std::string& seed) {
+  static std::string describe(const std::string& failure, const outcome& came, const strategy& by,
+                              const settings& how, const std::string& seed) {
     std::ostringstream text;
-    text << came.failure << "\nschedule: " << seed << "LOCKSTEP_MODEL_TRAIL=\""
+    text << failure << "\nschedule: " << seed << "LOCKSTEP_MODEL_TRAIL=\""
          << schedule_text(how, by.trail()) << "\"\n";
     for (const std::string& line : came.interleaving) text << "  " << line << "\n";
     return text.str();

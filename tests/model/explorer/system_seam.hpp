@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/model/explorer/system_seam.hpp -- the system seam of a modelled program
 //
-// For LOCKSTEP_SYSTEM_SEAM (platform/system.hpp). All of it is for use within executions only.
+// For LOCKSTEP_SYSTEM_SEAM (platform/system.hpp). For use within executions only, but for per_thread.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +54,8 @@ inline std::size_t next_per_thread_slot() {
 template <class T, class Name>
 [[gnu::noinline, gnu::no_sanitize("thread")]] T& per_thread() {
   static_assert(sizeof(T) <= 16 && std::is_trivially_copyable<T>::value, "fits a slot");
+  static T outside = T();
+  if (model::explorer::active() == nullptr) return outside;
   static const std::size_t slot = next_per_thread_slot();
   return *static_cast<T*>(model::explorer::active()->per_thread(slot));
 }
