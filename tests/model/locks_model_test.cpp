@@ -90,6 +90,53 @@ TEST_P(mutex_model, a_time_out_leaves_the_queue_to_the_others_M3) {
   });
 }
 
+TEST_P(mutex_model, who_gives_up_when_it_was_woken_lets_the_next_go_M3) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    mutex lock(policy());
+    int count = 0;
+    threads({[&] {
+               times(2, [&](int) {
+                 const std::lock_guard<mutex> guard(lock);
+                 ++count;
+               });
+             },
+             [&] {
+               // Time passes by half a millisecond a look: once in the queue, and not once more.
+               if (lock.try_lock_for(std::chrono::microseconds(900))) lock.unlock();
+             },
+             [&] {
+               const std::lock_guard<mutex> guard(lock);
+               ++count;
+             }});
+    check(count == 3, "none is lost");
+  });
+}
+
+/// Thousands of steps: by one policy and the exhaustive search alone.
+TEST(mutex_model_at_length, who_has_left_the_queue_is_not_waited_for_M4) {
+  plan by;
+  by.budgets = {{2, 0, 0}};
+  by.searches_at_random = false;
+  by.how.most_steps = 40000;
+  explore(
+      [] {
+        mutex lock(wait_policy::block());
+        threads({[&] {
+                   const std::lock_guard<mutex> guard(lock);
+                   platform::yield_thread();
+                 },
+                 [&] {
+                   if (lock.try_lock_for(std::chrono::microseconds(900))) lock.unlock();
+                 }});
+        // Were it still counted as waiting, the lock would be reserved for it in the end.
+        times(mutex::bypass_limit + 2, [&](int) {
+          lock.lock();
+          lock.unlock();
+        });
+      },
+      by);
+}
+
 TEST_P(mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_M5) {
   explore_with(small(), [] {
     mortal<mutex> lock(policy());

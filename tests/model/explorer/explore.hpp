@@ -34,6 +34,7 @@ namespace lockstep::model {
 /// Which searches a scenario is put through.
 struct plan {
   std::vector<budget> budgets = {{3, 0, 0}, {2, 1, 0}, {1, 1, 1}};
+  bool searches_at_random = true;
   settings how = {};
 };
 
