@@ -91,7 +91,7 @@ TEST_P(mutex_model, a_time_out_leaves_the_queue_to_the_others_M3) {
 }
 
 TEST_P(mutex_model, who_gives_up_when_it_was_woken_lets_the_next_go_M3) {
-  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+  explore_with({{3, 0, 0}, {1, 1, 0}}, [] {
     mutex lock(policy());
     int count = 0;
     threads({[&] {
