@@ -62,7 +62,7 @@ TEST_P(futex_fault, waits_that_return_for_no_reason_or_early_and_late_wakes_lose
     }
   }
   if (named.policy.is_block()) {
-    EXPECT_GE(faulty_system::faults(), enough);
+    EXPECT_GE(faulty_system::faults(), enough / 10) << "far fewer than tried for: no power";
   }
 }
 
@@ -81,7 +81,7 @@ TEST(fence_fault, a_process_wide_fence_that_is_refused_every_other_time_loses_no
   std::printf("%ld fences refused\n", faulty_system::refused_fences.load());
   if (lockstep::platform::process_fence::prepare() ==
       lockstep::platform::process_fence::kind::asymmetric) {
-    EXPECT_GE(faulty_system::refused_fences, enough);
+    EXPECT_GE(faulty_system::refused_fences, enough / 10) << "far fewer than tried for: no power";
   }
   faulty_system::reset();
 }
