@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/model/locks_model_test.cpp -- short_lock, mutex, recursive_mutex, shared_mutex under all
 // schedules
+#include <lockstep/sync/event.hpp>
 #include <lockstep/sync/mutex.hpp>
 #include <lockstep/sync/recursive_mutex.hpp>
 #include <lockstep/sync/shared_mutex.hpp>
@@ -207,6 +208,7 @@ TEST_P(shared_mutex_model, two_writers_and_a_reader_are_all_served_W3) {
 TEST_P(shared_mutex_model, who_leaves_at_a_time_out_lets_those_behind_in_W3) {
   explore_with(large(), [] {
     shared_mutex lock(policy());
+    event inside(policy());
     int value = 0;
     lock.lock_shared();
     threads({[&] {
@@ -219,8 +221,12 @@ TEST_P(shared_mutex_model, who_leaves_at_a_time_out_lets_those_behind_in_W3) {
                lock.lock_shared();
                check(value >= 0, "reads what the writer wrote");
                lock.unlock_shared();
+               inside.notify();
              },
-             [&] { lock.unlock_shared(); }});
+             [&] {
+               inside.wait();
+               lock.unlock_shared();
+             }});
     check(lock.try_lock(), "free in the end");
     lock.unlock();
   });
