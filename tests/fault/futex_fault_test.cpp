@@ -38,7 +38,9 @@ class futex_fault : public testing::TestWithParam<parameters> {
         "%ld waits returned for no reason, %ld early; %ld wakes came late, %ld were needless\n",
         for_no_reason_, early_, late_, needless_);
     // Some workloads seldom sleep on some machines; all of them together do.
-    if (tests_ >= 60) EXPECT_GE(for_no_reason_ + early_ + late_ + needless_, 1000);
+    if (tests_ >= 60) {
+      EXPECT_GE(for_no_reason_ + early_ + late_ + needless_, 1000);
+    }
   }
 
  private:
