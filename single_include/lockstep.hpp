@@ -5,13 +5,16 @@
 // './do single'.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -1712,12 +1715,18 @@ template <class Exception>
 #endif
 }
 
+[[noreturn]] LOCKSTEP_NOINLINE inline void fail_range(const char* object, const char* what,
+                                                      std::size_t value, std::size_t least,
+                                                      std::size_t most) {
+  char message[160];
+  std::snprintf(message, sizeof message, "%s: %zu %s given, must be %zu to %zu", object, value,
+                what, least, most);
+  fail<std::invalid_argument>(message);
+}
+
 [[noreturn]] LOCKSTEP_NOINLINE inline void fail_count(const char* object, const char* what,
                                                       std::size_t count) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: %zu %s given, must be 1 to %zu", object, count, what,
-                max_participants);
-  fail<std::invalid_argument>(message);
+  fail_range(object, what, count, 1, max_participants);
 }
 
 [[noreturn]] LOCKSTEP_NOINLINE inline void fail_rank(const char* object, const char* what,
@@ -4840,6 +4849,7 @@ class split_barrier {
 //                                         them along to the parent
 //   2  counter.store      relaxed  -      published by 1 at the parent or by the advance after it; the
 //                                         next arrivals, which have waited for that advance, come later
+//   3  counter.store      relaxed  -      nobody arrives: the caller orders it before the next arrival
 //
 // Cost   per phase: one RMW per participant and per node, log(participants) in a row at most, 4 on one
 //        line at most; then participants - 1 fetches of the line of the phase. One line per 3
@@ -4905,21 +4915,36 @@ class arrival_tree {
   /// The fan-in of [MCS91]'s arrival tree. Not measured against 8 here.
   static constexpr std::size_t usual_fan_in = 4;
 
-  explicit arrival_tree(std::size_t participants, std::size_t fan_in = usual_fan_in)
-      : shape_(participants, fan_in), counters_(shape_.nodes()) {}
+  explicit arrival_tree(std::size_t most_participants, std::size_t fan_in = usual_fan_in)
+      : participants_(most_participants),
+        fan_in_(fan_in),
+        counters_(tree_shape(most_participants, fan_in).nodes()) {}
 
   /// True for the last of all; every counter is 0 again then. Never blocks.
-  bool arrive(std::size_t rank) noexcept {
-    return shape_.climb(rank, [this](const tree_shape::node& at) noexcept {
-      platform::wait_word& counter = counters_[at.index].value;
-      if (counter.fetch_add(1, platform::memory_order_acq_rel) + 1 < at.width) return false;  // 1
-      counter.store(0, platform::memory_order_relaxed);                                       // 2
-      return true;
-    });
+  bool arrive(std::size_t rank) noexcept { return arrive(rank, participants_); }
+
+  /// The same in a phase of fewer, all of whom say so: the ranks below `participants`.
+  bool arrive(std::size_t rank, std::size_t participants) noexcept {
+    return tree_shape(participants, fan_in_)
+        .climb(rank, [this](const tree_shape::node& at) noexcept {
+          platform::wait_word& counter = counters_[at.index].value;
+          const std::size_t before = counter.fetch_add(1, platform::memory_order_acq_rel);  // 1
+          if (before + 1 < at.width) return false;
+          counter.store(0, platform::memory_order_relaxed);  // 2
+          return true;
+        });
+  }
+
+  /// After a phase that was given up: as new. While nobody arrives.
+  void reset() noexcept {
+    for (std::size_t i = 0; i < counters_.size(); ++i) {
+      counters_[i].value.store(0, platform::memory_order_relaxed);  // 3
+    }
   }
 
  private:
-  tree_shape shape_;
+  std::size_t participants_;
+  std::size_t fan_in_;
   platform::aligned_array<platform::padded<platform::wait_word>> counters_;
 };
 
@@ -4978,6 +5003,4243 @@ class tree_barrier {
 
   arrival_tree tree_;
   phase_board board_;
+};
+
+}  // namespace lockstep
+
+// lockstep/team/external_team.hpp -- a team over threads that the user owns (layer: team)
+//
+//   lockstep::external_team team(3);
+//   // on two threads of yours, with the attributes you gave them:  team.serve(1);  and  team.serve(2);
+//   team.run([](lockstep::member& me) { ... });    // on a third: it is member 0
+//   team.release();                                // serve() returns
+//
+// Regions are those of team: T1 to T3, T5 (in a child process the serving threads are gone: only regions
+// of one member are left), T6. A region waits until the members that it needs serve.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access            order    pairs  why it suffices
+//   1  claimed.exchange  relaxed  -      one thread a rank; the fork orders the rest
+//   2  claimed.load      relaxed  -      in the destructor, after which nobody may come
+//
+// Cost   that of team; serve() itself nothing.
+
+// lockstep/platform/fork_list.hpp -- objects that are told when they have been copied into a child (layer: platform)
+//
+// fork() copies the memory, but only the calling thread. An object that owns threads derives from
+// fork_listener; in the child, in_child() is called on each, while no other thread exists yet.
+//
+//   O1  The list is locked around every fork(), so that it is whole in the child.
+//   O2  Where the system has no such call, in_child() is never called: see at_fork.hpp.
+
+namespace lockstep {
+namespace platform {
+
+class fork_listener {
+ public:
+  fork_listener(const fork_listener&) = delete;
+  fork_listener& operator=(const fork_listener&) = delete;
+
+ protected:
+  fork_listener() {
+    const std::lock_guard<std::mutex> held(list().lock);
+    next_ = list().first;
+    list().first = this;
+  }
+  ~fork_listener() {
+    const std::lock_guard<std::mutex> held(list().lock);
+    fork_listener** at = &list().first;
+    while (*at != this) at = &(*at)->next_;
+    *at = next_;
+  }
+
+  /// In the child, before fork() returns there. Must not start threads nor allocate.
+  virtual void in_child() noexcept = 0;
+
+ private:
+  struct all {
+    std::mutex lock;
+    fork_listener* first = nullptr;
+
+    all() noexcept { call_at_fork(before, after, child); }
+  };
+
+  static all& list() {
+    static all* const instance = new all;  // never destroyed: teams may be statics
+    return *instance;
+  }
+  static void before() { list().lock.lock(); }
+  static void after() { list().lock.unlock(); }
+  static void child() {
+    for (fork_listener* at = list().first; at != nullptr; at = at->next_) at->in_child();
+    list().lock.unlock();
+  }
+
+  fork_listener* next_ = nullptr;
+};
+
+}  // namespace platform
+}  // namespace lockstep
+
+// lockstep/team/one_liners.hpp -- a region with one loop in it (layer: team)
+//
+// Part of team's and external_team's interface. Each costs an empty region and the work: the join is the only
+// wait. Called from inside a region of the same team they run on the caller alone.
+
+// lockstep/team/fork_board.hpp -- tells the workers of a team what to do, and when all are done (layer: team)
+//
+// A region is announced on lines (fork_tree.hpp); whoever watches an announced line takes the region's
+// order from it, and reports back on a line of its own. Two ways, chosen when the board is made:
+//   direct   member 0 publishes every line and collects every report: one hop, for up to `width` members,
+//            and for crowds, where a leader that is not running would hold up all behind it
+//   relayed  each leader publishes its lines when it has read its own, and collects their reports before
+//            it reports: log(members) hops, each of few fetches, for large teams with a CPU each
+//
+// Invariants
+//   F1  A line's phase grows by one with each announcement, by its publisher; a watcher misses none, since
+//       the next one comes only after its report.
+//   F2  A watcher reports the phase that it has seen: the report has caught up with the line exactly when
+//       the watcher is done. Members that were not announced to are not looked at.
+//   F3  Whatever a member does in a region, and below it in the tree, happens before its report, and that
+//       before the return of collect() by whoever collects it.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access         order    pairs  why it suffices
+//   1  line.store     relaxed  -      while no worker lives (as closed.store)
+//   2  line.store     release  3      the watcher reads the job, and what came before the region
+//   3  line.load      acquire  2      the other half
+//   4  report.store   release  5      F3
+//   5  report.load    acquire  4      F3
+//   6  closed.store   release  7      who is let go sees what came before close()
+//   7  closed.load    acquire  6      the other half
+//   8  report.store   relaxed  -      as 1
+//
+// Stores 2, 4 and 6 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
+//
+// Cost   two members: two line transfers in a row, no RMW, no system call unless somebody sleeps.
+// Source the order on the line of the phase: [LIBOMP] keeps a flag only, and a second fetch for the rest.
+
+// lockstep/team/fork_tree.hpp -- who tells whom that a region begins: pure functions (layer: team)
+//
+// Members hear of a region by lines: one member publishes, up to width - 1 others watch. The members of a
+// team form a tree of that width over their ranks: rank r is the leader of ranks r + 1 to r + width - 1
+// if width divides r, of r + width, r + 2 width, ... too if width^2 divides r, and so on; rank 0 leads
+// at every level. A team of up to `width` members has a single line.
+//
+// Source [MCS91] sec. 3.3, a wake-up tree of fixed shape, with wide nodes: readers of one line fetch it
+// from each other faster than level follows level.
+
+namespace lockstep {
+
+class fork_tree {
+ public:
+  /// As wide as the flags of sync/barrier.hpp: above 8 readers, fetches of one line queue up.
+  static constexpr std::size_t usual_width = 8;
+
+  /// Requires members > 0, width > 1.
+  explicit constexpr fork_tree(std::size_t members, std::size_t width = usual_width) noexcept
+      : members_(members), width_(width) {}
+
+  constexpr std::size_t members() const noexcept { return members_; }
+  constexpr std::size_t width() const noexcept { return width_; }
+
+  /// A line: the leader and the step between those who watch it.
+  struct line {
+    std::size_t index;   ///< among all lines of the team
+    std::size_t leader;  ///< rank
+    std::size_t step;    ///< watchers are leader + step, leader + 2 step, ...; width - 1 at most
+
+    constexpr std::size_t first_watcher() const noexcept { return leader + step; }
+  };
+
+  /// How many lines there are.
+  std::size_t lines() const noexcept {
+    std::size_t sum = 0;
+    for (std::size_t step = 1; step < members_; step *= width_) sum += lines_of_level(step);
+    return sum;
+  }
+
+  /// The line that rank watches. Requires 0 < rank < members.
+  line watched_by(std::size_t rank) const noexcept {
+    std::size_t step = 1, before = 0;
+    while (rank % (step * width_) == 0) {
+      before += lines_of_level(step);
+      step *= width_;
+    }
+    const std::size_t group = rank / (step * width_);
+    return {before + group, group * step * width_, step};
+  }
+
+  /// Calls f(line) for the lines that rank leads and a region of `size` members needs, those with the
+  /// most behind them first.
+  template <class Function>
+  void for_each_led(std::size_t rank, std::size_t size, Function f) const {
+    for_each_level([&](std::size_t step, std::size_t before) {
+      const std::size_t group = rank / (step * width_);
+      if (rank % (step * width_) == 0 && rank + step < size) f(line{before + group, rank, step});
+    });
+  }
+
+  /// The same for all leaders: what one member does that publishes every line itself.
+  template <class Function>
+  void for_each_needed(std::size_t size, Function f) const {
+    for_each_level([&](std::size_t step, std::size_t before) {
+      for (std::size_t group = 0; group * step * width_ + step < size; ++group) {
+        f(line{before + group, group * step * width_, step});
+      }
+    });
+  }
+
+  /// Calls f(rank) for those who watch a line.
+  template <class Function>
+  void for_each_watcher(const line& of, Function f) const {
+    for (std::size_t k = 1, rank = of.first_watcher(); k < width_ && rank < members_;
+         ++k, rank += of.step) {
+      f(rank);
+    }
+  }
+
+ private:
+  std::size_t lines_of_level(std::size_t step) const noexcept {
+    return (members_ - 1) / (step * width_) + 1;
+  }
+
+  /// Calls f(step, lines before this level) for each level from the top down.
+  template <class Function>
+  void for_each_level(Function f) const {
+    std::size_t step = 1, before = 0;
+    while (step * width_ < members_) {
+      before += lines_of_level(step);
+      step *= width_;
+    }
+    while (true) {
+      f(step, before);
+      if (step == 1) return;
+      step /= width_;
+      before -= lines_of_level(step);
+    }
+  }
+
+  std::size_t members_;
+  std::size_t width_;
+};
+
+}  // namespace lockstep
+
+// lockstep/team/job.hpp -- a callable small enough to travel with the phase that announces it (layer: team)
+//
+// A job calls f(member&). A closure that is small, trivially copyable and callable while const is copied
+// into the job: whoever fetches the job's cache line has all it needs. Any other is called through a
+// pointer, and must live until the last call has returned. No allocation either way.
+
+namespace lockstep {
+
+class member;
+
+class job {
+ public:
+  /// With a phase and a pointer before it, a job fills one cache line of 64 bytes.
+  static constexpr std::size_t closure_size = 40;
+
+  template <class Function>
+  void assign(Function& f) noexcept {
+    assign(f, std::integral_constant<bool, travels<Function>::value>());
+  }
+  void operator()(member& self) { call_(*this, self); }
+
+  /// Whether a Function is copied into the job.
+  template <class Function>
+  static constexpr bool travels_as() noexcept {
+    return travels<Function>::value;
+  }
+
+ private:
+  template <class Function>
+  struct const_callable {
+    template <class F>
+    static auto test(int)
+        -> decltype(std::declval<const F&>()(std::declval<member&>()), std::true_type());
+    template <class F>
+    static std::false_type test(...);
+    static constexpr bool value = decltype(test<Function>(0))::value;
+  };
+  template <class Function, bool IsClass = std::is_class<Function>::value>
+  struct travels : std::false_type {};
+  template <class Function>
+  struct travels<Function, true> {
+    static constexpr bool value =
+        std::is_trivially_copyable<Function>::value &&
+        std::is_trivially_destructible<Function>::value && const_callable<Function>::value &&
+        sizeof(Function) <= closure_size && alignof(Function) <= alignof(void*);
+  };
+
+  template <class Function>
+  void assign(Function& f, std::true_type /*travels*/) noexcept {
+    using closure = typename std::remove_const<Function>::type;
+    ::new (static_cast<void*>(closure_)) closure(f);
+    call_ = [](job& self, member& who) { (*reinterpret_cast<const closure*>(self.closure_))(who); };
+  }
+  template <class Function>
+  void assign(Function& f, std::false_type /*stays*/) noexcept {
+    using pointer = Function*;
+    ::new (static_cast<void*>(closure_)) pointer(&f);
+    call_ = [](job& self, member& who) { (**reinterpret_cast<pointer*>(self.closure_))(who); };
+  }
+
+  void (*call_)(job&, member&) = nullptr;
+  alignas(void*) unsigned char closure_[closure_size];
+};
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+/// What a region's members have to know before they start.
+struct region_head {
+  std::uint32_t region;  ///< its number, never 0
+  std::uint32_t size;    ///< members that take part: ranks below it
+  std::uint32_t phase;   ///< of the barrier when it begins
+};
+
+/// One cache line: the phase that announces a region, and the region.
+struct region_line {
+  platform::wait_word announced{0};
+  region_head head = {};
+  job what;
+};
+static_assert(sizeof(region_line) <= 64, "phase, region and job share a cache line");
+
+class fork_board {
+ public:
+  enum class way { direct, relayed };
+
+  /// Tests pass `first_phase` to start next to wrap-around, and narrow trees.
+  fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0)
+      : tree_(tree),
+        lines_(tree_.lines()),
+        counts_(tree_.lines()),
+        reports_(tree.members()),
+        histories_(tree.members()),
+        marks_(tree_.lines() + tree.members()),
+        policy_(policy),
+        how_(how) {
+    platform::process_fence::prepare();
+    reset(first_phase);
+  }
+
+  bool is_relayed() const noexcept { return how_ == way::relayed; }
+
+  /// Member 0: announces f(member&) to every worker that the region needs. Requires head.size > 1.
+  template <class Function>
+  void announce(const region_head& head, Function& f) {
+    if (lines_.size() == 1) {  // written in place
+      lines_[0].value.what.assign(f);
+      publish(0, head);
+    } else {
+      job what;
+      what.assign(f);
+      announce(0, head, what);
+    }
+  }
+
+  /// A worker waits for the next announcement on its line. nullptr once closed.
+  region_line* next(std::size_t rank) {
+    const std::size_t line = tree_.watched_by(rank).index;
+    const std::uint32_t target = seen(rank) + 1;
+    announced condition{*this, line, target};
+    wait_engine::wait(condition, policy_, histories_[rank].value.announcements);
+    if (is_closed()) return nullptr;
+    histories_[rank].value.seen = target;
+    return &lines_[line].value;
+  }
+
+  /// A leader tells those it leads; nothing for the others. Before it runs its own part.
+  void relay(std::size_t rank, const region_line& from) {
+    if (how_ == way::relayed && rank % tree_.width() == 0) announce(rank, from.head, from.what);
+  }
+
+  /// Waits for the reports of all to whom this member has announced the region.
+  void collect(std::size_t rank, std::size_t size) {
+    for_each_published(rank, size, [&](const fork_tree::line& at) {
+      tree_.for_each_watcher(at, [&](std::size_t watcher) {
+        reported condition{*this, watcher, counts_[at.index].value};
+        wait_engine::wait(condition, policy_, histories_[rank].value.reports);
+      });
+    });
+  }
+
+  /// A worker is done with the announcement that it has seen.
+  void report(std::size_t rank) {
+    reports_[rank].value.store(seen(rank), platform::memory_order_release);  // 4
+    marks_[tree_.lines() + rank].notify(fence_payer_of(policy_));
+  }
+
+  /// Lets all workers go: next() returns nullptr.
+  void close() {
+    closed_.store(1, platform::memory_order_release);  // 6
+    for (std::size_t i = 0; i < tree_.lines(); ++i) marks_[i].notify(fence_payer_of(policy_));
+  }
+
+  /// As new. While no worker lives: before they are started, or where a fork() has left them behind.
+  void reset(std::uint32_t first_phase = 0) noexcept {
+    closed_.store(0, platform::memory_order_relaxed);  // 1
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      lines_[i].value.announced.store(first_phase, platform::memory_order_relaxed);  // 1
+      counts_[i].value = first_phase;
+    }
+    for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
+      reports_[rank].value.store(first_phase, platform::memory_order_relaxed);  // 8
+      histories_[rank].value.seen = first_phase;
+    }
+  }
+
+ private:
+  /// A member's own.
+  struct private_state {
+    std::uint32_t seen = 0;
+    wait_history announcements = {};
+    wait_history reports = {};
+  };
+
+  // What the wait engine looks at.
+  struct announced {
+    fork_board& board;
+    std::size_t line;
+    std::uint32_t target;
+
+    bool ready() const noexcept {
+      const platform::wait_word& word = board.lines_[line].value.announced;
+      return word.load(platform::memory_order_acquire) == target ||  // 3
+             board.is_closed();
+    }
+    void sleep(deadline until) {
+      board.marks_[line].sleep(*this, until, fence_payer_of(board.policy_));
+    }
+  };
+  struct reported {
+    fork_board& board;
+    std::size_t rank;
+    std::uint32_t target;
+
+    bool ready() const noexcept {
+      return board.reports_[rank].value.load(platform::memory_order_acquire) == target;  // 5
+    }
+    void sleep(deadline until) {
+      board.marks_[board.tree_.lines() + rank].sleep(*this, until, fence_payer_of(board.policy_));
+    }
+  };
+
+  bool is_closed() const noexcept {
+    return closed_.load(platform::memory_order_acquire) != 0;  // 7
+  }
+  std::uint32_t seen(std::size_t rank) const noexcept { return histories_[rank].value.seen; }
+
+  template <class Function>
+  void for_each_published(std::size_t rank, std::size_t size, Function f) const {
+    if (how_ == way::relayed) {
+      tree_.for_each_led(rank, size, f);
+    } else if (rank == 0) {
+      tree_.for_each_needed(size, f);
+    }
+  }
+
+  void announce(std::size_t rank, const region_head& head, const job& what) {
+    for_each_published(rank, head.size, [&](const fork_tree::line& at) {
+      lines_[at.index].value.what = what;
+      publish(at.index, head);
+    });
+  }
+  void publish(std::size_t line, const region_head& head) {
+    const std::uint32_t next = ++counts_[line].value;
+    lines_[line].value.head = head;
+    lines_[line].value.announced.store(next, platform::memory_order_release);  // 2
+    marks_[line].notify(fence_payer_of(policy_));
+  }
+
+  platform::line_gap before_;
+  const fork_tree tree_;
+  platform::aligned_array<platform::padded<region_line>> lines_;
+  platform::aligned_array<platform::padded<std::uint32_t>> counts_;
+  platform::aligned_array<platform::padded<platform::wait_word>> reports_;
+  platform::aligned_array<platform::padded<private_state>> histories_;
+  platform::aligned_array<sleeper_mark> marks_;
+  platform::wait_word closed_{0};
+  const wait_policy policy_;
+  const way how_;
+  platform::line_gap after_;
+};
+
+}  // namespace lockstep
+
+// lockstep/team/member.hpp -- what a team's function sees of itself: OpenMP's constructs and more (layer: team)
+//
+// One object per member and region; only the member itself uses it, and not after the region. Which to use:
+//   all wait for all            sync_threads; with a value in the same phase: sync_sum and its like, broadcast
+//   share the work of a loop    for_range (blocks, waits for nobody), for_each (iterations, waits at its end)
+//   loop and reduction in one   reduce_range, reduce_each: the same bits for every team size and schedule
+//   one does it                 single (others wait), master (they do not), critical (one at a time)
+//   different work              sections, split, first
+//   step by step in a chain     publish and wait_for, for_ordered
+// Constructs that members share wait at their end unless called with `nowait`; for_range and master never do.
+//
+//   M1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
+//       loops, sections, single(nowait)), in the same order, with the same range and schedule.
+//   M2  What happens before any member's arrival in a construct that waits happens before every return from it.
+//   M3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more: functions
+//       that return bool return false; those that return a value throw region_stopped, which run() catches
+//       (without exceptions: they return the value at hand).
+
+// lockstep/team/scans.hpp -- every prefix of a range's values combined (layer: team)
+//
+// Two passes over the leaves of reduction_tree.hpp: the sum of each leaf, then the running values in each
+// leaf from its prefix on, which is the left fold of the sums before it. So the same bits for every number
+// of members; f is called twice for each index. For users: member.hpp.
+
+// lockstep/team/reductions.hpp -- values of all members, or of a whole range, become one (layer: team)
+//
+// Values of one per member are combined in the order of ranks; values over a range along the fixed tree of
+// reduction_tree.hpp, which gives the same bits for every number of members, schedule and run. Either takes
+// one phase of the region's barrier: members put what they have into their cells, arrive, and each combines
+// all cells (above 8 members: the last to arrive does, for all). For users: member.hpp.
+//
+//   N1  `op` may run on every member at once, with the same arguments: it must not change shared data.
+//   N2  All members of the region call the same function with the same range, schedule, and op.
+
+// lockstep/team/cargo.hpp -- values of any type in cells of 16 bytes (layer: team)
+//
+// A value that is trivially copyable and fits a cell lies in it. Of any other the cell has the address, and
+// a keeper the value: its writer holds it until nobody can read the cell any more. Readers copy.
+//
+// Cost   small values: a copy. Others: an allocation for each hand-over.
+
+// lockstep/team/group.hpp -- what the members of a region or a sub-team share (layer: team)
+//
+// A group is made once and used by region after region. Each member has a place in it, on lines of its
+// own; a seat is a member's handle on both. The boards do the waiting; who runs the regions calls begin()
+// and end(). For users: member.hpp.
+//
+//   A1  Between end() and begin() every board is at rest: phases equal, places of constructs empty, steps 0.
+//       After a region that was stopped they are made so by force: nobody is in it any more.
+//   A2  Cells are 16 bytes for a value, or a pointer to one that its writer keeps. A member writes its cells
+//       of phase p + 1 before it arrives in it, and those of p + 3 after all have read them (G2).
+//
+// Cost   about 2 KiB a member and 20 KiB, once.
+
+// lockstep/team/dependants.hpp -- objects that end with their region at the latest (layer: team)
+//
+// Members make them together (sub_team.hpp), and the last to let go destroys them. Where a region is
+// stopped, some members may never have come to let go: who runs the regions destroys what is left.
+
+namespace lockstep {
+
+struct dependant {
+  virtual ~dependant() = default;
+  dependant* next = nullptr;
+};
+
+class dependants {
+ public:
+  dependants() = default;
+  ~dependants() { destroy_all(); }
+  dependants(const dependants&) = delete;
+  dependants& operator=(const dependants&) = delete;
+
+  /// Takes over what `new` has made.
+  void add(dependant& one) {
+    lock_.lock();
+    one.next = first_;
+    first_ = &one;
+    lock_.unlock();
+  }
+  void destroy(dependant& one) {
+    lock_.lock();
+    dependant** at = &first_;
+    while (*at != &one) at = &(*at)->next;
+    *at = one.next;
+    lock_.unlock();
+    delete &one;
+  }
+  /// While nobody else uses this object.
+  void destroy_all() {
+    while (first_ != nullptr) {
+      dependant* const one = first_;
+      first_ = one->next;
+      delete one;
+    }
+  }
+
+ private:
+  short_lock lock_;
+  dependant* first_ = nullptr;
+};
+
+}  // namespace lockstep
+
+// lockstep/team/loop_board.hpp -- hands out what members of a region share: chunks, turns (layer: team)
+//
+// Every member of a region comes through the same shared constructs (loops, sections, singles without
+// waiting) in the same order, but not at the same time: nobody waits for anybody between them. So each
+// construct has a place of its own, which is free for another one, `places` further on, when all have
+// left it. The number of tickets is without limit; who gets one past the end leaves.
+//
+// Invariants
+//   H1  A place holds construct s when its `open` is s. It becomes s + places by the last to leave, after
+//       it has made it as new. So nobody is in a place with anybody of another construct.
+//   H2  Each ticket of a construct is given to exactly one member, in ascending order.
+//   H3  Turns: the part of position i runs after the part of position i - 1, whoever runs them; what
+//       happens before the end of one happens before the beginning of the next.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access             order    pairs  why it suffices
+//   1  open.load          acquire  5      the place is as new; half of H1
+//   2  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
+//   3  left.fetch_add     acq_rel  3      the last to leave comes after all that others did in the place
+//   4  store              relaxed  -      published by 5, or by who resets the board
+//   5  open.store         release  1      the other half of H1
+//   6  turn.load          acquire  7      H3
+//   7  turn.store         release  6      H3
+//   8  turn.load          relaxed  -      own position: written by this thread or ordered by 6
+//
+// Stores 5 and 7 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
+//
+// Cost   entering and leaving: one fetch and one RMW a member; a ticket: one RMW on a line of its own.
+// Source the ring of dispatch buffers: [LIBOMP]; tickets instead of bounds: one RMW in place of a CAS loop.
+
+// lockstep/team/reducing_barrier.hpp -- a barrier whose arrivals carry values (layer: team)
+//
+// What a team's sync functions are made of: all wait for all, and see a value of up to 16 bytes from each.
+// For threads of your own see sync/barrier.hpp; this one takes its participants' private state from
+// outside, follows a region's size and number, and ends with the region (stop_source.hpp).
+//
+// Up to 8 participants everyone publishes its phase, with its value on the same line, and looks
+// at all others; above, arrivals go up a tree of counters, and the last one combines for all.
+//
+// Invariants
+//   G1  As R1 and R2 of barrier.hpp: while any participant is in phase p, every phase is p - 1 or p.
+//   G2  A value is written before its phase is published, and not again before all have read it: there are
+//       two places for it, used in turn, and nobody is two phases ahead of anybody.
+//   G3  The combined value of the last to arrive is read by all before anybody can arrive again.
+//   G4  With the tree, combine() runs once, on the last to arrive; else on everyone, with the same values.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access             order    pairs  why it suffices
+//   1  phase.store        release  2      others see the value, and what came before the arrival
+//   2  phase.load         acquire  1      the other half
+//   3  phase.store        relaxed  -      between regions: nobody arrives or waits
+//
+// Store 1 and the look at the mark behind it are the notifier's side of sleeper_mark.hpp.
+//
+// Cost   flags: one store on one's own line, size - 1 fetches in parallel; a reduction costs no more, for
+//        values travel with the phases. tree: see tree_barrier.hpp, and size fetches by the last.
+// Source all-to-all dissemination [MCS91]; values on the flags' lines: ours.
+
+// lockstep/team/stop_source.hpp -- ends a region early: lets everybody go who waits in it (layer: team)
+//
+// Regions have numbers; a request names the region that it ends. A request that comes late, when its
+// region is over, does nothing to the next one. For users: member::request_stop, team::request_stop.
+//
+//   Q1  The word is the number of the last region that was stopped. It only moves forward (differences
+//       modulo 2^32), so that a late request cannot take back one for a later region.
+//   Q2  Whoever waits in a region looks at the word after it has announced itself, and every mark on
+//       which somebody may sleep is in the list: a request notifies all of them after its change.
+//   Q3  begin(region) keeps the word within 2^30 of the region, so that Q1's differences have a meaning.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access              order    pairs  why it suffices
+//   1  word.load           relaxed  -      a guess, which 2 tests; or the caller's own look in Q3
+//   2  word.compare_exch   release  3      who is let go sees what came before the request
+//   3  word.load           acquire  2      the other half
+//   4  word.compare_exch   relaxed  -      between regions: nobody waits
+//   5  word.load           relaxed  -      who only asks whether it was stopped reads no other data
+//
+// Cost   to look: one load of a line that is written when a region is stopped, which is rare.
+
+namespace lockstep {
+
+/// Something with marks on which threads sleep. In the list of a stop_source while it lives.
+class sleeping_place {
+ public:
+  /// To be called after the change that lets the sleepers go.
+  virtual void notify_all_sleepers() = 0;
+
+ protected:
+  sleeping_place() = default;
+  ~sleeping_place() = default;
+
+ private:
+  friend class stop_source;
+  sleeping_place* next_ = nullptr;
+};
+
+class stop_source {
+ public:
+  stop_source() = default;
+  stop_source(const stop_source&) = delete;
+  stop_source& operator=(const stop_source&) = delete;
+
+  void add(sleeping_place& place) {
+    lock_.lock();
+    place.next_ = first_;
+    first_ = &place;
+    lock_.unlock();
+  }
+  void remove(sleeping_place& place) {
+    lock_.lock();
+    sleeping_place** at = &first_;
+    while (*at != &place) at = &(*at)->next_;
+    *at = place.next_;
+    lock_.unlock();
+  }
+
+  /// Before the first member of the region starts. Requires region != 0.
+  void begin(std::uint32_t region) noexcept {
+    std::uint32_t seen = word_.load(platform::memory_order_relaxed);  // 1
+    if (region - seen > (std::uint32_t{1} << 30)) {
+      word_.compare_exchange_strong(seen, region - 1, platform::memory_order_relaxed,  // 4
+                                    platform::memory_order_relaxed);                   // 4
+    }
+  }
+
+  /// Stops the region, or does nothing if it is over. Any thread may call it.
+  void request(std::uint32_t region) {
+    std::uint32_t seen = word_.load(platform::memory_order_relaxed);  // 1
+    while (static_cast<std::int32_t>(region - seen) > 0 &&
+           !word_.compare_exchange_strong(seen, region, platform::memory_order_release,  // 2
+                                          platform::memory_order_relaxed)) {             // 1
+    }
+    lock_.lock();
+    for (sleeping_place* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
+    lock_.unlock();
+  }
+
+  /// In a child process: whoever held the lock is not there.
+  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
+
+  /// True once the region was stopped; what came before the request is seen.
+  bool requested(std::uint32_t region) const noexcept {
+    return word_.load(platform::memory_order_acquire) == region;  // 3
+  }
+  /// The same for who waits on nothing.
+  bool requested_relaxed(std::uint32_t region) const noexcept {
+    return word_.load(platform::memory_order_relaxed) == region;  // 5
+  }
+
+ private:
+  platform::wait_word word_{0};
+  short_lock lock_;
+  sleeping_place* first_ = nullptr;
+};
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+/// A place for a value that participants hand to each other.
+struct cell {
+  static constexpr std::size_t size = 16;
+  alignas(8) unsigned char bytes[size];
+};
+
+/// What a participant keeps for itself, on a line of its own. One thread uses it at a time.
+struct place_in_barrier {
+  std::size_t rank = 0;
+  std::size_t size = 1;      ///< of the region: participants are ranks below it
+  std::uint32_t region = 0;  ///< its number
+  std::uint32_t phase = 0;   ///< the last phase this participant has arrived in
+  wait_history history = {};
+};
+
+class reducing_barrier final : public sleeping_place {
+ public:
+  /// Above this many participants the fetches of all flags cost more than a tree: see sync/barrier.hpp.
+  static constexpr std::size_t usual_most_flags = 8;
+
+  /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags.
+  reducing_barrier(std::size_t most, wait_policy policy, stop_source& stop,
+                   std::size_t most_flags = usual_most_flags)
+      : stop_(stop),
+        lines_(most),
+        result_(1),
+        tree_(most),
+        marks_(most < most_flags ? most : most_flags),
+        policy_(policy),
+        most_flags_(most_flags) {
+    platform::process_fence::prepare();
+    stop_.add(*this);
+  }
+  ~reducing_barrier() { stop_.remove(*this); }
+  reducing_barrier(const reducing_barrier&) = delete;
+  reducing_barrier& operator=(const reducing_barrier&) = delete;
+
+  wait_policy policy() const noexcept { return policy_; }
+  stop_source& stop() const noexcept { return stop_; }
+
+  /// Where the value of a participant that has arrived in this phase lies, or is to be put before.
+  cell& value_of(std::size_t rank, std::uint32_t phase) noexcept {
+    return lines_[rank].value.values[phase & 1u];
+  }
+
+  /// Blocks until all have arrived. False once the region is stopped: nobody waits for anybody any more.
+  bool arrive_and_wait(place_in_barrier& self) {
+    const std::uint32_t target = ++self.phase;
+    return self.size <= most_flags_ ? arrive_by_flags(self, target)
+                                    : arrive_by_tree(self, target, [](cell&) {});
+  }
+
+  /// The same, and `out` gets what combine(out) has made of the values of all, which are at
+  /// value_of(rank, self.phase) then. Requires: each participant has put its own into
+  /// value_of(its rank, self.phase + 1) before the call.
+  template <class Combine>
+  bool meet(place_in_barrier& self, cell& out, Combine combine) {
+    const std::uint32_t target = ++self.phase;
+    if (self.size <= most_flags_) {
+      if (!arrive_by_flags(self, target)) return false;
+      combine(out);
+    } else {
+      if (!arrive_by_tree(self, target, combine)) return false;
+      out = result_[0].value.values[0];
+    }
+    return true;
+  }
+
+  /// Between regions: the next one begins after `phase`, whatever has been before.
+  void reset(std::uint32_t phase) noexcept {
+    for (std::size_t rank = 0; rank < marks_.size(); ++rank) {
+      lines_[rank].value.phase.store(phase, platform::memory_order_relaxed);  // 3
+    }
+    result_[0].value.phase.store(phase, platform::memory_order_relaxed);  // 3
+    tree_.reset();
+  }
+
+  void notify_all_sleepers() override {
+    for (std::size_t i = 0; i < marks_.size(); ++i) {
+      marks_[i].notify(fence_payer_of(policy_));
+    }
+  }
+
+ private:
+  struct line {
+    platform::wait_word phase{0};
+    cell values[2];
+  };
+
+  /// What the wait engine looks at.
+  struct reached {
+    reducing_barrier& owner;
+    line& at;
+    std::size_t mark;
+    std::uint32_t target;
+    std::uint32_t region;
+
+    bool ready() const noexcept {
+      const std::uint32_t phase = at.phase.load(platform::memory_order_acquire);  // 2
+      return static_cast<std::int32_t>(phase - target) >= 0 || owner.stop_.requested(region);
+    }
+    void sleep(deadline until) {
+      owner.marks_[mark].sleep(*this, until, fence_payer_of(owner.policy_));
+    }
+  };
+
+  bool arrive_by_flags(place_in_barrier& self, std::uint32_t target) {
+    publish(lines_[self.rank].value, self.rank, target);
+    // Readers that begin with different writers disturb each other less.
+    for (std::size_t i = 1, other = self.rank; i < self.size; ++i) {
+      if (++other == self.size) other = 0;
+      wait(self, lines_[other].value, other, target);
+    }
+    return !stop_.requested(self.region);
+  }
+
+  template <class Combine>
+  bool arrive_by_tree(place_in_barrier& self, std::uint32_t target, Combine combine) {
+    line& result = result_[0].value;
+    if (tree_.arrive(self.rank, self.size)) {
+      combine(result.values[0]);
+      publish(result, 0, target);
+    } else {
+      wait(self, result, 0, target);
+    }
+    return !stop_.requested(self.region);
+  }
+
+  void publish(line& at, std::size_t mark, std::uint32_t target) {
+    at.phase.store(target, platform::memory_order_release);  // 1
+    marks_[mark].notify(fence_payer_of(policy_));
+  }
+  void wait(place_in_barrier& self, line& at, std::size_t mark, std::uint32_t target) {
+    reached condition{*this, at, mark, target, self.region};
+    wait_engine::wait(condition, policy_, self.history);
+  }
+
+  platform::line_gap before_;
+  stop_source& stop_;
+  platform::aligned_array<platform::padded<line>> lines_;
+  platform::aligned_array<platform::padded<line>> result_;
+  arrival_tree tree_;
+  platform::aligned_array<sleeper_mark> marks_;
+  const wait_policy policy_;
+  const std::size_t most_flags_;
+  platform::line_gap after_;
+};
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+class loop_board final : public sleeping_place {
+ public:
+  /// How many constructs the fastest member may be ahead of the slowest.
+  static constexpr std::uint32_t usual_places = 8;
+
+  /// Requires: places is a power of two, so that numbers may wrap. Tests pass fewer.
+  loop_board(wait_policy policy, stop_source& stop, std::uint32_t places = usual_places)
+      : stop_(stop), places_(places), policy_(policy) {
+    reset();
+    stop_.add(*this);
+  }
+  ~loop_board() { stop_.remove(*this); }
+  loop_board(const loop_board&) = delete;
+  loop_board& operator=(const loop_board&) = delete;
+
+  /// The first construct of the next region. Members read it when they need it; who runs the regions
+  /// sets it in between.
+  std::uint32_t first_construct() const noexcept { return first_; }
+  void set_first_construct(std::uint32_t construct) noexcept { first_ = construct; }
+
+  /// Waits until the place of the construct is free of the one before. False once the region is stopped.
+  bool enter(place_in_barrier& self, std::uint32_t construct) {
+    opened condition{*this, at(construct), construct, self.region};
+    return wait(condition, self);
+  }
+
+  std::size_t take_ticket(std::uint32_t construct) noexcept {
+    return at(construct).tickets.fetch_add(1, platform::memory_order_relaxed);  // 2
+  }
+
+  /// This member needs the place no more. Requires: it has entered.
+  void leave(const place_in_barrier& self, std::uint32_t construct) {
+    place& here = at(construct);
+    const std::uint32_t before = here.left.fetch_add(1, platform::memory_order_acq_rel);  // 3
+    if (before + 1 == self.size) open(here, construct + places());
+  }
+
+  /// Waits for the turn of `position`, counted from 0. False once the region is stopped.
+  bool wait_for_turn(place_in_barrier& self, std::uint32_t construct, std::size_t position) {
+    my_turn condition{*this, at(construct), position, self.region};
+    return wait(condition, self);
+  }
+  /// Requires: it was this thread's turn.
+  void pass_turn(std::uint32_t construct) {
+    place& here = at(construct);
+    const std::size_t next = here.turn.load(platform::memory_order_relaxed) + 1;  // 8
+    here.turn.store(next, platform::memory_order_release);                        // 7
+    here.mark.notify(fence_payer_of(policy_));
+  }
+
+  /// As new. Between regions.
+  void reset() {
+    for (std::uint32_t i = 0; i < places(); ++i) open(at(i), i);
+    first_ = 0;
+  }
+
+  void notify_all_sleepers() override {
+    for (std::uint32_t i = 0; i < places(); ++i) at(i).mark.notify(fence_payer_of(policy_));
+  }
+
+ private:
+  struct place {
+    platform::atomic<std::size_t> tickets{0};
+    platform::line_gap tickets_apart;
+    platform::wait_word open{0};
+    platform::wait_word left{0};
+    platform::line_gap turns_apart;
+    platform::atomic<std::size_t> turn{0};
+    platform::line_gap mark_apart;
+    sleeper_mark mark;
+  };
+
+  // What the wait engine looks at.
+  struct opened {
+    loop_board& board;
+    place& here;
+    std::uint32_t construct;
+    std::uint32_t region;
+
+    bool ready() const noexcept {
+      return here.open.load(platform::memory_order_acquire) == construct ||  // 1
+             board.stop_.requested(region);
+    }
+    void sleep(deadline until) { here.mark.sleep(*this, until, fence_payer_of(board.policy_)); }
+  };
+  struct my_turn {
+    loop_board& board;
+    place& here;
+    std::size_t position;
+    std::uint32_t region;
+
+    bool ready() const noexcept {
+      return here.turn.load(platform::memory_order_acquire) == position ||  // 6
+             board.stop_.requested(region);
+    }
+    void sleep(deadline until) { here.mark.sleep(*this, until, fence_payer_of(board.policy_)); }
+  };
+
+  std::uint32_t places() const noexcept { return static_cast<std::uint32_t>(places_.size()); }
+  place& at(std::uint32_t construct) noexcept { return places_[construct % places()].value; }
+
+  template <class Condition>
+  bool wait(Condition& condition, place_in_barrier& self) {
+    wait_engine::wait(condition, policy_, self.history);
+    return !stop_.requested(self.region);
+  }
+
+  void open(place& here, std::uint32_t construct) {
+    here.tickets.store(0, platform::memory_order_relaxed);       // 4
+    here.left.store(0, platform::memory_order_relaxed);          // 4
+    here.turn.store(0, platform::memory_order_relaxed);          // 4
+    here.open.store(construct, platform::memory_order_release);  // 5
+    here.mark.notify(fence_payer_of(policy_));
+  }
+
+  stop_source& stop_;
+  platform::aligned_array<platform::padded<place>> places_;
+  std::uint32_t first_ = 0;
+  const wait_policy policy_;
+};
+
+}  // namespace lockstep
+
+// lockstep/team/progress_board.hpp -- who has come how far: point-to-point waits in a region (layer: team)
+//
+// Each member publishes the number of the step that it has finished; any other may wait until it has come
+// to a given step. For wavefronts and halos, where a barrier would wait for everybody. Steps begin at 0 in
+// every region and only grow.
+//
+// Invariants
+//   P1  What a member does before publish(s) happens before the return of every wait for s or less.
+//   P2  used() is true from the first publish() of a region on, for who runs the regions; it makes the
+//       board as new before the next one.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access      order    pairs  why it suffices
+//   1  step.store  release  2      P1
+//   2  step.load   acquire  1      P1
+//   3  step.store  relaxed  -      between regions
+//   4  used.load   relaxed  -      the end of the region orders it after 5
+//   5  used.store  relaxed  -      as 4
+//
+// Store 1 and the look at the mark behind it are the notifier's side of sleeper_mark.hpp.
+//
+// Cost   publish: one store on one's own line. wait: one line fetch.
+
+namespace lockstep {
+
+class progress_board final : public sleeping_place {
+ public:
+  progress_board(std::size_t most, wait_policy policy, stop_source& stop)
+      : stop_(stop), steps_(most), marks_(most), policy_(policy) {
+    stop_.add(*this);
+  }
+  ~progress_board() { stop_.remove(*this); }
+  progress_board(const progress_board&) = delete;
+  progress_board& operator=(const progress_board&) = delete;
+
+  /// The member has finished this step, and all before it.
+  void publish(std::size_t rank, std::size_t step) {
+    if (used_.load(platform::memory_order_relaxed) == 0) {  // 4
+      used_.store(1, platform::memory_order_relaxed);       // 5
+    }
+    steps_[rank].value.store(step, platform::memory_order_release);  // 1
+    marks_[rank].notify(fence_payer_of(policy_));
+  }
+
+  /// Blocks until the member `rank` has published `step` or more. False once the region is stopped.
+  bool wait_for(place_in_barrier& self, std::size_t rank, std::size_t step) {
+    finished condition{*this, rank, step, self.region};
+    wait_engine::wait(condition, policy_, self.history);
+    return !stop_.requested(self.region);
+  }
+
+  bool used() const noexcept { return used_.load(platform::memory_order_relaxed) != 0; }  // 4
+
+  /// As new. Between regions.
+  void reset() noexcept {
+    for (std::size_t rank = 0; rank < steps_.size(); ++rank) {
+      steps_[rank].value.store(0, platform::memory_order_relaxed);  // 3
+    }
+    used_.store(0, platform::memory_order_relaxed);  // 5
+  }
+
+  void notify_all_sleepers() override {
+    for (std::size_t i = 0; i < marks_.size(); ++i) marks_[i].notify(fence_payer_of(policy_));
+  }
+
+ private:
+  /// What the wait engine looks at.
+  struct finished {
+    progress_board& board;
+    std::size_t rank;
+    std::size_t step;
+    std::uint32_t region;
+
+    bool ready() const noexcept {
+      return board.steps_[rank].value.load(platform::memory_order_acquire) >= step ||  // 2
+             board.stop_.requested(region);
+    }
+    void sleep(deadline until) {
+      board.marks_[rank].sleep(*this, until, fence_payer_of(board.policy_));
+    }
+  };
+
+  stop_source& stop_;
+  platform::aligned_array<platform::padded<platform::atomic<std::size_t>>> steps_;
+  platform::aligned_array<sleeper_mark> marks_;
+  platform::wait_word used_{0};
+  const wait_policy policy_;
+};
+
+}  // namespace lockstep
+
+// lockstep/team/reduction_tree.hpp -- the fixed order of deterministic reductions (layer: team)
+//
+// A reduction over n iterations is bitwise the same for every team size, schedule and run: the range is cut
+// into leaves that depend on n alone, a leaf is folded from the left, and the leaves are combined along a
+// binary tree that depends on their number alone. Who computes what changes nothing; the operation is
+// applied to neighbours in the order of their indices, so it must be associative, not commutative.
+// Not as if folded from the left: equal to that only where the operation is truly associative. And the
+// compiler must not reorder either: no -ffast-math.
+//
+//   D1  leaves_of(n) <= n, <= 1024; leaf_range() cuts [first, last) without gap or overlap.
+//   D2  A node [a, b) of the tree with b - a > 1 has the children [a, m), [m, b), m = middle_of(a, b). The
+//       root is [0, leaves). Depth 10 at most. The root's children are the blocks of a team of 2.
+//   D3  The maximal nodes inside a run of leaves are unique, most_nodes at most.
+//   D4  combine() applies the operation as reduce_node(0, leaves) does, whatever the number of members.
+//   D5  A scan's prefix before a leaf is the left fold of init and the sums of all leaves before it.
+//
+// How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the
+// maximal_nodes() in it with reduce_node(), publishes their values in order; combine() does the rest. A
+// schedule that hands out single leaves publishes leaf values; then reduce_node(0, leaves) is the result.
+
+// lockstep/team/schedule.hpp -- who does which part of a range: pure functions (layer: team)
+//
+// static_block    one contiguous block per member
+// static_chunk    chunks dealt out in turn, by rank
+// chunk_of_ticket chunks taken by ticket, from one counter that all members add to ("dynamic")
+// guided_cursor   chunks taken by ticket, that shrink with what is left ("guided")
+//
+//   S1  The blocks, chunks or tickets of a loop cover [first, last) without gap or overlap, in rank order,
+//       in order of turn * size + rank, or in ticket order.
+//   S2  What a ticket stands for depends on range, chunk and size alone: every member that computes it
+//       gets the same.
+//   S3  No sum exceeds `last`: right up to the largest std::size_t. A backward range is an empty one.
+//   S4  A turn or ticket past the end is an empty range.
+
+namespace lockstep {
+
+/// The half-open range [first, last).
+struct index_range {
+  std::size_t first;
+  std::size_t last;
+};
+
+/// The number of indices; 0 for a backward range.
+constexpr std::size_t length_of(index_range range) noexcept {
+  return range.last <= range.first ? 0 : range.last - range.first;
+}
+
+/// How the iterations of a loop are handed out.
+enum class schedule_kind : std::uint8_t {
+  static_blocks,  ///< one contiguous block per member: no shared word, best reuse of caches
+  static_chunks,  ///< chunks in turn: no shared word, evens out work that grows along the range
+  dynamic,        ///< a chunk to whoever asks: one read-modify-write each, for uneven work
+  guided          ///< as dynamic, large chunks first: fewer of them
+};
+
+/// A value: kind and chunk. Made by the four functions below; OpenMP's schedule clause.
+class schedule {
+ public:
+  constexpr schedule() noexcept : chunk_(0), kind_(schedule_kind::static_blocks) {}
+  /// Refuses a chunk of 0, except for static_blocks, where it has no meaning.
+  constexpr schedule(schedule_kind kind, std::size_t chunk)
+      : chunk_(kind == schedule_kind::static_blocks ? 0 : checked_chunk(chunk)), kind_(kind) {}
+
+  constexpr schedule_kind kind() const noexcept { return kind_; }
+  /// Iterations per chunk, the fewest for guided; 0 for static_blocks.
+  constexpr std::size_t chunk() const noexcept { return chunk_; }
+
+  friend constexpr bool operator==(schedule a, schedule b) noexcept {
+    return a.kind_ == b.kind_ && a.chunk_ == b.chunk_;
+  }
+  friend constexpr bool operator!=(schedule a, schedule b) noexcept { return !(a == b); }
+
+ private:
+  static constexpr std::size_t checked_chunk(std::size_t chunk) {
+    return chunk != 0 ? chunk : refuse_chunk();
+  }
+  [[noreturn]] LOCKSTEP_NOINLINE static std::size_t refuse_chunk() {
+    platform::fail<std::invalid_argument>(
+        "lockstep::schedule: a chunk of 0 iterations given, must be 1 or more");
+  }
+
+  std::size_t chunk_;
+  schedule_kind kind_;
+};
+
+/// One contiguous block per member; the default of every loop.
+constexpr schedule static_schedule() noexcept { return schedule(); }
+/// Chunks of `chunk` iterations, dealt out in turn. Refuses 0.
+constexpr schedule static_schedule(std::size_t chunk) {
+  return schedule(schedule_kind::static_chunks, chunk);
+}
+/// Chunks of `chunk` iterations to whoever asks. Refuses 0.
+constexpr schedule dynamic_schedule(std::size_t chunk = 1) {
+  return schedule(schedule_kind::dynamic, chunk);
+}
+/// Chunks that shrink with what is left, `least` iterations or more, but for the last. Refuses 0.
+constexpr schedule guided_schedule(std::size_t least = 1) {
+  return schedule(schedule_kind::guided, least);
+}
+
+/// The contiguous block of member `rank` of `size`: blocks cover [first, last) in rank order without
+/// gap or overlap, and their lengths differ by one at most, the longer ones first. Empty if last <= first.
+/// Requires rank < size.
+constexpr index_range static_block(std::size_t first, std::size_t last, std::size_t rank,
+                                   std::size_t size) noexcept {
+  // One expression, as C++11 wants it: quotient * rank + min(rank, remainder) after the start.
+  return last <= first
+             ? index_range{first, first}
+             : index_range{
+                   first + (last - first) / size * rank +
+                       (rank < (last - first) % size ? rank : (last - first) % size),
+                   first + (last - first) / size * (rank + 1) +
+                       (rank + 1 < (last - first) % size ? rank + 1 : (last - first) % size)};
+}
+
+/// The number of chunks of `chunk` iterations in [first, last), the last one perhaps shorter: the number
+/// of tickets of a dynamic loop. Requires chunk > 0.
+constexpr std::size_t chunks_of(std::size_t first, std::size_t last, std::size_t chunk) noexcept {
+  return last <= first ? 0 : (last - first - 1) / chunk + 1;
+}
+
+/// What ticket number `ticket` (0, 1, ...) of a dynamic loop stands for; empty past the end.
+/// Requires chunk > 0. A counter of tickets passes chunks_of() by one for each member that looks in vain;
+/// if it has fewer bits than std::size_t, the caller sees to it that it does not wrap.
+constexpr index_range chunk_of_ticket(std::size_t first, std::size_t last, std::size_t chunk,
+                                      std::size_t ticket) noexcept {
+  return ticket >= chunks_of(first, last, chunk)
+             ? index_range{last, last}
+             : index_range{first + ticket * chunk, last - (first + ticket * chunk) <= chunk
+                                                       ? last
+                                                       : first + ticket * chunk + chunk};
+}
+
+/// Chunk number `turn` (0, 1, ...) of member `rank` of `size`: chunk turn * size + rank of the range;
+/// empty past the member's last. Requires chunk > 0, rank < size.
+constexpr index_range static_chunk(std::size_t first, std::size_t last, std::size_t chunk,
+                                   std::size_t rank, std::size_t size, std::size_t turn) noexcept {
+  // Compared before it is multiplied: turn * size may not fit.
+  return rank >= chunks_of(first, last, chunk) ||
+                 turn > (chunks_of(first, last, chunk) - 1 - rank) / size
+             ? index_range{last, last}
+             : chunk_of_ticket(first, last, chunk, turn * size + rank);
+}
+
+/// The tickets of a guided loop, for one member. The chunk at a point of the range where `left` iterations
+/// are left has max(least, ceil(left / (2 * size))) of them, but not more than `left`. The cursor replays
+/// the sequence up to the ticket asked for, so that one counter of tickets is all that is shared. All
+/// replays of one member together take one division per ticket of the loop, of which there are about
+/// 2 * size * (1 + ln(n / (2 * size * least))).
+class guided_cursor {
+ public:
+  /// Requires least > 0, 0 < size <= 65536.
+  constexpr guided_cursor(std::size_t first, std::size_t last, std::size_t least,
+                          std::size_t size) noexcept
+      : next_(first), last_(last < first ? first : last), least_(least), parts_(2 * size) {}
+
+  /// What ticket number `ticket` (0, 1, ...) stands for; empty past the end.
+  /// Requires: not less than in the calls before.
+  index_range advance_to(std::size_t ticket) noexcept {
+    while (ticket_ < ticket && next_ < last_) {
+      next_ += length();
+      ++ticket_;
+    }
+    return index_range{next_, next_ + length()};
+  }
+
+  /// The number of tickets of the whole loop, by replay of what is left of it.
+  std::size_t tickets() const noexcept {
+    guided_cursor rest(*this);
+    while (rest.next_ < last_) rest.advance_to(rest.ticket_ + 1);
+    return rest.ticket_;
+  }
+
+ private:
+  std::size_t length() const noexcept {
+    const std::size_t left = last_ - next_;
+    if (left <= least_) return left;
+    const std::size_t share = (left - 1) / parts_ + 1;
+    return share < least_ ? least_ : share;
+  }
+
+  std::size_t next_;
+  std::size_t last_;
+  std::size_t least_;
+  std::size_t parts_;
+  std::size_t ticket_ = 0;
+};
+
+}  // namespace lockstep
+
+namespace lockstep {
+namespace reduction_tree {
+
+/// The most leaves of any range, and the most maximal nodes inside a run of them.
+constexpr std::size_t most_leaves = 1024, most_nodes = 18;
+
+/// Iterations per leaf of a range of n, the last leaf perhaps shorter: 1 for short ranges, so that a few
+/// expensive iterations can be spread, and at least 64 where there are many, so that combining costs little.
+constexpr std::size_t leaf_size(std::size_t n) noexcept {
+  return n <= 128 ? 1 : n <= 8192 ? (n - 1) / 128 + 1 : n <= 65536 ? 64 : (n - 1) / most_leaves + 1;
+}
+
+/// The number of leaves of a range of n iterations: 0 to most_leaves.
+constexpr std::size_t leaves_of(std::size_t n) noexcept {
+  return n == 0 ? 0 : (n - 1) / leaf_size(n) + 1;
+}
+
+/// The iterations of leaf number `leaf` (0, 1, ...) of [first, last); empty past the last leaf.
+constexpr index_range leaf_range(std::size_t first, std::size_t last, std::size_t leaf) noexcept {
+  return chunk_of_ticket(first, last, leaf_size(length_of(index_range{first, last})), leaf);
+}
+
+/// Where the node [a, b) splits; the left half is the longer one. Requires b - a > 1.
+constexpr std::size_t middle_of(std::size_t a, std::size_t b) noexcept {
+  return a + (b - a + 1) / 2;
+}
+
+/// value(i) of a non-empty range, folded from the left: the value of a leaf.
+template <class T, class Value, class Op>
+T fold(index_range range, Value&& value, Op&& op) {
+  T sum(value(range.first));
+  for (std::size_t i = range.first + 1; i < range.last; ++i) sum = op(std::move(sum), value(i));
+  return sum;
+}
+
+/// The value of the node [a, b), from leaf_value(leaf) of its leaves, called from left to right.
+/// Requires: a node of the tree. `op` takes and returns T.
+template <class T, class LeafValue, class Op>
+T reduce_node(std::size_t a, std::size_t b, LeafValue&& leaf_value, Op&& op) {
+  if (b - a == 1) return leaf_value(a);
+  const std::size_t middle = middle_of(a, b);
+  // Named, as the arguments of one call may be evaluated in either order.
+  T left(reduce_node<T>(a, middle, leaf_value, op));
+  T right(reduce_node<T>(middle, b, leaf_value, op));
+  return op(std::move(left), std::move(right));
+}
+
+/// The walk from the root, through nodes that straddle an end of `block`, to those inside it.
+template <class Function>
+void visit_maximal_nodes(index_range node, index_range block, Function& f) {
+  if (node.last <= block.first || block.last <= node.first) return;
+  if (block.first <= node.first && node.last <= block.last) {
+    f(node.first, node.last);
+    return;
+  }
+  const std::size_t middle = middle_of(node.first, node.last);
+  visit_maximal_nodes(index_range{node.first, middle}, block, f);
+  visit_maximal_nodes(index_range{middle, node.last}, block, f);
+}
+
+/// Calls f(first, last) for the nodes of the tree over `leaves` leaves that lie in [a, b) while their
+/// parents do not, from left to right: at most most_nodes, together all of [a, b).
+/// Requires b <= leaves. An empty run has none.
+template <class Function>
+void maximal_nodes(std::size_t leaves, std::size_t a, std::size_t b, Function&& f) {
+  if (a < b) visit_maximal_nodes(index_range{0, leaves}, index_range{a, b}, f);
+}
+
+/// Combines what the members of a team have published; use combine().
+template <class T, class ValueOf, class Op>
+class combiner {
+ public:
+  combiner(std::size_t leaves, std::size_t size, ValueOf& value_of, Op& op) noexcept
+      : leaves_(leaves),
+        size_(size),
+        block_(static_block(0, leaves, 0, size)),
+        value_of_(value_of),
+        op_(op) {}
+
+  T value(std::size_t a, std::size_t b) {
+    if (b <= block_.last) return take(b);
+    const std::size_t middle = middle_of(a, b);
+    T left(value(a, middle));
+    T right(value(middle, b));
+    return op_(std::move(left), std::move(right));
+  }
+
+ private:
+  /// The next published value, of the node that ends at b. Nodes come from left to right, so what is not
+  /// beyond the block's end is inside the block, and the first such node on the way down is maximal.
+  T take(std::size_t b) {
+    const std::size_t rank = rank_, node = node_++;
+    if (b == block_.last && b < leaves_) {
+      block_ = static_block(0, leaves_, ++rank_, size_);
+      node_ = 0;
+    }
+    return value_of_(rank, node);
+  }
+
+  const std::size_t leaves_;
+  const std::size_t size_;
+  index_range block_;  ///< of member rank_, whose next value is number node_
+  std::size_t rank_ = 0;
+  std::size_t node_ = 0;
+  ValueOf& value_of_;
+  Op& op_;
+};
+
+/// The value of the whole tree, where value_of(rank, k) is the value of the k-th of the maximal nodes in
+/// static_block(0, leaves, rank, size). Each is asked for once, in the order of rank and k.
+/// Requires leaves > 0, size > 0.
+template <class T, class ValueOf, class Op>
+T combine(std::size_t leaves, std::size_t size, ValueOf&& value_of, Op&& op) {
+  return combiner<T, ValueOf, Op>(leaves, size, value_of, op).value(0, leaves);
+}
+
+/// What a scan starts leaf number `leaf` with: op(...op(op(init, sum_of(0)), sum_of(1))..., sum_of(leaf - 1)).
+/// That of leaf + 1 is op(that of leaf, sum_of(leaf)), with the same bits: a member computes the first
+/// of its leaves so, and goes on from there.
+template <class T, class SumOf, class Op>
+T exclusive_prefix(std::size_t leaf, T init, SumOf&& sum_of, Op&& op) {
+  for (std::size_t before = 0; before < leaf; ++before) init = op(std::move(init), sum_of(before));
+  return init;
+}
+
+}  // namespace reduction_tree
+}  // namespace lockstep
+
+namespace lockstep {
+
+/// What keeps the values alive that cells point to.
+struct keeper {
+  virtual ~keeper() = default;
+};
+
+/// What one member has for itself.
+struct member_state {
+  place_in_barrier place;
+  std::uint32_t construct = 0;  ///< the number of its next shared construct, if it has had one
+  bool has_construct = false;   ///< in this region
+  cell nodes[2][reduction_tree::most_nodes - 1];
+  std::unique_ptr<keeper> kept[2];  ///< for the cells of two phases
+  std::unique_ptr<keeper> kept_result;
+  std::unique_ptr<keeper> kept_leaves;
+};
+
+class group {
+ public:
+  group(std::size_t most, wait_policy policy, stop_source& stop)
+      : barrier(most, policy, stop),
+        loops(policy, stop),
+        progress(most, policy, stop),
+        leaves(reduction_tree::most_leaves),
+        members_(most) {
+    for (std::size_t rank = 0; rank < most; ++rank) members_[rank].value.place.rank = rank;
+  }
+  group(const group&) = delete;
+  group& operator=(const group&) = delete;
+
+  reducing_barrier barrier;
+  loop_board loops;
+  progress_board progress;
+  platform::aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
+  dependants sub_groups;
+
+  std::size_t most() const noexcept { return members_.size(); }
+  member_state& state(std::size_t rank) noexcept { return members_[rank].value; }
+
+  /// The k-th cell of a member for the phase in which it arrives next, or has arrived.
+  cell& cell_of(std::size_t rank, std::uint32_t phase, std::size_t k) noexcept {
+    return k == 0 ? barrier.value_of(rank, phase) : state(rank).nodes[phase & 1u][k - 1];
+  }
+
+  /// Before a region of `size` members: the phase that they begin after. By who runs the regions.
+  std::uint32_t begin(std::size_t size) noexcept {
+    const std::uint32_t phase = state(0).place.phase;
+    if (size != size_) {  // those who come back, or the other kind of barrier, have stood still
+      barrier.reset(phase);
+      size_ = size;
+    }
+    return phase;
+  }
+
+  /// A member begins its part.
+  member_state& enter(std::size_t rank, std::size_t size, std::uint32_t region,
+                      std::uint32_t phase) noexcept {
+    member_state& self = state(rank);
+    self.place.size = size;
+    self.place.region = region;
+    self.place.phase = phase;
+    self.has_construct = false;
+    return self;
+  }
+
+  /// After a region, when every member has ended its part.
+  void end(bool was_stopped) {
+    if (was_stopped) {
+      state(0).place.phase = 0;
+      barrier.reset(0);
+      loops.reset();
+      progress.reset();
+      sub_groups.destroy_all();
+      return;
+    }
+    if (state(0).has_construct) loops.set_first_construct(state(0).construct);
+    if (progress.used()) progress.reset();
+  }
+
+ private:
+  platform::aligned_array<platform::padded<member_state>> members_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+template <class T>
+constexpr bool fits_cell() noexcept {
+  return std::is_trivially_copyable<T>::value && sizeof(T) <= cell::size &&
+         alignof(T) <= cell::size;
+}
+
+/// Writes values of T into cells, and reads them.
+template <class T, bool InTheCell = fits_cell<T>()>
+struct cargo {
+  /// Makes room for `count` values that put() brings; those of `place` before are gone.
+  static void prepare(std::unique_ptr<keeper>&, std::size_t) noexcept {}
+
+  static void put(std::unique_ptr<keeper>&, cell& into, const T& value) noexcept {
+    std::memcpy(into.bytes, &value, sizeof(T));
+  }
+  static T get(const cell& from) noexcept {
+    typename std::aligned_storage<sizeof(T), alignof(T)>::type storage;
+    std::memcpy(&storage, from.bytes, sizeof(T));
+    return *reinterpret_cast<T*>(&storage);
+  }
+};
+
+template <class T>
+struct cargo<T, false> {
+  struct values : keeper {
+    std::vector<T> all;
+  };
+
+  static void prepare(std::unique_ptr<keeper>& place, std::size_t count) {
+    std::unique_ptr<values> room(new values);
+    room->all.reserve(count);
+    place = std::move(room);
+  }
+  static void put(std::unique_ptr<keeper>& place, cell& into, T value) {
+    std::vector<T>& all = static_cast<values&>(*place).all;
+    all.push_back(std::move(value));  // there is room: earlier ones stay where they are
+    const T* const address = &all.back();
+    std::memcpy(into.bytes, &address, sizeof address);
+  }
+  static T get(const cell& from) {
+    const T* address;
+    std::memcpy(&address, from.bytes, sizeof address);
+    return *address;
+  }
+};
+
+}  // namespace lockstep
+
+// lockstep/team/loops.hpp -- the members of a region share the work of a range (layer: team)
+//
+// By which rule is schedule.hpp's; here members come for their parts. For users: member.hpp.
+//
+//   L1  Each iteration is done once, by one member, or not at all where the region is stopped.
+//   L2  Static schedules share nothing. Dynamic and guided ones take tickets from a place of the loop board,
+//       which every member enters and leaves, also one that finds nothing left to do.
+
+// lockstep/team/collapse.hpp -- two or three nested ranges as one, pure functions (layer: team)
+//
+// A schedule knows one range. Nested ranges are counted through in row-major order, the last one fastest:
+// iteration number n of `rows` x `columns` is (n / width, n % width) after their starts. A chunk of numbers is
+// run with one division per nesting, at its start; from there on it steps with carry, the innermost range in
+// a plain loop that the compiler may vectorise.
+//
+//   C1  iterations_of() is the product of the lengths, or an error if that does not fit in std::size_t.
+//   C2  for_each_in(ranges, 0, iterations_of(ranges), f) calls f once per tuple, in row-major order; and
+//       calls for consecutive chunks do together what one call for all of them does.
+
+namespace lockstep {
+
+/// Two nested ranges, the outer one first.
+struct index_range_2 {
+  index_range rows;
+  index_range columns;
+};
+
+/// Three nested ranges, the outermost one first.
+struct index_range_3 {
+  index_range planes;
+  index_range rows;
+  index_range columns;
+};
+
+[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t rows,
+                                                                std::size_t columns) {
+  char message[160];
+  std::snprintf(
+      message, sizeof message,
+      "lockstep: a loop over %zu x %zu iterations is too long, must be %zu in all at most", rows,
+      columns, static_cast<std::size_t>(-1));
+  platform::fail<std::invalid_argument>(message);
+}
+[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t planes,
+                                                                std::size_t rows,
+                                                                std::size_t columns) {
+  char message[160];
+  std::snprintf(
+      message, sizeof message,
+      "lockstep: a loop over %zu x %zu x %zu iterations is too long, must be %zu in all at most",
+      planes, rows, columns, static_cast<std::size_t>(-1));
+  platform::fail<std::invalid_argument>(message);
+}
+
+/// Whether a product of positive numbers fits in std::size_t.
+constexpr bool product_fits(std::size_t a, std::size_t b) noexcept {
+  return b <= static_cast<std::size_t>(-1) / a;
+}
+constexpr bool product_fits(std::size_t a, std::size_t b, std::size_t c) noexcept {
+  return product_fits(a, b) && product_fits(a * b, c);
+}
+
+/// The number of pairs; 0 if a range is empty or backward. Fails (std::invalid_argument) if it is above
+/// what std::size_t holds.
+constexpr std::size_t iterations_of(const index_range_2& of) {
+  return length_of(of.rows) == 0 || length_of(of.columns) == 0 ? 0
+         : product_fits(length_of(of.rows), length_of(of.columns))
+             ? length_of(of.rows) * length_of(of.columns)
+             : fail_collapse(length_of(of.rows), length_of(of.columns));
+}
+
+/// The number of triples; otherwise as for two ranges.
+constexpr std::size_t iterations_of(const index_range_3& of) {
+  return length_of(of.planes) == 0 || length_of(of.rows) == 0 || length_of(of.columns) == 0 ? 0
+         : product_fits(length_of(of.planes), length_of(of.rows), length_of(of.columns))
+             ? length_of(of.planes) * length_of(of.rows) * length_of(of.columns)
+             : fail_collapse(length_of(of.planes), length_of(of.rows), length_of(of.columns));
+}
+
+/// Calls f(i, j) for the iterations number [first, last), in order. Requires last <= iterations_of(ranges).
+template <class Function>
+void for_each_in(const index_range_2& ranges, std::size_t first, std::size_t last, Function&& f) {
+  if (first >= last) return;
+  const std::size_t begin = ranges.columns.first, end = ranges.columns.last;
+  std::size_t i = ranges.rows.first + first / (end - begin);
+  std::size_t j = begin + first % (end - begin);
+  for (std::size_t left = last - first; left > 0; ++i, j = begin) {
+    const std::size_t stop = left < end - j ? j + left : end;
+    left -= stop - j;
+    for (; j < stop; ++j) f(i, j);
+  }
+}
+
+/// Calls f(i, j, k) for the iterations number [first, last), in order.
+/// Requires last <= iterations_of(ranges).
+template <class Function>
+void for_each_in(const index_range_3& ranges, std::size_t first, std::size_t last, Function&& f) {
+  if (first >= last) return;
+  const std::size_t begin = ranges.columns.first, end = ranges.columns.last;
+  const std::size_t line = first / (end - begin), lines = length_of(ranges.rows);
+  std::size_t i = ranges.planes.first + line / lines;
+  std::size_t j = ranges.rows.first + line % lines;
+  std::size_t k = begin + first % (end - begin);
+  for (std::size_t left = last - first; left > 0; k = begin) {
+    const std::size_t stop = left < end - k ? k + left : end;
+    left -= stop - k;
+    for (; k < stop; ++k) f(i, j, k);
+    if (++j == ranges.rows.last) {
+      j = ranges.rows.first;
+      ++i;
+    }
+  }
+}
+
+}  // namespace lockstep
+
+// lockstep/team/seat.hpp -- a member's handle on its region: what loops and reductions start from (layer: team)
+//
+// Small and copyable. For users: member.hpp.
+
+namespace lockstep {
+
+/// Thrown by those functions of member that return a value, where the region was stopped and there is
+/// none: by request_stop(), or by the exception of another member. Let it pass: run() catches it.
+class region_stopped : public std::exception {
+ public:
+  const char* what() const noexcept override { return "lockstep: the region was stopped"; }
+};
+
+class seat {
+ public:
+  /// Nobody's.
+  seat() noexcept = default;
+  /// Of a member that shares its region with nobody; `own` and `stop` live as long as the region.
+  seat(member_state& own, stop_source& stop) noexcept
+      : own_(&own), shared_(nullptr), stop_(&stop) {}
+  seat(member_state& own, group& shared) noexcept
+      : own_(&own), shared_(&shared), stop_(&shared.barrier.stop()) {}
+
+  std::size_t rank() const noexcept { return own_->place.rank; }
+  std::size_t size() const noexcept { return own_->place.size; }
+  bool is_alone() const noexcept { return own_->place.size == 1; }
+
+  bool is_nobodys() const noexcept { return own_ == nullptr; }
+  /// Requires: !is_alone().
+  group& shared() const noexcept { return *shared_; }
+  member_state& own() const noexcept { return *own_; }
+  place_in_barrier& place() const noexcept { return own_->place; }
+
+  /// True once the region was stopped: see stop_source.hpp.
+  bool is_stopped() const noexcept { return stop_->requested(own_->place.region); }
+  /// The same for who only wants to get done with its part.
+  bool may_stop() const noexcept { return stop_->requested_relaxed(own_->place.region); }
+  void request_stop() const { stop_->request(own_->place.region); }
+  std::uint32_t region() const noexcept { return own_->place.region; }
+
+  /// Blocks until all have arrived; false once the region is stopped.
+  bool sync() const {
+    return is_alone() ? !is_stopped() : shared_->barrier.arrive_and_wait(own_->place);
+  }
+
+  /// The phase in which this member arrives next: that of the cells which it writes before.
+  std::uint32_t next_phase() const noexcept { return own_->place.phase + 1; }
+
+  /// The number of the next construct that members share.
+  std::uint32_t next_construct() const noexcept {
+    if (!own_->has_construct) {
+      own_->has_construct = true;
+      own_->construct = shared_->loops.first_construct();
+    }
+    return own_->construct++;
+  }
+
+ private:
+  member_state* own_ = nullptr;
+  group* shared_ = nullptr;
+  stop_source* stop_ = nullptr;
+};
+
+/// Leaves a region that was stopped, from where a value is expected. Without exceptions: goes on with
+/// the value at hand.
+inline void leave_stopped_region() {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  throw region_stopped();
+#endif
+}
+
+}  // namespace lockstep
+
+namespace lockstep {
+namespace loops {
+
+template <class Body>
+void deal_chunks(const seat& at, index_range range, std::size_t chunk, Body& body) {
+  for (std::size_t turn = 0;; ++turn) {
+    const index_range mine =
+        static_chunk(range.first, range.last, chunk, at.rank(), at.size(), turn);
+    if (mine.first == mine.last) return;
+    body(mine.first, mine.last);
+  }
+}
+
+/// Calls body for what each ticket stands for, until one stands for nothing.
+template <class Part, class Body>
+void take_parts(const seat& at, std::uint32_t construct, Part part_of, Body& body) {
+  while (!at.may_stop()) {
+    const index_range mine = part_of(at.shared().loops.take_ticket(construct));
+    if (mine.first == mine.last) return;
+    body(mine.first, mine.last);
+  }
+}
+
+/// As hand_out(), in a construct that was entered, and is left by who entered it.
+template <class Body>
+void hand_out_in(const seat& at, std::uint32_t construct, index_range range, schedule how,
+                 Body& body) {
+  if (how.kind() == schedule_kind::static_blocks) {
+    const index_range mine = static_block(range.first, range.last, at.rank(), at.size());
+    if (mine.first < mine.last) body(mine.first, mine.last);
+  } else if (how.kind() == schedule_kind::static_chunks) {
+    deal_chunks(at, range, how.chunk(), body);
+  } else if (how.kind() == schedule_kind::dynamic) {
+    take_parts(
+        at, construct,
+        [&](std::size_t ticket) {
+          return chunk_of_ticket(range.first, range.last, how.chunk(), ticket);
+        },
+        body);
+  } else {
+    guided_cursor cursor(range.first, range.last, how.chunk(), at.size());
+    take_parts(at, construct, [&](std::size_t ticket) { return cursor.advance_to(ticket); }, body);
+  }
+}
+
+inline bool takes_tickets(schedule how) noexcept {
+  return how.kind() == schedule_kind::dynamic || how.kind() == schedule_kind::guided;
+}
+
+/// Calls body(first, last) for this member's parts of the range; waits for nobody, but for the place.
+/// False once the region is stopped.
+template <class Body>
+bool hand_out(const seat& at, index_range range, schedule how, Body body) {
+  if (at.is_alone()) {
+    if (range.first < range.last) body(range.first, range.last);
+    return !at.is_stopped();
+  }
+  if (!takes_tickets(how)) {
+    hand_out_in(at, 0, range, how, body);
+    return !at.is_stopped();
+  }
+  const std::uint32_t construct = at.next_construct();
+  if (!at.shared().loops.enter(at.place(), construct)) return false;
+  hand_out_in(at, construct, range, how, body);
+  at.shared().loops.leave(at.place(), construct);
+  return !at.is_stopped();
+}
+
+/// Calls f() on the first member that comes, and on no other.
+template <class Function>
+bool first_come(const seat& at, Function& f) {
+  return hand_out(at, index_range{0, 1}, dynamic_schedule(),
+                  [&](std::size_t, std::size_t) { f(); });
+}
+
+/// Calls the k-th of some functions.
+template <class Function>
+void call_one(std::size_t, Function& f) {
+  f();
+}
+template <class Function, class... Others>
+void call_one(std::size_t k, Function& f, Others&... others) {
+  if (k == 0) {
+    f();
+  } else {
+    call_one(k - 1, others...);
+  }
+}
+
+}  // namespace loops
+
+/// The right of an iteration to run a part of itself after that part of all iterations before it. See
+/// member::for_ordered().
+class ordered_turn {
+ public:
+  /// Calls f() when it is this iteration's turn; at most once an iteration. Does not call it, and returns
+  /// false, once the region is stopped.
+  template <class Function>
+  bool operator()(Function&& f) {
+    if (!wait()) return false;
+    f();
+    pass();
+    return true;
+  }
+
+  ordered_turn(const ordered_turn&) = delete;
+  ordered_turn& operator=(const ordered_turn&) = delete;
+
+ private:
+  friend class member;
+
+  ordered_turn(const seat& at, std::uint32_t construct) noexcept : at_(at), construct_(construct) {}
+
+  void begin(std::size_t position) noexcept {
+    position_ = position;
+    has_passed_ = false;
+  }
+  /// An iteration that has not taken its turn passes it all the same.
+  void end() {
+    if (!has_passed_ && wait()) pass();
+  }
+
+  bool wait() {
+    return at_.is_alone() ? !at_.is_stopped()
+                          : at_.shared().loops.wait_for_turn(at_.place(), construct_, position_);
+  }
+  void pass() {
+    has_passed_ = true;
+    if (!at_.is_alone()) at_.shared().loops.pass_turn(construct_);
+  }
+
+  const seat at_;
+  const std::uint32_t construct_;
+  std::size_t position_ = 0;
+  bool has_passed_ = false;
+};
+
+}  // namespace lockstep
+
+namespace lockstep {
+namespace reductions {
+
+/// Meets the others; the result of combine(phase), which has T. The value at hand where the region was
+/// stopped and exceptions are off.
+template <class T, class Combine>
+T meet(const seat& at, const T& at_hand, Combine combine) {
+  cell out;
+  const std::uint32_t phase = at.next_phase();
+  const auto put_result = [&](cell& into) {
+    std::unique_ptr<keeper>& kept = at.own().kept_result;
+    cargo<T>::prepare(kept, 1);
+    cargo<T>::put(kept, into, combine(phase));
+  };
+  if (at.shared().barrier.meet(at.place(), out, put_result)) return cargo<T>::get(out);
+  leave_stopped_region();
+  return at_hand;
+}
+
+/// This member's value for the next meeting.
+template <class T>
+void put_value(const seat& at, const T& value) {
+  const std::uint32_t phase = at.next_phase();
+  std::unique_ptr<keeper>& kept = at.own().kept[phase & 1u];
+  cargo<T>::prepare(kept, 1);
+  cargo<T>::put(kept, at.shared().cell_of(at.rank(), phase, 0), value);
+}
+
+/// op over the values of all members, in the order of ranks.
+template <class T, class Op>
+T reduce_values(const seat& at, const T& value, Op& op) {
+  if (at.is_alone()) return value;
+  put_value(at, value);
+  return meet<T>(at, value, [&](std::uint32_t phase) {
+    group& shared = at.shared();
+    T sum(cargo<T>::get(shared.cell_of(0, phase, 0)));
+    for (std::size_t rank = 1; rank < at.size(); ++rank) {
+      sum = op(std::move(sum), cargo<T>::get(shared.cell_of(rank, phase, 0)));
+    }
+    return sum;
+  });
+}
+
+/// The value of member `root`.
+template <class T>
+T broadcast(const seat& at, std::size_t root, const T& value) {
+  if (at.is_alone()) return value;
+  if (at.rank() == root) put_value(at, value);
+  return meet<T>(at, value, [&](std::uint32_t phase) {
+    return cargo<T>::get(at.shared().cell_of(root, phase, 0));
+  });
+}
+
+/// This member's nodes of the tree over `leaves` leaves, into its cells of the next phase.
+template <class T, class LeafValue, class Op>
+void put_nodes(const seat& at, std::size_t leaves, LeafValue& leaf_value, Op& op) {
+  const std::uint32_t phase = at.next_phase();
+  std::unique_ptr<keeper>& kept = at.own().kept[phase & 1u];
+  cargo<T>::prepare(kept, reduction_tree::most_nodes);
+  const index_range mine = static_block(0, leaves, at.rank(), at.size());
+  std::size_t k = 0;
+  reduction_tree::maximal_nodes(leaves, mine.first, mine.last, [&](std::size_t a, std::size_t b) {
+    cargo<T>::put(kept, at.shared().cell_of(at.rank(), phase, k),
+                  reduction_tree::reduce_node<T>(a, b, leaf_value, op));
+    ++k;
+  });
+}
+
+/// What the nodes of all members in a phase make together.
+template <class T, class Op>
+T combine_nodes(group& shared, std::size_t size, std::uint32_t phase, std::size_t leaves,
+                const T& init, Op& op) {
+  const auto value_of = [&](std::size_t rank, std::size_t k) {
+    return cargo<T>::get(shared.cell_of(rank, phase, k));
+  };
+  return op(init, reduction_tree::combine<T>(leaves, size, value_of, op));
+}
+
+/// The values of all leaves, handed out by `how`, into the group's cells; after it they are there.
+/// False once the region is stopped.
+template <class T, class LeafValue>
+bool put_leaves(const seat& at, std::size_t leaves, schedule how, LeafValue& leaf_value) {
+  std::unique_ptr<keeper>& kept = at.own().kept_leaves;
+  cargo<T>::prepare(kept, leaves);
+  const bool complete =
+      loops::hand_out(at, index_range{0, leaves}, how, [&](std::size_t first, std::size_t last) {
+        for (std::size_t leaf = first; leaf < last; ++leaf) {
+          cargo<T>::put(kept, at.shared().leaves[leaf], leaf_value(leaf));
+        }
+      });
+  return at.sync() && complete;
+}
+
+/// A schedule of iterations as one of leaves.
+inline schedule of_leaves(schedule how, std::size_t iterations) {
+  if (how.kind() == schedule_kind::static_blocks) return how;
+  const std::size_t leaf = reduction_tree::leaf_size(iterations);
+  return schedule(how.kind(), (how.chunk() - 1) / leaf + 1);
+}
+
+/// op(init, the tree over the range), leaf_value(leaf) being the value of a leaf.
+template <class T, class LeafValue, class Op>
+T reduce_leaves(const seat& at, std::size_t iterations, const T& init, LeafValue leaf_value, Op& op,
+                schedule how) {
+  const std::size_t leaves = reduction_tree::leaves_of(iterations);
+  if (leaves == 0) {
+    if (!at.sync()) leave_stopped_region();
+    return init;
+  }
+  if (at.is_alone()) return op(init, reduction_tree::reduce_node<T>(0, leaves, leaf_value, op));
+  if (how.kind() == schedule_kind::static_blocks) {
+    put_nodes<T>(at, leaves, leaf_value, op);
+  } else {
+    if (!put_leaves<T>(at, leaves, of_leaves(how, iterations), leaf_value)) {
+      leave_stopped_region();
+      return init;
+    }
+    const auto handed_out = [&](std::size_t leaf) {
+      return cargo<T>::get(at.shared().leaves[leaf]);
+    };
+    put_nodes<T>(at, leaves, handed_out, op);
+  }
+  return meet<T>(at, init, [&](std::uint32_t phase) {
+    return combine_nodes<T>(at.shared(), at.size(), phase, leaves, init, op);
+  });
+}
+
+/// The value of a leaf from f(first, last), or from f(i).
+template <class T, class Function>
+struct leaf_of_blocks {
+  std::size_t first, last;
+  Function& f;
+
+  T operator()(std::size_t leaf) const {
+    const index_range part = reduction_tree::leaf_range(first, last, leaf);
+    return f(part.first, part.last);
+  }
+};
+template <class T, class Function, class Op>
+struct leaf_of_each {
+  std::size_t first, last;
+  Function& f;
+  Op& op;
+
+  T operator()(std::size_t leaf) const {
+    return reduction_tree::fold<T>(reduction_tree::leaf_range(first, last, leaf), f, op);
+  }
+};
+
+}  // namespace reductions
+}  // namespace lockstep
+
+namespace lockstep {
+namespace reductions {
+
+/// What a scan works on: f(i) are the values, store(i, value) takes the results.
+template <class T, class Function, class Op, class Store>
+struct scan_of {
+  std::size_t first, last;
+  Function& f;
+  Op& op;
+  Store& store;
+
+  T sum_of(std::size_t leaf) const {
+    return leaf_of_each<T, Function, Op>{first, last, f, op}(leaf);
+  }
+
+  /// The second pass over a leaf; what its last index gets is not the next prefix, but near it.
+  void run_through(std::size_t leaf, T running) const {
+    const index_range part = reduction_tree::leaf_range(first, last, leaf);
+    for (std::size_t i = part.first; i < part.last; ++i) {
+      running = op(std::move(running), f(i));
+      store(i, running);
+    }
+  }
+};
+
+template <class T, class Scan>
+T scan_alone(const Scan& what, std::size_t leaves, T prefix) {
+  for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+    T sum(what.sum_of(leaf));
+    what.run_through(leaf, prefix);
+    prefix = what.op(std::move(prefix), std::move(sum));
+  }
+  return prefix;
+}
+
+/// Returns op(init, all values), on all members, when all are done.
+template <class T, class Scan>
+T scan_leaves(const seat& at, const Scan& what, const T& init) {
+  const std::size_t leaves =
+      reduction_tree::leaves_of(length_of(index_range{what.first, what.last}));
+  if (at.is_alone()) return scan_alone<T>(what, leaves, init);
+  const auto sum_of = [&](std::size_t leaf) { return what.sum_of(leaf); };
+  if (!put_leaves<T>(at, leaves, static_schedule(), sum_of)) {
+    leave_stopped_region();
+    return init;
+  }
+  const auto handed_out = [&](std::size_t leaf) { return cargo<T>::get(at.shared().leaves[leaf]); };
+  const index_range mine = static_block(0, leaves, at.rank(), at.size());
+  T prefix(reduction_tree::exclusive_prefix<T>(mine.first, init, handed_out, what.op));
+  for (std::size_t leaf = mine.first; leaf < mine.last; ++leaf) {
+    what.run_through(leaf, prefix);
+    prefix = what.op(std::move(prefix), handed_out(leaf));
+  }
+  for (std::size_t leaf = mine.last; leaf < leaves; ++leaf) {
+    prefix = what.op(std::move(prefix), handed_out(leaf));
+  }
+  if (!at.sync()) leave_stopped_region();
+  return prefix;
+}
+
+}  // namespace reductions
+}  // namespace lockstep
+
+// lockstep/team/weighted_schedule.hpp -- contiguous blocks by measured speed and lateness (layer: team)
+//
+// For a loop that is run again and again: members that compute slower, or wake up later, get less of it, so
+// that all finish together. Nothing is handed out while the loop runs. For iterations of uneven length
+// take dynamic_schedule(); this one takes those of a block for equally long.
+//
+//   W1  In every loop all members use the same bounds: blocks have neither gap nor overlap, also while rank 0
+//       computes new ones, and after a region that was stopped.
+//   W2  A loop that any member did not finish teaches nothing.
+//   W3  Switched off, or for another number of members: static_block().
+//   W4  Two sets of bounds, each valid from a loop number on; in loop q everyone takes the newest that is
+//       valid in q. Rank 0 overwrites the other one, with a number above q: nobody takes it before the barrier.
+//   W5  Samples go with the bounds in use: rank 0 reads those of the other set, which nobody writes in q.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access             order    pairs  why it suffices
+//   1  valid_from.store   relaxed  2      the barrier between loops orders it; in the same loop either
+//                                         value means the same, W4
+//   2  valid_from.load    relaxed  1      the other half
+//
+// Cost   a loop: two looks at the tick clock and one store to an own line per member. Rank 0 reads the samples
+//        of all in every loop while shares move, else in every 16th; it starts its block after that,
+//        which its sample counts as lateness. No read-modify-write.
+// Source the idea: seed 002's article, less work for lagging threads.
+
+// lockstep/team/partition.hpp -- learns how much of a range each member should get: pure (layer: team)
+//
+// Each member is taken to need lateness + iterations / speed from the moment the first one starts. The
+// weights aimed at make all end together; lateness counts the less the longer the loop is. For users:
+// weighted_schedule.hpp.
+//
+//   Q1  Blocks cover every range without gap or overlap in rank order, whatever the weights.
+//   Q2  A weight is 1/4 to 4 times the equal one, and moves by 1/4 of the equal one at most per step.
+//   Q3  What was not measured, or not sensibly, and differences that are noise, change nothing.
+//   Q4  Equal weights make the blocks of static_block(): data stay where other loops put them.
+
+namespace lockstep {
+
+/// What one member did in one loop. Stamps of one clock for all members, in any unit. No iterations, or an
+/// end that is not after the start: no measurement.
+struct member_sample {
+  std::uint64_t start;
+  std::uint64_t end;
+  std::size_t iterations;
+};
+
+/// Contiguous blocks by weight: bounds in 2^-32 of any range.
+class weighted_bounds {
+ public:
+  /// Equal blocks. Requires 0 < size <= 65536.
+  explicit weighted_bounds(std::size_t size) : begins_(size) {}
+
+  std::size_t size() const noexcept { return begins_.size(); }
+
+  /// As static_block(), which it is for equal weights. Requires rank < size().
+  index_range block(std::size_t first, std::size_t last, std::size_t rank) const noexcept {
+    if (are_equal_ || last <= first) return static_block(first, last, rank, size());
+    const std::size_t length = last - first;
+    return index_range{first + part_of(length, begins_[rank]),
+                       rank + 1 == size() ? last : first + part_of(length, begins_[rank + 1])};
+  }
+
+  void set_equal() noexcept { are_equal_ = true; }
+  /// Blocks in proportion to weight_of(rank) > 0.
+  template <class WeightOf>
+  void set(WeightOf weight_of) noexcept {
+    double all = 0, before = 0;
+    for (std::size_t rank = 0; rank < size(); ++rank) all += weight_of(rank);
+    for (std::size_t rank = 0; rank < size(); ++rank) {
+      // The same sums in the same order: never above 1.
+      begins_[rank] = static_cast<std::uint64_t>(before / all * static_cast<double>(whole));
+      before += weight_of(rank);
+    }
+    are_equal_ = false;
+  }
+  /// Without allocation. Requires the same size.
+  void copy_from(const weighted_bounds& other) noexcept {
+    for (std::size_t rank = 0; rank < size(); ++rank) begins_[rank] = other.begins_[rank];
+    are_equal_ = other.are_equal_;
+  }
+
+ private:
+  static constexpr std::uint64_t whole = std::uint64_t{1} << 32;
+
+  /// length * fraction / 2^32, rounded up, so that the first iterations go to the first members.
+  static std::size_t part_of(std::size_t length, std::uint64_t fraction) noexcept {
+    const std::uint64_t n = length;
+    return static_cast<std::size_t>((n >> 32) * fraction +
+                                    (((n & (whole - 1)) * fraction + (whole - 1)) >> 32));
+  }
+
+  platform::aligned_array<std::uint64_t> begins_;  // members read it while rank 0 writes elsewhere
+  bool are_equal_ = true;
+};
+
+/// What has been learnt of the members of a team, and the weights that follow from it. The same samples
+/// make the same weights. Allocates only when it is made.
+class partition {
+ public:
+  /// In units of the equal share (Q2).
+  static constexpr double least_weight = 0.25, most_weight = 4, most_step = 0.25;
+
+  /// Equal weights. Requires 0 < size <= 65536.
+  explicit partition(std::size_t size) : members_(size), bounds_(size) {}
+
+  std::size_t size() const noexcept { return members_.size(); }
+  /// In units of the equal weight; the sum is size(), to six digits.
+  double weight(std::size_t rank) const noexcept { return members_[rank].weight; }
+  const weighted_bounds& bounds() const noexcept { return bounds_; }
+
+  /// Takes in one loop: sample_of(rank) is what the member did in it. True if weights have changed.
+  template <class SampleOf>
+  bool learn(SampleOf sample_of) noexcept {
+    const overview all = look_at(sample_of);
+    if (all.measured == 0) return false;
+    for (std::size_t rank = 0; rank < size(); ++rank) note(members_[rank], sample_of(rank), all);
+    aim(all.iterations);
+    return targets_add_up() && move();
+  }
+
+ private:
+  // All chosen by the simulations of partition_test.cpp, with noise of 10 percent. Weights within
+  // `noise` of the target stay: moved bounds move cache lines between CPUs. `near_equal` is less, so
+  // that shares do not go to and fro between equal and almost equal.
+  static constexpr double smoothing = 0.25, noise = 1.0 / 32, near_equal = 1.0 / 64;
+
+  struct member_state {
+    double speed = 0;  ///< iterations per unit of time; 0: not known
+    double lateness = 0;
+    double weight = 1;
+    double target = 1;
+    bool is_limited = false;
+  };
+  /// Of the sensible samples of a loop.
+  struct overview {
+    std::size_t measured = 0;
+    std::uint64_t first_start = 0;
+    double longest = 0;
+    double iterations = 0;
+    double speeds = 0;  ///< their sum
+  };
+
+  static bool is_sensible(const member_sample& of) noexcept {
+    return of.iterations > 0 && of.end > of.start;
+  }
+  static double time_of(const member_sample& of) noexcept {
+    return static_cast<double>(of.end - of.start);
+  }
+  static double speed_of(const member_sample& of) noexcept {
+    return static_cast<double>(of.iterations) / time_of(of);
+  }
+
+  template <class SampleOf>
+  overview look_at(SampleOf& sample_of) const noexcept {
+    overview all;
+    for (std::size_t rank = 0; rank < size(); ++rank) {
+      const member_sample one = sample_of(rank);
+      if (!is_sensible(one)) continue;
+      all.first_start = all.measured == 0 ? one.start : std::min(all.first_start, one.start);
+      all.longest = std::max(all.longest, time_of(one));
+      all.iterations += static_cast<double>(one.iterations);
+      all.speeds += speed_of(one);
+      ++all.measured;
+    }
+    return all;
+  }
+
+  /// A single sample counts as half or twice the known speed at most, and as late as the loop was long: it
+  /// may have been interrupted.
+  static void note(member_state& of, const member_sample& seen, const overview& all) noexcept {
+    const double average = all.speeds / static_cast<double>(all.measured);
+    const bool sensible = is_sensible(seen);
+    if (of.speed <= 0) {
+      of.speed = sensible ? speed_of(seen) : average;
+    } else if (sensible || seen.iterations == 0) {
+      // Who had nothing to do is trusted again bit by bit, or it would never get anything.
+      const double speed = sensible ? speed_of(seen) : average;
+      of.speed += smoothing * (std::min(std::max(speed, of.speed / 2), of.speed * 2) - of.speed);
+    }
+    if (!sensible) return;
+    const double late = static_cast<double>(seen.start - all.first_start);
+    of.lateness += smoothing * (std::min(late, all.longest) - of.lateness);
+  }
+
+  /// Targets: speed * (end - lateness) iterations, with the end that makes their sum right. Where some are
+  /// beyond a limit, those on the side that is further out stay on it, and the others share the rest.
+  void aim(double iterations) noexcept {
+    const double equal = iterations / static_cast<double>(size());
+    for (member_state& one : members_) one.is_limited = false;
+    for (std::size_t limited = 0; limited < size();) {
+      set_targets(iterations, equal);
+      double below = 0, above = 0;
+      for (const member_state& one : members_) {
+        below += std::max(0.0, least_weight - one.target);
+        above += std::max(0.0, one.target - most_weight);
+      }
+      if (below <= 0 && above <= 0) return;
+      for (member_state& one : members_) {
+        const bool out = below > above ? one.target < least_weight : one.target > most_weight;
+        if (!out) continue;
+        one.target = below > above ? least_weight : most_weight;
+        one.is_limited = true;
+        ++limited;
+      }
+    }
+  }
+  void set_targets(double iterations, double equal) noexcept {
+    double rest = iterations, speeds = 0;
+    for (const member_state& one : members_) {
+      rest += one.is_limited ? -one.target * equal : one.speed * one.lateness;
+      speeds += one.is_limited ? 0 : one.speed;
+    }
+    for (member_state& one : members_) {
+      if (!one.is_limited) one.target = one.speed * (rest / speeds - one.lateness) / equal;
+    }
+  }
+
+  /// They do not where samples are so absurd that rounding errors are all that is left.
+  bool targets_add_up() const noexcept {
+    double sum = 0;
+    for (const member_state& one : members_) sum += one.target;
+    return std::fabs(sum / static_cast<double>(size()) - 1) < 1e-6;
+  }
+
+  /// One step towards the targets: all by the same fraction of their way, so that the sum and the limits,
+  /// which hold at both ends, hold in between.
+  bool move() noexcept {
+    double from_equal = 0, way = 0;
+    for (const member_state& one : members_) {
+      from_equal = std::max(from_equal, std::fabs(one.target - 1));
+    }
+    const bool to_equal = from_equal <= near_equal;
+    for (member_state& one : members_) {
+      if (to_equal) one.target = 1;
+      way = std::max(way, std::fabs(one.target - one.weight));
+    }
+    if (way <= (to_equal ? 0 : noise)) return false;
+    const double fraction = way > most_step ? most_step / way : 1;
+    for (member_state& one : members_) {
+      one.weight = fraction < 1 ? one.weight + fraction * (one.target - one.weight) : one.target;
+    }
+    if (to_equal && fraction >= 1) {
+      bounds_.set_equal();
+    } else {
+      bounds_.set([this](std::size_t rank) { return members_[rank].weight; });
+    }
+    return true;
+  }
+
+  std::vector<member_state> members_;
+  weighted_bounds bounds_;
+};
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+/// The schedule of one loop, kept by its user from run to run. One team at a time uses it, and every loop
+/// that does ends in a barrier or a join of all members. `loop` is a number that all members agree on and
+/// that grows from one such loop to the next (modulo 2^32): the phase of the barrier will do. Numbers that
+/// begin anew (another team) cost nothing but a loop in equal blocks.
+class weighted_schedule {
+ public:
+  /// For teams of `members`. Fails if that is 0 or above 65536.
+  explicit weighted_schedule(std::size_t members)
+      : slots_(platform::checked_count("lockstep::weighted_schedule", "members", members)),
+        sets_{{members}, {members}},
+        partition_(members) {}
+  weighted_schedule(const weighted_schedule&) = delete;
+  weighted_schedule& operator=(const weighted_schedule&) = delete;
+
+  std::size_t members() const noexcept { return slots_.size(); }
+
+  /// Switched off, blocks are static_block() and nothing is measured; what was learnt is kept. While no
+  /// loop runs that uses this schedule.
+  void switch_on() noexcept { is_on_ = true; }
+  void switch_off() noexcept { is_on_ = false; }
+  bool is_on() const noexcept { return is_on_; }
+
+  /// What has been learnt so far. While no loop runs that uses this schedule.
+  const partition& learnt() const noexcept { return partition_; }
+
+  /// The whole part of one member: its block, f(first, last) unless that is empty, its sample.
+  template <class Function>
+  void run_block(std::uint32_t loop, index_range range, std::size_t rank, std::size_t size,
+                 Function&& f) {
+    const index_range mine = block(loop, range.first, range.last, rank, size);
+    if (rank == 0) update(loop, size);
+    const std::uint64_t start = platform::tick_clock::now();
+    if (mine.first < mine.last) f(mine.first, mine.last);
+    note(loop, rank, size, member_sample{start, platform::tick_clock::now(), length_of(mine)});
+  }
+
+  /// The block of a member in this loop. Requires rank < size.
+  index_range block(std::uint32_t loop, std::size_t first, std::size_t last, std::size_t rank,
+                    std::size_t size) const noexcept {
+    const int set = applies_to(size) ? set_in(loop) : none;
+    return set == none ? static_block(first, last, rank, size)
+                       : sets_[set].bounds.block(first, last, rank);
+  }
+
+  /// By each member, in the loop, after its part.
+  void note(std::uint32_t loop, std::size_t rank, std::size_t size,
+            const member_sample& sample) noexcept {
+    if (!applies_to(size)) return;
+    const int set = set_in(loop);
+    noted& into = slots_[rank].value.of[set == none ? 0 : set];
+    into.loop = loop;
+    into.sample = sample;
+  }
+
+  /// By rank 0 alone, in the loop, before it arrives at its end: looks at the samples of the loop
+  /// before; what follows from them is in use from the next loop on.
+  void update(std::uint32_t loop, std::size_t size) noexcept {
+    if (!applies_to(size)) return;
+    const int in_use = set_in(loop), other = in_use == 1 ? 0 : 1;
+    if (in_use == none) {  // numbers have begun anew: what was sampled is of the old ones
+      is_sampled_ = false;
+      rest_ = 0;
+    }
+    if (is_sampled_) {
+      is_sampled_ = false;
+      pause_ = learn(other) ? 0 : pause_ < most_pause ? 2 * pause_ + 1 : most_pause;
+      rest_ = pause_;
+    }
+    if (rest_ > 0) {
+      --rest_;
+      return;
+    }
+    // From the next loop on the others write their samples to the other place, and these can be read.
+    is_sampled_ = true;
+    sampled_ = loop;
+    sets_[other].bounds.copy_from(partition_.bounds());
+    sets_[other].valid_from.store(loop + 1, platform::memory_order_relaxed);  // 1
+  }
+
+ private:
+  static constexpr int none = -1;
+  /// Loops between two looks at samples while these change nothing.
+  static constexpr std::uint32_t most_pause = 15;
+
+  struct bounds_set {
+    platform::atomic<std::uint32_t> valid_from;
+    weighted_bounds bounds;
+
+    bounds_set(std::size_t size) : valid_from(0), bounds(size) {}
+  };
+  struct noted {
+    std::uint32_t loop;
+    member_sample sample;
+  };
+  /// What one member writes: a place for each set of bounds.
+  struct slot {
+    noted of[2];
+  };
+
+  bool applies_to(std::size_t size) const noexcept {
+    return is_on_ && size > 1 && size == members();
+  }
+
+  /// How many loops ago a set became valid; above 2^31: it is not yet, or belongs to other numbers.
+  std::uint32_t age_in(std::uint32_t loop, int set) const noexcept {
+    return loop - sets_[set].valid_from.load(platform::memory_order_relaxed);  // 2
+  }
+  /// The set that is in use in a loop (W4).
+  int set_in(std::uint32_t loop) const noexcept {
+    constexpr std::uint32_t future = std::uint32_t{1} << 31;
+    const std::uint32_t age0 = age_in(loop, 0), age1 = age_in(loop, 1);
+    if (age0 >= future && age1 >= future) return none;
+    return age0 <= age1 ? 0 : 1;
+  }
+
+  /// Learns from the samples of one place if all are of the loop that was meant: no member was stopped.
+  bool learn(int place) noexcept {
+    for (std::size_t rank = 0; rank < members(); ++rank) {
+      if (slots_[rank].value.of[place].loop != sampled_) return false;
+    }
+    return partition_.learn(
+        [this, place](std::size_t rank) { return slots_[rank].value.of[place].sample; });
+  }
+
+  // What all read, and rank 0 changes now and then.
+  platform::line_gap before_;
+  bool is_on_ = true;
+  platform::aligned_array<platform::padded<slot>> slots_;
+  bounds_set sets_[2];
+  platform::line_gap between_;
+  // Of rank 0.
+  partition partition_;
+  std::uint32_t sampled_ = 0;  ///< the loop whose samples can be read in those after it
+  std::uint32_t pause_ = 0;
+  std::uint32_t rest_ = 0;
+  bool is_sampled_ = false;
+};
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+/// First argument of a construct that is not to wait at its end.
+struct nowait_t {};
+constexpr nowait_t nowait = {};
+
+/// First argument of a reduction whose last bits may differ from one team size to another.
+struct fast_t {};
+constexpr fast_t fast = {};
+
+class sub_team;
+
+class member {
+ public:
+  explicit member(const seat& at) noexcept : at_(at) {}
+  member& operator=(const member&) = delete;
+
+  /// 0 to size() - 1; the thread that called run() is 0.
+  std::size_t rank() const noexcept { return at_.rank(); }
+  std::size_t size() const noexcept { return at_.size(); }
+
+  // --- all wait for all ---
+
+  /// Blocks until every member of the region has called it as often as this one; M2. False if the region is
+  /// stopped: leave it too.
+  bool sync_threads() { return at_.sync(); }
+
+  /// op over the values of all members, in the order of ranks: the same on each, and in every run. One
+  /// phase. Values above 16 bytes, or not trivially copyable, cost an allocation.
+  template <class T, class Op>
+  T sync_reduce(T value, Op op) {
+    return reductions::reduce_values<T>(at_, value, op);
+  }
+  template <class T>
+  T sync_sum(T value) {
+    return sync_reduce(value, [](const T& a, const T& b) { return static_cast<T>(a + b); });
+  }
+  template <class T>
+  T sync_min(T value) {
+    return sync_reduce(value, [](const T& a, const T& b) { return b < a ? b : a; });
+  }
+  template <class T>
+  T sync_max(T value) {
+    return sync_reduce(value, [](const T& a, const T& b) { return a < b ? b : a; });
+  }
+  /// How many members said true.
+  std::size_t sync_count(bool condition) { return sync_sum<std::size_t>(condition ? 1 : 0); }
+  bool sync_and(bool condition) { return sync_count(condition) == size(); }
+  bool sync_or(bool condition) { return sync_count(condition) != 0; }
+
+  /// The value of member `root`, on all. One phase. Fails if root >= size().
+  template <class T>
+  T broadcast(std::size_t root, T value) {
+    platform::checked_rank("lockstep::member::broadcast", "members", root, size());
+    return reductions::broadcast<T>(at_, root, value);
+  }
+
+  // --- one does it ---
+
+  /// Member 0 calls f(), the others wait until it has. Costs a barrier, no more.
+  template <class Function>
+  bool single(Function&& f) {
+    if (rank() == 0) f();
+    return sync_threads();
+  }
+  /// The member that comes first calls f(); the others go on.
+  template <class Function>
+  bool single(nowait_t, Function&& f) {
+    return loops::first_come(at_, f);
+  }
+  /// Member 0 calls f(); nobody waits.
+  template <class Function>
+  void master(Function&& f) {
+    if (rank() == 0) f();
+  }
+  /// Calls f() while no other thread of the program is in a critical part of the same name, a type:
+  /// me.critical<struct log_file>([&] { ... }). Fair. Not to be nested with itself.
+  template <class Name = void, class Function>
+  void critical(Function&& f) {
+    struct held {
+      mutex& lock;
+      explicit held(mutex& m) : lock(m) { lock.lock(); }
+      ~held() { lock.unlock(); }
+    } const here(critical_mutex<Name>());
+    f();
+  }
+
+  // --- loops ---
+
+  /// Calls f(first, last) for this member's parts of the range, with the default schedule its block, none if that is
+  /// empty. Waits for nobody: where the next step reads what others wrote, sync_threads() first.
+  template <class Function>
+  bool for_range(std::size_t first, std::size_t last, Function&& f,
+                 schedule how = static_schedule()) {
+    return loops::hand_out(at_, index_range{first, last}, how, f);
+  }
+
+  /// Calls f(i) once for every i of [first, last), on some member, then waits for all.
+  template <class Function>
+  bool for_each(std::size_t first, std::size_t last, Function&& f,
+                schedule how = static_schedule()) {
+    for_each(nowait, first, last, f, how);
+    return sync_threads();
+  }
+  template <class Function>
+  bool for_each(nowait_t, std::size_t first, std::size_t last, Function&& f,
+                schedule how = static_schedule()) {
+    return loops::hand_out(at_, index_range{first, last}, how,
+                           [&](std::size_t begin, std::size_t end) {
+                             for (std::size_t i = begin; i < end; ++i) f(i);
+                           });
+  }
+  /// f(i, j) over two nested ranges, or f(i, j, k) over three, as one: OpenMP's collapse. The schedule counts
+  /// in the last one first. Fails if there are more iterations than std::size_t has numbers.
+  template <class Ranges, class Function>
+  bool for_each(const Ranges& ranges, Function&& f, schedule how = static_schedule()) {
+    for_each(nowait, ranges, f, how);
+    return sync_threads();
+  }
+  template <class Ranges, class Function>
+  bool for_each(nowait_t, const Ranges& ranges, Function&& f, schedule how = static_schedule()) {
+    return loops::hand_out(
+        at_, index_range{0, iterations_of(ranges)}, how,
+        [&](std::size_t begin, std::size_t end) { for_each_in(ranges, begin, end, f); });
+  }
+  /// Blocks by what was measured in the loops before that used the same schedule (weighted_schedule.hpp).
+  /// Its members are those of the region, else the blocks are equal. Always waits.
+  template <class Function>
+  bool for_each(std::size_t first, std::size_t last, Function&& f, weighted_schedule& how) {
+    how.run_block(at_.next_phase(), index_range{first, last}, rank(), size(),
+                  [&](std::size_t begin, std::size_t end) {
+                    for (std::size_t i = begin; i < end; ++i) f(i);
+                  });
+    return sync_threads();
+  }
+
+  /// As for_each, with f(i, turn): turn([&] { ... }) runs that part of the iteration after the same part of all
+  /// iterations before. An iteration need not call it. Choose a schedule with small chunks: with
+  /// blocks the last member waits for all others.
+  template <class Function>
+  bool for_ordered(std::size_t first, std::size_t last, Function&& f,
+                   schedule how = static_schedule(1)) {
+    const std::uint32_t construct = at_.is_alone() ? 0 : at_.next_construct();
+    if (!at_.is_alone() && !at_.shared().loops.enter(at_.place(), construct)) return false;
+    ordered_turn turn(at_, construct);
+    const auto part = [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end && !at_.may_stop(); ++i) {
+        turn.begin(i - first);
+        f(i, turn);
+        turn.end();
+      }
+    };
+    if (at_.is_alone()) {
+      part(first, last);
+    } else {
+      loops::hand_out_in(at_, construct, index_range{first, last}, how, part);
+      at_.shared().loops.leave(at_.place(), construct);
+    }
+    return sync_threads();
+  }
+
+  /// Calls each of the functions once, on whoever comes, then waits for all.
+  template <class... Functions>
+  bool sections(Functions&&... functions) {
+    sections(nowait, functions...);
+    return sync_threads();
+  }
+  template <class... Functions>
+  bool sections(nowait_t, Functions&&... functions) {
+    return loops::hand_out(at_, index_range{0, sizeof...(Functions)}, dynamic_schedule(),
+                           [&](std::size_t first, std::size_t last) {
+                             for (std::size_t k = first; k < last; ++k) {
+                               loops::call_one(k, functions...);
+                             }
+                           });
+  }
+
+  // --- reductions over a range ---
+
+  /// op(init, all values of f(first, last) over parts of the range, in order), on all members. The same bits for every
+  /// team size, schedule and run: op is applied along a tree that depends on the length alone
+  /// (reduction_tree.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
+  template <class T, class Function, class Op>
+  T reduce_range(std::size_t first, std::size_t last, T init, Function&& f, Op op,
+                 schedule how = static_schedule()) {
+    using leaf = reductions::leaf_of_blocks<T, Function>;
+    return reductions::reduce_leaves<T>(at_, length_of(index_range{first, last}), init,
+                                        leaf{first, last, f}, op, how);
+  }
+  /// The same with f(i).
+  template <class T, class Function, class Op>
+  T reduce_each(std::size_t first, std::size_t last, T init, Function&& f, Op op,
+                schedule how = static_schedule()) {
+    using leaf = reductions::leaf_of_each<T, Function, Op>;
+    return reductions::reduce_leaves<T>(at_, length_of(index_range{first, last}), init,
+                                        leaf{first, last, f, op}, op, how);
+  }
+  /// Not the same for every team size: each member folds its parts, and the results are combined by rank.
+  /// Requires init to be op's neutral element.
+  template <class T, class Function, class Op>
+  T reduce_range(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
+                 schedule how = static_schedule()) {
+    T sum(init);
+    for_range(
+        first, last, [&](std::size_t begin, std::size_t end) { sum = op(sum, f(begin, end)); },
+        how);
+    return reductions::reduce_values<T>(at_, sum, op);
+  }
+  template <class T, class Function, class Op>
+  T reduce_each(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
+                schedule how = static_schedule()) {
+    return reduce_range(
+        fast, first, last, init,
+        [&](std::size_t begin, std::size_t end) {
+          T sum(f(begin));
+          for (std::size_t i = begin + 1; i < end; ++i) sum = op(std::move(sum), f(i));
+          return sum;
+        },
+        op, how);
+  }
+
+  /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
+  template <class T, class Function, class Op, class Store>
+  T scan_each(std::size_t first, std::size_t last, T init, Function&& f, Op op, Store&& store) {
+    const reductions::scan_of<T, Function, Op, Store> what{first, last, f, op, store};
+    return reductions::scan_leaves<T>(at_, what, init);
+  }
+
+  // --- parts of the team ---
+
+  /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases and an allocation.
+  sub_team split(std::size_t color);
+  /// The first k members form a sub-team; the others get an empty one. One phase and an allocation. Fails if k is
+  /// 0 or above size().
+  sub_team first(std::size_t k);
+  static constexpr std::size_t no_color = ~std::size_t{0};
+
+  // --- step by step ---
+
+  /// This member has finished `step`, and all before it: what it has done is seen by who waits for it.
+  /// Steps only grow; they begin at 0 in every region.
+  void publish(std::size_t step) {
+    if (!at_.is_alone()) at_.shared().progress.publish(rank(), step);
+  }
+  /// Blocks until member `rank` has published `step` or more. Fails if rank >= size().
+  bool wait_for(std::size_t rank, std::size_t step) {
+    platform::checked_rank("lockstep::member::wait_for", "members", rank, size());
+    return at_.is_alone() ? !at_.is_stopped()
+                          : at_.shared().progress.wait_for(at_.place(), rank, step);
+  }
+
+  // --- the early end ---
+
+  /// True once the region is stopped: time to return.
+  bool stop_requested() const noexcept { return at_.is_stopped(); }
+  /// Ends the region: M3. run() returns false then.
+  void request_stop() { at_.request_stop(); }
+
+  /// What constructs beyond these are made from.
+  const seat& at() const noexcept { return at_; }
+
+ private:
+  friend class sub_team;
+  member(const member&) = default;
+
+  template <class Name>
+  static mutex& critical_mutex() {
+    static mutex instance;
+    return instance;
+  }
+
+  seat at_;
+};
+
+}  // namespace lockstep
+
+// lockstep/team/sub_team.hpp -- part of a team that works on its own for a while (layer: team)
+//
+//   lockstep::sub_team half = me.split(me.rank() % 2);
+//   half->sync_threads();                          // waits for the members of this half only
+//
+// Made by member::split() and member::first(). Through it a member has a rank and a size of its own, and every
+// construct of member is among the members of the sub-team. It ends when all of them have destroyed
+// theirs, inside the region. A stopped region stops its sub-teams.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access           order    pairs  why it suffices
+//   1  users.fetch_sub  acq_rel  1      who destroys comes after all that others did in it
+//
+// Cost   making one: two phases of the outer barrier (first: one), an allocation. Its end: one RMW a member.
+
+namespace lockstep {
+
+/// What the members of a sub-team share; made by the one that is to have rank 0.
+struct sub_group final : dependant {
+  sub_group(std::size_t size, const seat& of)
+      : outer(of.shared()),
+        shared(size, of.shared().barrier.policy(), of.shared().barrier.stop()),
+        users(static_cast<std::uint32_t>(size)) {}
+
+  group& outer;
+  group shared;
+  platform::wait_word users;
+};
+
+class sub_team {
+ public:
+  /// Of nobody.
+  sub_team() noexcept : self_(seat()) {}
+  sub_team(sub_team&& other) noexcept : of_(other.of_), self_(other.self_) { other.forget(); }
+  sub_team& operator=(sub_team&& other) noexcept {
+    if (this == &other) return *this;
+    let_go();
+    of_ = other.of_;
+    self_.at_ = other.self_.at_;
+    other.forget();
+    return *this;
+  }
+  ~sub_team() { let_go(); }
+
+  /// False for who has no part in it.
+  explicit operator bool() const noexcept { return !self_.at_.is_nobodys(); }
+  /// This member, in the sub-team. Requires: it has a part in it.
+  member& operator*() noexcept { return self_; }
+  member* operator->() noexcept { return &self_; }
+
+ private:
+  friend class member;
+
+  explicit sub_team(const seat& alone) noexcept : self_(alone) {}
+  sub_team(sub_group& of, std::size_t rank, std::uint32_t region) noexcept
+      : of_(&of), self_(seat(of.shared.enter(rank, of.shared.most(), region, 0), of.shared)) {}
+
+  void forget() noexcept {
+    of_ = nullptr;
+    self_.at_ = seat();
+  }
+  void let_go() noexcept {
+    if (of_ != nullptr && of_->users.fetch_sub(1, platform::memory_order_acq_rel) == 1) {  // 1
+      of_->outer.sub_groups.destroy(*of_);
+    }
+    forget();
+  }
+
+  /// Whoever is to be rank 0 makes the group; `leader` is its rank in the region.
+  static sub_team among(const seat& at, std::size_t leader, std::size_t rank, std::size_t size) {
+    if (rank == 0 && size > 0) {
+      sub_group* const made = new sub_group(size, at);
+      at.shared().sub_groups.add(*made);
+      reductions::put_value(at, made);
+    }
+    if (!at.sync()) leave_stopped_region();
+    if (size == 0 || at.is_stopped()) return sub_team();
+    const cell& from = at.shared().cell_of(leader, at.next_phase() - 1, 0);
+    return sub_team(*cargo<sub_group*>::get(from), rank, at.region());
+  }
+
+  sub_group* of_ = nullptr;
+  member self_;
+};
+
+inline sub_team member::split(std::size_t color) {
+  if (at_.is_alone()) return color == no_color ? sub_team() : sub_team(at_);
+  reductions::put_value(at_, color);
+  if (!at_.sync()) {
+    leave_stopped_region();
+    return sub_team();
+  }
+  std::size_t leader = size(), rank_there = 0, size_there = 0;
+  for (std::size_t other = 0; other < size() && color != no_color; ++other) {
+    const cell& theirs = at_.shared().cell_of(other, at_.next_phase() - 1, 0);
+    if (cargo<std::size_t>::get(theirs) != color) continue;
+    if (size_there == 0) leader = other;
+    if (other < rank()) ++rank_there;
+    ++size_there;
+  }
+  return sub_team::among(at_, leader, rank_there, size_there);
+}
+
+inline sub_team member::first(std::size_t k) {
+  if (k == 0 || k > size()) {
+    platform::fail_range("lockstep::member::first", "members", k, 1, size());
+  }
+  if (at_.is_alone()) return sub_team(at_);
+  return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);
+}
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+/// The loop of a region by itself, small enough to travel with it (job.hpp): with the function inside where
+/// that is small and trivially copyable, else with a reference to it.
+template <class Function>
+struct loop_of_blocks {
+  Function f;
+  std::size_t first, last;
+
+  void operator()(member& me) const {
+    me.for_range(first, last, [this](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) f(i);
+    });
+  }
+};
+
+/// Team: has run_then(members, f, finish) and size().
+template <class Team>
+class one_liners {
+ public:
+  /// Calls f(i) for every i of [first, last), in contiguous blocks by rank.
+  template <class Function>
+  bool parallel_for(std::size_t first, std::size_t last, Function&& f) {
+    using function = typename std::remove_reference<Function>::type;
+    constexpr bool travels = std::is_class<function>::value && sizeof(function) <= 24 &&
+                             std::is_trivially_copyable<function>::value &&
+                             job::travels_as<loop_of_blocks<function>>();
+    using held = typename std::conditional<travels, function, function&>::type;
+    return run_all(loop_of_blocks<held>{f, first, last});
+  }
+  template <class Function>
+  bool parallel_for(std::size_t first, std::size_t last, Function&& f, schedule how) {
+    return run_all([&](member& me) { me.for_each(nowait, first, last, f, how); });
+  }
+  /// With blocks by what was measured in the runs before: weighted_schedule.hpp.
+  template <class Function>
+  bool parallel_for(std::size_t first, std::size_t last, Function&& f, weighted_schedule& how) {
+    return run_all([&](member& me) {
+      how.run_block(me.at().region(), index_range{first, last}, me.rank(), me.size(),
+                    [&](std::size_t begin, std::size_t end) {
+                      for (std::size_t i = begin; i < end; ++i) f(i);
+                    });
+    });
+  }
+
+  /// Calls f(i, j) for every pair, and f(i, j, k) for every triple, as one range; the last index moves fastest.
+  template <class Function>
+  bool parallel_for_2d(index_range rows, index_range columns, Function&& f,
+                       schedule how = static_schedule()) {
+    return run_all([&](member& me) { me.for_each(nowait, index_range_2{rows, columns}, f, how); });
+  }
+  template <class Function>
+  bool parallel_for_3d(index_range planes, index_range rows, index_range columns, Function&& f,
+                       schedule how = static_schedule()) {
+    return run_all(
+        [&](member& me) { me.for_each(nowait, index_range_3{planes, rows, columns}, f, how); });
+  }
+
+  /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. If the
+  /// region is stopped there is no result: throws region_stopped (without exceptions: init).
+  template <class T, class Function, class Op>
+  T parallel_reduce(std::size_t first, std::size_t last, T init, Function&& f, Op op) {
+    const std::size_t leaves = reduction_tree::leaves_of(length_of(index_range{first, last}));
+    if (leaves == 0) return init;
+    const reductions::leaf_of_each<T, Function, Op> leaf{first, last, f, op};
+    T result(init);
+    const auto region = [&](member& me) {
+      if (me.size() == 1) {
+        result = op(init, reduction_tree::reduce_node<T>(0, leaves, leaf, op));
+      } else {
+        reductions::put_nodes<T>(me.at(), leaves, leaf, op);
+      }
+    };
+    const bool complete =
+        team().run_then(team().size(), region, [&](group& shared, const region_head& head) {
+          if (head.size == 1) return;
+          result =
+              reductions::combine_nodes<T>(shared, head.size, head.phase + 1, leaves, init, op);
+        });
+    if (!complete) leave_stopped_region();
+    return result;
+  }
+  template <class T, class Function, class Op>
+  T parallel_reduce(std::size_t first, std::size_t last, T init, Function&& f, Op op,
+                    schedule how) {
+    return result_of(init,
+                     [&](member& me) { return me.reduce_each(first, last, init, f, op, how); });
+  }
+  /// Faster by a little; the last bits differ from one team size to another. init is op's neutral element.
+  template <class T, class Function, class Op>
+  T parallel_reduce(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
+                    schedule how = static_schedule()) {
+    return result_of(
+        init, [&](member& me) { return me.reduce_each(fast, first, last, init, f, op, how); });
+  }
+
+  /// Calls each of the functions once, on whoever comes.
+  template <class... Functions>
+  bool parallel_invoke(Functions&&... functions) {
+    const std::size_t wanted = sizeof...(Functions);
+    return team().run_then(
+        wanted < team().size() ? wanted : team().size(),
+        [&](member& me) { me.sections(nowait, functions...); }, nothing());
+  }
+
+  /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is called twice
+  /// for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
+  template <class T, class Function, class Op, class Store>
+  T parallel_scan(std::size_t first, std::size_t last, T init, Function&& f, Op op, Store&& store) {
+    return result_of(init,
+                     [&](member& me) { return me.scan_each(first, last, init, f, op, store); });
+  }
+
+ private:
+  struct nothing {
+    void operator()(group&, const region_head&) const noexcept {}
+  };
+
+  Team& team() noexcept { return static_cast<Team&>(*this); }
+
+  template <class Function>
+  bool run_all(Function&& f) {
+    return team().run_then(team().size(), f, nothing());
+  }
+
+  /// What f returns on member 0.
+  template <class T, class Function>
+  T result_of(const T& init, Function f) {
+    T result(init);
+    const bool complete = run_all([&](member& me) {
+      T mine(f(me));
+      if (me.rank() == 0) result = std::move(mine);
+    });
+    if (!complete) leave_stopped_region();
+    return result;
+  }
+};
+
+}  // namespace lockstep
+
+// lockstep/team/team_core.hpp -- a team's threads, and how a region runs on them (layer: team)
+//
+// What team and external_team are made of. One region at a time: its caller has a turn (caller_queue.hpp),
+// announces it (fork_board.hpp), runs its own part, and collects the reports. For users: team.hpp.
+//
+//   C1  A region has a number, never 0; running_ is it from before the first member starts until after the
+//       last has reported, else 0.
+//   C2  Between regions the group's boards are at rest (A1 of group.hpp).
+//   C3  The team's threads are there from the first region after make or resume on; in a child process
+//       they are not, and are started anew for its first region.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access         order    pairs  why it suffices
+//   1  running.store  relaxed  -      request_stop() takes a number from it; what it does with a number
+//                                     that is old is harmless (Q1 of stop_source.hpp)
+//   2  running.load   relaxed  -      as 1
+//
+// Cost   see team.hpp.
+
+// lockstep/team/caller_queue.hpp -- outside threads take turns with a team (layer: team)
+//
+//   K1  Turns are given in the order of the calls of begin().
+//   K2  What a thread does in its turn happens before the next one's begin() returns.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access             order    pairs  why it suffices
+//   1  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
+//   2  serving.store      release  3      K2
+//   3  serving.load       acquire  2      K2
+//   4  serving.load       relaxed  -      own word while being served
+//   5  store              relaxed  -      in a child process: the only thread
+//
+// Cost   uncontended: one RMW and one store on a line of the callers.
+
+namespace lockstep {
+
+class caller_queue {
+ public:
+  explicit caller_queue(wait_policy policy) noexcept : policy_(policy) {}
+
+  /// Blocks until it is the caller's turn.
+  void begin() {
+    served condition{*this, tickets_.fetch_add(1, platform::memory_order_relaxed)};  // 1
+    wait_history history = {};
+    wait_engine::wait(condition, policy_, history);
+  }
+  void end() {
+    const std::uint32_t next = serving_.load(platform::memory_order_relaxed) + 1;  // 4
+    serving_.store(next, platform::memory_order_release);                          // 2
+    mark_.notify(fence_payer_of(policy_));
+  }
+
+  /// In a child process: as new, but for the calling thread's turn if it has one.
+  void forget_others(bool has_turn) noexcept {
+    serving_.store(0, platform::memory_order_relaxed);                 // 5
+    tickets_.store(has_turn ? 1 : 0, platform::memory_order_relaxed);  // 5
+  }
+
+ private:
+  /// What the wait engine looks at.
+  struct served {
+    caller_queue& queue;
+    std::uint32_t number;
+
+    bool ready() const noexcept {
+      return queue.serving_.load(platform::memory_order_acquire) == number;  // 3
+    }
+    void sleep(deadline until) { queue.mark_.sleep(*this, until, fence_payer_of(queue.policy_)); }
+  };
+
+  // Callers write these lines, members do not need them.
+  platform::line_gap before_;
+  platform::wait_word tickets_{0};
+  platform::wait_word serving_{0};
+  sleeper_mark mark_;
+  const wait_policy policy_;
+  platform::line_gap after_;
+};
+
+/// A turn of the calling thread, as long as this object lives.
+class caller_turn {
+ public:
+  explicit caller_turn(caller_queue& of) : of_(of) { of_.begin(); }
+  ~caller_turn() { of_.end(); }
+  caller_turn(const caller_turn&) = delete;
+  caller_turn& operator=(const caller_turn&) = delete;
+
+ private:
+  caller_queue& of_;
+};
+
+}  // namespace lockstep
+
+// lockstep/team/nesting.hpp -- which regions the calling thread is in (layer: team)
+//
+// A region and the one it was called from form a list, the same for all its members, so that a way back
+// through another team's threads is seen as well.
+
+namespace lockstep {
+namespace nesting {
+
+struct region {
+  const void* owner;    ///< the team
+  const region* outer;  ///< where it was called from
+};
+
+/// The region the calling thread is in, if any.
+inline const region*& innermost() noexcept {
+  return platform::per_thread<const region*, struct name_of_innermost>();
+}
+
+inline bool is_inside(const void* owner) noexcept {
+  const region* at = innermost();
+  while (at != nullptr && at->owner != owner) at = at->outer;
+  return at != nullptr;
+}
+
+/// The calling thread is in a region while this object lives.
+class inside {
+ public:
+  explicit inside(const region& where) noexcept : before_(innermost()) { innermost() = &where; }
+  ~inside() { innermost() = before_; }
+  inside(const inside&) = delete;
+  inside& operator=(const inside&) = delete;
+
+ private:
+  const region* before_;
+};
+
+}  // namespace nesting
+}  // namespace lockstep
+
+// lockstep/team/placement.hpp -- how many members a team has, and on which CPUs: pure plans (layer: team)
+//
+// What the program says (team_options) beats the environment, the environment beats the default. Nothing
+// here starts or binds a thread: resolve() says what the team has to do.
+//
+//   P1  A core gets a second member when all cores have one, a CPU when all CPUs have one.
+//   P2  Fast cores get members before efficient ones, and those before any core's sibling.
+//   P3  close fills a package before the next, and numbers the ranks so that neighbours are close.
+//       spread takes packages in turns, and in each the cores evenly; so neighbours are apart.
+//   P4  A list is taken as it is, but for CPUs that are not usable.
+
+// lockstep/platform/cpu_topology.hpp -- which core and package each usable CPU belongs to (layer: platform)
+//
+// Never fails: a CPU of which nothing can be read is a core of its own, in the first package, of unknown
+// kind; so is every CPU where the system has no /sys. Reads some six small files for each CPU, 20 us
+// each: for those who place threads, not for every program.
+//
+// Kinds of core come from the first of these that tells CPUs apart:
+//   1. Intel's hybrids list them: /sys/devices/cpu_core, cpu_atom, cpu_lowpower
+//   2. cpu_capacity, as ARM has it   3. the highest clock rate
+// In 2 and 3 the CPUs are parted where the ratio between two neighbouring values is largest, if that is
+// 5/4 at least: cores of one kind differ by up to a tenth (favoured cores, a larger cache).
+//
+// `root` is a directory put before every path, for tests.
+// Source [SYSFS-CPU]
+
+// lockstep/platform/cpu_list.hpp -- numbers and lists of CPUs as text: "0,2,4-7,8-14:2" (layer: platform)
+//
+// The form in which Linux writes sets of CPUs, and users write where threads shall run; a range may have
+// a stride. Strict: what is not wholly right is refused, and no text makes a list of more than
+// `max_cpus`, however it is written. Independent of the locale.
+
+namespace lockstep {
+namespace platform {
+
+/// The most CPUs of a list, and above the highest number of one.
+constexpr unsigned max_cpus = 65536;
+
+/// `text` without the blanks around it.
+inline std::string without_blanks(const std::string& text) {
+  const char* const blanks = " \t\r\n\v\f";
+  const std::size_t begin = text.find_first_not_of(blanks);
+  if (begin == std::string::npos) return std::string();
+  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+/// Reads a number of decimal digits only, at most `most`; false, and `result` unchanged, for all else.
+inline bool parse_number(const std::string& text, unsigned long long most,
+                         unsigned long long& result) {
+  if (text.empty()) return false;
+  unsigned long long value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return false;
+    const unsigned digit = static_cast<unsigned>(c - '0');
+    if (digit > most || value > (most - digit) / 10) return false;
+    value = value * 10 + digit;
+  }
+  result = value;
+  return true;
+}
+
+/// Appends what one part of a list names: "3", "4-7" or "8-14:2".
+inline bool parse_cpu_range(const std::string& text, std::vector<unsigned>& cpus) {
+  const std::size_t colon = text.find(':');
+  const std::string range = text.substr(0, colon);
+  const std::size_t dash = range.find('-');
+  unsigned long long first = 0, last = 0, stride = 1;
+  if (!parse_number(range.substr(0, dash), max_cpus - 1, first)) return false;
+  last = first;
+  if (dash != std::string::npos && !parse_number(range.substr(dash + 1), max_cpus - 1, last)) {
+    return false;
+  }
+  const bool has_stride = colon != std::string::npos;
+  if (has_stride && (dash == std::string::npos ||
+                     !parse_number(text.substr(colon + 1), max_cpus, stride) || stride == 0)) {
+    return false;
+  }
+  if (last < first || (last - first) / stride + 1 > max_cpus - cpus.size()) return false;
+  for (unsigned long long cpu = first; cpu <= last; cpu += stride) {
+    cpus.push_back(static_cast<unsigned>(cpu));
+  }
+  return true;
+}
+
+/// Reads a list, in the order of the text; blanks may stand around each part. False, and `cpus` empty,
+/// if the text is no list, names no CPU, names a CPU from `max_cpus` on, or more than that many.
+inline bool parse_cpu_list(const std::string& text, std::vector<unsigned>& cpus) {
+  cpus.clear();
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = text.find(',', at);
+    const std::size_t end = comma == std::string::npos ? text.size() : comma;
+    if (!parse_cpu_range(without_blanks(text.substr(at, end - at)), cpus)) {
+      cpus.clear();
+      return false;
+    }
+    at = end + 1;
+  }
+  return true;
+}
+
+/// The list as text, neighbours that ascend by one joined: {0, 1, 2, 5} is "0-2,5"; empty for none.
+inline std::string cpu_list_text(const std::vector<unsigned>& cpus) {
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(cpus[i]);
+    if (last > i) text.append(last > i + 1 ? "-" : ",").append(std::to_string(cpus[last]));
+    i = last + 1;
+  }
+  return text;
+}
+
+}  // namespace platform
+}  // namespace lockstep
+
+namespace lockstep {
+namespace platform {
+
+/// In the order of preference: what is not told stands between.
+enum class core_kind : unsigned char { performance, unknown, efficiency };
+
+inline const char* text_of(core_kind kind) noexcept {
+  return kind == core_kind::performance  ? "performance"
+         : kind == core_kind::efficiency ? "efficiency"
+                                         : "unknown";
+}
+
+/// Cores and packages are numbered from 0, those only that have a usable CPU, by the lowest number that
+/// the system gives them. Siblings are the usable CPUs of one core, numbered from 0.
+struct cpu_place {
+  unsigned cpu;
+  unsigned core;
+  unsigned package;
+  unsigned sibling;
+  core_kind kind;
+};
+
+/// One entry for each CPU, in the order in which they were asked for.
+using cpu_topology = std::vector<cpu_place>;
+
+namespace topology {
+
+inline std::string directory_of(const std::string& root, unsigned cpu) {
+  return root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu);
+}
+
+/// The number a file holds; `otherwise` if it holds none, or one above 2^32 - 1.
+inline std::uint32_t number_in(const std::string& path, std::uint32_t otherwise) {
+  unsigned long long number = 0;
+  const bool known = parse_number(without_blanks(cgroup::read_file(path)), 0xffffffffu, number);
+  return known ? static_cast<std::uint32_t>(number) : otherwise;
+}
+
+/// The CPUs a file lists; none if it is no list.
+inline std::vector<unsigned> list_in(const std::string& path) {
+  std::vector<unsigned> cpus;
+  parse_cpu_list(cgroup::read_file(path), cpus);
+  return cpus;
+}
+
+inline bool contains(const std::vector<unsigned>& cpus, unsigned cpu) {
+  return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
+}
+
+/// The lowest CPU of the core that `cpu` is on.
+inline unsigned first_of_core(const std::string& root, unsigned cpu) {
+  // The first name is that of newer systems.
+  for (const char* file : {"/topology/core_cpus_list", "/topology/thread_siblings_list"}) {
+    const std::vector<unsigned> siblings = list_in(directory_of(root, cpu) + file);
+    if (contains(siblings, cpu)) return *std::min_element(siblings.begin(), siblings.end());
+  }
+  return cpu;
+}
+
+/// Each value's place among the different values: {7, 3, 7} becomes {1, 0, 1}.
+inline std::vector<unsigned> dense(const std::vector<std::uint32_t>& values) {
+  std::vector<std::uint32_t> sorted(values);
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  std::vector<unsigned> places;
+  places.reserve(values.size());
+  for (const std::uint32_t value : values) {
+    const auto at = std::lower_bound(sorted.begin(), sorted.end(), value);
+    places.push_back(static_cast<unsigned>(at - sorted.begin()));
+  }
+  return places;
+}
+
+/// The lowest value of the faster kind, where the largest step between `values` parts them; 0 if they
+/// are all alike. A value of 0 is not known and says nothing.
+inline std::uint32_t fast_from(std::vector<std::uint32_t> values) {
+  std::sort(values.begin(), values.end());
+  double largest = 1.25;
+  std::uint32_t result = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i - 1] == 0) continue;
+    const double step = static_cast<double>(values[i]) / values[i - 1];
+    if (step < largest) continue;
+    largest = step;
+    result = values[i];
+  }
+  return result;
+}
+
+/// By a number that each CPU has in `file`; false if that does not tell them apart.
+inline bool kinds_by_number(const std::string& root, const char* file,
+                            const std::vector<unsigned>& cpus, std::vector<core_kind>& kinds) {
+  std::vector<std::uint32_t> values;
+  for (const unsigned cpu : cpus) values.push_back(number_in(directory_of(root, cpu) + file, 0));
+  const std::uint32_t fast = fast_from(values);
+  for (std::size_t i = 0; fast != 0 && i < cpus.size(); ++i) {
+    kinds[i] = values[i] == 0      ? core_kind::unknown
+               : values[i] >= fast ? core_kind::performance
+                                   : core_kind::efficiency;
+  }
+  return fast != 0;
+}
+
+/// By the lists of Intel's hybrids; false if there are none.
+inline bool kinds_by_list(const std::string& root, const std::vector<unsigned>& cpus,
+                          std::vector<core_kind>& kinds) {
+  const std::string devices = root + "/sys/devices/";
+  const std::vector<unsigned> fast = list_in(devices + "cpu_core/cpus"),
+                              efficient = list_in(devices + "cpu_atom/cpus"),
+                              tiny = list_in(devices + "cpu_lowpower/cpus");
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    kinds[i] = contains(fast, cpus[i])                                   ? core_kind::performance
+               : contains(efficient, cpus[i]) || contains(tiny, cpus[i]) ? core_kind::efficiency
+                                                                         : core_kind::unknown;
+  }
+  return !fast.empty() || !efficient.empty() || !tiny.empty();
+}
+
+inline std::vector<core_kind> kinds_of(const std::string& root, const std::vector<unsigned>& cpus) {
+  std::vector<core_kind> kinds(cpus.size(), core_kind::unknown);
+  if (!kinds_by_list(root, cpus, kinds) && !kinds_by_number(root, "/cpu_capacity", cpus, kinds)) {
+    kinds_by_number(root, "/cpufreq/cpuinfo_max_freq", cpus, kinds);
+  }
+  return kinds;
+}
+
+}  // namespace topology
+
+/// What the system tells about `cpus`; looks afresh.
+inline cpu_topology read_topology(const std::vector<unsigned>& cpus,
+                                  const std::string& root = std::string()) {
+  std::vector<std::uint32_t> cores, packages;
+  for (const unsigned cpu : cpus) {
+    cores.push_back(topology::first_of_core(root, cpu));
+    // Where the system does not know it says -1, which is no number here.
+    packages.push_back(topology::number_in(
+        topology::directory_of(root, cpu) + "/topology/physical_package_id", 0));
+  }
+  const std::vector<unsigned> core = topology::dense(cores), package = topology::dense(packages);
+  const std::vector<core_kind> kinds = topology::kinds_of(root, cpus);
+  std::vector<unsigned> siblings(cpus.size(), 0);
+  cpu_topology result;
+  result.reserve(cpus.size());
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    result.push_back({cpus[i], core[i], package[i], siblings[core[i]]++, kinds[i]});
+  }
+  return result;
+}
+
+/// The topology of the CPUs that the thread that asked first might run on. Kept: that thread may be
+/// bound to one of them later.
+inline const cpu_topology& usable_topology() {
+  // Never destroyed: a static object's destructor may still make a team.
+  static const cpu_topology& known = *new cpu_topology(read_topology(affinity()));
+  return known;
+}
+
+}  // namespace platform
+}  // namespace lockstep
+
+// lockstep/team/binding.hpp -- the wish where a team's members shall run: a value (layer: team)
+//
+//   binding()          nothing said: the environment decides, else none
+//   binding::none()    members run where the system puts them
+//   binding::close()   one member on each core, on neighbouring cores, fast ones first; then the cores'
+//                      siblings. For members that share data
+//   binding::spread()  as close(), but as far apart as it goes. For members that need memory bandwidth
+//   binding::cpus({})  rank i on the i-th of these CPUs
+// In all of them the CPUs are taken in turns when there are more members than CPUs.
+
+namespace lockstep {
+
+class binding {
+ public:
+  binding() = default;
+  static binding none() { return binding(kind::none); }
+  static binding close() { return binding(kind::close); }
+  static binding spread() { return binding(kind::spread); }
+  /// CPUs by the system's numbers, in the order of ranks; one may stand there several times. An empty
+  /// list is none().
+  static binding cpus(std::vector<unsigned> list) {
+    binding result(list.empty() ? kind::none : kind::list);
+    result.list_ = std::move(list);
+    return result;
+  }
+
+  bool is_unset() const noexcept { return kind_ == kind::unset; }
+  bool is_none() const noexcept { return kind_ == kind::none; }
+  bool is_close() const noexcept { return kind_ == kind::close; }
+  bool is_spread() const noexcept { return kind_ == kind::spread; }
+  bool is_list() const noexcept { return kind_ == kind::list; }
+  /// What cpus() was given; empty for all others.
+  const std::vector<unsigned>& list() const noexcept { return list_; }
+
+  friend bool operator==(const binding& a, const binding& b) {
+    return a.kind_ == b.kind_ && a.list_ == b.list_;
+  }
+  friend bool operator!=(const binding& a, const binding& b) { return !(a == b); }
+
+ private:
+  enum class kind : unsigned char { unset, none, close, spread, list };
+
+  explicit binding(kind which) : kind_(which) {}
+
+  kind kind_ = kind::unset;
+  std::vector<unsigned> list_;
+};
+
+}  // namespace lockstep
+
+// lockstep/team/environment.hpp -- what the user asks of all teams by environment variables (layer: team)
+//
+//   LOCKSTEP_NUM_THREADS   1 to 65536: members of a team whose program names no number
+//   LOCKSTEP_WAIT_POLICY   default | spin | block | hybrid:TIME, TIME as 500ns, 20us, 1ms
+//   LOCKSTEP_PROC_BIND     none | close | spread | a list of CPUs: 0,2,4-7,8-14:2
+//   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
+//
+// Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
+// is told once, on stderr, with the variable's name, and it is ignored. What the program says beats the
+// environment.
+// Reading is pure but for of_process(): it is given the function that looks a variable up.
+
+namespace lockstep {
+namespace environment_text {
+
+/// `text` in quotes, fit for one line of a message: cut, and without control characters.
+inline std::string quoted(const std::string& text) {
+  constexpr std::size_t longest = 60;
+  std::string result = "'";
+  for (std::size_t i = 0; i < text.size() && i < longest; ++i) {
+    const bool is_control = static_cast<unsigned char>(text[i]) < 0x20 || text[i] == 0x7f;
+    result += is_control ? '?' : text[i];
+  }
+  return result.append(text.size() > longest ? "...'" : "'");
+}
+
+/// Without blanks around, in small letters of ASCII whatever the locale.
+inline std::string plain_word(const std::string& text) {
+  std::string word = platform::without_blanks(text);
+  for (char& c : word) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return word;
+}
+
+// Each parse_ function takes a plain_word(); it returns false, and leaves `result` as it was, if that is
+// no value of its kind.
+
+inline bool parse_members(const std::string& word, std::size_t& result) {
+  unsigned long long number = 0;
+  if (!platform::parse_number(word, platform::max_participants, number) || number == 0) {
+    return false;
+  }
+  result = static_cast<std::size_t>(number);
+  return true;
+}
+
+/// "500ns", "20us", "1ms": at most wait_policy::longest_spin().
+inline bool parse_spin_time(const std::string& word, std::chrono::nanoseconds& result) {
+  const std::size_t digits = word.find_first_not_of("0123456789");
+  if (digits == std::string::npos) return false;
+  const std::string unit = word.substr(digits);
+  const unsigned long long scale = unit == "ns"   ? 1
+                                   : unit == "us" ? 1000
+                                   : unit == "ms" ? 1000000
+                                                  : 0;
+  if (scale == 0) return false;
+  const auto most = static_cast<unsigned long long>(wait_policy::longest_spin().count()) / scale;
+  unsigned long long number = 0;
+  if (!platform::parse_number(word.substr(0, digits), most, number)) return false;
+  result = std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(number * scale));
+  return true;
+}
+
+inline bool parse_policy(const std::string& word, wait_policy& result) {
+  const std::string hybrid = "hybrid:";
+  std::chrono::nanoseconds time(0);
+  if (word == "default") {
+    result = wait_policy();
+  } else if (word == "spin") {
+    result = wait_policy::spin();
+  } else if (word == "block") {
+    result = wait_policy::block();
+  } else if (word.compare(0, hybrid.size(), hybrid) == 0 &&
+             parse_spin_time(word.substr(hybrid.size()), time)) {
+    result = wait_policy::hybrid(time);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+inline bool parse_binding(const std::string& word, binding& result) {
+  std::vector<unsigned> cpus;
+  if (word == "none") {
+    result = binding::none();
+  } else if (word == "close") {
+    result = binding::close();
+  } else if (word == "spread") {
+    result = binding::spread();
+  } else if (platform::parse_cpu_list(word, cpus)) {
+    result = binding::cpus(std::move(cpus));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+inline bool parse_switch(const std::string& word, bool& result) {
+  const bool on = word == "1" || word == "true";
+  if (!on && word != "0" && word != "false") return false;
+  result = on;
+  return true;
+}
+
+/// The policy as LOCKSTEP_WAIT_POLICY would name it.
+inline std::string text_of(wait_policy policy) {
+  if (policy.is_adaptive()) return "default";
+  if (policy.is_spin()) return "spin";
+  if (policy.is_block()) return "block";
+  const long long time = policy.spin_time().count();
+  if (time % 1000 != 0) return "hybrid:" + std::to_string(time) + "ns";
+  if (time % 1000000 != 0) return "hybrid:" + std::to_string(time / 1000) + "us";
+  return "hybrid:" + std::to_string(time / 1000000) + "ms";
+}
+
+/// The binding as LOCKSTEP_PROC_BIND would name it; "none" if unset.
+inline std::string text_of(const binding& where) {
+  return where.is_close()    ? "close"
+         : where.is_spread() ? "spread"
+         : where.is_list()   ? platform::cpu_list_text(where.list())
+                             : "none";
+}
+
+}  // namespace environment_text
+
+/// One variable as it was found.
+template <class Value>
+struct environment_variable {
+  const char* name;
+  const char* expected;  ///< what a message says that it must be
+  Value value;           ///< as it is by default unless is_set
+  bool is_set;           ///< to a value that counts
+  std::string given;     ///< in quotes, cut; empty if the variable does not exist or is empty
+  bool is_ignored() const { return !given.empty() && !is_set; }
+
+  environment_variable(const char* its_name, const char* it_must_be, Value by_default)
+      : name(its_name), expected(it_must_be), value(std::move(by_default)), is_set(false) {}
+
+  void read(const char* text, bool (*parse)(const std::string&, Value&)) {
+    const std::string word = environment_text::plain_word(text == nullptr ? "" : text);
+    if (word.empty()) return;
+    given = environment_text::quoted(text);
+    is_set = parse(word, value);
+  }
+  /// "NAME='value'", and why it is ignored if it is; "NAME not set".
+  std::string description() const {
+    if (given.empty()) return std::string(name) + " not set";
+    const std::string text = std::string(name) + "=" + given;
+    return is_set ? text : text + " is ignored: must be " + expected;
+  }
+};
+
+struct environment {
+  environment_variable<std::size_t> members{"LOCKSTEP_NUM_THREADS", "a number from 1 to 65536", 0};
+  environment_variable<wait_policy> policy{
+      "LOCKSTEP_WAIT_POLICY",
+      "default, spin, block or hybrid:TIME, TIME as 500ns, 20us or 1ms, at most 536ms",
+      wait_policy()};
+  environment_variable<binding> bind{
+      "LOCKSTEP_PROC_BIND", "none, close, spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536",
+      binding()};
+  environment_variable<bool> display{"LOCKSTEP_DISPLAY_ENV", "0, 1, false or true", false};
+
+  /// look_up(name) returns the value or null, as std::getenv does.
+  template <class Lookup>
+  static environment read(const Lookup& look_up) {
+    environment result;
+    result.members.read(look_up(result.members.name), environment_text::parse_members);
+    result.policy.read(look_up(result.policy.name), environment_text::parse_policy);
+    result.bind.read(look_up(result.bind.name), environment_text::parse_binding);
+    result.display.read(look_up(result.display.name), environment_text::parse_switch);
+    return result;
+  }
+
+  /// One line for each variable, in a fixed order.
+  std::vector<std::string> descriptions() const {
+    return {members.description(), policy.description(), bind.description(), display.description()};
+  }
+
+  /// What the user has to be told: the descriptions of those that are ignored.
+  std::vector<std::string> complaints() const {
+    const bool ignored[] = {members.is_ignored(), policy.is_ignored(), bind.is_ignored(),
+                            display.is_ignored()};
+    const std::vector<std::string> all = descriptions();
+    std::vector<std::string> result;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (ignored[i]) result.push_back(all[i]);
+    }
+    return result;
+  }
+
+  /// The environment as it was when the process first asked, which is when it hears the complaints.
+  static const environment& of_process() {
+    // Never destroyed: a static object's destructor may still make a team.
+    static const environment& known = *new environment(read_and_complain());
+    return known;
+  }
+
+ private:
+  static environment read_and_complain() {
+    environment result = read([](const char* name) -> const char* { return std::getenv(name); });
+    for (const std::string& line : result.complaints()) {
+      std::fprintf(stderr, "lockstep: %s\n", line.c_str());
+    }
+    return result;
+  }
+};
+
+}  // namespace lockstep
+
+// lockstep/team/team_options.hpp -- what a program says about a team that it makes: a value (layer: team)
+//
+//   lockstep::team team(lockstep::team_options().members(4).bind(lockstep::binding::close()));
+//
+// What is not said here is taken from the environment (environment.hpp), and what is not said there
+// either has its default; see resolve() in placement.hpp.
+
+namespace lockstep {
+
+class team_options {
+ public:
+  using hook = std::function<void(std::size_t rank)>;
+
+  /// Members including the caller, 1 to 65536; 0: not said, one for each usable CPU.
+  team_options& members(std::size_t count) {
+    members_ = count;
+    return *this;
+  }
+  /// How members wait. wait_policy() said here beats the environment as any other.
+  team_options& policy(wait_policy how) {
+    policy_ = how;
+    has_policy_ = true;
+    return *this;
+  }
+  /// Where members run; binding(): not said.
+  team_options& bind(binding where) {
+    bind_ = std::move(where);
+    return *this;
+  }
+  /// What debuggers and messages call the team; the rank is added to the names of its threads.
+  team_options& name(std::string text) {
+    name_ = std::move(text);
+    return *this;
+  }
+  /// Called on each thread that the team starts, with its rank, before its first region: for thread
+  /// local state. Not for rank 0, whose thread is the caller's.
+  team_options& on_start(hook function) {
+    on_start_ = std::move(function);
+    return *this;
+  }
+  /// As on_start(), after the last region.
+  team_options& on_exit(hook function) {
+    on_exit_ = std::move(function);
+    return *this;
+  }
+
+  std::size_t members() const noexcept { return members_; }
+  bool has_policy() const noexcept { return has_policy_; }
+  wait_policy policy() const noexcept { return policy_; }
+  const binding& bind() const noexcept { return bind_; }
+  const std::string& name() const noexcept { return name_; }
+  const hook& on_start() const noexcept { return on_start_; }
+  const hook& on_exit() const noexcept { return on_exit_; }
+
+ private:
+  std::size_t members_ = 0;
+  wait_policy policy_;
+  bool has_policy_ = false;
+  binding bind_;
+  std::string name_ = "lockstep";
+  hook on_start_;
+  hook on_exit_;
+};
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+/// Who had the say.
+enum class decided_by : unsigned char { nobody, environment, program };
+
+/// A team as it is to be made.
+struct resolved_team {
+  std::size_t members = 1;  ///< 1 to 65536
+  wait_policy policy;       ///< when_crowded(is_crowded) already
+  bool is_crowded = false;  ///< more members than the CPUs that they may run on at once
+  binding bind;             ///< never unset
+  /// The CPU of each rank, `members` of them; empty: bind nobody. That of rank 0 is the caller's.
+  std::vector<unsigned> cpu_of_rank;
+  std::vector<unsigned> left_out;  ///< CPUs of a list that this process may not use
+  std::string name;
+  decided_by members_by = decided_by::nobody;
+  decided_by policy_by = decided_by::nobody;
+  decided_by bind_by = decided_by::nobody;
+};
+
+namespace placement {
+
+using platform::cpu_place;
+using platform::cpu_topology;
+
+/// P1 to P3: the order in which CPUs get members; those of one level stand together.
+inline bool is_taken_before(const cpu_place& a, const cpu_place& b) {
+  if (a.sibling != b.sibling) return a.sibling < b.sibling;
+  if (a.kind != b.kind) return a.kind < b.kind;
+  return a.package != b.package ? a.package < b.package : a.core < b.core;
+}
+inline bool is_same_level(const cpu_place& a, const cpu_place& b) {
+  return a.sibling == b.sibling && a.kind == b.kind;
+}
+inline bool is_ranked_before(const cpu_place& a, const cpu_place& b) {
+  if (a.package != b.package) return a.package < b.package;
+  if (a.kind != b.kind) return a.kind < b.kind;
+  return a.core != b.core ? a.core < b.core : a.sibling < b.sibling;
+}
+
+/// The CPUs for `count` members, in the order of ranks. Requires count <= usable.size().
+inline cpu_topology close(cpu_topology usable, std::size_t count) {
+  std::sort(usable.begin(), usable.end(), is_taken_before);
+  usable.resize(count, cpu_place());
+  std::sort(usable.begin(), usable.end(), is_ranked_before);
+  return usable;
+}
+
+/// CPUs of one level and package, and how many of them get members.
+struct package_share {
+  const cpu_place* first;
+  std::size_t size;
+  std::size_t taken;
+};
+
+/// Appends `count` of the CPUs [first, last), which are of one level and sorted by package.
+inline void deal(const cpu_place* first, const cpu_place* last, std::size_t count,
+                 cpu_topology& result) {
+  std::vector<package_share> packages;
+  for (const cpu_place* at = first; at != last; ++at) {
+    if (at == first || at->package != at[-1].package) packages.push_back({at, 0, 0});
+    ++packages.back().size;
+  }
+  for (std::size_t rest = count; rest > 0;) {
+    for (package_share& package : packages) {
+      const bool gets_one = rest > 0 && package.taken < package.size;
+      package.taken += gets_one ? 1 : 0;
+      rest -= gets_one ? 1 : 0;
+    }
+  }
+  const std::size_t end = result.size() + count;
+  for (std::size_t turn = 0; result.size() < end; ++turn) {
+    for (const package_share& package : packages) {
+      if (turn >= package.taken) continue;
+      result.push_back(package.first[turn * package.size / package.taken]);
+    }
+  }
+}
+
+/// As close().
+inline cpu_topology spread(cpu_topology usable, std::size_t count) {
+  std::sort(usable.begin(), usable.end(), is_taken_before);
+  cpu_topology result;
+  result.reserve(count);
+  for (std::size_t i = 0; result.size() < count;) {
+    std::size_t end = i + 1;
+    while (end < usable.size() && is_same_level(usable[i], usable[end])) ++end;
+    const std::size_t wanted = count - result.size();
+    deal(&usable[i], usable.data() + end, wanted < end - i ? wanted : end - i, result);
+    i = end;
+  }
+  return result;
+}
+
+/// A list parted into CPUs that are usable and others.
+struct parted_list {
+  std::vector<unsigned> usable;
+  std::vector<unsigned> left_out;
+};
+inline parted_list part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list) {
+  std::vector<bool> is_usable(platform::max_cpus, false);
+  for (const cpu_place& place : usable) {
+    if (place.cpu < is_usable.size()) is_usable[place.cpu] = true;
+  }
+  parted_list result;
+  for (const unsigned cpu : list) {
+    const bool fits = cpu < is_usable.size() && is_usable[cpu];
+    (fits ? result.usable : result.left_out).push_back(cpu);
+  }
+  return result;
+}
+
+/// The CPU of each rank; empty if nobody is to be bound, or there is no usable CPU for it.
+inline std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
+                                  const binding& where) {
+  std::vector<unsigned> order;
+  if (where.is_list()) {
+    order = part_by_use(usable, where.list()).usable;
+  } else if (where.is_close() || where.is_spread()) {
+    const std::size_t count = members < usable.size() ? members : usable.size();
+    for (const cpu_place& place : where.is_close() ? close(usable, count) : spread(usable, count)) {
+      order.push_back(place.cpu);
+    }
+  }
+  if (order.empty()) return order;
+  std::vector<unsigned> result(members);
+  for (std::size_t rank = 0; rank < members; ++rank) result[rank] = order[rank % order.size()];
+  return result;
+}
+
+inline std::size_t count_different(std::vector<unsigned> values) {
+  std::sort(values.begin(), values.end());
+  return static_cast<std::size_t>(std::unique(values.begin(), values.end()) - values.begin());
+}
+
+/// Who decides where the members of a team run.
+inline decided_by who_binds(const team_options& options, const environment& variables) {
+  if (!options.bind().is_unset()) return decided_by::program;
+  return variables.bind.is_set ? decided_by::environment : decided_by::nobody;
+}
+inline binding binding_of(const team_options& options, const environment& variables) {
+  const decided_by who = who_binds(options, variables);
+  return who == decided_by::program       ? options.bind()
+         : who == decided_by::environment ? variables.bind.value
+                                          : binding::none();
+}
+
+/// At most one member for each of the CPUs that are usable at once, and of a list's.
+inline std::size_t default_members(std::size_t usable, const std::vector<unsigned>& list) {
+  const std::size_t listed = list.empty() ? usable : count_different(list);
+  const std::size_t count = listed < usable ? listed : usable;
+  return count < platform::max_participants ? count : platform::max_participants;
+}
+
+}  // namespace placement
+
+/// The team that `options` and the environment ask for, on a machine with that many CPUs usable at once
+/// and that topology; `cpus` may be empty where nobody is to be bound. Pure. Fails if options.members()
+/// is above 65536.
+inline resolved_team resolve(const team_options& options, const environment& variables,
+                             std::size_t usable, const platform::cpu_topology& cpus) {
+  resolved_team result;
+  result.name = options.name();
+  result.bind = placement::binding_of(options, variables);
+  result.bind_by = placement::who_binds(options, variables);
+  placement::parted_list parts = placement::part_by_use(cpus, result.bind.list());
+  result.left_out = std::move(parts.left_out);
+
+  if (options.members() != 0) {
+    result.members = platform::checked_count("lockstep::team", "members", options.members());
+    result.members_by = decided_by::program;
+  } else if (variables.members.is_set) {
+    result.members = variables.members.value;
+    result.members_by = decided_by::environment;
+  } else {
+    result.members = placement::default_members(usable, parts.usable);
+  }
+
+  result.cpu_of_rank = placement::plan(cpus, result.members, result.bind);
+  result.is_crowded =
+      result.members > usable || (!result.cpu_of_rank.empty() &&
+                                  result.members > placement::count_different(result.cpu_of_rank));
+  if (options.has_policy() || variables.policy.is_set) {
+    result.policy = options.has_policy() ? options.policy() : variables.policy.value;
+    result.policy_by = options.has_policy() ? decided_by::program : decided_by::environment;
+  }
+  result.policy = result.policy.when_crowded(result.is_crowded);
+  return result;
+}
+
+namespace placement {
+
+/// Says once which CPUs of LOCKSTEP_PROC_BIND are not usable.
+inline void complain_once(const resolved_team& made, const environment& variables) {
+  if (made.bind_by != decided_by::environment || made.left_out.empty()) return;
+  static const int printed = std::fprintf(
+      stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
+      variables.bind.given.c_str(), platform::cpu_list_text(made.left_out).c_str());
+  static_cast<void>(printed);
+}
+
+}  // namespace placement
+
+/// The same for this process and machine; looks at the machine's topology only where members are bound.
+inline resolved_team resolve(const team_options& options) {
+  const environment& variables = environment::of_process();
+  const bool binds = !placement::binding_of(options, variables).is_none();
+  resolved_team result = resolve(options, variables, usable_cpus(),
+                                 binds ? platform::usable_topology() : platform::cpu_topology());
+  placement::complain_once(result, variables);
+  return result;
+}
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+class team_core {
+ public:
+  explicit team_core(const resolved_team& made)
+      : size_(made.members),
+        group_(size_, made.policy, stop_),
+        forks_(fork_tree(size_), made.policy, way_of(made)),
+        callers_(made.policy),
+        errors_(size_),
+        region_{this, nullptr} {}
+  team_core(const team_core&) = delete;
+  team_core& operator=(const team_core&) = delete;
+
+  std::size_t size() const noexcept { return size_; }
+  wait_policy policy() const noexcept { return group_.barrier.policy(); }
+  caller_queue& callers() noexcept { return callers_; }
+  bool is_inside() const noexcept { return nesting::is_inside(this); }
+
+  /// Runs f on the first `size` members; then finish(group, head), still in the caller's turn, unless the
+  /// region was stopped. False if it was. Requires: the caller's turn, not inside, workers there if size > 1.
+  template <class Function, class Finish>
+  bool run(std::size_t size, Function& f, Finish finish) {
+    const region_head head = begin(size);
+    if (size > 1) forks_.announce(head, f);
+    // Not through the line just published: it is on its way to the others.
+    perform(0, head, f);
+    return end(head, finish);
+  }
+
+  /// The two halves of run() for f on all members: a region that is open between them.
+  template <class Function>
+  void start(Function& f) {
+    started_.what.assign(f);
+    started_.head = begin(size_);
+    if (size_ > 1) forks_.announce(started_.head, f);
+    before_start_ = nesting::innermost();
+    nesting::innermost() = &region_;
+    is_started_ = true;
+  }
+  /// True if the calling thread has started a region that it has not joined, and is in no other.
+  bool can_join() const noexcept { return is_started_ && nesting::innermost() == &region_; }
+  bool join() {
+    is_started_ = false;
+    nesting::innermost() = before_start_;
+    perform(0, started_.head, started_.what);
+    return end(started_.head, [](group&, const region_head&) {});
+  }
+
+  /// A region of one inside a region of this team.
+  template <class Function>
+  static bool run_alone(Function& f) {
+    stop_source stop;
+    member_state own;
+    own.place.region = 1;
+    member self(seat(own, stop));
+    f(self);
+    return !stop.requested(1);
+  }
+
+  /// What a worker does until close().
+  void work(std::size_t rank) {
+    while (region_line* const order = forks_.next(rank)) {
+      forks_.relay(rank, *order);
+      if (rank < order->head.size) perform(rank, order->head, order->what);
+      forks_.collect(rank, order->head.size);
+      forks_.report(rank);
+    }
+  }
+  void close() { forks_.close(); }
+  /// While no worker lives: those that are started next begin at the beginning.
+  void reopen() noexcept { forks_.reset(); }
+
+  /// Stops the region that runs, if any. Any thread.
+  void request_stop() {
+    const std::uint32_t region = running_.load(platform::memory_order_relaxed);  // 2
+    if (region != 0) stop_.request(region);
+  }
+
+  /// In a child process, which has none of the workers. A region that the calling thread is in is stopped;
+  /// any other has ended.
+  void forget_others() noexcept {
+    const bool in_region = is_inside();
+    callers_.forget_others(in_region);
+    forks_.reset();
+    stop_.forget_others();
+    if (in_region) {
+      request_stop();
+    } else {
+      running_.store(0, platform::memory_order_relaxed);  // 1
+      group_.end(true);
+    }
+  }
+
+ private:
+  static fork_board::way way_of(const resolved_team& made) noexcept {
+    return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
+                                                                     : fork_board::way::direct;
+  }
+
+  region_head begin(std::size_t size) noexcept {
+    if (++number_ == 0) number_ = 1;
+    stop_.begin(number_);
+    running_.store(number_, platform::memory_order_relaxed);  // 1
+    if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
+    return region_head{number_, static_cast<std::uint32_t>(size), group_.begin(size)};
+  }
+
+  template <class Finish>
+  bool end(const region_head& head, Finish finish) {
+    if (head.size > 1) forks_.collect(0, head.size);
+    running_.store(0, platform::memory_order_relaxed);  // 1
+    const bool was_stopped = stop_.requested(head.region);
+    group_.end(was_stopped);
+    if (was_stopped) {
+      rethrow_first_error();
+    } else {
+      finish(group_, head);
+    }
+    return !was_stopped;
+  }
+
+  /// This member's part of a region.
+  template <class Function>
+  void perform(std::size_t rank, const region_head& head, Function& f) {
+    const nesting::inside here(region_);
+    member self(seat(group_.enter(rank, head.size, head.region, head.phase), group_));
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+      f(self);
+    } catch (const region_stopped&) {
+      if (!stop_.requested(head.region)) fail(rank, head);  // that of another region
+    } catch (...) {
+      fail(rank, head);
+    }
+#else
+    f(self);
+#endif
+  }
+
+#if LOCKSTEP_HAS_EXCEPTIONS
+  void fail(std::size_t rank, const region_head& head) {
+    errors_[rank] = std::current_exception();
+    stop_.request(head.region);
+  }
+#endif
+
+  void rethrow_first_error() {
+#if LOCKSTEP_HAS_EXCEPTIONS
+    std::exception_ptr first;
+    for (std::exception_ptr& error : errors_) {
+      if (error && !first) first = error;
+      error = nullptr;
+    }
+    if (first) std::rethrow_exception(first);
+#endif
+  }
+
+  struct started_region {
+    region_head head;
+    job what;
+  };
+
+  platform::line_gap before_;
+  const std::size_t size_;
+  stop_source stop_;
+  group group_;
+  fork_board forks_;
+  caller_queue callers_;
+  // The caller's own.
+  std::vector<std::exception_ptr> errors_;
+  nesting::region region_;
+  std::uint32_t number_ = 0;
+  platform::wait_word running_{0};
+  const nesting::region* before_start_ = nullptr;
+  started_region started_ = {};
+  bool is_started_ = false;
+  platform::line_gap after_;
+};
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+class external_team : public one_liners<external_team>, private platform::fork_listener {
+ public:
+  /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
+  explicit external_team(std::size_t members, wait_policy policy = wait_policy())
+      : core_(resolve(
+            team_options()
+                .members(platform::checked_count("lockstep::external_team", "members", members))
+                .policy(policy))),
+        claimed_(members) {}
+  /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
+  /// serve any more.
+  ~external_team() {
+    release();
+    for (std::size_t rank = 1; rank < size() && !is_child_; ++rank) {
+      if (claimed_[rank].load(platform::memory_order_relaxed) != 0) left_.acquire();  // 2
+    }
+  }
+  external_team(const external_team&) = delete;
+  external_team& operator=(const external_team&) = delete;
+
+  std::size_t size() const noexcept { return core_.size(); }
+  wait_policy policy() const noexcept { return core_.policy(); }
+
+  /// The calling thread is member `rank` of every region until release(). Fails if rank is 0 (that is who calls run()),
+  /// is not below size(), or is taken.
+  void serve(std::size_t rank) {
+    platform::checked_rank("lockstep::external_team::serve", "members", rank, size());
+    if (rank == 0 || claimed_[rank].exchange(1, platform::memory_order_relaxed) != 0) {  // 1
+      platform::fail<std::invalid_argument>(
+          "lockstep::external_team::serve: rank 0 is the caller of run(), and each other rank is "
+          "for one thread; give every thread a rank of its own, from 1 on");
+    }
+    core_.work(rank);
+    left_.release();
+  }
+
+  /// Every serve() returns, now and in future. Any thread may call it while no region runs.
+  void release() { core_.close(); }
+
+  /// As team's.
+  template <class Function>
+  bool run(Function&& f) {
+    return run_then(size(), f, nothing());
+  }
+  template <class Function>
+  bool run(std::size_t k, Function&& f) {
+    if (k == 0 || k > size()) {
+      platform::fail_range("lockstep::external_team::run", "members", k, 1, size());
+    }
+    return run_then(k, f, nothing());
+  }
+  void request_stop() { core_.request_stop(); }
+
+ private:
+  friend class one_liners<external_team>;
+
+  struct nothing {
+    void operator()(group&, const region_head&) const noexcept {}
+  };
+
+  template <class Function, class Finish>
+  bool run_then(std::size_t k, Function&& f, Finish finish) {
+    if (core_.is_inside()) return team_core::run_alone(f);
+    if (is_child_ && k > 1) {
+      platform::fail<std::logic_error>(
+          "lockstep::external_team::run: this is a child process, which has none of the serving "
+          "threads; make a new team");
+    }
+    const caller_turn mine(core_.callers());
+    return core_.run(k, f, finish);
+  }
+
+  void in_child() noexcept override {
+    is_child_ = true;
+    core_.forget_others();
+  }
+
+  team_core core_;
+  platform::aligned_array<platform::wait_word> claimed_;
+  semaphore left_{0};
+  bool is_child_ = false;
 };
 
 }  // namespace lockstep
@@ -5153,357 +9415,26 @@ inline void swap(joinable_thread& a, joinable_thread& b) noexcept { a.swap(b); }
 // run() happens before every call; every call happens before the return of run(). The caller is member
 // 0; the other members are threads that the team starts once and keeps. Between regions they wait by
 // the team's policy: with the default they sleep after about 50 us and use no CPU.
-// run() allocates nothing and takes no lock. For primitives by themselves see sync/.
+// run() allocates nothing and takes no lock. What members can do is in member.hpp. For threads of your own see
+// external_team.hpp.
 //
 //   T1  One region at a time: outside threads that call run() together are served in the order of their
 //       calls.
 //   T2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
-//       as the only member of its region: it would wait for itself otherwise.
-//   T3  An exception leaves the team usable: members that wait in sync_threads() are released (it
-//       returns false), all calls are awaited, then run() rethrows the exception of the lowest rank.
-//   T4  A thread that cannot be started ends the constructor with std::system_error, after those that
-//       were started have ended.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
-//   2  serving.store      release  3      the next region comes after this one
-//   3  serving.load       acquire  2      the other half
-//   4  serving.load       relaxed  -      own word while being served
+//       as the only member of its region: it would wait for itself otherwise. So do the parallel_ functions.
+//   T3  An exception leaves the team usable: members that wait in the region are released, all calls are
+//       awaited, then run() rethrows the exception of the lowest rank.
+//   T4  A thread that cannot be started ends the constructor (or the run() that resumes) with
+//       std::system_error, after those that were started have ended.
+//   T5  In a child process of fork() the team starts its threads anew for its first region. A region
+//       that the forking thread was in is stopped there: see docs/faq.md.
+//   T6  What only an outside thread may call fails, from inside a region, with std::logic_error.
 //
 // Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
-//        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller. Two members
-//        uncrowded: two line transfers in a row.
+//        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
+//        members along a tree (fork_board.hpp). Two members uncrowded: two line transfers in a row.
 
-// lockstep/team/job.hpp -- a callable small enough to travel with the phase that announces it (layer: team)
-//
-// A job calls f(member&). A closure that is small, trivially copyable and callable while const is copied
-// into the job: whoever fetches the job's cache line has all it needs. Any other is called through a
-// pointer, and must live until the last call has returned. No allocation either way.
-
-// lockstep/team/member.hpp -- what a team's function sees of itself (layer: team)
-
-// lockstep/team/schedule.hpp -- who does which part of a range: pure functions (layer: team)
-
-namespace lockstep {
-
-/// The half-open range [first, last).
-struct index_range {
-  std::size_t first;
-  std::size_t last;
-};
-
-/// The contiguous block of member `rank` of `size`: blocks cover [first, last) in rank order without
-/// gap or overlap, and their lengths differ by one at most, the longer ones first. Empty if last <= first.
-/// Requires rank < size.
-constexpr index_range static_block(std::size_t first, std::size_t last, std::size_t rank,
-                                   std::size_t size) noexcept {
-  // One expression, as C++11 wants it: quotient * rank + min(rank, remainder) after the start.
-  return last <= first
-             ? index_range{first, first}
-             : index_range{
-                   first + (last - first) / size * rank +
-                       (rank < (last - first) % size ? rank : (last - first) % size),
-                   first + (last - first) / size * (rank + 1) +
-                       (rank + 1 < (last - first) % size ? rank + 1 : (last - first) % size)};
-}
-
-}  // namespace lockstep
-
-namespace lockstep {
-
-class member {
- public:
-  member(std::size_t rank, std::size_t size, barrier* common) noexcept
-      : rank_(rank), size_(size), common_(common) {}
-  member(const member&) = delete;
-  member& operator=(const member&) = delete;
-
-  /// 0 to size() - 1; the thread that called run() is 0.
-  std::size_t rank() const noexcept { return rank_; }
-  std::size_t size() const noexcept { return size_; }
-
-  /// Blocks until every member of the region has called it as often as this one. What happens before
-  /// any member's call happens before every member's return. False if another member has left the
-  /// region by an exception: leave it too, for nobody waits for anybody any more.
-  /// Requires: all members call it equally often.
-  bool sync_threads() { return size_ == 1 || common_->arrive_and_wait(rank_); }
-
-  /// Calls f(first, last) once with this member's contiguous block, unless that is empty. No member
-  /// waits for another: where the next step reads what others wrote, call sync_threads() in between.
-  template <class Function>
-  void for_range(std::size_t first, std::size_t last, Function&& f) {
-    const index_range block = static_block(first, last, rank_, size_);
-    if (block.first < block.last) f(block.first, block.last);
-  }
-
- private:
-  const std::size_t rank_;
-  const std::size_t size_;
-  barrier* const common_;
-};
-
-}  // namespace lockstep
-
-namespace lockstep {
-
-class job {
- public:
-  /// With a phase and a pointer before it, a job fills one cache line of 64 bytes.
-  static constexpr std::size_t closure_size = 40;
-
-  template <class Function>
-  void assign(Function& f) noexcept {
-    assign(f, std::integral_constant<bool, travels<Function>::value>());
-  }
-  void operator()(member& self) { call_(*this, self); }
-
- private:
-  template <class Function>
-  struct const_callable {
-    template <class F>
-    static auto test(int)
-        -> decltype(std::declval<const F&>()(std::declval<member&>()), std::true_type());
-    template <class F>
-    static std::false_type test(...);
-    static constexpr bool value = decltype(test<Function>(0))::value;
-  };
-  template <class Function, bool IsClass = std::is_class<Function>::value>
-  struct travels : std::false_type {};
-  template <class Function>
-  struct travels<Function, true> {
-    static constexpr bool value =
-        std::is_trivially_copyable<Function>::value &&
-        std::is_trivially_destructible<Function>::value && const_callable<Function>::value &&
-        sizeof(Function) <= closure_size && alignof(Function) <= alignof(void*);
-  };
-
-  template <class Function>
-  void assign(Function& f, std::true_type /*travels*/) noexcept {
-    using closure = typename std::remove_const<Function>::type;
-    ::new (static_cast<void*>(closure_)) closure(f);
-    call_ = [](job& self, member& who) { (*reinterpret_cast<const closure*>(self.closure_))(who); };
-  }
-  template <class Function>
-  void assign(Function& f, std::false_type /*stays*/) noexcept {
-    using pointer = Function*;
-    ::new (static_cast<void*>(closure_)) pointer(&f);
-    call_ = [](job& self, member& who) { (**reinterpret_cast<pointer*>(self.closure_))(who); };
-  }
-
-  void (*call_)(job&, member&) = nullptr;
-  alignas(void*) unsigned char closure_[closure_size];
-};
-
-}  // namespace lockstep
-
-namespace lockstep {
-
-class team {
- public:
-  /// One member per usable CPU.
-  team() : team(usable_cpus()) {}
-
-  /// Fails if members is 0 or above 65536.
-  explicit team(std::size_t members, wait_policy policy = wait_policy())
-      : size_(platform::checked_count("lockstep::team", "members", members)),
-        policy_(policy.when_crowded(members > usable_cpus())),
-        common_(new barrier(members, policy)),
-        errors_(members),
-        forks_(1, members - 1, policy_, 0),
-        joins_(members - 1, 1, policy_, 0) {
-    start_workers();
-  }
-  /// Requires: no region runs.
-  ~team() { stop_workers(); }
-  team(const team&) = delete;
-  team& operator=(const team&) = delete;
-
-  std::size_t size() const noexcept { return size_; }
-
-  /// Calls f(member&) once on every member; returns when all have returned. See T1 to T3.
-  template <class Function>
-  void run(Function&& f) {
-    if (is_inside()) {
-      member alone(0, 1, nullptr);
-      f(alone);
-      return;
-    }
-    const turn mine(*this);
-    renew_barrier();
-    const region nested{this, innermost()};
-    order& next = forks_.payload(0);
-    next.where = &nested;
-    next.what.assign(f);
-    forks_.advance(0);
-    // Not through the line just published: it is on its way to the others.
-    perform(0, nested, f);
-    joins_.wait_until(0, 0, size_ - 1, deadline::never());
-    rethrow_first_error();
-  }
-
-  /// Calls f(i) for every i of [first, last), in contiguous blocks by rank.
-  template <class Function>
-  void parallel_for(std::size_t first, std::size_t last, Function&& f) {
-    run([&](member& self) {
-      self.for_range(first, last, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) f(i);
-      });
-    });
-  }
-
- private:
-  /// Outside threads that want to run a region. On a line of its own: callers write it, members do not
-  /// need it.
-  struct caller_queue {
-    platform::wait_word tickets{0};
-    platform::wait_word serving{0};
-    sleeper_mark mark;
-  };
-
-  /// A place in the queue of outside threads, kept while the region runs.
-  class turn {
-   public:
-    explicit turn(team& of) : team_(of) {
-      number_ = queue().tickets.fetch_add(1, platform::memory_order_relaxed);  // 1
-      wait_history history = {};
-      wait_engine::wait(*this, of.policy_, history);
-    }
-    ~turn() {
-      const std::uint32_t next = queue().serving.load(platform::memory_order_relaxed) + 1;  // 4
-      queue().serving.store(next, platform::memory_order_release);                          // 2
-      queue().mark.notify(fence_payer_of(team_.policy_));
-    }
-    turn(const turn&) = delete;
-    turn& operator=(const turn&) = delete;
-
-    bool ready() const noexcept {
-      return queue().serving.load(platform::memory_order_acquire) == number_;  // 3
-    }
-    void sleep(deadline until) { queue().mark.sleep(*this, until, fence_payer_of(team_.policy_)); }
-
-   private:
-    caller_queue& queue() const noexcept { return team_.queue_[0].value; }
-
-    team& team_;
-    std::uint32_t number_;
-  };
-
-  /// A region and the one it was called from: a list on the callers' stacks, the same for all members.
-  struct region {
-    const team* owner;
-    const region* outer;
-  };
-  /// What travels on the line of the fork's phase.
-  struct order {
-    const region* where = nullptr;
-    job what;
-  };
-  static_assert(sizeof(order) <= 64 - alignof(order), "phase, region and job share a cache line");
-
-  /// The region the calling thread is in, if any.
-  static const region*& innermost() noexcept {
-    return platform::per_thread<const region*, struct name_of_innermost>();
-  }
-  bool is_inside() const noexcept {
-    const region* at = innermost();
-    while (at != nullptr && at->owner != this) at = at->outer;
-    return at != nullptr;
-  }
-
-  /// This member's part of a region.
-  template <class Function>
-  void perform(std::size_t rank, const region& where, Function& f) {
-    const region* const before = innermost();
-    innermost() = &where;
-    member self(rank, size_, common_.get());
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-      f(self);
-    } catch (...) {
-      errors_[rank] = std::current_exception();
-      common_->terminate();
-    }
-#else
-    f(self);
-#endif
-    innermost() = before;
-  }
-
-  void rethrow_first_error() {
-#if LOCKSTEP_HAS_EXCEPTIONS
-    if (!common_->terminated()) return;
-    std::exception_ptr first;
-    for (std::exception_ptr& error : errors_) {
-      if (error && !first) first = error;
-      error = nullptr;
-    }
-    std::rethrow_exception(first);
-#endif
-  }
-
-  /// After a region that an exception has ended. Not at its end, where there may be no memory for it.
-  void renew_barrier() {
-    if (common_->terminated()) common_.reset(new barrier(size_, common_->policy()));
-  }
-
-  void work(std::size_t rank) {
-    char name[32];
-    std::snprintf(name, sizeof name, "lockstep %zu", rank);
-    platform::name_this_thread(name);
-    while (forks_.wait_until(rank - 1, 0, 1, deadline::never()) == wait_status::ready) {
-      order& given = forks_.payload(0);
-      perform(rank, *given.where, given.what);
-      joins_.advance(rank - 1);
-    }
-  }
-
-  void start_workers() {
-    workers_.reserve(size_ - 1);
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-      start_each_worker();
-    } catch (const std::system_error& error) {
-      const std::size_t started = workers_.size();
-      stop_workers();
-      char message[160];
-      std::snprintf(
-          message, sizeof message,
-          "lockstep::team: the system refused thread %zu of %zu; ask for fewer members or "
-          "raise the limit on threads",
-          started + 1, size_ - 1);
-      throw std::system_error(error.code(), message);
-    } catch (...) {  // no memory for a thread
-      stop_workers();
-      throw;
-    }
-#else
-    start_each_worker();
-#endif
-  }
-  void start_each_worker() {
-    for (std::size_t rank = 1; rank < size_; ++rank) {
-      workers_.emplace_back([this, rank] { work(rank); });
-    }
-  }
-  void stop_workers() {
-    forks_.terminate();
-    for (platform::thread& worker : workers_) worker.join();
-    workers_.clear();
-  }
-
-  platform::line_gap before_;  // joins_ brings the gap behind
-  const std::size_t size_;
-  const wait_policy policy_;
-  std::unique_ptr<barrier> common_;
-  std::vector<std::exception_ptr> errors_;
-  std::vector<platform::thread> workers_;
-  platform::aligned_array<platform::padded<caller_queue>> queue_{1};
-  basic_phase_board<order> forks_;
-  phase_board joins_;
-};
-
-}  // namespace lockstep
+// lockstep/team/display.hpp -- what LOCKSTEP_DISPLAY_ENV=1 prints: what was decided, and why (layer: team)
 
 // lockstep/wait/build_info.hpp -- how the library was built and what it found here (layer: wait)
 //
@@ -5558,5 +9489,348 @@ inline std::string to_string(const build_information& info) {
   add("diagnoses misuse", info.diagnoses_misuse ? "yes" : "no");
   return text;
 }
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+/// What a machine grants to a process.
+struct granted_cpus {
+  std::size_t usable;           ///< at once: affinity cut by the quota
+  double quota;                 ///< in CPUs; negative: none
+  platform::cpu_topology cpus;  ///< those of the affinity; empty if unknown
+};
+
+namespace display_text {
+
+inline std::string counted(std::size_t count, const char* one, const char* several) {
+  return std::to_string(count) + " " + (count == 1 ? one : several);
+}
+
+inline std::string usable_line(const granted_cpus& machine) {
+  std::vector<unsigned> cpus;
+  for (const platform::cpu_place& place : machine.cpus) cpus.push_back(place.cpu);
+  char quota[48] = "no quota";
+  if (machine.quota >= 0) std::snprintf(quota, sizeof quota, "quota %.2f", machine.quota);
+  const std::string affinity =
+      cpus.empty() ? "unknown"
+                   : std::to_string(cpus.size()) + " (" + platform::cpu_list_text(cpus) + ")";
+  return "usable CPUs: " + std::to_string(machine.usable) + ": affinity " + affinity + ", " + quota;
+}
+
+inline std::string cores_line(const platform::cpu_topology& cpus) {
+  std::size_t cores = 0, packages = 0, of_kind[3] = {};
+  for (const platform::cpu_place& place : cpus) {
+    if (place.sibling != 0) continue;
+    ++cores;
+    ++of_kind[static_cast<std::size_t>(place.kind)];
+    if (place.package + std::size_t{1} > packages) packages = place.package + std::size_t{1};
+  }
+  std::string text =
+      "cores: " + std::to_string(cores) + " in " + counted(packages, "package", "packages");
+  const platform::core_kind kinds[] = {platform::core_kind::performance,
+                                       platform::core_kind::efficiency,
+                                       platform::core_kind::unknown};
+  const char* separator = ", by kind: ";
+  for (const platform::core_kind kind : kinds) {
+    const std::size_t count = of_kind[static_cast<std::size_t>(kind)];
+    if (count == 0) continue;
+    text += separator + std::to_string(count) + " " + platform::text_of(kind);
+    separator = ", ";
+  }
+  return text;
+}
+
+inline std::string reason(decided_by who, const char* variable) {
+  return who == decided_by::program       ? ", said by the program"
+         : who == decided_by::environment ? std::string(", by ") + variable
+                                          : std::string(", by default");
+}
+
+/// "0 1 2 3", cut: who has more members sees how it goes on.
+inline std::string cpus_by_rank(const std::vector<unsigned>& cpus) {
+  constexpr std::size_t most = 256;
+  std::string text;
+  for (std::size_t rank = 0; rank < cpus.size() && rank < most; ++rank) {
+    text += " " + std::to_string(cpus[rank]);
+  }
+  return cpus.size() > most ? text + " ..." : text;
+}
+
+}  // namespace display_text
+
+/// Several lines, each with a newline; pure. `made` came from these variables and this machine.
+inline std::string describe(const resolved_team& made, const environment& variables,
+                            const granted_cpus& machine, const build_information& build) {
+  using namespace display_text;
+  using environment_text::text_of;
+  std::string text = std::string("lockstep ") + build.version + ", the first team:\n";
+  const auto add = [&text](const std::string& line) { text += "  " + line + "\n"; };
+  add(usable_line(machine));
+  add(cores_line(machine.cpus));
+  add("team: " + environment_text::quoted(made.name) + ", " +
+      counted(made.members, "member", "members") +
+      (made.members_by == decided_by::nobody ? ", one for each CPU"
+                                             : reason(made.members_by, variables.members.name)) +
+      (made.is_crowded ? "; crowded: more members than CPUs for them" : ""));
+  add("wait policy: " + text_of(made.policy) + reason(made.policy_by, variables.policy.name));
+  add("binding: " + text_of(made.bind) + reason(made.bind_by, variables.bind.name));
+  if (!made.cpu_of_rank.empty()) add("CPU of each rank:" + cpus_by_rank(made.cpu_of_rank));
+  if (made.cpu_of_rank.empty() && !made.bind.is_none()) add("CPU of each rank: none usable");
+  if (!made.left_out.empty()) {
+    add("not usable, left out: " + platform::cpu_list_text(made.left_out));
+  }
+  add(std::string("futex: ") + build.futex);
+  add(std::string("process fence: ") + build.process_fence);
+  for (const std::string& line : variables.descriptions()) add(line);
+  return text;
+}
+
+/// Prints the description of the first team that comes here to stderr, if LOCKSTEP_DISPLAY_ENV asks.
+inline void display_first_team(const resolved_team& made) {
+  const environment& variables = environment::of_process();
+  if (!variables.display.value) return;
+  static const bool printed = [&] {
+    const granted_cpus machine{usable_cpus(), platform::cgroup::quota(),
+                               platform::usable_topology()};
+    const std::string text = describe(made, variables, machine, build_info());
+    return std::fputs(text.c_str(), stderr) >= 0;
+  }();
+  static_cast<void>(printed);
+}
+
+}  // namespace lockstep
+
+// lockstep/team/team_threads.hpp -- the threads that a team starts and keeps (layer: team)
+//
+//   Y1  A thread that cannot be started ends start() with std::system_error, after those that were
+//       started have ended.
+//   Y2  In a child process the threads are not there: forget() lets go of their handles, unjoined.
+
+namespace lockstep {
+
+class team_threads {
+ public:
+  /// For the members from 1 on of `core`, which outlives this object.
+  team_threads(team_core& core, std::string name, std::vector<unsigned> cpu_of_rank,
+               team_options::hook on_start, team_options::hook on_exit)
+      : core_(core),
+        name_(std::move(name)),
+        cpu_of_rank_(std::move(cpu_of_rank)),
+        on_start_(std::move(on_start)),
+        on_exit_(std::move(on_exit)) {}
+  ~team_threads() { stop(); }
+  team_threads(const team_threads&) = delete;
+  team_threads& operator=(const team_threads&) = delete;
+
+  bool are_there() const noexcept { return threads_ != nullptr; }
+
+  void start() {
+    core_.reopen();
+    threads_.reset(new std::vector<platform::thread>);
+    threads_->reserve(core_.size() - 1);
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+      start_each();
+    } catch (const std::system_error& error) {
+      const std::size_t started = threads_->size();
+      stop();
+      char message[160];
+      std::snprintf(message, sizeof message,
+                    "lockstep::team: the system refused thread %zu of %zu; ask for fewer members "
+                    "or raise the limit on threads",
+                    started + 1, core_.size() - 1);
+      throw std::system_error(error.code(), message);
+    } catch (...) {  // no memory for a thread
+      stop();
+      throw;
+    }
+#else
+    start_each();
+#endif
+  }
+
+  /// Ends the threads, if they are there. Requires: no region runs.
+  void stop() {
+    if (!are_there()) return;
+    core_.close();
+    for (platform::thread& each : *threads_) each.join();
+    threads_.reset();
+  }
+
+  void forget() noexcept { threads_.release(); }
+
+ private:
+  void start_each() {
+    for (std::size_t rank = 1; rank < core_.size(); ++rank) {
+      threads_->emplace_back([this, rank] { run(rank); });
+    }
+  }
+
+  void run(std::size_t rank) {
+    platform::name_this_thread((name_ + ' ' + std::to_string(rank)).c_str());
+    if (!cpu_of_rank_.empty()) platform::pin_this_thread(cpu_of_rank_[rank]);
+    if (on_start_) on_start_(rank);
+    core_.work(rank);
+    if (on_exit_) on_exit_(rank);
+  }
+
+  team_core& core_;
+  const std::string name_;
+  const std::vector<unsigned> cpu_of_rank_;
+  const team_options::hook on_start_;
+  const team_options::hook on_exit_;
+  std::unique_ptr<std::vector<platform::thread>> threads_;
+};
+
+}  // namespace lockstep
+
+namespace lockstep {
+
+class team : public one_liners<team>, private platform::fork_listener {
+ public:
+  /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
+  team() : team(team_options()) {}
+
+  /// Fails if members is 0 or above 65536.
+  explicit team(std::size_t members)
+      : team(
+            team_options().members(platform::checked_count("lockstep::team", "members", members))) {
+  }
+  team(std::size_t members, wait_policy policy)
+      : team(team_options()
+                 .members(platform::checked_count("lockstep::team", "members", members))
+                 .policy(policy)) {}
+  explicit team(const team_options& options) : team(options, resolve(options)) {}
+
+  /// Requires: no region runs. From inside one of its own regions it ends the program with a message:
+  /// it would wait for itself.
+  ~team() {
+    if (core_.is_inside()) end_of_program("destroyed, or its program ended, inside its own region");
+  }
+  team(const team&) = delete;
+  team& operator=(const team&) = delete;
+
+  std::size_t size() const noexcept { return core_.size(); }
+  wait_policy policy() const noexcept { return core_.policy(); }
+
+  /// Calls f(member&) once on every member; returns when all have returned: false if the region was stopped
+  /// by request_stop(). See T1 to T3.
+  template <class Function>
+  bool run(Function&& f) {
+    return run_then(size(), f, nothing());
+  }
+  /// On the first k members only; the others are left alone. Fails if k is 0 or above size().
+  template <class Function>
+  bool run(std::size_t k, Function&& f) {
+    if (k == 0 || k > size()) platform::fail_range("lockstep::team::run", "members", k, 1, size());
+    return run_then(k, f, nothing());
+  }
+
+  /// Starts a region on the other members and returns; join() runs the caller's part of it, and waits. In
+  /// between the caller is inside the region (T2). The function must live until then; a temporary is taken only
+  /// where it is copied (job.hpp). Fails if called from inside a region.
+  template <class Function>
+  void start(Function&& f) {
+    static_assert(
+        std::is_lvalue_reference<Function>::value || job::travels_as<Function>(),
+        "lockstep::team::start: keep this function in a variable until join(): it is too large "
+        "to be copied, or not trivially copyable");
+    check_outside("start");
+    core_.callers().begin();
+    turn_until_end guard(core_.callers());
+    resume_workers();
+    core_.start(f);
+    guard.keep();
+  }
+  /// Fails if the calling thread has not started a region, or has started or entered another since. False as run().
+  bool join() {
+    if (!core_.can_join()) {
+      platform::fail<std::logic_error>(
+          "lockstep::team::join: no region of this team was started by this thread, or another "
+          "was entered since; join those first");
+    }
+    const turn_until_end guard(core_.callers());
+    return core_.join();
+  }
+
+  /// Ends the region that runs, if one does: see M3 of member.hpp. Any thread may call it.
+  void request_stop() { core_.request_stop(); }
+
+  /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
+  void pause() {
+    check_outside("pause");
+    const caller_turn mine(core_.callers());
+    threads_.stop();
+  }
+  /// Starts the threads again now, so that the next region does not have to.
+  void resume() {
+    check_outside("resume");
+    const caller_turn mine(core_.callers());
+    resume_workers();
+  }
+
+ private:
+  friend class one_liners<team>;
+
+  team(const team_options& options, resolved_team made)
+      : core_(made),
+        threads_(core_, made.name, made.cpu_of_rank, options.on_start(), options.on_exit()) {
+    display_first_team(made);
+    resume_workers();
+  }
+
+  struct nothing {
+    void operator()(group&, const region_head&) const noexcept {}
+  };
+  /// A turn that was begun: ends with this object unless it is kept.
+  class turn_until_end {
+   public:
+    explicit turn_until_end(caller_queue& of) noexcept : of_(&of) {}
+    ~turn_until_end() {
+      if (of_ != nullptr) of_->end();
+    }
+    void keep() noexcept { of_ = nullptr; }
+
+   private:
+    caller_queue* of_;
+  };
+
+  /// As run(), then finish(group, head) in the caller's turn.
+  template <class Function, class Finish>
+  bool run_then(std::size_t k, Function&& f, Finish finish) {
+    if (core_.is_inside()) return team_core::run_alone(f);
+    const caller_turn mine(core_.callers());
+    if (k > 1) resume_workers();
+    return core_.run(k, f, finish);
+  }
+
+  void resume_workers() {
+    if (!threads_.are_there() && size() > 1) threads_.start();
+  }
+
+  void check_outside(const char* function) const {
+    if (!core_.is_inside()) return;
+    char message[160];
+    std::snprintf(
+        message, sizeof message,
+        "lockstep::team::%s: called inside a region of this team, which it would wait for; "
+        "call it after run() has returned",
+        function);
+    platform::fail<std::logic_error>(message);
+  }
+  [[noreturn]] static void end_of_program(const char* why) {
+    std::fprintf(stderr, "lockstep::team: %s; leave the region first\n", why);
+    std::abort();
+  }
+
+  void in_child() noexcept override {
+    threads_.forget();
+    core_.forget_others();
+  }
+
+  team_core core_;
+  team_threads threads_;
+};
 
 }  // namespace lockstep

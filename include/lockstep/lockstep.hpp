@@ -23,6 +23,7 @@
 #include "sync/shared_mutex.hpp"
 #include "sync/split_barrier.hpp"
 #include "sync/tree_barrier.hpp"
+#include "team/external_team.hpp"
 #include "team/joinable_thread.hpp"
 #include "team/team.hpp"
 #include "wait/build_info.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/team/job_test.cpp -- closures that travel by value, and those that stay where they are
 #include <lockstep/team/job.hpp>
+#include <lockstep/team/member.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,14 +15,25 @@ namespace {
 using lockstep::job;
 using lockstep::member;
 
+/// A member of eight that shares nothing: for functions that only ask for its rank.
+struct lone_member {
+  explicit lone_member(std::size_t rank, std::size_t size = 8) {
+    own.place.rank = rank;
+    own.place.size = size;
+  }
+  lockstep::stop_source stop;
+  lockstep::member_state own;
+  member self{lockstep::seat(own, stop)};
+};
+
 /// Calls a copy of the job made after the closure's own storage has been overwritten.
 template <class Function>
 void call_copy(Function& f, std::size_t rank) {
   job original;
   original.assign(f);
   job copy = original;
-  member self(rank, 8, nullptr);
-  copy(self);
+  lone_member who(rank);
+  copy(who.self);
 }
 
 TEST(job, a_small_closure_travels_by_value) {
@@ -33,8 +45,8 @@ TEST(job, a_small_closure_travels_by_value) {
     auto* const bytes = reinterpret_cast<unsigned char*>(&small);
     std::fill(bytes, bytes + sizeof small, static_cast<unsigned char>(0));
   }
-  member self(3, 8, nullptr);
-  travelling(self);
+  lone_member who(3);
+  travelling(who.self);
   EXPECT_EQ(seen, 103u);
 }
 
@@ -65,8 +77,8 @@ TEST(job, a_mutable_closure_keeps_its_state_with_the_caller) {
   auto counting = [count = 0](member&) mutable { return ++count; };
   call_copy(counting, 0);
   call_copy(counting, 0);
-  member self(0, 1, nullptr);
-  EXPECT_EQ(counting(self), 3);
+  lone_member who(0, 1);
+  EXPECT_EQ(counting(who.self), 3);
 }
 
 TEST(job, a_closure_with_a_destructor_is_called_in_place) {

@@ -29,12 +29,18 @@ template <class Exception>
 #endif
 }
 
+[[noreturn]] LOCKSTEP_NOINLINE inline void fail_range(const char* object, const char* what,
+                                                      std::size_t value, std::size_t least,
+                                                      std::size_t most) {
+  char message[160];
+  std::snprintf(message, sizeof message, "%s: %zu %s given, must be %zu to %zu", object, value,
+                what, least, most);
+  fail<std::invalid_argument>(message);
+}
+
 [[noreturn]] LOCKSTEP_NOINLINE inline void fail_count(const char* object, const char* what,
                                                       std::size_t count) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: %zu %s given, must be 1 to %zu", object, count, what,
-                max_participants);
-  fail<std::invalid_argument>(message);
+  fail_range(object, what, count, 1, max_participants);
 }
 
 [[noreturn]] LOCKSTEP_NOINLINE inline void fail_rank(const char* object, const char* what,

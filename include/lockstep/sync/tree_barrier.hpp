@@ -20,6 +20,7 @@
 //                                         them along to the parent
 //   2  counter.store      relaxed  -      published by 1 at the parent or by the advance after it; the
 //                                         next arrivals, which have waited for that advance, come later
+//   3  counter.store      relaxed  -      nobody arrives: the caller orders it before the next arrival
 //
 // Cost   per phase: one RMW per participant and per node, log(participants) in a row at most, 4 on one
 //        line at most; then participants - 1 fetches of the line of the phase. One line per 3
@@ -92,21 +93,36 @@ class arrival_tree {
   /// The fan-in of [MCS91]'s arrival tree. Not measured against 8 here.
   static constexpr std::size_t usual_fan_in = 4;
 
-  explicit arrival_tree(std::size_t participants, std::size_t fan_in = usual_fan_in)
-      : shape_(participants, fan_in), counters_(shape_.nodes()) {}
+  explicit arrival_tree(std::size_t most_participants, std::size_t fan_in = usual_fan_in)
+      : participants_(most_participants),
+        fan_in_(fan_in),
+        counters_(tree_shape(most_participants, fan_in).nodes()) {}
 
   /// True for the last of all; every counter is 0 again then. Never blocks.
-  bool arrive(std::size_t rank) noexcept {
-    return shape_.climb(rank, [this](const tree_shape::node& at) noexcept {
-      platform::wait_word& counter = counters_[at.index].value;
-      if (counter.fetch_add(1, platform::memory_order_acq_rel) + 1 < at.width) return false;  // 1
-      counter.store(0, platform::memory_order_relaxed);                                       // 2
-      return true;
-    });
+  bool arrive(std::size_t rank) noexcept { return arrive(rank, participants_); }
+
+  /// The same in a phase of fewer, all of whom say so: the ranks below `participants`.
+  bool arrive(std::size_t rank, std::size_t participants) noexcept {
+    return tree_shape(participants, fan_in_)
+        .climb(rank, [this](const tree_shape::node& at) noexcept {
+          platform::wait_word& counter = counters_[at.index].value;
+          const std::size_t before = counter.fetch_add(1, platform::memory_order_acq_rel);  // 1
+          if (before + 1 < at.width) return false;
+          counter.store(0, platform::memory_order_relaxed);  // 2
+          return true;
+        });
+  }
+
+  /// After a phase that was given up: as new. While nobody arrives.
+  void reset() noexcept {
+    for (std::size_t i = 0; i < counters_.size(); ++i) {
+      counters_[i].value.store(0, platform::memory_order_relaxed);  // 3
+    }
   }
 
  private:
-  tree_shape shape_;
+  std::size_t participants_;
+  std::size_t fan_in_;
   platform::aligned_array<platform::padded<platform::wait_word>> counters_;
 };
 

@@ -11,9 +11,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "member.hpp"
-
 namespace lockstep {
+
+class member;
 
 class job {
  public:
@@ -25,6 +25,12 @@ class job {
     assign(f, std::integral_constant<bool, travels<Function>::value>());
   }
   void operator()(member& self) { call_(*this, self); }
+
+  /// Whether a Function is copied into the job.
+  template <class Function>
+  static constexpr bool travels_as() noexcept {
+    return travels<Function>::value;
+  }
 
  private:
   template <class Function>

@@ -5,246 +5,182 @@
 // run() happens before every call; every call happens before the return of run(). The caller is member
 // 0; the other members are threads that the team starts once and keeps. Between regions they wait by
 // the team's policy: with the default they sleep after about 50 us and use no CPU.
-// run() allocates nothing and takes no lock. For primitives by themselves see sync/.
+// run() allocates nothing and takes no lock. What members can do is in member.hpp. For threads of your own see
+// external_team.hpp.
 //
 //   T1  One region at a time: outside threads that call run() together are served in the order of their
 //       calls.
 //   T2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
-//       as the only member of its region: it would wait for itself otherwise.
-//   T3  An exception leaves the team usable: members that wait in sync_threads() are released (it
-//       returns false), all calls are awaited, then run() rethrows the exception of the lowest rank.
-//   T4  A thread that cannot be started ends the constructor with std::system_error, after those that
-//       were started have ended.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
-//   2  serving.store      release  3      the next region comes after this one
-//   3  serving.load       acquire  2      the other half
-//   4  serving.load       relaxed  -      own word while being served
+//       as the only member of its region: it would wait for itself otherwise. So do the parallel_ functions.
+//   T3  An exception leaves the team usable: members that wait in the region are released, all calls are
+//       awaited, then run() rethrows the exception of the lowest rank.
+//   T4  A thread that cannot be started ends the constructor (or the run() that resumes) with
+//       std::system_error, after those that were started have ended.
+//   T5  In a child process of fork() the team starts its threads anew for its first region. A region
+//       that the forking thread was in is stopped there: see docs/faq.md.
+//   T6  What only an outside thread may call fails, from inside a region, with std::logic_error.
 //
 // Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
-//        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller. Two members
-//        uncrowded: two line transfers in a row.
+//        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
+//        members along a tree (fork_board.hpp). Two members uncrowded: two line transfers in a row.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <exception>
-#include <memory>
-#include <system_error>
+#include <stdexcept>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
-#include "../platform/this_thread.hpp"
-#include "../sync/phase_board.hpp"
-#include "job.hpp"
+#include "../platform/fork_list.hpp"
+#include "display.hpp"
+#include "one_liners.hpp"
+#include "team_threads.hpp"
 
 namespace lockstep {
 
-class team {
+class team : public one_liners<team>, private platform::fork_listener {
  public:
-  /// One member per usable CPU.
-  team() : team(usable_cpus()) {}
+  /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
+  team() : team(team_options()) {}
 
   /// Fails if members is 0 or above 65536.
-  explicit team(std::size_t members, wait_policy policy = wait_policy())
-      : size_(platform::checked_count("lockstep::team", "members", members)),
-        policy_(policy.when_crowded(members > usable_cpus())),
-        common_(new barrier(members, policy)),
-        errors_(members),
-        forks_(1, members - 1, policy_, 0),
-        joins_(members - 1, 1, policy_, 0) {
-    start_workers();
+  explicit team(std::size_t members)
+      : team(
+            team_options().members(platform::checked_count("lockstep::team", "members", members))) {
   }
-  /// Requires: no region runs.
-  ~team() { stop_workers(); }
+  team(std::size_t members, wait_policy policy)
+      : team(team_options()
+                 .members(platform::checked_count("lockstep::team", "members", members))
+                 .policy(policy)) {}
+  explicit team(const team_options& options) : team(options, resolve(options)) {}
+
+  /// Requires: no region runs. From inside one of its own regions it ends the program with a message:
+  /// it would wait for itself.
+  ~team() {
+    if (core_.is_inside()) end_of_program("destroyed, or its program ended, inside its own region");
+  }
   team(const team&) = delete;
   team& operator=(const team&) = delete;
 
-  std::size_t size() const noexcept { return size_; }
+  std::size_t size() const noexcept { return core_.size(); }
+  wait_policy policy() const noexcept { return core_.policy(); }
 
-  /// Calls f(member&) once on every member; returns when all have returned. See T1 to T3.
+  /// Calls f(member&) once on every member; returns when all have returned: false if the region was stopped
+  /// by request_stop(). See T1 to T3.
   template <class Function>
-  void run(Function&& f) {
-    if (is_inside()) {
-      member alone(0, 1, nullptr);
-      f(alone);
-      return;
-    }
-    const turn mine(*this);
-    renew_barrier();
-    const region nested{this, innermost()};
-    order& next = forks_.payload(0);
-    next.where = &nested;
-    next.what.assign(f);
-    forks_.advance(0);
-    // Not through the line just published: it is on its way to the others.
-    perform(0, nested, f);
-    joins_.wait_until(0, 0, size_ - 1, deadline::never());
-    rethrow_first_error();
+  bool run(Function&& f) {
+    return run_then(size(), f, nothing());
+  }
+  /// On the first k members only; the others are left alone. Fails if k is 0 or above size().
+  template <class Function>
+  bool run(std::size_t k, Function&& f) {
+    if (k == 0 || k > size()) platform::fail_range("lockstep::team::run", "members", k, 1, size());
+    return run_then(k, f, nothing());
   }
 
-  /// Calls f(i) for every i of [first, last), in contiguous blocks by rank.
+  /// Starts a region on the other members and returns; join() runs the caller's part of it, and waits. In
+  /// between the caller is inside the region (T2). The function must live until then; a temporary is taken only
+  /// where it is copied (job.hpp). Fails if called from inside a region.
   template <class Function>
-  void parallel_for(std::size_t first, std::size_t last, Function&& f) {
-    run([&](member& self) {
-      self.for_range(first, last, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) f(i);
-      });
-    });
+  void start(Function&& f) {
+    static_assert(
+        std::is_lvalue_reference<Function>::value || job::travels_as<Function>(),
+        "lockstep::team::start: keep this function in a variable until join(): it is too large "
+        "to be copied, or not trivially copyable");
+    check_outside("start");
+    core_.callers().begin();
+    turn_until_end guard(core_.callers());
+    resume_workers();
+    core_.start(f);
+    guard.keep();
+  }
+  /// Fails if the calling thread has not started a region, or has started or entered another since. False as run().
+  bool join() {
+    if (!core_.can_join()) {
+      platform::fail<std::logic_error>(
+          "lockstep::team::join: no region of this team was started by this thread, or another "
+          "was entered since; join those first");
+    }
+    const turn_until_end guard(core_.callers());
+    return core_.join();
+  }
+
+  /// Ends the region that runs, if one does: see M3 of member.hpp. Any thread may call it.
+  void request_stop() { core_.request_stop(); }
+
+  /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
+  void pause() {
+    check_outside("pause");
+    const caller_turn mine(core_.callers());
+    threads_.stop();
+  }
+  /// Starts the threads again now, so that the next region does not have to.
+  void resume() {
+    check_outside("resume");
+    const caller_turn mine(core_.callers());
+    resume_workers();
   }
 
  private:
-  /// Outside threads that want to run a region. On a line of its own: callers write it, members do not
-  /// need it.
-  struct caller_queue {
-    platform::wait_word tickets{0};
-    platform::wait_word serving{0};
-    sleeper_mark mark;
+  friend class one_liners<team>;
+
+  team(const team_options& options, resolved_team made)
+      : core_(made),
+        threads_(core_, made.name, made.cpu_of_rank, options.on_start(), options.on_exit()) {
+    display_first_team(made);
+    resume_workers();
+  }
+
+  struct nothing {
+    void operator()(group&, const region_head&) const noexcept {}
   };
-
-  /// A place in the queue of outside threads, kept while the region runs.
-  class turn {
+  /// A turn that was begun: ends with this object unless it is kept.
+  class turn_until_end {
    public:
-    explicit turn(team& of) : team_(of) {
-      number_ = queue().tickets.fetch_add(1, platform::memory_order_relaxed);  // 1
-      wait_history history = {};
-      wait_engine::wait(*this, of.policy_, history);
+    explicit turn_until_end(caller_queue& of) noexcept : of_(&of) {}
+    ~turn_until_end() {
+      if (of_ != nullptr) of_->end();
     }
-    ~turn() {
-      const std::uint32_t next = queue().serving.load(platform::memory_order_relaxed) + 1;  // 4
-      queue().serving.store(next, platform::memory_order_release);                          // 2
-      queue().mark.notify(fence_payer_of(team_.policy_));
-    }
-    turn(const turn&) = delete;
-    turn& operator=(const turn&) = delete;
-
-    bool ready() const noexcept {
-      return queue().serving.load(platform::memory_order_acquire) == number_;  // 3
-    }
-    void sleep(deadline until) { queue().mark.sleep(*this, until, fence_payer_of(team_.policy_)); }
+    void keep() noexcept { of_ = nullptr; }
 
    private:
-    caller_queue& queue() const noexcept { return team_.queue_[0].value; }
-
-    team& team_;
-    std::uint32_t number_;
+    caller_queue* of_;
   };
 
-  /// A region and the one it was called from: a list on the callers' stacks, the same for all members.
-  struct region {
-    const team* owner;
-    const region* outer;
-  };
-  /// What travels on the line of the fork's phase.
-  struct order {
-    const region* where = nullptr;
-    job what;
-  };
-  static_assert(sizeof(order) <= 64 - alignof(order), "phase, region and job share a cache line");
-
-  /// The region the calling thread is in, if any.
-  static const region*& innermost() noexcept {
-    return platform::per_thread<const region*, struct name_of_innermost>();
-  }
-  bool is_inside() const noexcept {
-    const region* at = innermost();
-    while (at != nullptr && at->owner != this) at = at->outer;
-    return at != nullptr;
+  /// As run(), then finish(group, head) in the caller's turn.
+  template <class Function, class Finish>
+  bool run_then(std::size_t k, Function&& f, Finish finish) {
+    if (core_.is_inside()) return team_core::run_alone(f);
+    const caller_turn mine(core_.callers());
+    if (k > 1) resume_workers();
+    return core_.run(k, f, finish);
   }
 
-  /// This member's part of a region.
-  template <class Function>
-  void perform(std::size_t rank, const region& where, Function& f) {
-    const region* const before = innermost();
-    innermost() = &where;
-    member self(rank, size_, common_.get());
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-      f(self);
-    } catch (...) {
-      errors_[rank] = std::current_exception();
-      common_->terminate();
-    }
-#else
-    f(self);
-#endif
-    innermost() = before;
+  void resume_workers() {
+    if (!threads_.are_there() && size() > 1) threads_.start();
   }
 
-  void rethrow_first_error() {
-#if LOCKSTEP_HAS_EXCEPTIONS
-    if (!common_->terminated()) return;
-    std::exception_ptr first;
-    for (std::exception_ptr& error : errors_) {
-      if (error && !first) first = error;
-      error = nullptr;
-    }
-    std::rethrow_exception(first);
-#endif
+  void check_outside(const char* function) const {
+    if (!core_.is_inside()) return;
+    char message[160];
+    std::snprintf(
+        message, sizeof message,
+        "lockstep::team::%s: called inside a region of this team, which it would wait for; "
+        "call it after run() has returned",
+        function);
+    platform::fail<std::logic_error>(message);
+  }
+  [[noreturn]] static void end_of_program(const char* why) {
+    std::fprintf(stderr, "lockstep::team: %s; leave the region first\n", why);
+    std::abort();
   }
 
-  /// After a region that an exception has ended. Not at its end, where there may be no memory for it.
-  void renew_barrier() {
-    if (common_->terminated()) common_.reset(new barrier(size_, common_->policy()));
+  void in_child() noexcept override {
+    threads_.forget();
+    core_.forget_others();
   }
 
-  void work(std::size_t rank) {
-    char name[32];
-    std::snprintf(name, sizeof name, "lockstep %zu", rank);
-    platform::name_this_thread(name);
-    while (forks_.wait_until(rank - 1, 0, 1, deadline::never()) == wait_status::ready) {
-      order& given = forks_.payload(0);
-      perform(rank, *given.where, given.what);
-      joins_.advance(rank - 1);
-    }
-  }
-
-  void start_workers() {
-    workers_.reserve(size_ - 1);
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-      start_each_worker();
-    } catch (const std::system_error& error) {
-      const std::size_t started = workers_.size();
-      stop_workers();
-      char message[160];
-      std::snprintf(
-          message, sizeof message,
-          "lockstep::team: the system refused thread %zu of %zu; ask for fewer members or "
-          "raise the limit on threads",
-          started + 1, size_ - 1);
-      throw std::system_error(error.code(), message);
-    } catch (...) {  // no memory for a thread
-      stop_workers();
-      throw;
-    }
-#else
-    start_each_worker();
-#endif
-  }
-  void start_each_worker() {
-    for (std::size_t rank = 1; rank < size_; ++rank) {
-      workers_.emplace_back([this, rank] { work(rank); });
-    }
-  }
-  void stop_workers() {
-    forks_.terminate();
-    for (platform::thread& worker : workers_) worker.join();
-    workers_.clear();
-  }
-
-  platform::line_gap before_;  // joins_ brings the gap behind
-  const std::size_t size_;
-  const wait_policy policy_;
-  std::unique_ptr<barrier> common_;
-  std::vector<std::exception_ptr> errors_;
-  std::vector<platform::thread> workers_;
-  platform::aligned_array<platform::padded<caller_queue>> queue_{1};
-  basic_phase_board<order> forks_;
-  phase_board joins_;
+  team_core core_;
+  team_threads threads_;
 };
 
 }  // namespace lockstep

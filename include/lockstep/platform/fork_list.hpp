@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// lockstep/platform/fork_list.hpp -- objects that are told when they have been copied into a child (layer: platform)
+//
+// fork() copies the memory, but only the calling thread. An object that owns threads derives from
+// fork_listener; in the child, in_child() is called on each, while no other thread exists yet.
+//
+//   O1  The list is locked around every fork(), so that it is whole in the child.
+//   O2  Where the system has no such call, in_child() is never called: see at_fork.hpp.
+#pragma once
+
+#include <mutex>
+
+#include "at_fork.hpp"
+
+namespace lockstep {
+namespace platform {
+
+class fork_listener {
+ public:
+  fork_listener(const fork_listener&) = delete;
+  fork_listener& operator=(const fork_listener&) = delete;
+
+ protected:
+  fork_listener() {
+    const std::lock_guard<std::mutex> held(list().lock);
+    next_ = list().first;
+    list().first = this;
+  }
+  ~fork_listener() {
+    const std::lock_guard<std::mutex> held(list().lock);
+    fork_listener** at = &list().first;
+    while (*at != this) at = &(*at)->next_;
+    *at = next_;
+  }
+
+  /// In the child, before fork() returns there. Must not start threads nor allocate.
+  virtual void in_child() noexcept = 0;
+
+ private:
+  struct all {
+    std::mutex lock;
+    fork_listener* first = nullptr;
+
+    all() noexcept { call_at_fork(before, after, child); }
+  };
+
+  static all& list() {
+    static all* const instance = new all;  // never destroyed: teams may be statics
+    return *instance;
+  }
+  static void before() { list().lock.lock(); }
+  static void after() { list().lock.unlock(); }
+  static void child() {
+    for (fork_listener* at = list().first; at != nullptr; at = at->next_) at->in_child();
+    list().lock.unlock();
+  }
+
+  fork_listener* next_ = nullptr;
+};
+
+}  // namespace platform
+}  // namespace lockstep

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// lockstep/team/external_team.hpp -- a team over threads that the user owns (layer: team)
+//
+//   lockstep::external_team team(3);
+//   // on two threads of yours, with the attributes you gave them:  team.serve(1);  and  team.serve(2);
+//   team.run([](lockstep::member& me) { ... });    // on a third: it is member 0
+//   team.release();                                // serve() returns
+//
+// Regions are those of team: T1 to T3, T5 (in a child process the serving threads are gone: only regions
+// of one member are left), T6. A region waits until the members that it needs serve.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access            order    pairs  why it suffices
+//   1  claimed.exchange  relaxed  -      one thread a rank; the fork orders the rest
+//   2  claimed.load      relaxed  -      in the destructor, after which nobody may come
+//
+// Cost   that of team; serve() itself nothing.
+#pragma once
+
+#include <cstddef>
+
+#include "../platform/fork_list.hpp"
+#include "../sync/semaphore.hpp"
+#include "one_liners.hpp"
+#include "team_core.hpp"
+
+namespace lockstep {
+
+class external_team : public one_liners<external_team>, private platform::fork_listener {
+ public:
+  /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
+  explicit external_team(std::size_t members, wait_policy policy = wait_policy())
+      : core_(resolve(
+            team_options()
+                .members(platform::checked_count("lockstep::external_team", "members", members))
+                .policy(policy))),
+        claimed_(members) {}
+  /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
+  /// serve any more.
+  ~external_team() {
+    release();
+    for (std::size_t rank = 1; rank < size() && !is_child_; ++rank) {
+      if (claimed_[rank].load(platform::memory_order_relaxed) != 0) left_.acquire();  // 2
+    }
+  }
+  external_team(const external_team&) = delete;
+  external_team& operator=(const external_team&) = delete;
+
+  std::size_t size() const noexcept { return core_.size(); }
+  wait_policy policy() const noexcept { return core_.policy(); }
+
+  /// The calling thread is member `rank` of every region until release(). Fails if rank is 0 (that is who calls run()),
+  /// is not below size(), or is taken.
+  void serve(std::size_t rank) {
+    platform::checked_rank("lockstep::external_team::serve", "members", rank, size());
+    if (rank == 0 || claimed_[rank].exchange(1, platform::memory_order_relaxed) != 0) {  // 1
+      platform::fail<std::invalid_argument>(
+          "lockstep::external_team::serve: rank 0 is the caller of run(), and each other rank is "
+          "for one thread; give every thread a rank of its own, from 1 on");
+    }
+    core_.work(rank);
+    left_.release();
+  }
+
+  /// Every serve() returns, now and in future. Any thread may call it while no region runs.
+  void release() { core_.close(); }
+
+  /// As team's.
+  template <class Function>
+  bool run(Function&& f) {
+    return run_then(size(), f, nothing());
+  }
+  template <class Function>
+  bool run(std::size_t k, Function&& f) {
+    if (k == 0 || k > size()) {
+      platform::fail_range("lockstep::external_team::run", "members", k, 1, size());
+    }
+    return run_then(k, f, nothing());
+  }
+  void request_stop() { core_.request_stop(); }
+
+ private:
+  friend class one_liners<external_team>;
+
+  struct nothing {
+    void operator()(group&, const region_head&) const noexcept {}
+  };
+
+  template <class Function, class Finish>
+  bool run_then(std::size_t k, Function&& f, Finish finish) {
+    if (core_.is_inside()) return team_core::run_alone(f);
+    if (is_child_ && k > 1) {
+      platform::fail<std::logic_error>(
+          "lockstep::external_team::run: this is a child process, which has none of the serving "
+          "threads; make a new team");
+    }
+    const caller_turn mine(core_.callers());
+    return core_.run(k, f, finish);
+  }
+
+  void in_child() noexcept override {
+    is_child_ = true;
+    core_.forget_others();
+  }
+
+  team_core core_;
+  platform::aligned_array<platform::wait_word> claimed_;
+  semaphore left_{0};
+  bool is_child_ = false;
+};
+
+}  // namespace lockstep

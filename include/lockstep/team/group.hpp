@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// lockstep/team/group.hpp -- what the members of a region or a sub-team share (layer: team)
+//
+// A group is made once and used by region after region. Each member has a place in it, on lines of its
+// own; a seat is a member's handle on both. The boards do the waiting; who runs the regions calls begin()
+// and end(). For users: member.hpp.
+//
+//   A1  Between end() and begin() every board is at rest: phases equal, places of constructs empty, steps 0.
+//       After a region that was stopped they are made so by force: nobody is in it any more.
+//   A2  Cells are 16 bytes for a value, or a pointer to one that its writer keeps. A member writes its cells
+//       of phase p + 1 before it arrives in it, and those of p + 3 after all have read them (G2).
+//
+// Cost   about 2 KiB a member and 20 KiB, once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "dependants.hpp"
+#include "loop_board.hpp"
+#include "progress_board.hpp"
+#include "reduction_tree.hpp"
+
+namespace lockstep {
+
+/// What keeps the values alive that cells point to.
+struct keeper {
+  virtual ~keeper() = default;
+};
+
+/// What one member has for itself.
+struct member_state {
+  place_in_barrier place;
+  std::uint32_t construct = 0;  ///< the number of its next shared construct, if it has had one
+  bool has_construct = false;   ///< in this region
+  cell nodes[2][reduction_tree::most_nodes - 1];
+  std::unique_ptr<keeper> kept[2];  ///< for the cells of two phases
+  std::unique_ptr<keeper> kept_result;
+  std::unique_ptr<keeper> kept_leaves;
+};
+
+class group {
+ public:
+  group(std::size_t most, wait_policy policy, stop_source& stop)
+      : barrier(most, policy, stop),
+        loops(policy, stop),
+        progress(most, policy, stop),
+        leaves(reduction_tree::most_leaves),
+        members_(most) {
+    for (std::size_t rank = 0; rank < most; ++rank) members_[rank].value.place.rank = rank;
+  }
+  group(const group&) = delete;
+  group& operator=(const group&) = delete;
+
+  reducing_barrier barrier;
+  loop_board loops;
+  progress_board progress;
+  platform::aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
+  dependants sub_groups;
+
+  std::size_t most() const noexcept { return members_.size(); }
+  member_state& state(std::size_t rank) noexcept { return members_[rank].value; }
+
+  /// The k-th cell of a member for the phase in which it arrives next, or has arrived.
+  cell& cell_of(std::size_t rank, std::uint32_t phase, std::size_t k) noexcept {
+    return k == 0 ? barrier.value_of(rank, phase) : state(rank).nodes[phase & 1u][k - 1];
+  }
+
+  /// Before a region of `size` members: the phase that they begin after. By who runs the regions.
+  std::uint32_t begin(std::size_t size) noexcept {
+    const std::uint32_t phase = state(0).place.phase;
+    if (size != size_) {  // those who come back, or the other kind of barrier, have stood still
+      barrier.reset(phase);
+      size_ = size;
+    }
+    return phase;
+  }
+
+  /// A member begins its part.
+  member_state& enter(std::size_t rank, std::size_t size, std::uint32_t region,
+                      std::uint32_t phase) noexcept {
+    member_state& self = state(rank);
+    self.place.size = size;
+    self.place.region = region;
+    self.place.phase = phase;
+    self.has_construct = false;
+    return self;
+  }
+
+  /// After a region, when every member has ended its part.
+  void end(bool was_stopped) {
+    if (was_stopped) {
+      state(0).place.phase = 0;
+      barrier.reset(0);
+      loops.reset();
+      progress.reset();
+      sub_groups.destroy_all();
+      return;
+    }
+    if (state(0).has_construct) loops.set_first_construct(state(0).construct);
+    if (progress.used()) progress.reset();
+  }
+
+ private:
+  platform::aligned_array<platform::padded<member_state>> members_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace lockstep

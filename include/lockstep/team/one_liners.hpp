@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// lockstep/team/one_liners.hpp -- a region with one loop in it (layer: team)
+//
+// Part of team's and external_team's interface. Each costs an empty region and the work: the join is the only
+// wait. Called from inside a region of the same team they run on the caller alone.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "fork_board.hpp"
+#include "member.hpp"
+
+namespace lockstep {
+
+/// The loop of a region by itself, small enough to travel with it (job.hpp): with the function inside where
+/// that is small and trivially copyable, else with a reference to it.
+template <class Function>
+struct loop_of_blocks {
+  Function f;
+  std::size_t first, last;
+
+  void operator()(member& me) const {
+    me.for_range(first, last, [this](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) f(i);
+    });
+  }
+};
+
+/// Team: has run_then(members, f, finish) and size().
+template <class Team>
+class one_liners {
+ public:
+  /// Calls f(i) for every i of [first, last), in contiguous blocks by rank.
+  template <class Function>
+  bool parallel_for(std::size_t first, std::size_t last, Function&& f) {
+    using function = typename std::remove_reference<Function>::type;
+    constexpr bool travels = std::is_class<function>::value && sizeof(function) <= 24 &&
+                             std::is_trivially_copyable<function>::value &&
+                             job::travels_as<loop_of_blocks<function>>();
+    using held = typename std::conditional<travels, function, function&>::type;
+    return run_all(loop_of_blocks<held>{f, first, last});
+  }
+  template <class Function>
+  bool parallel_for(std::size_t first, std::size_t last, Function&& f, schedule how) {
+    return run_all([&](member& me) { me.for_each(nowait, first, last, f, how); });
+  }
+  /// With blocks by what was measured in the runs before: weighted_schedule.hpp.
+  template <class Function>
+  bool parallel_for(std::size_t first, std::size_t last, Function&& f, weighted_schedule& how) {
+    return run_all([&](member& me) {
+      how.run_block(me.at().region(), index_range{first, last}, me.rank(), me.size(),
+                    [&](std::size_t begin, std::size_t end) {
+                      for (std::size_t i = begin; i < end; ++i) f(i);
+                    });
+    });
+  }
+
+  /// Calls f(i, j) for every pair, and f(i, j, k) for every triple, as one range; the last index moves fastest.
+  template <class Function>
+  bool parallel_for_2d(index_range rows, index_range columns, Function&& f,
+                       schedule how = static_schedule()) {
+    return run_all([&](member& me) { me.for_each(nowait, index_range_2{rows, columns}, f, how); });
+  }
+  template <class Function>
+  bool parallel_for_3d(index_range planes, index_range rows, index_range columns, Function&& f,
+                       schedule how = static_schedule()) {
+    return run_all(
+        [&](member& me) { me.for_each(nowait, index_range_3{planes, rows, columns}, f, how); });
+  }
+
+  /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. If the
+  /// region is stopped there is no result: throws region_stopped (without exceptions: init).
+  template <class T, class Function, class Op>
+  T parallel_reduce(std::size_t first, std::size_t last, T init, Function&& f, Op op) {
+    const std::size_t leaves = reduction_tree::leaves_of(length_of(index_range{first, last}));
+    if (leaves == 0) return init;
+    const reductions::leaf_of_each<T, Function, Op> leaf{first, last, f, op};
+    T result(init);
+    const auto region = [&](member& me) {
+      if (me.size() == 1) {
+        result = op(init, reduction_tree::reduce_node<T>(0, leaves, leaf, op));
+      } else {
+        reductions::put_nodes<T>(me.at(), leaves, leaf, op);
+      }
+    };
+    const bool complete =
+        team().run_then(team().size(), region, [&](group& shared, const region_head& head) {
+          if (head.size == 1) return;
+          result =
+              reductions::combine_nodes<T>(shared, head.size, head.phase + 1, leaves, init, op);
+        });
+    if (!complete) leave_stopped_region();
+    return result;
+  }
+  template <class T, class Function, class Op>
+  T parallel_reduce(std::size_t first, std::size_t last, T init, Function&& f, Op op,
+                    schedule how) {
+    return result_of(init,
+                     [&](member& me) { return me.reduce_each(first, last, init, f, op, how); });
+  }
+  /// Faster by a little; the last bits differ from one team size to another. init is op's neutral element.
+  template <class T, class Function, class Op>
+  T parallel_reduce(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
+                    schedule how = static_schedule()) {
+    return result_of(
+        init, [&](member& me) { return me.reduce_each(fast, first, last, init, f, op, how); });
+  }
+
+  /// Calls each of the functions once, on whoever comes.
+  template <class... Functions>
+  bool parallel_invoke(Functions&&... functions) {
+    const std::size_t wanted = sizeof...(Functions);
+    return team().run_then(
+        wanted < team().size() ? wanted : team().size(),
+        [&](member& me) { me.sections(nowait, functions...); }, nothing());
+  }
+
+  /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is called twice
+  /// for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
+  template <class T, class Function, class Op, class Store>
+  T parallel_scan(std::size_t first, std::size_t last, T init, Function&& f, Op op, Store&& store) {
+    return result_of(init,
+                     [&](member& me) { return me.scan_each(first, last, init, f, op, store); });
+  }
+
+ private:
+  struct nothing {
+    void operator()(group&, const region_head&) const noexcept {}
+  };
+
+  Team& team() noexcept { return static_cast<Team&>(*this); }
+
+  template <class Function>
+  bool run_all(Function&& f) {
+    return team().run_then(team().size(), f, nothing());
+  }
+
+  /// What f returns on member 0.
+  template <class T, class Function>
+  T result_of(const T& init, Function f) {
+    T result(init);
+    const bool complete = run_all([&](member& me) {
+      T mine(f(me));
+      if (me.rank() == 0) result = std::move(mine);
+    });
+    if (!complete) leave_stopped_region();
+    return result;
+  }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// lockstep/team/seat.hpp -- a member's handle on its region: what loops and reductions start from (layer: team)
+//
+// Small and copyable. For users: member.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+
+#include "../platform/config.hpp"
+#include "group.hpp"
+
+namespace lockstep {
+
+/// Thrown by those functions of member that return a value, where the region was stopped and there is
+/// none: by request_stop(), or by the exception of another member. Let it pass: run() catches it.
+class region_stopped : public std::exception {
+ public:
+  const char* what() const noexcept override { return "lockstep: the region was stopped"; }
+};
+
+class seat {
+ public:
+  /// Nobody's.
+  seat() noexcept = default;
+  /// Of a member that shares its region with nobody; `own` and `stop` live as long as the region.
+  seat(member_state& own, stop_source& stop) noexcept
+      : own_(&own), shared_(nullptr), stop_(&stop) {}
+  seat(member_state& own, group& shared) noexcept
+      : own_(&own), shared_(&shared), stop_(&shared.barrier.stop()) {}
+
+  std::size_t rank() const noexcept { return own_->place.rank; }
+  std::size_t size() const noexcept { return own_->place.size; }
+  bool is_alone() const noexcept { return own_->place.size == 1; }
+
+  bool is_nobodys() const noexcept { return own_ == nullptr; }
+  /// Requires: !is_alone().
+  group& shared() const noexcept { return *shared_; }
+  member_state& own() const noexcept { return *own_; }
+  place_in_barrier& place() const noexcept { return own_->place; }
+
+  /// True once the region was stopped: see stop_source.hpp.
+  bool is_stopped() const noexcept { return stop_->requested(own_->place.region); }
+  /// The same for who only wants to get done with its part.
+  bool may_stop() const noexcept { return stop_->requested_relaxed(own_->place.region); }
+  void request_stop() const { stop_->request(own_->place.region); }
+  std::uint32_t region() const noexcept { return own_->place.region; }
+
+  /// Blocks until all have arrived; false once the region is stopped.
+  bool sync() const {
+    return is_alone() ? !is_stopped() : shared_->barrier.arrive_and_wait(own_->place);
+  }
+
+  /// The phase in which this member arrives next: that of the cells which it writes before.
+  std::uint32_t next_phase() const noexcept { return own_->place.phase + 1; }
+
+  /// The number of the next construct that members share.
+  std::uint32_t next_construct() const noexcept {
+    if (!own_->has_construct) {
+      own_->has_construct = true;
+      own_->construct = shared_->loops.first_construct();
+    }
+    return own_->construct++;
+  }
+
+ private:
+  member_state* own_ = nullptr;
+  group* shared_ = nullptr;
+  stop_source* stop_ = nullptr;
+};
+
+/// Leaves a region that was stopped, from where a value is expected. Without exceptions: goes on with
+/// the value at hand.
+inline void leave_stopped_region() {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  throw region_stopped();
+#endif
+}
+
+}  // namespace lockstep

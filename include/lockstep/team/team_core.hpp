@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// lockstep/team/team_core.hpp -- a team's threads, and how a region runs on them (layer: team)
+//
+// What team and external_team are made of. One region at a time: its caller has a turn (caller_queue.hpp),
+// announces it (fork_board.hpp), runs its own part, and collects the reports. For users: team.hpp.
+//
+//   C1  A region has a number, never 0; running_ is it from before the first member starts until after the
+//       last has reported, else 0.
+//   C2  Between regions the group's boards are at rest (A1 of group.hpp).
+//   C3  The team's threads are there from the first region after make or resume on; in a child process
+//       they are not, and are started anew for its first region.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access         order    pairs  why it suffices
+//   1  running.store  relaxed  -      request_stop() takes a number from it; what it does with a number
+//                                     that is old is harmless (Q1 of stop_source.hpp)
+//   2  running.load   relaxed  -      as 1
+//
+// Cost   see team.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <vector>
+
+#include "caller_queue.hpp"
+#include "fork_board.hpp"
+#include "member.hpp"
+#include "nesting.hpp"
+#include "placement.hpp"
+
+namespace lockstep {
+
+class team_core {
+ public:
+  explicit team_core(const resolved_team& made)
+      : size_(made.members),
+        group_(size_, made.policy, stop_),
+        forks_(fork_tree(size_), made.policy, way_of(made)),
+        callers_(made.policy),
+        errors_(size_),
+        region_{this, nullptr} {}
+  team_core(const team_core&) = delete;
+  team_core& operator=(const team_core&) = delete;
+
+  std::size_t size() const noexcept { return size_; }
+  wait_policy policy() const noexcept { return group_.barrier.policy(); }
+  caller_queue& callers() noexcept { return callers_; }
+  bool is_inside() const noexcept { return nesting::is_inside(this); }
+
+  /// Runs f on the first `size` members; then finish(group, head), still in the caller's turn, unless the
+  /// region was stopped. False if it was. Requires: the caller's turn, not inside, workers there if size > 1.
+  template <class Function, class Finish>
+  bool run(std::size_t size, Function& f, Finish finish) {
+    const region_head head = begin(size);
+    if (size > 1) forks_.announce(head, f);
+    // Not through the line just published: it is on its way to the others.
+    perform(0, head, f);
+    return end(head, finish);
+  }
+
+  /// The two halves of run() for f on all members: a region that is open between them.
+  template <class Function>
+  void start(Function& f) {
+    started_.what.assign(f);
+    started_.head = begin(size_);
+    if (size_ > 1) forks_.announce(started_.head, f);
+    before_start_ = nesting::innermost();
+    nesting::innermost() = &region_;
+    is_started_ = true;
+  }
+  /// True if the calling thread has started a region that it has not joined, and is in no other.
+  bool can_join() const noexcept { return is_started_ && nesting::innermost() == &region_; }
+  bool join() {
+    is_started_ = false;
+    nesting::innermost() = before_start_;
+    perform(0, started_.head, started_.what);
+    return end(started_.head, [](group&, const region_head&) {});
+  }
+
+  /// A region of one inside a region of this team.
+  template <class Function>
+  static bool run_alone(Function& f) {
+    stop_source stop;
+    member_state own;
+    own.place.region = 1;
+    member self(seat(own, stop));
+    f(self);
+    return !stop.requested(1);
+  }
+
+  /// What a worker does until close().
+  void work(std::size_t rank) {
+    while (region_line* const order = forks_.next(rank)) {
+      forks_.relay(rank, *order);
+      if (rank < order->head.size) perform(rank, order->head, order->what);
+      forks_.collect(rank, order->head.size);
+      forks_.report(rank);
+    }
+  }
+  void close() { forks_.close(); }
+  /// While no worker lives: those that are started next begin at the beginning.
+  void reopen() noexcept { forks_.reset(); }
+
+  /// Stops the region that runs, if any. Any thread.
+  void request_stop() {
+    const std::uint32_t region = running_.load(platform::memory_order_relaxed);  // 2
+    if (region != 0) stop_.request(region);
+  }
+
+  /// In a child process, which has none of the workers. A region that the calling thread is in is stopped;
+  /// any other has ended.
+  void forget_others() noexcept {
+    const bool in_region = is_inside();
+    callers_.forget_others(in_region);
+    forks_.reset();
+    stop_.forget_others();
+    if (in_region) {
+      request_stop();
+    } else {
+      running_.store(0, platform::memory_order_relaxed);  // 1
+      group_.end(true);
+    }
+  }
+
+ private:
+  static fork_board::way way_of(const resolved_team& made) noexcept {
+    return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
+                                                                     : fork_board::way::direct;
+  }
+
+  region_head begin(std::size_t size) noexcept {
+    if (++number_ == 0) number_ = 1;
+    stop_.begin(number_);
+    running_.store(number_, platform::memory_order_relaxed);  // 1
+    if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
+    return region_head{number_, static_cast<std::uint32_t>(size), group_.begin(size)};
+  }
+
+  template <class Finish>
+  bool end(const region_head& head, Finish finish) {
+    if (head.size > 1) forks_.collect(0, head.size);
+    running_.store(0, platform::memory_order_relaxed);  // 1
+    const bool was_stopped = stop_.requested(head.region);
+    group_.end(was_stopped);
+    if (was_stopped) {
+      rethrow_first_error();
+    } else {
+      finish(group_, head);
+    }
+    return !was_stopped;
+  }
+
+  /// This member's part of a region.
+  template <class Function>
+  void perform(std::size_t rank, const region_head& head, Function& f) {
+    const nesting::inside here(region_);
+    member self(seat(group_.enter(rank, head.size, head.region, head.phase), group_));
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+      f(self);
+    } catch (const region_stopped&) {
+      if (!stop_.requested(head.region)) fail(rank, head);  // that of another region
+    } catch (...) {
+      fail(rank, head);
+    }
+#else
+    f(self);
+#endif
+  }
+
+#if LOCKSTEP_HAS_EXCEPTIONS
+  void fail(std::size_t rank, const region_head& head) {
+    errors_[rank] = std::current_exception();
+    stop_.request(head.region);
+  }
+#endif
+
+  void rethrow_first_error() {
+#if LOCKSTEP_HAS_EXCEPTIONS
+    std::exception_ptr first;
+    for (std::exception_ptr& error : errors_) {
+      if (error && !first) first = error;
+      error = nullptr;
+    }
+    if (first) std::rethrow_exception(first);
+#endif
+  }
+
+  struct started_region {
+    region_head head;
+    job what;
+  };
+
+  platform::line_gap before_;
+  const std::size_t size_;
+  stop_source stop_;
+  group group_;
+  fork_board forks_;
+  caller_queue callers_;
+  // The caller's own.
+  std::vector<std::exception_ptr> errors_;
+  nesting::region region_;
+  std::uint32_t number_ = 0;
+  platform::wait_word running_{0};
+  const nesting::region* before_start_ = nullptr;
+  started_region started_ = {};
+  bool is_started_ = false;
+  platform::line_gap after_;
+};
+
+}  // namespace lockstep

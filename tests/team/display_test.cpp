@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// tests/team/display_test.cpp -- what the user reads about the first team, and when
+#include <lockstep/team/display.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace lockstep;
+using platform::core_kind;
+using platform::cpu_topology;
+
+environment variables(const std::map<std::string, std::string>& given) {
+  return environment::read([&](const char* name) -> const char* {
+    const auto found = given.find(name);
+    return found == given.end() ? nullptr : found->second.c_str();
+  });
+}
+
+std::string described(const team_options& said, const environment& found,
+                      const granted_cpus& machine) {
+  const build_information build = {"1.2.3", "a futex", "a fence", 64, "a policy", 5, true};
+  return describe(resolve(said, found, machine.usable, machine.cpus), found, machine, build);
+}
+
+TEST(display, it_says_what_was_decided_and_by_whom) {
+  const granted_cpus machine = {2,
+                                2.5,
+                                {{0, 0, 0, 0, core_kind::performance},
+                                 {1, 0, 0, 1, core_kind::performance},
+                                 {2, 1, 0, 0, core_kind::efficiency},
+                                 {5, 2, 1, 0, core_kind::efficiency}}};
+  const environment found = variables({{"LOCKSTEP_WAIT_POLICY", "hybrid:20us"},
+                                       {"LOCKSTEP_PROC_BIND", "5,0,9"},
+                                       {"LOCKSTEP_NUM_THREADS", "4x"}});
+  EXPECT_EQ(described(team_options().members(3).name("solver"), found, machine),
+            "lockstep 1.2.3, the first team:\n"
+            "  usable CPUs: 2: affinity 4 (0-2,5), quota 2.50\n"
+            "  cores: 3 in 2 packages, by kind: 1 performance, 2 efficiency\n"
+            "  team: 'solver', 3 members, said by the program; crowded: more members than CPUs for "
+            "them\n"
+            "  wait policy: hybrid:20us, by LOCKSTEP_WAIT_POLICY\n"
+            "  binding: 5,0,9, by LOCKSTEP_PROC_BIND\n"
+            "  CPU of each rank: 5 0 5\n"
+            "  not usable, left out: 9\n"
+            "  futex: a futex\n"
+            "  process fence: a fence\n"
+            "  LOCKSTEP_NUM_THREADS='4x' is ignored: must be a number from 1 to 65536\n"
+            "  LOCKSTEP_WAIT_POLICY='hybrid:20us'\n"
+            "  LOCKSTEP_PROC_BIND='5,0,9'\n"
+            "  LOCKSTEP_DISPLAY_ENV not set\n");
+}
+
+TEST(display, it_says_what_is_so_by_default) {
+  const granted_cpus machine = {1, platform::cgroup::unlimited, {{0, 0, 0, 0, core_kind::unknown}}};
+  EXPECT_EQ(described(team_options(), variables({}), machine),
+            "lockstep 1.2.3, the first team:\n"
+            "  usable CPUs: 1: affinity 1 (0), no quota\n"
+            "  cores: 1 in 1 package, by kind: 1 unknown\n"
+            "  team: 'lockstep', 1 member, one for each CPU\n"
+            "  wait policy: default, by default\n"
+            "  binding: none, by default\n"
+            "  futex: a futex\n"
+            "  process fence: a fence\n"
+            "  LOCKSTEP_NUM_THREADS not set\n"
+            "  LOCKSTEP_WAIT_POLICY not set\n"
+            "  LOCKSTEP_PROC_BIND not set\n"
+            "  LOCKSTEP_DISPLAY_ENV not set\n");
+}
+
+TEST(display, a_machine_that_tells_nothing_is_described_as_such) {
+  const std::string text =
+      described(team_options().bind(binding::close()), variables({}), {3, -1, {}});
+  EXPECT_NE(text.find("usable CPUs: 3: affinity unknown, no quota\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("binding: close, said by the program\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("CPU of each rank: none usable\n"), std::string::npos) << text;
+}
+
+TEST(display, the_cpus_of_very_many_members_are_cut) {
+  const granted_cpus machine = {1, -1, {{7, 0, 0, 0, core_kind::unknown}}};
+  const team_options said = team_options().bind(binding::close());
+  EXPECT_EQ(described(team_options(said).members(256), variables({}), machine).find(" ..."),
+            std::string::npos);
+  const std::string text = described(team_options(said).members(257), variables({}), machine);
+  EXPECT_NE(text.find(" 7 7 ...\n"), std::string::npos);
+  EXPECT_LT(described(team_options(said).members(65536), variables({}), machine).size(), 2000u);
+}
+
+[[noreturn]] void make_two_teams(const char* display) {
+  setenv("LOCKSTEP_DISPLAY_ENV", display, 1);
+  setenv("LOCKSTEP_NUM_THREADS", "3", 1);
+  unsetenv("LOCKSTEP_WAIT_POLICY");
+  setenv("LOCKSTEP_PROC_BIND", "65535", 1);
+  display_first_team(resolve(team_options().name("first")));
+  std::fputs("the second team\n", stderr);
+  display_first_team(resolve(team_options().name("second")));
+  std::exit(0);
+}
+
+TEST(display, the_first_team_of_a_process_is_displayed_if_that_is_asked_for) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(make_two_teams("1"), testing::ExitedWithCode(0),
+              testing::ContainsRegex(
+                  "^lockstep: LOCKSTEP_PROC_BIND='65535': this process may not use CPU 65535\n"
+                  "lockstep [0-9.]+, the first team:\n"
+                  "  usable CPUs: .*\n"
+                  "  team: 'first', 3 members, by LOCKSTEP_NUM_THREADS.*\n"
+                  "  LOCKSTEP_DISPLAY_ENV='1'\n"
+                  "the second team\n$"));
+}
+
+TEST(display, nothing_is_displayed_unless_that_is_asked_for) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(make_two_teams("0"), testing::ExitedWithCode(0),
+              testing::Eq(std::string("lockstep: LOCKSTEP_PROC_BIND='65535': this process may not "
+                                      "use CPU 65535\nthe second team\n")));
+}
+
+}  // namespace

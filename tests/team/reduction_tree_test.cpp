@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+// tests/team/reduction_tree_test.cpp -- one tree for every team size, bit for bit
+#include <lockstep/team/reduction_tree.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <iostream>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace lockstep::reduction_tree;
+using lockstep::index_range;
+using lockstep::length_of;
+using lockstep::static_block;
+
+constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+
+static_assert(leaf_size(0) == 1 && leaf_size(128) == 1 && leaf_size(129) == 2, "short ranges");
+static_assert(leaf_size(8192) == 64 && leaf_size(8193) == 64 && leaf_size(65536) == 64, "bends");
+static_assert(leaf_size(65537) == 65 && leaf_size(most) == most / 1024 + 1, "long ranges");
+static_assert(leaves_of(0) == 0 && leaves_of(128) == 128 && leaves_of(65536) == 1024, "");
+static_assert(leaf_range(5, 15, 9).first == 14, "constexpr");
+
+/// Lengths around every bend of leaf_size, and some others.
+std::vector<std::size_t> interesting_lengths() {
+  std::vector<std::size_t> lengths;
+  for (std::size_t n = 0; n <= 600; ++n) lengths.push_back(n);
+  for (const std::size_t n :
+       {1000u, 8191u, 8192u, 8193u, 10000u, 65535u, 65536u, 65537u, 100003u}) {
+    lengths.push_back(n);
+  }
+  return lengths;
+}
+
+void expect_leaves(std::size_t first, std::size_t n) {
+  const std::size_t leaves = leaves_of(n);
+  ASSERT_LE(leaves, most_leaves);
+  ASSERT_LE(leaves, n);
+  std::size_t next = first;
+  for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+    const index_range part = leaf_range(first, first + n, leaf);
+    ASSERT_EQ(part.first, next) << "gap or overlap at leaf " << leaf << " of " << n;
+    ASSERT_GT(length_of(part), 0u);
+    ASSERT_LE(length_of(part), leaf_size(n));
+    next = part.last;
+  }
+  ASSERT_EQ(next, first + n);
+  ASSERT_EQ(length_of(leaf_range(first, first + n, leaves)), 0u);
+  ASSERT_EQ(length_of(leaf_range(first, first + n, most)), 0u);
+}
+
+TEST(reduction_tree, D1_leaves_cover_every_range_without_gap_or_overlap) {
+  for (const std::size_t n : interesting_lengths()) {
+    expect_leaves(0, n);
+    expect_leaves(77, n);
+    expect_leaves(most - n, n);
+  }
+  for (std::size_t n = 601; n <= 140000; n += 61) expect_leaves(3, n);
+  for (const std::size_t n : {most, most - 1, most / 2, most / 1024, most / 1023}) {
+    expect_leaves(0, n);
+    expect_leaves(most - n, n);
+  }
+}
+
+TEST(reduction_tree, D1_the_longest_leaf_grows_with_the_length) {
+  for (std::size_t n = 1; n <= 200000; ++n) ASSERT_GE(leaf_size(n + 1), leaf_size(n));
+}
+
+TEST(reduction_tree, D2_a_root_splits_where_a_team_of_two_does) {
+  for (std::size_t leaves = 2; leaves <= most_leaves; ++leaves) {
+    ASSERT_EQ(middle_of(0, leaves), static_block(0, leaves, 0, 2).last);
+  }
+}
+
+std::size_t depth_of(std::size_t a, std::size_t b) {
+  if (b - a == 1) return 0;
+  const std::size_t middle = middle_of(a, b);
+  EXPECT_TRUE(a < middle && middle < b);
+  return 1 + std::max(depth_of(a, middle), depth_of(middle, b));
+}
+
+TEST(reduction_tree, D2_is_at_most_ten_deep) {
+  for (std::size_t leaves = 1; leaves <= most_leaves; ++leaves) ASSERT_LE(depth_of(0, leaves), 10u);
+  EXPECT_EQ(depth_of(0, most_leaves), 10u);
+}
+
+/// All nodes of the tree in [a, b), as (first, last).
+void collect_nodes(std::size_t a, std::size_t b, std::vector<index_range>& into) {
+  into.push_back({a, b});
+  if (b - a == 1) return;
+  collect_nodes(a, middle_of(a, b), into);
+  collect_nodes(middle_of(a, b), b, into);
+}
+
+TEST(reduction_tree, D3_maximal_nodes_are_nodes_and_no_parent_of_one_fits) {
+  for (std::size_t leaves = 1; leaves <= 40; ++leaves) {
+    std::vector<index_range> all;
+    collect_nodes(0, leaves, all);
+    for (std::size_t a = 0; a <= leaves; ++a) {
+      for (std::size_t b = a; b <= leaves; ++b) {
+        // By the definition: nodes inside [a, b) that no larger node inside it contains.
+        std::vector<index_range> expected;
+        for (const index_range node : all) {
+          if (node.first < a || b < node.last) continue;
+          const bool covered = std::any_of(all.begin(), all.end(), [&](index_range other) {
+            return a <= other.first && other.last <= b && other.first <= node.first &&
+                   node.last <= other.last && length_of(other) > length_of(node);
+          });
+          if (!covered) expected.push_back(node);
+        }
+        std::vector<index_range> found;
+        maximal_nodes(leaves, a, b,
+                      [&](std::size_t first, std::size_t last) { found.push_back({first, last}); });
+        ASSERT_EQ(found.size(), expected.size()) << leaves << ": " << a << ", " << b;
+        std::size_t next = a;
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          ASSERT_EQ(found[i].first, next);
+          ASSERT_EQ(found[i].first, expected[i].first);
+          ASSERT_EQ(found[i].last, expected[i].last);
+          next = found[i].last;
+        }
+        ASSERT_EQ(next, b);
+      }
+    }
+  }
+}
+
+TEST(reduction_tree, D3_the_bound_on_maximal_nodes_holds_and_is_reached) {
+  std::size_t longest = 0;
+  for (const std::size_t leaves : {1u, 2u, 3u, 127u, 128u, 129u, 513u, 600u, 769u, 1023u, 1024u}) {
+    for (std::size_t a = 0; a < leaves; ++a) {
+      // For the largest trees, all runs that begin or end near a bend are many enough.
+      for (std::size_t b = a + 1; b <= leaves; b += leaves < 1024 ? 7 : 1) {
+        std::size_t count = 0;
+        maximal_nodes(leaves, a, b, [&](std::size_t, std::size_t) { ++count; });
+        longest = std::max(longest, count);
+      }
+    }
+  }
+  EXPECT_EQ(longest, most_nodes);
+}
+
+/// What a team of `size` does, member by member: T of the whole range.
+template <class T, class LeafValue, class Op>
+T reduce_as_team(std::size_t leaves, std::size_t size, LeafValue leaf_value, Op op) {
+  std::vector<std::vector<T>> published(size);
+  for (std::size_t rank = size; rank-- > 0;) {  // members finish in any order
+    const index_range block = static_block(0, leaves, rank, size);
+    maximal_nodes(leaves, block.first, block.last, [&](std::size_t a, std::size_t b) {
+      published[rank].push_back(reduce_node<T>(a, b, leaf_value, op));
+    });
+    EXPECT_LE(published[rank].size(), most_nodes);
+  }
+  std::size_t asked = 0, there = 0;
+  for (const auto& values : published) there += values.size();
+  const T result = combine<T>(
+      leaves, size,
+      [&](std::size_t rank, std::size_t k) {
+        ++asked;
+        return published.at(rank).at(k);
+      },
+      op);
+  EXPECT_EQ(asked, there) << "a published value was left out or asked for twice";
+  return result;
+}
+
+template <class T>
+bool same_bits(T a, T b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+template <class T>
+class reduction_tree_of : public testing::Test {};
+using floating = testing::Types<float, double>;
+TYPED_TEST_SUITE(reduction_tree_of, floating);
+
+TYPED_TEST(reduction_tree_of, D4_sums_have_the_same_bits_for_every_team_size) {
+  using real = TypeParam;
+  const unsigned seed = std::random_device()();
+  std::cout << "seed " << seed << '\n';
+  std::mt19937 random(seed);
+  // Many magnitudes and both signs, so that another order shows in the bits.
+  std::uniform_real_distribution<real> mantissa(-1, 1);
+  std::uniform_int_distribution<int> exponent(-12, 12);
+  bool order_matters = false;
+  for (const std::size_t n : interesting_lengths()) {
+    if (n == 0) continue;
+    std::vector<real> values(n);
+    for (real& value : values) value = std::ldexp(mantissa(random), exponent(random));
+    const auto plus = [](real a, real b) { return a + b; };
+    const auto at = [&](std::size_t i) { return values[i - 5]; };
+    const auto leaf_value = [&](std::size_t leaf) {
+      return fold<real>(leaf_range(5, 5 + n, leaf), at, plus);
+    };
+    const std::size_t leaves = leaves_of(n);
+    const real sequential = reduce_node<real>(0, leaves, leaf_value, plus);
+    for (std::size_t size = 1; size <= 17; ++size) {
+      ASSERT_TRUE(same_bits(sequential, reduce_as_team<real>(leaves, size, leaf_value, plus)))
+          << n << " values, " << size << " members";
+    }
+    ASSERT_TRUE(same_bits(sequential, reduce_as_team<real>(leaves, 65, leaf_value, plus)));
+    order_matters |= !same_bits(sequential, fold<real>({5, 5 + n}, at, plus));
+  }
+  EXPECT_TRUE(order_matters) << "the values do not tell one order from another";
+}
+
+TEST(reduction_tree, D4_the_operation_meets_neighbours_in_index_order_along_the_same_tree) {
+  const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
+  const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i % 26)); };
+  for (std::size_t n = 1; n <= 300; ++n) {
+    const std::size_t leaves = leaves_of(n);
+    const auto leaf_value = [&](std::size_t leaf) {
+      return fold<std::string>(leaf_range(0, n, leaf), letter, join);
+    };
+    const std::string tree = reduce_node<std::string>(0, leaves, leaf_value, join);
+    std::string in_order, flat;
+    for (std::size_t i = 0; i < n; ++i) in_order += letter(i);
+    std::copy_if(tree.begin(), tree.end(), std::back_inserter(flat),
+                 [](char c) { return c != '(' && c != ')'; });
+    ASSERT_EQ(flat, in_order);
+    for (std::size_t size = 1; size <= 17; ++size) {
+      ASSERT_EQ(reduce_as_team<std::string>(leaves, size, leaf_value, join), tree) << size;
+    }
+  }
+}
+
+TEST(reduction_tree, D4_the_shape_is_pinned) {
+  const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
+  const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i)); };
+  EXPECT_EQ(reduce_node<std::string>(0, 7, letter, join), "(((ab)(cd))((ef)g))");
+  EXPECT_EQ(fold<std::string>({0, 4}, letter, join), "(((ab)c)d)");
+}
+
+TEST(reduction_tree, leaves_are_evaluated_once_each_from_left_to_right) {
+  for (std::size_t leaves = 1; leaves <= 130; ++leaves) {
+    std::vector<std::size_t> visited;
+    const std::size_t count = reduce_node<std::size_t>(
+        0, leaves,
+        [&](std::size_t leaf) {
+          visited.push_back(leaf);
+          return std::size_t{1};
+        },
+        [](std::size_t a, std::size_t b) { return a + b; });
+    ASSERT_EQ(count, leaves);
+    for (std::size_t leaf = 0; leaf < leaves; ++leaf) ASSERT_EQ(visited[leaf], leaf);
+  }
+}
+
+TEST(reduction_tree, takes_values_that_can_only_be_moved) {
+  using pointer = std::unique_ptr<std::size_t>;
+  const auto value = [](std::size_t i) { return std::make_unique<std::size_t>(i); };
+  const auto plus = [](pointer a, pointer b) {
+    *a += *b;
+    return a;
+  };
+  EXPECT_EQ(*reduce_node<pointer>(0, 100, value, plus), 4950u);
+  EXPECT_EQ(*fold<pointer>({0, 100}, value, plus), 4950u);
+  EXPECT_EQ(*exclusive_prefix<pointer>(100, value(7), value, plus), 4957u);
+  EXPECT_EQ(*combine<pointer>(
+                2, 2, [&](std::size_t rank, std::size_t) { return value(rank); }, plus),
+            1u);
+}
+
+TEST(reduction_tree, D5_a_scan_has_the_same_bits_for_every_team_size) {
+  const unsigned seed = std::random_device()();
+  std::cout << "seed " << seed << '\n';
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> mantissa(-1, 1);
+  std::uniform_int_distribution<int> exponent(-12, 12);
+  const auto plus = [](float a, float b) { return a + b; };
+  for (std::size_t n = 1; n <= 600; n += n < 150 ? 1 : 13) {
+    std::vector<float> values(n);
+    for (float& value : values) value = std::ldexp(mantissa(random), exponent(random));
+    const float init = mantissa(random);
+    const auto sum_of = [&](std::size_t leaf) {
+      return fold<float>(leaf_range(0, n, leaf), [&](std::size_t i) { return values[i]; }, plus);
+    };
+    const std::size_t leaves = leaves_of(n);
+    std::vector<float> expected(leaves + 1, init);
+    for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+      expected[leaf + 1] = expected[leaf] + sum_of(leaf);
+    }
+    for (std::size_t size = 1; size <= 17; ++size) {
+      for (std::size_t rank = 0; rank < size; ++rank) {
+        const index_range block = static_block(0, leaves, rank, size);
+        float prefix = exclusive_prefix<float>(block.first, init, sum_of, plus);
+        for (std::size_t leaf = block.first; leaf < block.last; ++leaf) {
+          ASSERT_TRUE(same_bits(prefix, expected[leaf]))
+              << n << ", rank " << rank << " of " << size;
+          prefix = plus(prefix, sum_of(leaf));
+        }
+      }
+    }
+    ASSERT_TRUE(same_bits(exclusive_prefix<float>(leaves, init, sum_of, plus), expected[leaves]));
+  }
+}
+
+TEST(reduction_tree, D5_a_scan_applies_the_operation_in_index_order) {
+  const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
+  const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i)); };
+  EXPECT_EQ(exclusive_prefix<std::string>(3, "-", letter, join), "(((-a)b)c)");
+  EXPECT_EQ(exclusive_prefix<std::string>(0, "-", letter, join), "-");
+}
+
+}  // namespace
