@@ -91,11 +91,16 @@ namespace platform {
 /// Binds the calling thread to one CPU.
 inline bool pin_this_thread(unsigned cpu) noexcept {
 #if defined(__linux__)
-  if (cpu >= CPU_SETSIZE) return false;
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  CPU_SET(cpu, &mask);
-  return sched_setaffinity(0, sizeof mask, &mask) == 0;
+  // A mask as large as needed: a machine may have more CPUs than the fixed one.
+  if (cpu >= (1u << 20)) return false;
+  cpu_set_t* const mask = CPU_ALLOC(cpu + std::size_t{1});
+  if (mask == nullptr) return false;
+  const std::size_t size = CPU_ALLOC_SIZE(cpu + std::size_t{1});
+  CPU_ZERO_S(size, mask);
+  CPU_SET_S(cpu, size, mask);
+  const bool is_pinned = sched_setaffinity(0, size, mask) == 0;
+  CPU_FREE(mask);
+  return is_pinned;
 #else
   (void)cpu;
   return false;
@@ -5015,7 +5020,8 @@ class tree_barrier {
 //   team.release();                                // serve() returns
 //
 // Regions are those of team: T1 to T3, T5 (in a child process the serving threads are gone: only regions
-// of one member are left), T6. A region waits until the members that it needs serve.
+// of one member are left). A region waits until those serve who hear of it: the members that it needs, and
+// those who watch the same lines (fork_tree.hpp): in a team of up to 8, all.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access            order    pairs  why it suffices
@@ -5026,8 +5032,9 @@ class tree_barrier {
 
 // lockstep/platform/fork_list.hpp -- objects that are told when they have been copied into a child (layer: platform)
 //
-// fork() copies the memory, but only the calling thread. An object that owns threads derives from
-// fork_listener; in the child, in_child() is called on each, while no other thread exists yet.
+// fork() copies the memory, but only the calling thread. An object that owns threads has a
+// fork_listener as its last member; in the child, the function of each is called, while no other thread
+// exists yet.
 //
 //   O1  The list is locked around every fork(), so that it is whole in the child.
 //   O2  Where the system has no such call, in_child() is never called: see at_fork.hpp.
@@ -5037,11 +5044,9 @@ namespace platform {
 
 class fork_listener {
  public:
-  fork_listener(const fork_listener&) = delete;
-  fork_listener& operator=(const fork_listener&) = delete;
-
- protected:
-  fork_listener() {
+  /// From now on, until its end, in_child(owner) is called in the child, before fork() returns there. It must not
+  /// start threads nor allocate. The owner must be whole that long: another thread may fork at any time.
+  fork_listener(void* owner, void (*in_child)(void*)) : owner_(owner), in_child_(in_child) {
     const std::lock_guard<std::mutex> held(list().lock);
     next_ = list().first;
     list().first = this;
@@ -5052,9 +5057,8 @@ class fork_listener {
     while (*at != this) at = &(*at)->next_;
     *at = next_;
   }
-
-  /// In the child, before fork() returns there. Must not start threads nor allocate.
-  virtual void in_child() noexcept = 0;
+  fork_listener(const fork_listener&) = delete;
+  fork_listener& operator=(const fork_listener&) = delete;
 
  private:
   struct all {
@@ -5071,10 +5075,12 @@ class fork_listener {
   static void before() { list().lock.lock(); }
   static void after() { list().lock.unlock(); }
   static void child() {
-    for (fork_listener* at = list().first; at != nullptr; at = at->next_) at->in_child();
+    for (fork_listener* at = list().first; at != nullptr; at = at->next_) at->in_child_(at->owner_);
     list().lock.unlock();
   }
 
+  void* owner_;
+  void (*in_child_)(void*);
   fork_listener* next_ = nullptr;
 };
 
@@ -5380,6 +5386,10 @@ class fork_board {
     for (std::size_t i = 0; i < tree_.lines(); ++i) marks_[i].notify(fence_payer_of(policy_));
   }
 
+  bool is_closed() const noexcept {
+    return closed_.load(platform::memory_order_acquire) != 0;  // 7
+  }
+
   /// As new. While no worker lives: before they are started, or where a fork() has left them behind.
   void reset(std::uint32_t first_phase = 0) noexcept {
     closed_.store(0, platform::memory_order_relaxed);  // 1
@@ -5429,9 +5439,6 @@ class fork_board {
     }
   };
 
-  bool is_closed() const noexcept {
-    return closed_.load(platform::memory_order_acquire) != 0;  // 7
-  }
   std::uint32_t seen(std::size_t rank) const noexcept { return histories_[rank].value.seen; }
 
   template <class Function>
@@ -5559,6 +5566,8 @@ class dependants {
     lock_.unlock();
     delete &one;
   }
+  /// In a child process: whoever held the lock is not there.
+  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
   /// While nobody else uses this object.
   void destroy_all() {
     while (first_ != nullptr) {
@@ -5619,7 +5628,9 @@ class dependants {
 //   G2  A value is written before its phase is published, and not again before all have read it: there are
 //       two places for it, used in turn, and nobody is two phases ahead of anybody.
 //   G3  The combined value of the last to arrive is read by all before anybody can arrive again.
-//   G4  With the tree, combine() runs once, on the last to arrive; else on everyone, with the same values.
+//   G4  Who was released by a stop, and arrives all the same, is not counted and writes nothing: others may
+//       still read what it wrote before.
+//   G5  With the tree, combine() runs once, on the last to arrive; else on everyone, with the same values.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access             order    pairs  why it suffices
@@ -5746,6 +5757,8 @@ struct place_in_barrier {
   std::size_t size = 1;      ///< of the region: participants are ranks below it
   std::uint32_t region = 0;  ///< its number
   std::uint32_t phase = 0;   ///< the last phase this participant has arrived in
+  bool has_left =
+      false;  ///< it was released because the region is stopped, and meets nobody any more
   wait_history history = {};
 };
 
@@ -5781,9 +5794,7 @@ class reducing_barrier final : public sleeping_place {
 
   /// Blocks until all have arrived. False once the region is stopped: nobody waits for anybody any more.
   bool arrive_and_wait(place_in_barrier& self) {
-    const std::uint32_t target = ++self.phase;
-    return self.size <= most_flags_ ? arrive_by_flags(self, target)
-                                    : arrive_by_tree(self, target, [](cell&) {});
+    return self.size <= most_flags_ ? arrive_by_flags(self) : arrive_by_tree(self, [](cell&) {});
   }
 
   /// The same, and `out` gets what combine(out) has made of the values of all, which are at
@@ -5791,12 +5802,11 @@ class reducing_barrier final : public sleeping_place {
   /// value_of(its rank, self.phase + 1) before the call.
   template <class Combine>
   bool meet(place_in_barrier& self, cell& out, Combine combine) {
-    const std::uint32_t target = ++self.phase;
     if (self.size <= most_flags_) {
-      if (!arrive_by_flags(self, target)) return false;
+      if (!arrive_by_flags(self)) return false;
       combine(out);
     } else {
-      if (!arrive_by_tree(self, target, combine)) return false;
+      if (!arrive_by_tree(self, combine)) return false;
       out = result_[0].value.values[0];
     }
     return true;
@@ -5840,18 +5850,22 @@ class reducing_barrier final : public sleeping_place {
     }
   };
 
-  bool arrive_by_flags(place_in_barrier& self, std::uint32_t target) {
+  bool arrive_by_flags(place_in_barrier& self) {
+    if (self.has_left) return false;
+    const std::uint32_t target = ++self.phase;
     publish(lines_[self.rank].value, self.rank, target);
     // Readers that begin with different writers disturb each other less.
     for (std::size_t i = 1, other = self.rank; i < self.size; ++i) {
       if (++other == self.size) other = 0;
       wait(self, lines_[other].value, other, target);
     }
-    return !stop_.requested(self.region);
+    return goes_on(self);
   }
 
   template <class Combine>
-  bool arrive_by_tree(place_in_barrier& self, std::uint32_t target, Combine combine) {
+  bool arrive_by_tree(place_in_barrier& self, Combine combine) {
+    if (self.has_left) return false;
+    const std::uint32_t target = ++self.phase;
     line& result = result_[0].value;
     if (tree_.arrive(self.rank, self.size)) {
       combine(result.values[0]);
@@ -5859,9 +5873,13 @@ class reducing_barrier final : public sleeping_place {
     } else {
       wait(self, result, 0, target);
     }
-    return !stop_.requested(self.region);
+    return goes_on(self);
   }
 
+  bool goes_on(place_in_barrier& self) const noexcept {
+    self.has_left = stop_.requested(self.region);
+    return !self.has_left;
+  }
   void publish(line& at, std::size_t mark, std::uint32_t target) {
     at.phase.store(target, platform::memory_order_release);  // 1
     marks_[mark].notify(fence_payer_of(policy_));
@@ -6438,11 +6456,13 @@ struct member_state {
 
 class group {
  public:
-  group(std::size_t most, wait_policy policy, stop_source& stop)
+  /// Sub-teams pass the group of the region, which their own sub-teams end with as well.
+  group(std::size_t most, wait_policy policy, stop_source& stop, group* of_region = nullptr)
       : barrier(most, policy, stop),
         loops(policy, stop),
         progress(most, policy, stop),
         leaves(reduction_tree::most_leaves),
+        of_region_(of_region != nullptr ? *of_region : *this),
         members_(most) {
     for (std::size_t rank = 0; rank < most; ++rank) members_[rank].value.place.rank = rank;
   }
@@ -6453,7 +6473,10 @@ class group {
   loop_board loops;
   progress_board progress;
   platform::aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
-  dependants sub_groups;
+
+  group& of_region() noexcept { return of_region_; }
+  /// Of the region, at whatever depth.
+  dependants& sub_groups() noexcept { return of_region_.sub_groups_; }
 
   std::size_t most() const noexcept { return members_.size(); }
   member_state& state(std::size_t rank) noexcept { return members_[rank].value; }
@@ -6466,10 +6489,9 @@ class group {
   /// Before a region of `size` members: the phase that they begin after. By who runs the regions.
   std::uint32_t begin(std::size_t size) noexcept {
     const std::uint32_t phase = state(0).place.phase;
-    if (size != size_) {  // those who come back, or the other kind of barrier, have stood still
-      barrier.reset(phase);
-      size_ = size;
-    }
+    if (size == 1 || size == size_) return phase;  // who is alone meets nobody
+    barrier.reset(phase);  // who comes back, and the other kind of barrier, has stood still
+    size_ = size;
     return phase;
   }
 
@@ -6480,6 +6502,7 @@ class group {
     self.place.size = size;
     self.place.region = region;
     self.place.phase = phase;
+    self.place.has_left = false;
     self.has_construct = false;
     return self;
   }
@@ -6491,7 +6514,7 @@ class group {
       barrier.reset(0);
       loops.reset();
       progress.reset();
-      sub_groups.destroy_all();
+      sub_groups_.destroy_all();
       return;
     }
     if (state(0).has_construct) loops.set_first_construct(state(0).construct);
@@ -6499,6 +6522,8 @@ class group {
   }
 
  private:
+  group& of_region_;
+  dependants sub_groups_;
   platform::aligned_array<platform::padded<member_state>> members_;
   std::size_t size_ = 0;
 };
@@ -6708,6 +6733,8 @@ class seat {
   bool is_stopped() const noexcept { return stop_->requested(own_->place.region); }
   /// The same for who only wants to get done with its part.
   bool may_stop() const noexcept { return stop_->requested_relaxed(own_->place.region); }
+  /// False once this member knows that the region is stopped, so that values of others may be gone.
+  bool goes_on() const noexcept { return is_alone() ? !is_stopped() : !own_->place.has_left; }
   void request_stop() const { stop_->request(own_->place.region); }
   std::uint32_t region() const noexcept { return own_->place.region; }
 
@@ -6914,7 +6941,8 @@ void put_value(const seat& at, const T& value) {
 /// op over the values of all members, in the order of ranks.
 template <class T, class Op>
 T reduce_values(const seat& at, const T& value, Op& op) {
-  if (at.is_alone()) return value;
+  if (!at.goes_on()) leave_stopped_region();
+  if (at.is_alone() || !at.goes_on()) return value;
   put_value(at, value);
   return meet<T>(at, value, [&](std::uint32_t phase) {
     group& shared = at.shared();
@@ -6929,7 +6957,8 @@ T reduce_values(const seat& at, const T& value, Op& op) {
 /// The value of member `root`.
 template <class T>
 T broadcast(const seat& at, std::size_t root, const T& value) {
-  if (at.is_alone()) return value;
+  if (!at.goes_on()) leave_stopped_region();
+  if (at.is_alone() || !at.goes_on()) return value;
   if (at.rank() == root) put_value(at, value);
   return meet<T>(at, value, [&](std::uint32_t phase) {
     return cargo<T>::get(at.shared().cell_of(root, phase, 0));
@@ -6988,7 +7017,7 @@ template <class T, class LeafValue, class Op>
 T reduce_leaves(const seat& at, std::size_t iterations, const T& init, LeafValue leaf_value, Op& op,
                 schedule how) {
   const std::size_t leaves = reduction_tree::leaves_of(iterations);
-  if (leaves == 0) {
+  if (leaves == 0 || !at.goes_on()) {
     if (!at.sync()) leave_stopped_region();
     return init;
   }
@@ -7075,6 +7104,10 @@ template <class T, class Scan>
 T scan_leaves(const seat& at, const Scan& what, const T& init) {
   const std::size_t leaves =
       reduction_tree::leaves_of(length_of(index_range{what.first, what.last}));
+  if (!at.goes_on()) {
+    leave_stopped_region();
+    return init;
+  }
   if (at.is_alone()) return scan_alone<T>(what, leaves, init);
   const auto sum_of = [&](std::size_t leaf) { return what.sum_of(leaf); };
   if (!put_leaves<T>(at, leaves, static_schedule(), sum_of)) {
@@ -7119,8 +7152,8 @@ T scan_leaves(const seat& at, const Scan& what, const T& init) {
 //   2  valid_from.load    relaxed  1      the other half
 //
 // Cost   a loop: two looks at the tick clock and one store to an own line per member. Rank 0 reads the samples
-//        of all in every loop while shares move, else in every 16th; it starts its block after that,
-//        which its sample counts as lateness. No read-modify-write.
+//        of all in every loop while shares move, else in every 16th, and learns, some 60 ns per member. It
+//        starts its block after that: its own sample counts it as lateness. No read-modify-write.
 // Source the idea: seed 002's article, less work for lagging threads.
 
 // lockstep/team/partition.hpp -- learns how much of a range each member should get: pure (layer: team)
@@ -7624,6 +7657,7 @@ class member {
   /// Its members are those of the region, else the blocks are equal. Always waits.
   template <class Function>
   bool for_each(std::size_t first, std::size_t last, Function&& f, weighted_schedule& how) {
+    if (!at_.goes_on()) return false;
     how.run_block(at_.next_phase(), index_range{first, last}, rank(), size(),
                   [&](std::size_t begin, std::size_t end) {
                     for (std::size_t i = begin; i < end; ++i) f(i);
@@ -7791,11 +7825,10 @@ namespace lockstep {
 /// What the members of a sub-team share; made by the one that is to have rank 0.
 struct sub_group final : dependant {
   sub_group(std::size_t size, const seat& of)
-      : outer(of.shared()),
-        shared(size, of.shared().barrier.policy(), of.shared().barrier.stop()),
+      : shared(size, of.shared().barrier.policy(), of.shared().barrier.stop(),
+               &of.shared().of_region()),
         users(static_cast<std::uint32_t>(size)) {}
 
-  group& outer;
   group shared;
   platform::wait_word users;
 };
@@ -7834,20 +7867,23 @@ class sub_team {
   }
   void let_go() noexcept {
     if (of_ != nullptr && of_->users.fetch_sub(1, platform::memory_order_acq_rel) == 1) {  // 1
-      of_->outer.sub_groups.destroy(*of_);
+      of_->shared.sub_groups().destroy(*of_);
     }
     forget();
   }
 
   /// Whoever is to be rank 0 makes the group; `leader` is its rank in the region.
   static sub_team among(const seat& at, std::size_t leader, std::size_t rank, std::size_t size) {
-    if (rank == 0 && size > 0) {
+    if (at.goes_on() && rank == 0 && size > 0) {
       sub_group* const made = new sub_group(size, at);
-      at.shared().sub_groups.add(*made);
+      at.shared().sub_groups().add(*made);
       reductions::put_value(at, made);
     }
-    if (!at.sync()) leave_stopped_region();
-    if (size == 0 || at.is_stopped()) return sub_team();
+    if (!at.sync()) {
+      leave_stopped_region();
+      return sub_team();
+    }
+    if (size == 0) return sub_team();
     const cell& from = at.shared().cell_of(leader, at.next_phase() - 1, 0);
     return sub_team(*cargo<sub_group*>::get(from), rank, at.region());
   }
@@ -7858,7 +7894,7 @@ class sub_team {
 
 inline sub_team member::split(std::size_t color) {
   if (at_.is_alone()) return color == no_color ? sub_team() : sub_team(at_);
-  reductions::put_value(at_, color);
+  if (at_.goes_on()) reductions::put_value(at_, color);
   if (!at_.sync()) {
     leave_stopped_region();
     return sub_team();
@@ -7900,6 +7936,22 @@ struct loop_of_blocks {
   }
 };
 
+/// Whether a Function is copied into its loop: an object that is small, trivially copyable, and callable
+/// while const.
+template <class Function, bool IsClass = std::is_class<Function>::value>
+struct travels_in_loop : std::false_type {};
+template <class Function>
+struct travels_in_loop<Function, true> {
+  template <class F>
+  static auto test(int)
+      -> decltype(std::declval<const F&>()(std::declval<std::size_t>()), std::true_type());
+  template <class F>
+  static std::false_type test(...);
+  static constexpr bool value = decltype(test<Function>(0))::value && sizeof(Function) <= 24 &&
+                                std::is_trivially_copyable<Function>::value &&
+                                job::travels_as<loop_of_blocks<Function>>();
+};
+
 /// Team: has run_then(members, f, finish) and size().
 template <class Team>
 class one_liners {
@@ -7908,10 +7960,9 @@ class one_liners {
   template <class Function>
   bool parallel_for(std::size_t first, std::size_t last, Function&& f) {
     using function = typename std::remove_reference<Function>::type;
-    constexpr bool travels = std::is_class<function>::value && sizeof(function) <= 24 &&
-                             std::is_trivially_copyable<function>::value &&
-                             job::travels_as<loop_of_blocks<function>>();
-    using held = typename std::conditional<travels, function, function&>::type;
+    using held =
+        typename std::conditional<travels_in_loop<function>::value,
+                                  typename std::remove_const<function>::type, function&>::type;
     return run_all(loop_of_blocks<held>{f, first, last});
   }
   template <class Function>
@@ -8985,7 +9036,8 @@ class team_core {
         forks_(fork_tree(size_), made.policy, way_of(made)),
         callers_(made.policy),
         errors_(size_),
-        region_{this, nullptr} {}
+        region_{this, nullptr},
+        between_{this, nullptr} {}
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
 
@@ -9011,15 +9063,13 @@ class team_core {
     started_.what.assign(f);
     started_.head = begin(size_);
     if (size_ > 1) forks_.announce(started_.head, f);
-    before_start_ = nesting::innermost();
-    nesting::innermost() = &region_;
-    is_started_ = true;
+    between_.outer = nesting::innermost();
+    nesting::innermost() = &between_;
   }
   /// True if the calling thread has started a region that it has not joined, and is in no other.
-  bool can_join() const noexcept { return is_started_ && nesting::innermost() == &region_; }
+  bool can_join() const noexcept { return nesting::innermost() == &between_; }
   bool join() {
-    is_started_ = false;
-    nesting::innermost() = before_start_;
+    nesting::innermost() = between_.outer;
     perform(0, started_.head, started_.what);
     return end(started_.head, [](group&, const region_head&) {});
   }
@@ -9031,7 +9081,15 @@ class team_core {
     member_state own;
     own.place.region = 1;
     member self(seat(own, stop));
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+      f(self);
+    } catch (const region_stopped&) {
+      if (!stop.requested(1)) throw;  // that of another region
+    }
+#else
     f(self);
+#endif
     return !stop.requested(1);
   }
 
@@ -9045,6 +9103,7 @@ class team_core {
     }
   }
   void close() { forks_.close(); }
+  bool is_closed() const noexcept { return forks_.is_closed(); }
   /// While no worker lives: those that are started next begin at the beginning.
   void reopen() noexcept { forks_.reset(); }
 
@@ -9061,10 +9120,12 @@ class team_core {
     callers_.forget_others(in_region);
     forks_.reset();
     stop_.forget_others();
+    group_.sub_groups().forget_others();
     if (in_region) {
       request_stop();
     } else {
-      running_.store(0, platform::memory_order_relaxed);  // 1
+      running_.store(0, platform::memory_order_relaxed);          // 1
+      for (std::exception_ptr& error : errors_) error = nullptr;  // of a region that has ended here
       group_.end(true);
     }
   }
@@ -9147,11 +9208,10 @@ class team_core {
   // The caller's own.
   std::vector<std::exception_ptr> errors_;
   nesting::region region_;
+  nesting::region between_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
   platform::wait_word running_{0};
-  const nesting::region* before_start_ = nullptr;
   started_region started_ = {};
-  bool is_started_ = false;
   platform::line_gap after_;
 };
 
@@ -9159,7 +9219,7 @@ class team_core {
 
 namespace lockstep {
 
-class external_team : public one_liners<external_team>, private platform::fork_listener {
+class external_team : public one_liners<external_team> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
   explicit external_team(std::size_t members, wait_policy policy = wait_policy())
@@ -9227,19 +9287,27 @@ class external_team : public one_liners<external_team>, private platform::fork_l
           "lockstep::external_team::run: this is a child process, which has none of the serving "
           "threads; make a new team");
     }
+    if (core_.is_closed() && k > 1) {
+      platform::fail<std::logic_error>(
+          "lockstep::external_team::run: release() was called, nobody serves any more; make a new "
+          "team");
+    }
     const caller_turn mine(core_.callers());
     return core_.run(k, f, finish);
   }
 
-  void in_child() noexcept override {
-    is_child_ = true;
-    core_.forget_others();
+  /// Of `self`, a external_team.
+  static void in_child(void* self) noexcept {
+    external_team& at = *static_cast<external_team*>(self);
+    at.is_child_ = true;
+    at.core_.forget_others();
   }
 
   team_core core_;
   platform::aligned_array<platform::wait_word> claimed_;
   semaphore left_{0};
   bool is_child_ = false;
+  platform::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
 };
 
 }  // namespace lockstep
@@ -9687,7 +9755,7 @@ class team_threads {
 
 namespace lockstep {
 
-class team : public one_liners<team>, private platform::fork_listener {
+class team : public one_liners<team> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
   team() : team(team_options()) {}
@@ -9720,7 +9788,8 @@ class team : public one_liners<team>, private platform::fork_listener {
   bool run(Function&& f) {
     return run_then(size(), f, nothing());
   }
-  /// On the first k members only; the others are left alone. Fails if k is 0 or above size().
+  /// On the first k members only; of the others, up to 7 hear of it, where they watch a line with one of
+  /// those (fork_tree.hpp). Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f) {
     if (k == 0 || k > size()) platform::fail_range("lockstep::team::run", "members", k, 1, size());
@@ -9824,13 +9893,16 @@ class team : public one_liners<team>, private platform::fork_listener {
     std::abort();
   }
 
-  void in_child() noexcept override {
-    threads_.forget();
-    core_.forget_others();
+  /// Of `self`, a team.
+  static void in_child(void* self) noexcept {
+    team& at = *static_cast<team*>(self);
+    at.threads_.forget();
+    at.core_.forget_others();
   }
 
   team_core core_;
   team_threads threads_;
+  platform::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
 };
 
 }  // namespace lockstep

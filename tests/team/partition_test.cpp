@@ -73,6 +73,8 @@ TEST(partition, Q1_any_weights_cover_every_range_without_gap_or_overlap_in_rank_
       for (std::size_t rank = 0; rank < size; ++rank) {
         const double got = static_cast<double>(length_of(bounds.block(0, 1000000, rank)));
         EXPECT_NEAR(got, 1e6 * weights[rank] / sum, 1.01);
+        const double huge = static_cast<double>(length_of(bounds.block(0, most, rank)));
+        EXPECT_NEAR(huge / static_cast<double>(most), weights[rank] / sum, 1e-9);
       }
     }
   }
@@ -159,7 +161,12 @@ void expect_limits(const partition& weights, const std::vector<double>& before) 
     ASSERT_LE(std::abs(weight - before[rank]), 0.25 + 1e-9);
     sum += weight;
   }
-  ASSERT_NEAR(sum / static_cast<double>(weights.size()), 1, 1e-6);
+  const double size = static_cast<double>(weights.size());
+  ASSERT_NEAR(sum / size, 1, 1e-6);
+  for (std::size_t rank = 0; rank < weights.size(); ++rank) {
+    const index_range block = weights.bounds().block(0, 1000000, rank);
+    ASSERT_NEAR(static_cast<double>(length_of(block)) / 1e6, weights.weight(rank) / size, 3e-6);
+  }
   expect_cover(weights.bounds(), 100, 1103);
 }
 std::vector<double> weights_of(const partition& of) {
@@ -214,6 +221,9 @@ TEST(partition, Q3_no_iterations_and_absurd_times_change_nothing) {
     weights.learn([&](std::size_t rank) { return samples[rank]; });
   }
   EXPECT_NEAR(weights.weight(1), before[1], 0.05);
+  unequal.speeds = {3, 1, 1};
+  unequal.teach(weights, 30);
+  EXPECT_GT(weights.weight(0), 1.5) << "learns no more";
 }
 
 TEST(partition, Q3_noise_leaves_equal_members_with_static_blocks) {
@@ -280,16 +290,20 @@ TEST(partition, Q2_limits_hold_where_one_member_is_far_faster_than_the_others) {
 }
 
 TEST(partition, returns_to_static_blocks_when_the_members_become_equal_again) {
-  simulation changing{{1, 3, 2}, {0, 0, 5000}};
-  partition weights(3);
+  simulation changing{{1, 3, 2, 2}, {0, 0, 5000, 0}};
+  partition weights(4);
   changing.teach(weights, 30);
   EXPECT_LT(changing.imbalance(weights), 0.05);
   EXPECT_GT(weights.weight(1), 1.3);
-  changing.speeds = {2, 2, 2};
-  changing.latenesses = {0, 0, 0};
-  changing.teach(weights, 40);
-  EXPECT_EQ(weights_of(weights), (std::vector<double>{1, 1, 1}));
-  expect_static(weights.bounds(), 0, 1000);
+  changing.speeds = {2, 2, 2, 2};
+  changing.latenesses = {0, 0, 0, 0};
+  for (int step = 0; step < 40; ++step) {
+    const std::vector<double> before = weights_of(weights);
+    changing.teach(weights);
+    expect_limits(weights, before);
+  }
+  EXPECT_EQ(weights_of(weights), (std::vector<double>{1, 1, 1, 1}));
+  for (std::size_t length = 0; length <= 50; ++length) expect_static(weights.bounds(), 0, length);
 }
 
 TEST(partition, follows_any_members_to_balance_and_stays_there_in_noise_of_ten_percent) {
@@ -322,6 +336,12 @@ TEST(partition, one_interrupted_loop_costs_little) {
   samples[1].end += 10000000;  // 10 ms, in a loop of 50 us
   weights.learn([&](std::size_t rank) { return samples[rank]; });
   EXPECT_LT(equal.imbalance(weights), 0.1);
+  equal.teach(weights, 20);
+  expect_static(weights.bounds(), 0, 1000);
+  samples = equal.run(weights.bounds());
+  samples[1].start += 1000000000;  // a second before it began
+  samples[1].end += 1000000000;
+  weights.learn([&](std::size_t rank) { return samples[rank]; });
   equal.teach(weights, 20);
   expect_static(weights.bounds(), 0, 1000);
 }

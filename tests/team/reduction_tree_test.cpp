@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <iterator>
@@ -27,9 +28,19 @@ constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
 
 static_assert(leaf_size(0) == 1 && leaf_size(128) == 1 && leaf_size(129) == 2, "short ranges");
 static_assert(leaf_size(8192) == 64 && leaf_size(8193) == 64 && leaf_size(65536) == 64, "bends");
+static_assert(leaf_size(66560) == 65 && leaf_size(66561) == 66, "bends");
 static_assert(leaf_size(65537) == 65 && leaf_size(most) == most / 1024 + 1, "long ranges");
 static_assert(leaves_of(0) == 0 && leaves_of(128) == 128 && leaves_of(65536) == 1024, "");
 static_assert(leaf_range(5, 15, 9).first == 14, "constexpr");
+
+/// LOCKSTEP_TEST_SEED repeats a run.
+std::mt19937 seeded_random() {
+  const char* const text = std::getenv("LOCKSTEP_TEST_SEED");
+  const auto seed = text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 0))
+                                    : std::random_device()();
+  std::cout << "LOCKSTEP_TEST_SEED=" << seed << '\n';
+  return std::mt19937(seed);
+}
 
 /// Lengths around every bend of leaf_size, and some others.
 std::vector<std::size_t> interesting_lengths() {
@@ -186,9 +197,7 @@ TYPED_TEST_SUITE(reduction_tree_of, floating);
 
 TYPED_TEST(reduction_tree_of, D4_sums_have_the_same_bits_for_every_team_size) {
   using real = TypeParam;
-  const unsigned seed = std::random_device()();
-  std::cout << "seed " << seed << '\n';
-  std::mt19937 random(seed);
+  std::mt19937 random = seeded_random();
   // Many magnitudes and both signs, so that another order shows in the bits.
   std::uniform_real_distribution<real> mantissa(-1, 1);
   std::uniform_int_distribution<int> exponent(-12, 12);
@@ -272,9 +281,7 @@ TEST(reduction_tree, takes_values_that_can_only_be_moved) {
 }
 
 TEST(reduction_tree, D5_a_scan_has_the_same_bits_for_every_team_size) {
-  const unsigned seed = std::random_device()();
-  std::cout << "seed " << seed << '\n';
-  std::mt19937 random(seed);
+  std::mt19937 random = seeded_random();
   std::uniform_real_distribution<float> mantissa(-1, 1);
   std::uniform_int_distribution<int> exponent(-12, 12);
   const auto plus = [](float a, float b) { return a + b; };

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <lockstep/sync/barrier.hpp>
@@ -43,16 +44,23 @@ TEST(weighted_schedule, refuses_impossible_numbers_of_members_by_name) {
   }
 }
 
+/// LOCKSTEP_TEST_SEED repeats a run.
+unsigned seed() {
+  static const unsigned once = [] {
+    const char* const text = std::getenv("LOCKSTEP_TEST_SEED");
+    const auto value = text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 0))
+                                       : std::random_device()();
+    std::cout << "LOCKSTEP_TEST_SEED=" << value << '\n';
+    return value;
+  }();
+  return once;
+}
+
 /// Members that take their parts one after the other, in an order that changes.
 class simulated_team {
  public:
-  explicit simulated_team(std::vector<double> speeds) : speeds_(std::move(speeds)) {
-    const char* const text = std::getenv("LOCKSTEP_TEST_SEED");
-    const auto seed = text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 0))
-                                      : std::random_device()();
-    std::cout << "LOCKSTEP_TEST_SEED=" << seed << '\n';
-    random_.seed(seed);
-  }
+  explicit simulated_team(std::vector<double> speeds)
+      : speeds_(std::move(speeds)), random_(seed()) {}
 
   std::size_t size() const { return speeds_.size(); }
   void set_speeds(std::vector<double> speeds) { speeds_ = std::move(speeds); }

@@ -21,11 +21,16 @@ namespace platform {
 /// Binds the calling thread to one CPU.
 inline bool pin_this_thread(unsigned cpu) noexcept {
 #if defined(__linux__)
-  if (cpu >= CPU_SETSIZE) return false;
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  CPU_SET(cpu, &mask);
-  return sched_setaffinity(0, sizeof mask, &mask) == 0;
+  // A mask as large as needed: a machine may have more CPUs than the fixed one.
+  if (cpu >= (1u << 20)) return false;
+  cpu_set_t* const mask = CPU_ALLOC(cpu + std::size_t{1});
+  if (mask == nullptr) return false;
+  const std::size_t size = CPU_ALLOC_SIZE(cpu + std::size_t{1});
+  CPU_ZERO_S(size, mask);
+  CPU_SET_S(cpu, size, mask);
+  const bool is_pinned = sched_setaffinity(0, size, mask) == 0;
+  CPU_FREE(mask);
+  return is_pinned;
 #else
   (void)cpu;
   return false;

@@ -5,6 +5,8 @@
 // stopped, some members may never have come to let go: who runs the regions destroys what is left.
 #pragma once
 
+#include <new>
+
 #include "../wait/short_lock.hpp"
 
 namespace lockstep {
@@ -36,6 +38,8 @@ class dependants {
     lock_.unlock();
     delete &one;
   }
+  /// In a child process: whoever held the lock is not there.
+  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
   /// While nobody else uses this object.
   void destroy_all() {
     while (first_ != nullptr) {

@@ -7,7 +7,8 @@
 //   team.release();                                // serve() returns
 //
 // Regions are those of team: T1 to T3, T5 (in a child process the serving threads are gone: only regions
-// of one member are left), T6. A region waits until the members that it needs serve.
+// of one member are left). A region waits until those serve who hear of it: the members that it needs, and
+// those who watch the same lines (fork_tree.hpp): in a team of up to 8, all.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access            order    pairs  why it suffices
@@ -26,7 +27,7 @@
 
 namespace lockstep {
 
-class external_team : public one_liners<external_team>, private platform::fork_listener {
+class external_team : public one_liners<external_team> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
   explicit external_team(std::size_t members, wait_policy policy = wait_policy())
@@ -94,19 +95,27 @@ class external_team : public one_liners<external_team>, private platform::fork_l
           "lockstep::external_team::run: this is a child process, which has none of the serving "
           "threads; make a new team");
     }
+    if (core_.is_closed() && k > 1) {
+      platform::fail<std::logic_error>(
+          "lockstep::external_team::run: release() was called, nobody serves any more; make a new "
+          "team");
+    }
     const caller_turn mine(core_.callers());
     return core_.run(k, f, finish);
   }
 
-  void in_child() noexcept override {
-    is_child_ = true;
-    core_.forget_others();
+  /// Of `self`, a external_team.
+  static void in_child(void* self) noexcept {
+    external_team& at = *static_cast<external_team*>(self);
+    at.is_child_ = true;
+    at.core_.forget_others();
   }
 
   team_core core_;
   platform::aligned_array<platform::wait_word> claimed_;
   semaphore left_{0};
   bool is_child_ = false;
+  platform::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
 };
 
 }  // namespace lockstep

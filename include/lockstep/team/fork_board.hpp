@@ -130,6 +130,10 @@ class fork_board {
     for (std::size_t i = 0; i < tree_.lines(); ++i) marks_[i].notify(fence_payer_of(policy_));
   }
 
+  bool is_closed() const noexcept {
+    return closed_.load(platform::memory_order_acquire) != 0;  // 7
+  }
+
   /// As new. While no worker lives: before they are started, or where a fork() has left them behind.
   void reset(std::uint32_t first_phase = 0) noexcept {
     closed_.store(0, platform::memory_order_relaxed);  // 1
@@ -179,9 +183,6 @@ class fork_board {
     }
   };
 
-  bool is_closed() const noexcept {
-    return closed_.load(platform::memory_order_acquire) != 0;  // 7
-  }
   std::uint32_t seen(std::size_t rank) const noexcept { return histories_[rank].value.seen; }
 
   template <class Function>

@@ -44,11 +44,13 @@ struct member_state {
 
 class group {
  public:
-  group(std::size_t most, wait_policy policy, stop_source& stop)
+  /// Sub-teams pass the group of the region, which their own sub-teams end with as well.
+  group(std::size_t most, wait_policy policy, stop_source& stop, group* of_region = nullptr)
       : barrier(most, policy, stop),
         loops(policy, stop),
         progress(most, policy, stop),
         leaves(reduction_tree::most_leaves),
+        of_region_(of_region != nullptr ? *of_region : *this),
         members_(most) {
     for (std::size_t rank = 0; rank < most; ++rank) members_[rank].value.place.rank = rank;
   }
@@ -59,7 +61,10 @@ class group {
   loop_board loops;
   progress_board progress;
   platform::aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
-  dependants sub_groups;
+
+  group& of_region() noexcept { return of_region_; }
+  /// Of the region, at whatever depth.
+  dependants& sub_groups() noexcept { return of_region_.sub_groups_; }
 
   std::size_t most() const noexcept { return members_.size(); }
   member_state& state(std::size_t rank) noexcept { return members_[rank].value; }
@@ -72,10 +77,9 @@ class group {
   /// Before a region of `size` members: the phase that they begin after. By who runs the regions.
   std::uint32_t begin(std::size_t size) noexcept {
     const std::uint32_t phase = state(0).place.phase;
-    if (size != size_) {  // those who come back, or the other kind of barrier, have stood still
-      barrier.reset(phase);
-      size_ = size;
-    }
+    if (size == 1 || size == size_) return phase;  // who is alone meets nobody
+    barrier.reset(phase);  // who comes back, and the other kind of barrier, has stood still
+    size_ = size;
     return phase;
   }
 
@@ -86,6 +90,7 @@ class group {
     self.place.size = size;
     self.place.region = region;
     self.place.phase = phase;
+    self.place.has_left = false;
     self.has_construct = false;
     return self;
   }
@@ -97,7 +102,7 @@ class group {
       barrier.reset(0);
       loops.reset();
       progress.reset();
-      sub_groups.destroy_all();
+      sub_groups_.destroy_all();
       return;
     }
     if (state(0).has_construct) loops.set_first_construct(state(0).construct);
@@ -105,6 +110,8 @@ class group {
   }
 
  private:
+  group& of_region_;
+  dependants sub_groups_;
   platform::aligned_array<platform::padded<member_state>> members_;
   std::size_t size_ = 0;
 };

@@ -155,6 +155,7 @@ class member {
   /// Its members are those of the region, else the blocks are equal. Always waits.
   template <class Function>
   bool for_each(std::size_t first, std::size_t last, Function&& f, weighted_schedule& how) {
+    if (!at_.goes_on()) return false;
     how.run_block(at_.next_phase(), index_range{first, last}, rank(), size(),
                   [&](std::size_t begin, std::size_t end) {
                     for (std::size_t i = begin; i < end; ++i) f(i);

@@ -28,6 +28,22 @@ struct loop_of_blocks {
   }
 };
 
+/// Whether a Function is copied into its loop: an object that is small, trivially copyable, and callable
+/// while const.
+template <class Function, bool IsClass = std::is_class<Function>::value>
+struct travels_in_loop : std::false_type {};
+template <class Function>
+struct travels_in_loop<Function, true> {
+  template <class F>
+  static auto test(int)
+      -> decltype(std::declval<const F&>()(std::declval<std::size_t>()), std::true_type());
+  template <class F>
+  static std::false_type test(...);
+  static constexpr bool value = decltype(test<Function>(0))::value && sizeof(Function) <= 24 &&
+                                std::is_trivially_copyable<Function>::value &&
+                                job::travels_as<loop_of_blocks<Function>>();
+};
+
 /// Team: has run_then(members, f, finish) and size().
 template <class Team>
 class one_liners {
@@ -36,10 +52,9 @@ class one_liners {
   template <class Function>
   bool parallel_for(std::size_t first, std::size_t last, Function&& f) {
     using function = typename std::remove_reference<Function>::type;
-    constexpr bool travels = std::is_class<function>::value && sizeof(function) <= 24 &&
-                             std::is_trivially_copyable<function>::value &&
-                             job::travels_as<loop_of_blocks<function>>();
-    using held = typename std::conditional<travels, function, function&>::type;
+    using held =
+        typename std::conditional<travels_in_loop<function>::value,
+                                  typename std::remove_const<function>::type, function&>::type;
     return run_all(loop_of_blocks<held>{f, first, last});
   }
   template <class Function>

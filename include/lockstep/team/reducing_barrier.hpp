@@ -13,7 +13,9 @@
 //   G2  A value is written before its phase is published, and not again before all have read it: there are
 //       two places for it, used in turn, and nobody is two phases ahead of anybody.
 //   G3  The combined value of the last to arrive is read by all before anybody can arrive again.
-//   G4  With the tree, combine() runs once, on the last to arrive; else on everyone, with the same values.
+//   G4  Who was released by a stop, and arrives all the same, is not counted and writes nothing: others may
+//       still read what it wrote before.
+//   G5  With the tree, combine() runs once, on the last to arrive; else on everyone, with the same values.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access             order    pairs  why it suffices
@@ -48,6 +50,8 @@ struct place_in_barrier {
   std::size_t size = 1;      ///< of the region: participants are ranks below it
   std::uint32_t region = 0;  ///< its number
   std::uint32_t phase = 0;   ///< the last phase this participant has arrived in
+  bool has_left =
+      false;  ///< it was released because the region is stopped, and meets nobody any more
   wait_history history = {};
 };
 
@@ -83,9 +87,7 @@ class reducing_barrier final : public sleeping_place {
 
   /// Blocks until all have arrived. False once the region is stopped: nobody waits for anybody any more.
   bool arrive_and_wait(place_in_barrier& self) {
-    const std::uint32_t target = ++self.phase;
-    return self.size <= most_flags_ ? arrive_by_flags(self, target)
-                                    : arrive_by_tree(self, target, [](cell&) {});
+    return self.size <= most_flags_ ? arrive_by_flags(self) : arrive_by_tree(self, [](cell&) {});
   }
 
   /// The same, and `out` gets what combine(out) has made of the values of all, which are at
@@ -93,12 +95,11 @@ class reducing_barrier final : public sleeping_place {
   /// value_of(its rank, self.phase + 1) before the call.
   template <class Combine>
   bool meet(place_in_barrier& self, cell& out, Combine combine) {
-    const std::uint32_t target = ++self.phase;
     if (self.size <= most_flags_) {
-      if (!arrive_by_flags(self, target)) return false;
+      if (!arrive_by_flags(self)) return false;
       combine(out);
     } else {
-      if (!arrive_by_tree(self, target, combine)) return false;
+      if (!arrive_by_tree(self, combine)) return false;
       out = result_[0].value.values[0];
     }
     return true;
@@ -142,18 +143,22 @@ class reducing_barrier final : public sleeping_place {
     }
   };
 
-  bool arrive_by_flags(place_in_barrier& self, std::uint32_t target) {
+  bool arrive_by_flags(place_in_barrier& self) {
+    if (self.has_left) return false;
+    const std::uint32_t target = ++self.phase;
     publish(lines_[self.rank].value, self.rank, target);
     // Readers that begin with different writers disturb each other less.
     for (std::size_t i = 1, other = self.rank; i < self.size; ++i) {
       if (++other == self.size) other = 0;
       wait(self, lines_[other].value, other, target);
     }
-    return !stop_.requested(self.region);
+    return goes_on(self);
   }
 
   template <class Combine>
-  bool arrive_by_tree(place_in_barrier& self, std::uint32_t target, Combine combine) {
+  bool arrive_by_tree(place_in_barrier& self, Combine combine) {
+    if (self.has_left) return false;
+    const std::uint32_t target = ++self.phase;
     line& result = result_[0].value;
     if (tree_.arrive(self.rank, self.size)) {
       combine(result.values[0]);
@@ -161,9 +166,13 @@ class reducing_barrier final : public sleeping_place {
     } else {
       wait(self, result, 0, target);
     }
-    return !stop_.requested(self.region);
+    return goes_on(self);
   }
 
+  bool goes_on(place_in_barrier& self) const noexcept {
+    self.has_left = stop_.requested(self.region);
+    return !self.has_left;
+  }
   void publish(line& at, std::size_t mark, std::uint32_t target) {
     at.phase.store(target, platform::memory_order_release);  // 1
     marks_[mark].notify(fence_payer_of(policy_));

@@ -48,7 +48,8 @@ void put_value(const seat& at, const T& value) {
 /// op over the values of all members, in the order of ranks.
 template <class T, class Op>
 T reduce_values(const seat& at, const T& value, Op& op) {
-  if (at.is_alone()) return value;
+  if (!at.goes_on()) leave_stopped_region();
+  if (at.is_alone() || !at.goes_on()) return value;
   put_value(at, value);
   return meet<T>(at, value, [&](std::uint32_t phase) {
     group& shared = at.shared();
@@ -63,7 +64,8 @@ T reduce_values(const seat& at, const T& value, Op& op) {
 /// The value of member `root`.
 template <class T>
 T broadcast(const seat& at, std::size_t root, const T& value) {
-  if (at.is_alone()) return value;
+  if (!at.goes_on()) leave_stopped_region();
+  if (at.is_alone() || !at.goes_on()) return value;
   if (at.rank() == root) put_value(at, value);
   return meet<T>(at, value, [&](std::uint32_t phase) {
     return cargo<T>::get(at.shared().cell_of(root, phase, 0));
@@ -122,7 +124,7 @@ template <class T, class LeafValue, class Op>
 T reduce_leaves(const seat& at, std::size_t iterations, const T& init, LeafValue leaf_value, Op& op,
                 schedule how) {
   const std::size_t leaves = reduction_tree::leaves_of(iterations);
-  if (leaves == 0) {
+  if (leaves == 0 || !at.goes_on()) {
     if (!at.sync()) leave_stopped_region();
     return init;
   }

@@ -51,6 +51,10 @@ template <class T, class Scan>
 T scan_leaves(const seat& at, const Scan& what, const T& init) {
   const std::size_t leaves =
       reduction_tree::leaves_of(length_of(index_range{what.first, what.last}));
+  if (!at.goes_on()) {
+    leave_stopped_region();
+    return init;
+  }
   if (at.is_alone()) return scan_alone<T>(what, leaves, init);
   const auto sum_of = [&](std::size_t leaf) { return what.sum_of(leaf); };
   if (!put_leaves<T>(at, leaves, static_schedule(), sum_of)) {

@@ -44,6 +44,8 @@ class seat {
   bool is_stopped() const noexcept { return stop_->requested(own_->place.region); }
   /// The same for who only wants to get done with its part.
   bool may_stop() const noexcept { return stop_->requested_relaxed(own_->place.region); }
+  /// False once this member knows that the region is stopped, so that values of others may be gone.
+  bool goes_on() const noexcept { return is_alone() ? !is_stopped() : !own_->place.has_left; }
   void request_stop() const { stop_->request(own_->place.region); }
   std::uint32_t region() const noexcept { return own_->place.region; }
 

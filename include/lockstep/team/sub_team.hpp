@@ -26,11 +26,10 @@ namespace lockstep {
 /// What the members of a sub-team share; made by the one that is to have rank 0.
 struct sub_group final : dependant {
   sub_group(std::size_t size, const seat& of)
-      : outer(of.shared()),
-        shared(size, of.shared().barrier.policy(), of.shared().barrier.stop()),
+      : shared(size, of.shared().barrier.policy(), of.shared().barrier.stop(),
+               &of.shared().of_region()),
         users(static_cast<std::uint32_t>(size)) {}
 
-  group& outer;
   group shared;
   platform::wait_word users;
 };
@@ -69,20 +68,23 @@ class sub_team {
   }
   void let_go() noexcept {
     if (of_ != nullptr && of_->users.fetch_sub(1, platform::memory_order_acq_rel) == 1) {  // 1
-      of_->outer.sub_groups.destroy(*of_);
+      of_->shared.sub_groups().destroy(*of_);
     }
     forget();
   }
 
   /// Whoever is to be rank 0 makes the group; `leader` is its rank in the region.
   static sub_team among(const seat& at, std::size_t leader, std::size_t rank, std::size_t size) {
-    if (rank == 0 && size > 0) {
+    if (at.goes_on() && rank == 0 && size > 0) {
       sub_group* const made = new sub_group(size, at);
-      at.shared().sub_groups.add(*made);
+      at.shared().sub_groups().add(*made);
       reductions::put_value(at, made);
     }
-    if (!at.sync()) leave_stopped_region();
-    if (size == 0 || at.is_stopped()) return sub_team();
+    if (!at.sync()) {
+      leave_stopped_region();
+      return sub_team();
+    }
+    if (size == 0) return sub_team();
     const cell& from = at.shared().cell_of(leader, at.next_phase() - 1, 0);
     return sub_team(*cargo<sub_group*>::get(from), rank, at.region());
   }
@@ -93,7 +95,7 @@ class sub_team {
 
 inline sub_team member::split(std::size_t color) {
   if (at_.is_alone()) return color == no_color ? sub_team() : sub_team(at_);
-  reductions::put_value(at_, color);
+  if (at_.goes_on()) reductions::put_value(at_, color);
   if (!at_.sync()) {
     leave_stopped_region();
     return sub_team();

@@ -37,7 +37,7 @@
 
 namespace lockstep {
 
-class team : public one_liners<team>, private platform::fork_listener {
+class team : public one_liners<team> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
   team() : team(team_options()) {}
@@ -70,7 +70,8 @@ class team : public one_liners<team>, private platform::fork_listener {
   bool run(Function&& f) {
     return run_then(size(), f, nothing());
   }
-  /// On the first k members only; the others are left alone. Fails if k is 0 or above size().
+  /// On the first k members only; of the others, up to 7 hear of it, where they watch a line with one of
+  /// those (fork_tree.hpp). Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f) {
     if (k == 0 || k > size()) platform::fail_range("lockstep::team::run", "members", k, 1, size());
@@ -174,13 +175,16 @@ class team : public one_liners<team>, private platform::fork_listener {
     std::abort();
   }
 
-  void in_child() noexcept override {
-    threads_.forget();
-    core_.forget_others();
+  /// Of `self`, a team.
+  static void in_child(void* self) noexcept {
+    team& at = *static_cast<team*>(self);
+    at.threads_.forget();
+    at.core_.forget_others();
   }
 
   team_core core_;
   team_threads threads_;
+  platform::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
 };
 
 }  // namespace lockstep

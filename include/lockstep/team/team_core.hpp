@@ -40,7 +40,8 @@ class team_core {
         forks_(fork_tree(size_), made.policy, way_of(made)),
         callers_(made.policy),
         errors_(size_),
-        region_{this, nullptr} {}
+        region_{this, nullptr},
+        between_{this, nullptr} {}
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
 
@@ -66,15 +67,13 @@ class team_core {
     started_.what.assign(f);
     started_.head = begin(size_);
     if (size_ > 1) forks_.announce(started_.head, f);
-    before_start_ = nesting::innermost();
-    nesting::innermost() = &region_;
-    is_started_ = true;
+    between_.outer = nesting::innermost();
+    nesting::innermost() = &between_;
   }
   /// True if the calling thread has started a region that it has not joined, and is in no other.
-  bool can_join() const noexcept { return is_started_ && nesting::innermost() == &region_; }
+  bool can_join() const noexcept { return nesting::innermost() == &between_; }
   bool join() {
-    is_started_ = false;
-    nesting::innermost() = before_start_;
+    nesting::innermost() = between_.outer;
     perform(0, started_.head, started_.what);
     return end(started_.head, [](group&, const region_head&) {});
   }
@@ -86,7 +85,15 @@ class team_core {
     member_state own;
     own.place.region = 1;
     member self(seat(own, stop));
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+      f(self);
+    } catch (const region_stopped&) {
+      if (!stop.requested(1)) throw;  // that of another region
+    }
+#else
     f(self);
+#endif
     return !stop.requested(1);
   }
 
@@ -100,6 +107,7 @@ class team_core {
     }
   }
   void close() { forks_.close(); }
+  bool is_closed() const noexcept { return forks_.is_closed(); }
   /// While no worker lives: those that are started next begin at the beginning.
   void reopen() noexcept { forks_.reset(); }
 
@@ -116,10 +124,12 @@ class team_core {
     callers_.forget_others(in_region);
     forks_.reset();
     stop_.forget_others();
+    group_.sub_groups().forget_others();
     if (in_region) {
       request_stop();
     } else {
-      running_.store(0, platform::memory_order_relaxed);  // 1
+      running_.store(0, platform::memory_order_relaxed);          // 1
+      for (std::exception_ptr& error : errors_) error = nullptr;  // of a region that has ended here
       group_.end(true);
     }
   }
@@ -202,11 +212,10 @@ class team_core {
   // The caller's own.
   std::vector<std::exception_ptr> errors_;
   nesting::region region_;
+  nesting::region between_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
   platform::wait_word running_{0};
-  const nesting::region* before_start_ = nullptr;
   started_region started_ = {};
-  bool is_started_ = false;
   platform::line_gap after_;
 };
 

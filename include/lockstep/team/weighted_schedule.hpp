@@ -20,8 +20,8 @@
 //   2  valid_from.load    relaxed  1      the other half
 //
 // Cost   a loop: two looks at the tick clock and one store to an own line per member. Rank 0 reads the samples
-//        of all in every loop while shares move, else in every 16th; it starts its block after that,
-//        which its sample counts as lateness. No read-modify-write.
+//        of all in every loop while shares move, else in every 16th, and learns, some 60 ns per member. It
+//        starts its block after that: its own sample counts it as lateness. No read-modify-write.
 // Source the idea: seed 002's article, less work for lagging threads.
 #pragma once
 
