@@ -1348,7 +1348,7 @@ class wait_policy {
   }
 
   static constexpr std::chrono::nanoseconds longest_spin() noexcept {
-    return std::chrono::nanoseconds(longest_spin_ns);
+    return std::chrono::nanoseconds(std::int64_t{longest_spin_ns});  // a value: not odr-used
   }
 
   constexpr bool is_adaptive() const noexcept { return (bits_ & kind_mask) <= crowded_kind; }
@@ -5089,7 +5089,8 @@ class fork_listener {
 
 // lockstep/team/one_liners.hpp -- a region with one loop in it (layer: team)
 //
-// Part of team's and external_team's interface. Each costs an empty region and the work: the join is the only
+// Part of team's and external_team's interface; those that return bool return false if the region was
+// stopped. Each costs an empty region and the work: the join is the only
 // wait. Called from inside a region of the same team they run on the caller alone.
 
 // lockstep/team/fork_board.hpp -- tells the workers of a team what to do, and when all are done (layer: team)
@@ -5494,7 +5495,8 @@ class fork_board {
 //   M2  What happens before any member's arrival in a construct that waits happens before every return from it.
 //   M3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more: functions
 //       that return bool return false; those that return a value throw region_stopped, which run() catches
-//       (without exceptions: they return the value at hand).
+//       (without exceptions: they return the value at hand, and an empty sub_team). Chunks are handed out no
+//       more, but a block is run to its end: ask stop_requested() in a long one.
 
 // lockstep/team/scans.hpp -- every prefix of a range's values combined (layer: team)
 //
@@ -6776,7 +6778,7 @@ namespace loops {
 
 template <class Body>
 void deal_chunks(const seat& at, index_range range, std::size_t chunk, Body& body) {
-  for (std::size_t turn = 0;; ++turn) {
+  for (std::size_t turn = 0; !at.may_stop(); ++turn) {
     const index_range mine =
         static_chunk(range.first, range.last, chunk, at.rank(), at.size(), turn);
     if (mine.first == mine.last) return;
@@ -7556,7 +7558,7 @@ class member {
   bool sync_threads() { return at_.sync(); }
 
   /// op over the values of all members, in the order of ranks: the same on each, and in every run. One
-  /// phase. Values above 16 bytes, or not trivially copyable, cost an allocation.
+  /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap.
   template <class T, class Op>
   T sync_reduce(T value, Op op) {
     return reductions::reduce_values<T>(at_, value, op);
@@ -7618,7 +7620,8 @@ class member {
   // --- loops ---
 
   /// Calls f(first, last) for this member's parts of the range, with the default schedule its block, none if that is
-  /// empty. Waits for nobody: where the next step reads what others wrote, sync_threads() first.
+  /// empty. Waits for nobody (with tickets: only for who is 8
+  /// constructs behind): where the next step reads what others wrote, sync_threads() first.
   template <class Function>
   bool for_range(std::size_t first, std::size_t last, Function&& f,
                  schedule how = static_schedule()) {
@@ -7727,7 +7730,8 @@ class member {
                                         leaf{first, last, f, op}, op, how);
   }
   /// Not the same for every team size: each member folds its parts, and the results are combined by rank.
-  /// Requires init to be op's neutral element.
+  /// Requires init to be op's neutral element, and op to commute unless
+  /// the schedule is static_schedule().
   template <class T, class Function, class Op>
   T reduce_range(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
                  schedule how = static_schedule()) {
@@ -7759,9 +7763,9 @@ class member {
 
   // --- parts of the team ---
 
-  /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases and an allocation.
+  /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases; allocates.
   sub_team split(std::size_t color);
-  /// The first k members form a sub-team; the others get an empty one. One phase and an allocation. Fails if k is
+  /// The first k members form a sub-team; the others get an empty one. One phase; allocates. Fails if k is
   /// 0 or above size().
   sub_team first(std::size_t k);
   static constexpr std::size_t no_color = ~std::size_t{0};
@@ -7818,7 +7822,7 @@ class member {
 //   #  access           order    pairs  why it suffices
 //   1  users.fetch_sub  acq_rel  1      who destroys comes after all that others did in it
 //
-// Cost   making one: two phases of the outer barrier (first: one), an allocation. Its end: one RMW a member.
+// Cost   making one: two phases of the outer barrier (first: one), and memory. Its end: one RMW a member.
 
 namespace lockstep {
 
@@ -8023,7 +8027,8 @@ class one_liners {
     return result_of(init,
                      [&](member& me) { return me.reduce_each(first, last, init, f, op, how); });
   }
-  /// Faster by a little; the last bits differ from one team size to another. init is op's neutral element.
+  /// Faster by a little; the last bits differ from one team size to another. Requires of init and op
+  /// what member::reduce_range(fast, ...) does.
   template <class T, class Function, class Op>
   T parallel_reduce(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
                     schedule how = static_schedule()) {
@@ -8083,8 +8088,10 @@ class one_liners {
 //   C1  A region has a number, never 0; running_ is it from before the first member starts until after the
 //       last has reported, else 0.
 //   C2  Between regions the group's boards are at rest (A1 of group.hpp).
-//   C3  The team's threads are there from the first region after make or resume on; in a child process
-//       they are not, and are started anew for its first region.
+//   C3  In a child process there are no workers; a region that the forking thread was in is stopped there.
+//   C4  A thread inside a region waits for its turn with a team only if that is younger than all whose
+//       regions it is in: else it takes a turn at once or runs alone. So regions of several teams, called
+//       from each other, never wait in a circle.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -8106,6 +8113,7 @@ class one_liners {
 //   3  serving.load       acquire  2      K2
 //   4  serving.load       relaxed  -      own word while being served
 //   5  store              relaxed  -      in a child process: the only thread
+//   6  tickets.cmp_exch   relaxed  -      as 1; 3 has seen the turn before, K2
 //
 // Cost   uncontended: one RMW and one store on a line of the callers.
 
@@ -8120,6 +8128,13 @@ class caller_queue {
     served condition{*this, tickets_.fetch_add(1, platform::memory_order_relaxed)};  // 1
     wait_history history = {};
     wait_engine::wait(condition, policy_, history);
+  }
+  /// Takes a turn if it can be had at once.
+  bool try_begin() noexcept {
+    std::uint32_t next = serving_.load(platform::memory_order_acquire);       // 3
+    return tickets_.compare_exchange_strong(next, next + 1,                   //
+                                            platform::memory_order_relaxed,   // 6
+                                            platform::memory_order_relaxed);  // 6
   }
   void end() {
     const std::uint32_t next = serving_.load(platform::memory_order_relaxed) + 1;  // 4
@@ -8158,6 +8173,8 @@ class caller_queue {
 class caller_turn {
  public:
   explicit caller_turn(caller_queue& of) : of_(of) { of_.begin(); }
+  /// One that has begun.
+  caller_turn(caller_queue& of, std::adopt_lock_t) noexcept : of_(of) {}
   ~caller_turn() { of_.end(); }
   caller_turn(const caller_turn&) = delete;
   caller_turn& operator=(const caller_turn&) = delete;
@@ -8172,14 +8189,25 @@ class caller_turn {
 //
 // A region and the one it was called from form a list, the same for all its members, so that a way back
 // through another team's threads is seen as well.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access          order    pairs  why it suffices
+//   1  ages.fetch_add  relaxed  -      hands out numbers, nothing else
 
 namespace lockstep {
 namespace nesting {
 
 struct region {
   const void* owner;    ///< the team
+  std::uint32_t age;    ///< of the team: later ones have larger numbers
   const region* outer;  ///< where it was called from
 };
+
+/// The number of a team that is being made.
+inline std::uint32_t next_age() noexcept {
+  static platform::wait_word ages(0);
+  return ages.fetch_add(1, platform::memory_order_relaxed);  // 1
+}
 
 /// The region the calling thread is in, if any.
 inline const region*& innermost() noexcept {
@@ -8190,6 +8218,15 @@ inline bool is_inside(const void* owner) noexcept {
   const region* at = innermost();
   while (at != nullptr && at->owner != owner) at = at->outer;
   return at != nullptr;
+}
+
+/// Whether the calling thread may wait for its turn with a team. If threads in regions wait for teams that
+/// are younger than all they are in, no circle of them can wait for each other.
+inline bool may_wait_for(std::uint32_t age) noexcept {
+  for (const region* at = innermost(); at != nullptr; at = at->outer) {
+    if (static_cast<std::int32_t>(age - at->age) <= 0) return false;
+  }
+  return true;
 }
 
 /// The calling thread is in a region while this object lives.
@@ -9036,8 +9073,8 @@ class team_core {
         forks_(fork_tree(size_), made.policy, way_of(made)),
         callers_(made.policy),
         errors_(size_),
-        region_{this, nullptr},
-        between_{this, nullptr} {}
+        region_{this, nesting::next_age(), nullptr},
+        between_{this, region_.age, nullptr} {}
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
 
@@ -9045,6 +9082,8 @@ class team_core {
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
   caller_queue& callers() noexcept { return callers_; }
   bool is_inside() const noexcept { return nesting::is_inside(this); }
+  /// Whether the calling thread may wait for its turn: see nesting.hpp.
+  bool may_wait() const noexcept { return nesting::may_wait_for(region_.age); }
 
   /// Runs f on the first `size` members; then finish(group, head), still in the caller's turn, unless the
   /// region was stopped. False if it was. Requires: the caller's turn, not inside, workers there if size > 1.
@@ -9074,7 +9113,21 @@ class team_core {
     return end(started_.head, [](group&, const region_head&) {});
   }
 
-  /// A region of one inside a region of this team.
+  /// run() in a turn of the calling thread; alone where it must not wait for one, and cannot have it at once.
+  template <class Function, class Prepare, class Finish>
+  bool run_in_turn(std::size_t size, Function& f, Prepare prepare, Finish finish) {
+    if (is_inside()) return run_alone(f);
+    if (may_wait()) {
+      callers_.begin();
+    } else if (!callers_.try_begin()) {
+      return run_alone(f);
+    }
+    const caller_turn mine(callers_, std::adopt_lock);
+    if (size > 1) prepare();
+    return run(size, f, finish);
+  }
+
+  /// A region of one member, the calling thread.
   template <class Function>
   static bool run_alone(Function& f) {
     stop_source stop;
@@ -9098,6 +9151,7 @@ class team_core {
     while (region_line* const order = forks_.next(rank)) {
       forks_.relay(rank, *order);
       if (rank < order->head.size) perform(rank, order->head, order->what);
+      if (is_left_alone_) end_of_lone_child();
       forks_.collect(rank, order->head.size);
       forks_.report(rank);
     }
@@ -9122,6 +9176,7 @@ class team_core {
     stop_.forget_others();
     group_.sub_groups().forget_others();
     if (in_region) {
+      is_left_alone_ = true;
       request_stop();
     } else {
       running_.store(0, platform::memory_order_relaxed);          // 1
@@ -9148,6 +9203,7 @@ class team_core {
   bool end(const region_head& head, Finish finish) {
     if (head.size > 1) forks_.collect(0, head.size);
     running_.store(0, platform::memory_order_relaxed);  // 1
+    is_left_alone_ = false;
     const bool was_stopped = stop_.requested(head.region);
     group_.end(was_stopped);
     if (was_stopped) {
@@ -9194,6 +9250,15 @@ class team_core {
 #endif
   }
 
+  /// A worker that has called fork() in a region, and returned from there in the child.
+  [[noreturn]] static void end_of_lone_child() {
+    std::fprintf(
+        stderr,
+        "lockstep::team: fork() was called inside a region by a member other than 0; in the "
+        "child process that member has nowhere to return to: call exec or _exit there\n");
+    std::abort();
+  }
+
   struct started_region {
     region_head head;
     job what;
@@ -9201,6 +9266,7 @@ class team_core {
 
   platform::line_gap before_;
   const std::size_t size_;
+  bool is_left_alone_ = false;  ///< in a child process, inside a region: the others are not there
   stop_source stop_;
   group group_;
   fork_board forks_;
@@ -9222,12 +9288,9 @@ namespace lockstep {
 class external_team : public one_liners<external_team> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
-  explicit external_team(std::size_t members, wait_policy policy = wait_policy())
-      : core_(resolve(
-            team_options()
-                .members(platform::checked_count("lockstep::external_team", "members", members))
-                .policy(policy))),
-        claimed_(members) {}
+  explicit external_team(std::size_t members) : external_team(options_for(members)) {}
+  external_team(std::size_t members, wait_policy policy)
+      : external_team(options_for(members).policy(policy)) {}
   /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
   /// serve any more.
   ~external_team() {
@@ -9275,25 +9338,33 @@ class external_team : public one_liners<external_team> {
  private:
   friend class one_liners<external_team>;
 
+  explicit external_team(const team_options& options)
+      : core_(resolve(options)), claimed_(options.members()) {}
+
+  /// Who owns the threads binds them.
+  static team_options options_for(std::size_t members) {
+    platform::checked_count("lockstep::external_team", "members", members);
+    return team_options().members(members).bind(binding::none());
+  }
+
   struct nothing {
     void operator()(group&, const region_head&) const noexcept {}
   };
 
   template <class Function, class Finish>
   bool run_then(std::size_t k, Function&& f, Finish finish) {
-    if (core_.is_inside()) return team_core::run_alone(f);
-    if (is_child_ && k > 1) {
+    const bool needs_others = k > 1 && !core_.is_inside();
+    if (is_child_ && needs_others) {
       platform::fail<std::logic_error>(
           "lockstep::external_team::run: this is a child process, which has none of the serving "
           "threads; make a new team");
     }
-    if (core_.is_closed() && k > 1) {
+    if (core_.is_closed() && needs_others) {
       platform::fail<std::logic_error>(
           "lockstep::external_team::run: release() was called, nobody serves any more; make a new "
           "team");
     }
-    const caller_turn mine(core_.callers());
-    return core_.run(k, f, finish);
+    return core_.run_in_turn(k, f, [] {}, finish);
   }
 
   /// Of `self`, a external_team.
@@ -9490,6 +9561,8 @@ inline void swap(joinable_thread& a, joinable_thread& b) noexcept { a.swap(b); }
 //       calls.
 //   T2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
 //       as the only member of its region: it would wait for itself otherwise. So do the parallel_ functions.
+//       From inside a region of another team it waits for its turn if that team was made before this one;
+//       else, if this one is busy, it runs inline as well: two teams could wait for each other otherwise.
 //   T3  An exception leaves the team usable: members that wait in the region are released, all calls are
 //       awaited, then run() rethrows the exception of the lowest rank.
 //   T4  A thread that cannot be started ends the constructor (or the run() that resumes) with
@@ -9868,10 +9941,7 @@ class team : public one_liners<team> {
   /// As run(), then finish(group, head) in the caller's turn.
   template <class Function, class Finish>
   bool run_then(std::size_t k, Function&& f, Finish finish) {
-    if (core_.is_inside()) return team_core::run_alone(f);
-    const caller_turn mine(core_.callers());
-    if (k > 1) resume_workers();
-    return core_.run(k, f, finish);
+    return core_.run_in_turn(k, f, [this] { resume_workers(); }, finish);
   }
 
   void resume_workers() {
@@ -9879,13 +9949,13 @@ class team : public one_liners<team> {
   }
 
   void check_outside(const char* function) const {
-    if (!core_.is_inside()) return;
-    char message[160];
-    std::snprintf(
-        message, sizeof message,
-        "lockstep::team::%s: called inside a region of this team, which it would wait for; "
-        "call it after run() has returned",
-        function);
+    if (core_.may_wait()) return;
+    char message[192];
+    std::snprintf(message, sizeof message,
+                  "lockstep::team::%s: called inside a region of this team, or of one that was "
+                  "made later, and "
+                  "would wait for it; call it after run() has returned",
+                  function);
     platform::fail<std::logic_error>(message);
   }
   [[noreturn]] static void end_of_program(const char* why) {

@@ -11,11 +11,13 @@
 //   3  serving.load       acquire  2      K2
 //   4  serving.load       relaxed  -      own word while being served
 //   5  store              relaxed  -      in a child process: the only thread
+//   6  tickets.cmp_exch   relaxed  -      as 1; 3 has seen the turn before, K2
 //
 // Cost   uncontended: one RMW and one store on a line of the callers.
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 
 #include "../platform/cache_line.hpp"
 #include "../wait/sleeper_mark.hpp"
@@ -32,6 +34,13 @@ class caller_queue {
     served condition{*this, tickets_.fetch_add(1, platform::memory_order_relaxed)};  // 1
     wait_history history = {};
     wait_engine::wait(condition, policy_, history);
+  }
+  /// Takes a turn if it can be had at once.
+  bool try_begin() noexcept {
+    std::uint32_t next = serving_.load(platform::memory_order_acquire);       // 3
+    return tickets_.compare_exchange_strong(next, next + 1,                   //
+                                            platform::memory_order_relaxed,   // 6
+                                            platform::memory_order_relaxed);  // 6
   }
   void end() {
     const std::uint32_t next = serving_.load(platform::memory_order_relaxed) + 1;  // 4
@@ -70,6 +79,8 @@ class caller_queue {
 class caller_turn {
  public:
   explicit caller_turn(caller_queue& of) : of_(of) { of_.begin(); }
+  /// One that has begun.
+  caller_turn(caller_queue& of, std::adopt_lock_t) noexcept : of_(of) {}
   ~caller_turn() { of_.end(); }
   caller_turn(const caller_turn&) = delete;
   caller_turn& operator=(const caller_turn&) = delete;

@@ -30,12 +30,9 @@ namespace lockstep {
 class external_team : public one_liners<external_team> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
-  explicit external_team(std::size_t members, wait_policy policy = wait_policy())
-      : core_(resolve(
-            team_options()
-                .members(platform::checked_count("lockstep::external_team", "members", members))
-                .policy(policy))),
-        claimed_(members) {}
+  explicit external_team(std::size_t members) : external_team(options_for(members)) {}
+  external_team(std::size_t members, wait_policy policy)
+      : external_team(options_for(members).policy(policy)) {}
   /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
   /// serve any more.
   ~external_team() {
@@ -83,25 +80,33 @@ class external_team : public one_liners<external_team> {
  private:
   friend class one_liners<external_team>;
 
+  explicit external_team(const team_options& options)
+      : core_(resolve(options)), claimed_(options.members()) {}
+
+  /// Who owns the threads binds them.
+  static team_options options_for(std::size_t members) {
+    platform::checked_count("lockstep::external_team", "members", members);
+    return team_options().members(members).bind(binding::none());
+  }
+
   struct nothing {
     void operator()(group&, const region_head&) const noexcept {}
   };
 
   template <class Function, class Finish>
   bool run_then(std::size_t k, Function&& f, Finish finish) {
-    if (core_.is_inside()) return team_core::run_alone(f);
-    if (is_child_ && k > 1) {
+    const bool needs_others = k > 1 && !core_.is_inside();
+    if (is_child_ && needs_others) {
       platform::fail<std::logic_error>(
           "lockstep::external_team::run: this is a child process, which has none of the serving "
           "threads; make a new team");
     }
-    if (core_.is_closed() && k > 1) {
+    if (core_.is_closed() && needs_others) {
       platform::fail<std::logic_error>(
           "lockstep::external_team::run: release() was called, nobody serves any more; make a new "
           "team");
     }
-    const caller_turn mine(core_.callers());
-    return core_.run(k, f, finish);
+    return core_.run_in_turn(k, f, [] {}, finish);
   }
 
   /// Of `self`, a external_team.

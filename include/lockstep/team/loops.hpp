@@ -19,7 +19,7 @@ namespace loops {
 
 template <class Body>
 void deal_chunks(const seat& at, index_range range, std::size_t chunk, Body& body) {
-  for (std::size_t turn = 0;; ++turn) {
+  for (std::size_t turn = 0; !at.may_stop(); ++turn) {
     const index_range mine =
         static_chunk(range.first, range.last, chunk, at.rank(), at.size(), turn);
     if (mine.first == mine.last) return;

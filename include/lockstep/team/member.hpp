@@ -15,7 +15,8 @@
 //   M2  What happens before any member's arrival in a construct that waits happens before every return from it.
 //   M3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more: functions
 //       that return bool return false; those that return a value throw region_stopped, which run() catches
-//       (without exceptions: they return the value at hand).
+//       (without exceptions: they return the value at hand, and an empty sub_team). Chunks are handed out no
+//       more, but a block is run to its end: ask stop_requested() in a long one.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +55,7 @@ class member {
   bool sync_threads() { return at_.sync(); }
 
   /// op over the values of all members, in the order of ranks: the same on each, and in every run. One
-  /// phase. Values above 16 bytes, or not trivially copyable, cost an allocation.
+  /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap.
   template <class T, class Op>
   T sync_reduce(T value, Op op) {
     return reductions::reduce_values<T>(at_, value, op);
@@ -116,7 +117,8 @@ class member {
   // --- loops ---
 
   /// Calls f(first, last) for this member's parts of the range, with the default schedule its block, none if that is
-  /// empty. Waits for nobody: where the next step reads what others wrote, sync_threads() first.
+  /// empty. Waits for nobody (with tickets: only for who is 8
+  /// constructs behind): where the next step reads what others wrote, sync_threads() first.
   template <class Function>
   bool for_range(std::size_t first, std::size_t last, Function&& f,
                  schedule how = static_schedule()) {
@@ -225,7 +227,8 @@ class member {
                                         leaf{first, last, f, op}, op, how);
   }
   /// Not the same for every team size: each member folds its parts, and the results are combined by rank.
-  /// Requires init to be op's neutral element.
+  /// Requires init to be op's neutral element, and op to commute unless
+  /// the schedule is static_schedule().
   template <class T, class Function, class Op>
   T reduce_range(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
                  schedule how = static_schedule()) {
@@ -257,9 +260,9 @@ class member {
 
   // --- parts of the team ---
 
-  /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases and an allocation.
+  /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases; allocates.
   sub_team split(std::size_t color);
-  /// The first k members form a sub-team; the others get an empty one. One phase and an allocation. Fails if k is
+  /// The first k members form a sub-team; the others get an empty one. One phase; allocates. Fails if k is
   /// 0 or above size().
   sub_team first(std::size_t k);
   static constexpr std::size_t no_color = ~std::size_t{0};

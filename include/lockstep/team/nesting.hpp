@@ -3,7 +3,13 @@
 //
 // A region and the one it was called from form a list, the same for all its members, so that a way back
 // through another team's threads is seen as well.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access          order    pairs  why it suffices
+//   1  ages.fetch_add  relaxed  -      hands out numbers, nothing else
 #pragma once
+
+#include <cstdint>
 
 #include "../platform/system.hpp"
 
@@ -12,8 +18,15 @@ namespace nesting {
 
 struct region {
   const void* owner;    ///< the team
+  std::uint32_t age;    ///< of the team: later ones have larger numbers
   const region* outer;  ///< where it was called from
 };
+
+/// The number of a team that is being made.
+inline std::uint32_t next_age() noexcept {
+  static platform::wait_word ages(0);
+  return ages.fetch_add(1, platform::memory_order_relaxed);  // 1
+}
 
 /// The region the calling thread is in, if any.
 inline const region*& innermost() noexcept {
@@ -24,6 +37,15 @@ inline bool is_inside(const void* owner) noexcept {
   const region* at = innermost();
   while (at != nullptr && at->owner != owner) at = at->outer;
   return at != nullptr;
+}
+
+/// Whether the calling thread may wait for its turn with a team. If threads in regions wait for teams that
+/// are younger than all they are in, no circle of them can wait for each other.
+inline bool may_wait_for(std::uint32_t age) noexcept {
+  for (const region* at = innermost(); at != nullptr; at = at->outer) {
+    if (static_cast<std::int32_t>(age - at->age) <= 0) return false;
+  }
+  return true;
 }
 
 /// The calling thread is in a region while this object lives.

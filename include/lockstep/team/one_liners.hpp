@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/team/one_liners.hpp -- a region with one loop in it (layer: team)
 //
-// Part of team's and external_team's interface. Each costs an empty region and the work: the join is the only
+// Part of team's and external_team's interface; those that return bool return false if the region was
+// stopped. Each costs an empty region and the work: the join is the only
 // wait. Called from inside a region of the same team they run on the caller alone.
 #pragma once
 
@@ -115,7 +116,8 @@ class one_liners {
     return result_of(init,
                      [&](member& me) { return me.reduce_each(first, last, init, f, op, how); });
   }
-  /// Faster by a little; the last bits differ from one team size to another. init is op's neutral element.
+  /// Faster by a little; the last bits differ from one team size to another. Requires of init and op
+  /// what member::reduce_range(fast, ...) does.
   template <class T, class Function, class Op>
   T parallel_reduce(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
                     schedule how = static_schedule()) {

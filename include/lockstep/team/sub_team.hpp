@@ -12,7 +12,7 @@
 //   #  access           order    pairs  why it suffices
 //   1  users.fetch_sub  acq_rel  1      who destroys comes after all that others did in it
 //
-// Cost   making one: two phases of the outer barrier (first: one), an allocation. Its end: one RMW a member.
+// Cost   making one: two phases of the outer barrier (first: one), and memory. Its end: one RMW a member.
 #pragma once
 
 #include <cstddef>

@@ -12,6 +12,8 @@
 //       calls.
 //   T2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
 //       as the only member of its region: it would wait for itself otherwise. So do the parallel_ functions.
+//       From inside a region of another team it waits for its turn if that team was made before this one;
+//       else, if this one is busy, it runs inline as well: two teams could wait for each other otherwise.
 //   T3  An exception leaves the team usable: members that wait in the region are released, all calls are
 //       awaited, then run() rethrows the exception of the lowest rank.
 //   T4  A thread that cannot be started ends the constructor (or the run() that resumes) with
@@ -150,10 +152,7 @@ class team : public one_liners<team> {
   /// As run(), then finish(group, head) in the caller's turn.
   template <class Function, class Finish>
   bool run_then(std::size_t k, Function&& f, Finish finish) {
-    if (core_.is_inside()) return team_core::run_alone(f);
-    const caller_turn mine(core_.callers());
-    if (k > 1) resume_workers();
-    return core_.run(k, f, finish);
+    return core_.run_in_turn(k, f, [this] { resume_workers(); }, finish);
   }
 
   void resume_workers() {
@@ -161,13 +160,13 @@ class team : public one_liners<team> {
   }
 
   void check_outside(const char* function) const {
-    if (!core_.is_inside()) return;
-    char message[160];
-    std::snprintf(
-        message, sizeof message,
-        "lockstep::team::%s: called inside a region of this team, which it would wait for; "
-        "call it after run() has returned",
-        function);
+    if (core_.may_wait()) return;
+    char message[192];
+    std::snprintf(message, sizeof message,
+                  "lockstep::team::%s: called inside a region of this team, or of one that was "
+                  "made later, and "
+                  "would wait for it; call it after run() has returned",
+                  function);
     platform::fail<std::logic_error>(message);
   }
   [[noreturn]] static void end_of_program(const char* why) {

@@ -7,8 +7,10 @@
 //   C1  A region has a number, never 0; running_ is it from before the first member starts until after the
 //       last has reported, else 0.
 //   C2  Between regions the group's boards are at rest (A1 of group.hpp).
-//   C3  The team's threads are there from the first region after make or resume on; in a child process
-//       they are not, and are started anew for its first region.
+//   C3  In a child process there are no workers; a region that the forking thread was in is stopped there.
+//   C4  A thread inside a region waits for its turn with a team only if that is younger than all whose
+//       regions it is in: else it takes a turn at once or runs alone. So regions of several teams, called
+//       from each other, never wait in a circle.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -21,6 +23,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <vector>
 
@@ -40,8 +44,8 @@ class team_core {
         forks_(fork_tree(size_), made.policy, way_of(made)),
         callers_(made.policy),
         errors_(size_),
-        region_{this, nullptr},
-        between_{this, nullptr} {}
+        region_{this, nesting::next_age(), nullptr},
+        between_{this, region_.age, nullptr} {}
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
 
@@ -49,6 +53,8 @@ class team_core {
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
   caller_queue& callers() noexcept { return callers_; }
   bool is_inside() const noexcept { return nesting::is_inside(this); }
+  /// Whether the calling thread may wait for its turn: see nesting.hpp.
+  bool may_wait() const noexcept { return nesting::may_wait_for(region_.age); }
 
   /// Runs f on the first `size` members; then finish(group, head), still in the caller's turn, unless the
   /// region was stopped. False if it was. Requires: the caller's turn, not inside, workers there if size > 1.
@@ -78,7 +84,21 @@ class team_core {
     return end(started_.head, [](group&, const region_head&) {});
   }
 
-  /// A region of one inside a region of this team.
+  /// run() in a turn of the calling thread; alone where it must not wait for one, and cannot have it at once.
+  template <class Function, class Prepare, class Finish>
+  bool run_in_turn(std::size_t size, Function& f, Prepare prepare, Finish finish) {
+    if (is_inside()) return run_alone(f);
+    if (may_wait()) {
+      callers_.begin();
+    } else if (!callers_.try_begin()) {
+      return run_alone(f);
+    }
+    const caller_turn mine(callers_, std::adopt_lock);
+    if (size > 1) prepare();
+    return run(size, f, finish);
+  }
+
+  /// A region of one member, the calling thread.
   template <class Function>
   static bool run_alone(Function& f) {
     stop_source stop;
@@ -102,6 +122,7 @@ class team_core {
     while (region_line* const order = forks_.next(rank)) {
       forks_.relay(rank, *order);
       if (rank < order->head.size) perform(rank, order->head, order->what);
+      if (is_left_alone_) end_of_lone_child();
       forks_.collect(rank, order->head.size);
       forks_.report(rank);
     }
@@ -126,6 +147,7 @@ class team_core {
     stop_.forget_others();
     group_.sub_groups().forget_others();
     if (in_region) {
+      is_left_alone_ = true;
       request_stop();
     } else {
       running_.store(0, platform::memory_order_relaxed);          // 1
@@ -152,6 +174,7 @@ class team_core {
   bool end(const region_head& head, Finish finish) {
     if (head.size > 1) forks_.collect(0, head.size);
     running_.store(0, platform::memory_order_relaxed);  // 1
+    is_left_alone_ = false;
     const bool was_stopped = stop_.requested(head.region);
     group_.end(was_stopped);
     if (was_stopped) {
@@ -198,6 +221,15 @@ class team_core {
 #endif
   }
 
+  /// A worker that has called fork() in a region, and returned from there in the child.
+  [[noreturn]] static void end_of_lone_child() {
+    std::fprintf(
+        stderr,
+        "lockstep::team: fork() was called inside a region by a member other than 0; in the "
+        "child process that member has nowhere to return to: call exec or _exit there\n");
+    std::abort();
+  }
+
   struct started_region {
     region_head head;
     job what;
@@ -205,6 +237,7 @@ class team_core {
 
   platform::line_gap before_;
   const std::size_t size_;
+  bool is_left_alone_ = false;  ///< in a child process, inside a region: the others are not there
   stop_source stop_;
   group group_;
   fork_board forks_;

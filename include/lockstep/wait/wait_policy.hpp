@@ -35,7 +35,7 @@ class wait_policy {
   }
 
   static constexpr std::chrono::nanoseconds longest_spin() noexcept {
-    return std::chrono::nanoseconds(longest_spin_ns);
+    return std::chrono::nanoseconds(std::int64_t{longest_spin_ns});  // a value: not odr-used
   }
 
   constexpr bool is_adaptive() const noexcept { return (bits_ & kind_mask) <= crowded_kind; }
