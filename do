@@ -11,8 +11,8 @@ usage() {
 usage: ./do COMMAND
   demo             solve the example problems, check and time them, and show a small benchmark
   test             everything CI runs: check, then the tests with GCC, Clang and the sanitizers
-  bench [NAME] [ARG...]  a benchmark program in full: seed000 (the default), seed001, seed003, seed004;
-                   arguments are passed on to it
+  bench [NAME] [ARG...]  a benchmark program in full: seed000 (the default), seed001, seed003, seed004,
+                   team (against OpenMP and other pools, half an hour); arguments are passed on to it
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
   nightly [REGEX]  hours: every schedule further, larger models, an hour of stress for each disturbance
@@ -42,10 +42,17 @@ do_demo() {
 
 do_bench() {
   local name=seed000
-  case ${1:-} in seed[0-9]*) name=$1 && shift ;; esac
+  case ${1:-} in seed[0-9]* | team) name=$1 && shift ;; esac
   need build program peers
+  if [ "$name" = team ]; then
+    need scripts team libomp
+    bench/team/fetch_fork_union.sh build/fork_union
+  fi
   build release "bench.$name"
-  "build/release/bench/$name" "$@"
+  case $name in
+    team) python3 bench/team/run.py --runners build/release/bench "$@" ;;
+    *) "build/release/bench/$name" "$@" ;;
+  esac
 }
 
 do_figures() {
@@ -111,7 +118,7 @@ do_single() {
 }
 
 do_test() {
-  need build program peers test model scripts clang format
+  need build program peers team libomp test model scripts clang format
   exec scripts/test.sh
 }
 

@@ -17,6 +17,7 @@ program  libstb-dev          <stb/stb_image.h>
 peers    libabsl-dev         <absl/synchronization/mutex.h>
 peers    libnsync-dev        <nsync_mu.h>
 peers    libboost-thread-dev <boost/thread/barrier.hpp>
+team     libtbb-dev          <tbb/parallel_for.h>
 test     libgtest-dev        <gtest/gtest.h>
 model    libboost-context-dev <boost/context/fiber.hpp>
 model    spin                spin
@@ -79,6 +80,12 @@ clang_packages() {
 packages_of() {  # group
   case $1 in
     clang) clang_packages ;;
+    libomp)
+      local clang
+      clang=$(clang_packages | grep -m1 '^clang-[0-9]')
+      echo "$clang"
+      either "lib${clang/clang/omp}-dev" ""
+      ;;
     format) either clang-format-19 "" ;;
     *) awk -v group="$1" '$1 == group { print $2 }' <<<"$NEEDS" ;;
   esac
@@ -121,7 +128,7 @@ need_from_elsewhere() {
   for group in "$@"; do
     case $group in
       clang) clang_sanitizes || missing+=("clang++ with its sanitizer runtime (compiler-rt)") ;;
-      format) ;;
+      format | libomp) ;;
       *)
         while read -r package shown; do
           present "$shown" || missing+=("$shown  (Debian: $package)")

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// bench/team/peers/fork_union_pool.hpp -- ForkUnion: its pool with each of its two ways to wait
+//
+// Its threads wait for work without ever sleeping: with `pause` in the fastest way, with `yield` (its default)
+// so that others get the CPU. They cannot meet inside.
+#pragma once
+
+#include <cstddef>
+#include <fork_union.hpp>
+#include <memory>
+#include <stdexcept>
+
+#include "team/executors.hpp"
+
+namespace team_bench {
+
+using fork_union_yield = ashvardanian::fork_union::standard_yield_t;
+using fork_union_pause =
+#if defined(__x86_64__)
+    ashvardanian::fork_union::x86_pause_t;
+#elif defined(__aarch64__)
+    ashvardanian::fork_union::arm64_yield_t;
+#else
+    ashvardanian::fork_union::standard_yield_t;
+#endif
+
+template <class Waiting>
+class fork_union_pool : public loops_by_fork<fork_union_pool<Waiting>> {
+ public:
+  explicit fork_union_pool(std::size_t threads) : loops_by_fork<fork_union_pool>(threads) {
+    if (!pool_.try_spawn(threads)) throw std::runtime_error("ForkUnion started no threads");
+  }
+
+  std::size_t size() const { return pool_.threads_count(); }
+
+  template <class Function>
+  void fork(const Function& f) {
+    pool_.for_threads([&f](std::size_t rank) noexcept { f(rank); });
+  }
+
+ private:
+  using pool = ashvardanian::fork_union::basic_pool<std::allocator<std::thread>, Waiting>;
+
+  pool pool_;
+};
+
+}  // namespace team_bench

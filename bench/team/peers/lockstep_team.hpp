@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// bench/team/peers/lockstep_team.hpp -- lockstep::team behind the benchmarks' interface
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <lockstep/lockstep.hpp>
+
+#include "team/executors.hpp"
+
+namespace team_bench {
+
+struct adaptive {
+  static lockstep::wait_policy policy() { return {}; }
+};
+struct blocking {
+  static lockstep::wait_policy policy() { return lockstep::wait_policy::block(); }
+};
+struct hybrid {
+  static lockstep::wait_policy policy() {
+    return lockstep::wait_policy::hybrid(std::chrono::microseconds(2));
+  }
+};
+struct spinning {
+  static lockstep::wait_policy policy() { return lockstep::wait_policy::spin(); }
+};
+
+template <class Waiting>
+class lockstep_team : public loops_by_fork<lockstep_team<Waiting>> {
+ public:
+  explicit lockstep_team(std::size_t threads)
+      : loops_by_fork<lockstep_team>(threads), team_(threads, Waiting::policy()) {}
+
+  std::size_t size() const { return team_.size(); }
+  lockstep::team& itself() { return team_; }
+
+  template <class Function>
+  void fork(const Function& f) {
+    team_.run([&f](lockstep::member& self) { f(self.rank()); });
+  }
+
+  class member {
+   public:
+    explicit member(lockstep::member& self) : self_(self) {}
+    std::size_t rank() const { return self_.rank(); }
+    std::size_t size() const { return self_.size(); }
+    void barrier() { self_.sync_threads(); }
+    double sum(double value) { return self_.sync_sum(value); }
+
+   private:
+    lockstep::member& self_;
+  };
+
+  template <class Function>
+  void region(const Function& f) {
+    team_.run([&f](lockstep::member& self) {
+      member mine(self);
+      f(mine);
+    });
+  }
+
+ private:
+  lockstep::team team_;
+};
+
+}  // namespace team_bench

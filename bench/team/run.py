@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The team's benchmarks: lockstep against the OpenMP runtimes and other pools, each at its best setting.
+
+Every sample is a process of its own, started by this driver with the peer's environment; the rows take
+turns; between two samples the one-way time of a cache line (t1) is probed. Prints Markdown tables with
+the best setting of each runtime, and writes everything as JSON.
+
+Exit status: 0 done; 1 a sample or the system failed; 2 bad arguments.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import plan
+import summary
+import targets
+
+RUNNERS = ("team_lockstep", "team_gomp", "team_omp")
+# What another's settings would change.
+FOREIGN = re.compile(r"^(OMP|KMP|GOMP|LOCKSTEP|TBB)_")
+LEGEND = """t1: the one-way time of a cache line between two CPUs, probed before and after each sample; where the
+two differ by a quarter the sample counts for the time but not for 'x t1'. CPUs: CPU time over wall time.
+Overheads are beyond the work inside, and below zero by noise only. The best setting of each runtime is
+shown, by median; --all shows every one. After idle every setting is shown, because those that are fast
+burn CPUs meanwhile: there, CPUs counts the idle time from its 5th millisecond on. oneTBB's caller does the
+other's part where that is late."""
+
+
+class ArgumentError(Exception):
+    pass
+
+
+class Bench:
+    """The runners that were built."""
+
+    def __init__(self, directory, timeout):
+        self.timeout = timeout
+        self.paths = {name: directory / name for name in RUNNERS if (directory / name).is_file()}
+        if "team_lockstep" not in self.paths:
+            raise ArgumentError(f"--runners: there is no team_lockstep in '{directory}'")
+        self.environment = {k: v for k, v in os.environ.items() if not FOREIGN.match(k)}
+
+    def ask(self, runner, *arguments, environment=()):
+        done = subprocess.run([self.paths[runner], *arguments], env=self.environment | dict(environment),
+                              capture_output=True, text=True, timeout=self.timeout, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr.strip() or f"exit status {done.returncode}")
+        return done.stdout
+
+    def available(self):
+        return {name: {tuple(line.split(" ", 1)) for line in self.ask(name, "--list").splitlines()}
+                for name in self.paths}
+
+    def machine(self):
+        about = {name: json.loads(self.ask(name, "--about")) for name in self.paths}
+        machine = about["team_lockstep"]
+        machine["peers"] = {peer: version for one in about.values()
+                            for peer, version in one["peers"].items()}
+        return machine
+
+    def probe(self):
+        return json.loads(self.ask("team_lockstep", "--probe"))["t1_ns"]
+
+    def sample(self, row):
+        return json.loads(self.ask(row.variant.runner, *row.arguments, environment=row.variant.environment))
+
+
+def measure(bench, rows, rounds):
+    """The samples of each row. Who fails once is left alone from then on."""
+    samples, failures = [[] for _ in rows], {}
+    before = bench.probe()
+    for done, (i, turn) in enumerate(plan.turns(len(rows), rounds)):
+        show_progress(done, rounds * len(rows), rows[i], turn, rounds)
+        if i in failures:
+            continue
+        try:
+            sample = bench.sample(rows[i])
+        except (RuntimeError, subprocess.TimeoutExpired, ValueError) as error:
+            failures[i] = str(error)
+            samples[i].clear()
+            print(f"failed: {rows[i].name()}: {error}", file=sys.stderr)
+            continue
+        after = bench.probe()
+        samples[i].append(sample | {"t1_before": before, "t1_after": after})
+        before = after
+    return samples, failures
+
+
+def show_progress(done, steps, row, turn, rounds):
+    if sys.stderr.isatty():
+        text = f"{done * 100 // steps:3}% sample {turn + 1} of {rounds}, {row.name()}"
+        print(f"\r\x1b[K{text[:100]}", end="" if done + 1 < steps else "\r\x1b[K", file=sys.stderr, flush=True)
+    elif done * 10 // steps != (done - 1) * 10 // steps:
+        print(f"{done * 100 // steps}% {row.name()}", file=sys.stderr, flush=True)
+
+
+def chosen_rows(bench, options, cpus):
+    try:
+        wanted = re.compile(options.filter)
+    except re.error as error:
+        raise ArgumentError(f"--filter: '{options.filter}' is not a regular expression") from error
+    works = plan.works(options.threads or (2,), options.competitor)
+    rows = [row for row in plan.rows(works, bench.available(), cpus, options.seconds)
+            if wanted.search(row.name())]
+    if not rows:
+        raise ArgumentError("no row is left to measure: see --list")
+    return rows
+
+
+def write_whole(path, text):
+    """Complete or not there."""
+    scratch = path.with_name(path.name + ".part")
+    scratch.write_text(text, encoding="utf-8")
+    scratch.replace(path)
+
+
+def run(options):
+    bench = Bench(options.runners, options.timeout)
+    machine = bench.machine()
+    rows = chosen_rows(bench, options, machine["usable_cpus"])
+    if options.list:
+        print("\n".join(row.name() for row in rows))
+        return 0
+    if options.json and (options.json.is_dir() or not options.json.parent.is_dir()):
+        raise ArgumentError(f"--json: cannot write '{options.json}'")
+    samples, failures = measure(bench, rows, options.samples)
+    records = [summary.summarize(row, taken) for row, taken in zip(rows, samples)]
+    for i, message in failures.items():
+        records[i]["error"] = message
+    summary.mark_best(records)
+    summary.add_ratios(records)
+    print("; ".join(f"{key}: {value if isinstance(value, str) else json.dumps(value)}"
+                    for key, value in machine.items()))
+    quick = "; QUICK: few and short samples, the figures are rough" if options.quick else ""
+    print(f"samples: {options.samples}{quick}\n\n{summary.to_text(records, options.all)}\n{LEGEND}")
+    verdicts = targets.verdicts(records)
+    if verdicts:
+        print(f"\nVerdict{' (quick)' if options.quick else ''}\n{targets.to_text(verdicts)}")
+    if options.json:
+        write_whole(options.json, json.dumps({"program": "team", "quick": options.quick, "machine": machine,
+                                              "rows": records, "verdict": verdicts}, indent=1) + "\n")
+    return 1 if failures else 0
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise ArgumentError(message)
+
+
+def whole_number(least, most):
+    def parse(text):
+        number = int(text)
+        if not least <= number <= most:
+            raise argparse.ArgumentTypeError(f"{text} is not in the range {least} to {most}")
+        return number
+    return parse
+
+
+def sample_seconds(text):
+    seconds = float(text)
+    if not 1e-4 <= seconds <= 100:
+        raise argparse.ArgumentTypeError(f"{text} is not in the range 0.0001 to 100")
+    return seconds
+
+
+def parse(arguments):
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runners", type=Path, required=True, metavar="DIRECTORY", help="where they were built")
+    parser.add_argument("--quick", action="store_true", help="3 short samples: for a first look")
+    parser.add_argument("--samples", type=whole_number(1, 1000), help="of each row (default 9; with --quick 3)")
+    parser.add_argument("--seconds", type=sample_seconds, help="of a sample, about (default 0.05)")
+    parser.add_argument("--filter", default="", metavar="REGEX", help="only rows whose name matches")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write machine, rows and samples")
+    parser.add_argument("--list", action="store_true", help="print the names of the rows")
+    parser.add_argument("--all", action="store_true", help="show every setting, not only the best ones")
+    parser.add_argument("--threads", type=whole_number(1, 1024), action="append", metavar="N",
+                        help="threads for the overheads (default 2); may be repeated")
+    parser.add_argument("--competitor", action="store_true",
+                        help="also beside a process that burns a CPU")
+    parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="for one sample")
+    options = parser.parse_args(arguments)
+    options.samples = options.samples or (3 if options.quick else 9)
+    options.seconds = options.seconds or (0.005 if options.quick else 0.05)
+    return options
+
+
+def main(arguments):
+    try:
+        return run(parse(arguments))
+    except ArgumentError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

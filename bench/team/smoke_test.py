@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Does every runner measure every work it lists, and does the driver record it? Says nothing about speed.
+
+usage: smoke_test.py directory-of-the-runners
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).parent
+DIRECTORY = None
+# One of a kind: every work that takes a size takes it in all of its rows. The peers' settings are those that
+# do not spin for long, because other tests run beside this one.
+WORKS = (r"^(overhead (parallel|ordered|dynamic\(8\)) of 2|fork/join of 4|barrier of 2|"
+         r"burst after 1 ms|last start, hot|break-even filter|n-body 16|cg 64|jacobi 64 beside a bound one) "
+         r"/ (lockstep|libgomp passive|libomp blocktime 0|oneTBB|ForkUnion yield|std::\w+|serial)( stepwise)?$")
+TINY = ("--quick", "--samples", "1", "--seconds", "0.0005")
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, HERE / "run.py", "--runners", DIRECTORY, *arguments],
+                          capture_output=True, text=True, check=False)
+
+
+class Smoke(unittest.TestCase):
+    def test_every_row_is_measured_and_recorded(self):
+        chosen = (*TINY, "--competitor", "--filter", WORKS)
+        names = run(*chosen, "--list").stdout.splitlines()
+        self.assertIn("cg 64 / lockstep", names)
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "result.json"
+            done = run(*chosen, "--all", "--json", str(path))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual([p.name for p in path.parent.iterdir()], [path.name])
+            record = json.loads(path.read_text(encoding="utf-8"))
+        self.assertIn("QUICK", done.stdout)
+        self.assertEqual([row["name"] for row in record["rows"]], names)
+        for row in record["rows"]:
+            with self.subTest(row=row["name"]):
+                self.assertFalse(row["failed"])
+                self.assertEqual(len(row["samples"]), 1)
+                self.assertIn(f"| {row['work']} ", done.stdout)
+        for key in ("cpu", "usable_cpus", "kernel", "compiler", "flags", "peers"):
+            self.assertIn(key, record["machine"])
+        self.assertIn("lockstep", record["machine"]["peers"])
+
+    def test_bad_arguments_get_one_line_and_status_2(self):
+        for arguments in (["--samples", "0"], ["--samples", "many"], ["--filter", "("], ["--seconds", "nan"],
+                          ["--filter", "no such row"], ["--json", "no/such/directory/x"], ["--json", "."],
+                          ["--threads", "0"], ["--runners", "no/such/directory"], ["--unknown"], ["extra"]):
+            with self.subTest(arguments=arguments):
+                done = run(*arguments)
+                self.assertEqual(done.returncode, 2)
+                self.assertEqual(done.stdout, "")
+                self.assertRegex(done.stderr, r"\Aerror: [^\n]+\n\Z")
+
+    def test_a_runner_says_what_it_does_not_know(self):
+        runner = Path(DIRECTORY) / "team_lockstep"
+        for arguments in (["no-work", "lockstep"], ["barrier", "nobody"], ["barrier"], []):
+            with self.subTest(arguments=arguments):
+                done = subprocess.run([runner, *arguments], capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(done.stderr, r"\Aerror: [^\n]+\n\Z")
+
+    def test_help_ends_well(self):
+        done = run("--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("Exit status", done.stdout)
+
+
+if __name__ == "__main__":
+    DIRECTORY = sys.argv.pop(1)
+    unittest.main()

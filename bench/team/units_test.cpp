@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The parts of the team's benchmarks that need no threads. The kernels and programs are checked by every
+// run of theirs: the runners compare with the serial result.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "team/break_even.hpp"
+
+namespace {
+
+using team_bench::break_even;
+using team_bench::ladder_of_sizes;
+
+TEST(Ladder, BeginsAtTheFirstSizeGrowsAndKeepsToTheLast) {
+  const std::vector<std::size_t> sizes = ladder_of_sizes(4, 1024, 1.19);
+  EXPECT_EQ(sizes.front(), 4u);
+  EXPECT_LE(sizes.back(), 1024u);
+  EXPECT_GT(static_cast<double>(sizes.back()) * 1.19, 1023);
+  for (std::size_t i = 1; i < sizes.size(); ++i) EXPECT_LT(sizes[i - 1], sizes[i]);
+}
+
+TEST(Ladder, EndsWithTheLastSizeIfThatIsAPower) {
+  EXPECT_EQ(ladder_of_sizes(1, 8, 2), (std::vector<std::size_t>{1, 2, 4, 8}));
+  EXPECT_EQ(ladder_of_sizes(5, 5, 2), (std::vector<std::size_t>{5}));
+}
+
+TEST(BreakEven, IsTheFirstSizeThatWinsWhateverItIs) {
+  const std::vector<std::size_t> ladder = ladder_of_sizes(1, 4096, 2);
+  for (const std::size_t least : ladder) {
+    EXPECT_EQ(break_even(ladder, [least](std::size_t size) { return size >= least; }), least);
+  }
+}
+
+TEST(BreakEven, IsNothingIfNothingWins) {
+  EXPECT_EQ(break_even({1, 2, 4}, [](std::size_t) { return false; }), std::nullopt);
+}
+
+TEST(BreakEven, AsksAboutFewSizes) {
+  const std::vector<std::size_t> ladder = ladder_of_sizes(1, 1 << 20, 1.19);
+  std::size_t asked = 0;
+  const auto least = break_even(ladder, [&](std::size_t size) {
+    ++asked;
+    return size >= 5000;
+  });
+  EXPECT_TRUE(least.has_value());
+  EXPECT_LE(asked, 10u);
+}
+
+TEST(BreakEven, IsNotASingleWinBelowLosses) {
+  // Halving meets 8 first, which wins by chance; its neighbour above loses.
+  const std::vector<std::size_t> ladder{1, 2, 4, 8, 16, 32, 64};
+  const std::set<std::size_t> winners{8, 32, 64};
+  EXPECT_EQ(break_even(ladder, [&](std::size_t size) { return winners.count(size) != 0; }), 32u);
+}
+
+TEST(BreakEven, IsNothingIfWhatWonDoesNotWinAgain) {
+  std::size_t asked = 0;
+  EXPECT_EQ(break_even({1, 2, 4}, [&](std::size_t) { return ++asked == 1; }), std::nullopt);
+}
+
+}  // namespace
