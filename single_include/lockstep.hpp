@@ -609,6 +609,31 @@ inline void cpu_relax() noexcept {
 }  // namespace platform
 }  // namespace lockstep
 
+// lockstep/platform/at_fork.hpp -- what a child process has to put right (layer: platform)
+//
+// fork() copies the memory, but only the calling thread: tables of threads must forget the others.
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+
+namespace lockstep {
+namespace platform {
+
+/// From now on, around every fork(): before() and after() on the thread that calls it, child() on the
+/// child's only thread; nullptr for nothing. False if the system has no such call, or refuses.
+inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noexcept {
+#if defined(__unix__) || defined(__APPLE__)
+  return pthread_atfork(before, after, child) == 0;
+#else
+  (void)before, (void)after, (void)child;
+  return false;
+#endif
+}
+
+}  // namespace platform
+}  // namespace lockstep
+
 // lockstep/platform/futex.hpp -- sleeping until a word changes: the contract (layer: platform)
 //
 //   F1  futex_wait(word, expected, deadline) returns at once if word != expected. Otherwise it may put
@@ -718,6 +743,7 @@ using native_futex = linux_futex;
 //
 //   P1  The waiter compares and enters the condition variable under the bucket's mutex, the waker
 //       takes the same mutex before it notifies: that is F3.
+//   P2  In a child process of fork() the table is as new: whoever held or waited is not there.
 //
 // Memory order (# marks the line)
 //   #  access      order    pairs  why it suffices
@@ -730,6 +756,7 @@ using native_futex = linux_futex;
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <new>
 
 namespace lockstep {
 namespace platform {
@@ -765,12 +792,34 @@ struct portable_futex {
     std::size_t waiters = 0;
   };
 
+  static constexpr unsigned bits_ = 8;
+  static constexpr std::size_t size_ = std::size_t{1} << bits_;
+
+  static bucket* table() {
+    static bucket* const buckets = make();
+    return buckets;
+  }
+  static bucket* make() {
+    call_at_fork(lock_all, unlock_all, renew_all);
+    return new bucket[size_];
+  }
+
+  // Around a fork(): no bucket is half changed in the child.
+  static void lock_all() {
+    for (std::size_t i = 0; i < size_; ++i) table()[i].mutex.lock();
+  }
+  static void unlock_all() {
+    for (std::size_t i = 0; i < size_; ++i) table()[i].mutex.unlock();
+  }
+  static void renew_all() {
+    // Not destroyed: a condition variable waits for its waiters, which are not there.
+    for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(&table()[i])) bucket;
+  }
+
   static bucket& bucket_of(const wait_word* word) {
-    constexpr unsigned bits = 8;
-    static bucket* const table = new bucket[std::size_t{1} << bits];
     // Fibonacci hashing: the high bits of the product depend on all bits of the address.
     const std::uint64_t address = reinterpret_cast<std::uintptr_t>(word);
-    return table[static_cast<std::size_t>((address * 0x9E3779B97F4A7C15u) >> (64 - bits))];
+    return table()[static_cast<std::size_t>((address * 0x9E3779B97F4A7C15u) >> (64 - bits_))];
   }
 
   static std::chrono::steady_clock::time_point to_time_point(std::uint64_t nanoseconds) {
@@ -1019,31 +1068,6 @@ class deadline {
 // order (ThreadSanitizer) with the diagnosis switched off.
 //
 // Cost   with diagnosis: a lock and a search, about 100 ns a call. Without: nothing.
-
-// lockstep/platform/at_fork.hpp -- what a child process has to put right (layer: platform)
-//
-// fork() copies the memory, but only the calling thread: tables of threads must forget the others.
-
-#if defined(__unix__) || defined(__APPLE__)
-#include <pthread.h>
-#endif
-
-namespace lockstep {
-namespace platform {
-
-/// From now on, around every fork(): before() and after() on the thread that calls it, child() on the
-/// child's only thread; nullptr for nothing. False if the system has no such call, or refuses.
-inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noexcept {
-#if defined(__unix__) || defined(__APPLE__)
-  return pthread_atfork(before, after, child) == 0;
-#else
-  (void)before, (void)after, (void)child;
-  return false;
-#endif
-}
-
-}  // namespace platform
-}  // namespace lockstep
 
 namespace lockstep {
 namespace misuse {
@@ -5655,7 +5679,8 @@ class dependants {
 //       modulo 2^32), so that a late request cannot take back one for a later region.
 //   Q2  Whoever waits in a region looks at the word after it has announced itself, and every mark on
 //       which somebody may sleep is in the list: a request notifies all of them after its change.
-//   Q3  begin(region) keeps the word within 2^30 of the region, so that Q1's differences have a meaning.
+//   Q3  begin(region) keeps the word within 2^30 of the region, so that Q1's differences have a meaning, for
+//       requests that are late by less than 2^31 regions.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
@@ -5669,7 +5694,8 @@ class dependants {
 
 namespace lockstep {
 
-/// Something with marks on which threads sleep. In the list of a stop_source while it lives.
+/// Something with marks on which threads sleep. In the list of a stop_source while it lives: a final class
+/// that adds itself last, and removes itself before it does anything else at its end.
 class sleeping_place {
  public:
   /// To be called after the change that lets the sleepers go.
@@ -6919,7 +6945,7 @@ namespace reductions {
 /// stopped and exceptions are off.
 template <class T, class Combine>
 T meet(const seat& at, const T& at_hand, Combine combine) {
-  cell out;
+  cell out = {};
   const std::uint32_t phase = at.next_phase();
   const auto put_result = [&](cell& into) {
     std::unique_ptr<keeper>& kept = at.own().kept_result;
@@ -7897,6 +7923,7 @@ class sub_team {
 };
 
 inline sub_team member::split(std::size_t color) {
+  if (!at_.goes_on()) leave_stopped_region();
   if (at_.is_alone()) return color == no_color ? sub_team() : sub_team(at_);
   if (at_.goes_on()) reductions::put_value(at_, color);
   if (!at_.sync()) {
@@ -7918,6 +7945,7 @@ inline sub_team member::first(std::size_t k) {
   if (k == 0 || k > size()) {
     platform::fail_range("lockstep::member::first", "members", k, 1, size());
   }
+  if (!at_.goes_on()) leave_stopped_region();
   if (at_.is_alone()) return sub_team(at_);
   return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);
 }

@@ -10,6 +10,7 @@
 //
 //   P1  The waiter compares and enters the condition variable under the bucket's mutex, the waker
 //       takes the same mutex before it notifies: that is F3.
+//   P2  In a child process of fork() the table is as new: whoever held or waited is not there.
 //
 // Memory order (# marks the line)
 //   #  access      order    pairs  why it suffices
@@ -23,7 +24,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <new>
 
+#include "at_fork.hpp"
 #include "atomic.hpp"
 #include "clock.hpp"
 
@@ -61,12 +64,34 @@ struct portable_futex {
     std::size_t waiters = 0;
   };
 
+  static constexpr unsigned bits_ = 8;
+  static constexpr std::size_t size_ = std::size_t{1} << bits_;
+
+  static bucket* table() {
+    static bucket* const buckets = make();
+    return buckets;
+  }
+  static bucket* make() {
+    call_at_fork(lock_all, unlock_all, renew_all);
+    return new bucket[size_];
+  }
+
+  // Around a fork(): no bucket is half changed in the child.
+  static void lock_all() {
+    for (std::size_t i = 0; i < size_; ++i) table()[i].mutex.lock();
+  }
+  static void unlock_all() {
+    for (std::size_t i = 0; i < size_; ++i) table()[i].mutex.unlock();
+  }
+  static void renew_all() {
+    // Not destroyed: a condition variable waits for its waiters, which are not there.
+    for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(&table()[i])) bucket;
+  }
+
   static bucket& bucket_of(const wait_word* word) {
-    constexpr unsigned bits = 8;
-    static bucket* const table = new bucket[std::size_t{1} << bits];
     // Fibonacci hashing: the high bits of the product depend on all bits of the address.
     const std::uint64_t address = reinterpret_cast<std::uintptr_t>(word);
-    return table[static_cast<std::size_t>((address * 0x9E3779B97F4A7C15u) >> (64 - bits))];
+    return table()[static_cast<std::size_t>((address * 0x9E3779B97F4A7C15u) >> (64 - bits_))];
   }
 
   static std::chrono::steady_clock::time_point to_time_point(std::uint64_t nanoseconds) {

@@ -24,7 +24,7 @@ namespace reductions {
 /// stopped and exceptions are off.
 template <class T, class Combine>
 T meet(const seat& at, const T& at_hand, Combine combine) {
-  cell out;
+  cell out = {};
   const std::uint32_t phase = at.next_phase();
   const auto put_result = [&](cell& into) {
     std::unique_ptr<keeper>& kept = at.own().kept_result;

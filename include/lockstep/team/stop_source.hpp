@@ -8,7 +8,8 @@
 //       modulo 2^32), so that a late request cannot take back one for a later region.
 //   Q2  Whoever waits in a region looks at the word after it has announced itself, and every mark on
 //       which somebody may sleep is in the list: a request notifies all of them after its change.
-//   Q3  begin(region) keeps the word within 2^30 of the region, so that Q1's differences have a meaning.
+//   Q3  begin(region) keeps the word within 2^30 of the region, so that Q1's differences have a meaning, for
+//       requests that are late by less than 2^31 regions.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
@@ -29,7 +30,8 @@
 
 namespace lockstep {
 
-/// Something with marks on which threads sleep. In the list of a stop_source while it lives.
+/// Something with marks on which threads sleep. In the list of a stop_source while it lives: a final class
+/// that adds itself last, and removes itself before it does anything else at its end.
 class sleeping_place {
  public:
   /// To be called after the change that lets the sleepers go.

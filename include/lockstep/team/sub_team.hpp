@@ -94,6 +94,7 @@ class sub_team {
 };
 
 inline sub_team member::split(std::size_t color) {
+  if (!at_.goes_on()) leave_stopped_region();
   if (at_.is_alone()) return color == no_color ? sub_team() : sub_team(at_);
   if (at_.goes_on()) reductions::put_value(at_, color);
   if (!at_.sync()) {
@@ -115,6 +116,7 @@ inline sub_team member::first(std::size_t k) {
   if (k == 0 || k > size()) {
     platform::fail_range("lockstep::member::first", "members", k, 1, size());
   }
+  if (!at_.goes_on()) leave_stopped_region();
   if (at_.is_alone()) return sub_team(at_);
   return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);
 }
