@@ -101,6 +101,7 @@ do_check() {
   local failed=0
   python3 scripts/check_layers.py || failed=1
   python3 scripts/check_orders.py || failed=1
+  python3 scripts/check_openmp_page.py || failed=1
   python3 scripts/amalgamate.py --check || failed=1
   scripts/format.sh --check || failed=1
   return $failed

@@ -112,6 +112,52 @@ def check_team(program):
             require_lines(run(program, members, elements), wanted)
 
 
+def steps_from(number):
+    steps = 0
+    while number != 1:
+        number = number // 2 if number % 2 == 0 else 3 * number + 1
+        steps += 1
+    return steps
+
+
+def check_constructs(program):
+    for members in (1, 2, 3, 8):
+        for numbers in (1, 2, 27, 1000):
+            steps = [steps_from(number) for number in range(1, numbers + 1)]
+            how_often = [steps.count(length) for length in range(max(steps) + 1)]
+            wanted = [f"{i} takes {steps[i - 1]}" for i in range(1, min(numbers, 9) + 1)]
+            wanted += [f"sum {sum(steps)}", f"longest {max(steps)}"]
+            wanted += [f"commonest {how_often.index(max(how_often))}", f"different {len(set(steps))}"]
+            require_lines(run(program, members, numbers), wanted)
+
+
+def edit_distance(down, across):
+    row = list(range(len(across) + 1))
+    for i, letter in enumerate(down, start=1):
+        above, row = row, [i]
+        for j, other in enumerate(across, start=1):
+            row.append(min(above[j - 1] + (letter != other), above[j] + 1, row[j - 1] + 1))
+    return row[-1]
+
+
+def check_wavefront(program):
+    require(run(program)[-1] == "check: ok", "the check of the default run failed")
+    for letters in (0, 1, 15, 100, 333):
+        texts = ["".join("acgt"[(i * i * k + 3 * i) % 11 % 4] for i in range(letters)) for k in (7, 5)]
+        distance = edit_distance(*texts)
+        for members in (1, 2, 3, 8):
+            wanted = [f"{members} members", f"distance {distance}", "check: ok"]
+            require_lines(run(program, members, letters), wanted)
+
+
+def check_sub_teams(program):
+    for limit in (2, 3, 10, 3000):
+        primes = sum(all(n % d for d in range(2, int(n**0.5) + 1)) for n in range(2, limit))
+        divisors = sum(d for n in range(1, limit) for d in range(1, n + 1) if n % d == 0)
+        for members in (1, 2, 3, 8):
+            require_lines(run(program, members, limit), [f"primes {primes}", f"divisors {divisors}"])
+
+
 def check_refusals(program, most_arguments):
     wrong = [["1000000000000"] * (most_arguments + 1), *([text] for text in NOT_NUMBERS)]
     for arguments in wrong:
@@ -133,6 +179,9 @@ EXAMPLES = {
     "07_parallel_scheduler": (check_parallel, 1),
     "08_parallel_scheduler_with_mid_sync": (check_mid_sync, 1),
     "09_team": (check_team, 2),
+    "10_constructs": (check_constructs, 2),
+    "11_wavefront": (check_wavefront, 2),
+    "12_sub_teams": (check_sub_teams, 2),
 }
 
 

@@ -13,7 +13,10 @@ foreach(name IN ITEMS
     06_cycle_scheduler_finite
     07_parallel_scheduler
     08_parallel_scheduler_with_mid_sync
-    09_team)
+    09_team
+    10_constructs
+    11_wavefront
+    12_sub_teams)
   lockstep_example(${name} ${name}.cpp)
   set_target_properties(${name} PROPERTIES
     COMPILE_FEATURES cxx_std_11 CXX_STANDARD 11 CXX_EXTENSIONS OFF)

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Is the code on the page for OpenMP users the code that is compiled and run?
+
+usage: check_openmp_page.py [--write] [tree]
+
+Every code block of docs/coming-from-openmp.md comes right after a line `<!-- file.cpp: name -->`; it must be
+what stands between the marks `// [name]` and `// [/name]` in examples/openmp/file.cpp, indented less; and every
+such snippet must be on the page, once. With --write the blocks are filled in from the sources.
+"""
+
+import re
+import sys
+
+from source_text import Report, root_argument
+
+PAGE = "docs/coming-from-openmp.md"
+SOURCES = "examples/openmp"
+
+MARK = re.compile(r"\s*// \[(/?)(\w+)\]$")
+LABEL = re.compile(r"<!-- (\w+\.cpp): (\w+) -->$")
+
+
+def without_indent(rows):
+    """Less what all rows have in common; directives stand at the margin and have no say."""
+    own = [row for row in rows if row.strip() and not row.startswith("#")]
+    indent = min((len(row) - len(row.lstrip(" ")) for row in own), default=0)
+    return [row if row.startswith("#") else row[indent:] for row in rows]
+
+
+def snippets(report, path):
+    """{name: rows} of a source."""
+    found, name, start = {}, None, 0
+    rows = path.read_text(encoding="utf-8").split("\n")
+    for number, row in enumerate(rows, start=1):
+        mark = MARK.match(row)
+        if not mark:
+            continue
+        is_end, new = mark.group(1) == "/", mark.group(2)
+        if is_end != (name is not None) or (is_end and new != name):
+            report.add(path, number, f"the mark [{mark.group(1)}{new}] has no counterpart")
+            return found
+        if is_end:
+            found[name] = without_indent(rows[start : number - 1])
+            name = None
+        elif new in found:
+            report.add(path, number, f"there are two snippets '{new}'")
+        else:
+            name, start = new, number
+    if name is not None:
+        report.add(path, start, f"the mark [{name}] has no counterpart")
+    return found
+
+
+def blocks(rows):
+    """Yields (number, label row, first row, end row) of each code block, rows from 0 and without the fences."""
+    start = None
+    for index, row in enumerate(rows):
+        if not row.startswith("```"):
+            continue
+        if start is None:
+            start = index
+        else:
+            yield start + 1, rows[start - 1] if start else "", start + 1, index
+            start = None
+    if start is not None:
+        yield start + 1, "", start + 1, len(rows)
+
+
+def check_page(report, page, sources, write):
+    """Returns the rows of the page as they should be."""
+    rows = page.read_text(encoding="utf-8").split("\n")
+    shown, result, copied = set(), [], 0
+    for number, label_row, first, end in blocks(rows):
+        label = LABEL.match(label_row)
+        if not label:
+            report.add(page, number, "a code block without a label")
+            continue
+        key = label.groups()
+        right = sources.get(key[0], {}).get(key[1])
+        if right is None:
+            report.add(page, number, f"there is no snippet '{key[1]}' in {key[0]}")
+        elif key in shown:
+            report.add(page, number, f"'{key[1]}' of {key[0]} is shown twice")
+        elif write:
+            result += rows[copied:first] + right
+            copied = end
+        elif rows[first:end] != right:
+            report.add(page, number, f"not what '{key[1]}' in {key[0]} says; see --write")
+        shown.add(key)
+    for file, names in sources.items():
+        for name in names:
+            if (file, name) not in shown:
+                report.add(page, 1, f"'{name}' of {file} is not shown")
+    return result + rows[copied:]
+
+
+def main(argv):
+    write = "--write" in argv
+    root = root_argument([each for each in argv if each != "--write"])
+    report = Report(root, "check_openmp_page")
+    paths = sorted((root / SOURCES).glob("*.cpp"))
+    sources = {path.name: snippets(report, path) for path in paths}
+    page = root / PAGE
+    rows = check_page(report, page, sources, write)
+    if write:
+        page.write_text("\n".join(rows), encoding="utf-8")
+    return report.finish(len(paths) + 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
