@@ -32,12 +32,16 @@ from source_text import ROOT, headers, includes, split_lines
 MODEL = ROOT / "tests" / "model"
 INCLUDE = ROOT / "include"
 LAYERS = ("wait", "sync", "team")
-PROGRAMS = ("events", "once", "locks", "queues", "boards", "team")
+PROGRAMS = ("events", "once", "locks", "queues", "boards", "constructs", "regions", "team")
 WEAKER = {"acquire": ["relaxed"], "release": ["relaxed"], "acq_rel": ["acquire", "release"]}
 LEFT_OUT = re.compile(r"\bplatform::(thread_fence|fence_light|fence_heavy|futex_wake_one|futex_wake_all)\s*\(")
 # Which test says most about a header that nearly all include.
 FIRST = {"wait/sleeper_mark.hpp": "boards", "wait/word_waiter.hpp": "once",
-         "wait/parking_lot.hpp": "locks", "wait/short_lock.hpp": "locks"}
+         "wait/parking_lot.hpp": "locks", "wait/short_lock.hpp": "locks",
+         "team/caller_queue.hpp": "regions", "team/dependants.hpp": "regions",
+         "team/fork_board.hpp": "regions", "team/fork_tree.hpp": "regions",
+         "team/stop_source.hpp": "regions",
+         "team/sub_team.hpp": "regions", "team/team_core.hpp": "team", "team/team_threads.hpp": "team"}
 
 # what: as LOCKSTEP_MODEL_MUTATION has it, or None for a change of the text (old, new).
 Mutant = namedtuple("Mutant", "header line what text old new")

@@ -676,6 +676,8 @@ namespace platform {
 
 struct linux_futex {
   static const char* name() noexcept { return "linux futex"; }
+  /// Nothing of it has to be put right in a child process.
+  static void prepare_for_fork() noexcept {}
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) noexcept {
     timespec until = {};
@@ -763,6 +765,8 @@ namespace platform {
 
 struct portable_futex {
   static const char* name() noexcept { return "mutex and condition variable"; }
+  /// What is told of forks after this call finds the table put right in the child: see at_fork.hpp.
+  static void prepare_for_fork() { table(); }
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
     bucket& home = bucket_of(&word);
@@ -5089,7 +5093,11 @@ class fork_listener {
     std::mutex lock;
     fork_listener* first = nullptr;
 
-    all() noexcept { call_at_fork(before, after, child); }
+    all() {
+      native_futex::
+          prepare_for_fork();  // in_child() may wake: children are told in the order of these two
+      call_at_fork(before, after, child);
+    }
   };
 
   static all& list() {
@@ -9231,7 +9239,7 @@ class team_core {
   bool end(const region_head& head, Finish finish) {
     if (head.size > 1) forks_.collect(0, head.size);
     running_.store(0, platform::memory_order_relaxed);  // 1
-    is_left_alone_ = false;
+    if (is_left_alone_) is_left_alone_ = false;  // members read that line
     const bool was_stopped = stop_.requested(head.region);
     group_.end(was_stopped);
     if (was_stopped) {
@@ -9836,8 +9844,14 @@ class team_threads {
     }
   }
 
+  /// Linux shows 15 characters: the rank is worth more than the end of the team's name.
+  void name_thread(std::size_t rank) const {
+    const std::string number = ' ' + std::to_string(rank);
+    platform::name_this_thread((name_.substr(0, 15 - number.size()) + number).c_str());
+  }
+
   void run(std::size_t rank) {
-    platform::name_this_thread((name_ + ' ' + std::to_string(rank)).c_str());
+    name_thread(rank);
     if (!cpu_of_rank_.empty()) platform::pin_this_thread(cpu_of_rank_[rank]);
     if (on_start_) on_start_(rank);
     core_.work(rank);

@@ -29,7 +29,9 @@ TEST(number, only_digits_up_to_the_limit_are_one) {
   EXPECT_TRUE(parse_number("0", 0, value) && value == 0);
   EXPECT_TRUE(parse_number("007", 7, value) && value == 7);
   EXPECT_TRUE(parse_number("65536", 65536, value) && value == 65536);
-  EXPECT_TRUE(parse_number(std::string(5000, '0') + "9", 9, value) && value == 9);
+  std::string padded(5000, '0');
+  padded += '9';
+  EXPECT_TRUE(parse_number(padded, 9, value) && value == 9);
   value = 99;
   for (const char* bad :
        {"", " ", "-1", "+1", "1 ", " 1", "4x", "x4", "1.0", "1e3", "0x10", "65537"}) {

@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "at_fork.hpp"
+#include "futex.hpp"
 
 namespace lockstep {
 namespace platform {
@@ -39,7 +40,11 @@ class fork_listener {
     std::mutex lock;
     fork_listener* first = nullptr;
 
-    all() noexcept { call_at_fork(before, after, child); }
+    all() {
+      native_futex::
+          prepare_for_fork();  // in_child() may wake: children are told in the order of these two
+      call_at_fork(before, after, child);
+    }
   };
 
   static all& list() {

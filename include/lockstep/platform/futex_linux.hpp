@@ -28,6 +28,8 @@ namespace platform {
 
 struct linux_futex {
   static const char* name() noexcept { return "linux futex"; }
+  /// Nothing of it has to be put right in a child process.
+  static void prepare_for_fork() noexcept {}
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) noexcept {
     timespec until = {};

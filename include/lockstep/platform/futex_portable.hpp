@@ -35,6 +35,8 @@ namespace platform {
 
 struct portable_futex {
   static const char* name() noexcept { return "mutex and condition variable"; }
+  /// What is told of forks after this call finds the table put right in the child: see at_fork.hpp.
+  static void prepare_for_fork() { table(); }
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
     bucket& home = bucket_of(&word);

@@ -79,8 +79,14 @@ class team_threads {
     }
   }
 
+  /// Linux shows 15 characters: the rank is worth more than the end of the team's name.
+  void name_thread(std::size_t rank) const {
+    const std::string number = ' ' + std::to_string(rank);
+    platform::name_this_thread((name_.substr(0, 15 - number.size()) + number).c_str());
+  }
+
   void run(std::size_t rank) {
-    platform::name_this_thread((name_ + ' ' + std::to_string(rank)).c_str());
+    name_thread(rank);
     if (!cpu_of_rank_.empty()) platform::pin_this_thread(cpu_of_rank_[rank]);
     if (on_start_) on_start_(rank);
     core_.work(rank);

@@ -5,6 +5,7 @@
 // code calls are these, and tell the explorer of every plain access. Accesses that the instrumentation
 // takes for atomic belong to the standard library (reference counts, guards of statics): they are done
 // as they are, and order nothing. This file itself is not instrumented.
+#include <dlfcn.h>
 #include <malloc.h>
 
 #include <cstddef>
@@ -84,7 +85,10 @@ LOCKSTEP_ATOMIC(64, std::uint64_t)
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void** at, void*) { access(at, sizeof *at, true); }
+// A destructor writes the pointer that is there already: no change that another thread could notice.
+void __tsan_vptr_update(void** at, void* value) {
+  if (*at != value) access(at, sizeof *at, true);
+}
 void __tsan_vptr_read(void** at) { access(at, sizeof *at, false); }
 void __tsan_read_range(void* at, std::size_t size) { access(at, size, false); }
 void __tsan_write_range(void* at, std::size_t size) { access(at, size, true); }
@@ -120,3 +124,13 @@ void operator delete(void* memory) noexcept {
   std::free(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+
+// An exception's memory is not given back by operator delete.
+extern "C" void* __cxa_allocate_exception(std::size_t size) noexcept {
+  using allocate = void* (*)(std::size_t);
+  static const allocate original =
+      reinterpret_cast<allocate>(dlsym(RTLD_NEXT, "__cxa_allocate_exception"));
+  void* const made = original(size);
+  explorer::forget_plain(reinterpret_cast<std::uintptr_t>(made), size);
+  return made;
+}

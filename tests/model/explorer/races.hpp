@@ -41,11 +41,12 @@ class races {
   }
   /// The memory is given back, or is another object's from now on.
   void forget(std::uintptr_t address, std::size_t size) {
-    each_cell(address, size, [](cell& at, std::uint8_t) {
-      at.written_bytes = 0;
-      at.reads = {};
-      return true;
-    });
+    for (std::uintptr_t granule = address / 8; granule <= (address + size - 1) / 8; ++granule) {
+      if (cell* const found = find(granule)) {
+        found->written_bytes = 0;
+        found->reads = {};
+      }
+    }
   }
 
  private:
@@ -92,8 +93,20 @@ class races {
     return good;
   }
 
+  static std::size_t first_place(std::uintptr_t granule) noexcept {
+    return static_cast<std::size_t>((granule * 0x9E3779B97F4A7C15u) >> 50);
+  }
+  /// The cell that is there already, if any.
+  cell* find(std::uintptr_t granule) noexcept {
+    std::size_t at = first_place(granule);
+    for (std::size_t probes = 0; probes < entries; ++probes, at = (at + 1) % entries) {
+      if (table_[at].execution != execution_) return nullptr;
+      if (table_[at].granule == granule) return &table_[at];
+    }
+    return nullptr;
+  }
   cell* cell_of(std::uintptr_t granule) noexcept {
-    std::size_t at = static_cast<std::size_t>((granule * 0x9E3779B97F4A7C15u) >> 50);
+    std::size_t at = first_place(granule);
     for (std::size_t probes = 0; probes < entries; ++probes, at = (at + 1) % entries) {
       cell& here = table_[at];
       if (here.execution == execution_ && here.granule == granule) return &here;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// tests/model/bare_region.hpp -- regions whose members are threads of the scenario: no team, no fork_board
+#pragma once
+
+#include <lockstep/team/member.hpp>
+
+#include <functional>
+#include <vector>
+
+#include "model/scenario.hpp"
+
+namespace lockstep::model {
+
+/// For scenarios of regions: the marks that their boards are made of are explored with all policies and
+/// fences elsewhere.
+inline std::vector<setting> sleeping_policies() {
+  return {{"block", wait_policy::block()}, {"adaptive", wait_policy()}};
+}
+
+class bare_region {
+ public:
+  bare_region(std::size_t members, wait_policy policy) : shared_(members, policy, stop_) {}
+
+  stop_source& stop() noexcept { return stop_; }
+  group& shared() noexcept { return shared_; }
+  std::uint32_t next_region() const noexcept { return number_ + 1; }
+
+  /// f(member&) on each member, as team's run().
+  template <class Function>
+  bool run(Function f) {
+    return run_beside(f, nullptr);
+  }
+  /// The same while another thread calls `outside`, unless that is null.
+  template <class Function>
+  bool run_beside(Function f, std::function<void()> outside) {
+    const std::uint32_t region = ++number_;
+    stop_.begin(region);
+    const std::uint32_t phase = shared_.begin(shared_.most());
+    std::vector<std::function<void()>> bodies;
+    if (outside) bodies.push_back(std::move(outside));
+    for (std::size_t rank = 0; rank < shared_.most(); ++rank) {
+      bodies.push_back([this, &f, rank, region, phase] {
+        member self(seat(shared_.enter(rank, shared_.most(), region, phase), shared_));
+        try {
+          f(self);
+        } catch (const region_stopped&) {
+          check(stop_.requested(region), "thrown where the region is stopped only");
+        }
+      });
+    }
+    threads(bodies);
+    const bool was_stopped = stop_.requested(region);
+    shared_.end(was_stopped);
+    return !was_stopped;
+  }
+
+ private:
+  stop_source stop_;
+  group shared_;
+  std::uint32_t number_ = 0;
+};
+
+}  // namespace lockstep::model

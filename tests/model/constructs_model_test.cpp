@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+// tests/model/constructs_model_test.cpp -- what members of a region do together, under all schedules
+//
+// The boards by themselves where they have few places here, else members of a region without a team.
+#include <lockstep/team/cargo.hpp>
+#include <lockstep/team/loop_board.hpp>
+#include <lockstep/team/member.hpp>
+#include <lockstep/team/progress_board.hpp>
+#include <lockstep/team/reducing_barrier.hpp>
+
+#include "model/bare_region.hpp"
+#include "model/scenario.hpp"
+
+namespace lockstep::model {
+namespace {
+
+class reducing_barrier_model : public model_test {};
+class loop_board_model : public model_test {};
+class progress_board_model : public model_test {};
+INSTANTIATE_TEST_SUITE_P(policies, reducing_barrier_model, testing::ValuesIn(sleeping_policies()),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, loop_board_model, testing::ValuesIn(sleeping_policies()),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, progress_board_model, testing::ValuesIn(sleeping_policies()),
+                         setting_name);
+
+place_in_barrier place_of(std::size_t rank, std::size_t size, std::uint32_t phase = 0) {
+  place_in_barrier self;
+  self.rank = rank;
+  self.size = size;
+  self.region = 1;
+  self.phase = phase;
+  return self;
+}
+
+/// `size` members meet `phases` times after `phase`, each with a value of its own, and sum them.
+void reduce(reducing_barrier& all, std::size_t size, std::uint32_t phase, int phases) {
+  std::vector<std::function<void()>> bodies;
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    bodies.push_back([&all, size, phase, phases, rank] {
+      place_in_barrier self = place_of(rank, size, phase);
+      std::unique_ptr<keeper> kept;
+      for (int step = 1; step <= phases; ++step) {
+        const auto value_of = [&](std::size_t of) { return step * (static_cast<int>(of) + 1); };
+        cargo<int>::put(kept, all.value_of(rank, self.phase + 1), value_of(rank));
+        cell out = {};
+        const bool complete = all.meet(self, out, [&](cell& into) {
+          for (std::size_t other = 0; other < size; ++other) {
+            const int found = cargo<int>::get(all.value_of(other, self.phase));
+            check(found == value_of(other), "each value is that of this phase");
+          }
+          cargo<int>::put(kept, into, step);
+        });
+        check(complete, "nobody stopped it");
+        check(cargo<int>::get(out) == step, "what was combined in this phase");
+      }
+    });
+  }
+  threads(bodies);
+}
+
+TEST_P(reducing_barrier_model, values_travel_with_the_flags_and_are_not_overwritten_early_G2) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    stop_source stop;
+    reducing_barrier all(2, policy(), stop);
+    all.reset(0xFFFFFFFE);
+    reduce(all, 2, 0xFFFFFFFE, 3);
+  });
+}
+
+TEST_P(reducing_barrier_model, of_three_values_travel_with_the_flags_G2) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    stop_source stop;
+    reducing_barrier all(3, policy(), stop);
+    reduce(all, 3, 0, 2);
+  });
+}
+
+TEST_P(reducing_barrier_model, with_a_tree_the_last_combines_for_all_G3_G4) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    stop_source stop;
+    reducing_barrier all(2, policy(), stop, 1);
+    reduce(all, 2, 0, 3);
+  });
+}
+
+TEST_P(reducing_barrier_model, with_a_tree_of_three_the_last_combines_for_all_G3_G4) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    stop_source stop;
+    reducing_barrier all(3, policy(), stop, 2);
+    reduce(all, 3, 0, 2);
+  });
+}
+
+TEST_P(reducing_barrier_model, sizes_of_regions_change_between_flags_and_tree_G1) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    stop_source stop;
+    reducing_barrier all(3, policy(), stop, 2);
+    reduce(all, 2, 0, 1);
+    all.reset(1);
+    reduce(all, 3, 1, 1);
+    all.reset(2);
+    reduce(all, 2, 2, 1);
+  });
+}
+
+TEST_P(reducing_barrier_model, with_a_tree_a_stop_releases_who_waits_and_a_reset_makes_it_as_new) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    stop_source stop;
+    reducing_barrier all(3, policy(), stop, 2);
+    const auto waits = [&](std::size_t rank) {
+      place_in_barrier self = place_of(rank, 3);
+      check(!all.arrive_and_wait(self), "says that it was stopped");
+    };
+    threads({[&] { waits(0); }, [&] { waits(1); }, [&] { stop.request(1); }});
+    all.reset(0);
+    const auto waits_again = [&](std::size_t rank) {
+      place_in_barrier self = place_of(rank, 3);
+      self.region = 2;
+      check(all.arrive_and_wait(self), "the next region was not meant");
+    };
+    threads({[&] { waits_again(0); }, [&] { waits_again(1); }, [&] { waits_again(2); }});
+  });
+}
+
+TEST_P(loop_board_model, every_ticket_is_given_once_and_places_are_used_again_H1_H2) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    stop_source stop;
+    loop_board board(policy(), stop, 1);
+    int given[2][2] = {};
+    const auto takes = [&](std::size_t rank) {
+      place_in_barrier self = place_of(rank, 2);
+      for (std::uint32_t construct = 0; construct < 2; ++construct) {
+        check(board.enter(self, construct), "nobody stopped it");
+        while (true) {
+          const std::size_t ticket = board.take_ticket(construct);
+          if (ticket >= 2) break;
+          ++given[construct][ticket];
+        }
+        board.leave(self, construct);
+      }
+    };
+    threads({[&] { takes(0); }, [&] { takes(1); }});
+    for (const auto& construct : given) {
+      for (const int each : construct) check(each == 1, "each ticket is given once");
+    }
+  });
+}
+
+TEST_P(loop_board_model, what_was_done_in_a_place_comes_before_its_next_construct_H1) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    stop_source stop;
+    loop_board board(policy(), stop, 2);
+    int done[3][2] = {};
+    const auto comes = [&](std::size_t rank) {
+      place_in_barrier self = place_of(rank, 2);
+      for (std::uint32_t construct = 0; construct < 3; ++construct) {
+        check(board.enter(self, construct), "nobody stopped it");
+        if (construct == 2) check(done[0][1 - rank] == 1, "all have left construct 0");
+        done[construct][rank] = 1;
+        board.leave(self, construct);
+      }
+    };
+    threads({[&] { comes(0); }, [&] { comes(1); }});
+  });
+}
+
+TEST_P(loop_board_model, parts_run_in_the_order_of_their_positions_H3) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    stop_source stop;
+    loop_board board(policy(), stop, 1);
+    int parts = 0;
+    const auto takes_turns = [&](std::size_t rank) {
+      place_in_barrier self = place_of(rank, 2);
+      for (std::uint32_t construct = 0; construct < 2; ++construct) {
+        check(board.enter(self, construct), "nobody stopped it");
+        const std::size_t position = (rank + construct) % 2;
+        check(board.wait_for_turn(self, construct, position), "nobody stopped it");
+        check(parts == static_cast<int>(2 * construct + position), "after all before it");
+        ++parts;
+        board.pass_turn(construct);
+        board.leave(self, construct);
+      }
+    };
+    threads({[&] { takes_turns(0); }, [&] { takes_turns(1); }});
+    check(parts == 4, "each had its turn");
+  });
+}
+
+TEST_P(loop_board_model, a_stop_releases_who_waits_for_a_place_and_a_reset_makes_it_as_new) {
+  explore_with({{2, 1, 0}, {1, 0, 1}}, [] {
+    stop_source stop;
+    loop_board board(policy(), stop, 1);
+    const auto comes = [&](place_in_barrier self) {
+      if (!board.enter(self, 0)) return;
+      board.take_ticket(0);
+      board.leave(self, 0);
+      check(!board.enter(self, 1), "the place was never left by the other");
+    };
+    threads({[&] { comes(place_of(0, 2)); }, [&] { stop.request(1); }});
+    board.reset();
+    place_in_barrier next = place_of(0, 1);
+    next.region = 2;
+    check(board.enter(next, 0) && board.take_ticket(0) == 0, "as new");
+  });
+}
+
+TEST_P(loop_board_model, a_member_may_be_ahead_by_as_many_constructs_as_there_are_places_H1) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    ghost ran;
+    constexpr int constructs = static_cast<int>(loop_board::usual_places) + 1;
+    times(2, [&](int region) {
+      const bool complete = all.run([&](member& me) {
+        times(constructs, [&](int) { me.single(nowait, [&] { ran.add(1); }); });
+      });
+      check(complete && ran.value() == (region + 1) * constructs, "each ran once");
+    });
+  });
+}
+
+TEST_P(loop_board_model, an_ordered_loop_runs_each_part_after_the_one_before_H3) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    std::size_t next = 0;
+    const bool complete = all.run([&](member& me) {
+      me.for_ordered(0, 3, [&](std::size_t i, ordered_turn& turn) {
+        if (i == 1) return;  // its turn passes all the same
+        turn([&] {
+          check(next == i, "in the order of the loop");
+          next = i + 2;
+        });
+      });
+    });
+    check(complete && next == 4, "all have run");
+  });
+}
+
+TEST_P(progress_board_model, who_waits_for_a_step_sees_what_came_before_it_P1) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    stop_source stop;
+    progress_board board(2, policy(), stop);
+    int data[2] = {};
+    const auto waits = [&] {
+      place_in_barrier self = place_of(1, 2);
+      for (std::size_t step = 1; step <= 2; ++step) {
+        check(board.wait_for(self, 0, step), "nobody stopped it");
+        check(data[step - 1] == 7, "sees what came before the step");
+      }
+    };
+    threads({[&] {
+               for (std::size_t step = 1; step <= 2; ++step) {
+                 data[step - 1] = 7;
+                 board.publish(0, step);
+               }
+             },
+             waits});
+    check(board.used(), "it was used");
+    board.reset();
+    check(!board.used(), "as new");
+  });
+}
+
+TEST_P(progress_board_model, one_step_lets_all_go_who_wait_for_it_P1) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    stop_source stop;
+    progress_board board(3, policy(), stop);
+    int data = 0;
+    const auto waits = [&](std::size_t rank) {
+      place_in_barrier self = place_of(rank, 3);
+      check(board.wait_for(self, 0, 1), "nobody stopped it");
+      check(data == 7, "sees what came before the step");
+    };
+    threads({[&] {
+               data = 7;
+               board.publish(0, 1);
+             },
+             [&] { waits(1); }, [&] { waits(2); }});
+  });
+}
+
+TEST_P(progress_board_model, steps_begin_again_in_every_region_P2) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    int data = 0;
+    times(2, [&](int region) {
+      all.run([&](member& me) {
+        if (me.rank() == 0) {
+          data = region + 1;
+          me.publish(1);
+        } else {
+          check(me.wait_for(0, 1), "nobody stopped it");
+          check(data == region + 1, "the step of this region");
+        }
+      });
+    });
+  });
+}
+
+TEST_P(reducing_barrier_model, reductions_of_members_agree_phase_by_phase) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    all.run([&](member& me) {
+      const int mine = static_cast<int>(me.rank()) + 1;
+      check(me.sync_sum(mine) == 3, "the sum");
+      check(me.sync_max(mine) == 2, "the largest");
+      check(me.broadcast(1, mine) == 2, "what member 1 has");
+    });
+  });
+}
+
+}  // namespace
+}  // namespace lockstep::model

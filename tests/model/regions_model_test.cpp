@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+// tests/model/regions_model_test.cpp -- how regions begin, end and are stopped, under all schedules
+//
+// The parts of a team by themselves, on threads of the scenario: an execution of a whole team costs ten
+// times as much. Trees are narrow here, so that three members make one.
+#include <lockstep/team/caller_queue.hpp>
+#include <lockstep/team/fork_board.hpp>
+#include <lockstep/team/member.hpp>
+#include <lockstep/team/stop_source.hpp>
+
+#include <mutex>
+
+#include "model/bare_region.hpp"
+#include "model/scenario.hpp"
+
+namespace lockstep::model {
+namespace {
+
+class fork_board_model : public model_test {};
+class caller_queue_model : public model_test {};
+class stop_source_model : public model_test {};
+class sub_team_model : public model_test {};
+INSTANTIATE_TEST_SUITE_P(policies, fork_board_model, testing::ValuesIn(sleeping_policies()),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, caller_queue_model, testing::ValuesIn(sleeping_policies()),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, stop_source_model, testing::ValuesIn(sleeping_policies()),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, sub_team_model, testing::ValuesIn(sleeping_policies()),
+                         setting_name);
+
+/// What team_core does with a fork_board, and nothing else. Ranks below `played` are those of one thread:
+/// who leads needs no thread of its own for those who are told last.
+class crew {
+ public:
+  crew(fork_tree tree, wait_policy policy, fork_board::way how, std::uint32_t first_phase = 0,
+       std::size_t played = 1)
+      : board_(tree, policy, how, first_phase), members_(tree.members()), played_(played) {}
+
+  /// Regions of these sizes, one after the other, then the end.
+  void run(std::initializer_list<std::uint32_t> sizes) {
+    std::vector<std::function<void()>> bodies = {[this, sizes] { lead(sizes); }};
+    for (std::size_t rank = played_; rank < members_; ++rank) {
+      bodies.push_back([this, rank] { serve(rank); });
+    }
+    threads(bodies);
+  }
+
+ private:
+  void lead(std::initializer_list<std::uint32_t> sizes) {
+    std::uint32_t region = 0;
+    for (const std::uint32_t size : sizes) {
+      given_ = ++region;
+      const auto part = [this](member& me) {
+        check(!me.stop_requested(), "a member of its own");
+        found_[me.rank()] = given_;
+      };
+      board_.announce(region_head{region, size, 0}, part);
+      found_[0] = region;
+      for (std::size_t rank = 1; rank < played_; ++rank) serve_once(rank);
+      board_.collect(0, size);
+      for (std::size_t rank = 0; rank < size; ++rank) {
+        check(found_[rank] == region, "every member has been awaited");
+      }
+    }
+    board_.close();
+  }
+
+  void serve(std::size_t rank) {
+    while (serve_once(rank)) continue;
+  }
+  bool serve_once(std::size_t rank) {
+    region_line* const order = board_.next(rank);
+    if (order == nullptr) return false;
+    check(order->head.region == given_, "the order is that of the region");
+    board_.relay(rank, *order);
+    if (rank < order->head.size) {
+      stop_source stop;
+      member_state own;
+      own.place.rank = rank;
+      own.place.region = 1;
+      member self(seat(own, stop));
+      order->what(self);
+    }
+    board_.collect(rank, order->head.size);
+    board_.report(rank);
+    return true;
+  }
+
+  fork_board board_;
+  const std::size_t members_, played_;
+  std::uint32_t given_ = 0, found_[4] = {};
+};
+
+TEST_P(fork_board_model, of_two_orders_two_regions_and_ends_F1_F3) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    crew(fork_tree(2), policy(), fork_board::way::direct, 0xFFFFFFFF).run({2, 2});
+  });
+}
+
+TEST_P(fork_board_model, direct_by_one_line_leaves_out_who_is_beyond_the_size_F2) {
+  explore_with({{1, 0, 0}, {0, 1, 0}},
+               [] { crew(fork_tree(3), policy(), fork_board::way::direct).run({2, 3}); });
+}
+
+TEST_P(fork_board_model, direct_by_several_lines_wakes_who_stood_still_F2) {
+  explore_with({{1, 0, 0}, {0, 1, 0}},
+               [] { crew(fork_tree(3, 2), policy(), fork_board::way::direct).run({2, 3}); });
+}
+
+TEST_P(fork_board_model, relayed_reaches_every_member_and_awaits_it_F3) {
+  explore_with({{1, 0, 0}, {0, 1, 0}},
+               [] { crew(fork_tree(4, 2), policy(), fork_board::way::relayed, 0, 2).run({4}); });
+}
+
+TEST_P(fork_board_model, relayed_wakes_who_stood_still_F2) {
+  explore_with({{0, 0, 0}},
+               [] { crew(fork_tree(4, 2), policy(), fork_board::way::relayed, 0, 2).run({3, 4}); });
+}
+
+TEST_P(fork_board_model, close_lets_every_worker_go_and_carries_what_came_before) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    fork_board board(fork_tree(3, 2), policy(), fork_board::way::direct);
+    int data = 0;
+    const auto serves = [&](std::size_t rank) {
+      check(board.next(rank) == nullptr, "says that it was closed");
+      check(data == 7, "sees what came before close");
+    };
+    threads({[&] {
+               data = 7;
+               board.close();
+             },
+             [&] { serves(1); }, [&] { serves(2); }});
+  });
+}
+
+TEST_P(fork_board_model, after_a_reset_workers_begin_anew) {
+  explore_with({{1, 1, 0}}, [] {
+    fork_board board(fork_tree(2), policy(), fork_board::way::direct);
+    int found = 0;
+    times(2, [&](int round) {
+      threads({[&] {
+                 const auto part = [](member&) {};
+                 board.announce(region_head{1, 2, 0}, part);
+                 board.collect(0, 2);
+                 check(found == round + 1, "the worker has been awaited");
+                 board.close();
+               },
+               [&] {
+                 while (board.next(1) != nullptr) {
+                   ++found;
+                   board.report(1);
+                 }
+               }});
+      board.reset();
+    });
+  });
+}
+
+TEST_P(caller_queue_model, one_turn_at_a_time_each_after_the_one_before_K1_K2) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    caller_queue callers(policy());
+    int turns = 0;
+    const auto calls = [&] {
+      const caller_turn mine(callers);
+      ++turns;
+    };
+    threads({calls, calls, calls});
+    check(turns == 3, "each had its turn");
+  });
+}
+
+TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_before_K2) {
+  explore_with(small(), [] {
+    caller_queue callers(policy());
+    int turns = 0;
+    threads({[&] {
+               const caller_turn mine(callers);
+               ++turns;
+             },
+             [&] {
+               if (!callers.try_begin()) return;
+               const caller_turn mine(callers, std::adopt_lock);
+               ++turns;
+             }});
+    check(turns >= 1, "who waits gets its turn");
+    check(callers.try_begin(), "all turns have ended");
+  });
+}
+
+TEST_P(stop_source_model, a_request_for_an_earlier_region_takes_nothing_back_Q1) {
+  explore_with(small(), [] {
+    stop_source stop;
+    threads({[&] { stop.request(1); }, [&] { stop.request(2); }});
+    check(stop.requested(2) && !stop.requested(1), "the last region is what counts");
+  });
+}
+
+TEST_P(stop_source_model, a_late_request_leaves_the_next_region_alone_however_long_after_Q3) {
+  explore_with(small(), [] {
+    stop_source stop;
+    stop.request(5);
+    stop.begin(0x50000000);
+    stop.request(5);
+    check(!stop.requested(0x50000000), "its region was not meant");
+    stop.begin(0x90000000);
+    threads({[&] { stop.request(0x50000000); },
+             [&] {
+               stop.request(0x90000000);
+               check(stop.requested(0x90000000), "it was meant, however far on it is");
+             }});
+    check(stop.requested(0x90000000), "nothing was taken back");
+  });
+}
+
+TEST_P(stop_source_model, who_sees_the_request_sees_what_came_before) {
+  explore_with(small(), [] {
+    stop_source stop;
+    int data = 0;
+    threads({[&] {
+               data = 7;
+               stop.request(1);
+             },
+             [&] {
+               if (stop.requested(1)) check(data == 7, "sees what came before the request");
+             }});
+  });
+}
+
+TEST_P(stop_source_model, releases_who_waits_in_a_barrier_Q2) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    bare_region all(2, policy());
+    int data = 0;
+    const bool complete = all.run([&](member& me) {
+      if (me.rank() == 1) {
+        data = 7;
+        me.request_stop();
+      } else {
+        check(!me.sync_threads(), "says that it was stopped");
+        check(data == 7, "sees what came before the request");
+      }
+    });
+    check(!complete, "run says so");
+  });
+}
+
+TEST_P(stop_source_model, releases_who_waits_for_a_step_Q2) {
+  explore_with({{2, 1, 0}, {1, 0, 1}}, [] {
+    bare_region all(2, policy());
+    all.run([&](member& me) {
+      if (me.rank() == 0) {
+        me.request_stop();
+      } else {
+        check(!me.wait_for(0, 1), "says that it was stopped");
+      }
+    });
+  });
+}
+
+TEST_P(stop_source_model, releases_who_waits_for_its_turn_Q2) {
+  explore_with({{2, 1, 0}}, [] {
+    bare_region all(2, policy());
+    int ran = 0;
+    all.run([&](member& me) {
+      me.for_ordered(
+          0, 2,
+          [&](std::size_t i, ordered_turn& turn) {
+            if (i == 0) {
+              me.request_stop();
+            } else if (turn([&] { ++ran; })) {
+              check(false, "it was never its turn");
+            }
+          },
+          static_schedule(1));
+    });
+    check(ran == 0, "no turn after the request");
+  });
+}
+
+TEST_P(stop_source_model, against_a_barrier_leaves_nobody_asleep_and_the_next_region_alone_Q1) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    const auto two_phases = [](member& me) {
+      if (me.sync_threads()) me.sync_threads();
+    };
+    const std::uint32_t region = all.next_region();
+    all.run_beside(two_phases, [&] { all.stop().request(region); });
+    int after[2] = {};
+    const bool complete = all.run([&](member& me) {
+      after[me.rank()] = 1;
+      check(me.sync_threads(), "the next region was not meant");
+      check(after[0] + after[1] == 2, "sees what came before the others' calls");
+    });
+    check(complete, "run says so");
+  });
+}
+
+TEST_P(stop_source_model, who_goes_on_in_a_stopped_region_disturbs_nobodys_values_G4) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    const std::uint32_t region = all.next_region();
+    all.run_beside(
+        [](member& me) {
+          times(3, [&](int step) {
+            try {
+              check(me.sync_sum(step) == 2 * step, "the sum of this step");
+            } catch (const region_stopped&) {  // as no program should do
+            }
+          });
+        },
+        [&] { all.stop().request(region); });
+  });
+}
+
+TEST_P(sub_team_model, has_a_barrier_of_its_own_and_ends_when_all_have_let_go) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    int done[2] = {};
+    const bool complete = all.run([&](member& me) {
+      sub_team part = me.split(5);
+      check(part->size() == 2 && part->rank() == me.rank(), "ranked as in the region");
+      done[me.rank()] = 1;
+      check(part->sync_threads(), "nobody has left");
+      check(done[0] + done[1] == 2, "sees what came before the others' calls");
+    });
+    check(complete, "nobody stopped it");
+  });
+}
+
+TEST_P(sub_team_model, several_are_made_and_ended_at_the_same_time) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    all.run([](member& me) {
+      sub_team alone = me.split(me.rank());
+      check(alone->size() == 1 && alone->sync_threads(), "waits for nobody else");
+    });
+  });
+}
+
+TEST_P(sub_team_model, of_some_lets_the_others_go_on) {
+  explore_with({{0, 1, 0}}, [] {
+    bare_region all(3, policy());
+    int done[3] = {};
+    all.run([&](member& me) {
+      {
+        sub_team part = me.first(2);
+        check(static_cast<bool>(part) == (me.rank() < 2), "the first two have a part");
+        if (part) {
+          done[me.rank()] = 1;
+          check(part->sync_threads(), "nobody has left");
+          check(done[0] + done[1] == 2, "sees what came before the others' calls");
+        }
+      }
+      check(me.sync_threads(), "the region's barrier is another");
+    });
+  });
+}
+
+TEST_P(sub_team_model, ends_with_a_region_that_is_stopped) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    const std::uint32_t region = all.next_region();
+    all.run_beside(
+        [&](member& me) {
+          sub_team part = me.split(0);
+          check(static_cast<bool>(part), "who has a colour has a part, or has left");
+          part->sync_threads();
+        },
+        [&] { all.stop().request(region); });
+    check(all.run([](member& me) { check(me.sync_threads(), "works again"); }), "works again");
+  });
+}
+
+}  // namespace
+}  // namespace lockstep::model

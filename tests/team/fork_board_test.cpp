@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+// tests/team/fork_board_test.cpp -- F1 to F3 both ways, which no small machine chooses by itself
+#include <lockstep/team/fork_board.hpp>
+
+#include <lockstep/team/member.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <thread>
+#include <vector>
+
+#include "support/asleep.hpp"
+#include "support/policies.hpp"
+#include "support/threads.hpp"
+
+namespace {
+
+using lockstep::fork_board;
+using lockstep::fork_tree;
+using lockstep::member;
+using lockstep::region_head;
+using lockstep::region_line;
+
+struct parameters {
+  lockstep::test::named_policy policy;
+  fork_board::way how;
+  std::size_t members;
+  std::size_t width;
+
+  friend std::ostream& operator<<(std::ostream& out, const parameters& p) {
+    return out << p.policy << (p.how == fork_board::way::direct ? "_direct_" : "_relayed_")
+               << p.members << "_width_" << p.width;
+  }
+};
+
+std::vector<parameters> all_parameters() {
+  std::vector<parameters> all;
+  for (const fork_board::way how : {fork_board::way::direct, fork_board::way::relayed}) {
+    for (const auto& policy : lockstep::test::all_policies()) {
+      all.push_back({policy, how, 2, fork_tree::usual_width});
+      if (policy.policy.is_spin()) continue;  // a crowd of spinners measures the scheduler only
+      for (const std::size_t members : {8u, 9u, 17u, 64u, 65u}) {
+        all.push_back({policy, how, members, fork_tree::usual_width});
+      }
+      all.push_back({policy, how, 9, 2});  // four levels
+      all.push_back({policy, how, 28, 3});
+    }
+  }
+  return all;
+}
+
+/// A board and its workers, which are plain threads that do what those of a team do.
+class crew {
+ public:
+  crew(const parameters& p, std::uint32_t first_phase)
+      : board(fork_tree(p.members, p.width), p.policy.policy, p.how, first_phase),
+        seen_(p.members),
+        threads_(p.members) {
+    start();
+  }
+  ~crew() {
+    if (!workers_.empty()) close();
+  }
+
+  fork_board board;
+
+  void start() {
+    for (std::size_t rank = 1; rank < seen_.size(); ++rank) {
+      workers_.emplace_back([this, rank] { work(rank); });
+    }
+  }
+  void close() {
+    board.close();
+    for (std::thread& each : workers_) each.join();
+    workers_.clear();
+  }
+  void wait_until_all_sleep() const {
+    for (std::size_t rank = 1; rank < threads_.size(); ++rank) threads_[rank].wait_until_asleep();
+  }
+
+  /// One region, of which the caller is member 0.
+  template <class Function>
+  void run(std::size_t size, Function& f) {
+    const region_head head{++regions_, static_cast<std::uint32_t>(size), 3 * regions_};
+    if (size > 1) board.announce(head, f);
+    call(0, f);
+    if (size > 1) board.collect(0, size);
+  }
+
+  std::uint32_t regions() const noexcept { return regions_; }
+  /// The heads that a worker has taken part in (plain: F3).
+  const std::vector<region_head>& seen_by(std::size_t rank) const { return seen_[rank]; }
+
+ private:
+  template <class Function>
+  static void call(std::size_t rank, Function& f) {
+    lockstep::stop_source stop;
+    lockstep::member_state own;
+    own.place.rank = rank;
+    member self(lockstep::seat(own, stop));
+    f(self);
+  }
+
+  void work(std::size_t rank) {
+    threads_[rank].enter();
+    while (region_line* const order = board.next(rank)) {
+      board.relay(rank, *order);
+      if (rank < order->head.size) {
+        seen_[rank].push_back(order->head);
+        call(rank, order->what);
+      }
+      board.collect(rank, order->head.size);
+      board.report(rank);
+    }
+  }
+
+  std::vector<std::vector<region_head>> seen_;
+  std::vector<lockstep::test::watched_thread> threads_;
+  std::vector<std::thread> workers_;
+  std::uint32_t regions_ = 0;
+};
+
+class fork_board_of : public testing::TestWithParam<parameters> {
+ protected:
+  std::size_t members() const { return GetParam().members; }
+  std::uint32_t regions() const {
+    return GetParam().policy.policy.is_spin() ? 40 : members() > 17 ? 60 : 200;
+  }
+  /// A size for each region: all, few, next to those of before.
+  std::size_t size_of(std::uint32_t region) const {
+    const std::size_t draws[] = {members(), 1 + region * 7 % members(), 2, members() - region % 2,
+                                 members()};
+    return std::max<std::size_t>(1, draws[region % 5]);
+  }
+  /// Regions of changing sizes, each of which calls `f` on ranks below its size, and nobody else.
+  void run_regions(crew& workers) const {
+    std::vector<std::uint32_t> calls(members()), expected(members());  // plain: F3
+    std::uint32_t before = 0, wrong = 0;                               // plain: seen by all
+    for (std::uint32_t region = 1; region <= regions(); ++region) {
+      const std::size_t size = size_of(region);
+      before = region;
+      std::vector<std::uint32_t> misses(members());
+      const auto small = [&calls, &misses, &before, region](member& me) {
+        ++calls[me.rank()];
+        misses[me.rank()] += before != region;
+      };
+      const std::array<std::uint64_t, 16> ballast = {region};
+      const auto large = [&, ballast](member& me) {
+        small(me);
+        misses[me.rank()] += ballast[0] != region;
+      };
+      static_assert(lockstep::job::travels_as<decltype(small)>(), "copied into the line");
+      static_assert(!lockstep::job::travels_as<decltype(large)>(), "called by its address");
+      if (region % 3 == 0) {
+        workers.run(size, large);
+      } else {
+        workers.run(size, small);
+      }
+      for (std::size_t rank = 0; rank < size; ++rank) ++expected[rank];
+      for (const std::uint32_t each : misses) wrong += each;
+      ASSERT_EQ(calls, expected) << "region " << region << " of " << size;
+    }
+    EXPECT_EQ(wrong, 0u);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(ways, fork_board_of, testing::ValuesIn(all_parameters()),
+                         testing::PrintToStringParamName());
+
+TEST_P(fork_board_of, F3_each_region_calls_the_ranks_below_its_size_once_before_collect_returns) {
+  crew workers(GetParam(), 0);
+  run_regions(workers);
+}
+
+TEST_P(fork_board_of, F1_no_announcement_is_missed_where_phases_wrap_around) {
+  for (const std::uint32_t steps_before : {1u, 2u, 5u}) {
+    crew workers(GetParam(), 0u - steps_before);
+    run_regions(workers);
+  }
+}
+
+TEST_P(fork_board_of, workers_read_the_head_that_was_announced) {
+  crew workers(GetParam(), 0);
+  const auto nothing = [](member&) {};
+  std::vector<std::vector<region_head>> expected(members());
+  for (std::uint32_t region = 1; region <= 20; ++region) {
+    const std::size_t size = size_of(region);
+    workers.run(size, nothing);
+    for (std::size_t rank = 1; rank < size; ++rank) {
+      expected[rank].push_back({region, static_cast<std::uint32_t>(size), 3 * region});
+    }
+  }
+  const auto is_same = [](const region_head& a, const region_head& b) {
+    return a.region == b.region && a.size == b.size && a.phase == b.phase;
+  };
+  for (std::size_t rank = 1; rank < members(); ++rank) {
+    const std::vector<region_head>& seen = workers.seen_by(rank);
+    EXPECT_TRUE(
+        std::equal(seen.begin(), seen.end(), expected[rank].begin(), expected[rank].end(), is_same))
+        << rank;
+  }
+}
+
+TEST_P(fork_board_of, close_lets_go_workers_that_have_never_had_a_region) {
+  for (int i = 0; i < 5; ++i) crew(GetParam(), 0).close();
+}
+
+TEST_P(fork_board_of, close_lets_go_workers_that_sleep) {
+  if (GetParam().policy.policy.is_spin()) GTEST_SKIP() << "spinners do not sleep";
+  crew workers(GetParam(), 0);
+  const auto nothing = [](member&) {};
+  workers.run(members(), nothing);
+  workers.wait_until_all_sleep();
+  workers.close();
+}
+
+TEST_P(fork_board_of, a_region_wakes_workers_that_sleep) {
+  if (GetParam().policy.policy.is_spin()) GTEST_SKIP() << "spinners do not sleep";
+  crew workers(GetParam(), 0);
+  std::vector<int> calls(members());
+  const auto count = [&calls](member& me) { ++calls[me.rank()]; };
+  for (int region = 1; region <= 3; ++region) {
+    workers.wait_until_all_sleep();
+    workers.run(members(), count);
+    EXPECT_EQ(calls, std::vector<int>(members(), region));
+  }
+}
+
+TEST_P(fork_board_of, a_worker_that_comes_after_close_does_not_wait) {
+  fork_board board(fork_tree(members(), GetParam().width), GetParam().policy.policy,
+                   GetParam().how);
+  board.close();
+  for (std::size_t rank = 1; rank < members(); ++rank) EXPECT_EQ(board.next(rank), nullptr);
+}
+
+TEST_P(fork_board_of, reset_makes_a_closed_board_as_new_for_other_workers) {
+  crew workers(GetParam(), 0);
+  run_regions(workers);
+  workers.close();
+  for (const std::uint32_t first_phase : {0u, 77u, 0u - 3u}) {
+    workers.board.reset(first_phase);
+    std::vector<int> calls(members());
+    const auto count = [&calls](member& me) { ++calls[me.rank()]; };
+    workers.start();
+    for (int region = 1; region <= 5; ++region) {
+      workers.run(members(), count);
+      EXPECT_EQ(calls, std::vector<int>(members(), region));
+    }
+    workers.close();
+  }
+}
+
+TEST(fork_board, says_which_way_it_was_made_for) {
+  for (const bool relayed : {false, true}) {
+    const fork_board board(fork_tree(9), lockstep::wait_policy(),
+                           relayed ? fork_board::way::relayed : fork_board::way::direct);
+    EXPECT_EQ(board.is_relayed(), relayed);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+// tests/team/member_loops_test.cpp -- loops of a region: every schedule, collapse, nowait, weighted (L1, L2, H1, H2)
+#include <lockstep/team/member.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <stdexcept>
+#include <vector>
+
+#include <lockstep/team/team.hpp>
+
+#include "support/team_sizes.hpp"
+
+namespace {
+
+using lockstep::index_range;
+using lockstep::index_range_2;
+using lockstep::index_range_3;
+using lockstep::member;
+using lockstep::nowait;
+using lockstep::schedule;
+using lockstep::team;
+using lockstep::test::dawdle;
+
+class member_loops : public lockstep::test::each_team {
+ protected:
+  /// Every kind, with chunks that divide the ranges, do not, and are above them.
+  std::vector<schedule> schedules() const {
+    using namespace lockstep;
+    if (is_slow())
+      return {static_schedule(), static_schedule(3), dynamic_schedule(7), guided_schedule()};
+    return {static_schedule(),   static_schedule(1),  static_schedule(7),   static_schedule(1000),
+            dynamic_schedule(1), dynamic_schedule(7), dynamic_schedule(64), dynamic_schedule(1000),
+            guided_schedule(1),  guided_schedule(7),  guided_schedule(1000)};
+  }
+};
+INSTANTIATE_TEST_SUITE_P(teams, member_loops, testing::ValuesIn(lockstep::test::all_teams()),
+                         lockstep::test::team_name);
+
+constexpr std::size_t offset = 5;
+
+bool all_are(const std::vector<int>& visits, int value) {
+  return std::count(visits.begin(), visits.end(), value) ==
+         static_cast<std::ptrdiff_t>(visits.size());
+}
+
+TEST_P(member_loops, L1_for_each_visits_every_index_once_and_all_see_it_after_the_wait) {
+  team workers(members(), policy());
+  std::atomic<int> wrong{0};
+  for (const std::size_t length : {0u, 1u, 2u, 7u, 100u, 301u}) {
+    if (is_slow() && length != 100) continue;
+    std::vector<int> visits(length, 0);  // plain
+    workers.run([&](member& self) {
+      int expected = 0;
+      for (const schedule how : schedules()) {
+        wrong += !self.for_each(
+            offset, offset + length, [&](std::size_t i) { ++visits[i - offset]; }, how);
+        wrong += !all_are(visits, ++expected);
+        self.sync_threads();
+      }
+    });
+  }
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST_P(member_loops, for_each_of_a_backward_range_visits_nothing) {
+  team workers(members(), policy());
+  std::atomic<int> visits{0};
+  workers.run([&](member& self) {
+    for (const schedule how : schedules()) {
+      EXPECT_TRUE(self.for_each(10, 3, [&](std::size_t) { ++visits; }, how));
+      self.for_range(10, 3, [&](std::size_t, std::size_t) { ++visits; }, how);
+    }
+  });
+  EXPECT_EQ(visits.load(), 0);
+}
+
+TEST_P(member_loops, for_range_gives_each_part_once_with_every_schedule_and_waits_for_nobody) {
+  team workers(members(), policy());
+  constexpr std::size_t length = 200;
+  std::vector<int> visits(length, 0);  // plain
+  workers.run([&](member& self) {
+    for (const schedule how : schedules()) {
+      EXPECT_TRUE(self.for_range(
+          offset, offset + length,
+          [&](std::size_t first, std::size_t last) {
+            EXPECT_LT(first, last);
+            for (std::size_t i = first; i < last; ++i) ++visits[i - offset];
+          },
+          how));
+      self.sync_threads();
+    }
+  });
+  EXPECT_TRUE(all_are(visits, static_cast<int>(schedules().size())));
+}
+
+TEST_P(member_loops, the_default_schedule_gives_each_member_the_same_block_in_every_loop) {
+  team workers(members(), policy());
+  std::vector<std::size_t> owner(100, 99);
+  workers.run([&](member& self) {
+    self.for_each(0, owner.size(), [&](std::size_t i) { owner[i] = self.rank(); });
+    self.for_each(0, owner.size(), [&](std::size_t i) { EXPECT_EQ(owner[i], self.rank()); });
+    self.for_range(0, owner.size(), [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) EXPECT_EQ(owner[i], self.rank());
+    });
+  });
+}
+
+TEST_P(member_loops, H1_loops_without_waiting_back_to_back_with_members_that_dawdle) {
+  team workers(members(), policy());
+  const std::size_t loops = is_slow() ? lockstep::loop_board::usual_places + 2
+                                      : static_cast<std::size_t>(times(100)) + 20;
+  constexpr std::size_t length = 20;
+  std::vector<int> visits(loops * length, 0);  // plain: each index is one member's
+  const std::vector<schedule> all = schedules();
+  for (int region = 0; region < 2; ++region) {  // the second one begins in the middle of the ring
+    workers.run([&](member& self) {
+      for (std::size_t loop = 0; loop < loops; ++loop) {
+        if (!is_slow()) dawdle(self.rank(), loop / 16);
+        EXPECT_TRUE(self.for_each(
+            nowait, 0, length,
+            [&](std::size_t i) {
+              if (!is_slow()) dawdle(self.rank(), loop);
+              ++visits[loop * length + i];
+            },
+            all[loop % all.size()]));
+      }
+    });
+    ASSERT_TRUE(all_are(visits, region + 1));
+  }
+}
+
+TEST_P(member_loops, H1_one_member_that_is_slow_in_every_loop_keeps_its_parts) {
+  if (is_slow()) GTEST_SKIP() << "a spinning crowd is slow enough in the test before";
+  team workers(members(), policy());
+  const auto loops = static_cast<std::size_t>(times(60)) + 20;
+  std::vector<int> visits(loops * 4, 0);
+  workers.run([&](member& self) {
+    for (std::size_t loop = 0; loop < loops; ++loop) {
+      self.for_each(
+          nowait, 0, 4,
+          [&](std::size_t i) {
+            for (int k = 0; self.rank() == loop / 16 % self.size() && k < 20; ++k) {
+              std::this_thread::yield();
+            }
+            ++visits[loop * 4 + i];
+          },
+          lockstep::dynamic_schedule());
+    }
+  });
+  EXPECT_TRUE(all_are(visits, 1));
+}
+
+TEST_P(member_loops, A1_regions_may_end_anywhere_in_the_ring_of_places) {
+  team workers(members(), policy());
+  std::vector<int> visits(16, 0);
+  int expected = 0;
+  for (int region = 0; region < times(60); ++region) {
+    workers.run([&](member& self) {
+      for (int loop = 0; loop < region % 11; ++loop) {
+        self.for_each(
+            0, visits.size(), [&](std::size_t i) { ++visits[i]; }, lockstep::dynamic_schedule(2));
+      }
+    });
+    expected += region % 11;
+    ASSERT_TRUE(all_are(visits, expected)) << region;
+  }
+}
+
+TEST_P(member_loops, collapse_of_two_visits_every_pair_once) {
+  team workers(members(), policy());
+  const index_range_2 ranges{{3, 12}, {7, 20}};
+  std::vector<int> visits(9 * 13, 0);
+  std::atomic<int> wrong{0};
+  workers.run([&](member& self) {
+    int expected = 0;
+    const auto visit = [&](std::size_t i, std::size_t j) { ++visits[(i - 3) * 13 + (j - 7)]; };
+    for (const schedule how : schedules()) {
+      wrong += !self.for_each(ranges, visit, how);
+      wrong += !all_are(visits, ++expected);
+      self.sync_threads();
+      wrong += !self.for_each(nowait, ranges, visit, how);
+      self.sync_threads();
+      wrong += !all_are(visits, ++expected);
+      self.sync_threads();
+    }
+    self.for_each(index_range_2{{3, 3}, {0, 5}}, visit);
+    self.for_each(index_range_2{{3, 5}, {5, 0}}, visit, lockstep::dynamic_schedule());
+    wrong += !all_are(visits, expected);
+  });
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST_P(member_loops, collapse_of_three_visits_every_triple_once) {
+  team workers(members(), policy());
+  const index_range_3 ranges{{1, 4}, {2, 7}, {3, 10}};
+  std::vector<int> visits(3 * 5 * 7, 0);
+  std::atomic<int> wrong{0};
+  workers.run([&](member& self) {
+    int expected = 0;
+    const auto visit = [&](std::size_t i, std::size_t j, std::size_t k) {
+      ++visits[((i - 1) * 5 + (j - 2)) * 7 + (k - 3)];
+    };
+    for (const schedule how : schedules()) {
+      wrong += !self.for_each(ranges, visit, how);
+      wrong += !all_are(visits, ++expected);
+      self.sync_threads();
+      wrong += !self.for_each(nowait, ranges, visit, how);
+      self.sync_threads();
+      wrong += !all_are(visits, ++expected);
+      self.sync_threads();
+    }
+  });
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST_P(member_loops, collapse_of_more_iterations_than_there_are_numbers_is_refused) {
+  team workers(members(), policy());
+  const std::size_t large = ~std::size_t{0} / 2;
+  EXPECT_THROW(workers.run([&](member& self) {
+    self.for_each(index_range_2{{0, large}, {0, large}}, [](std::size_t, std::size_t) {});
+  }),
+               std::invalid_argument);
+}
+
+TEST_P(member_loops, weighted_loops_visit_every_index_once_while_they_learn) {
+  team workers(members(), policy());
+  lockstep::weighted_schedule how(members());
+  std::vector<int> visits(500, 0);  // plain
+  std::atomic<int> wrong{0};
+  int expected = 0;
+  for (int region = 0; region < (is_slow() ? 2 : 10); ++region) {
+    const int loops = times(20);
+    workers.run([&](member& self) {
+      for (int loop = 1; loop <= loops; ++loop) {
+        wrong += !self.for_each(
+            0, visits.size(),
+            [&](std::size_t i) {
+              // Rank 1 is slow, so that shares move.
+              for (int k = 0; self.rank() == 1 && k < 300; ++k) {
+                std::atomic_signal_fence(std::memory_order_seq_cst);
+              }
+              ++visits[i];
+            },
+            how);
+        wrong += !all_are(visits, expected + loop);
+        self.sync_threads();
+      }
+    });
+    expected += loops;
+  }
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST_P(member_loops,
+       a_weighted_schedule_serves_regions_of_other_sizes_stopped_ones_and_one_liners) {
+  team workers(members(), policy());
+  lockstep::weighted_schedule how(members());
+  std::vector<int> visits(100, 0);
+  int expected = 0;
+  const auto visit = [&](std::size_t i) { ++visits[i]; };
+  for (int region = 0; region < times(30); ++region) {
+    workers.run([&](member& self) {
+      for (int loop = 0; loop < 5; ++loop) self.for_each(0, visits.size(), visit, how);
+    });
+    expected += 5;
+    workers.run(1 + static_cast<std::size_t>(region) % members(),
+                [&](member& self) { self.for_each(0, visits.size(), visit, how); });
+    workers.parallel_for(0, visits.size(), visit, how);
+    expected += 2;
+    EXPECT_FALSE(workers.run([&](member& self) {
+      self.request_stop();
+      if (self.for_each(0, 0, visit, how)) ADD_FAILURE() << "the region is stopped";
+    }));
+    ASSERT_TRUE(all_are(visits, expected)) << region;
+  }
+}
+
+}  // namespace

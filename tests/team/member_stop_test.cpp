@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+// tests/team/member_stop_test.cpp -- the early end of a region: exceptions and stops in every construct (M3, A1)
+#include <lockstep/team/member.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <lockstep/team/team.hpp>
+
+#include "support/every_construct.hpp"
+#include "support/team_sizes.hpp"
+
+namespace {
+
+using lockstep::member;
+using lockstep::nowait;
+using lockstep::ordered_turn;
+using lockstep::region_stopped;
+using lockstep::team;
+using lockstep::test::use_everything;
+
+/// A phase with values, tickets, and turns: what a stop may leave in disorder.
+int use_boards(member& self, std::atomic<int>& visits) {
+  int wrong = self.sync_sum(std::size_t{1}) != self.size();
+  wrong += !self.for_each(0, 9, [&](std::size_t) { ++visits; }, lockstep::dynamic_schedule());
+  wrong +=
+      !self.for_ordered(0, 3, [&](std::size_t, ordered_turn& turn) { turn([&] { ++visits; }); });
+  return wrong;
+}
+
+class member_stop : public lockstep::test::each_team {
+ protected:
+  /// After what has happened, a region works as one of a new team.
+  void expect_usable(team& workers) const {
+    std::atomic<int> wrong{0}, visits{0};
+    const int rounds = is_slow() ? 1 : 3;
+    EXPECT_TRUE(workers.run([&](member& self) {
+      for (int round = 0; round < rounds; ++round) wrong += use_boards(self, visits);
+    }));
+    EXPECT_EQ(wrong.load(), 0);
+    EXPECT_EQ(visits.load(), rounds * 12);
+  }
+  void expect_usable_in_all(team& workers) const {
+    std::vector<int> visits(is_slow() ? 4 : 50, 0);
+    std::atomic<int> wrong{0};
+    EXPECT_TRUE(workers.run([&](member& self) { wrong += use_everything(self, visits); }));
+    EXPECT_EQ(wrong.load(), 0);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(teams, member_stop, testing::ValuesIn(lockstep::test::all_teams()),
+                         lockstep::test::team_name);
+
+/// A construct in which members wait for rank 0, which does not come; each ends by a stop.
+struct waiting_place {
+  const char* name;
+  /// Returns true if the construct said that the region is stopped.
+  std::function<bool(member&)> wait;
+};
+
+std::vector<waiting_place> waiting_places() {
+  const auto throws = [](auto call) {
+    return [call](member& self) {
+      try {
+        call(self);
+      } catch (const region_stopped&) {
+        return true;
+      }
+      return false;
+    };
+  };
+  const auto add = std::plus<double>();
+  const auto one = [](std::size_t) { return 1.0; };
+  return {
+      {"sync_threads", [](member& self) { return !self.sync_threads(); }},
+      {"single", [](member& self) { return !self.single([] {}); }},
+      {"for_each", [](member& self) { return !self.for_each(0, 9, [](std::size_t) {}); }},
+      {"for_each dynamic",
+       [](member& self) {
+         return !self.for_each(0, 9, [](std::size_t) {}, lockstep::dynamic_schedule());
+       }},
+      {"for_each nowait, the ring is full",
+       [](member& self) {
+         const std::uint32_t places = lockstep::loop_board::usual_places;
+         bool going = true;
+         for (std::uint32_t i = 0; i <= places && going; ++i) {
+           going = self.for_each(nowait, 0, 9, [](std::size_t) {}, lockstep::dynamic_schedule());
+         }
+         return !going;
+       }},
+      {"single nowait, the ring is full",
+       [](member& self) {
+         while (self.single(nowait, [] {})) continue;
+         return true;
+       }},
+      {"sections", [](member& self) { return !self.sections([] {}, [] {}); }},
+      {"for_ordered",
+       [](member& self) {
+         return !self.for_ordered(0, 100, [](std::size_t, ordered_turn& turn) { turn([] {}); });
+       }},
+      {"wait_for", [](member& self) { return !self.wait_for(0, 1); }},
+      {"sync_sum", throws([](member& self) { self.sync_sum(1); })},
+      {"sync_sum of strings", throws([](member& self) { self.sync_sum(std::string(99, 'a')); })},
+      {"broadcast", throws([](member& self) { self.broadcast(0, 1); })},
+      {"reduce_each", throws([=](member& self) { self.reduce_each(0, 99, 0.0, one, add); })},
+      {"reduce_each dynamic", throws([=](member& self) {
+         self.reduce_each(0, 99, 0.0, one, add, lockstep::dynamic_schedule());
+       })},
+      {"reduce_each fast",
+       throws([=](member& self) { self.reduce_each(lockstep::fast, 0, 99, 0.0, one, add); })},
+      {"scan_each", throws([=](member& self) {
+         self.scan_each(0, 99, 0.0, one, add, [](std::size_t, double) {});
+       })},
+      {"split", throws([](member& self) { self.split(0); })},
+      {"first", throws([](member& self) { self.first(1); })},
+  };
+}
+
+TEST_P(member_stop, M3_whoever_waits_is_let_go_by_an_exception_and_the_team_stays_usable) {
+  if (members() == 1) GTEST_SKIP() << "nobody waits";
+  team workers(members(), policy());
+  int turn = 0;
+  for (const waiting_place& place : waiting_places()) {
+    SCOPED_TRACE(place.name);
+    if (is_slow() && ++turn % 8 != 0) continue;
+    std::atomic<std::size_t> told{0};
+    EXPECT_THROW(workers.run([&](member& self) {
+      if (self.rank() == 0) throw std::logic_error("rank 0 does not come");
+      told += place.wait(self);
+    }),
+                 std::logic_error);
+    EXPECT_EQ(told.load(), members() - 1);
+    expect_usable(workers);
+  }
+}
+
+TEST_P(member_stop, M3_whoever_waits_is_let_go_by_request_stop_of_a_member_and_run_says_so) {
+  if (members() == 1) GTEST_SKIP() << "nobody waits";
+  team workers(members(), policy());
+  int turn = 0;
+  for (const waiting_place& place : waiting_places()) {
+    SCOPED_TRACE(place.name);
+    if (is_slow() && ++turn % 8 != 1) continue;
+    std::atomic<std::size_t> told{0};
+    EXPECT_FALSE(workers.run([&](member& self) {
+      if (self.rank() != 0) {
+        told += place.wait(self);
+        return;
+      }
+      EXPECT_FALSE(self.stop_requested());
+      lockstep::test::dawdle(0, static_cast<std::size_t>(turn));
+      self.request_stop();
+      EXPECT_TRUE(self.stop_requested());
+    }));
+    EXPECT_EQ(told.load(), members() - 1);
+    expect_usable(workers);
+  }
+}
+
+TEST_P(member_stop, M3_whoever_waits_is_let_go_by_request_stop_from_outside) {
+  if (members() == 1 || is_slow()) GTEST_SKIP() << "nobody waits, or too slowly";
+  team workers(members(), policy());
+  for (const waiting_place& place : waiting_places()) {
+    SCOPED_TRACE(place.name);
+    std::atomic<bool> is_inside{false};
+    std::thread outside([&] {
+      while (!is_inside) std::this_thread::yield();
+      workers.request_stop();
+    });
+    std::atomic<std::size_t> told{0};
+    EXPECT_FALSE(workers.run([&](member& self) {
+      if (self.rank() == 0) {
+        is_inside = true;
+        while (!self.stop_requested()) std::this_thread::yield();
+      } else {
+        told += place.wait(self);
+      }
+    }));
+    outside.join();
+    EXPECT_EQ(told.load(), members() - 1);
+    expect_usable(workers);
+  }
+}
+
+TEST_P(member_stop, M3_constructs_called_after_the_stop_say_so_on_every_member) {
+  team workers(members(), policy());
+  int turn = 0;
+  for (const waiting_place& place : waiting_places()) {
+    SCOPED_TRACE(place.name);
+    if (std::string(place.name) == "wait_for") continue;  // may find its step published
+    std::atomic<std::size_t> told{0};
+    EXPECT_FALSE(workers.run([&](member& self) {
+      self.request_stop();
+      told += place.wait(self);
+    }));
+    EXPECT_EQ(told.load(), members());
+    if (is_slow() && ++turn == 4) break;
+  }
+  expect_usable(workers);
+}
+
+TEST_P(member_stop, M3_region_stopped_that_a_member_lets_pass_stays_inside_run) {
+  team workers(members(), policy());
+  std::atomic<std::size_t> passed{0};
+  EXPECT_FALSE(workers.run([&](member& self) {
+    if (self.rank() == self.size() - 1) self.request_stop();
+    while (true) {
+      self.sync_sum(1);
+      ++passed;
+      if (self.size() == 1 && passed > 1000) return;  // told by the count below
+    }
+  }));
+  EXPECT_LE(passed.load(), members());
+  expect_usable(workers);
+}
+
+TEST_P(member_stop, M3_members_that_do_not_look_at_the_answer_do_no_harm) {
+  // They overtake one that still combines the values of an earlier phase: it stops the region while it
+  // does, and takes its time.
+  team workers(members(), policy());
+  for (int region = 0; region < times(60); ++region) {
+    std::atomic<int> wrong{0};
+    EXPECT_EQ(workers.run([&](member& self) {
+      for (int step = 0; step < (is_slow() ? 4 : 12); ++step) {
+        const auto join = [&](const std::string& a, const std::string& b) {
+          if (step == 1) self.request_stop();
+          for (int k = 0; step == 1 && k < (is_slow() ? 1 : 20); ++k) std::this_thread::yield();
+          return a + b;
+        };
+        const char letter = static_cast<char>('a' + step);
+        self.sync_threads();
+        try {
+          wrong += self.sync_reduce(std::string(20, letter), join) !=
+                   std::string(20 * self.size(), letter);
+        } catch (const region_stopped&) {
+          wrong += !self.stop_requested();
+        }
+      }
+    }),
+              members() == 1);
+    ASSERT_EQ(wrong.load(), 0) << region;
+    if (region % 16 == 0) expect_usable(workers);
+  }
+}
+
+TEST_P(member_stop, a_stop_between_regions_does_nothing_to_the_next_one) {
+  team workers(members(), policy());
+  for (int region = 0; region < times(50); ++region) {
+    workers.request_stop();
+    EXPECT_TRUE(workers.run([](member& self) { EXPECT_TRUE(self.sync_threads()); }));
+  }
+}
+
+TEST_P(member_stop, stops_from_outside_at_any_time_leave_every_region_whole_or_stopped) {
+  if (policy().is_spin()) GTEST_SKIP() << "one thread more that spins";
+  team workers(members(), policy());
+  std::atomic<bool> is_over{false};
+  std::thread outside([&] {
+    for (std::size_t i = 0; !is_over; ++i) {
+      lockstep::test::dawdle(i, i);
+      workers.request_stop();
+    }
+  });
+  std::atomic<int> wrong{0};
+  int stopped = 0;
+  for (int region = 0; region < 150 || stopped == 0; ++region) {
+    std::atomic<std::size_t> whole{0};
+    const bool answer = workers.run([&](member& self) {
+      for (int step = 0; step < 5; ++step) {
+        lockstep::sub_team all = self.split(0);
+        wrong += all->sync_sum(std::size_t{1}) != self.size();
+        wrong += self.sync_sum(std::string(20, 'x')).size() != 20 * self.size();
+      }
+      ++whole;
+    });
+    wrong += answer && whole != members();
+    stopped += !answer;
+  }
+  is_over = true;
+  outside.join();
+  EXPECT_EQ(wrong.load(), 0);
+  EXPECT_GT(stopped, 0);
+  expect_usable_in_all(workers);
+}
+
+TEST_P(member_stop, an_exception_in_the_body_of_each_construct_reaches_run) {
+  team workers(members(), policy());
+  struct failure {};
+  const auto fail_at = [](std::size_t i) {
+    if (i == 7) throw failure();
+  };
+  const std::vector<std::function<void(member&)>> bodies = {
+      [&](member& self) { self.for_each(0, 20, fail_at); },
+      [&](member& self) { self.for_each(0, 20, fail_at, lockstep::dynamic_schedule()); },
+      [&](member& self) { self.for_each(0, 20, fail_at, lockstep::guided_schedule()); },
+      [&](member& self) { self.single([&] { fail_at(7); }); },
+      [&](member& self) { self.single(nowait, [&] { fail_at(7); }); },
+      [&](member& self) { self.sections([] {}, [&] { fail_at(7); }); },
+      [&](member& self) {
+        self.for_ordered(0, 20,
+                         [&](std::size_t i, ordered_turn& turn) { turn([&] { fail_at(i); }); });
+      },
+      [&](member& self) {
+        self.sync_reduce(1, [&](int a, int b) { return fail_at(7), a + b; });
+        fail_at(7);  // one member alone calls no operation
+      },
+  };
+  for (const auto& body : bodies) {
+    EXPECT_THROW(workers.run([&](member& self) {
+      body(self);
+      self.sync_threads();
+    }),
+                 failure);
+    if (!is_slow()) expect_usable(workers);
+  }
+  expect_usable_in_all(workers);
+}
+
+}  // namespace
