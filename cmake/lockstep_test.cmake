@@ -9,19 +9,20 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 # label: sync.event carries 'sync'. The timeout (default 120 s) is what catches a hang.
 # BOTH_BACKENDS adds <name>.portable, the same test on the mutex-and-condition-variable futex.
 # DELAYED adds <name>.delayed, the same test on atomics that delay (tests/support/delay_atomic.hpp).
-# Which of them are built, LOCKSTEP_TEST_VARIANTS says: portable in dev, delayed in tsan, where delays find most.
 # The label 'slow-san' keeps a test out of the sanitizer presets, where LOCKSTEP_TEST_SLOW is OFF.
 #
 # The diagnosis of misuse takes locks, which hide missing order and close windows: it is off in DELAYED
 # variants and where LOCKSTEP_TEST_DIAGNOSIS is OFF (tsan), else as users of debug builds have it.
-option(LOCKSTEP_TEST_SLOW "Build the tests that sanitizers slow down too much, or break" ON)
-option(LOCKSTEP_TEST_DIAGNOSIS "Run the tests with misuse diagnosed" ON)
-#
-# LOCKSTEP_TEST_ONLY is a regular expression on names: other tests are not built. The clang preset has the
-# programs that use the library as a whole; the sanitizer presets build all tests with Clang.
-set(LOCKSTEP_TEST_ONLY "" CACHE STRING "Build only the tests whose names match")
+
+# Which variants are built, and of which tests: all by default. The dev preset has the portable ones of the
+# contract suites, which go through every class, and of the layers below; no preset has the delayed ones.
 set(LOCKSTEP_TEST_VARIANTS portable delayed CACHE STRING
   "Which tests to build again: 'portable' on the portable futex, 'delayed' on delaying atomics")
+set(LOCKSTEP_TEST_VARIANTS_OF "" CACHE STRING "Build variants only of tests whose names match")
+# The clang preset has the programs that use the library as a whole, asan-ubsan the layers' own tests.
+set(LOCKSTEP_TEST_ONLY "" CACHE STRING "Build only the tests whose names match")
+option(LOCKSTEP_TEST_SLOW "Build the tests that sanitizers slow down too much, or break" ON)
+option(LOCKSTEP_TEST_DIAGNOSIS "Run the tests with misuse diagnosed" ON)
 
 # Reading GoogleTest is a third of what a test costs to compile: it is read once. Nothing of lockstep is in
 # it, so that seams and back ends remain each test's own.
@@ -72,6 +73,9 @@ function(lockstep_test name)
   set_tests_properties(${name} PROPERTIES
     TIMEOUT ${arg_TIMEOUT} LABELS "${layer};${arg_LABELS}")
 
+  if(NOT name MATCHES "${LOCKSTEP_TEST_VARIANTS_OF}")
+    return()
+  endif()
   if(arg_BOTH_BACKENDS AND "portable" IN_LIST LOCKSTEP_TEST_VARIANTS)
     lockstep_test(${name}.portable
       SOURCES ${arg_SOURCES}

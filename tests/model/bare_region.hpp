@@ -30,17 +30,28 @@ class bare_region {
   bool run(Function f) {
     return run_beside(f, nullptr);
   }
+  /// On the first `size` members only.
+  template <class Function>
+  bool run_first(std::size_t size, Function f) {
+    return run_region(size, f, nullptr);
+  }
   /// The same while another thread calls `outside`, unless that is null.
   template <class Function>
   bool run_beside(Function f, std::function<void()> outside) {
+    return run_region(shared_.most(), f, std::move(outside));
+  }
+
+ private:
+  template <class Function>
+  bool run_region(std::size_t size, Function& f, std::function<void()> outside) {
     const std::uint32_t region = ++number_;
     stop_.begin(region);
-    const std::uint32_t phase = shared_.begin(shared_.most());
+    const std::uint32_t phase = shared_.begin(size);
     std::vector<std::function<void()>> bodies;
     if (outside) bodies.push_back(std::move(outside));
-    for (std::size_t rank = 0; rank < shared_.most(); ++rank) {
-      bodies.push_back([this, &f, rank, region, phase] {
-        member self(seat(shared_.enter(rank, shared_.most(), region, phase), shared_));
+    for (std::size_t rank = 0; rank < size; ++rank) {
+      bodies.push_back([this, &f, rank, size, region, phase] {
+        member self(seat(shared_.enter(rank, size, region, phase), shared_));
         try {
           f(self);
         } catch (const region_stopped&) {
@@ -54,7 +65,6 @@ class bare_region {
     return !was_stopped;
   }
 
- private:
   stop_source stop_;
   group shared_;
   std::uint32_t number_ = 0;

@@ -114,10 +114,13 @@ TEST_P(reducing_barrier_model, with_a_tree_a_stop_releases_who_waits_and_a_reset
     };
     threads({[&] { waits(0); }, [&] { waits(1); }, [&] { stop.request(1); }});
     all.reset(0);
+    int done[3] = {};
     const auto waits_again = [&](std::size_t rank) {
       place_in_barrier self = place_of(rank, 3);
       self.region = 2;
+      done[rank] = 1;
       check(all.arrive_and_wait(self), "the next region was not meant");
+      check(done[0] + done[1] + done[2] == 3, "sees what came before each arrival");
     };
     threads({[&] { waits_again(0); }, [&] { waits_again(1); }, [&] { waits_again(2); }});
   });
@@ -224,11 +227,11 @@ TEST_P(loop_board_model, an_ordered_loop_runs_each_part_after_the_one_before_H3)
     bare_region all(2, policy());
     std::size_t next = 0;
     const bool complete = all.run([&](member& me) {
-      me.for_ordered(0, 3, [&](std::size_t i, ordered_turn& turn) {
+      me.for_ordered(0, 4, [&](std::size_t i, ordered_turn& turn) {
         if (i == 1) return;  // its turn passes all the same
         turn([&] {
           check(next == i, "in the order of the loop");
-          next = i + 2;
+          next = i == 0 ? 2 : i + 1;
         });
       });
     });
@@ -293,6 +296,50 @@ TEST_P(progress_board_model, steps_begin_again_in_every_region_P2) {
           check(data == region + 1, "the step of this region");
         }
       });
+    });
+  });
+}
+
+TEST_P(reducing_barrier_model, with_a_tree_who_was_released_by_a_stop_is_not_counted_again_G4) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    stop_source stop;
+    reducing_barrier all(3, policy(), stop, 2);
+    const auto meets = [&](std::size_t rank) {
+      place_in_barrier self = place_of(rank, 3);
+      std::unique_ptr<keeper> kept;
+      cargo<int>::put(kept, all.value_of(rank, 1), 7);
+      cell out = {};
+      all.meet(self, out, [&](cell&) {
+        for (std::size_t other = 0; other < 3; other += 2) {
+          check(cargo<int>::get(all.value_of(other, 1)) == 7, "all have brought their values");
+        }
+      });
+    };
+    threads({[&] { meets(0); },
+             [&] {
+               place_in_barrier self = place_of(1, 3);
+               times(2, [&](int) { all.arrive_and_wait(self); });
+             },
+             [&] {
+               stop.request(1);
+               meets(2);
+             }});
+  });
+}
+
+TEST_P(reducing_barrier_model, who_stood_still_for_half_of_all_phases_is_awaited_G1) {
+  explore_with({{0, 1, 0}}, [] {
+    bare_region all(3, policy());
+    int found[3] = {};
+    const auto meet = [&](member& me) {
+      ++found[me.rank()];
+      check(me.sync_threads(), "nobody stopped it");
+    };
+    all.run_first(2, meet);
+    all.shared().state(0).place.phase = 0x80000000;  // as if they had met that often
+    all.run([&](member& me) {
+      meet(me);
+      check(found[0] + found[1] + found[2] == 5, "sees what came before each arrival");
     });
   });
 }
