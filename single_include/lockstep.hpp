@@ -6810,13 +6810,21 @@ inline void leave_stopped_region() {
 namespace lockstep {
 namespace loops {
 
+/// Chunk number c of a range in chunks, of which there are more than c: without the division that
+/// chunk_of_ticket() takes to find that out, which costs more than a short iteration.
+inline index_range known_chunk(index_range range, std::size_t chunk, std::size_t c) noexcept {
+  const std::size_t first = range.first + c * chunk;
+  return index_range{first, range.last - first <= chunk ? range.last : first + chunk};
+}
+
+/// The chunks of static_chunk(), in turn.
 template <class Body>
 void deal_chunks(const seat& at, index_range range, std::size_t chunk, Body& body) {
-  for (std::size_t turn = 0; !at.may_stop(); ++turn) {
-    const index_range mine =
-        static_chunk(range.first, range.last, chunk, at.rank(), at.size(), turn);
-    if (mine.first == mine.last) return;
+  const std::size_t chunks = chunks_of(range.first, range.last, chunk);
+  for (std::size_t c = at.rank(); c < chunks && !at.may_stop(); c += at.size()) {
+    const index_range mine = known_chunk(range, chunk, c);
     body(mine.first, mine.last);
+    if (chunks - c <= at.size()) return;  // before c + size can wrap
   }
 }
 
@@ -6840,12 +6848,12 @@ void hand_out_in(const seat& at, std::uint32_t construct, index_range range, sch
   } else if (how.kind() == schedule_kind::static_chunks) {
     deal_chunks(at, range, how.chunk(), body);
   } else if (how.kind() == schedule_kind::dynamic) {
-    take_parts(
-        at, construct,
-        [&](std::size_t ticket) {
-          return chunk_of_ticket(range.first, range.last, how.chunk(), ticket);
-        },
-        body);
+    const std::size_t chunks = chunks_of(range.first, range.last, how.chunk());
+    const auto part_of = [&](std::size_t ticket) {
+      return ticket < chunks ? known_chunk(range, how.chunk(), ticket)
+                             : index_range{range.last, range.last};
+    };
+    take_parts(at, construct, part_of, body);
   } else {
     guided_cursor cursor(range.first, range.last, how.chunk(), at.size());
     take_parts(at, construct, [&](std::size_t ticket) { return cursor.advance_to(ticket); }, body);
@@ -6974,6 +6982,16 @@ void put_value(const seat& at, const T& value) {
   cargo<T>::put(kept, at.shared().cell_of(at.rank(), phase, 0), value);
 }
 
+/// What the values of all members, put for a phase, make together.
+template <class T, class Op>
+T combine_values(group& shared, std::size_t size, std::uint32_t phase, Op& op) {
+  T sum(cargo<T>::get(shared.cell_of(0, phase, 0)));
+  for (std::size_t rank = 1; rank < size; ++rank) {
+    sum = op(std::move(sum), cargo<T>::get(shared.cell_of(rank, phase, 0)));
+  }
+  return sum;
+}
+
 /// op over the values of all members, in the order of ranks.
 template <class T, class Op>
 T reduce_values(const seat& at, const T& value, Op& op) {
@@ -6981,12 +6999,7 @@ T reduce_values(const seat& at, const T& value, Op& op) {
   if (at.is_alone() || !at.goes_on()) return value;
   put_value(at, value);
   return meet<T>(at, value, [&](std::uint32_t phase) {
-    group& shared = at.shared();
-    T sum(cargo<T>::get(shared.cell_of(0, phase, 0)));
-    for (std::size_t rank = 1; rank < at.size(); ++rank) {
-      sum = op(std::move(sum), cargo<T>::get(shared.cell_of(rank, phase, 0)));
-    }
-    return sum;
+    return combine_values<T>(at.shared(), at.size(), phase, op);
   });
 }
 
@@ -7778,14 +7791,18 @@ class member {
   template <class T, class Function, class Op>
   T reduce_each(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
                 schedule how = static_schedule()) {
-    return reduce_range(
-        fast, first, last, init,
+    return reductions::reduce_values<T>(at_, fold_each(first, last, init, f, op, how), op);
+  }
+  /// This member's parts of such a reduction: init, and f(i) for its indices. Waits for nobody, as for_range.
+  template <class T, class Function, class Op>
+  T fold_each(std::size_t first, std::size_t last, T init, Function&& f, Op& op, schedule how) {
+    for_range(
+        first, last,
         [&](std::size_t begin, std::size_t end) {
-          T sum(f(begin));
-          for (std::size_t i = begin + 1; i < end; ++i) sum = op(std::move(sum), f(i));
-          return sum;
+          for (std::size_t i = begin; i < end; ++i) init = op(std::move(init), f(i));
         },
-        op, how);
+        how);
+    return init;
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
@@ -8068,8 +8085,22 @@ class one_liners {
   template <class T, class Function, class Op>
   T parallel_reduce(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
                     schedule how = static_schedule()) {
-    return result_of(
-        init, [&](member& me) { return me.reduce_each(fast, first, last, init, f, op, how); });
+    T result(init);
+    const auto region = [&](member& me) {
+      T mine(me.fold_each(first, last, init, f, op, how));
+      if (me.size() == 1) {
+        result = std::move(mine);
+      } else {
+        reductions::put_value(me.at(), mine);  // the join is the only wait
+      }
+    };
+    const bool complete =
+        team().run_then(team().size(), region, [&](group& shared, const region_head& head) {
+          if (head.size == 1) return;
+          result = reductions::combine_values<T>(shared, head.size, head.phase + 1, op);
+        });
+    if (!complete) leave_stopped_region();
+    return result;
   }
 
   /// Calls each of the functions once, on whoever comes.

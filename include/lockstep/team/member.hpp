@@ -241,14 +241,18 @@ class member {
   template <class T, class Function, class Op>
   T reduce_each(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
                 schedule how = static_schedule()) {
-    return reduce_range(
-        fast, first, last, init,
+    return reductions::reduce_values<T>(at_, fold_each(first, last, init, f, op, how), op);
+  }
+  /// This member's parts of such a reduction: init, and f(i) for its indices. Waits for nobody, as for_range.
+  template <class T, class Function, class Op>
+  T fold_each(std::size_t first, std::size_t last, T init, Function&& f, Op& op, schedule how) {
+    for_range(
+        first, last,
         [&](std::size_t begin, std::size_t end) {
-          T sum(f(begin));
-          for (std::size_t i = begin + 1; i < end; ++i) sum = op(std::move(sum), f(i));
-          return sum;
+          for (std::size_t i = begin; i < end; ++i) init = op(std::move(init), f(i));
         },
-        op, how);
+        how);
+    return init;
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.

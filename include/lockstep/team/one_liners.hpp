@@ -121,8 +121,22 @@ class one_liners {
   template <class T, class Function, class Op>
   T parallel_reduce(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
                     schedule how = static_schedule()) {
-    return result_of(
-        init, [&](member& me) { return me.reduce_each(fast, first, last, init, f, op, how); });
+    T result(init);
+    const auto region = [&](member& me) {
+      T mine(me.fold_each(first, last, init, f, op, how));
+      if (me.size() == 1) {
+        result = std::move(mine);
+      } else {
+        reductions::put_value(me.at(), mine);  // the join is the only wait
+      }
+    };
+    const bool complete =
+        team().run_then(team().size(), region, [&](group& shared, const region_head& head) {
+          if (head.size == 1) return;
+          result = reductions::combine_values<T>(shared, head.size, head.phase + 1, op);
+        });
+    if (!complete) leave_stopped_region();
+    return result;
   }
 
   /// Calls each of the functions once, on whoever comes.

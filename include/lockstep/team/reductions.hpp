@@ -45,6 +45,16 @@ void put_value(const seat& at, const T& value) {
   cargo<T>::put(kept, at.shared().cell_of(at.rank(), phase, 0), value);
 }
 
+/// What the values of all members, put for a phase, make together.
+template <class T, class Op>
+T combine_values(group& shared, std::size_t size, std::uint32_t phase, Op& op) {
+  T sum(cargo<T>::get(shared.cell_of(0, phase, 0)));
+  for (std::size_t rank = 1; rank < size; ++rank) {
+    sum = op(std::move(sum), cargo<T>::get(shared.cell_of(rank, phase, 0)));
+  }
+  return sum;
+}
+
 /// op over the values of all members, in the order of ranks.
 template <class T, class Op>
 T reduce_values(const seat& at, const T& value, Op& op) {
@@ -52,12 +62,7 @@ T reduce_values(const seat& at, const T& value, Op& op) {
   if (at.is_alone() || !at.goes_on()) return value;
   put_value(at, value);
   return meet<T>(at, value, [&](std::uint32_t phase) {
-    group& shared = at.shared();
-    T sum(cargo<T>::get(shared.cell_of(0, phase, 0)));
-    for (std::size_t rank = 1; rank < at.size(); ++rank) {
-      sum = op(std::move(sum), cargo<T>::get(shared.cell_of(rank, phase, 0)));
-    }
-    return sum;
+    return combine_values<T>(at.shared(), at.size(), phase, op);
   });
 }
 
