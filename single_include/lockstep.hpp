@@ -9270,7 +9270,7 @@ class team_core {
   bool end(const region_head& head, Finish finish) {
     if (head.size > 1) forks_.collect(0, head.size);
     running_.store(0, platform::memory_order_relaxed);  // 1
-    if (is_left_alone_) is_left_alone_ = false;  // members read that line
+    if (is_left_alone_) is_left_alone_ = false;         // members read that line
     const bool was_stopped = stop_.requested(head.region);
     group_.end(was_stopped);
     if (was_stopped) {
