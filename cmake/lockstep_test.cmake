@@ -9,7 +9,8 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 # label: sync.event carries 'sync'. The timeout (default 120 s) is what catches a hang.
 # BOTH_BACKENDS adds <name>.portable, the same test on the mutex-and-condition-variable futex.
 # DELAYED adds <name>.delayed, the same test on atomics that delay (tests/support/delay_atomic.hpp).
-# The label 'slow-san' keeps a test out of the sanitizer presets, where LOCKSTEP_TEST_SLOW is OFF.
+# The label 'slow-san' keeps a test out of the sanitizer presets, where LOCKSTEP_TEST_SLOW is OFF; 'pure', for
+# functions of values, out of ThreadSanitizer's, which has nothing to say of them.
 #
 # The diagnosis of misuse takes locks, which hide missing order and close windows: it is off in DELAYED
 # variants and where LOCKSTEP_TEST_DIAGNOSIS is OFF (tsan), else as users of debug builds have it.
@@ -19,7 +20,8 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 set(LOCKSTEP_TEST_VARIANTS portable delayed CACHE STRING
   "Which tests to build again: 'portable' on the portable futex, 'delayed' on delaying atomics")
 set(LOCKSTEP_TEST_VARIANTS_OF "" CACHE STRING "Build variants only of tests whose names match")
-# The clang preset has the programs that use the library as a whole, asan-ubsan the layers' own tests.
+# The clang preset has the programs that use the library as a whole; so has tsan, with the contract suites, which go
+# through every class, and what the team is made of; asan-ubsan the layers' own tests. An empty one: all.
 set(LOCKSTEP_TEST_ONLY "" CACHE STRING "Build only the tests whose names match")
 option(LOCKSTEP_TEST_SLOW "Build the tests that sanitizers slow down too much, or break" ON)
 option(LOCKSTEP_TEST_DIAGNOSIS "Run the tests with misuse diagnosed" ON)
@@ -48,6 +50,9 @@ function(lockstep_test name)
     return()
   endif()
   if(NOT LOCKSTEP_TEST_SLOW AND "slow-san" IN_LIST arg_LABELS)
+    return()
+  endif()
+  if("pure" IN_LIST arg_LABELS AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
     return()
   endif()
   if(NOT arg_TIMEOUT)

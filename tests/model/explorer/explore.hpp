@@ -4,7 +4,7 @@
 //   TEST(event_model, no_notification_is_lost) {
 //     explore([] {
 //       event ready;
-//       plain<int> data;
+//       int data;
 //       threads({[&] { data = 1; ready.notify(); },
 //                [&] { ready.wait(); check(data == 1, "sees what came before"); }});
 //     });
