@@ -1757,11 +1757,6 @@ template <class Exception>
   fail<std::invalid_argument>(message);
 }
 
-[[noreturn]] LOCKSTEP_NOINLINE inline void fail_count(const char* object, const char* what,
-                                                      std::size_t count) {
-  fail_range(object, what, count, 1, max_participants);
-}
-
 [[noreturn]] LOCKSTEP_NOINLINE inline void fail_rank(const char* object, const char* what,
                                                      std::size_t rank, std::size_t count) {
   char message[160];
@@ -1770,10 +1765,16 @@ template <class Exception>
   fail<std::out_of_range>(message);
 }
 
+/// Returns `value` if it is from `least` to `most`, else fails naming `object`.
+inline std::size_t checked_range(const char* object, const char* what, std::size_t value,
+                                 std::size_t least, std::size_t most) {
+  if (value < least || value > most) fail_range(object, what, value, least, most);
+  return value;
+}
+
 /// Returns `count` if it is a possible number of participants, else fails naming `object`.
 inline std::size_t checked_count(const char* object, const char* what, std::size_t count) {
-  if (count == 0 || count > max_participants) fail_count(object, what, count);
-  return count;
+  return checked_range(object, what, count, 1, max_participants);
 }
 
 /// Returns `rank` if it is below `count`, else fails naming `object`.
@@ -5793,8 +5794,8 @@ struct place_in_barrier {
   std::size_t size = 1;      ///< of the region: participants are ranks below it
   std::uint32_t region = 0;  ///< its number
   std::uint32_t phase = 0;   ///< the last phase this participant has arrived in
-  bool has_left =
-      false;  ///< it was released because the region is stopped, and meets nobody any more
+  /// It was released because the region is stopped, and meets nobody any more.
+  bool has_left = false;
   wait_history history = {};
 };
 
@@ -6275,16 +6276,22 @@ constexpr std::size_t chunks_of(std::size_t first, std::size_t last, std::size_t
   return last <= first ? 0 : (last - first - 1) / chunk + 1;
 }
 
+/// Chunk number `number` (0, 1, ...) of [first, last). Requires number < chunks_of(first, last, chunk): so it
+/// does without the division that finds this out, which costs more than a short iteration.
+constexpr index_range known_chunk(std::size_t first, std::size_t last, std::size_t chunk,
+                                  std::size_t number) noexcept {
+  return index_range{first + number * chunk, last - (first + number * chunk) <= chunk
+                                                 ? last
+                                                 : first + number * chunk + chunk};
+}
+
 /// What ticket number `ticket` (0, 1, ...) of a dynamic loop stands for; empty past the end.
 /// Requires chunk > 0. A counter of tickets passes chunks_of() by one for each member that looks in vain;
 /// if it has fewer bits than std::size_t, the caller sees to it that it does not wrap.
 constexpr index_range chunk_of_ticket(std::size_t first, std::size_t last, std::size_t chunk,
                                       std::size_t ticket) noexcept {
-  return ticket >= chunks_of(first, last, chunk)
-             ? index_range{last, last}
-             : index_range{first + ticket * chunk, last - (first + ticket * chunk) <= chunk
-                                                       ? last
-                                                       : first + ticket * chunk + chunk};
+  return ticket >= chunks_of(first, last, chunk) ? index_range{last, last}
+                                                 : known_chunk(first, last, chunk, ticket);
 }
 
 /// Chunk number `turn` (0, 1, ...) of member `rank` of `size`: chunk turn * size + rank of the range;
@@ -6810,19 +6817,12 @@ inline void leave_stopped_region() {
 namespace lockstep {
 namespace loops {
 
-/// Chunk number c of a range in chunks, of which there are more than c: without the division that
-/// chunk_of_ticket() takes to find that out, which costs more than a short iteration.
-inline index_range known_chunk(index_range range, std::size_t chunk, std::size_t c) noexcept {
-  const std::size_t first = range.first + c * chunk;
-  return index_range{first, range.last - first <= chunk ? range.last : first + chunk};
-}
-
 /// The chunks of static_chunk(), in turn.
 template <class Body>
 void deal_chunks(const seat& at, index_range range, std::size_t chunk, Body& body) {
   const std::size_t chunks = chunks_of(range.first, range.last, chunk);
   for (std::size_t c = at.rank(); c < chunks && !at.may_stop(); c += at.size()) {
-    const index_range mine = known_chunk(range, chunk, c);
+    const index_range mine = known_chunk(range.first, range.last, chunk, c);
     body(mine.first, mine.last);
     if (chunks - c <= at.size()) return;  // before c + size can wrap
   }
@@ -6850,7 +6850,7 @@ void hand_out_in(const seat& at, std::uint32_t construct, index_range range, sch
   } else if (how.kind() == schedule_kind::dynamic) {
     const std::size_t chunks = chunks_of(range.first, range.last, how.chunk());
     const auto part_of = [&](std::size_t ticket) {
-      return ticket < chunks ? known_chunk(range, how.chunk(), ticket)
+      return ticket < chunks ? known_chunk(range.first, range.last, how.chunk(), ticket)
                              : index_range{range.last, range.last};
     };
     take_parts(at, construct, part_of, body);
@@ -7967,9 +7967,7 @@ inline sub_team member::split(std::size_t color) {
 }
 
 inline sub_team member::first(std::size_t k) {
-  if (k == 0 || k > size()) {
-    platform::fail_range("lockstep::member::first", "members", k, 1, size());
-  }
+  platform::checked_range("lockstep::member::first", "members", k, 1, size());
   if (!at_.goes_on()) leave_stopped_region();
   if (at_.is_alone()) return sub_team(at_);
   return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);
@@ -8120,11 +8118,13 @@ class one_liners {
                      [&](member& me) { return me.scan_each(first, last, init, f, op, store); });
   }
 
- private:
+ protected:
+  /// For run_then(), where nothing is left to do after the join.
   struct nothing {
     void operator()(group&, const region_head&) const noexcept {}
   };
 
+ private:
   Team& team() noexcept { return static_cast<Team&>(*this); }
 
   template <class Function>
@@ -9395,9 +9395,7 @@ class external_team : public one_liners<external_team> {
   }
   template <class Function>
   bool run(std::size_t k, Function&& f) {
-    if (k == 0 || k > size()) {
-      platform::fail_range("lockstep::external_team::run", "members", k, 1, size());
-    }
+    platform::checked_range("lockstep::external_team::run", "members", k, 1, size());
     return run_then(k, f, nothing());
   }
   void request_stop() { core_.request_stop(); }
@@ -9413,10 +9411,6 @@ class external_team : public one_liners<external_team> {
     platform::checked_count("lockstep::external_team", "members", members);
     return team_options().members(members).bind(binding::none());
   }
-
-  struct nothing {
-    void operator()(group&, const region_head&) const noexcept {}
-  };
 
   template <class Function, class Finish>
   bool run_then(std::size_t k, Function&& f, Finish finish) {
@@ -9938,7 +9932,7 @@ class team : public one_liners<team> {
   /// those (fork_tree.hpp). Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f) {
-    if (k == 0 || k > size()) platform::fail_range("lockstep::team::run", "members", k, 1, size());
+    platform::checked_range("lockstep::team::run", "members", k, 1, size());
     return run_then(k, f, nothing());
   }
 
@@ -9995,9 +9989,6 @@ class team : public one_liners<team> {
     resume_workers();
   }
 
-  struct nothing {
-    void operator()(group&, const region_head&) const noexcept {}
-  };
   /// A turn that was begun: ends with this object unless it is kept.
   class turn_until_end {
    public:

@@ -38,11 +38,6 @@ template <class Exception>
   fail<std::invalid_argument>(message);
 }
 
-[[noreturn]] LOCKSTEP_NOINLINE inline void fail_count(const char* object, const char* what,
-                                                      std::size_t count) {
-  fail_range(object, what, count, 1, max_participants);
-}
-
 [[noreturn]] LOCKSTEP_NOINLINE inline void fail_rank(const char* object, const char* what,
                                                      std::size_t rank, std::size_t count) {
   char message[160];
@@ -51,10 +46,16 @@ template <class Exception>
   fail<std::out_of_range>(message);
 }
 
+/// Returns `value` if it is from `least` to `most`, else fails naming `object`.
+inline std::size_t checked_range(const char* object, const char* what, std::size_t value,
+                                 std::size_t least, std::size_t most) {
+  if (value < least || value > most) fail_range(object, what, value, least, most);
+  return value;
+}
+
 /// Returns `count` if it is a possible number of participants, else fails naming `object`.
 inline std::size_t checked_count(const char* object, const char* what, std::size_t count) {
-  if (count == 0 || count > max_participants) fail_count(object, what, count);
-  return count;
+  return checked_range(object, what, count, 1, max_participants);
 }
 
 /// Returns `rank` if it is below `count`, else fails naming `object`.

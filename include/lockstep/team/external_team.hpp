@@ -70,9 +70,7 @@ class external_team : public one_liners<external_team> {
   }
   template <class Function>
   bool run(std::size_t k, Function&& f) {
-    if (k == 0 || k > size()) {
-      platform::fail_range("lockstep::external_team::run", "members", k, 1, size());
-    }
+    platform::checked_range("lockstep::external_team::run", "members", k, 1, size());
     return run_then(k, f, nothing());
   }
   void request_stop() { core_.request_stop(); }
@@ -88,10 +86,6 @@ class external_team : public one_liners<external_team> {
     platform::checked_count("lockstep::external_team", "members", members);
     return team_options().members(members).bind(binding::none());
   }
-
-  struct nothing {
-    void operator()(group&, const region_head&) const noexcept {}
-  };
 
   template <class Function, class Finish>
   bool run_then(std::size_t k, Function&& f, Finish finish) {

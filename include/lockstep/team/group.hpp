@@ -15,9 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
-#include <vector>
 
 #include "dependants.hpp"
 #include "loop_board.hpp"

@@ -17,19 +17,12 @@
 namespace lockstep {
 namespace loops {
 
-/// Chunk number c of a range in chunks, of which there are more than c: without the division that
-/// chunk_of_ticket() takes to find that out, which costs more than a short iteration.
-inline index_range known_chunk(index_range range, std::size_t chunk, std::size_t c) noexcept {
-  const std::size_t first = range.first + c * chunk;
-  return index_range{first, range.last - first <= chunk ? range.last : first + chunk};
-}
-
 /// The chunks of static_chunk(), in turn.
 template <class Body>
 void deal_chunks(const seat& at, index_range range, std::size_t chunk, Body& body) {
   const std::size_t chunks = chunks_of(range.first, range.last, chunk);
   for (std::size_t c = at.rank(); c < chunks && !at.may_stop(); c += at.size()) {
-    const index_range mine = known_chunk(range, chunk, c);
+    const index_range mine = known_chunk(range.first, range.last, chunk, c);
     body(mine.first, mine.last);
     if (chunks - c <= at.size()) return;  // before c + size can wrap
   }
@@ -57,7 +50,7 @@ void hand_out_in(const seat& at, std::uint32_t construct, index_range range, sch
   } else if (how.kind() == schedule_kind::dynamic) {
     const std::size_t chunks = chunks_of(range.first, range.last, how.chunk());
     const auto part_of = [&](std::size_t ticket) {
-      return ticket < chunks ? known_chunk(range, how.chunk(), ticket)
+      return ticket < chunks ? known_chunk(range.first, range.last, how.chunk(), ticket)
                              : index_range{range.last, range.last};
     };
     take_parts(at, construct, part_of, body);

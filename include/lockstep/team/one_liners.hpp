@@ -156,11 +156,13 @@ class one_liners {
                      [&](member& me) { return me.scan_each(first, last, init, f, op, store); });
   }
 
- private:
+ protected:
+  /// For run_then(), where nothing is left to do after the join.
   struct nothing {
     void operator()(group&, const region_head&) const noexcept {}
   };
 
+ private:
   Team& team() noexcept { return static_cast<Team&>(*this); }
 
   template <class Function>

@@ -50,8 +50,8 @@ struct place_in_barrier {
   std::size_t size = 1;      ///< of the region: participants are ranks below it
   std::uint32_t region = 0;  ///< its number
   std::uint32_t phase = 0;   ///< the last phase this participant has arrived in
-  bool has_left =
-      false;  ///< it was released because the region is stopped, and meets nobody any more
+  /// It was released because the region is stopped, and meets nobody any more.
+  bool has_left = false;
   wait_history history = {};
 };
 

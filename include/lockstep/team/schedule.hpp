@@ -107,16 +107,22 @@ constexpr std::size_t chunks_of(std::size_t first, std::size_t last, std::size_t
   return last <= first ? 0 : (last - first - 1) / chunk + 1;
 }
 
+/// Chunk number `number` (0, 1, ...) of [first, last). Requires number < chunks_of(first, last, chunk): so it
+/// does without the division that finds this out, which costs more than a short iteration.
+constexpr index_range known_chunk(std::size_t first, std::size_t last, std::size_t chunk,
+                                  std::size_t number) noexcept {
+  return index_range{first + number * chunk, last - (first + number * chunk) <= chunk
+                                                 ? last
+                                                 : first + number * chunk + chunk};
+}
+
 /// What ticket number `ticket` (0, 1, ...) of a dynamic loop stands for; empty past the end.
 /// Requires chunk > 0. A counter of tickets passes chunks_of() by one for each member that looks in vain;
 /// if it has fewer bits than std::size_t, the caller sees to it that it does not wrap.
 constexpr index_range chunk_of_ticket(std::size_t first, std::size_t last, std::size_t chunk,
                                       std::size_t ticket) noexcept {
-  return ticket >= chunks_of(first, last, chunk)
-             ? index_range{last, last}
-             : index_range{first + ticket * chunk, last - (first + ticket * chunk) <= chunk
-                                                       ? last
-                                                       : first + ticket * chunk + chunk};
+  return ticket >= chunks_of(first, last, chunk) ? index_range{last, last}
+                                                 : known_chunk(first, last, chunk, ticket);
 }
 
 /// Chunk number `turn` (0, 1, ...) of member `rank` of `size`: chunk turn * size + rank of the range;

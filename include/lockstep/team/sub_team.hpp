@@ -113,9 +113,7 @@ inline sub_team member::split(std::size_t color) {
 }
 
 inline sub_team member::first(std::size_t k) {
-  if (k == 0 || k > size()) {
-    platform::fail_range("lockstep::member::first", "members", k, 1, size());
-  }
+  platform::checked_range("lockstep::member::first", "members", k, 1, size());
   if (!at_.goes_on()) leave_stopped_region();
   if (at_.is_alone()) return sub_team(at_);
   return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);

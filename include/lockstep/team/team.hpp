@@ -76,7 +76,7 @@ class team : public one_liners<team> {
   /// those (fork_tree.hpp). Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f) {
-    if (k == 0 || k > size()) platform::fail_range("lockstep::team::run", "members", k, 1, size());
+    platform::checked_range("lockstep::team::run", "members", k, 1, size());
     return run_then(k, f, nothing());
   }
 
@@ -133,9 +133,6 @@ class team : public one_liners<team> {
     resume_workers();
   }
 
-  struct nothing {
-    void operator()(group&, const region_head&) const noexcept {}
-  };
   /// A turn that was begun: ends with this object unless it is kept.
   class turn_until_end {
    public:
