@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/lockstep.hpp -- everything (the layers from bottom to top)
-#pragma once
+#ifndef LOCKSTEP_LOCKSTEP_HPP
+#define LOCKSTEP_LOCKSTEP_HPP
 
 #include "platform/config.hpp"
 #include "platform/this_thread.hpp"
@@ -29,3 +30,5 @@
 #include "wait/build_info.hpp"
 #include "wait/deadline.hpp"
 #include "wait/wait_policy.hpp"
+
+#endif  // LOCKSTEP_LOCKSTEP_HPP

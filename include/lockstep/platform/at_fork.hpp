@@ -2,7 +2,8 @@
 // lockstep/platform/at_fork.hpp -- what a child process has to put right (layer: platform)
 //
 // fork() copies the memory, but only the calling thread: tables of threads must forget the others.
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_AT_FORK_HPP
+#define LOCKSTEP_PLATFORM_AT_FORK_HPP
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
@@ -24,3 +25,5 @@ inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noe
 
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_AT_FORK_HPP

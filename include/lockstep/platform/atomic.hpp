@@ -8,7 +8,8 @@
 //
 // A seam supplies: template <class T> class atomic with load, store, exchange, fetch_add, fetch_sub,
 // fetch_or, fetch_and, compare_exchange_strong/weak (explicit orders only), thread_fence, signal_fence.
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_ATOMIC_HPP
+#define LOCKSTEP_PLATFORM_ATOMIC_HPP
 
 #include <atomic>
 #include <cstdint>
@@ -45,3 +46,5 @@ using wait_word = atomic<std::uint32_t>;
 
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_ATOMIC_HPP

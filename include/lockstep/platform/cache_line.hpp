@@ -8,7 +8,8 @@
 //
 // The constant is 128 where hardware fetches lines in pairs (x86 since Nehalem) or has lines of 128
 // bytes (Apple's and some server AArch64 cores, POWER): there, 64 lets neighbours disturb each other.
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_CACHE_LINE_HPP
+#define LOCKSTEP_PLATFORM_CACHE_LINE_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -105,3 +106,5 @@ class aligned_array {
 
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_CACHE_LINE_HPP

@@ -7,7 +7,8 @@
 //
 // The text functions are pure; `root` is a directory put before every path, for tests.
 // Source [CGROUP-V1], [CGROUP-V2]
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_CGROUP_HPP
+#define LOCKSTEP_PLATFORM_CGROUP_HPP
 
 #include <cstddef>
 #include <cstdio>
@@ -174,3 +175,5 @@ inline double quota(const std::string& root = std::string()) {
 }  // namespace cgroup
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_CGROUP_HPP

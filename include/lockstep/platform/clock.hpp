@@ -9,7 +9,8 @@
 // Ticks of different CPUs are comparable where the counter is invariant and synchronised, which holds
 // for x86 processors of the last 15 years and by definition for AArch64. Elsewhere the tick clock *is*
 // the monotonic clock.
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_CLOCK_HPP
+#define LOCKSTEP_PLATFORM_CLOCK_HPP
 
 #include <chrono>
 #include <cstdint>
@@ -95,3 +96,5 @@ class tick_clock {
 
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_CLOCK_HPP

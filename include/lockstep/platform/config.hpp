@@ -5,7 +5,8 @@
 // changes the layout of a class, so units compiled with different settings may be linked together,
 // except for the two seam macros (atomic.hpp, system.hpp), which replace types and must be the same
 // in the whole program.
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_CONFIG_HPP
+#define LOCKSTEP_PLATFORM_CONFIG_HPP
 
 #define LOCKSTEP_VERSION_MAJOR 0
 #define LOCKSTEP_VERSION_MINOR 1
@@ -43,3 +44,5 @@ constexpr bool diagnoses_misuse = LOCKSTEP_DIAGNOSE_MISUSE != 0;
 
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_CONFIG_HPP

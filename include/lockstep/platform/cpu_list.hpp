@@ -4,7 +4,8 @@
 // The form in which Linux writes sets of CPUs, and users write where threads shall run; a range may have
 // a stride. Strict: what is not wholly right is refused, and no text makes a list of more than
 // `max_cpus`, however it is written. Independent of the locale.
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_CPU_LIST_HPP
+#define LOCKSTEP_PLATFORM_CPU_LIST_HPP
 
 #include <cstddef>
 #include <string>
@@ -94,3 +95,5 @@ inline std::string cpu_list_text(const std::vector<unsigned>& cpus) {
 
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_CPU_LIST_HPP

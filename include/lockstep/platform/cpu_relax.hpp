@@ -4,7 +4,8 @@
 // Lets a hyper-thread sibling run and keeps the memory pipeline from guessing ahead. It costs 4 to 140
 // cycles depending on the processor (26 ns on the EPYC the project is measured on), so never use a
 // count of pauses as a measure of time.
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_CPU_RELAX_HPP
+#define LOCKSTEP_PLATFORM_CPU_RELAX_HPP
 
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86) || defined(_M_ARM64))
 #include <intrin.h>
@@ -34,3 +35,5 @@ inline void cpu_relax() noexcept {
 
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_CPU_RELAX_HPP

@@ -13,7 +13,8 @@
 //
 // `root` is a directory put before every path, for tests.
 // Source [SYSFS-CPU]
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_CPU_TOPOLOGY_HPP
+#define LOCKSTEP_PLATFORM_CPU_TOPOLOGY_HPP
 
 #include <algorithm>
 #include <cstddef>
@@ -184,3 +185,5 @@ inline const cpu_topology& usable_topology() {
 
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_CPU_TOPOLOGY_HPP

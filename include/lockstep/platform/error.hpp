@@ -4,7 +4,8 @@
 // With exceptions: throws std::invalid_argument (a count) or std::out_of_range (a rank). Without
 // (-fno-exceptions): prints the same message to stderr and aborts. Every message names the class, the
 // value that was given, and the values that would have been right.
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_ERROR_HPP
+#define LOCKSTEP_PLATFORM_ERROR_HPP
 
 #include <cstddef>
 #include <cstdio>
@@ -67,3 +68,5 @@ inline std::size_t checked_rank(const char* object, const char* what, std::size_
 
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_ERROR_HPP

@@ -7,7 +7,8 @@
 //
 //   O1  The list is locked around every fork(), so that it is whole in the child.
 //   O2  Where the system has no such call, in_child() is never called: see at_fork.hpp.
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_FORK_LIST_HPP
+#define LOCKSTEP_PLATFORM_FORK_LIST_HPP
 
 #include <mutex>
 
@@ -65,3 +66,5 @@ class fork_listener {
 
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_FORK_LIST_HPP

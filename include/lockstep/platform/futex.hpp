@@ -13,7 +13,8 @@
 //
 // One file per system. LOCKSTEP_FORCE_PORTABLE_FUTEX=1 chooses the portable one (mutex and condition
 // variable) where a native one exists; it must be the same in the whole program.
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_FUTEX_HPP
+#define LOCKSTEP_PLATFORM_FUTEX_HPP
 
 #if defined(__linux__) && !(defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX)
 #include "futex_linux.hpp"
@@ -30,3 +31,5 @@ using native_futex = portable_futex;
 }  // namespace platform
 }  // namespace lockstep
 #endif
+
+#endif  // LOCKSTEP_PLATFORM_FUTEX_HPP

@@ -9,7 +9,8 @@
 //
 // Cost   wait that must sleep: one call and a context switch. Wake: one call, about 0.23 us with nobody
 //        there, 7 us with a sleeper on a halted virtual CPU (measured on 2 CPUs of an EPYC, 6.18).
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_FUTEX_LINUX_HPP
+#define LOCKSTEP_PLATFORM_FUTEX_LINUX_HPP
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -78,3 +79,5 @@ struct linux_futex {
 
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_FUTEX_LINUX_HPP

@@ -17,7 +17,8 @@
 //   1  word.load   relaxed  -      F5 promises no order; the mutex of P1 makes the last change visible
 //
 // Cost   wait: lock, condition variable wait. Wake: lock, and a system call when the bucket has waiters.
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_FUTEX_PORTABLE_HPP
+#define LOCKSTEP_PLATFORM_FUTEX_PORTABLE_HPP
 
 #include <chrono>
 #include <condition_variable>
@@ -107,3 +108,5 @@ struct portable_futex {
 
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_FUTEX_PORTABLE_HPP

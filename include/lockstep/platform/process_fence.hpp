@@ -31,7 +31,8 @@
 // Cost   light: one load of a read-mostly line. heavy: 0.35 us alone, 7 to 10 us when another thread of
 //        the process runs (2 virtual CPUs, 6.18).
 // Source [DICE01], [SYS-MEMBARRIER]
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_PROCESS_FENCE_HPP
+#define LOCKSTEP_PLATFORM_PROCESS_FENCE_HPP
 
 #include <cstdint>
 
@@ -107,3 +108,5 @@ class process_fence {
 
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_PROCESS_FENCE_HPP

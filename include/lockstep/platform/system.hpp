@@ -6,7 +6,8 @@
 // test program may define LOCKSTEP_SYSTEM_SEAM to a header of its own, in quotes, which declares the
 // same names in the same namespace; with the atomic seam it puts the shipped code under a controlled
 // scheduler (tests/model). The macro must be the same in the whole program.
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_SYSTEM_HPP
+#define LOCKSTEP_PLATFORM_SYSTEM_HPP
 
 #include <cstdint>
 #include <thread>
@@ -74,3 +75,5 @@ namespace lockstep {
 using platform::usable_cpus;
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_SYSTEM_HPP

@@ -2,7 +2,8 @@
 // lockstep/platform/this_thread.hpp -- placing, naming and telling the calling thread (layer: platform)
 //
 // Placing and naming are wishes: where the system has no such call, or refuses, they return false and nothing changes.
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_THIS_THREAD_HPP
+#define LOCKSTEP_PLATFORM_THIS_THREAD_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -81,3 +82,5 @@ inline thread_label label_of_this_thread() noexcept {
 
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_THIS_THREAD_HPP

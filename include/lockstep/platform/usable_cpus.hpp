@@ -4,7 +4,8 @@
 // The CPUs of the affinity mask, cut by the control group's quota (rounded down, at least one): a
 // container with a quota of 2 CPUs on a machine of 64 has 2. More runnable threads than that are
 // *crowded*: spinning then takes time from the very thread one waits for.
-#pragma once
+#ifndef LOCKSTEP_PLATFORM_USABLE_CPUS_HPP
+#define LOCKSTEP_PLATFORM_USABLE_CPUS_HPP
 
 #include <cstddef>
 #include <thread>
@@ -52,3 +53,5 @@ inline unsigned count_usable_cpus() {
 
 }  // namespace platform
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_USABLE_CPUS_HPP

@@ -31,7 +31,8 @@
 //
 // Cost   notify: one RMW, and one wake of one thread if somebody sleeps. wait: one RMW when notified,
 //        two when it has slept. 8 bytes: 4 of state, 4 of policy.
-#pragma once
+#ifndef LOCKSTEP_SYNC_AUTO_RESET_EVENT_HPP
+#define LOCKSTEP_SYNC_AUTO_RESET_EVENT_HPP
 
 #include <cstdint>
 
@@ -123,3 +124,5 @@ class auto_reset_event {
 static_assert(sizeof(auto_reset_event) == 8, "a word of state, one of policy");
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_AUTO_RESET_EVENT_HPP

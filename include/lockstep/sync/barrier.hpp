@@ -25,7 +25,8 @@
 //        one line transfer each, at the same time. counter: participants RMWs on one line in turn, then
 //        participants - 1 fetches of one other line. No system call unless somebody sleeps.
 // Source flags: all-to-all dissemination [MCS91]; counter: [MCS91] sec. 3.1 with a phase for the sense.
-#pragma once
+#ifndef LOCKSTEP_SYNC_BARRIER_HPP
+#define LOCKSTEP_SYNC_BARRIER_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -109,3 +110,5 @@ class barrier {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_BARRIER_HPP

@@ -32,7 +32,8 @@
 // Cost   notify with nobody waiting: one load. wait: a queue operation and the lock's own; no system call
 //        unless it sleeps. 8 bytes.
 // Source moving waiters to the mutex's queue: [BIRRELL89], [PARKING-LOT].
-#pragma once
+#ifndef LOCKSTEP_SYNC_CONDITION_VARIABLE_HPP
+#define LOCKSTEP_SYNC_CONDITION_VARIABLE_HPP
 
 #include <chrono>
 #include <condition_variable>
@@ -205,3 +206,5 @@ class condition_variable {
 static_assert(sizeof(condition_variable) == 8, "a word of state and a policy");
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_CONDITION_VARIABLE_HPP

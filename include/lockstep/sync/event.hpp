@@ -25,7 +25,8 @@
 //
 // Cost   notify: one RMW. wait: one load when notified before, else a refetch of the line. No system
 //        call unless the waiter sleeps. 16 bytes: 8 of state, 4 of policy, 4 of history.
-#pragma once
+#ifndef LOCKSTEP_SYNC_EVENT_HPP
+#define LOCKSTEP_SYNC_EVENT_HPP
 
 #include <cstdint>
 
@@ -131,3 +132,5 @@ class event {
 static_assert(sizeof(event) == 16, "two words of state, one of policy, one of history");
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_EVENT_HPP

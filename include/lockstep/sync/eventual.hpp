@@ -28,7 +28,8 @@
 //
 // Cost   set: two RMWs. get: one load when set. No system call unless a reader sleeps. 8 bytes, 4 of
 //        state and 4 of policy, and the value or a std::exception_ptr in one place.
-#pragma once
+#ifndef LOCKSTEP_SYNC_EVENTUAL_HPP
+#define LOCKSTEP_SYNC_EVENTUAL_HPP
 
 #include <cstdint>
 #include <cstdio>
@@ -209,3 +210,5 @@ static_assert(sizeof(eventual<std::uint32_t>) <= 8 + sizeof(std::exception_ptr) 
               "a word of state, one of policy, and the content");
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_EVENTUAL_HPP

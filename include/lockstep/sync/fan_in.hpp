@@ -9,7 +9,8 @@
 //
 // Lifetime: by structure; destroy only after every call has returned.
 // Cost   notify: one store on the notifier's own line. wait: N line fetches, in parallel.
-#pragma once
+#ifndef LOCKSTEP_SYNC_FAN_IN_HPP
+#define LOCKSTEP_SYNC_FAN_IN_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -58,3 +59,5 @@ class fan_in {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_FAN_IN_HPP

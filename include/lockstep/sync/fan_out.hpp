@@ -8,7 +8,8 @@
 //
 // Lifetime: by structure; destroy only after every call has returned.
 // Cost   notify: one store and one load of a read-mostly line; every waiter refetches one line.
-#pragma once
+#ifndef LOCKSTEP_SYNC_FAN_OUT_HPP
+#define LOCKSTEP_SYNC_FAN_OUT_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -59,3 +60,5 @@ class fan_out {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_FAN_OUT_HPP

@@ -26,7 +26,8 @@
 // Cost   contribute: two RMWs on one line; the last one also the callback and an eventual's set. wait:
 //        one load when ready. One allocation for the values, when the set is made. Values lie side by
 //        side: contributors may share their lines.
-#pragma once
+#ifndef LOCKSTEP_SYNC_FUTURE_SET_HPP
+#define LOCKSTEP_SYNC_FUTURE_SET_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -282,3 +283,5 @@ class future_set<void> : public future_set_base {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_FUTURE_SET_HPP

@@ -23,7 +23,8 @@
 //
 // Cost   count_down: one RMW. wait: one load when open, else a refetch of the line for each change. No
 //        system call unless a waiter sleeps. 8 bytes: 4 of state, 4 of policy.
-#pragma once
+#ifndef LOCKSTEP_SYNC_LATCH_HPP
+#define LOCKSTEP_SYNC_LATCH_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -113,3 +114,5 @@ class latch {
 static_assert(sizeof(latch) == 8, "a word of state, one of policy");
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_LATCH_HPP

@@ -38,7 +38,8 @@
 // Cost   post: one RMW on the line of tail_, one line of the slot; no system call unless the owner
 //        sleeps. run: one line a call, no read-modify-write. 64 bytes a slot.
 // Source [VYUKOV] bounded MPMC queue, with a single consumer.
-#pragma once
+#ifndef LOCKSTEP_SYNC_MAILBOX_HPP
+#define LOCKSTEP_SYNC_MAILBOX_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -270,3 +271,5 @@ class mailbox {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_MAILBOX_HPP

@@ -34,7 +34,8 @@
 //
 // Cost   notify: one RMW. reset: one RMW if open. wait: one load when open. No system call unless a
 //        waiter sleeps; then one for the notify() that opens. 8 bytes: 4 of state, 4 of policy.
-#pragma once
+#ifndef LOCKSTEP_SYNC_MANUAL_RESET_EVENT_HPP
+#define LOCKSTEP_SYNC_MANUAL_RESET_EVENT_HPP
 
 #include <cstdint>
 
@@ -111,3 +112,5 @@ class manual_reset_event {
 static_assert(sizeof(manual_reset_event) == 8, "a word of state, one of policy");
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_MANUAL_RESET_EVENT_HPP

@@ -33,7 +33,8 @@
 // Cost   lock and unlock: one read-modify-write each. No system call unless somebody sleeps. 8 bytes.
 // Source the queue beside the word: [PARKING-LOT]; letting others in while a waiter wakes, and ending
 //        that after a while: [GO-MUTEX]; here by a count instead of a time.
-#pragma once
+#ifndef LOCKSTEP_SYNC_MUTEX_HPP
+#define LOCKSTEP_SYNC_MUTEX_HPP
 
 #include <chrono>
 #include <cstdint>
@@ -265,3 +266,5 @@ static_assert(sizeof(mutex) == 8, "a word of state and a policy");
 using timed_mutex = mutex;
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_MUTEX_HPP

@@ -35,7 +35,8 @@
 //
 // A line has room to spare: a board may carry a Payload beside each phase, written before the advance
 // that announces it, so that readers get both with one fetch (team: the job).
-#pragma once
+#ifndef LOCKSTEP_SYNC_PHASE_BOARD_HPP
+#define LOCKSTEP_SYNC_PHASE_BOARD_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -154,3 +155,5 @@ class basic_phase_board {
 using phase_board = basic_phase_board<no_payload>;
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_PHASE_BOARD_HPP

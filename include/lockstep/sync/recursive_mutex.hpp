@@ -13,7 +13,8 @@
 //   2  owner.store  relaxed  -      as 1; the mutex orders the rest
 //
 // Cost   the first lock and the last unlock: those of mutex, and a store. Others: a load. 24 bytes.
-#pragma once
+#ifndef LOCKSTEP_SYNC_RECURSIVE_MUTEX_HPP
+#define LOCKSTEP_SYNC_RECURSIVE_MUTEX_HPP
 
 #include <chrono>
 #include <cstdint>
@@ -88,3 +89,5 @@ class recursive_mutex {
 using recursive_timed_mutex = recursive_mutex;
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_RECURSIVE_MUTEX_HPP

@@ -10,7 +10,8 @@
 //
 // Lifetime: by structure; destroy only after every call has returned.
 // Cost   notify: one store on the notifier's own line. wait: one line fetch a notifier, in parallel.
-#pragma once
+#ifndef LOCKSTEP_SYNC_RENDEZVOUS_HPP
+#define LOCKSTEP_SYNC_RENDEZVOUS_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -66,3 +67,5 @@ class rendezvous {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_RENDEZVOUS_HPP

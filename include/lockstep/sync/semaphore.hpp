@@ -26,7 +26,8 @@
 //
 // Cost   acquire and release: one read-modify-write each; no system call unless somebody sleeps. 8 bytes.
 // Source [DIJKSTRA65] for what it is, [PARKING-LOT] for the queue.
-#pragma once
+#ifndef LOCKSTEP_SYNC_SEMAPHORE_HPP
+#define LOCKSTEP_SYNC_SEMAPHORE_HPP
 
 #include <chrono>
 #include <cstddef>
@@ -196,3 +197,5 @@ using binary_semaphore = counting_semaphore<1>;
 static_assert(sizeof(semaphore) == 8, "a word of state and a policy");
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_SEMAPHORE_HPP

@@ -29,7 +29,8 @@
 //
 // Cost   each operation one read-modify-write; no system call unless somebody sleeps. 8 bytes.
 // Source [PARKING-LOT] for the queue; the order of service is that of [MCS91b].
-#pragma once
+#ifndef LOCKSTEP_SYNC_SHARED_MUTEX_HPP
+#define LOCKSTEP_SYNC_SHARED_MUTEX_HPP
 
 #include <chrono>
 #include <cstdint>
@@ -226,3 +227,5 @@ static_assert(sizeof(shared_mutex) == 8, "a word of state and a policy");
 using shared_timed_mutex = shared_mutex;
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_SHARED_MUTEX_HPP

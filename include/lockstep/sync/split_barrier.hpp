@@ -33,7 +33,8 @@
 // Cost   per phase: one RMW per arrival on one line, one exchange and a refetch per waiter of another;
 //        no system call unless somebody sleeps. No heap.
 // Source [MCS91] sec. 3.1, with a phase for the sense.
-#pragma once
+#ifndef LOCKSTEP_SYNC_SPLIT_BARRIER_HPP
+#define LOCKSTEP_SYNC_SPLIT_BARRIER_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -194,3 +195,5 @@ class split_barrier {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_SPLIT_BARRIER_HPP

@@ -26,7 +26,8 @@
 //        line at most; then participants - 1 fetches of the line of the phase. One line per 3
 //        participants. No system call unless somebody sleeps.
 // Source [YTL87] for the combining tree, [MCS91] for its use in barriers.
-#pragma once
+#ifndef LOCKSTEP_SYNC_TREE_BARRIER_HPP
+#define LOCKSTEP_SYNC_TREE_BARRIER_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -184,3 +185,5 @@ class tree_barrier {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_TREE_BARRIER_HPP

@@ -8,7 +8,8 @@
 //   binding::spread()  as close(), but as far apart as it goes. For members that need memory bandwidth
 //   binding::cpus({})  rank i on the i-th of these CPUs
 // In all of them the CPUs are taken in turns when there are more members than CPUs.
-#pragma once
+#ifndef LOCKSTEP_TEAM_BINDING_HPP
+#define LOCKSTEP_TEAM_BINDING_HPP
 
 #include <utility>
 #include <vector>
@@ -52,3 +53,5 @@ class binding {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_BINDING_HPP

@@ -14,7 +14,8 @@
 //   6  tickets.cmp_exch   relaxed  -      as 1; 3 has seen the turn before, K2
 //
 // Cost   uncontended: one RMW and one store on a line of the callers.
-#pragma once
+#ifndef LOCKSTEP_TEAM_CALLER_QUEUE_HPP
+#define LOCKSTEP_TEAM_CALLER_QUEUE_HPP
 
 #include <cstdint>
 #include <mutex>
@@ -90,3 +91,5 @@ class caller_turn {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_CALLER_QUEUE_HPP

@@ -5,7 +5,8 @@
 // a keeper the value: its writer holds it until nobody can read the cell any more. Readers copy.
 //
 // Cost   small values: a copy. Others: an allocation for each hand-over.
-#pragma once
+#ifndef LOCKSTEP_TEAM_CARGO_HPP
+#define LOCKSTEP_TEAM_CARGO_HPP
 
 #include <cstddef>
 #include <cstring>
@@ -65,3 +66,5 @@ struct cargo<T, false> {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_CARGO_HPP

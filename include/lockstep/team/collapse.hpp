@@ -9,7 +9,8 @@
 //   C1  iterations_of() is the product of the lengths, or an error if that does not fit in std::size_t.
 //   C2  for_each_in(ranges, 0, iterations_of(ranges), f) calls f once per tuple, in row-major order; and
 //       calls for consecutive chunks do together what one call for all of them does.
-#pragma once
+#ifndef LOCKSTEP_TEAM_COLLAPSE_HPP
+#define LOCKSTEP_TEAM_COLLAPSE_HPP
 
 #include <cstddef>
 #include <cstdio>
@@ -114,3 +115,5 @@ void for_each_in(const index_range_3& ranges, std::size_t first, std::size_t las
 }
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_COLLAPSE_HPP

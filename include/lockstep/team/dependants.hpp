@@ -3,7 +3,8 @@
 //
 // Members make them together (sub_team.hpp), and the last to let go destroys them. Where a region is
 // stopped, some members may never have come to let go: who runs the regions destroys what is left.
-#pragma once
+#ifndef LOCKSTEP_TEAM_DEPENDANTS_HPP
+#define LOCKSTEP_TEAM_DEPENDANTS_HPP
 
 #include <new>
 
@@ -55,3 +56,5 @@ class dependants {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_DEPENDANTS_HPP

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/team/display.hpp -- what LOCKSTEP_DISPLAY_ENV=1 prints: what was decided, and why (layer: team)
-#pragma once
+#ifndef LOCKSTEP_TEAM_DISPLAY_HPP
+#define LOCKSTEP_TEAM_DISPLAY_HPP
 
 #include <cstddef>
 #include <cstdio>
@@ -120,3 +121,5 @@ inline void display_first_team(const resolved_team& made) {
 }
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_DISPLAY_HPP

@@ -10,7 +10,8 @@
 // is told once, on stderr, with the variable's name, and it is ignored. What the program says beats the
 // environment.
 // Reading is pure but for of_process(): it is given the function that looks a variable up.
-#pragma once
+#ifndef LOCKSTEP_TEAM_ENVIRONMENT_HPP
+#define LOCKSTEP_TEAM_ENVIRONMENT_HPP
 
 #include <chrono>
 #include <cstddef>
@@ -223,3 +224,5 @@ struct environment {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_ENVIRONMENT_HPP

@@ -16,7 +16,8 @@
 //   2  claimed.load      relaxed  -      in the destructor, after which nobody may come
 //
 // Cost   that of team; serve() itself nothing.
-#pragma once
+#ifndef LOCKSTEP_TEAM_EXTERNAL_TEAM_HPP
+#define LOCKSTEP_TEAM_EXTERNAL_TEAM_HPP
 
 #include <cstddef>
 
@@ -118,3 +119,5 @@ class external_team : public one_liners<external_team> {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_EXTERNAL_TEAM_HPP

@@ -31,7 +31,8 @@
 //
 // Cost   two members: two line transfers in a row, no RMW, no system call unless somebody sleeps.
 // Source the order on the line of the phase: [LIBOMP] keeps a flag only, and a second fetch for the rest.
-#pragma once
+#ifndef LOCKSTEP_TEAM_FORK_BOARD_HPP
+#define LOCKSTEP_TEAM_FORK_BOARD_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -221,3 +222,5 @@ class fork_board {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_FORK_BOARD_HPP

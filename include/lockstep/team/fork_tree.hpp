@@ -8,7 +8,8 @@
 //
 // Source [MCS91] sec. 3.3, a wake-up tree of fixed shape, with wide nodes: readers of one line fetch it
 // from each other faster than level follows level.
-#pragma once
+#ifndef LOCKSTEP_TEAM_FORK_TREE_HPP
+#define LOCKSTEP_TEAM_FORK_TREE_HPP
 
 #include <cstddef>
 
@@ -108,3 +109,5 @@ class fork_tree {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_FORK_TREE_HPP

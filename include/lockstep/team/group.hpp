@@ -11,7 +11,8 @@
 //       of phase p + 1 before it arrives in it, and those of p + 3 after all have read them (G2).
 //
 // Cost   about 2 KiB a member and 20 KiB, once.
-#pragma once
+#ifndef LOCKSTEP_TEAM_GROUP_HPP
+#define LOCKSTEP_TEAM_GROUP_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -115,3 +116,5 @@ class group {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_GROUP_HPP

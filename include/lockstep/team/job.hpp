@@ -4,7 +4,8 @@
 // A job calls f(member&). A closure that is small, trivially copyable and callable while const is copied
 // into the job: whoever fetches the job's cache line has all it needs. Any other is called through a
 // pointer, and must live until the last call has returned. No allocation either way.
-#pragma once
+#ifndef LOCKSTEP_TEAM_JOB_HPP
+#define LOCKSTEP_TEAM_JOB_HPP
 
 #include <cstddef>
 #include <new>
@@ -70,3 +71,5 @@ class job {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_JOB_HPP

@@ -21,7 +21,8 @@
 //   1  word.fetch_or   relaxed  -         ends the wait; the native join after it orders what the thread did
 //
 // Cost   one heap block beside the thread's own; join of a thread that has ended: one load, native join.
-#pragma once
+#ifndef LOCKSTEP_TEAM_JOINABLE_THREAD_HPP
+#define LOCKSTEP_TEAM_JOINABLE_THREAD_HPP
 
 #include <functional>
 #include <memory>
@@ -175,3 +176,5 @@ class joinable_thread {
 inline void swap(joinable_thread& a, joinable_thread& b) noexcept { a.swap(b); }
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_JOINABLE_THREAD_HPP

@@ -28,7 +28,8 @@
 //
 // Cost   entering and leaving: one fetch and one RMW a member; a ticket: one RMW on a line of its own.
 // Source the ring of dispatch buffers: [LIBOMP]; tickets instead of bounds: one RMW in place of a CAS loop.
-#pragma once
+#ifndef LOCKSTEP_TEAM_LOOP_BOARD_HPP
+#define LOCKSTEP_TEAM_LOOP_BOARD_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -159,3 +160,5 @@ class loop_board final : public sleeping_place {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_LOOP_BOARD_HPP

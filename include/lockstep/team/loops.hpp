@@ -6,7 +6,8 @@
 //   L1  Each iteration is done once, by one member, or not at all where the region is stopped.
 //   L2  Static schedules share nothing. Dynamic and guided ones take tickets from a place of the loop board,
 //       which every member enters and leaves, also one that finds nothing left to do.
-#pragma once
+#ifndef LOCKSTEP_TEAM_LOOPS_HPP
+#define LOCKSTEP_TEAM_LOOPS_HPP
 
 #include <cstddef>
 #include <utility>
@@ -153,3 +154,5 @@ class ordered_turn {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_LOOPS_HPP

@@ -17,7 +17,8 @@
 //       that return bool return false; those that return a value throw region_stopped, which run() catches
 //       (without exceptions: they return the value at hand, and an empty sub_team). Chunks are handed out no
 //       more, but a block is run to its end: ask stop_requested() in a long one.
-#pragma once
+#ifndef LOCKSTEP_TEAM_MEMBER_HPP
+#define LOCKSTEP_TEAM_MEMBER_HPP
 
 #include <cstddef>
 #include <utility>
@@ -311,3 +312,5 @@ class member {
 }  // namespace lockstep
 
 #include "sub_team.hpp"
+
+#endif  // LOCKSTEP_TEAM_MEMBER_HPP

@@ -7,7 +7,8 @@
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access          order    pairs  why it suffices
 //   1  ages.fetch_add  relaxed  -      hands out numbers, nothing else
-#pragma once
+#ifndef LOCKSTEP_TEAM_NESTING_HPP
+#define LOCKSTEP_TEAM_NESTING_HPP
 
 #include <cstdint>
 
@@ -62,3 +63,5 @@ class inside {
 
 }  // namespace nesting
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_NESTING_HPP

@@ -4,7 +4,8 @@
 // Part of team's and external_team's interface; those that return bool return false if the region was
 // stopped. Each costs an empty region and the work: the join is the only
 // wait. Called from inside a region of the same team they run on the caller alone.
-#pragma once
+#ifndef LOCKSTEP_TEAM_ONE_LINERS_HPP
+#define LOCKSTEP_TEAM_ONE_LINERS_HPP
 
 #include <cstddef>
 #include <type_traits>
@@ -184,3 +185,5 @@ class one_liners {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_ONE_LINERS_HPP

@@ -9,7 +9,8 @@
 //   Q2  A weight is 1/4 to 4 times the equal one, and moves by 1/4 of the equal one at most per step.
 //   Q3  What was not measured, or not sensibly, and differences that are noise, change nothing.
 //   Q4  Equal weights make the blocks of static_block(): data stay where other loops put them.
-#pragma once
+#ifndef LOCKSTEP_TEAM_PARTITION_HPP
+#define LOCKSTEP_TEAM_PARTITION_HPP
 
 #include <algorithm>
 #include <cmath>
@@ -238,3 +239,5 @@ class partition {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_PARTITION_HPP

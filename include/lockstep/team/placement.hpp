@@ -9,7 +9,8 @@
 //   P3  close fills a package before the next, and numbers the ranks so that neighbours are close.
 //       spread takes packages in turns, and in each the cores evenly; so neighbours are apart.
 //   P4  A list is taken as it is, but for CPUs that are not usable.
-#pragma once
+#ifndef LOCKSTEP_TEAM_PLACEMENT_HPP
+#define LOCKSTEP_TEAM_PLACEMENT_HPP
 
 #include <algorithm>
 #include <cstddef>
@@ -239,3 +240,5 @@ inline resolved_team resolve(const team_options& options) {
 }
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_PLACEMENT_HPP

@@ -21,7 +21,8 @@
 // Store 1 and the look at the mark behind it are the notifier's side of sleeper_mark.hpp.
 //
 // Cost   publish: one store on one's own line. wait: one line fetch.
-#pragma once
+#ifndef LOCKSTEP_TEAM_PROGRESS_BOARD_HPP
+#define LOCKSTEP_TEAM_PROGRESS_BOARD_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -95,3 +96,5 @@ class progress_board final : public sleeping_place {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_PROGRESS_BOARD_HPP

@@ -28,7 +28,8 @@
 // Cost   flags: one store on one's own line, size - 1 fetches in parallel; a reduction costs no more, for
 //        values travel with the phases. tree: see tree_barrier.hpp, and size fetches by the last.
 // Source all-to-all dissemination [MCS91]; values on the flags' lines: ours.
-#pragma once
+#ifndef LOCKSTEP_TEAM_REDUCING_BARRIER_HPP
+#define LOCKSTEP_TEAM_REDUCING_BARRIER_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -194,3 +195,5 @@ class reducing_barrier final : public sleeping_place {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_REDUCING_BARRIER_HPP

@@ -18,7 +18,8 @@
 // How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the
 // maximal_nodes() in it with reduce_node(), publishes their values in order; combine() does the rest. A
 // schedule that hands out single leaves publishes leaf values; then reduce_node(0, leaves) is the result.
-#pragma once
+#ifndef LOCKSTEP_TEAM_REDUCTION_TREE_HPP
+#define LOCKSTEP_TEAM_REDUCTION_TREE_HPP
 
 #include <cstddef>
 #include <utility>
@@ -152,3 +153,5 @@ T exclusive_prefix(std::size_t leaf, T init, SumOf&& sum_of, Op&& op) {
 
 }  // namespace reduction_tree
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_REDUCTION_TREE_HPP

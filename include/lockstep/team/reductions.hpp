@@ -8,7 +8,8 @@
 //
 //   N1  `op` may run on every member at once, with the same arguments: it must not change shared data.
 //   N2  All members of the region call the same function with the same range, schedule, and op.
-#pragma once
+#ifndef LOCKSTEP_TEAM_REDUCTIONS_HPP
+#define LOCKSTEP_TEAM_REDUCTIONS_HPP
 
 #include <cstddef>
 #include <memory>
@@ -175,3 +176,5 @@ struct leaf_of_each {
 
 }  // namespace reductions
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_REDUCTIONS_HPP

@@ -4,7 +4,8 @@
 // Two passes over the leaves of reduction_tree.hpp: the sum of each leaf, then the running values in each
 // leaf from its prefix on, which is the left fold of the sums before it. So the same bits for every number
 // of members; f is called twice for each index. For users: member.hpp.
-#pragma once
+#ifndef LOCKSTEP_TEAM_SCANS_HPP
+#define LOCKSTEP_TEAM_SCANS_HPP
 
 #include <cstddef>
 #include <utility>
@@ -77,3 +78,5 @@ T scan_leaves(const seat& at, const Scan& what, const T& init) {
 
 }  // namespace reductions
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_SCANS_HPP

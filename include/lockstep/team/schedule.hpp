@@ -12,7 +12,8 @@
 //       gets the same.
 //   S3  No sum exceeds `last`: right up to the largest std::size_t. A backward range is an empty one.
 //   S4  A turn or ticket past the end is an empty range.
-#pragma once
+#ifndef LOCKSTEP_TEAM_SCHEDULE_HPP
+#define LOCKSTEP_TEAM_SCHEDULE_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -181,3 +182,5 @@ class guided_cursor {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_SCHEDULE_HPP

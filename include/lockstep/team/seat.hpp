@@ -2,7 +2,8 @@
 // lockstep/team/seat.hpp -- a member's handle on its region: what loops and reductions start from (layer: team)
 //
 // Small and copyable. For users: member.hpp.
-#pragma once
+#ifndef LOCKSTEP_TEAM_SEAT_HPP
+#define LOCKSTEP_TEAM_SEAT_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -81,3 +82,5 @@ inline void leave_stopped_region() {
 }
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_SEAT_HPP

@@ -20,7 +20,8 @@
 //   5  word.load           relaxed  -      who only asks whether it was stopped reads no other data
 //
 // Cost   to look: one load of a line that is written when a region is stopped, which is rare.
-#pragma once
+#ifndef LOCKSTEP_TEAM_STOP_SOURCE_HPP
+#define LOCKSTEP_TEAM_STOP_SOURCE_HPP
 
 #include <cstdint>
 #include <new>
@@ -106,3 +107,5 @@ class stop_source {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_STOP_SOURCE_HPP

@@ -13,7 +13,8 @@
 //   1  users.fetch_sub  acq_rel  1      who destroys comes after all that others did in it
 //
 // Cost   making one: two phases of the outer barrier (first: one), and memory. Its end: one RMW a member.
-#pragma once
+#ifndef LOCKSTEP_TEAM_SUB_TEAM_HPP
+#define LOCKSTEP_TEAM_SUB_TEAM_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -120,3 +121,5 @@ inline sub_team member::first(std::size_t k) {
 }
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_SUB_TEAM_HPP

@@ -25,7 +25,8 @@
 // Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
 //        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
 //        members along a tree (fork_board.hpp). Two members uncrowded: two line transfers in a row.
-#pragma once
+#ifndef LOCKSTEP_TEAM_TEAM_HPP
+#define LOCKSTEP_TEAM_TEAM_HPP
 
 #include <cstddef>
 #include <stdexcept>
@@ -184,3 +185,5 @@ class team : public one_liners<team> {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_TEAM_HPP

@@ -19,7 +19,8 @@
 //   2  running.load   relaxed  -      as 1
 //
 // Cost   see team.hpp.
-#pragma once
+#ifndef LOCKSTEP_TEAM_TEAM_CORE_HPP
+#define LOCKSTEP_TEAM_TEAM_CORE_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -253,3 +254,5 @@ class team_core {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_TEAM_CORE_HPP

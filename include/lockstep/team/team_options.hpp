@@ -5,7 +5,8 @@
 //
 // What is not said here is taken from the environment (environment.hpp), and what is not said there
 // either has its default; see resolve() in placement.hpp.
-#pragma once
+#ifndef LOCKSTEP_TEAM_TEAM_OPTIONS_HPP
+#define LOCKSTEP_TEAM_TEAM_OPTIONS_HPP
 
 #include <cstddef>
 #include <functional>
@@ -73,3 +74,5 @@ class team_options {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_TEAM_OPTIONS_HPP

@@ -4,7 +4,8 @@
 //   Y1  A thread that cannot be started ends start() with std::system_error, after those that were
 //       started have ended.
 //   Y2  In a child process the threads are not there: forget() lets go of their handles, unjoined.
-#pragma once
+#ifndef LOCKSTEP_TEAM_TEAM_THREADS_HPP
+#define LOCKSTEP_TEAM_TEAM_THREADS_HPP
 
 #include <cstddef>
 #include <cstdio>
@@ -102,3 +103,5 @@ class team_threads {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_TEAM_THREADS_HPP

@@ -23,7 +23,8 @@
 //        of all in every loop while shares move, else in every 16th, and learns, some 60 ns per member. It
 //        starts its block after that: its own sample counts it as lateness. No read-modify-write.
 // Source the idea: seed 002's article, less work for lagging threads.
-#pragma once
+#ifndef LOCKSTEP_TEAM_WEIGHTED_SCHEDULE_HPP
+#define LOCKSTEP_TEAM_WEIGHTED_SCHEDULE_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -175,3 +176,5 @@ class weighted_schedule {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_WEIGHTED_SCHEDULE_HPP

@@ -3,7 +3,8 @@
 //
 // For bug reports and for programs that refuse to run without a native futex. The counterpart of
 // Argobots' ABT_info. Static facts and what the system granted; how a team is set up is for the team.
-#pragma once
+#ifndef LOCKSTEP_WAIT_BUILD_INFO_HPP
+#define LOCKSTEP_WAIT_BUILD_INFO_HPP
 
 #include <cstddef>
 #include <cstdio>
@@ -63,3 +64,5 @@ inline std::string to_string(const build_information& info) {
 }
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_WAIT_BUILD_INFO_HPP

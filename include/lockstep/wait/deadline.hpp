@@ -3,7 +3,8 @@
 //
 // Deadlines are points on the monotonic clock: setting the wall clock moves none of them. Times that
 // overflow mean "never", negative times mean "now".
-#pragma once
+#ifndef LOCKSTEP_WAIT_DEADLINE_HPP
+#define LOCKSTEP_WAIT_DEADLINE_HPP
 
 #include <chrono>
 #include <cstdint>
@@ -60,3 +61,5 @@ class deadline {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_WAIT_DEADLINE_HPP

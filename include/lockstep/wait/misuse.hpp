@@ -10,7 +10,8 @@
 // order (ThreadSanitizer) with the diagnosis switched off.
 //
 // Cost   with diagnosis: a lock and a search, about 100 ns a call. Without: nothing.
-#pragma once
+#ifndef LOCKSTEP_WAIT_MISUSE_HPP
+#define LOCKSTEP_WAIT_MISUSE_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -210,3 +211,5 @@ inline void destroying_lock(const void* object, const char* kind) {
 
 }  // namespace misuse
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_WAIT_MISUSE_HPP

@@ -25,7 +25,8 @@
 // Cost   the table is 32 KiB of zeros. A queue operation is a lock (2 RMWs) and a walk past the nodes of
 //        other keys in the same bucket.
 // Source [PARKING-LOT]; the queue on the stacks of its threads is that of [MCS91], section 2.
-#pragma once
+#ifndef LOCKSTEP_WAIT_PARKING_LOT_HPP
+#define LOCKSTEP_WAIT_PARKING_LOT_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -236,3 +237,5 @@ class parking_lot {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_WAIT_PARKING_LOT_HPP

@@ -18,7 +18,8 @@
 //
 // Cost   uncontended: two read-modify-writes. Contended: see wait_engine.hpp.
 // Source [DREPPER], the second mutex.
-#pragma once
+#ifndef LOCKSTEP_WAIT_SHORT_LOCK_HPP
+#define LOCKSTEP_WAIT_SHORT_LOCK_HPP
 
 #include <cstdint>
 
@@ -70,3 +71,5 @@ class short_lock {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_WAIT_SHORT_LOCK_HPP

@@ -36,7 +36,8 @@
 //
 // Cost   notify with nobody asleep: one load of a line that nobody writes, no read-modify-write; no
 //        fence where the sleeper pays and the system has a process-wide one.
-#pragma once
+#ifndef LOCKSTEP_WAIT_SLEEPER_MARK_HPP
+#define LOCKSTEP_WAIT_SLEEPER_MARK_HPP
 
 #include <cstdint>
 
@@ -104,3 +105,5 @@ class sleeper_mark {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_WAIT_SLEEPER_MARK_HPP

@@ -31,7 +31,8 @@
 //                 preempts the stranger. With 8 busy strangers an event hop takes 11 to 165 us so, and
 //                 1.9 to 4.4 ms if such yields count as successes. Our own crowd of 256 returns within
 //                 0.3 ms.
-#pragma once
+#ifndef LOCKSTEP_WAIT_WAIT_ENGINE_HPP
+#define LOCKSTEP_WAIT_WAIT_ENGINE_HPP
 
 #include <cstdint>
 
@@ -165,3 +166,5 @@ class wait_engine {
 };
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_WAIT_WAIT_ENGINE_HPP

@@ -7,7 +7,8 @@
 // Each is asked anew now and then, because the machine changes.
 //
 // Plain data of the waiting thread: one thread uses a history at a time. All zero bits are "no doubt".
-#pragma once
+#ifndef LOCKSTEP_WAIT_WAIT_HISTORY_HPP
+#define LOCKSTEP_WAIT_WAIT_HISTORY_HPP
 
 #include <cstdint>
 
@@ -54,3 +55,5 @@ inline wait_history& this_thread_history() noexcept {
 static_assert(sizeof(wait_history) == 4, "small objects hold a history");
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_WAIT_WAIT_HISTORY_HPP

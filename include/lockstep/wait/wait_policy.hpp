@@ -12,7 +12,8 @@
 //                      150 us, without it 60.)
 //
 // All zero bits are the default, so that zero-initialised storage is a valid policy.
-#pragma once
+#ifndef LOCKSTEP_WAIT_WAIT_POLICY_HPP
+#define LOCKSTEP_WAIT_WAIT_POLICY_HPP
 
 #include <chrono>
 #include <cstdint>
@@ -89,3 +90,5 @@ class wait_policy {
 static_assert(sizeof(wait_policy) == 4, "objects hold a policy each: keep it small");
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_WAIT_WAIT_POLICY_HPP

@@ -26,7 +26,8 @@
 //
 // Cost   ready at once: one load. To sleep: one RMW for the first sleeper, one system call for each.
 // Source [DREPPER] for the bit in the word.
-#pragma once
+#ifndef LOCKSTEP_WAIT_WORD_WAITER_HPP
+#define LOCKSTEP_WAIT_WORD_WAITER_HPP
 
 #include <cstdint>
 
@@ -94,3 +95,5 @@ inline void wake_sleepers(const platform::wait_word* word, std::uint32_t old) {
 }
 
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_WAIT_WORD_WAITER_HPP
