@@ -17,6 +17,8 @@
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
 //   1  threads.fetch_add relaxed  -      hands out numbers, nothing else
+//   2  returns.load      relaxed  -      under the mutex, as 3 is
+//   3  returns.exchange  relaxed  -      the mutex orders the places; the waiter looks again under it
 //
 // Cost   two lockstep notifications for one of the original; two short locks more where N notify.
 // Source [TS] for the interface and what it means; no code.
@@ -41,6 +43,7 @@
 #include "lockstep/sync/fan_in.hpp"
 #include "lockstep/sync/fan_out.hpp"
 #include "lockstep/sync/rendezvous.hpp"
+#include "lockstep/wait/word_waiter.hpp"
 
 #if defined(LOCKSTEP_COMPAT_USING_NAMESPACE_STD)
 using namespace std;
@@ -77,14 +80,22 @@ class handshake {
 ///       the loser's last.
 class notifier_places {
  public:
-  explicit notifier_places(int count) : places_(static_cast<std::size_t>(count)) {}
+  explicit notifier_places(int count)
+      : returns_(0), places_(static_cast<std::size_t>(count)) {}
 
   /// One notification of the calling thread.
   template <class Waiting, class Going>
   void notify(Waiting& waiting, Going& going) {
     std::size_t rank = 0;
-    // Fails for long only while N other threads are in this function.
-    while (!take(rank)) platform::yield_thread();
+    std::uint32_t returns = 0;
+    // Fails only while N other threads are in this function. They may wait for long, and have a lower
+    // priority than this one: so it sleeps.
+    while (!take(rank, returns)) {
+      const auto returned = [returns](std::uint32_t word) noexcept {
+        return (word | sleeping_) != returns;
+      };
+      wait_until_word(returns_, returned, wait_policy());
+    }
     if (waiting.wait(rank)) going.notify(rank);
     give_back(rank);
   }
@@ -104,14 +115,20 @@ class notifier_places {
     return number;
   }
 
-  bool take(std::size_t& rank) {
+  static constexpr std::uint32_t sleeping_ = 1;
+
+  /// If no place is to be had, `returns` is what returns_ differs from once one was given back.
+  bool take(std::size_t& rank, std::uint32_t& returns) {
     const std::uint64_t self = this_thread();
     const std::lock_guard<std::mutex> lock(mutex_);
     const std::size_t count = places_.size();
     for (rank = 0; rank < count && places_[rank].holder != self;) ++rank;
     if (rank == count) rank = fewest_calls();
     place& mine = places_[rank];
-    if (mine.in_use) return false;
+    if (mine.in_use) {
+      returns = returns_.load(platform::memory_order_relaxed) | sleeping_;  // 2
+      return false;
+    }
     mine.holder = self;
     mine.in_use = true;
     ++mine.calls;
@@ -120,6 +137,10 @@ class notifier_places {
   void give_back(std::size_t rank) {
     const std::lock_guard<std::mutex> lock(mutex_);
     places_[rank].in_use = false;
+    // Counts from bit 1 on; the bit of sleepers is cleared, should it be set.
+    const std::uint32_t now = returns_.load(platform::memory_order_relaxed);  // 2
+    wake_sleepers(&returns_, returns_.exchange((now | sleeping_) + 1,
+                                               platform::memory_order_relaxed));  // 3
   }
 
   /// Of the places with the fewest calls one that is not in use, if there is one.
@@ -135,6 +156,7 @@ class notifier_places {
     return best;
   }
 
+  platform::wait_word returns_;  // how often a place was given back, changed under the mutex
   std::mutex mutex_;
   std::vector<place> places_;
 };
