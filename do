@@ -20,8 +20,8 @@ usage: ./do COMMAND
   qemu [ARG...]    the tests that say most about the machine, for AArch64 under emulation
   fuzz [ARG...]    the readers of foreign text and pictures: seconds for each, and which
   coverage         lines and branches of include/ that the tests reach
-  check            layers, memory orders, formatting
-  format           reformat the sources, then as single
+  check            include guards, layers, memory orders, formatting
+  format           include guards, reformat the sources, then as single
   single           make single_include/lockstep.hpp anew
 END
 }
@@ -99,6 +99,7 @@ do_coverage() {
 do_check() {
   need scripts format
   local failed=0
+  python3 scripts/guards.py --check || failed=1
   python3 scripts/check_layers.py || failed=1
   python3 scripts/check_orders.py || failed=1
   python3 scripts/check_openmp_page.py || failed=1
@@ -108,7 +109,8 @@ do_check() {
 }
 
 do_format() {
-  need format
+  need scripts format
+  python3 scripts/guards.py
   scripts/format.sh
   do_single
 }

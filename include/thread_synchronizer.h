@@ -22,7 +22,8 @@
 //
 // Cost   two lockstep notifications for one of the original; two short locks more where N notify.
 // Source [TS] for the interface and what it means; no code.
-#pragma once
+#ifndef LOCKSTEP_THREAD_SYNCHRONIZER_H
+#define LOCKSTEP_THREAD_SYNCHRONIZER_H
 
 #include <cstddef>
 #include <cstdint>
@@ -247,3 +248,5 @@ class WaitNotifyEachOther {
  private:
   lockstep::barrier barrier_;
 };
+
+#endif  // LOCKSTEP_THREAD_SYNCHRONIZER_H

@@ -4,15 +4,17 @@
 
 usage: amalgamate.py [--check] [output]
 
-Each header of ours appears once. Unconditional includes of other headers are gathered at the top;
-those inside #if stay where they are. With --check nothing is written: the exit status says whether
-the file is what would be written.
+Each header of ours appears once, in its include guard: in a unit that includes some of them by themselves too,
+whichever comes first counts. So a header comes after those that it includes, not around them; only what it
+includes inside #if, or after code, stays where it is. Unconditional includes of other headers are gathered
+at the top; those inside #if stay where they are. With --check nothing is written: the exit status says
+whether the file is what would be written.
 """
 
 import re
 import sys
 
-from source_text import ROOT, directives, split_lines
+from source_text import ROOT, directives, guard_of, split_lines
 
 INCLUDE = ROOT / "include"
 UMBRELLA = "lockstep/lockstep.hpp"
@@ -29,11 +31,12 @@ HEAD = """\
 
 
 class Include:
-    """One #include of a header: where it stands, what it names and under how many #if."""
+    """One #include of a header: where it stands, what it names, under how many #if, whether before all code."""
 
-    def __init__(self, index, target, depth):
+    def __init__(self, index, target, depth, leading):
         self.index, self.target, self.depth = index, target, depth
         self.ours = not target.startswith("<")
+        self.leads = leading and depth == 0
 
 
 class Header:
@@ -45,12 +48,18 @@ class Header:
         self.rows = text.rstrip("\n").split("\n")
         self.dropped = set()
         self.includes = {}
-        depth = 0
-        for directive in directives(split_lines(text)):
+        depth = 0  # without the guard
+        guard = guard_of(name)
+        lines = split_lines(text)
+        self.first_code = next((line.number - 1 for line in lines
+                                if line.code.strip() and not line.code.lstrip().startswith("#")), len(lines))
+        for directive in directives(lines):
             index = directive.number - 1
+            if directive.name == "ifndef" and directive.rest == guard:
+                continue
             if directive.name in ("if", "ifdef", "ifndef"):
                 depth += 1
-            elif directive.name == "endif":
+            elif directive.name == "endif" and depth > 0:
                 depth -= 1
             elif directive.name == "pragma" and directive.rest == "once":
                 self.dropped.add(index)
@@ -62,7 +71,7 @@ class Header:
         found = re.match(r'\s*#\s*include\s*(<[^>]+>|"[^"]+")', self.rows[index])
         if found:
             target = self.resolve(found.group(1))
-            self.includes[index] = Include(index, target, depth)
+            self.includes[index] = Include(index, target, depth, index < self.first_code)
 
     def resolve(self, written):
         """Our headers as a path below include/, others as <name>."""
@@ -110,6 +119,9 @@ class Amalgamation:
         for include in header.includes.values():
             if include.ours and include.depth > 0:
                 self.place_shared(include.target, {name})
+        for include in header.includes.values():
+            if include.ours and include.leads:
+                self.place(include.target)
         self.emit(header)
 
     def place_shared(self, name, seen):
@@ -135,7 +147,7 @@ class Amalgamation:
                 rows.append(row)
             elif not include.ours:
                 self.system.add(include.target)
-            else:
+            elif not include.leads:
                 self.append(rows)
                 rows = []
                 if include.depth:

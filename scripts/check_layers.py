@@ -5,8 +5,8 @@
 usage: check_layers.py [tree]
 
 In include/: a layer includes only itself and the layers before it; questions about system, compiler
-or architecture are asked in platform/ only; macros are defined in platform/ only and are called
-LOCKSTEP_*; atomics go through the seam platform/atomic.hpp; a header has at most 400 lines, the SPDX
+or architecture are asked in platform/ only; macros but include guards are defined in platform/
+only and are called LOCKSTEP_*; atomics go through the seam platform/atomic.hpp; a header has at most 400 lines, the SPDX
 line and a banner that gives its path. Everywhere: source files carry the SPDX line, and no file
 names a directory of somebody's machine.
 """
@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import PurePosixPath
 
-from source_text import Report, directives, headers, includes, root_argument, split_lines
+from source_text import Report, directives, guard_of, headers, includes, root_argument, split_lines
 
 LAYERS = ("platform", "wait", "sync", "trace", "team", "graph")
 UMBRELLA = "lockstep/lockstep.hpp"
@@ -83,6 +83,8 @@ def check_macros(report, path, header, lines):
                     report.add(path, directive.number, f"{macro} is asked about outside platform/")
         if directive.name in ("define", "undef"):
             macro = re.match(r"\w*", directive.rest).group()
+            if directive.rest == guard_of(header):
+                continue
             if not in_platform:
                 report.add(path, directive.number, f"#{directive.name} {macro} outside platform/")
             elif not macro.startswith("LOCKSTEP_"):

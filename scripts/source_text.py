@@ -30,6 +30,11 @@ def headers(root):
     return sorted(p for p in include.rglob("*") if p.suffix in (".hpp", ".h"))
 
 
+def guard_of(header):
+    """The include guard of a header, given by its path relative to include/."""
+    return "LOCKSTEP_" + re.sub(r"\W", "_", header.removeprefix("lockstep/")).upper()
+
+
 def split_lines(text):
     """Splits text into lines of (code, comment); strings lose their content, quotes stay."""
     code, comment = [""], [""]

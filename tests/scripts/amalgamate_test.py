@@ -32,6 +32,21 @@ class Amalgamate(unittest.TestCase):
         self.assertLess(text.index("int b;"), text.index("int a;"))
         self.assertNotIn("#include", text)
 
+    def test_guards_stay_and_are_no_condition(self):
+        def guarded(name, body):
+            guard = f"LOCKSTEP_{name.upper()}_HPP"
+            return f"#ifndef {guard}\n#define {guard}\n{body}#endif  // {guard}\n"
+        text = self.text({
+            "lockstep.hpp": guarded("lockstep", '#include <new>\n#include "a.hpp"\n#include "b.hpp"\n'),
+            "a.hpp": guarded("a", '#include "b.hpp"\nint a;\n'),
+            "b.hpp": guarded("b", "#include <memory>\nint b;\n"),
+        })
+        self.assertIn("#include <memory>\n#include <new>\n", text)
+        places = [text.index(part) for part in (
+            "#ifndef LOCKSTEP_B_HPP", "int b;", "#endif  // LOCKSTEP_B_HPP", "#ifndef LOCKSTEP_A_HPP", "int a;",
+            "#endif  // LOCKSTEP_A_HPP", "#ifndef LOCKSTEP_LOCKSTEP_HPP", "#endif  // LOCKSTEP_LOCKSTEP_HPP")]
+        self.assertEqual(places, sorted(places))
+
     def test_one_pragma_once_and_one_licence_line_remain(self):
         text = self.text({"lockstep.hpp": '#include "a.hpp"\n', "a.hpp": "int a;\n"})
         self.assertEqual(text.count("#pragma once"), 1)

@@ -59,6 +59,10 @@ class CheckLayers(TreeTest):
         self.assert_good(platform("#define LOCKSTEP_X 1\n"))
         self.assert_good(sync("// #define LOCKSTEP_X 1\n"))
 
+    def test_a_header_may_define_its_own_guard(self):
+        self.assert_good(sync("#ifndef LOCKSTEP_SYNC_EVENT_HPP\n#define LOCKSTEP_SYNC_EVENT_HPP\n#endif\n"))
+        self.assert_bad(sync("#define LOCKSTEP_SYNC_OTHER_HPP\n"), "outside platform/")
+
     def test_macros_carry_the_prefix(self):
         self.assert_bad(platform("#define HELPER 1\n"), "lacks the prefix")
 

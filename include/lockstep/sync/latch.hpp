@@ -39,7 +39,7 @@ namespace lockstep {
 
 class latch {
  public:
-  static constexpr std::ptrdiff_t max() noexcept { return 0x7FFFFFFF; }
+  static constexpr std::ptrdiff_t(max)() noexcept { return 0x7FFFFFFF; }
 
   /// Open from the start if expected is 0. Fails if it is negative or above max().
   explicit constexpr latch(std::ptrdiff_t expected, wait_policy policy = wait_policy())
@@ -90,13 +90,13 @@ class latch {
   static bool is_open(std::uint32_t word) noexcept { return word < one_; }
 
   static constexpr std::uint32_t checked(std::ptrdiff_t expected) {
-    return expected >= 0 && expected <= max() ? static_cast<std::uint32_t>(expected)
+    return expected >= 0 && expected <= (max)() ? static_cast<std::uint32_t>(expected)
                                               : (fail_expected(expected), 0u);
   }
   [[noreturn]] LOCKSTEP_NOINLINE static void fail_expected(std::ptrdiff_t expected) {
     char message[128];
     std::snprintf(message, sizeof message, "lockstep::latch: count %td given, must be 0 to %td",
-                  expected, max());
+                  expected, (max)());
     platform::fail<std::invalid_argument>(message);
   }
 

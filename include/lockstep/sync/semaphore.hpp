@@ -47,7 +47,7 @@ class counting_semaphore {
   static_assert(LeastMax >= 1 && LeastMax <= 0x3FFFFFFF, "a maximum of 1 to 2^30 - 1 permits");
 
  public:
-  static constexpr std::ptrdiff_t max() noexcept { return LeastMax; }
+  static constexpr std::ptrdiff_t(max)() noexcept { return LeastMax; }
 
   /// Requires: 0 <= permits <= max().
   explicit constexpr counting_semaphore(std::ptrdiff_t permits, wait_policy policy = wait_policy())
@@ -89,7 +89,7 @@ class counting_semaphore {
     std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
     do {
       const std::ptrdiff_t there = static_cast<std::ptrdiff_t>(word / one_);
-      if (count > max() - there) fail_release(count, there);
+      if (count > (max)() - there) fail_release(count, there);
     } while (!word_.compare_exchange_strong(word, word + static_cast<std::uint32_t>(count) * one_,
                                             platform::memory_order_release,  // 2
                                             platform::memory_order_relaxed));  // 3
@@ -107,19 +107,19 @@ class counting_semaphore {
   }
 
   static constexpr std::ptrdiff_t checked(std::ptrdiff_t permits) {
-    return permits >= 0 && permits <= max() ? permits : fail_permits(permits);
+    return permits >= 0 && permits <= (max)() ? permits : fail_permits(permits);
   }
   [[noreturn]] static std::ptrdiff_t fail_permits(std::ptrdiff_t permits) {
     char message[120];
     std::snprintf(message, sizeof message, "%s: %td permits given, must be 0 to %td", kind(),
-                  permits, max());
+                  permits, (max)());
     platform::fail<std::invalid_argument>(message);
   }
   [[noreturn]] LOCKSTEP_NOINLINE void fail_release(std::ptrdiff_t count, std::ptrdiff_t there) {
     char message[160];
     std::snprintf(message, sizeof message,
                   "%s: release of %td permits by %s, but there are %td and at most %td may be",
-                  kind(), count, platform::label_of_this_thread().text, there, max());
+                  kind(), count, platform::label_of_this_thread().text, there, (max)());
     if (misuse::diagnosed) misuse::report(this, kind(), message);
     platform::fail<std::invalid_argument>(message);
   }

@@ -143,8 +143,8 @@ class partition {
     for (std::size_t rank = 0; rank < size(); ++rank) {
       const member_sample one = sample_of(rank);
       if (!is_sensible(one)) continue;
-      all.first_start = all.measured == 0 ? one.start : std::min(all.first_start, one.start);
-      all.longest = std::max(all.longest, time_of(one));
+      all.first_start = all.measured == 0 ? one.start : (std::min)(all.first_start, one.start);
+      all.longest = (std::max)(all.longest, time_of(one));
       all.iterations += static_cast<double>(one.iterations);
       all.speeds += speed_of(one);
       ++all.measured;
@@ -162,11 +162,12 @@ class partition {
     } else if (sensible || seen.iterations == 0) {
       // Who had nothing to do is trusted again bit by bit, or it would never get anything.
       const double speed = sensible ? speed_of(seen) : average;
-      of.speed += smoothing * (std::min(std::max(speed, of.speed / 2), of.speed * 2) - of.speed);
+      const double believed = (std::min)((std::max)(speed, of.speed / 2), of.speed * 2);
+      of.speed += smoothing * (believed - of.speed);
     }
     if (!sensible) return;
     const double late = static_cast<double>(seen.start - all.first_start);
-    of.lateness += smoothing * (std::min(late, all.longest) - of.lateness);
+    of.lateness += smoothing * ((std::min)(late, all.longest) - of.lateness);
   }
 
   /// Targets: speed * (end - lateness) iterations, with the end that makes their sum right. Where some are
@@ -178,8 +179,8 @@ class partition {
       set_targets(iterations, equal);
       double below = 0, above = 0;
       for (const member_state& one : members_) {
-        below += std::max(0.0, least_weight - one.target);
-        above += std::max(0.0, one.target - most_weight);
+        below += (std::max)(0.0, least_weight - one.target);
+        above += (std::max)(0.0, one.target - most_weight);
       }
       if (below <= 0 && above <= 0) return;
       for (member_state& one : members_) {
@@ -214,12 +215,12 @@ class partition {
   bool move() noexcept {
     double from_equal = 0, way = 0;
     for (const member_state& one : members_) {
-      from_equal = std::max(from_equal, std::fabs(one.target - 1));
+      from_equal = (std::max)(from_equal, std::fabs(one.target - 1));
     }
     const bool to_equal = from_equal <= near_equal;
     for (member_state& one : members_) {
       if (to_equal) one.target = 1;
-      way = std::max(way, std::fabs(one.target - one.weight));
+      way = (std::max)(way, std::fabs(one.target - one.weight));
     }
     if (way <= (to_equal ? 0 : noise)) return false;
     const double fraction = way > most_step ? most_step / way : 1;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The single header and the many in one unit, as when a library brings one and a program the other.
+#ifdef CONSUMER_SINGLE_FIRST
+#include <lockstep.hpp>
+#include <lockstep/sync/event.hpp>
+#else
+#include <lockstep/sync/event.hpp>
+#include <lockstep/team/schedule.hpp>
+#include <lockstep.hpp>
+#endif
+#include <lockstep/lockstep.hpp>
+#include <thread_synchronizer.h>
+
+#include <cstdio>
+
+int main() {
+  lockstep::team team(2);
+  lockstep::event event;
+  WaitNotifyEachOther alone(1);
+  alone.syncThreads(0);
+  team.run([&](lockstep::member& me) {
+    if (me.rank() == 0) event.notify();
+    if (me.rank() == 1) event.wait();
+  });
+  std::puts("ok");
+}
