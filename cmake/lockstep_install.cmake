@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Installs the headers, the CMake package and lockstep.pc; all of it may be moved afterwards.
+# Installs the headers, the CMake package and lockstep.pc; all of it may be moved afterwards, but for what has an
+# absolute place. A project that has this one as a part installs its own files only: see LOCKSTEP_INSTALL.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -19,9 +20,22 @@ write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 
-# lockstep.pc finds its prefix from its own place.
-file(RELATIVE_PATH lockstep_pc_to_prefix
-  ${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir} ${CMAKE_INSTALL_PREFIX})
+# lockstep.pc finds its prefix from its own place, unless that place is absolute and so says nothing of it.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_DATADIR}")
+  set(lockstep_pc_prefix "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH lockstep_pc_prefix
+    "${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir}" "${CMAKE_INSTALL_PREFIX}")
+  string(PREPEND lockstep_pc_prefix "\${pcfiledir}/")
+endif()
+if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  set(lockstep_pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
+else()
+  set(lockstep_pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+foreach(directory prefix includedir)
+  string(REPLACE " " "\\ " lockstep_pc_${directory} "${lockstep_pc_${directory}}")
+endforeach()
 configure_file(
   ${PROJECT_SOURCE_DIR}/cmake/lockstep.pc.in ${PROJECT_BINARY_DIR}/lockstep.pc @ONLY)
 

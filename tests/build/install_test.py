@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Is the installed library found and usable, also after it was moved?
+"""Is the library found and usable: installed, moved, staged, at absolute paths, as a part of another project?
 
 usage: install_test.py cmake build-directory compiler
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-CONSUMER = Path(__file__).with_name("consumer")
+HERE = Path(__file__).resolve().parent
+CONSUMER = HERE / "consumer"
+SOURCE = HERE.parents[1]
+LIBRARY_ONLY = [f"-DLOCKSTEP_BUILD_{part}=OFF" for part in ("TESTS", "EXAMPLES", "BENCH")]
 
 
 def run(*command, **environment):
@@ -20,37 +24,119 @@ def run(*command, **environment):
     subprocess.run([str(c) for c in command], check=True, env={**os.environ, **environment})
 
 
-def use_find_package(cmake, compiler, prefix, build):
-    run(cmake, "-G", "Ninja", "-S", CONSUMER, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
-        f"-DCMAKE_CXX_COMPILER={compiler}")
-    run(cmake, "--build", build)
-    run(build / "program")
+def expect(good, message):
+    if not good:
+        raise SystemExit(message)
 
 
-def use_pkg_config(compiler, prefix, scratch):
-    if not shutil.which("pkg-config"):
-        raise SystemExit("pkg-config is not installed")
-    path = next(prefix.rglob("lockstep.pc")).parent
-    asked = ["pkg-config", "--cflags", "--libs", "lockstep"]
-    flags = subprocess.run(asked, check=True, capture_output=True, text=True,
-                           env={**os.environ, "PKG_CONFIG_PATH": str(path)}).stdout.split()
-    if f"-I{prefix}" not in " ".join(flags):
-        raise SystemExit(f"pkg-config does not name {prefix}: {flags}")
-    program = scratch / "program"
-    run(compiler, "-std=c++11", *sorted(CONSUMER.glob("*.cpp")), *flags, "-o", program)
-    run(program)
+class Toolchain:
+    """CMake and the compiler under test; each project goes to a directory of its own."""
+
+    def __init__(self, cmake, compiler, scratch):
+        self.cmake, self.compiler, self.scratch = cmake, compiler, scratch
+
+    def configure(self, source, name, *options):
+        build = self.scratch / name
+        run(self.cmake, "-G", "Ninja", "-S", source, "-B", build,
+            f"-DCMAKE_CXX_COMPILER={self.compiler}", *options)
+        return build
+
+    def build(self, build):
+        run(self.cmake, "--build", build)
+
+    def install(self, build, prefix, **environment):
+        run(self.cmake, "--install", build, "--prefix", prefix, **environment)
+
+    def use_find_package(self, prefix, name, *options):
+        build = self.configure(CONSUMER, name, f"-DCMAKE_PREFIX_PATH={prefix}", *options)
+        self.build(build)
+        run(build / "program")
+
+    def use_pkg_config(self, prefix, include):
+        expect(shutil.which("pkg-config"), "pkg-config is not installed")
+        path = next(prefix.rglob("lockstep.pc")).parent
+        asked = ["pkg-config", "--cflags", "--libs", "lockstep"]
+        said = subprocess.run(asked, check=True, capture_output=True, text=True,
+                              env={**os.environ, "PKG_CONFIG_PATH": str(path)}).stdout
+        flags = shlex.split(said)
+        named = [Path(flag[2:]).resolve() for flag in flags if flag.startswith("-I")]
+        expect(named == [include], f"pkg-config names {named}, not {include}: {said}")
+        program = self.scratch / "program"
+        run(self.compiler, "-std=c++11", *sorted(CONSUMER.glob("*.cpp")), *flags, "-o", program)
+        run(program)
+
+
+def moved(tools, build):
+    """Installed, then moved to a path with a space in it."""
+    tools.install(build, tools.scratch / "first")
+    prefix = (tools.scratch / "first").rename(tools.scratch / "moved there")
+    expect((prefix / "include" / "thread_synchronizer.h").is_file(),
+           "include/thread_synchronizer.h is not installed")
+    tools.use_find_package(prefix, "moved-consumer")
+    tools.use_pkg_config(prefix, prefix / "include")
+
+
+def staged(tools, build):
+    """Installed for a prefix, but below DESTDIR, as packages are made."""
+    root = tools.scratch / "root"
+    tools.install(build, "/opt/ours", DESTDIR=str(root))
+    prefix = root / "opt" / "ours"
+    tools.use_pkg_config(prefix, prefix / "include")
+
+
+def other_versions_are_refused(tools):
+    """Before 1.0 each minor version is another library."""
+    prefix = tools.scratch / "moved there"
+    for version, good in (("0.1", True), ("0.1.0", True), ("0.0", False), ("0.2", False), ("1.0", False)):
+        build = tools.scratch / f"asks-{version}"
+        build.mkdir()
+        (build / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.22)\nproject(asks LANGUAGES CXX)\n"
+            f"find_package(lockstep {version} CONFIG QUIET)\n"
+            f"if(NOT lockstep_FOUND EQUAL {int(good)})\n  message(FATAL_ERROR wrong)\nendif()\n", encoding="utf-8")
+        tools.configure(build, f"asks-{version}/build", f"-DCMAKE_PREFIX_PATH={prefix}")
+
+
+def absolute_directories(tools):
+    """Headers, and then everything, at absolute paths away from the prefix."""
+    include = tools.scratch / "headers elsewhere"
+    build = tools.configure(SOURCE, "absolute", *LIBRARY_ONLY, f"-DCMAKE_INSTALL_INCLUDEDIR={include}")
+    prefix = tools.scratch / "prefix"
+    tools.install(build, prefix)
+    tools.use_find_package(prefix, "absolute-consumer")
+    tools.use_pkg_config(prefix, include)
+
+    prefix, data = tools.scratch / "prefix2", tools.scratch / "data"
+    build = tools.configure(SOURCE, "absolute2", *LIBRARY_ONLY, f"-DCMAKE_INSTALL_PREFIX={prefix}",
+                            f"-DCMAKE_INSTALL_DATADIR={data}")
+    run(tools.cmake, "--install", build)
+    tools.use_pkg_config(data, prefix / "include")
+    tools.use_find_package(prefix, "absolute2-consumer", f"-Dlockstep_DIR={data}/cmake/lockstep")
+
+
+def part_of_a_parent(tools):
+    """As a subdirectory: the parent finds what we need, and installs nothing of ours unless it asks for it."""
+    for name, options, found in (("parent", [], 0), ("parent that installs us", ["-DLOCKSTEP_INSTALL=ON"], 1)):
+        build = tools.configure(HERE / "parent", name, f"-DLOCKSTEP_SOURCE={SOURCE}",
+                                f"-DCONSUMER={CONSUMER}", *options)
+        tools.build(build)
+        run(build / "program")
+        prefix = tools.scratch / f"{name} prefix"
+        tools.install(build, prefix)
+        expect((prefix / "bin" / "program").is_file(), "the parent's program is not installed")
+        ours = [p for p in prefix.rglob("*") if p.is_file() and p.name != "program"]
+        expect(bool(ours) == bool(found), f"{name}: {len(ours)} files of ours are installed")
 
 
 def main(argv):
     cmake, build, compiler = argv[1:]
     with tempfile.TemporaryDirectory() as directory:
-        scratch = Path(directory).resolve()
-        run(cmake, "--install", build, "--prefix", scratch / "first")
-        prefix = (scratch / "first").rename(scratch / "moved")
-        if not (prefix / "include" / "thread_synchronizer.h").is_file():
-            raise SystemExit("include/thread_synchronizer.h is not installed")
-        use_find_package(cmake, compiler, prefix, scratch / "build")
-        use_pkg_config(compiler, prefix, scratch)
+        tools = Toolchain(cmake, compiler, Path(directory).resolve())
+        moved(tools, build)
+        staged(tools, build)
+        other_versions_are_refused(tools)
+        absolute_directories(tools)
+        part_of_a_parent(tools)
     return 0
 
 
