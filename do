@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The front door of lockstep. Each command installs what it lacks, configures, builds and runs.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"  # also through a symbolic link
 source scripts/install.sh
 export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$(getconf _NPROCESSORS_ONLN)}"
 
@@ -63,6 +63,10 @@ do_figures() {
 
 do_build() {
   local preset=${1:-dev}
+  if ! grep -qF "\"name\": \"$preset\"" CMakePresets.json; then
+    echo "./do build: CMakePresets.json has no preset '$preset'" >&2
+    return 2
+  fi
   need build program test model scripts
   case $preset in clang | tsan | asan-ubsan) need clang ;; esac
   build "$preset"
@@ -129,5 +133,5 @@ command=${1:-}
 case $command in
   demo | test | bench | figures | build | nightly | mutants | qemu | fuzz | coverage | check | format | single) shift && "do_$command" "$@" ;;
   "" | help | -h | --help) usage ;;
-  *) usage >&2 && exit 2 ;;
+  *) echo "./do: no command '$command'" >&2 && usage >&2 && exit 2 ;;
 esac

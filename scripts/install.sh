@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Sourced by ./do: 'need GROUP...' makes sure that the tools and libraries of the groups are there.
 #
-# With apt, missing packages are installed, asking nothing; where none is missing nothing is called
-# but dpkg-query, so that this works off-line. Without apt it says what is missing.
+# With apt, missing packages are installed, asking nothing. What dpkg does not know but is there all the same,
+# from whatever source, is not missing. Where nothing is, this works off-line. Without apt it says what is missing.
 
 # group, Debian package, and the program, <header> or /path that shows that it is there
 NEEDS='
@@ -91,11 +91,25 @@ packages_of() {  # group
   esac
 }
 
+# What shows that the package is there, or nothing.
+shown_by() { awk -v package="$1" '$2 == package { print $3 }' <<<"$NEEDS"; }
+
+there_without_apt() {  # group
+  case $1 in
+    clang) clang_sanitizes ;;
+    format) present clang-format-19 ;;
+    *) return 1 ;;
+  esac
+}
+
 need_from_apt() {
-  local group package missing=()
+  local group package shown missing=()
   for group in "$@"; do
+    if there_without_apt "$group"; then continue; fi
     for package in $(packages_of "$group"); do
-      installed "$package" || missing+=("$package")
+      installed "$package" && continue
+      shown=$(shown_by "$package")
+      [ -n "$shown" ] && present "$shown" || missing+=("$package")
     done
   done
   [ ${#missing[@]} -gt 0 ] || return 0
@@ -104,7 +118,7 @@ need_from_apt() {
   apt_get install --no-install-recommends "${missing[@]}"
 }
 
-# --- without apt ---
+# --- whoever brought it ---
 
 present() {
   case $1 in
@@ -122,6 +136,8 @@ clang_sanitizes() {
   rm -r "$scratch"
   return $status
 }
+
+# --- without apt ---
 
 need_from_elsewhere() {
   local group package shown missing=()
