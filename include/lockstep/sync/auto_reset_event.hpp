@@ -41,11 +41,10 @@
 
 namespace lockstep {
 
-class auto_reset_event {
+class auto_reset_event : misuse::watched<auto_reset_event> {
  public:
   explicit constexpr auto_reset_event(wait_policy policy = wait_policy()) noexcept
       : word_(0), policy_(policy) {}
-  ~auto_reset_event() { misuse::destroying(&word_, "lockstep::auto_reset_event"); }
   auto_reset_event(const auto_reset_event&) = delete;
   auto_reset_event& operator=(const auto_reset_event&) = delete;
 
@@ -83,6 +82,8 @@ class auto_reset_event {
   wait_policy policy() const noexcept { return policy_; }
 
  private:
+  friend class misuse::watched<auto_reset_event>;
+  static constexpr const char* kind = "lockstep::auto_reset_event";
   static constexpr std::uint32_t notified_ = 1, one_ = 2;
 
   /// What the wait engine looks at. Being ready is having taken: it is true once, and the engine ends

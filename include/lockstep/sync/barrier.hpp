@@ -49,6 +49,7 @@ class barrier {
                policy.when_crowded(participants > usable_cpus()), first_phase) {}
   barrier(const barrier&) = delete;
   barrier& operator=(const barrier&) = delete;
+  ~barrier() { misuse::destroying(&board_, "lockstep::barrier"); }
 
   std::size_t participants() const noexcept { return board_.readers(); }
   wait_policy policy() const noexcept { return board_.policy(); }
@@ -104,9 +105,9 @@ class barrier {
     return platform::checked_rank("lockstep::barrier", "participants", rank, participants());
   }
 
-  platform::line_gap before_;
-  platform::aligned_array<platform::padded<platform::wait_word>> arrived_{1};
   phase_board board_;
+  platform::aligned_array<platform::padded<platform::wait_word>> arrived_{1};
+  platform::line_gap after_;
 };
 
 }  // namespace lockstep

@@ -32,11 +32,12 @@
 
 #include "../platform/cache_line.hpp"
 #include "../platform/config.hpp"
-#include "../wait/wait_engine.hpp"
+#include "../wait/misuse.hpp"
+#include "../wait/word_waiter.hpp"
 
 namespace lockstep {
 
-class event {
+class event : misuse::watched<event> {
  public:
   /// Tests pass `first_count` to start next to wrap-around.
   explicit constexpr event(wait_policy policy = wait_policy(),
@@ -68,7 +69,7 @@ class event {
   wait_status wait_until(deadline until) {
     state now{*this};
     const bool in_time =
-        wait_engine::wait(now, policy_, history_, until, wait_engine::single_yield_time);
+        wait_watched(now, this, policy_, history_, until, wait_engine::single_yield_time);
     if (now.announced) word_.fetch_and(~sleeping_, platform::memory_order_relaxed);  // 5
     if (!in_time) return wait_status::timed_out;
     if (terminated()) return wait_status::terminated;
@@ -85,7 +86,9 @@ class event {
   }
 
  private:
+  friend class misuse::watched<event>;
   static constexpr std::uint32_t sleeping_ = 1, terminated_ = 2, one_ = 4;
+  static constexpr const char* kind = "lockstep::event";
 
   /// What the wait engine looks at.
   struct state {

@@ -29,6 +29,7 @@ class fan_in {
                policy.when_crowded(notifiers + 1 > usable_cpus()), first_phase) {}
   fan_in(const fan_in&) = delete;
   fan_in& operator=(const fan_in&) = delete;
+  ~fan_in() { misuse::destroying(&board_, "lockstep::fan_in"); }
 
   std::size_t notifiers() const noexcept { return board_.writers(); }
 

@@ -28,6 +28,7 @@ class fan_out {
                policy.when_crowded(waiters + 1 > usable_cpus()), first_phase) {}
   fan_out(const fan_out&) = delete;
   fan_out& operator=(const fan_out&) = delete;
+  ~fan_out() { misuse::destroying(&board_, "lockstep::fan_out"); }
 
   std::size_t waiters() const noexcept { return board_.readers(); }
 

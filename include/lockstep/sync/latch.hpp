@@ -37,14 +37,13 @@
 
 namespace lockstep {
 
-class latch {
+class latch : misuse::watched<latch> {
  public:
   static constexpr std::ptrdiff_t(max)() noexcept { return 0x7FFFFFFF; }
 
   /// Open from the start if expected is 0. Fails if it is negative or above max().
   explicit constexpr latch(std::ptrdiff_t expected, wait_policy policy = wait_policy())
       : word_(checked(expected) * one_), policy_(policy) {}
-  ~latch() { misuse::destroying(&word_, "lockstep::latch"); }
   latch(const latch&) = delete;
   latch& operator=(const latch&) = delete;
 
@@ -84,6 +83,8 @@ class latch {
   wait_policy policy() const noexcept { return policy_; }
 
  private:
+  friend class misuse::watched<latch>;
+  static constexpr const char* kind = "lockstep::latch";
   static constexpr std::uint32_t one_ = 2;
   using waiter = word_waiter<bool (*)(std::uint32_t)>;
 

@@ -44,13 +44,12 @@
 
 namespace lockstep {
 
-class manual_reset_event {
+class manual_reset_event : misuse::watched<manual_reset_event> {
  public:
   /// Closed. Tests pass `first_reset` to start next to wrap-around.
   explicit constexpr manual_reset_event(wait_policy policy = wait_policy(),
                                         std::uint32_t first_reset = 0) noexcept
       : word_(first_reset * one_), policy_(policy) {}
-  ~manual_reset_event() { misuse::destroying(&word_, "lockstep::manual_reset_event"); }
   manual_reset_event(const manual_reset_event&) = delete;
   manual_reset_event& operator=(const manual_reset_event&) = delete;
 
@@ -103,6 +102,8 @@ class manual_reset_event {
   wait_policy policy() const noexcept { return policy_; }
 
  private:
+  friend class misuse::watched<manual_reset_event>;
+  static constexpr const char* kind = "lockstep::manual_reset_event";
   static constexpr std::uint32_t sleeping_ = 1, open_ = 2, one_ = 4;
 
   platform::wait_word word_;

@@ -7,7 +7,8 @@
 // slow one, and a writer may run ahead without losing a notification.
 //
 // What happens before an advance happens before the return of every wait that needs it.
-// Lifetime: guaranteed by structure: destroy only after every call on the board has returned.
+// Lifetime: guaranteed by structure: destroy only after every call on the board has returned. Waiters are
+// registered under the board's address: so the board comes first in its object, whose destructor asks.
 //
 // Invariants
 //   B1  A phase only ever grows by one, by its writer; differences are taken modulo 2^32, so that a
@@ -43,7 +44,7 @@
 
 #include "../platform/cache_line.hpp"
 #include "../wait/sleeper_mark.hpp"
-#include "../wait/wait_engine.hpp"
+#include "../wait/word_waiter.hpp"
 
 namespace lockstep {
 
@@ -85,7 +86,8 @@ class basic_phase_board {
     for (std::size_t i = 0, writer = first; i < count; ++i, ++writer) {
       if (writer >= writers()) writer = 0;
       phase_reached condition{*this, writer, target};
-      if (!wait_engine::wait(condition, policy_, self.history, until))
+      if (!wait_watched(condition, this, policy_, self.history, until,
+                        wait_engine::shared_yield_time))
         return wait_status::timed_out;
     }
     if (terminated()) return wait_status::terminated;

@@ -31,6 +31,7 @@ class rendezvous {
                policy.when_crowded(notifiers + waiters > usable_cpus()), first_phase) {}
   rendezvous(const rendezvous&) = delete;
   rendezvous& operator=(const rendezvous&) = delete;
+  ~rendezvous() { misuse::destroying(&board_, "lockstep::rendezvous"); }
 
   std::size_t notifiers() const noexcept { return board_.writers(); }
   std::size_t waiters() const noexcept { return board_.readers(); }

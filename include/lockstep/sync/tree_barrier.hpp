@@ -132,10 +132,12 @@ class tree_barrier {
   /// Fails if participants is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
   explicit tree_barrier(std::size_t participants, wait_policy policy = wait_policy(),
                         std::uint32_t first_phase = 0)
-      : tree_(platform::checked_count("lockstep::tree_barrier", "participants", participants)),
-        board_(1, participants, policy.when_crowded(participants > usable_cpus()), first_phase) {}
+      : board_(1, platform::checked_count("lockstep::tree_barrier", "participants", participants),
+               policy.when_crowded(participants > usable_cpus()), first_phase),
+        tree_(participants) {}
   tree_barrier(const tree_barrier&) = delete;
   tree_barrier& operator=(const tree_barrier&) = delete;
+  ~tree_barrier() { misuse::destroying(&board_, "lockstep::tree_barrier"); }
 
   std::size_t participants() const noexcept { return board_.readers(); }
   wait_policy policy() const noexcept { return board_.policy(); }
@@ -180,8 +182,8 @@ class tree_barrier {
     return platform::checked_rank("lockstep::tree_barrier", "participants", rank, participants());
   }
 
-  arrival_tree tree_;
   phase_board board_;
+  arrival_tree tree_;
 };
 
 }  // namespace lockstep

@@ -22,6 +22,7 @@
 
 #include "../platform/at_fork.hpp"
 #include "../platform/config.hpp"
+#include "../platform/static_storage.hpp"
 #include "../platform/system.hpp"
 #include "../platform/this_thread.hpp"
 
@@ -192,11 +193,13 @@ class waiting_scope {
   const void* object_;
 };
 
-/// In the destructor of `object`.
+/// In the destructor of `object`. A thread may wait on an object of static storage when the program ends, if
+/// nobody joins it: it ends with the program, and never finds the object gone.
 inline void destroying(const void* object, const char* kind) {
   if (!diagnosed) return;
   const platform::thread_label waiter = registry::find(object, registry::role::waiter);
-  if (waiter.number != 0) report_two(object, kind, "destroyed", "there waits on it", waiter);
+  if (waiter.number == 0 || platform::is_static(object)) return;
+  report_two(object, kind, "destroyed", "there waits on it", waiter);
 }
 
 /// As destroying(), of an object that can be owned.
@@ -208,6 +211,18 @@ inline void destroying_lock(const void* object, const char* kind) {
   const platform::thread_label reader = registry::find(object, registry::role::reader);
   if (reader.number != 0) report_two(object, kind, "destroyed", "it is held by", reader);
 }
+
+/// A base for objects of one word, registered under their own address: its destructor calls destroying().
+/// Where nothing is diagnosed it is trivial, so that objects of static storage need no guard and no call
+/// at exit. It has no members in either build.
+template <class Object, bool Diagnosed = diagnosed>
+class watched {
+ protected:
+  constexpr watched() noexcept = default;
+  ~watched() { destroying(this, Object::kind); }
+};
+template <class Object>
+class watched<Object, false> {};
 
 }  // namespace misuse
 }  // namespace lockstep

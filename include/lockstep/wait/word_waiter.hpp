@@ -79,6 +79,16 @@ LOCKSTEP_NOINLINE bool wait_registered(Waitable& what, const void* object, wait_
   return wait_engine::wait(what, policy, this_thread_history(), until, yield_time);
 }
 
+/// As wait_engine::wait, but registered where misuse is diagnosed; elsewhere the same code.
+template <class Waitable>
+bool wait_watched(Waitable& what, const void* object, wait_policy policy, wait_history& history,
+                  deadline until, std::uint64_t yield_time) {
+  if (!misuse::diagnosed) return wait_engine::wait(what, policy, history, until, yield_time);
+  if (what.ready()) return true;
+  const misuse::waiting_scope waiting(object);
+  return wait_engine::wait(what, policy, history, until, yield_time);
+}
+
 /// Waits until done(word); false if `until` came first. Requires: the word is the first member of its
 /// object, under whose address the waiter is registered (misuse.hpp).
 template <class Done>
