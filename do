@@ -34,6 +34,11 @@ build() {  # preset, targets...
   configure "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 
+# For commands that take no arguments: a word too many is a mistake, not to be passed over.
+no_arguments() {
+  [ $# -eq 1 ] || { echo "./do $1: takes no arguments, not '$2'" >&2 && exit 2; }
+}
+
 do_demo() {
   need build program scripts
   build release jacobi filter5x5 bench.seed000
@@ -63,6 +68,7 @@ do_figures() {
 
 do_build() {
   local preset=${1:-dev}
+  [ $# -le 1 ] || no_arguments "build $preset" "$2"
   if ! grep -qF "\"name\": \"$preset\"" CMakePresets.json; then
     echo "./do build: CMakePresets.json has no preset '$preset'" >&2
     return 2
@@ -91,6 +97,7 @@ do_qemu() {
 }
 
 do_fuzz() {
+  scripts/fuzz.sh --check "$@"
   need build program test scripts clang
   scripts/fuzz.sh "$@"
 }
@@ -131,7 +138,8 @@ do_test() {
 
 command=${1:-}
 case $command in
-  demo | test | bench | figures | build | nightly | mutants | qemu | fuzz | coverage | check | format | single) shift && "do_$command" "$@" ;;
+  demo | test | coverage | check | format | single) no_arguments "$@" && "do_$command" ;;
+  bench | figures | build | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
   "" | help | -h | --help) usage ;;
   *) echo "./do: no command '$command'" >&2 && usage >&2 && exit 2 ;;
 esac

@@ -4,6 +4,7 @@
 #
 #   scripts/fuzz.sh [SECONDS [READER...]]   each reader for so long (default 60), or those named
 #   scripts/fuzz.sh merge [READER...]       makes the corpus in the repository anew from what was found
+#   scripts/fuzz.sh --check ...             says whether the arguments are good, and does nothing
 #
 # What is found grows in build/fuzz/corpus and helps the next run. An input that breaks something stays in
 # build/fuzz/findings: mend the reader, then keep the input in tests/fuzz/corpus/<reader>.
@@ -67,10 +68,21 @@ merge() {  # reader
 }
 
 main() {
+  local only_check=false
+  [ "${1:-}" != --check ] || { only_check=true && shift; }
   local command=${1:-60} failed=0 reader
   shift || true
   [ $# -gt 0 ] || mapfile -t selected < <(readers)
   [ $# -eq 0 ] || selected=("$@")
+  # libFuzzer takes a word for 0 seconds, and those for ever.
+  if ! [[ $command =~ ^([1-9][0-9]*|merge)$ ]]; then
+    echo "fuzz: '$command' is neither a number of seconds above 0 nor 'merge'" >&2
+    return 2
+  fi
+  for reader in "${selected[@]}"; do
+    readers | grep -qx -- "$reader" || { echo "fuzz: no reader '$reader'; there are:" $(readers) >&2 && return 2; }
+  done
+  ! $only_check || return 0
   build_fuzzers
   for reader in "${selected[@]}"; do
     if [ "$command" = merge ]; then merge "$reader"; else fuzz "$reader" "$command" || failed=1; fi

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace examples {
@@ -17,5 +18,13 @@ struct image {
 
   [[nodiscard]] std::size_t row_samples() const { return width * channels; }
 };
+
+/// The most samples of a picture that is read, with the border of 2 pixels around it. The program holds some
+/// 24 bytes for each of them: three filters have each a float and a result. So these are 2.4 GB, and a file
+/// that announces more cannot take the machine's memory; compressed, an empty one has a thousandth of its size.
+constexpr std::uint64_t most_samples = 100'000'000;
+
+/// Empty, or a message that names size and limit, if such a picture is larger than that.
+[[nodiscard]] std::string why_too_large(std::uint64_t width, std::uint64_t height, std::uint64_t channels);
 
 }  // namespace examples

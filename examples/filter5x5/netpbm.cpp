@@ -111,6 +111,11 @@ netpbm_header read_header(word_reader& words) {
   return header;
 }
 
+void check_size(const word_reader& words, const image& picture) {
+  const std::string too_large = why_too_large(picture.width, picture.height, picture.channels);
+  if (!too_large.empty()) throw words.error(too_large);
+}
+
 void read_text_samples(word_reader& words, netpbm_header& header) {
   image& picture = header.picture;
   // A sample takes a digit and a space, the last one a digit.
@@ -121,6 +126,7 @@ void read_text_samples(word_reader& words, netpbm_header& header) {
                     " follow",
                     header.samples, words.rest().size()));
   }
+  check_size(words, picture);
   picture.samples.reserve(static_cast<std::size_t>(header.samples));
   for (std::uint64_t i = 0; i < header.samples; ++i) {
     const std::uint32_t sample = words.next_number(false, "sample", 0, picture.max_value);
@@ -150,6 +156,7 @@ void read_binary_samples(word_reader& words, netpbm_header& header) {
   if (raster.size() > count * width) {
     throw words.error_at(words.position() + count * width, "data after the last sample");
   }
+  check_size(words, picture);
   picture.samples.reserve(count);
   for (std::size_t i = 0; i < raster.size(); i += width) {
     const std::uint32_t first = byte_at(raster, i);

@@ -68,7 +68,13 @@ png_chunk chunk_at(std::string_view bytes, std::string_view name, std::size_t of
   return {offset, kind, bytes.substr(offset + 8, length)};
 }
 
-/// Width and height are positive, and the file is long enough to hold them.
+/// Samples of a pixel that are kept, by its colour type: grey or colour, without alpha.
+std::uint64_t kept_channels(std::string_view header) {
+  const bool is_grey = header[9] == 0 || header[9] == 4;
+  return is_grey ? 1 : 3;
+}
+
+/// Width and height are positive, they are not above the limit, and the file is long enough to hold them.
 void check_header(const png_chunk& header, std::string_view bytes, std::string_view name) {
   if (header.kind != "IHDR" || header.data.size() != 13) {
     throw error_at_byte(name, header.offset, "the first chunk is no IHDR of 13 bytes");
@@ -87,16 +93,34 @@ void check_header(const png_chunk& header, std::string_view bytes, std::string_v
         name, header.offset + 8,
         fmt::format("{} x {} pixels cannot stand in {} bytes", width, height, bytes.size()));
   }
+  const std::string too_large = why_too_large(width, height, kept_channels(header.data));
+  if (!too_large.empty()) throw error_at_byte(name, header.offset + 8, too_large);
+}
+
+/// Stops files whose data unpack to far more than the picture that they announce. Packed they take hardly more
+/// than unpacked, which is a bit to eight bytes a pixel; twice that is for rows of seven passes.
+void check_pixel_bytes(const png_chunk& header, std::uint64_t packed, std::size_t pixels,
+                       std::string_view name) {
+  const std::uint64_t width = word_at(header.data, 0);
+  const std::uint64_t height = word_at(header.data, 4);
+  const std::uint64_t most = 2 * (width * 8 + 1) * height + 65536;
+  if (packed <= most) return;
+  throw error_at_byte(
+      name, pixels,
+      fmt::format("{} bytes of data are too many for {} x {} pixels", packed, width, height));
 }
 
 /// Walks over all chunks; returns the offset of the pixels.
 std::size_t check_chunks(std::string_view bytes, std::string_view name) {
   png_chunk chunk = chunk_at(bytes, name, signature.size());
   check_header(chunk, bytes, name);
+  const png_chunk header = chunk;
   std::size_t pixels = 0;
+  std::uint64_t packed = 0;
   while (chunk.kind != "IEND") {
     chunk = chunk_at(bytes, name, chunk.end());
     if (chunk.kind == "IDAT" && pixels == 0) pixels = chunk.offset;
+    if (chunk.kind == "IDAT") packed += chunk.data.size();
     // Legal, but stb hands a null pointer to memcpy.
     if (chunk.kind == "IDAT" && chunk.data.empty()) {
       throw error_at_byte(name, chunk.offset, "an IDAT chunk without data is not supported");
@@ -104,6 +128,7 @@ std::size_t check_chunks(std::string_view bytes, std::string_view name) {
   }
   if (chunk.end() != bytes.size()) throw error_at_byte(name, chunk.end(), "data after the picture");
   if (pixels == 0) throw error_at_byte(name, chunk.offset, "no pixels before the end");
+  check_pixel_bytes(header, packed, pixels, name);
   return pixels;
 }
 

@@ -27,7 +27,7 @@ input_error file_error(std::string_view path, std::string_view action, std::erro
 
 std::error_code last_error() { return {errno, std::generic_category()}; }
 
-std::size_t size_of_regular_file(const std::string& path) {
+std::size_t size_of_regular_file(const std::string& path, std::uint64_t most) {
   std::error_code failure;
   const std::filesystem::file_status status = std::filesystem::status(path, failure);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
@@ -35,16 +35,16 @@ std::size_t size_of_regular_file(const std::string& path) {
   }
   const std::uintmax_t size = std::filesystem::file_size(path, failure);
   if (failure) throw file_error(path, "read", failure);
-  if (size > std::numeric_limits<std::size_t>::max()) {
-    throw input_error(fmt::format("{}: too large for this machine", path));
+  if (size > most || size > std::numeric_limits<std::size_t>::max()) {
+    throw input_error(fmt::format("{}: too large: {} bytes, files of up to {} are read", path, size, most));
   }
   return static_cast<std::size_t>(size);
 }
 
 }  // namespace
 
-std::string read_file(const std::string& path) {
-  std::string bytes(size_of_regular_file(path), '\0');
+std::string read_file(const std::string& path, std::uint64_t most) {
+  std::string bytes(size_of_regular_file(path, most), '\0');
   const file_handle file(std::fopen(path.c_str(), "rb"));
   if (!file) throw file_error(path, "read", last_error());
   const std::size_t count = std::fread(bytes.data(), 1, bytes.size(), file.get());

@@ -2,6 +2,7 @@
 // examples/support/files.hpp -- whole files in; all or nothing out
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <initializer_list>
 #include <string>
@@ -9,8 +10,10 @@
 
 namespace examples {
 
-/// The bytes of a regular file; throws input_error.
-[[nodiscard]] std::string read_file(const std::string& path);
+/// The bytes of a regular file; throws input_error, also if there are more than `most`: a sparse file may have
+/// any size.
+[[nodiscard]] std::string read_file(const std::string& path,
+                                    std::uint64_t most = std::uint64_t{8} << 30);
 
 /// A file that appears under its name complete or not at all: the bytes go to a temporary file
 /// beside it, which commit_all() renames and the destructor otherwise removes.

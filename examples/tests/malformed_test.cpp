@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <regex>
 #include <set>
@@ -208,6 +209,25 @@ TEST(malformed, a_bad_argument_of_filter5x5_is_refused_by_its_name) {
   };
   for (const auto& [arguments, message] : cases) {
     expect_refusal(FILTER_PROGRAM, arguments, "pgm", "^error: .*" + message);
+  }
+}
+
+// It takes no room on the disk, and would take all memory.
+TEST(malformed, a_sparse_file_of_any_size_is_refused_by_its_size) {
+  const scratch_directory scratch;
+  const std::string sparse = scratch.path("sparse");
+  std::FILE* const file = std::fopen(sparse.c_str(), "wb");
+  ASSERT_NE(file, nullptr);
+  std::fclose(file);
+  std::error_code failure;
+  std::filesystem::resize_file(sparse, std::uintmax_t{1} << 40, failure);
+  if (failure) GTEST_SKIP() << "no sparse files here: " << failure.message();
+  for (const auto& [program, option] :
+       {std::pair{JACOBI_PROGRAM, "--matrix"}, std::pair{FILTER_PROGRAM, "--input"}}) {
+    const program_run refused = run(program, {option, sparse}, scratch);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_TRUE(std::regex_search(refused.err, std::regex("sparse: too large: 1099511627776 bytes")))
+        << refused.err;
   }
 }
 

@@ -60,6 +60,8 @@ TEST(output_file, appears_complete_at_commit_and_not_before) {
     EXPECT_EQ(scratch.names(), std::vector<std::string>{"out"});
   }
   EXPECT_EQ(read_file(scratch.path("out")), "second");
+  EXPECT_EQ(read_file(scratch.path("out"), 6), "second");
+  EXPECT_THROW(static_cast<void>(read_file(scratch.path("out"), 5)), input_error);
 }
 
 TEST(output_file, leaves_nothing_without_commit) {

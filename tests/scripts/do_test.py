@@ -42,6 +42,14 @@ class Do(unittest.TestCase):
         self.assertIn("usage: ./do", self.run_do(ROOT / "do", "unheard-of", status=2))
         self.assertIn("unheard-of", self.run_do(ROOT / "do", "unheard-of", status=2))
 
+    def test_a_word_too_many_is_refused(self):
+        for command in (["check", "more"], ["build", "dev", "more"], ["single", "more"]):
+            self.assertIn("more", self.run_do(ROOT / "do", *command, status=2))
+
+    def test_bad_times_and_readers_of_fuzz_are_refused(self):
+        for arguments in (["x"], ["0"], ["-1"], ["1.5"], ["5", "nobody"], ["merge", "nobody"]):
+            self.assertIn(f"'{arguments[-1]}'", self.run_do(ROOT / "do", "fuzz", *arguments, status=2))
+
     def test_an_unknown_preset_is_refused_before_anything_is_installed(self):
         self.assertIn("unheard-of", self.run_do(ROOT / "do", "build", "unheard-of", status=2))
 
