@@ -81,8 +81,7 @@ class handshake {
 ///       the loser's last.
 class notifier_places {
  public:
-  explicit notifier_places(int count)
-      : returns_(0), places_(static_cast<std::size_t>(count)) {}
+  explicit notifier_places(int count) : returns_(0), places_(static_cast<std::size_t>(count)) {}
 
   /// One notification of the calling thread.
   template <class Waiting, class Going>

@@ -25,6 +25,7 @@ struct image {
 constexpr std::uint64_t most_samples = 100'000'000;
 
 /// Empty, or a message that names size and limit, if such a picture is larger than that.
-[[nodiscard]] std::string why_too_large(std::uint64_t width, std::uint64_t height, std::uint64_t channels);
+[[nodiscard]] std::string why_too_large(std::uint64_t width, std::uint64_t height,
+                                        std::uint64_t channels);
 
 }  // namespace examples

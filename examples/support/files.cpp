@@ -36,7 +36,8 @@ std::size_t size_of_regular_file(const std::string& path, std::uint64_t most) {
   const std::uintmax_t size = std::filesystem::file_size(path, failure);
   if (failure) throw file_error(path, "read", failure);
   if (size > most || size > std::numeric_limits<std::size_t>::max()) {
-    throw input_error(fmt::format("{}: too large: {} bytes, files of up to {} are read", path, size, most));
+    throw input_error(
+        fmt::format("{}: too large: {} bytes, files of up to {} are read", path, size, most));
   }
   return static_cast<std::size_t>(size);
 }

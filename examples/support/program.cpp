@@ -46,16 +46,19 @@ exit_status report(std::string_view message) {
   return exit_status::bad_input;
 }
 
+/// A full disk may show only when the last buffer is written.
+exit_status flushed(exit_status status) {
+  return std::fflush(stdout) == 0 ? status : report("cannot write to standard output");
+}
+
 exit_status run_checked(CLI::App& app, int argc, char** argv,
                         const std::function<exit_status()>& body) {
   try {
     app.parse(argc, argv);
-    const exit_status status = body();
-    if (std::fflush(stdout) != 0) return report("cannot write to standard output");
-    return status;
+    return flushed(body());
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", app.help());
-    return exit_status::success;
+    return flushed(exit_status::success);
   } catch (const std::bad_alloc&) {
     return report("out of memory");
   } catch (const std::exception& failure) {

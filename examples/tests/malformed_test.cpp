@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <regex>
 #include <set>
@@ -226,7 +227,8 @@ TEST(malformed, a_sparse_file_of_any_size_is_refused_by_its_size) {
        {std::pair{JACOBI_PROGRAM, "--matrix"}, std::pair{FILTER_PROGRAM, "--input"}}) {
     const program_run refused = run(program, {option, sparse}, scratch);
     EXPECT_EQ(refused.status, 2);
-    EXPECT_TRUE(std::regex_search(refused.err, std::regex("sparse: too large: 1099511627776 bytes")))
+    EXPECT_TRUE(
+        std::regex_search(refused.err, std::regex("sparse: too large: 1099511627776 bytes")))
         << refused.err;
   }
 }
@@ -256,6 +258,14 @@ TEST(malformed, an_output_that_cannot_be_written_is_refused_and_the_other_one_is
   refuse(scratch.path("x.mtx"), scratch.path("absent/record.json"));
   refuse(scratch.path("same"), scratch.path("same"));
   refuse(scratch.path("x.mtx"), "/dev/null");
+}
+
+TEST(malformed, a_standard_output_that_is_full_is_reported) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no device that is always full";
+  for (const std::string program : {JACOBI_PROGRAM, FILTER_PROGRAM}) {
+    const std::string command = "'" + program + "' --help >/dev/full 2>/dev/null";
+    EXPECT_NE(std::system(command.c_str()), 0) << command;
+  }
 }
 
 TEST(malformed, a_file_from_an_earlier_run_survives_a_refused_one) {

@@ -123,8 +123,8 @@ std::string png_chunk(const std::string& kind, const std::string& data) {
 /// As small as a file that announces so many pixels of 8 bit can be. What would be unpacked is not there.
 std::string announced_png(std::uint32_t width, std::uint32_t height, char colour_type,
                           std::size_t packed) {
-  const std::string header = big_endian(width) + big_endian(height) +
-                             std::string{8, colour_type, 0, 0, 0};
+  const std::string header =
+      big_endian(width) + big_endian(height) + std::string{8, colour_type, 0, 0, 0};
   return std::string("\x89PNG\r\n\x1a\n", 8) + png_chunk("IHDR", header) +
          png_chunk("IDAT", std::string(packed, '\0')) + png_chunk("IEND", "");
 }
@@ -134,9 +134,10 @@ TEST(png, a_picture_above_the_limit_is_refused_with_its_size_and_the_limit) {
   EXPECT_EQ(refusal(parse_png, announced_png(20'000, 20'000, 0, 390'000)),
             "input: byte 16: too large: 20000 x 20000 pixels, grey; with a border of 2 around them "
             "up to 100000000 samples are read");
-  EXPECT_EQ(refusal(parse_png, announced_png(6'000, 6'000, 2, 40'000)),
-            "input: byte 16: too large: 6000 x 6000 pixels, 3 samples each; with a border of 2 around "
-            "them up to 100000000 samples are read");
+  EXPECT_EQ(
+      refusal(parse_png, announced_png(6'000, 6'000, 2, 40'000)),
+      "input: byte 16: too large: 6000 x 6000 pixels, 3 samples each; with a border of 2 around "
+      "them up to 100000000 samples are read");
   // Within the limit by themselves, but not with their borders.
   for (const auto& [width, height] : {std::pair{30'000'000u, 1u}, std::pair{1u, 30'000'000u}}) {
     const std::string message = refusal(parse_png, announced_png(width, height, 0, 30'000));

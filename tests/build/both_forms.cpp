@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 // The single header and the many in one unit, as when a library brings one and a program the other.
+// Blank lines keep the order.
 #ifdef CONSUMER_SINGLE_FIRST
 #include <lockstep.hpp>
+
 #include <lockstep/sync/event.hpp>
 #else
 #include <lockstep/sync/event.hpp>
 #include <lockstep/team/schedule.hpp>
+
 #include <lockstep.hpp>
 #endif
-#include <lockstep/lockstep.hpp>
+
 #include <thread_synchronizer.h>
+#include <lockstep/lockstep.hpp>
 
 #include <cstdio>
 

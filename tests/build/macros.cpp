@@ -84,7 +84,7 @@
 #define major(x) ((x) >> 8)
 #define minor(x) ((x) & 255)
 #define B0 0
-#define howmany(x, y) (((x) + ((y)-1)) / (y))
+#define howmany(x, y) (((x) + ((y) - 1)) / (y))
 #define roundup(x, y) (x)
 #define check(x) (x)
 #define verify(x) (x)
@@ -108,8 +108,8 @@
 #ifdef CONSUMER_SINGLE_HEADER
 #include <lockstep.hpp>
 #else
-#include <lockstep/lockstep.hpp>
 #include <thread_synchronizer.h>
+#include <lockstep/lockstep.hpp>
 #endif
 
 int main() {
@@ -119,8 +119,8 @@ int main() {
               (lockstep::split_barrier<>::max)() > 0 && permits.try_acquire() && open.try_wait();
   lockstep::team team(2);
   std::vector<int> values(100, 1);
-  team.parallel_for(0, values.size(), [&](std::size_t i) { values[i] += 1; },
-                    lockstep::dynamic_schedule(8));
+  team.parallel_for(
+      0, values.size(), [&](std::size_t i) { values[i] += 1; }, lockstep::dynamic_schedule(8));
   good = good && std::accumulate(values.begin(), values.end(), 0) == 200;
   std::puts(good ? "ok" : "wrong result");
   return good ? 0 : 1;

@@ -25,8 +25,10 @@ using lockstep::test::watched_thread;
 
 // The diagnosis costs no room, and where it is off not even a destructor.
 constexpr bool trivial = !lockstep::misuse::diagnosed;
-static_assert(std::is_trivially_destructible_v<lockstep::event> == trivial && sizeof(lockstep::event) == 16);
-static_assert(std::is_trivially_destructible_v<lockstep::latch> == trivial && sizeof(lockstep::latch) == 8);
+static_assert(std::is_trivially_destructible_v<lockstep::event> == trivial &&
+              sizeof(lockstep::event) == 16);
+static_assert(std::is_trivially_destructible_v<lockstep::latch> == trivial &&
+              sizeof(lockstep::latch) == 8);
 static_assert(std::is_trivially_destructible_v<lockstep::auto_reset_event> == trivial);
 static_assert(std::is_trivially_destructible_v<lockstep::manual_reset_event> == trivial);
 [[maybe_unused]] constinit lockstep::event constant_event;
@@ -60,51 +62,69 @@ class destroying : public testing::Test {
         }
       });
     };
-    EXPECT_DEATH(destroy(), kind + " at 0x.*: destroyed by thread [0-9]+ 'alice', but there waits on it "
-                                   "thread [0-9]+ 'bob'");
+    EXPECT_DEATH(destroy(),
+                 kind +
+                     " at 0x.*: destroyed by thread [0-9]+ 'alice', but there waits on it "
+                     "thread [0-9]+ 'bob'");
   }
 };
 
 TEST_F(destroying, objects_of_one_word_while_somebody_waits_is_said) {
-  is_said("lockstep::event", [] { return std::make_unique<lockstep::event>(); },
-          [](lockstep::event& each) { each.wait(); });
-  is_said("lockstep::manual_reset_event", [] { return std::make_unique<lockstep::manual_reset_event>(); },
-          [](lockstep::manual_reset_event& each) { each.wait(); });
-  is_said("lockstep::auto_reset_event", [] { return std::make_unique<lockstep::auto_reset_event>(); },
-          [](lockstep::auto_reset_event& each) { each.wait(); });
-  is_said("lockstep::latch", [] { return std::make_unique<lockstep::latch>(1); },
-          [](lockstep::latch& each) { each.wait(); });
-  is_said("lockstep::eventual", [] { return std::make_unique<lockstep::eventual<int>>(); },
-          [](lockstep::eventual<int>& each) { each.wait(); });
+  is_said(
+      "lockstep::event", [] { return std::make_unique<lockstep::event>(); },
+      [](lockstep::event& each) { each.wait(); });
+  is_said(
+      "lockstep::manual_reset_event",
+      [] { return std::make_unique<lockstep::manual_reset_event>(); },
+      [](lockstep::manual_reset_event& each) { each.wait(); });
+  is_said(
+      "lockstep::auto_reset_event", [] { return std::make_unique<lockstep::auto_reset_event>(); },
+      [](lockstep::auto_reset_event& each) { each.wait(); });
+  is_said(
+      "lockstep::latch", [] { return std::make_unique<lockstep::latch>(1); },
+      [](lockstep::latch& each) { each.wait(); });
+  is_said(
+      "lockstep::eventual", [] { return std::make_unique<lockstep::eventual<int>>(); },
+      [](lockstep::eventual<int>& each) { each.wait(); });
 }
 
 TEST_F(destroying, the_fans_and_the_rendezvous_while_somebody_waits_is_said) {
-  is_said("lockstep::fan_out", [] { return std::make_unique<lockstep::fan_out>(3); },
-          [](lockstep::fan_out& each) { each.wait(2); });
-  is_said("lockstep::fan_in", [] { return std::make_unique<lockstep::fan_in>(3); },
-          [](lockstep::fan_in& each) { each.wait(); });
-  is_said("lockstep::rendezvous", [] { return std::make_unique<lockstep::rendezvous>(2, 2); },
-          [](lockstep::rendezvous& each) { each.wait(1); });
+  is_said(
+      "lockstep::fan_out", [] { return std::make_unique<lockstep::fan_out>(3); },
+      [](lockstep::fan_out& each) { each.wait(2); });
+  is_said(
+      "lockstep::fan_in", [] { return std::make_unique<lockstep::fan_in>(3); },
+      [](lockstep::fan_in& each) { each.wait(); });
+  is_said(
+      "lockstep::rendezvous", [] { return std::make_unique<lockstep::rendezvous>(2, 2); },
+      [](lockstep::rendezvous& each) { each.wait(1); });
 }
 
 TEST_F(destroying, the_barriers_while_somebody_waits_is_said) {
-  is_said("lockstep::barrier", [] { return std::make_unique<lockstep::barrier>(2); },
-          [](lockstep::barrier& each) { each.arrive_and_wait(0); });
-  is_said("lockstep::barrier", [] { return std::make_unique<lockstep::barrier>(20); },
-          [](lockstep::barrier& each) { each.arrive_and_wait(19); });
-  is_said("lockstep::tree_barrier", [] { return std::make_unique<lockstep::tree_barrier>(3); },
-          [](lockstep::tree_barrier& each) { each.arrive_and_wait(1); });
-  is_said("lockstep::split_barrier", [] { return std::make_unique<lockstep::split_barrier<>>(2); },
-          [](lockstep::split_barrier<>& each) { each.arrive_and_wait(); });
+  is_said(
+      "lockstep::barrier", [] { return std::make_unique<lockstep::barrier>(2); },
+      [](lockstep::barrier& each) { each.arrive_and_wait(0); });
+  is_said(
+      "lockstep::barrier", [] { return std::make_unique<lockstep::barrier>(20); },
+      [](lockstep::barrier& each) { each.arrive_and_wait(19); });
+  is_said(
+      "lockstep::tree_barrier", [] { return std::make_unique<lockstep::tree_barrier>(3); },
+      [](lockstep::tree_barrier& each) { each.arrive_and_wait(1); });
+  is_said(
+      "lockstep::split_barrier", [] { return std::make_unique<lockstep::split_barrier<>>(2); },
+      [](lockstep::split_barrier<>& each) { each.arrive_and_wait(); });
 }
 
 TEST_F(destroying, mailboxes_and_sets_of_futures_while_somebody_waits_is_said) {
-  is_said("lockstep::mailbox", [] { return std::make_unique<lockstep::mailbox>(4); },
-          [](lockstep::mailbox& each) { each.wait_and_run(); });
-  is_said("lockstep::future_set", [] { return std::make_unique<lockstep::future_set<int>>(2); },
-          [](lockstep::future_set<int>& each) { each.wait(); });
-  is_said("lockstep::future_set", [] { return std::make_unique<lockstep::future_set<void>>(2); },
-          [](lockstep::future_set<void>& each) { each.wait(); });
+  is_said(
+      "lockstep::mailbox", [] { return std::make_unique<lockstep::mailbox>(4); },
+      [](lockstep::mailbox& each) { each.wait_and_run(); });
+  is_said(
+      "lockstep::future_set", [] { return std::make_unique<lockstep::future_set<int>>(2); },
+      [](lockstep::future_set<int>& each) { each.wait(); });
+  is_said(
+      "lockstep::future_set", [] { return std::make_unique<lockstep::future_set<void>>(2); },
+      [](lockstep::future_set<void>& each) { each.wait(); });
 }
 
 TEST_F(destroying, says_the_address_of_the_object_itself) {
@@ -123,7 +143,9 @@ TEST_F(destroying, who_polls_is_said_too) {
       name_this_thread("bob");
       there->wait(0);
     }).detach();
-    while (lockstep::misuse::registry::find(there, lockstep::misuse::registry::role::waiter).number == 0) {
+    while (
+        lockstep::misuse::registry::find(there, lockstep::misuse::registry::role::waiter).number ==
+        0) {
       std::this_thread::yield();
     }
     object.reset();
@@ -146,19 +168,20 @@ void waiter_destroys(Make make, Wait wait, Notify notify) {
 
 TEST(destroyed_by_the_waiter, objects_of_one_word_are_let_alone) {
   waiter_destroys<lockstep::event>([] { return std::make_unique<lockstep::event>(); },
-                                   [](auto& each) { each.wait(); }, [](auto& each) { each.notify(); });
+                                   [](auto& each) { each.wait(); },
+                                   [](auto& each) { each.notify(); });
   waiter_destroys<lockstep::latch>([] { return std::make_unique<lockstep::latch>(1); },
                                    [](auto& each) { each.wait(); },
                                    [](auto& each) { each.count_down(); });
   waiter_destroys<lockstep::auto_reset_event>(
-      [] { return std::make_unique<lockstep::auto_reset_event>(); }, [](auto& each) { each.wait(); },
-      [](auto& each) { each.notify(); });
+      [] { return std::make_unique<lockstep::auto_reset_event>(); },
+      [](auto& each) { each.wait(); }, [](auto& each) { each.notify(); });
   waiter_destroys<lockstep::manual_reset_event>(
-      [] { return std::make_unique<lockstep::manual_reset_event>(); }, [](auto& each) { each.wait(); },
-      [](auto& each) { each.notify(); });
-  waiter_destroys<lockstep::eventual<int>>([] { return std::make_unique<lockstep::eventual<int>>(); },
-                                           [](auto& each) { each.wait(); },
-                                           [](auto& each) { each.set_value(1); });
+      [] { return std::make_unique<lockstep::manual_reset_event>(); },
+      [](auto& each) { each.wait(); }, [](auto& each) { each.notify(); });
+  waiter_destroys<lockstep::eventual<int>>(
+      [] { return std::make_unique<lockstep::eventual<int>>(); }, [](auto& each) { each.wait(); },
+      [](auto& each) { each.set_value(1); });
 }
 
 TEST(destroyed_after_all_calls, boards_are_let_alone) {

@@ -23,7 +23,12 @@ constexpr int rounds = 300;
 /// All that is shared: no object has a pointer to anything outside itself.
 struct shared_objects {
   explicit shared_objects(wait_policy policy)
-      : there(policy), back(policy), gate(policy), one(policy), open(2, policy), phase(2, {}, policy) {}
+      : there(policy),
+        back(policy),
+        gate(policy),
+        one(policy),
+        open(2, policy),
+        phase(2, {}, policy) {}
 
   lockstep::event there, back;
   lockstep::manual_reset_event gate;
@@ -104,7 +109,8 @@ TEST(two_processes, hand_over_with_waits_of_limited_time_under_every_policy) {
           wait_in_steps(at.one);
           at.open.count_down();
           const auto arrival = at.phase.arrive();
-          while (at.phase.wait_for(arrival, std::chrono::milliseconds(1)) != wait_status::ready) continue;
+          while (at.phase.wait_for(arrival, std::chrono::milliseconds(1)) != wait_status::ready)
+            continue;
           return good;
         },
         [](shared_objects& at) {
@@ -119,7 +125,8 @@ TEST(two_processes, hand_over_with_waits_of_limited_time_under_every_policy) {
           at.open.count_down();
           wait_in_steps(at.open);
           const auto arrival = at.phase.arrive();
-          while (at.phase.wait_for(arrival, std::chrono::milliseconds(1)) != wait_status::ready) continue;
+          while (at.phase.wait_for(arrival, std::chrono::milliseconds(1)) != wait_status::ready)
+            continue;
         }));
   }
 }

@@ -92,7 +92,7 @@ class latch : misuse::watched<latch> {
 
   static constexpr std::uint32_t checked(std::ptrdiff_t expected) {
     return expected >= 0 && expected <= (max)() ? static_cast<std::uint32_t>(expected)
-                                              : (fail_expected(expected), 0u);
+                                                : (fail_expected(expected), 0u);
   }
   [[noreturn]] LOCKSTEP_NOINLINE static void fail_expected(std::ptrdiff_t expected) {
     char message[128];
