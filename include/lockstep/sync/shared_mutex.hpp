@@ -121,6 +121,7 @@ class shared_mutex {
   std::uintptr_t key() const noexcept {
     return parking_lot::key(word_, parking_lot::kind::shared_mutex);
   }
+  static_assert(parking_lot::without_waiters(parking_lot::kind::shared_mutex) == ~waiting_, "Q4");
 
   /// Whether one more may hold the lock, waiters left aside.
   static bool may_enter(std::uint32_t word, std::uint32_t as) noexcept {
