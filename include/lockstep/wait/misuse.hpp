@@ -61,7 +61,7 @@ class registry {
 
   /// True once the process is known to exit: see above.
   static bool is_over() noexcept {
-    return exiting().load(platform::memory_order_relaxed) || thread_ends();  // 2
+    return exiting().load(platform::memory_order_relaxed) != 0 || thread_ends();  // 2
   }
 
   /// Takes one entry of that thread out; false if there is none.
@@ -113,9 +113,9 @@ class registry {
     return new bucket[count];
   }
 
-  static void note_exit() { exiting().store(true, platform::memory_order_relaxed); }  // 1
-  static platform::atomic<bool>& exiting() noexcept {
-    static platform::atomic<bool> value(false);
+  static void note_exit() { exiting().store(1, platform::memory_order_relaxed); }  // 1
+  static platform::atomic<std::uint32_t>& exiting() noexcept {
+    static platform::atomic<std::uint32_t> value(0);
     return value;
   }
   static bool& thread_ends() noexcept {

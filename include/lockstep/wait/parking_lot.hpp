@@ -211,6 +211,10 @@ class parking_lot {
       remove(thread);
       bucket_.on_their_way.link(nullptr, thread, bucket_.on_their_way.first);
     }
+    /// True if a child of a fork() at this moment would put the object's word right (Q4); for tests.
+    bool is_known() const noexcept {
+      return !empty() || from(bucket_.on_their_way.first) != nullptr;
+    }
     /// Requires: it was sent out.
     void arrive(parked_thread& thread) noexcept { bucket_.on_their_way.unlink(thread); }
 
