@@ -70,7 +70,7 @@ int contend(Take take, Give give) {
 template <class Body>
 int in_child_in_time(Body body) {
   return in_child([&] {
-    alarm(30);
+    alarm(60);
     return body();
   });
 }
@@ -211,7 +211,7 @@ TEST_P(fork_locks, a_fork_at_any_moment_of_a_hand_over_leaves_the_child_a_mutex_
       }
     });
   }
-  for (int i = 0; i < 600 && !HasFailure(); ++i) {
+  for (int i = 0; i < 300 && !HasFailure(); ++i) {
     lock.lock();
     EXPECT_EQ(in_child_in_time([&] {
                 lock.unlock();
@@ -230,6 +230,38 @@ TEST_P(fork_locks, a_fork_at_any_moment_of_a_hand_over_leaves_the_child_a_mutex_
     lock.unlock();
   }
   over = true;
+  for (std::thread& each : crowd) each.join();
+}
+
+TEST_P(fork_locks, a_fork_while_others_wait_notify_and_time_out_ends_and_its_child_can_notify) {
+  lockstep::mutex lock(GetParam());
+  lockstep::condition_variable changed(GetParam());
+  bool over = false;  // under the lock
+  int turn = 0;
+  std::vector<std::thread> crowd;
+  for (int i = 0; i < 4; ++i) {
+    crowd.emplace_back([&, i] {
+      std::unique_lock<lockstep::mutex> guard(lock);
+      while (!over) {
+        changed.wait_for(guard, std::chrono::microseconds(i % 2 == 0 ? 20 : 100000));
+        ++turn;
+        changed.notify_all();
+      }
+    });
+  }
+  for (int i = 0; i < 100 && !HasFailure(); ++i) {
+    EXPECT_EQ(in_child_in_time([&] {
+                changed.notify_all();  // the lock may be held by a thread that is not there
+                lockstep::mutex own(GetParam());
+                return i % 10 == 0 ? take_turns(own, changed) : 0;
+              }),
+              0);
+  }
+  {
+    const std::lock_guard<lockstep::mutex> guard(lock);
+    over = true;
+  }
+  changed.notify_all();
   for (std::thread& each : crowd) each.join();
 }
 
