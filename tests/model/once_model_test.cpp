@@ -116,6 +116,35 @@ TEST_P(eventual_model, a_claim_given_back_hands_on_what_its_owner_wrote_V3) {
   });
 }
 
+/// Its move counts, plainly, in the source; the first throws.
+struct moves_once {
+  int moves = 0;
+
+  moves_once() = default;
+  moves_once(moves_once&& from) : moves(++from.moves) {
+    if (moves == 1) throw std::runtime_error("refuses");
+  }
+};
+
+TEST_P(eventual_model, one_of_two_takers_moves_the_value_and_a_failed_one_hands_it_on_V5) {
+  explore_with(middle(), [] {
+    eventual<moves_once> result(policy());
+    ghost taken, failed;
+    const auto take = [&] {
+      try {
+        const moves_once mine = result.take();
+        taken.add(1);
+        check(mine.moves == 2, "sees the first try");
+      } catch (const std::exception&) {
+        failed.add(1);
+      }
+    };
+    threads({[&] { result.emplace(); }, take, take});
+    if (taken.value() == 0) take();
+    check(taken.value() == 1 && failed.value() >= 1, "one has it");
+  });
+}
+
 TEST_P(eventual_model, an_exception_comes_to_the_readers_instead) {
   explore_with(small(), [] {
     eventual<void> result(policy());

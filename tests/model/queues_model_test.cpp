@@ -13,6 +13,8 @@ namespace lockstep::model {
 namespace {
 
 class semaphore_model : public model_test {};
+class fork_model : public model_test {};
+INSTANTIATE_TEST_SUITE_P(policies, fork_model, testing::ValuesIn(policies()), setting_name);
 class condition_variable_model : public model_test {};
 INSTANTIATE_TEST_SUITE_P(policies, semaphore_model, testing::ValuesIn(policies()), setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, condition_variable_model, testing::ValuesIn(policies()),
@@ -252,6 +254,97 @@ TEST_P(condition_variable_model, may_be_destroyed_when_its_waiters_have_been_not
                };
                while (!notified()) platform::yield_thread();
                changed.destroy();
+             }});
+  });
+}
+
+// fork() takes the locks of all queues. Whatever others do at that moment: if the word tells of waiters, there
+// is a thread in the queue, or on its way from it, by which the child finds the object. (What the child
+// does then is tests/wait/parking_lot_test.cpp's; the threads of a model cannot vanish.)
+
+/// A fork() by a thread that need not hold the object, whose first member is its word.
+template <class Object>
+void may_fork(Object& object, parking_lot::kind kind) {
+  platform::wait_word& word = reinterpret_cast<platform::wait_word&>(object);
+  const parking_lot::queue waiters(parking_lot::key(word, kind));
+  // A change that changes nothing: it sees the newest value, as the child does.
+  const std::uint32_t now = word.fetch_or(0, platform::memory_order_relaxed);
+  check((now & ~parking_lot::without_waiters(kind)) == 0 || waiters.is_known(),
+        "the child finds the object");
+}
+
+TEST_P(fork_model, Q4_a_mutex_that_tells_of_waiters_is_found) {
+  explore_with(large(), [] {
+    mutex lock(policy());
+    int data = 0;
+    const auto locks = [&] {
+      lock.lock();
+      ++data;
+      lock.unlock();
+    };
+    threads({locks, locks, [&] {
+               lock.lock();
+               may_fork(lock, parking_lot::kind::mutex);
+               lock.unlock();
+               may_fork(lock, parking_lot::kind::mutex);
+             }});
+    check(data == 2, "both had it");
+  });
+}
+
+TEST_P(fork_model, Q4_a_mutex_whose_waiters_give_up_is_found) {
+  explore_with(huge(), [] {
+    mutex lock(policy());
+    const auto tries = [&] {
+      if (lock.try_lock_for(a_long_time())) lock.unlock();
+    };
+    threads({tries, tries, [&] {
+               lock.lock();
+               lock.unlock();
+               may_fork(lock, parking_lot::kind::mutex);
+             }});
+  });
+}
+
+TEST_P(fork_model, Q4_a_shared_mutex_and_a_semaphore_that_tell_of_waiters_are_found) {
+  explore_with(huge(), [] {
+    shared_mutex lock(policy());
+    threads({[&] {
+               lock.lock();
+               lock.unlock();
+             },
+             [&] {
+               if (!lock.try_lock_shared_for(a_long_time())) return;
+               lock.unlock_shared();
+             },
+             [&] { may_fork(lock, parking_lot::kind::shared_mutex); }});
+  });
+  explore_with(huge(), [] {
+    semaphore permits(1, policy());
+    const auto uses = [&] {
+      if (permits.try_acquire_for(a_long_time())) permits.release();
+    };
+    threads({uses, uses, [&] { may_fork(permits, parking_lot::kind::semaphore); }});
+  });
+}
+
+TEST_P(fork_model, Q4_a_condition_variable_that_counts_waiters_is_found) {
+  explore_with(huge(), [] {
+    mutex lock(policy());
+    condition_variable changed(policy());
+    bool said = false;
+    threads({[&] {
+               std::unique_lock<mutex> guard(lock);
+               if (!said) changed.wait_for(guard, a_long_time());
+             },
+             [&] {
+               const std::lock_guard<mutex> guard(lock);
+               said = true;
+               changed.notify_one();
+             },
+             [&] {
+               may_fork(changed, parking_lot::kind::condition_variable);
+               may_fork(lock, parking_lot::kind::mutex);
              }});
   });
 }

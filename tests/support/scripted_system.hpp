@@ -3,8 +3,8 @@
 //
 // For LOCKSTEP_SYSTEM_SEAM (platform/system.hpp), in tests of one thread. Every call is recorded and
 // runs the action that the test hung on it, which stands for what other threads do at that moment.
-// Time passes only by calls: a look at the clock takes 25 ns, a yield 500 ns, a sleep lasts until its
-// deadline unless an action ends it.
+// Time passes only by calls: a look at the clock takes 25 ns, a pause 26 ns, a yield 500 ns, a sleep lasts
+// until its deadline unless an action ends it.
 //
 // A sleep that nothing will ever end throws `stranded` where real threads would hang.
 #pragma once
@@ -47,6 +47,7 @@ struct scripted_system {
   std::uint64_t now = 1000000000;
   std::uint64_t clock_cost = 25;
   std::uint64_t yield_cost = 500;
+  std::uint64_t pause_cost = 26;
 
   static scripted_system& instance() {
     static scripted_system the_one;
@@ -112,7 +113,10 @@ inline bool fence_heavy() {
   system.note(test::call::fence_heavy, system.on_fence_heavy);
   return system.heavy_result;
 }
-inline void polling_pause() {}
+inline void polling_pause() {
+  test::scripted_system& system = test::scripted_system::instance();
+  system.now += system.pause_cost;
+}
 inline unsigned usable_cpus() {
   static const unsigned count = count_usable_cpus();
   return count;

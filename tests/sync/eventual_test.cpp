@@ -145,6 +145,85 @@ TEST(eventual, a_value_that_can_only_be_moved_will_do) {
   EXPECT_EQ(*value.get(), 3);
 }
 
+/// Can only be moved, and throws at a move when it is told to.
+struct heavy {
+  std::unique_ptr<int> value;
+  static inline bool refuses = false;
+
+  explicit heavy(int of) : value(new int(of)) {}
+  heavy(heavy&& other) : value() {
+    if (refuses) throw std::runtime_error("refused");
+    value = std::move(other.value);
+  }
+};
+
+TEST(eventual, V5_a_value_is_taken_once_and_not_read_afterwards) {
+  eventual<std::unique_ptr<int>> box;
+  for (int i = 0; i < 3; ++i) {
+    box.set_value(std::make_unique<int>(i));
+    EXPECT_EQ(*box.get(), i);
+    const std::unique_ptr<int> taken = box.take();
+    EXPECT_EQ(*taken, i);
+    EXPECT_THROW(box.take(), std::logic_error);
+    EXPECT_THROW(box.get(), std::logic_error);
+    EXPECT_THROW(box.set_value(nullptr), std::logic_error);
+    EXPECT_TRUE(box.is_ready());
+    box.wait();
+    box.reset();
+  }
+  EXPECT_EQ(message_of([&] {
+              box.set_value(nullptr);
+              box.take();
+              box.get();
+            }),
+            "lockstep::eventual: get or take, but its value is taken");
+}
+
+TEST(eventual, V5_nothing_is_taken_once_as_well) {
+  eventual<void> signal;
+  signal.set_value();
+  signal.get();
+  signal.take();
+  EXPECT_THROW(signal.take(), std::logic_error);
+  EXPECT_THROW(signal.get(), std::logic_error);
+}
+
+TEST(eventual, V5_an_exception_is_thrown_by_every_take) {
+  eventual<std::unique_ptr<int>> box;
+  box.set_exception(error_with("no value"));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(message_of([&] { box.take(); }), "no value");
+    EXPECT_EQ(message_of([&] { box.get(); }), "no value");
+  }
+}
+
+TEST(eventual, V5_a_move_that_throws_leaves_the_value_for_the_next_taker) {
+  eventual<heavy> box;
+  box.emplace(7);
+  heavy::refuses = true;
+  EXPECT_EQ(message_of([&] { box.take(); }), "refused");
+  heavy::refuses = false;
+  EXPECT_EQ(*box.get().value, 7);
+  EXPECT_EQ(*box.take().value, 7);
+}
+
+TEST_P(eventual_with_policy, V5_of_many_takers_one_gets_the_value) {
+  for (int round = 0; round < 100; ++round) {
+    eventual<std::unique_ptr<int>> box(GetParam().policy);
+    std::atomic<int> taken{0}, refused{0};
+    run_threads(4, [&](std::size_t rank) {
+      if (rank == 0) return box.set_value(std::make_unique<int>(7));
+      try {
+        taken += *box.take() == 7;
+      } catch (const std::logic_error&) {
+        ++refused;
+      }
+    });
+    EXPECT_EQ(taken, 1);
+    EXPECT_EQ(refused, 2);
+  }
+}
+
 TEST_P(eventual_with_policy, V1_of_many_setters_one_wins_and_all_readers_see_its_value) {
   const bool spins = GetParam().policy.is_spin();
   const std::size_t threads = spins ? 3 : 9;

@@ -82,6 +82,50 @@ TEST(parking_lot, Q1_queues_of_many_keys_keep_their_order_whatever_is_added_and_
   }
 }
 
+TEST(parking_lot, Q4_in_a_child_no_word_tells_of_waiters_and_no_queue_has_one) {
+  using kind = parking_lot::kind;
+  constexpr kind kinds[] = {kind::mutex, kind::semaphore, kind::shared_mutex,
+                            kind::condition_variable};
+  constexpr std::uint32_t kept[] = {1u, ~1u, ~2u, 0u};
+  // Many words, so that queues share buckets; each with nobody, waiters, one on its way, or both.
+  std::deque<lockstep::platform::wait_word> words(1200);
+  std::deque<parked_thread> threads(2 * words.size());
+  const auto key_of = [&](std::size_t i) { return parking_lot::key(words[i], kinds[i % 4]); };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    words[i].store(~0u, std::memory_order_relaxed);
+    const bool waits = i / 4 % 2 != 0, comes = i / 8 % 2 != 0;
+    queue waiters(key_of(i));
+    waiters.push_back(threads[2 * i]);
+    if (comes) waiters.send_out(threads[2 * i]);
+    if (!comes) waiters.remove(threads[2 * i]);
+    if (waits) waiters.push_back(threads[2 * i + 1]);
+    EXPECT_EQ(waiters.is_known(), waits || comes);
+  }
+  parking_lot::lock_all();
+  parking_lot::forget_all();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool known = i / 4 % 4 != 0;
+    EXPECT_EQ(words[i].load(std::memory_order_relaxed), known ? kept[i % 4] : ~0u) << i;
+    const queue waiters(key_of(i));
+    EXPECT_FALSE(waiters.is_known());
+  }
+}
+
+TEST(parking_lot, Q4_one_that_has_arrived_is_not_known_any_more_whatever_the_order) {
+  for (std::size_t first = 0; first < 3; ++first) {
+    std::deque<parked_thread> threads(3);
+    queue waiters(key);
+    for (parked_thread& each : threads) waiters.push_back(each);
+    for (parked_thread& each : threads) waiters.send_out(each);
+    EXPECT_TRUE(waiters.empty());
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_TRUE(waiters.is_known());
+      waiters.arrive(threads[(first + i) % 3]);
+    }
+    EXPECT_FALSE(waiters.is_known());
+  }
+}
+
 TEST(parking_lot, a_chain_keeps_the_order_in_which_it_was_made) {
   std::vector<parked_thread> threads(3);
   parked_chain chain;

@@ -18,6 +18,9 @@
 //       or notified. It has no deadline any more: all it waits for is the lock.
 //   C4  Waits that begin after a notification are not reached by it: they are not in the queue then.
 //   C5  It may be destroyed when all its waiters have been notified, though they have not returned.
+//   C6  A chain changes under the queue's lock. If lock() throws, the chain is passed on before the
+//       exception leaves wait(); if unlock() throws, the thread leaves queue or chain before. So the
+//       others do not miss it. After an exception of lock() the thread does not hold the lock.
 //
 // Requires of threads that wait at the same time: the same lock. What happens before unlocking it by one
 // thread happens before another's return from wait(), as the lock has it.
@@ -62,6 +65,7 @@ class condition_variable {
   void notify_all() { notify(~std::uint32_t{0}); }
 
   /// Gives `lock` up, waits for a notification, takes `lock` again. Requires: the thread holds `lock`.
+  /// A std::unique_lock that does not own throws std::system_error, operation_not_permitted.
   template <class Lock>
   void wait(Lock& lock) {
     block(lock, deadline::never());
@@ -107,15 +111,36 @@ class condition_variable {
   /// A waiting thread. `target` is the mutex in whose queue it goes on waiting, if it can.
   struct waiter : parked_thread {
     mutex* target;
+    waiter* before = nullptr;  // whose turn it is to notify this one: its predecessor in a chain
+    waiter* behind = nullptr;
     std::uint64_t number;  // of the thread; for the diagnosis of misuse only
 
     explicit waiter(mutex* of) noexcept
         : target(of), number(misuse::diagnosed ? platform::number_of_this_thread() : 0) {}
   };
 
+  /// Threads that were taken out of the queue at one time.
+  struct taken_out {
+    parked_chain moved;  // to their mutex
+    mutex* target = nullptr;
+    waiter* first = nullptr;  // of those with other locks
+    waiter* last = nullptr;
+
+    void append(waiter& next) noexcept {
+      if (next.target != nullptr) {
+        target = next.target;
+        return moved.append(next);
+      }
+      next.before = last;
+      (last != nullptr ? last->behind : first) = &next;
+      last = &next;
+    }
+  };
+
   std::uintptr_t key() const noexcept {
     return parking_lot::key(word_, parking_lot::kind::condition_variable);
   }
+  static_assert(parking_lot::without_waiters(parking_lot::kind::condition_variable) == 0, "Q4");
 
   static mutex* target_of(mutex& lock) noexcept { return &lock; }
   static mutex* target_of(std::unique_lock<mutex>& lock) noexcept { return lock.mutex(); }
@@ -133,19 +158,30 @@ class condition_variable {
   template <class Lock>
   static void adopt(Lock&) noexcept {}
 
+  template <class Mutex>
+  static bool is_owner(const std::unique_lock<Mutex>& lock) noexcept {
+    return lock.owns_lock();
+  }
+  template <class Lock>
+  static bool is_owner(const Lock&) noexcept {
+    return true;  // nobody can ask it
+  }
+
   /// One wait; false if it timed out.
   template <class Lock>
   bool block(Lock& lock, deadline until) {
+    if (!is_owner(lock)) lock.unlock();  // throws
     waiter self(target_of(lock));
     const wait_policy policy = policy_;
+    const std::uintptr_t queue = key();
     misuse::waiting(this);
     {
-      parking_lot::queue waiters(key());
+      parking_lot::queue waiters(queue);
       word_.fetch_add(1, platform::memory_order_relaxed);  // 2
       waiters.push_back(self);
     }
-    lock.unlock();
-    const bool notified = self.wait(policy, until) || !leave(self);
+    unlock(lock, self);
+    const bool notified = self.wait(policy, until, history()) || !leave(self);
     // Once notified, nothing of the condition variable is touched (C5).
     if (notified && self.target != nullptr) {
       self.target->finish(self, deadline::never());
@@ -153,18 +189,73 @@ class condition_variable {
       adopt(lock);
       return true;
     }
-    if (notified) self.wait(policy);
+    if (notified) self.wait(policy, deadline::never(), history());
+    const passes_on chain{queue, self, notified};
     lock.lock();
-    if (self.chained() != nullptr) wake_list().notify(*self.chained());
     return notified;
   }
 
+  /// What a thread's waits for conditions have taught it: they are long where those for locks are short.
+  static wait_history& history() noexcept {
+    return platform::per_thread<wait_history, struct name_of_condition_history>();
+  }
+
+  /// Unlocks; if that throws, the thread does not wait (C6).
+  template <class Lock>
+  void unlock(Lock& lock, waiter& self) {
+    struct withdrawal {
+      condition_variable* owner;
+      waiter& self;
+      ~withdrawal() {
+        if (owner != nullptr) owner->withdraw(self);
+      }
+    } unless_done{this, self};
+    lock.unlock();
+    unless_done.owner = nullptr;
+  }
+
+  LOCKSTEP_NOINLINE void withdraw(waiter& self) {
+    if (leave(self)) return;
+    const std::uintptr_t queue = key();
+    if (is_out_of_chain(queue, self)) return;
+    // Its notification is there or under way, and nobody waits for our lock before that.
+    self.wait(policy_);
+    const passes_on chain{queue, self, true};
+  }
+
+  /// True if it was in a chain and its predecessor had not notified it yet: it will not.
+  static bool is_out_of_chain(std::uintptr_t queue, waiter& self) {
+    const parking_lot::queue waiters(queue);
+    if (self.before == nullptr) return false;
+    self.before->behind = self.behind;
+    if (self.behind != nullptr) self.behind->before = self.before;
+    return true;
+  }
+
+  /// Notifies the next of a chain in the end, whether the lock was to be had or not.
+  struct passes_on {
+    const std::uintptr_t queue;
+    waiter& self;
+    const bool notified;
+
+    ~passes_on() {
+      if (!notified) return;
+      wake_list woken;
+      const parking_lot::queue waiters(queue);
+      if (self.behind == nullptr) return;
+      self.behind->before = nullptr;
+      woken.notify(*self.behind);
+    }
+  };
+
   /// Leaves the queue; false if the thread was notified before that.
   bool leave(waiter& self) {
-    parking_lot::queue waiters(key());
-    if (!waiters.contains(self)) return false;
-    waiters.remove(self);
-    word_.fetch_sub(1, platform::memory_order_relaxed);  // 3
+    {
+      parking_lot::queue waiters(key());
+      if (!waiters.contains(self)) return false;
+      waiters.remove(self);
+      word_.fetch_sub(1, platform::memory_order_relaxed);  // 3
+    }
     misuse::let_go(this, self.number);
     return true;
   }
@@ -173,8 +264,7 @@ class condition_variable {
     // Those that begin to wait while we work are not ours to notify (C4).
     const std::uint32_t there = word_.load(platform::memory_order_relaxed);  // 1
     if (there == 0) return;
-    mutex* target = nullptr;
-    parked_chain moved, others;
+    taken_out all;
     {
       parking_lot::queue waiters(key());
       const std::uint32_t wanted = there < most ? there : most;
@@ -182,21 +272,40 @@ class condition_variable {
       for (; taken < wanted && !waiters.empty(); ++taken) {
         waiter& next = static_cast<waiter&>(*waiters.front());
         waiters.remove(next);
-        misuse::let_go(this, next.number);
-        if (next.target != nullptr) check_same(target, next.target);
-        (next.target != nullptr ? moved : others).append(next);
+        check_same(all, next);
+        all.append(next);
       }
       if (taken > 0) word_.fetch_sub(taken, platform::memory_order_relaxed);  // 3
     }
-    if (target != nullptr) target->adopt(moved);
-    if (!others.empty()) wake_list().notify(*others.first());
+    if (misuse::diagnosed) let_go(all);
+    if (all.target != nullptr) all.target->adopt(all.moved);
+    if (all.first != nullptr) wake_list().notify(*all.first);
   }
 
-  void check_same(mutex*& target, mutex* another) const {
-    if (misuse::diagnosed && target != nullptr && target != another) {
+  /// Not under the queue's lock: at a fork() the locks of the diagnosis may be taken before it.
+  void let_go(const taken_out& all) const {
+    for (parked_thread* each = all.moved.first(); each != nullptr; each = each->chained()) {
+      misuse::let_go(this, static_cast<waiter*>(each)->number);
+    }
+    while (const std::uint64_t number = next_number(all.first)) misuse::let_go(this, number);
+  }
+  static std::uint64_t take_number(waiter& of) noexcept {
+    const std::uint64_t number = of.number;
+    of.number = 0;
+    return number;
+  }
+  /// From the front each time: those behind it may leave the chain (C6).
+  std::uint64_t next_number(waiter* first) const {
+    const parking_lot::queue waiters(key());
+    while (first != nullptr && first->number == 0) first = first->behind;
+    return first != nullptr ? take_number(*first) : 0;
+  }
+
+  void check_same(const taken_out& all, const waiter& next) const {
+    if (misuse::diagnosed && all.target != nullptr && next.target != nullptr &&
+        all.target != next.target) {
       misuse::report(this, "lockstep::condition_variable", "waited on with two mutexes at a time");
     }
-    target = another;
   }
 
   platform::wait_word word_;

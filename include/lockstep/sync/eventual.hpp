@@ -2,7 +2,8 @@
 // lockstep/sync/eventual.hpp -- one value, set once, read by many (layer: sync)
 //
 // get() blocks until the value is set and returns it, or throws the exception that was set in its place.
-// What happens before set_value() happens before every return from get() and wait(). Argobots' eventual;
+// take() moves the value out, once. What happens before set_value() happens before every return from get(),
+// take() and wait(). Argobots' eventual;
 // unlike std::promise and std::future there is one object, no heap, and any number of readers.
 // Ready after several contributions: future_set. No value and several notifiers: latch.
 //
@@ -13,8 +14,16 @@
 //       setter has the exception and decides, for instance to set_exception().
 //   V4  Who sets touches nothing after setting the outcome bit but the address, in a futex wake: when
 //       all waits have returned the last reader may destroy the eventual.
+//   V5  Of all who take, one makes the taken bit and moves the value; the others fail, and every get() that
+//       comes later. If that move throws, the bit is given back. An exception is not taken: all get it.
 //
-//   word_     bit 3 failed   bit 2 ready   bit 1 claimed   bit 0 sleeping (may be set with no sleeper)
+//   word_   bit  name      meaning                     set by                    cleared by
+//           0    sleeping  somebody may sleep on it    a waiter                  reset
+//           1    claimed   somebody sets the content   set_value, set_exception  V3; reset
+//           2    ready     the value is there          set_value                 reset
+//           3    failed    the exception is there      set_exception             reset
+//           4    taken     the value was moved out     take, after ready         V5; reset
+// Legal to be set too long: sleeping (costs a wake). A taken value is destroyed with the eventual or by reset.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access           order    pairs  why it suffices
@@ -25,8 +34,10 @@
 //   5  word.load        relaxed  -      after 4: the outcome does not change any more. In the
 //                                       destructor and in reset() there is nobody else
 //   6  word.store       relaxed  -      reset() requires that nobody else is there
+//   7  word.fetch_or    acquire  8      the taker moves what a failed taker left; 4 has seen the content
+//   8  word.fetch_and   release  7      the other half
 //
-// Cost   set: two RMWs. get: one load when set. No system call unless a reader sleeps. 8 bytes, 4 of
+// Cost   set: two RMWs. get: one load when set; take: an RMW more. No system call unless a reader sleeps. 8 bytes, 4 of
 //        state and 4 of policy, and the value or a std::exception_ptr in one place.
 #ifndef LOCKSTEP_SYNC_EVENTUAL_HPP
 #define LOCKSTEP_SYNC_EVENTUAL_HPP
@@ -114,12 +125,23 @@ class eventual_base {
 
   const Content& get_content() const {
     wait();
-    if ((word_.load(platform::memory_order_relaxed) & failed_) != 0) rethrow();  // 5
+    const std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 5
+    if ((word & (failed_ | taken_)) != 0) fail_get(word);
     return content_;
   }
 
+  Content take_content() {
+    wait();
+    const std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 5
+    if ((word & failed_) != 0) fail_get(word);
+    removal ours(*this);
+    Content content(std::move(content_));
+    ours.owner = nullptr;
+    return content;
+  }
+
  private:
-  static constexpr std::uint32_t claimed_ = 2, ready_ = 4, failed_ = 8;
+  static constexpr std::uint32_t claimed_ = 2, ready_ = 4, failed_ = 8, taken_ = 16;
 
   static bool is_settled(std::uint32_t word) noexcept { return word >= ready_; }
 
@@ -148,7 +170,25 @@ class eventual_base {
     eventual_base* owner_;
   };
 
-  [[noreturn]] LOCKSTEP_NOINLINE void rethrow() const {
+  /// The right to move the content out; given back unless done (V5).
+  struct removal {
+    eventual_base* owner;
+
+    explicit removal(eventual_base& of) : owner(&of) {
+      const std::uint32_t old = of.word_.fetch_or(taken_, platform::memory_order_acquire);  // 7
+      if ((old & taken_) != 0) of.fail_get(old);
+    }
+    ~removal() {
+      if (owner != nullptr) owner->word_.fetch_and(~taken_, platform::memory_order_release);  // 8
+    }
+    removal(const removal&) = delete;
+    removal& operator=(const removal&) = delete;
+  };
+
+  [[noreturn]] LOCKSTEP_NOINLINE void fail_get(std::uint32_t word) const {
+    if ((word & taken_) != 0) {
+      platform::fail<std::logic_error>("lockstep::eventual: get or take, but its value is taken");
+    }
 #if LOCKSTEP_HAS_EXCEPTIONS
     std::rethrow_exception(error_);
 #else
@@ -188,8 +228,12 @@ class eventual : public eventual_base<T> {
     this->set(std::forward<Arguments>(arguments)...);
   }
 
-  /// Blocks until the value is set. It lives until reset() or the end of the eventual.
+  /// Blocks until the value is set. It lives until reset() or the end of the eventual. Fails if it was taken.
   const T& get() const { return this->get_content(); }
+
+  /// Blocks until the value is set and moves it out, once for all threads: fails if it was taken already.
+  /// Requires: nobody reads what get() has returned, while this moves it.
+  T take() { return this->take_content(); }
 };
 
 /// Stands for the value of an eventual<void>.
@@ -203,6 +247,8 @@ class eventual<void> : public eventual_base<no_value> {
 
   void set_value() { set(); }
   void get() const { get_content(); }
+  /// As get(), once for all threads: fails if another has taken it.
+  void take() { take_content(); }
 };
 
 static_assert(sizeof(eventual<std::uint32_t>) <= 8 + sizeof(std::exception_ptr) &&

@@ -13,6 +13,7 @@
 //       other waits have returned, too.
 //   C4  If somebody contributes an exception, or a value's assignment or the callback throws, the first
 //       one is carried to the waiters. The callback is not run after an exception.
+//   C5  The callback must neither wait for the set nor contribute nor destroy it: it is not ready yet.
 // With n = 0 the set is ready at once: constructor and reset() run the callback.
 //
 // Memory order (# marks the line; each weakening must fail a test)

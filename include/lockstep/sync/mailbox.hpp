@@ -14,7 +14,8 @@
 //   X3  After terminate() no post succeeds. Calls posted before are still run by the owner's next waits,
 //       which say "terminated" only when none is left. The destructor destroys those never run.
 //   X4  A call is out of its slot before it runs: it may post, run_pending() in turn, and throw; an
-//       exception leaves by the owner's function, and the calls behind stay queued.
+//       exception leaves by the owner's function, and the calls behind stay queued. It must not
+//       destroy the mailbox.
 // Lifetime: by structure; destroy only after every post() and terminate() has returned.
 //
 //   tail_     bits 1..31 next position to hand out   bit 0 terminated

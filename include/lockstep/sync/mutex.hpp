@@ -10,12 +10,13 @@
 //   M2  Whoever queues up has seen the lock held or reserved, and sets waiting_ under the queue's lock;
 //       so an unlock that comes later finds the bit. waiting_ is set as long as the queue is not empty.
 //   M3  waking_ is set from the moment a waiter is taken out of the queue to wake until it has the lock,
-//       is back in the queue, or has given up. Only one is on its way at a time.
+//       is back in the queue, or has given up. Only one is on its way at a time. As long it is in the
+//       list of those on their way, so that a child of fork() can clear the bit (Q4 of parking_lot.hpp).
 //   M4  Bounded bypass. While somebody waits or wakes, every acquisition by anybody but the one that was
 //       woken counts; after bypass_limit the lock is reserved for that one. It is also reserved once
 //       somebody was woken and found the lock taken. So a thread that is queued behind p others is
 //       overtaken at most (p + 1) * (bypass_limit + 1) times. Before it queues it polls for a bounded
-//       time (2 us, and 80 us of yields).
+//       time: 2 us and the pause that is under way then (1.7 us), and 80 us of yields.
 //   M5  The mutex may be destroyed by the thread that has locked and unlocked it last: an unlock touches
 //       nothing after its change of the word, unless the queue has a waiter (Q2 of parking_lot.hpp).
 //
@@ -115,6 +116,8 @@ class mutex {
   }
   std::uintptr_t key() const noexcept { return parking_lot::key(word_, parking_lot::kind::mutex); }
 
+  static_assert(parking_lot::without_waiters(parking_lot::kind::mutex) == locked_, "Q4");
+
   bool change(std::uint32_t& old, std::uint32_t wanted) noexcept {
     return word_.compare_exchange_strong(old, wanted, platform::memory_order_relaxed,  // 4
                                          platform::memory_order_relaxed);              // 3
@@ -143,19 +146,18 @@ class mutex {
   }
 
   /// What the wait engine looks at before a thread queues up. Looks less and less often, because each
-  /// look takes the word's line away from the holder: 64 threads that contend on 2 CPUs take 0.37 us for a
-  /// lock each with pauses of 8 to 64, 0.7 to 1.8 with 1 to 16, 0.6 to 1.6 with 16 to 128.
+  /// look takes the word's line away from the holder.
   struct attempt {
     mutex& owner;
     bool woken;
     unsigned pause = 8;
 
     attempt(mutex& of, bool was_woken) noexcept : owner(of), woken(was_woken) {}
-    bool ready() noexcept {
-      if (woken ? owner.try_take_woken() : owner.try_take()) return true;
-      for (unsigned i = 1; i < pause; ++i) platform::polling_pause();
+    bool ready() noexcept { return woken ? owner.try_take_woken() : owner.try_take(); }
+    unsigned pauses() noexcept {
+      const unsigned now = pause;
       if (pause < longest_pause) pause *= 2;
-      return false;
+      return now;
     }
     static constexpr unsigned longest_pause = 64;
   };
@@ -185,15 +187,24 @@ class mutex {
     while (true) {
       if (!self.wait(policy_, until) && leave(self)) return false;
       attempt now(*this, true);
-      if (wait_engine::linger(now, policy_, this_thread_history(), until)) return true;
-      if (!until.is_never() && until.is_past(platform::monotonic_nanoseconds())) return give_up();
+      if (wait_engine::linger(now, policy_, this_thread_history(), until)) return arrive(self);
+      if (!until.is_never() && until.is_past(platform::monotonic_nanoseconds())) {
+        return give_up(self);
+      }
       if (!enqueue_first(self)) return true;
     }
+  }
+
+  /// Is on its way no more.
+  bool arrive(parked_thread& self) {
+    parking_lot::queue(key()).arrive(self);
+    return true;
   }
 
   /// Back to the queue's front after a try in vain, with the lock reserved; false if it was taken instead.
   bool enqueue_first(parked_thread& self) {
     parking_lot::queue waiters(key());
+    waiters.arrive(self);
     self.renew();
     std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
     do {
@@ -216,7 +227,9 @@ class mutex {
   }
 
   /// The one that was woken goes without the lock, or takes it at the last moment.
-  bool give_up() {
+  bool give_up(parked_thread& self) {
+    parking_lot::queue waiters(key());
+    waiters.arrive(self);
     std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
     do {
       if (try_take_woken()) return true;
@@ -237,7 +250,7 @@ class mutex {
     do {
       if ((word & waking_) != 0) return;
     } while (!change(word, (word & ~waiting_) | left | waking_));
-    waiters.remove(*next);
+    waiters.send_out(*next);
     woken.notify(*next);
   }
 

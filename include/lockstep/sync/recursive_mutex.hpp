@@ -29,6 +29,9 @@ class recursive_mutex {
  public:
   explicit constexpr recursive_mutex(wait_policy policy = wait_policy()) noexcept
       : mutex_(policy), depth_(0), owner_(0) {}
+  ~recursive_mutex() {
+    misuse::destroying_lock(&mutex_, kind());
+  }  // before mutex's, by its own name
   recursive_mutex(const recursive_mutex&) = delete;
   recursive_mutex& operator=(const recursive_mutex&) = delete;
 
@@ -57,7 +60,7 @@ class recursive_mutex {
 
   /// Requires: the calling thread holds the lock.
   void unlock() {
-    misuse::check_owner(&mutex_, "lockstep::recursive_mutex");
+    misuse::check_owner(&mutex_, kind());
     if (--depth_ > 0) return;
     owner_.store(0, platform::memory_order_relaxed);  // 2
     mutex_.unlock();
@@ -66,6 +69,8 @@ class recursive_mutex {
   wait_policy policy() const noexcept { return mutex_.policy(); }
 
  private:
+  static const char* kind() noexcept { return "lockstep::recursive_mutex"; }
+
   bool is_mine() const noexcept {
     return owner_.load(platform::memory_order_relaxed) == platform::number_of_this_thread();  // 1
   }

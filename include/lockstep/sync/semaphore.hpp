@@ -105,6 +105,7 @@ class counting_semaphore {
   std::uintptr_t key() const noexcept {
     return parking_lot::key(word_, parking_lot::kind::semaphore);
   }
+  static_assert(parking_lot::without_waiters(parking_lot::kind::semaphore) == ~waiting_, "Q4");
 
   static constexpr std::ptrdiff_t checked(std::ptrdiff_t permits) {
     return permits >= 0 && permits <= (max)() ? permits : fail_permits(permits);

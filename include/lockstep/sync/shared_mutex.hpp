@@ -5,8 +5,8 @@
 // queue is served in the order of arrival, neighbouring readers together, and nobody overtakes the queue:
 // neither writers nor readers starve. What happens before an unlock happens before the return of the next
 // lock; what happens before an unlock_shared, before that of the next lock by a writer.
-// A reader must not lock again while it holds the lock: with a writer queued in between it would wait for
-// itself. For short exclusive sections mutex.hpp is faster, also for readers: each reader writes the word.
+// A reader must not lock again while it holds the lock: with a writer queued in between, or as a writer, it
+// would wait for itself (diagnosed in debug builds where it has to wait). For short exclusive sections mutex.hpp is faster, also for readers: each reader writes the word.
 //
 // Invariants
 //   W1  writer_ is set or readers > 0, never both.
@@ -121,6 +121,7 @@ class shared_mutex {
   std::uintptr_t key() const noexcept {
     return parking_lot::key(word_, parking_lot::kind::shared_mutex);
   }
+  static_assert(parking_lot::without_waiters(parking_lot::kind::shared_mutex) == ~waiting_, "Q4");
 
   /// Whether one more may hold the lock, waiters left aside.
   static bool may_enter(std::uint32_t word, std::uint32_t as) noexcept {
@@ -149,6 +150,7 @@ class shared_mutex {
   };
 
   LOCKSTEP_NOINLINE bool lock_slowly(purpose as, deadline until) {
+    misuse::check_no_reader(this, kind());
     const misuse::waiting_scope waiting(this);
     attempt now{*this, as};
     if (wait_engine::linger(now, policy_, this_thread_history(), until)) return true;

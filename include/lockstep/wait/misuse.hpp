@@ -5,9 +5,18 @@
 // who waits on them in a table beside them, so that their layout is the same in every build. Misuse ends
 // the program with a message that names the object's kind and address and both threads. Elsewhere every
 // function here is empty.
+// Once the process exits, destructors report nothing: a detached thread may sleep on a static object, or
+// hold one, when main() returns. That is known from an exit handler, which comes before the destructors of
+// all that was static before the diagnosis was first used; and, for what became static later, from the
+// thread that exits having lost its thread-local objects, if it has used the diagnosis.
 //
 // The table is behind locks, which order more than the objects themselves promise: look for missing
 // order (ThreadSanitizer) with the diagnosis switched off.
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  exiting.store  relaxed  -      the thread that exits asks itself; others may ask meanwhile
+//   2  exiting.load   relaxed  -      as 1
 //
 // Cost   with diagnosis: a lock and a search, about 100 ns a call. Without: nothing.
 #ifndef LOCKSTEP_WAIT_MISUSE_HPP
@@ -21,6 +30,7 @@
 #include <vector>
 
 #include "../platform/at_fork.hpp"
+#include "../platform/atomic.hpp"
 #include "../platform/config.hpp"
 #include "../platform/static_storage.hpp"
 #include "../platform/system.hpp"
@@ -44,9 +54,15 @@ class registry {
   enum class role { owner, reader, waiter };
 
   static void add(const void* object, role as) {
+    notice_end_of_thread();
     bucket& home = bucket_of(object);
     const std::lock_guard<std::mutex> lock(home.mutex);
     home.entries.push_back(entry{object, as, platform::label_of_this_thread()});
+  }
+
+  /// True once the process is known to exit: see above.
+  static bool is_over() noexcept {
+    return exiting().load(platform::memory_order_relaxed) != 0 || thread_ends();  // 2
   }
 
   /// Takes one entry of that thread out; false if there is none.
@@ -94,8 +110,27 @@ class registry {
   }
   static bucket* make() {
     platform::call_at_fork(lock_all, unlock_all, forget_others);
+    std::atexit(note_exit);
     return new bucket[count];
   }
+
+  static void note_exit() { exiting().store(1, platform::memory_order_relaxed); }  // 1
+  static platform::atomic<std::uint32_t>& exiting() noexcept {
+    static platform::atomic<std::uint32_t> value(0);
+    return value;
+  }
+  static bool& thread_ends() noexcept {
+    static thread_local bool value = false;  // can be asked to the very end: nothing is destroyed
+    return value;
+  }
+  static void notice_end_of_thread() {
+    struct last_words {
+      ~last_words() { thread_ends() = true; }
+    };
+    static thread_local const last_words at_the_end;
+    (void)at_the_end;
+  }
+
   static bucket& bucket_of(const void* object) {
     return table()[reinterpret_cast<std::uintptr_t>(object) / 8 % count];
   }
@@ -164,6 +199,12 @@ inline void unlocking(const void* object, const char* kind) {
 inline void locked_shared(const void* object) {
   if (diagnosed) registry::add(object, registry::role::reader);
 }
+/// Before the calling thread waits for `object`, as owner or reader: for whom it waits may be itself.
+inline void check_no_reader(const void* object, const char* kind) {
+  if (!diagnosed || !registry::remove(object, registry::role::reader)) return;
+  report_two(object, kind, "locked", "it is read already by the same",
+             platform::label_of_this_thread());
+}
 inline void unlocking_shared(const void* object, const char* kind) {
   if (!diagnosed || registry::remove(object, registry::role::reader)) return;
   const platform::thread_label reader = registry::find(object, registry::role::reader);
@@ -196,7 +237,7 @@ class waiting_scope {
 /// In the destructor of `object`. A thread may wait on an object of static storage when the program ends, if
 /// nobody joins it: it ends with the program, and never finds the object gone.
 inline void destroying(const void* object, const char* kind) {
-  if (!diagnosed) return;
+  if (!diagnosed || registry::is_over()) return;
   const platform::thread_label waiter = registry::find(object, registry::role::waiter);
   if (waiter.number == 0 || platform::is_static(object)) return;
   report_two(object, kind, "destroyed", "there waits on it", waiter);
@@ -205,7 +246,7 @@ inline void destroying(const void* object, const char* kind) {
 /// As destroying(), of an object that can be owned.
 inline void destroying_lock(const void* object, const char* kind) {
   destroying(object, kind);
-  if (!diagnosed) return;
+  if (!diagnosed || registry::is_over()) return;
   const platform::thread_label owner = registry::find(object, registry::role::owner);
   if (owner.number != 0) report_two(object, kind, "destroyed", "it is held by", owner);
   const platform::thread_label reader = registry::find(object, registry::role::reader);

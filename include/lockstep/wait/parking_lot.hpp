@@ -13,6 +13,10 @@
 //       that the object it waits on exists. Who finds the queue empty must not touch the object: the
 //       key may belong to nothing, or to another object by now.
 //   Q3  What happens before notify() happens before the return of the node's wait().
+//   Q4  A child of fork() finds the queues empty and the words as if nobody had ever queued. fork() is
+//       called with all queues locked; in the child each node that is in a list proves that its object
+//       exists (Q2), so the object's word is stripped of what it says of waiters. A word that tells of
+//       a thread which is in no queue any more, has that thread in the list of those on their way.
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
@@ -21,9 +25,10 @@
 //   3  word.compare_exch  relaxed  1      the mark and the notification are one word: its change order
 //                                         suffices; the load 2 follows
 //   4  word.store         relaxed  -      no other thread knows the node at that time
+//   5  word.fetch_and     relaxed  -      the only thread of the child
 //
 // Cost   the table is 32 KiB of zeros. A queue operation is a lock (2 RMWs) and a walk past the nodes of
-//        other keys in the same bucket.
+//        other keys in the same bucket. fork() takes and frees the 256 locks, 5 us.
 // Source [PARKING-LOT]; the queue on the stacks of its threads is that of [MCS91], section 2.
 #ifndef LOCKSTEP_WAIT_PARKING_LOT_HPP
 #define LOCKSTEP_WAIT_PARKING_LOT_HPP
@@ -51,9 +56,13 @@ class parked_thread {
   std::uint32_t purpose() const noexcept { return purpose_; }
 
   /// Waits for the notification; false if `until` came first.
-  bool wait(wait_policy policy, deadline until = deadline::never()) {
-    return wait_engine::wait(*this, policy, this_thread_history(), until,
-                             wait_engine::single_yield_time);
+  bool wait(wait_policy policy, deadline until = deadline::never(),
+            wait_history& history = this_thread_history_in_queues()) {
+    slept_ = false;
+    const bool notified =
+        wait_engine::wait(*this, policy, history, until, wait_engine::single_yield_time);
+    if (slept_) history.yielding.failed();
+    return notified;
   }
 
   /// The one behind it in a parked_chain.
@@ -66,6 +75,7 @@ class parked_thread {
     return word_.load(platform::memory_order_acquire) == notified_;  // 2
   }
   void sleep(deadline until) {
+    slept_ = true;
     std::uint32_t word = 0;
     if (!word_.compare_exchange_strong(word, sleeping_, platform::memory_order_relaxed,  // 3
                                        platform::memory_order_relaxed) &&                // 3
@@ -91,6 +101,7 @@ class parked_thread {
 
   platform::wait_word word_;
   std::uint32_t purpose_;
+  bool slept_ = false;
   std::uintptr_t key_ = 0;
   parked_thread* next_ = nullptr;
   parked_thread* previous_ = nullptr;
@@ -152,11 +163,19 @@ class parking_lot {
     return reinterpret_cast<std::uintptr_t>(&word) + static_cast<std::uintptr_t>(of);
   }
 
+  /// The bits of an object's word that do not tell of its waiters (Q4).
+  static constexpr std::uint32_t without_waiters(kind of) noexcept {
+    return of == kind::mutex          ? 1u
+           : of == kind::semaphore    ? ~1u
+           : of == kind::shared_mutex ? ~2u
+                                      : 0u;
+  }
+
   /// The queue of one key, locked while this lives.
   class queue {
    public:
     explicit queue(std::uintptr_t key) : bucket_(bucket_of(key)), key_(key) {
-      static const bool forgets = platform::call_at_fork(nullptr, nullptr, forget_all);
+      static const bool forgets = call_at_fork();
       (void)forgets;
       bucket_.lock.lock();
     }
@@ -165,7 +184,7 @@ class parking_lot {
     queue& operator=(const queue&) = delete;
 
     /// The one that waits longest, or none.
-    parked_thread* front() const noexcept { return from(bucket_.first); }
+    parked_thread* front() const noexcept { return from(bucket_.waiting.first); }
     /// The one behind `thread`, or none.
     parked_thread* behind(const parked_thread& thread) const noexcept { return from(thread.next_); }
     bool empty() const noexcept { return front() == nullptr; }
@@ -178,40 +197,83 @@ class parking_lot {
 
     void push_back(parked_thread& thread) noexcept {
       thread.key_ = key_;
-      link(bucket_.last, thread, nullptr);
+      bucket_.waiting.link(bucket_.waiting.last, thread, nullptr);
     }
     void push_front(parked_thread& thread) noexcept {
       thread.key_ = key_;
-      link(nullptr, thread, bucket_.first);
+      bucket_.waiting.link(nullptr, thread, bucket_.waiting.first);
     }
     /// Requires: it is in this queue.
-    void remove(parked_thread& thread) noexcept {
-      (thread.previous_ != nullptr ? thread.previous_->next_ : bucket_.first) = thread.next_;
-      (thread.next_ != nullptr ? thread.next_->previous_ : bucket_.last) = thread.previous_;
-      thread.next_ = thread.previous_ = nullptr;
+    void remove(parked_thread& thread) noexcept { bucket_.waiting.unlink(thread); }
+
+    /// From the queue to those on their way: let go, but the object's word still tells of it (Q4).
+    void send_out(parked_thread& thread) noexcept {
+      remove(thread);
+      bucket_.on_their_way.link(nullptr, thread, bucket_.on_their_way.first);
     }
+    /// True if a child of a fork() at this moment would put the object's word right (Q4); for tests.
+    bool is_known() const noexcept {
+      return !empty() || from(bucket_.on_their_way.first) != nullptr;
+    }
+    /// Requires: it was sent out.
+    void arrive(parked_thread& thread) noexcept { bucket_.on_their_way.unlink(thread); }
 
    private:
     parked_thread* from(parked_thread* thread) const noexcept {
       while (thread != nullptr && thread->key_ != key_) thread = thread->next_;
       return thread;
     }
-    void link(parked_thread* before, parked_thread& thread, parked_thread* after) noexcept {
-      thread.previous_ = before;
-      thread.next_ = after;
-      (before != nullptr ? before->next_ : bucket_.first) = &thread;
-      (after != nullptr ? after->previous_ : bucket_.last) = &thread;
-    }
 
     bucket& bucket_;
     std::uintptr_t key_;
   };
 
+  /// What is done around a fork() (Q4): before it and after it in the parent, and in the child.
+  static void lock_all() {
+    for (std::size_t i = 0; i < std::size_t{1} << bits; ++i) table()[i].lock.lock();
+  }
+  static void unlock_all() {
+    for (std::size_t i = 0; i < std::size_t{1} << bits; ++i) table()[i].lock.unlock();
+  }
+  static void forget_all() noexcept {
+    for (std::size_t i = 0; i < std::size_t{1} << bits; ++i) {
+      table()[i].waiting.forget();
+      table()[i].on_their_way.forget();
+      ::new (&table()[i]) bucket();
+    }
+  }
+
  private:
-  struct alignas(platform::cache_line_size) bucket {
-    short_lock lock;
+  struct list {
     parked_thread* first = nullptr;
     parked_thread* last = nullptr;
+
+    void link(parked_thread* before, parked_thread& thread, parked_thread* after) noexcept {
+      thread.previous_ = before;
+      thread.next_ = after;
+      (before != nullptr ? before->next_ : first) = &thread;
+      (after != nullptr ? after->previous_ : last) = &thread;
+    }
+    void unlink(parked_thread& thread) noexcept {
+      (thread.previous_ != nullptr ? thread.previous_->next_ : first) = thread.next_;
+      (thread.next_ != nullptr ? thread.next_->previous_ : last) = thread.previous_;
+      thread.next_ = thread.previous_ = nullptr;
+    }
+    /// The nodes lie on stacks of threads that are not there: they are read, and then forgotten.
+    void forget() const noexcept {
+      for (const parked_thread* each = first; each != nullptr; each = each->next_) {
+        const std::uintptr_t of = each->key_ & 3u;
+        platform::wait_word& word = *reinterpret_cast<platform::wait_word*>(each->key_ - of);
+        word.fetch_and(without_waiters(static_cast<kind>(of)),
+                       platform::memory_order_relaxed);  // 5
+      }
+    }
+  };
+
+  struct alignas(platform::cache_line_size) bucket {
+    short_lock lock;
+    list waiting;
+    list on_their_way;
 
     constexpr bucket() noexcept : lock() {}
   };
@@ -229,10 +291,10 @@ class parking_lot {
     return table()[static_cast<std::size_t>(product >> (64 - bits))];
   }
 
-  /// In a child process: those in the queues are not there, nor who held a queue's lock; the nodes lie
-  /// on stacks that new threads get.
-  static void forget_all() noexcept {
-    for (std::size_t i = 0; i < std::size_t{1} << bits; ++i) ::new (&table()[i]) bucket();
+  static bool call_at_fork() {
+    // A lock that is contended sleeps: the portable futex's own locks are taken after ours.
+    platform::native_futex::prepare_for_fork();
+    return platform::call_at_fork(lock_all, unlock_all, forget_all);
   }
 };
 

@@ -3,7 +3,8 @@
 //
 // Two questions, one for each stage of an adaptive wait before the last:
 //   Does spinning pay?  Not when the thread we wait for needs our CPU, and not when waits are long.
-//   Does yielding pay?  Not when a stranger takes the CPU and keeps it for its whole time slice.
+//   Does yielding pay?  Not when a stranger takes the CPU and keeps it for its whole time slice; nor, in
+//                       queues, when waits are long.
 // Each is asked anew now and then, because the machine changes.
 //
 // Plain data of the waiting thread: one thread uses a history at a time. All zero bits are "no doubt".
@@ -50,6 +51,12 @@ struct wait_history {
 /// What the calling thread has learnt, for objects whose waiters are too many to have a place in them.
 inline wait_history& this_thread_history() noexcept {
   return platform::per_thread<wait_history, struct name_of_history>();
+}
+
+/// The same of its waits in queues (parking_lot.hpp). A wait there that ends in a sleep speaks against
+/// yielding, while one on a word does not: in a crowd, barriers and rings need their yields all the same.
+inline wait_history& this_thread_history_in_queues() noexcept {
+  return platform::per_thread<wait_history, struct name_of_queue_history>();
 }
 
 static_assert(sizeof(wait_history) == 4, "small objects hold a history");
