@@ -226,9 +226,9 @@ TEST_P(team_in_short_model, the_caller_works_between_start_and_join) {
     team all(2, policy());
     int found[2] = {}, between = 0;
     const auto part = [&](member& me) { found[me.rank()] = 1; };
-    all.start(part);
+    started_region started = all.start(part);
     between = 1;
-    all.join();
+    started.join();
     check(found[0] + found[1] + between == 3, "join has awaited every member");
   });
 }
