@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/edges/team_misuse_test.cpp -- what is wrong with a team's life is said, not a hang or use after free
+#if !defined(LOCKSTEP_DIAGNOSE_MISUSE)
+#define LOCKSTEP_DIAGNOSE_MISUSE 1
+#endif
 #include <lockstep/lockstep.hpp>
 
 #include <gtest/gtest.h>
