@@ -85,11 +85,11 @@ void run_elsewhere(Team& workers, Function f) {
       ++regions;
     }
   }).detach();
-  while (regions < 20) std::this_thread::yield();
+  while (regions < 8) std::this_thread::yield();
 }
 
 void many_barriers(member& me) {
-  for (int i = 0; i < 20; ++i) me.sync_threads();
+  for (int i = 0; i < 10; ++i) me.sync_threads();
 }
 
 TEST(exit_edges, while_another_thread_runs_region_after_region) {
@@ -120,7 +120,7 @@ TEST(exit_edges, by_a_stranger_while_the_first_thread_runs_regions) {
       [] {
         std::atomic<int> regions{0};
         std::thread([&] {
-          while (regions < 20) std::this_thread::yield();
+          while (regions < 8) std::this_thread::yield();
           std::exit(7);
         }).detach();
         for (;; ++regions) static_team().run(many_barriers);
