@@ -226,10 +226,62 @@ TEST_P(team_in_short_model, the_caller_works_between_start_and_join) {
     team all(2, policy());
     int found[2] = {}, between = 0;
     const auto part = [&](member& me) { found[me.rank()] = 1; };
-    all.start(part);
+    started_region started = all.start(part);
     between = 1;
-    all.join();
+    started.join();
     check(found[0] + found[1] + between == 3, "join has awaited every member");
+  });
+}
+
+TEST_P(team_in_short_model, an_exception_after_start_stops_the_region_and_awaits_it_H2) {
+  explore_with({{1, 1, 0}}, [] {
+    team all(2, policy());
+    int found[2] = {};
+    const auto part = [&](member& me) {
+      while (!me.stop_requested()) platform::yield_thread();
+      found[me.rank()] = 1;
+    };
+    bool caught = false;
+    try {
+      const started_region open = all.start(part);
+      throw std::runtime_error("between");
+    } catch (const std::runtime_error&) {
+      caught = true;
+    }
+    check(caught && found[0] == 0 && found[1] == 1,
+          "the others were awaited, the caller's part not run");
+    check(all.run([&](member& me) { found[me.rank()] = 2; }), "works again");
+    check(found[0] + found[1] == 4, "run has awaited every member");
+  });
+}
+
+/// What threads in a region use: its end is seen by the search for races.
+struct used_body {
+  explicit used_body(int& use) : data(use) {}
+  ~used_body() { data = -1; }
+  int& data;
+};
+
+TEST_P(team_in_short_model, a_body_is_destroyed_after_the_turns_before_or_left_D2) {
+  explore_with(small(), [] {
+    resolved_team made;
+    made.policy = policy();
+    int data = 0;
+    team_door door(made, "a team");
+    owned_body<used_body>* const body = new owned_body<used_body>(data);
+    threads({[&] {
+               if (!door.callers().try_begin()) return;
+               const caller_turn mine(door.callers(), std::adopt_lock);
+               check((*body)->data == 0, "the body is there");
+               (*body)->data = 1;
+               check((*body)->data == 1, "and stays there");
+               (*body)->data = 0;
+             },
+             [&] {
+               if (!door.shut()) body->leave();
+               delete body;
+             }});
+    check(!door.callers().try_begin() || data == 0, "nobody has a turn after the end");
   });
 }
 

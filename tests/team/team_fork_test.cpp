@@ -27,6 +27,7 @@ namespace {
 
 using lockstep::external_team;
 using lockstep::member;
+using lockstep::started_region;
 using lockstep::team;
 using lockstep::team_options;
 using lockstep::wait_policy;
@@ -236,20 +237,20 @@ TEST_P(team_fork, T5_a_region_that_was_started_and_not_joined_is_stopped_in_the_
       ++calls[me.rank()];
       me.sync_threads();
     };
-    workers.start(f);
+    started_region started = workers.start(f);
     EXPECT_EQ(in_child([&] {
-                EXPECT_FALSE(workers.join());
+                EXPECT_FALSE(started.join());
                 return use(workers);
               }),
               0);
     EXPECT_EQ(in_child([&] {
                 workers.run([](member& me) { EXPECT_EQ(me.size(), 1u); });  // T2
-                EXPECT_FALSE(workers.join());
-                EXPECT_THROW(workers.join(), std::logic_error);
+                EXPECT_FALSE(started.join());
+                EXPECT_THROW(started.join(), std::logic_error);
                 return use(workers);
               }),
               0);
-    EXPECT_TRUE(workers.join());
+    EXPECT_TRUE(started.join());
     EXPECT_EQ(calls, std::vector<int>(members(), 1));
     expect_usable(workers);
   });
@@ -299,15 +300,16 @@ TEST_P(team_fork, T5_a_child_may_use_a_team_that_another_thread_has_started_a_re
   expect_in_child([&] {
     team workers(members());
     std::atomic<bool> is_started{false};
+    started_region started;
     const meanwhile starter([&](const std::atomic<bool>& over) {
-      workers.start([](member&) {});
+      started = workers.start([](member&) {});
       is_started = true;
       while (!over) std::this_thread::yield();
-      workers.join();
+      started.join();
     });
     while (!is_started) std::this_thread::yield();
     EXPECT_EQ(in_child([&] {
-                EXPECT_THROW(workers.join(), std::logic_error);
+                EXPECT_THROW(started.join(), std::logic_error);
                 return use(workers);
               }),
               0);
@@ -319,7 +321,7 @@ TEST_P(team_fork, T5_threads_that_were_queued_for_the_team_are_not_waited_for) {
     team workers(members(), wait_policy::block());
     std::vector<watched_thread> watched(3);
     std::vector<std::thread> queued;
-    workers.start([](member&) {});
+    started_region started = workers.start([](member&) {});
     for (watched_thread& each : watched) {
       queued.emplace_back([&] {
         each.enter();
@@ -328,11 +330,11 @@ TEST_P(team_fork, T5_threads_that_were_queued_for_the_team_are_not_waited_for) {
       each.wait_until_asleep();
     }
     EXPECT_EQ(in_child([&] {
-                EXPECT_FALSE(workers.join());
+                EXPECT_FALSE(started.join());
                 return use(workers);
               }),
               0);
-    EXPECT_TRUE(workers.join());
+    EXPECT_TRUE(started.join());
     for (std::thread& each : queued) each.join();
     expect_usable(workers);
   });

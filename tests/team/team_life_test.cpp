@@ -29,6 +29,7 @@ namespace {
 
 using lockstep::binding;
 using lockstep::member;
+using lockstep::started_region;
 using lockstep::team;
 using lockstep::team_options;
 using lockstep::test::watched_thread;
@@ -100,10 +101,10 @@ TEST_P(started_team, the_workers_run_before_join_and_the_caller_in_it) {
       ++calls[me.rank()];
       ++began;
     };
-    workers.start(f);
+    started_region started = workers.start(f);
     while (began != members() - 1) std::this_thread::yield();  // hangs if they wait for join()
     EXPECT_EQ(calls[0], 0) << "the caller's part is join()'s";
-    EXPECT_TRUE(workers.join());
+    EXPECT_TRUE(started.join());
     EXPECT_EQ(calls, std::vector<int>(members(), 1));
     EXPECT_EQ(rank_0, std::this_thread::get_id());
   }
@@ -115,8 +116,9 @@ TEST_P(started_team, what_happens_before_start_is_seen_by_all_and_all_is_seen_af
   std::vector<long> seen(members());
   for (long region = 1; region <= 100; ++region) {
     plain = region;
-    workers.start([&plain, &seen](member& me) { seen[me.rank()] = plain; });
-    workers.join();
+    started_region started =
+        workers.start([&plain, &seen](member& me) { seen[me.rank()] = plain; });
+    started.join();
     ASSERT_EQ(seen, std::vector<long>(members(), region));
   }
 }
@@ -125,22 +127,24 @@ TEST_P(started_team, a_small_closure_is_copied_and_a_large_one_is_called_where_i
   team workers(members(), policy());
   for (int region = 0; region < 20; ++region) {
     std::vector<long> got(members());
+    started_region started;
     {
       const long value = region;
-      workers.start([&got, value](member& me) { got[me.rank()] = value; });  // a temporary
+      started =
+          workers.start([&got, value](member& me) { got[me.rank()] = value; });  // a temporary
     }
     std::array<long, 64> overwritten;  // where the temporary may have been
     overwritten.fill(-1);
     ASSERT_EQ(overwritten[static_cast<std::size_t>(region)], -1);
-    EXPECT_TRUE(workers.join());
+    EXPECT_TRUE(started.join());
     EXPECT_EQ(got, std::vector<long>(members(), region));
 
     std::array<long, 64> ballast;
     ballast.fill(region + 1000);
     auto large = [&got, ballast](member& me) { got[me.rank()] = ballast[me.rank()]; };
     static_assert(!lockstep::job::travels_as<decltype(large)>(), "too large to be copied");
-    workers.start(large);
-    EXPECT_TRUE(workers.join());
+    started = workers.start(large);
+    EXPECT_TRUE(started.join());
     EXPECT_EQ(got, std::vector<long>(members(), region + 1000));
   }
 }
@@ -156,8 +160,8 @@ TEST_P(started_team, members_wait_for_the_callers_part_in_sync_threads) {
   };
   for (int region = 0; region < 20; ++region) {
     joining = false;
-    workers.start(f);
-    EXPECT_TRUE(workers.join());
+    started_region started = workers.start(f);
+    EXPECT_TRUE(started.join());
   }
   EXPECT_EQ(wrong.load(), 0u);
 }
@@ -165,14 +169,14 @@ TEST_P(started_team, members_wait_for_the_callers_part_in_sync_threads) {
 TEST_P(started_team, T2_regions_between_start_and_join_run_inline) {
   team workers(members(), policy());
   std::vector<int> calls(members());
-  workers.start([&calls](member& me) { ++calls[me.rank()]; });
+  started_region started = workers.start([&calls](member& me) { ++calls[me.rank()]; });
   std::size_t inner_size = 0;
   EXPECT_TRUE(workers.run([&](member& me) { inner_size = me.size(); }));
   EXPECT_EQ(inner_size, 1u);
   std::vector<int> visits(50);
   workers.parallel_for(0, visits.size(), [&](std::size_t i) { ++visits[i]; });
   EXPECT_EQ(visits, std::vector<int>(visits.size(), 1));
-  EXPECT_TRUE(workers.join());
+  EXPECT_TRUE(started.join());
   EXPECT_EQ(calls, std::vector<int>(members(), 1));
   expect_usable(workers);
 }
@@ -185,8 +189,8 @@ TEST_P(started_team, T3_exceptions_come_out_of_join_the_lowest_rank_first) {
       while (me.sync_threads()) {
       }
     };
-    workers.start(f);
-    EXPECT_EQ(message_of<std::runtime_error>([&] { workers.join(); }),
+    started_region started = workers.start(f);
+    EXPECT_EQ(message_of<std::runtime_error>([&] { started.join(); }),
               "rank " + std::to_string(lowest));
     expect_usable(workers);
   }
@@ -199,9 +203,9 @@ TEST_P(started_team, request_stop_lets_the_workers_go_and_join_says_false) {
     }
   };
   for (int region = 0; region < 10; ++region) {
-    workers.start(f);
+    started_region started = workers.start(f);
     workers.request_stop();
-    EXPECT_FALSE(workers.join());
+    EXPECT_FALSE(started.join());
     expect_usable(workers);
   }
 }
@@ -211,7 +215,7 @@ TEST_P(started_team, T1_outside_threads_are_served_after_join) {
   for (int region = 0; region < 10; ++region) {
     bool joined = false;  // plain: T1
     const auto nothing = [](member&) {};
-    workers.start(nothing);
+    started_region started = workers.start(nothing);
     watched_thread other_thread;
     std::thread other([&] {
       other_thread.enter();
@@ -224,7 +228,7 @@ TEST_P(started_team, T1_outside_threads_are_served_after_join) {
     other_thread.wait_until_asleep();
     const auto mark = [&joined] { joined = true; };
     mark();
-    EXPECT_TRUE(workers.join());
+    EXPECT_TRUE(started.join());
     other.join();
   }
 }
@@ -233,67 +237,68 @@ TEST(team_life, started_regions_of_several_teams_are_joined_last_first) {
   team first(2), second(3);
   std::atomic<int> calls{0};
   const auto count = [&calls](member&) { ++calls; };
-  first.start(count);
-  second.start(count);
-  const std::string refusal = message_of<std::logic_error>([&] { first.join(); });
-  EXPECT_NE(refusal.find("lockstep::team::join"), std::string::npos) << refusal;
+  started_region of_first = first.start(count), of_second = second.start(count);
+  const std::string refusal = message_of<std::logic_error>([&] { of_first.join(); });
+  EXPECT_NE(refusal.find("lockstep::started_region::join"), std::string::npos) << refusal;
   EXPECT_NE(refusal.find("join those first"), std::string::npos) << refusal;
-  EXPECT_TRUE(second.join());
-  EXPECT_TRUE(first.join());
+  EXPECT_TRUE(of_second.join());
+  EXPECT_TRUE(of_first.join());
   EXPECT_EQ(calls.load(), 5);
   expect_usable(first);
   expect_usable(second);
 }
 
-TEST(team_life, join_is_refused_where_this_thread_has_not_started_a_region) {
+TEST(team_life, H1_join_is_refused_to_other_threads_and_where_there_is_no_region) {
   team workers(3);
-  const std::string expected = "no region of this team was started by this thread";
-  const auto refused = [&] {
-    const std::string text = message_of<std::logic_error>([&] { workers.join(); });
-    EXPECT_NE(text.find("lockstep::team::join"), std::string::npos) << text;
+  started_region started;
+  const auto refused = [&](const char* expected) {
+    const std::string text = message_of<std::logic_error>([&] { started.join(); });
+    EXPECT_NE(text.find("lockstep::started_region::join"), std::string::npos) << text;
     EXPECT_NE(text.find(expected), std::string::npos) << text;
   };
-  refused();
-  workers.run([](member&) {});
-  refused();
-  workers.start([](member&) {});
-  std::thread(refused).join();
-  EXPECT_TRUE(workers.join());
-  refused();
+  EXPECT_FALSE(started);
+  refused("there is no region to be joined");
+  started = workers.start([](member&) {});
+  EXPECT_TRUE(started);
+  std::thread([&] { refused("started by another thread"); }).join();
+  EXPECT_TRUE(started.join());
+  EXPECT_FALSE(started);
+  refused("there is no region to be joined");
   expect_usable(workers);
 }
 
 TEST(team_life, join_is_refused_to_members_of_the_started_region) {
   team workers(3);
   std::vector<int> refusals(workers.size());
+  started_region region;
   std::atomic<bool> started{false};
   std::atomic<std::size_t> refused{0};
   const auto f = [&](member& me) {
     while (!started) std::this_thread::yield();
     try {
-      workers.join();
+      if (me.rank() != 0) region.join();
     } catch (const std::logic_error&) {
       ++refusals[me.rank()];
     }
     ++refused;
   };
-  workers.start(f);
+  region = workers.start(f);
   started = true;
   while (refused != workers.size() - 1) std::this_thread::yield();  // before this thread joins
-  EXPECT_TRUE(workers.join());
-  EXPECT_EQ(refusals, std::vector<int>(workers.size(), 1));
+  EXPECT_TRUE(region.join());
+  EXPECT_EQ(refusals, (std::vector<int>{0, 1, 1}));
   expect_usable(workers);
 }
 
 TEST(team_life, join_inside_a_region_of_another_team_is_refused) {
   team workers(2), others(2);
-  workers.start([](member&) {});
+  started_region started = workers.start([](member&) {});
   std::atomic<int> refusals{0};
   others.run([&](member&) {
-    refusals += message_of<std::logic_error>([&] { workers.join(); }) != "nothing was thrown";
+    refusals += message_of<std::logic_error>([&] { started.join(); }) != "nothing was thrown";
   });
   EXPECT_EQ(refusals.load(), 2);
-  EXPECT_TRUE(workers.join());
+  EXPECT_TRUE(started.join());
   expect_usable(workers);
 }
 
@@ -305,14 +310,15 @@ TEST(team_life, T6_what_is_for_outside_threads_is_refused_inside_a_region_by_nam
                 std::string::npos)
           << text;
     };
-    refusal("start", message_of<std::logic_error>([&] { workers.start([](member&) {}); }));
+    refusal("start", message_of<std::logic_error>(
+                         [&] { static_cast<void>(workers.start([](member&) {})); }));
     refusal("pause", message_of<std::logic_error>([&] { workers.pause(); }));
     refusal("resume", message_of<std::logic_error>([&] { workers.resume(); }));
   };
   EXPECT_TRUE(workers.run([&](member&) { check(); }));
-  workers.start([](member&) {});
+  started_region started = workers.start([](member&) {});
   check();
-  EXPECT_TRUE(workers.join());
+  EXPECT_TRUE(started.join());
   // By way of another team's thread as well.
   team others(2);
   EXPECT_TRUE(workers.run([&](member& me) {
@@ -390,8 +396,8 @@ TEST(team_life, start_resumes_a_paused_team) {
   team workers(3);
   workers.pause();
   std::atomic<int> calls{0};
-  workers.start([&calls](member&) { ++calls; });
-  EXPECT_TRUE(workers.join());
+  started_region started = workers.start([&calls](member&) { ++calls; });
+  EXPECT_TRUE(started.join());
   EXPECT_EQ(calls.load(), 3);
 }
 
@@ -685,7 +691,7 @@ TEST_F(team_life_death, exit_inside_a_region_says_so_whichever_member_calls_it) 
   }
   EXPECT_DEATH(
       {
-        static_team().start([](member&) {});
+        const started_region started = static_team().start([](member&) {});
         std::exit(7);
       },
       message);
@@ -706,8 +712,9 @@ TEST_F(team_life_death, a_team_that_is_destroyed_inside_its_own_region_says_so) 
   }
   EXPECT_DEATH(
       {
+        started_region started;  // outlives the team
         team workers(2);
-        workers.start([](member&) {});
+        started = workers.start([](member&) {});
       },
       message);
 }

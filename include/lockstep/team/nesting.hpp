@@ -7,6 +7,7 @@
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access          order    pairs  why it suffices
 //   1  ages.fetch_add  relaxed  -      hands out numbers, nothing else
+//   2  runs.load       relaxed  -      a thread inside the region asks, which is ordered after its begin
 #ifndef LOCKSTEP_TEAM_NESTING_HPP
 #define LOCKSTEP_TEAM_NESTING_HPP
 
@@ -18,9 +19,11 @@ namespace lockstep {
 namespace nesting {
 
 struct region {
-  const void* owner;    ///< the team
-  std::uint32_t age;    ///< of the team: later ones have larger numbers
-  const region* outer;  ///< where it was called from
+  const void* owner;                ///< the team
+  std::uint32_t age;                ///< of the team: later ones have larger numbers
+  const void* boards;               ///< the group of its members
+  const platform::wait_word* runs;  ///< the number of the team's region that runs, or 0
+  const region* outer;              ///< where it was called from
 };
 
 /// The number of a team that is being made.
@@ -37,6 +40,23 @@ inline const region*& innermost() noexcept {
 inline bool is_inside(const void* owner) noexcept {
   const region* at = innermost();
   while (at != nullptr && at->owner != owner) at = at->outer;
+  return at != nullptr;
+}
+
+inline std::uint32_t number_of(const region& of) noexcept {
+  return of.runs->load(platform::memory_order_relaxed);  // 2
+}
+/// Whether the calling thread is in region `number` of the team with these boards.
+inline bool is_in_region(const void* boards, std::uint32_t number) noexcept {
+  const region* at = innermost();
+  while (at != nullptr && at->boards != boards) at = at->outer;
+  return at != nullptr && number_of(*at) == number;
+}
+
+/// Whether the calling thread is in this region itself, and not as a guest who has a copy of it.
+inline bool contains(const region& what) noexcept {
+  const region* at = innermost();
+  while (at != nullptr && at != &what) at = at->outer;
   return at != nullptr;
 }
 

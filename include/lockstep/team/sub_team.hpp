@@ -6,7 +6,8 @@
 //
 // Made by member::split() and member::first(). Through it a member has a rank and a size of its own, and every
 // construct of member is among the members of the sub-team. It ends when all of them have destroyed
-// theirs, inside the region. A stopped region stops its sub-teams.
+// theirs, inside the region. A stopped region stops its sub-teams. After the region it must neither be used nor
+// let go: debug builds end the program with a message then.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access           order    pairs  why it suffices
@@ -18,9 +19,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "member.hpp"
+#include "nesting.hpp"
 
 namespace lockstep {
 
@@ -39,12 +43,17 @@ class sub_team {
  public:
   /// Of nobody.
   sub_team() noexcept : self_(seat()) {}
-  sub_team(sub_team&& other) noexcept : of_(other.of_), self_(other.self_) { other.forget(); }
+  sub_team(sub_team&& other) noexcept
+      : of_(other.of_), self_(other.self_), boards_(other.boards_), region_(other.region_) {
+    other.forget();
+  }
   sub_team& operator=(sub_team&& other) noexcept {
     if (this == &other) return *this;
     let_go();
     of_ = other.of_;
     self_.at_ = other.self_.at_;
+    boards_ = other.boards_;
+    region_ = other.region_;
     other.forget();
     return *this;
   }
@@ -53,21 +62,42 @@ class sub_team {
   /// False for who has no part in it.
   explicit operator bool() const noexcept { return !self_.at_.is_nobodys(); }
   /// This member, in the sub-team. Requires: it has a part in it.
-  member& operator*() noexcept { return self_; }
-  member* operator->() noexcept { return &self_; }
+  member& operator*() noexcept {
+    check_region("used");
+    return self_;
+  }
+  member* operator->() noexcept { return &**this; }
 
  private:
   friend class member;
 
   explicit sub_team(const seat& alone) noexcept : self_(alone) {}
   sub_team(sub_group& of, std::size_t rank, std::uint32_t region) noexcept
-      : of_(&of), self_(seat(of.shared.enter(rank, of.shared.most(), region, 0), of.shared)) {}
+      : of_(&of), self_(seat(of.shared.enter(rank, of.shared.most(), region, 0), of.shared)) {
+    const void* const boards = &of.shared.of_region();
+    if (!nesting::is_in_region(boards, region)) return;  // one without a team
+    boards_ = boards;
+    region_ = region;
+  }
 
   void forget() noexcept {
     of_ = nullptr;
     self_.at_ = seat();
+    boards_ = nullptr;
+  }
+  /// What the region had may be gone: only what the calling thread has for itself is looked at.
+  void check_region(const char* deed) const noexcept {
+    if (!platform::diagnoses_misuse || boards_ == nullptr) return;
+    if (nesting::is_in_region(boards_, region_)) return;
+    std::fprintf(
+        stderr,
+        "lockstep::sub_team at %p: %s after its region, or by a thread that is not in it; a "
+        "sub_team ends before its region does\n",
+        static_cast<const void*>(this), deed);
+    std::abort();
   }
   void let_go() noexcept {
+    if (of_ != nullptr) check_region("let go");
     if (of_ != nullptr && of_->users.fetch_sub(1, platform::memory_order_acq_rel) == 1) {  // 1
       of_->shared.sub_groups().destroy(*of_);
     }
@@ -92,6 +122,8 @@ class sub_team {
 
   sub_group* of_ = nullptr;
   member self_;
+  const void* boards_ = nullptr;  ///< of the region; null: not checked
+  std::uint32_t region_ = 0;
 };
 
 inline sub_team member::split(std::size_t color) {

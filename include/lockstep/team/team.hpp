@@ -21,6 +21,10 @@
 //   T5  In a child process of fork() the team starts its threads anew for its first region. A region
 //       that the forking thread was in is stopped there: see docs/faq.md.
 //   T6  What only an outside thread may call fails, from inside a region, with std::logic_error.
+//   T7  A static team may end, with its program, while other threads run regions of it: those go on until the
+//       process ends, and who comes later waits for that (team_door.hpp). Debug builds say so.
+//
+// Threads that a member starts, and that use the team: inside_region.hpp.
 //
 // Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
 //        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
@@ -29,13 +33,17 @@
 #define LOCKSTEP_TEAM_TEAM_HPP
 
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 
 #include "../platform/fork_list.hpp"
 #include "display.hpp"
+#include "inside_region.hpp"
 #include "one_liners.hpp"
+#include "started_region.hpp"
 #include "team_threads.hpp"
 
 namespace lockstep {
@@ -56,16 +64,19 @@ class team : public one_liners<team> {
                  .policy(policy)) {}
   explicit team(const team_options& options) : team(options, resolve(options)) {}
 
-  /// Requires: no region runs. From inside one of its own regions it ends the program with a message:
-  /// it would wait for itself.
+  /// Requires: no region runs, but for T7. From inside one of its own regions, also one that was started and
+  /// not joined, it ends the program with a message: it would wait for itself.
   ~team() {
-    if (core_.is_inside()) end_of_program("destroyed, or its program ended, inside its own region");
+    if (body_->core.is_inside()) {
+      end_of_program("destroyed, or its program ended, inside its own region");
+    }
+    if (!door_.shut()) body_.leave();
   }
   team(const team&) = delete;
   team& operator=(const team&) = delete;
 
-  std::size_t size() const noexcept { return core_.size(); }
-  wait_policy policy() const noexcept { return core_.policy(); }
+  std::size_t size() const noexcept { return door_.size(); }
+  wait_policy policy() const noexcept { return door_.policy(); }
 
   /// Calls f(member&) once on every member; returns when all have returned: false if the region was stopped
   /// by request_stop(). See T1 to T3.
@@ -81,55 +92,56 @@ class team : public one_liners<team> {
     return run_then(k, f, nothing());
   }
 
-  /// Starts a region on the other members and returns; join() runs the caller's part of it, and waits. In
-  /// between the caller is inside the region (T2). The function must live until then; a temporary is taken only
-  /// where it is copied (job.hpp). Fails if called from inside a region.
+  /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
+  /// the caller's part and waits (started_region.hpp). In between the caller is inside the region (T2). The
+  /// function must live until then; a temporary is taken only where it is copied (job.hpp). Fails if called from
+  /// inside a region.
   template <class Function>
-  void start(Function&& f) {
+  started_region start(Function&& f) {
     static_assert(
         std::is_lvalue_reference<Function>::value || job::travels_as<Function>(),
         "lockstep::team::start: keep this function in a variable until join(): it is too large "
         "to be copied, or not trivially copyable");
     check_outside("start");
-    core_.callers().begin();
-    turn_until_end guard(core_.callers());
+    door_.callers().begin();
+    turn_until_end guard(door_.callers());
     resume_workers();
-    core_.start(f);
+    body_->core.start(f);
     guard.keep();
-  }
-  /// Fails if the calling thread has not started a region, or has started or entered another since. False as run().
-  bool join() {
-    if (!core_.can_join()) {
-      platform::fail<std::logic_error>(
-          "lockstep::team::join: no region of this team was started by this thread, or another "
-          "was entered since; join those first");
-    }
-    const turn_until_end guard(core_.callers());
-    return core_.join();
+    return started_region(door_, body_->core);
   }
 
   /// Ends the region that runs, if one does: see M3 of member.hpp. Any thread may call it.
-  void request_stop() { core_.request_stop(); }
+  void request_stop() { body_->core.request_stop(); }
 
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
   void pause() {
     check_outside("pause");
-    const caller_turn mine(core_.callers());
-    threads_.stop();
+    const caller_turn mine(door_.callers());
+    body_->threads.stop();
   }
   /// Starts the threads again now, so that the next region does not have to.
   void resume() {
     check_outside("resume");
-    const caller_turn mine(core_.callers());
+    const caller_turn mine(door_.callers());
     resume_workers();
   }
 
  private:
   friend class one_liners<team>;
 
+  /// The threads end before the core.
+  struct body {
+    body(const resolved_team& made, team_door& door, const team_options& options)
+        : core(made, door),
+          threads(core, made.name, made.cpu_of_rank, options.on_start(), options.on_exit()) {}
+
+    team_core core;
+    team_threads threads;
+  };
+
   team(const team_options& options, resolved_team made)
-      : core_(made),
-        threads_(core_, made.name, made.cpu_of_rank, options.on_start(), options.on_exit()) {
+      : door_(made, "lockstep::team"), body_(made, door_, options) {
     display_first_team(made);
     resume_workers();
   }
@@ -150,15 +162,16 @@ class team : public one_liners<team> {
   /// As run(), then finish(group, head) in the caller's turn.
   template <class Function, class Finish>
   bool run_then(std::size_t k, Function&& f, Finish finish) {
-    return core_.run_in_turn(k, f, [this] { resume_workers(); }, finish);
+    return team_core::run_in_turn(door_, &body_->core, k, f, [this] { resume_workers(); }, finish);
   }
 
   void resume_workers() {
-    if (!threads_.are_there() && size() > 1) threads_.start();
+    team_threads& threads = body_->threads;
+    if (!threads.are_there() && size() > 1) threads.start();
   }
 
   void check_outside(const char* function) const {
-    if (core_.may_wait()) return;
+    if (door_.may_wait()) return;
     char message[192];
     std::snprintf(message, sizeof message,
                   "lockstep::team::%s: called inside a region of this team, or of one that was "
@@ -174,13 +187,13 @@ class team : public one_liners<team> {
 
   /// Of `self`, a team.
   static void in_child(void* self) noexcept {
-    team& at = *static_cast<team*>(self);
-    at.threads_.forget();
-    at.core_.forget_others();
+    body& at = *static_cast<team*>(self)->body_.operator->();
+    at.threads.forget();
+    at.core.forget_others();
   }
 
-  team_core core_;
-  team_threads threads_;
+  team_door door_;
+  owned_body<body> body_;
   platform::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
 };
 

@@ -8,6 +8,7 @@
 //       last has reported, else 0.
 //   C2  Between regions the group's boards are at rest (A1 of group.hpp).
 //   C3  In a child process there are no workers; a region that the forking thread was in is stopped there.
+//       A guest (inside_region.hpp) was in none.
 //   C4  A thread inside a region waits for its turn with a team only if that is younger than all whose
 //       regions it is in: else it takes a turn at once or runs alone. So regions of several teams, called
 //       from each other, never wait in a circle.
@@ -29,33 +30,30 @@
 #include <exception>
 #include <vector>
 
-#include "caller_queue.hpp"
+#include "../platform/unwinding.hpp"
 #include "fork_board.hpp"
 #include "member.hpp"
-#include "nesting.hpp"
-#include "placement.hpp"
+#include "team_door.hpp"
 
 namespace lockstep {
 
 class team_core {
  public:
-  explicit team_core(const resolved_team& made)
+  /// The door outlives the last thread that uses this object, or is not touched.
+  team_core(const resolved_team& made, team_door& door)
       : size_(made.members),
+        door_(door),
         group_(size_, made.policy, stop_),
         forks_(fork_tree(size_), made.policy, way_of(made)),
-        callers_(made.policy),
         errors_(size_),
-        region_{this, nesting::next_age(), nullptr},
-        between_{this, region_.age, nullptr} {}
+        region_{this, door.age(), &group_, &running_, nullptr},
+        between_(region_) {}
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
 
   std::size_t size() const noexcept { return size_; }
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
-  caller_queue& callers() noexcept { return callers_; }
   bool is_inside() const noexcept { return nesting::is_inside(this); }
-  /// Whether the calling thread may wait for its turn: see nesting.hpp.
-  bool may_wait() const noexcept { return nesting::may_wait_for(region_.age); }
 
   /// Runs f on the first `size` members; then finish(group, head), still in the caller's turn, unless the
   /// region was stopped. False if it was. Requires: the caller's turn, not inside, workers there if size > 1.
@@ -68,7 +66,8 @@ class team_core {
     return end(head, finish);
   }
 
-  /// The two halves of run() for f on all members: a region that is open between them.
+  /// The two halves of run() for f on all members: a region that is open between them. For users:
+  /// started_region.hpp.
   template <class Function>
   void start(Function& f) {
     started_.what.assign(f);
@@ -77,26 +76,44 @@ class team_core {
     between_.outer = nesting::innermost();
     nesting::innermost() = &between_;
   }
-  /// True if the calling thread has started a region that it has not joined, and is in no other.
+  /// The number of the region that is open, or 0.
+  std::uint32_t started() const noexcept { return started_.head.region; }
+  /// Whether it was the calling thread that started it; and whether that has entered no other since.
+  bool has_started() const noexcept { return nesting::contains(between_); }
   bool can_join() const noexcept { return nesting::innermost() == &between_; }
   bool join() {
-    nesting::innermost() = between_.outer;
-    perform(0, started_.head, started_.what);
-    return end(started_.head, [](group&, const region_head&) {});
+    const region_head head = leave_between();
+    perform(0, head, started_.what);
+    return end(head, [](group&, const region_head&) {});
+  }
+  /// In place of join(): stops the region, and waits for the others. The caller's part is not run; errors are dropped.
+  void give_up() {
+    const region_head head = leave_between();
+    stop_.request(head.region);
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+      end(head, [](group&, const region_head&) {});
+    } catch (...) {
+    }
+#else
+    end(head, [](group&, const region_head&) {});
+#endif
   }
 
-  /// run() in a turn of the calling thread; alone where it must not wait for one, and cannot have it at once.
+  /// run() of `core` in a turn of the calling thread; alone where it must not wait for one, and cannot have it at
+  /// once. Before it has the turn, nothing of the core is looked at: D1 of team_door.hpp.
   template <class Function, class Prepare, class Finish>
-  bool run_in_turn(std::size_t size, Function& f, Prepare prepare, Finish finish) {
-    if (is_inside()) return run_alone(f);
-    if (may_wait()) {
-      callers_.begin();
-    } else if (!callers_.try_begin()) {
+  static bool run_in_turn(team_door& door, team_core* core, std::size_t size, Function& f,
+                          Prepare prepare, Finish finish) {
+    if (nesting::is_inside(core)) return run_alone(f);
+    if (door.may_wait()) {
+      door.callers().begin();
+    } else if (!door.callers().try_begin()) {
       return run_alone(f);
     }
-    const caller_turn mine(callers_, std::adopt_lock);
+    const caller_turn mine(door.callers(), std::adopt_lock);
     if (size > 1) prepare();
-    return run(size, f, finish);
+    return core->run(size, f, finish);
   }
 
   /// A region of one member, the calling thread.
@@ -142,8 +159,8 @@ class team_core {
   /// In a child process, which has none of the workers. A region that the calling thread is in is stopped;
   /// any other has ended.
   void forget_others() noexcept {
-    const bool in_region = is_inside();
-    callers_.forget_others(in_region);
+    const bool in_region = nesting::contains(region_) || nesting::contains(between_);
+    door_.callers().forget_others(in_region);
     forks_.reset();
     stop_.forget_others();
     group_.sub_groups().forget_others();
@@ -151,7 +168,8 @@ class team_core {
       is_left_alone_ = true;
       request_stop();
     } else {
-      running_.store(0, platform::memory_order_relaxed);          // 1
+      running_.store(0, platform::memory_order_relaxed);  // 1
+      started_.head.region = 0;
       for (std::exception_ptr& error : errors_) error = nullptr;  // of a region that has ended here
       group_.end(true);
     }
@@ -196,6 +214,8 @@ class team_core {
       f(self);
     } catch (const region_stopped&) {
       if (!stop_.requested(head.region)) fail(rank, head);  // that of another region
+    } catch (const platform::forced_unwind&) {
+      end_of_lost_member();
     } catch (...) {
       fail(rank, head);
     }
@@ -231,25 +251,40 @@ class team_core {
     std::abort();
   }
 
-  struct started_region {
+  [[noreturn]] LOCKSTEP_NOINLINE static void end_of_lost_member() {
+    std::fprintf(
+        stderr,
+        "lockstep::team: the thread of a member was cancelled, or called pthread_exit(), inside "
+        "a region, which then cannot end; return from the function instead\n");
+    std::abort();
+  }
+
+  region_head leave_between() noexcept {
+    const region_head head = started_.head;
+    started_.head.region = 0;
+    nesting::innermost() = between_.outer;
+    return head;
+  }
+
+  struct open_region {
     region_head head;
     job what;
   };
 
   platform::line_gap before_;
   const std::size_t size_;
+  team_door& door_;
   bool is_left_alone_ = false;  ///< in a child process, inside a region: the others are not there
   stop_source stop_;
   group group_;
   fork_board forks_;
-  caller_queue callers_;
   // The caller's own.
   std::vector<std::exception_ptr> errors_;
   nesting::region region_;
   nesting::region between_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
   platform::wait_word running_{0};
-  started_region started_ = {};
+  open_region started_ = {};
   platform::line_gap after_;
 };
 

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+// tests/edges/exit_test.cpp -- the end of a program, with teams in every state: it ends, with its status
+//
+// Each in a process of its own, 20 times. What hangs is for the ctest timeout.
+#include <lockstep/lockstep.hpp>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using lockstep::external_team;
+using lockstep::member;
+using lockstep::started_region;
+using lockstep::team;
+
+constexpr int rounds = 20;
+
+/// What f() in a child process has ended with, and what it has said.
+struct ending {
+  int status = 0;  ///< of exit(), or 1000 and the signal
+  std::string said;
+};
+
+/// This process has one thread while it forks.
+template <class Function>
+ending end_of(Function f) {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], 2);
+    close(ends[0]);
+    close(ends[1]);
+    f();
+    std::exit(0);
+  }
+  close(ends[1]);
+  ending found;
+  char some[256];
+  for (ssize_t count; (count = read(ends[0], some, sizeof some)) > 0;) {
+    found.said.append(some, static_cast<std::size_t>(count));
+  }
+  close(ends[0]);
+  int how = 0;
+  waitpid(child, &how, 0);
+  found.status = WIFEXITED(how) ? WEXITSTATUS(how) : 1000 + WTERMSIG(how);
+  return found;
+}
+
+template <class Function>
+void expect_ends(Function f, int status = 0) {
+  for (int round = 0; round < rounds; ++round) {
+    const ending found = end_of(f);
+    ASSERT_EQ(found.status, status) << found.said;
+  }
+}
+
+/// A team that is destroyed after main.
+team& static_team() {
+  static team workers(4);
+  return workers;
+}
+
+/// Another thread runs regions for ever; returns when it has begun.
+template <class Team, class Function>
+void run_elsewhere(Team& workers, Function f) {
+  static std::atomic<int> regions{0};
+  std::thread([&workers, f] {
+    for (;;) {
+      workers.run(f);
+      ++regions;
+    }
+  }).detach();
+  while (regions < 8) std::this_thread::yield();
+}
+
+void many_barriers(member& me) {
+  for (int i = 0; i < 10; ++i) me.sync_threads();
+}
+
+TEST(exit_edges, while_another_thread_runs_region_after_region) {
+  expect_ends([] { run_elsewhere(static_team(), many_barriers); });
+  expect_ends([] { run_elsewhere(static_team(), [](member&) {}); });
+  expect_ends(
+      [] {
+        run_elsewhere(static_team(), many_barriers);
+        std::exit(7);
+      },
+      7);
+}
+
+TEST(exit_edges, while_several_threads_queue_for_a_team_each_policy) {
+  for (const lockstep::wait_policy policy :
+       {lockstep::wait_policy::block(), lockstep::wait_policy()}) {
+    expect_ends([policy] {
+      static team workers(3, policy);
+      run_elsewhere(workers, many_barriers);
+      run_elsewhere(workers, [](member&) {});
+      std::thread([] { workers.pause(), workers.resume(); }).detach();
+    });
+  }
+}
+
+TEST(exit_edges, by_a_stranger_while_the_first_thread_runs_regions) {
+  expect_ends(
+      [] {
+        std::atomic<int> regions{0};
+        std::thread([&] {
+          while (regions < 8) std::this_thread::yield();
+          std::exit(7);
+        }).detach();
+        for (;; ++regions) static_team().run(many_barriers);
+      },
+      7);
+}
+
+TEST(exit_edges, while_a_region_of_another_thread_never_ends) {
+  expect_ends([] {
+    static std::atomic<bool> is_in{false};
+    std::thread([] {
+      static_team().run([](member& me) {
+        is_in = true;
+        if (me.rank() == 1) {
+          for (;;) pause();
+        }
+        me.sync_threads();
+      });
+    }).detach();
+    while (!is_in) std::this_thread::yield();
+  });
+}
+
+TEST(exit_edges, while_another_thread_has_started_a_region) {
+  expect_ends([] {
+    static std::atomic<bool> is_open{false};
+    std::thread([] {
+      const started_region open = static_team().start([](member& me) { me.sync_threads(); });
+      is_open = true;
+      for (;;) pause();
+    }).detach();
+    while (!is_open) std::this_thread::yield();
+  });
+}
+
+TEST(exit_edges, while_threads_serve_and_one_runs_regions_of_an_external_team) {
+  expect_ends([] {
+    static external_team lent(3);
+    for (const std::size_t rank : {1u, 2u}) std::thread([rank] { lent.serve(rank); }).detach();
+    run_elsewhere(lent, many_barriers);
+  });
+  expect_ends([] {
+    static external_team lent(3);
+    for (const std::size_t rank : {1u, 2u}) std::thread([rank] { lent.serve(rank); }).detach();
+    lent.run(many_barriers);
+  });
+}
+
+TEST(exit_edges,
+     a_caller_that_comes_after_the_end_of_a_static_team_waits_for_the_end_of_the_process) {
+  expect_ends([] {
+    // Destroyed after the team: by then the caller stands before a team that is no more.
+    static struct last {
+      std::atomic<bool> team_is_gone{false};
+      std::atomic<bool> came{false};
+      ~last() {
+        team_is_gone = true;
+        while (!came) std::this_thread::yield();
+        for (int i = 0; i < 100; ++i) std::this_thread::yield();
+      }
+    } end;
+    static team workers(3);
+    workers.run([](member&) {});
+    std::thread([] {
+      while (!end.team_is_gone) std::this_thread::yield();
+      end.came = true;
+      workers.run([](member&) { std::abort(); });
+      std::abort();
+    }).detach();
+  });
+}
+
+TEST(exit_edges, while_all_sleep_while_paused_and_in_a_hurry) {
+  expect_ends([] {
+    static team workers(3, lockstep::wait_policy::block());
+    workers.run([](member& me) { me.sync_threads(); });
+  });
+  expect_ends([] {
+    static_team().run([](member&) {});
+    static_team().pause();
+  });
+  expect_ends(
+      [] {
+        run_elsewhere(static_team(), many_barriers);
+        std::quick_exit(5);
+      },
+      5);
+  expect_ends(
+      [] {
+        static_team().run([](member& me) {
+          if (me.rank() == 1) _exit(6);
+          me.sync_threads();
+        });
+      },
+      6);
+}
+
+TEST(exit_edges, a_team_first_used_while_static_objects_are_destroyed) {
+  expect_ends([] {
+    static struct user {
+      ~user() {
+        std::atomic<int> calls{0};
+        static_team().run([&](member& me) {
+          me.sync_threads();
+          ++calls;
+        });
+        if (calls != 4) std::abort();
+      }
+    } const at_the_end;
+  });
+}
+
+TEST(exit_edges, handles_of_static_and_thread_duration) {
+  expect_ends([] {
+    static std::atomic<int> calls{0};
+    static struct counted {
+      ~counted() {
+        if (calls != 8) std::abort();
+      }
+    } const checked;
+    static_team();
+    static team second(4);
+    const auto count = [](member& me) {
+      me.sync_threads();
+      ++calls;
+    };
+    static started_region open = static_team().start(count);
+    static thread_local started_region of_thread;  // goes before all statics
+    of_thread = second.start(count);
+  });
+}
+
+TEST(exit_edges, inside_a_region_says_so_and_does_not_hang) {
+  for (const std::size_t rank : {0u, 1u}) {
+    const ending found = end_of([rank] {
+      static_team().run([rank](member& me) {
+        if (me.rank() == rank) std::exit(7);
+        me.sync_threads();
+      });
+    });
+    EXPECT_EQ(found.status, 1000 + SIGABRT);
+    EXPECT_NE(found.said.find("inside its own region; leave the region first"), std::string::npos)
+        << found.said;
+  }
+}
+
+TEST(exit_edges, debug_builds_say_that_a_team_was_left_to_its_threads) {
+  const ending found = end_of([] {
+    run_elsewhere(static_team(), [](member&) {
+      for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+    });
+  });
+  EXPECT_EQ(found.status, 0);
+  const bool says = found.said.find("while another thread runs a region") != std::string::npos;
+  EXPECT_EQ(says, lockstep::platform::diagnoses_misuse) << found.said;
+}
+
+TEST(exit_edges, a_team_on_the_heap_that_is_destroyed_while_another_thread_is_in_run_says_so) {
+  const ending found = end_of([] {
+    static std::atomic<bool> is_in{false};
+    static std::atomic<int> stage{0};
+    static auto workers =
+        std::make_unique<team>(lockstep::team_options().members(3).name("solver"));
+    std::thread([] {
+      workers->run([](member&) {
+        is_in = true;
+        while (stage == 0) std::this_thread::yield();
+        stage = 2;
+        for (;;) pause();
+      });
+    }).detach();
+    while (!is_in) std::this_thread::yield();
+    workers.reset();
+    stage = 1;  // what the members use is still there
+    while (stage != 2) std::this_thread::yield();
+  });
+  EXPECT_EQ(found.status, 0);
+  const bool says = found.said.find("lockstep::team 'solver' at ") != std::string::npos &&
+                    found.said.find("while another thread runs a region") != std::string::npos;
+  EXPECT_EQ(says, lockstep::platform::diagnoses_misuse) << found.said;
+}
+
+TEST(exit_edges, a_thread_forks_as_a_guest_and_uses_the_team_in_the_child) {
+  expect_ends([] {
+    team workers(3);
+    int in_child = -1;
+    workers.run([&](member& me) {
+      if (me.rank() != 1) return;
+      const lockstep::region_token here = lockstep::this_region();
+      std::thread([&, here] {
+        {
+          const lockstep::inside_region guest(here);
+          in_child = fork();
+        }
+        if (in_child != 0) return;
+        std::atomic<int> calls{0};
+        workers.run([&](member& each) {
+          each.sync_threads();
+          ++calls;
+        });
+        _exit(calls == 3 ? 0 : 1);
+      }).join();
+    });
+    int how = 0;
+    waitpid(in_child, &how, 0);
+    if (!WIFEXITED(how) || WEXITSTATUS(how) != 0) std::abort();
+  });
+}
+
+}  // namespace
