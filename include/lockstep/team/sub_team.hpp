@@ -45,6 +45,7 @@ class sub_team {
     let_go();
     of_ = other.of_;
     self_.at_ = other.self_.at_;
+    self_.published_ = other.self_.published_;
     other.forget();
     return *this;
   }
@@ -66,6 +67,7 @@ class sub_team {
   void forget() noexcept {
     of_ = nullptr;
     self_.at_ = seat();
+    self_.published_ = 0;
   }
   void let_go() noexcept {
     if (of_ != nullptr && of_->users.fetch_sub(1, platform::memory_order_acq_rel) == 1) {  // 1
