@@ -3,7 +3,7 @@
 //
 // A user's function is called by reference: on every member the same object, through the overload that the
 // user's own expression would choose. Only a closure (what a lambda makes) may be copied to where it is
-// called, and only if nobody can tell: it has one call operator, which is const, and is trivially copyable.
+// called, and only if nobody can tell: it has one call operator, which is const, and is trivially copied.
 // What a lambda captured by value and changes all the same (an object with mutable members) is its own
 // in each copy.
 #ifndef LOCKSTEP_TEAM_CALLABLE_HPP
@@ -34,17 +34,23 @@ struct is_made_from_values {
   template <class T>
   using if_other = typename std::enable_if<
       !std::is_same<typename std::remove_cv<T>::type, Class>::value>::type;
-  struct anything {
+  struct variable {
     template <class T, class = if_other<T>>
     operator T&() const;
+  };
+  struct temporary {
     template <class T, class = if_other<T>>
     operator T&&() const;
   };
-  template <std::size_t>
-  using one = anything;
+  template <class Value, std::size_t>
+  using one = Value;
 
   template <class C, std::size_t... Numbers>
-  static auto test(int) -> decltype(static_cast<void>(C{one<Numbers>()...}), std::true_type());
+  static auto test(int)
+      -> decltype(static_cast<void>(C{one<variable, Numbers>()...}), std::true_type());
+  template <class C, std::size_t... Numbers>
+  static auto test(long)
+      -> decltype(static_cast<void>(C{one<temporary, Numbers>()...}), std::true_type());
   template <class C, std::size_t... Numbers>
   static std::false_type test(...);
   static constexpr bool value = decltype(test<Class, 0>(0))::value ||
@@ -58,12 +64,12 @@ struct is_made_from_values {
 };
 
 /// Whether a Class is a closure, as far as it shows: without captures an empty class with one call operator
-/// that is no template; else one that nobody can make or assign to.
+/// that is no template; else one that nobody can make. (So is one with private constructors only. To ask
+/// whether it can be assigned to would tell more, but with GCC 12 that makes is_trivially_copyable false.)
 template <class Class, bool IsEmpty = std::is_empty<Class>::value>
 struct is_closure {
-  static constexpr bool value = !std::is_default_constructible<Class>::value &&
-                                !std::is_copy_assignable<Class>::value &&
-                                !is_made_from_values<Class>::value;
+  static constexpr bool value =
+      !std::is_default_constructible<Class>::value && !is_made_from_values<Class>::value;
 };
 template <class Class>
 struct is_closure<Class, true> {
@@ -81,9 +87,8 @@ template <class Function>
 struct may_be_copied<const Function, true> : may_be_copied<Function, true> {};
 template <class Function>
 struct may_be_copied<Function, true> {
-  static constexpr bool value = std::is_trivially_copyable<Function>::value &&
+  static constexpr bool value = std::is_trivially_copy_constructible<Function>::value &&
                                 std::is_trivially_destructible<Function>::value &&
-                                std::is_copy_constructible<Function>::value &&
                                 is_closure<Function>::value;
 };
 

@@ -48,7 +48,8 @@ class job {
   template <class Function>
   struct travels<Function, true> {
     static constexpr bool is_ours = std::is_base_of<made_to_travel, Function>::value &&
-                                    std::is_trivially_copyable<Function>::value;
+                                    std::is_trivially_copy_constructible<Function>::value &&
+                                    std::is_trivially_destructible<Function>::value;
     static constexpr bool value = (is_ours || may_be_copied<Function>::value) &&
                                   is_callable<const Function&, member&>::value &&
                                   sizeof(Function) <= closure_size &&
