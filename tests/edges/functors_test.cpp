@@ -71,7 +71,8 @@ TEST_P(functors_of, a_functor_that_cannot_be_copied_is_called_where_it_is) {
   EXPECT_EQ(f.calls.load(), members());
   EXPECT_TRUE(workers.parallel_for(std::size_t{0}, std::size_t{16}, f));
   EXPECT_EQ(f.calls.load(), members() + 16);
-  EXPECT_TRUE(workers.parallel_for(std::size_t{0}, std::size_t{16}, f, lockstep::dynamic_schedule()));
+  EXPECT_TRUE(
+      workers.parallel_for(std::size_t{0}, std::size_t{16}, f, lockstep::dynamic_schedule()));
   EXPECT_TRUE(workers.parallel_for_2d({0, 4}, {0, 4}, f));
   EXPECT_EQ(f.calls.load(), members() + 48);
   const counting constant;
@@ -148,7 +149,8 @@ TEST_P(functors_of, functions_pointers_wrappers_and_temporaries_are_called_on_ev
 TEST_P(functors_of, a_functor_that_owns_something_lives_until_the_last_call_has_returned) {
   auto alive = std::make_shared<std::atomic<int>>(0);
   EXPECT_TRUE(workers.run([alive](member&) { ++*alive; }));
-  EXPECT_TRUE(workers.run([owner = std::make_unique<int>(1), &alive](member&) { *alive += *owner; }));
+  EXPECT_TRUE(
+      workers.run([owner = std::make_unique<int>(1), &alive](member&) { *alive += *owner; }));
   EXPECT_EQ(alive->load(), 2 * members());
   EXPECT_EQ(alive.use_count(), 1);
 }
@@ -160,7 +162,8 @@ TEST_P(functors_of, a_mutable_closure_is_one_object_for_all) {
   };
   EXPECT_TRUE(workers.run(f));
   EXPECT_TRUE(workers.run(f));
-  for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_EQ(found[rank], rank < workers.size() ? 2 : 0);
+  for (std::size_t rank = 0; rank < 4; ++rank)
+    EXPECT_EQ(found[rank], rank < workers.size() ? 2 : 0);
 }
 
 TEST(functors, closures_that_nobody_can_tell_from_a_copy_travel_and_nothing_else_does) {

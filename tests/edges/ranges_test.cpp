@@ -56,8 +56,8 @@ std::vector<Index> counted(Index first, std::size_t n) {
 }
 
 std::vector<schedule> schedules() {
-  return {static_schedule(),  static_schedule(1),  static_schedule(3),  static_schedule(1000),
-          dynamic_schedule(), dynamic_schedule(4), dynamic_schedule(1000), guided_schedule(),
+  return {static_schedule(),  static_schedule(1),   static_schedule(3),     static_schedule(1000),
+          dynamic_schedule(), dynamic_schedule(4),  dynamic_schedule(1000), guided_schedule(),
           guided_schedule(2), guided_schedule(1000)};
 }
 
@@ -88,7 +88,8 @@ class ranges_of : public testing::TestWithParam<std::size_t> {
     });
     for (const schedule how : schedules()) {
       SCOPED_TRACE(testing::Message() << "kind " << int(how.kind()) << " chunk " << how.chunk());
-      check("parallel_for", [&](bag<Index>& b) { workers.parallel_for(first, last, into(b), how); });
+      check("parallel_for",
+            [&](bag<Index>& b) { workers.parallel_for(first, last, into(b), how); });
       check("for_each", [&](bag<Index>& b) {
         workers.run([&](member& me) {
           me.for_each(first, last, into(b), how);
@@ -110,25 +111,25 @@ class ranges_of : public testing::TestWithParam<std::size_t> {
       std::vector<Index> in_turn;
       workers.run([&](member& me) {
         me.for_ordered(
-            first, last,
-            [&](Index i, ordered_turn& turn) { turn([&] { in_turn.push_back(i); }); }, how);
+            first, last, [&](Index i, ordered_turn& turn) { turn([&] { in_turn.push_back(i); }); },
+            how);
       });
       EXPECT_EQ(in_turn, expected) << "for_ordered";
     }
     const auto value = [](Index i) { return static_cast<std::int64_t>(i % 100); };
-    const std::int64_t sum = std::accumulate(
-        expected.begin(), expected.end(), std::int64_t{7},
-        [&](std::int64_t a, Index i) { return a + value(i); });
+    const std::int64_t sum = std::accumulate(expected.begin(), expected.end(), std::int64_t{7},
+                                             [&](std::int64_t a, Index i) { return a + value(i); });
     const auto add = std::plus<std::int64_t>();
     const std::int64_t seven = 7, none = 0;
     EXPECT_EQ(workers.parallel_reduce(first, last, seven, value, add), sum);
     EXPECT_EQ(workers.parallel_reduce(first, last, seven, value, add, dynamic_schedule(3)), sum);
     EXPECT_EQ(workers.parallel_reduce(lockstep::fast, first, last, none, value, add), sum - 7);
     std::vector<std::int64_t> running(expected.size());
-    EXPECT_EQ(workers.parallel_scan(first, last, seven, value, add,
-                                    [&](Index i, std::int64_t at) {
-                                      running[static_cast<std::size_t>(i - static_cast<Index>(first))] = at;
-                                    }),
+    EXPECT_EQ(workers.parallel_scan(
+                  first, last, seven, value, add,
+                  [&](Index i, std::int64_t at) {
+                    running[static_cast<std::size_t>(i - static_cast<Index>(first))] = at;
+                  }),
               sum);
     std::int64_t at = 7;
     for (std::size_t k = 0; k < expected.size(); ++k) {
@@ -172,7 +173,8 @@ TEST_P(ranges_of, I2_a_loop_whose_end_is_not_after_its_first_is_empty) {
   expect_indices(-3, -7, std::vector<int>());
   expect_indices(std::size_t{5}, -1, std::vector<std::size_t>());
   expect_indices(0u, -3, std::vector<unsigned>());
-  expect_indices(std::numeric_limits<int>::max(), std::numeric_limits<int>::min(), std::vector<int>());
+  expect_indices(std::numeric_limits<int>::max(), std::numeric_limits<int>::min(),
+                 std::vector<int>());
 }
 
 TEST_P(ranges_of, I3_loops_go_up_to_the_limits_of_their_type) {
@@ -214,7 +216,8 @@ TEST_P(ranges_of, what_converts_to_a_number_counts_in_size_t) {
   struct three {
     operator std::size_t() const { return 3; }
   };
-  expect_indices(std::size_t{0}, std::integral_constant<std::size_t, 3>(), counted(std::size_t{0}, 3));
+  expect_indices(std::size_t{0}, std::integral_constant<std::size_t, 3>(),
+                 counted(std::size_t{0}, 3));
   expect_indices(std::size_t{0}, three(), counted(std::size_t{0}, 3));
 }
 

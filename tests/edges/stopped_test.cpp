@@ -43,8 +43,7 @@ std::vector<construct> constructs() {
       {"for_each empty", [=](member& me) { me.for_each(nowait, 0, 0, none); }},
       {"for_each chunks", [=](member& me) { me.for_each(0, 9, none, static_schedule(2)); }},
       {"for_each guided", [=](member& me) { me.for_each(nowait, 0, 9, none, guided_schedule()); }},
-      {"for_each nested",
-       [=](member& me) { me.for_each(index_range_2{{0, 3}, {0, 3}}, none); }},
+      {"for_each nested", [=](member& me) { me.for_each(index_range_2{{0, 3}, {0, 3}}, none); }},
       {"for_each weighted", [=](member& me) { me.for_each(0, 9, none, weighted); }},
       {"for_ordered",
        [](member& me) { me.for_ordered(0, 9, [](int, ordered_turn& turn) { turn([] {}); }); }},
@@ -54,9 +53,7 @@ std::vector<construct> constructs() {
       {"sync_sum", [](member& me) { me.sync_sum(1); }},
       {"broadcast", [](member& me) { me.broadcast(0, 1); }},
       {"reduce_each",
-       [](member& me) {
-         me.reduce_each(0, 9, 0, [](int i) { return i; }, std::plus<int>());
-       }},
+       [](member& me) { me.reduce_each(0, 9, 0, [](int i) { return i; }, std::plus<int>()); }},
       {"wait_for", [](member& me) { me.wait_for(me.rank(), 0); }},
       {"split", [](member& me) { me.split(0); }},
   };
@@ -83,7 +80,8 @@ TEST_P(stopped_regions_of, M3_an_exception_ends_loops_that_do_not_look_at_any_an
   }
 }
 
-TEST_P(stopped_regions_of, M3_a_member_that_stopped_the_region_itself_leaves_it_at_its_next_construct) {
+TEST_P(stopped_regions_of,
+       M3_a_member_that_stopped_the_region_itself_leaves_it_at_its_next_construct) {
   for (const construct& each : constructs()) {
     SCOPED_TRACE(each.name);
     EXPECT_FALSE(workers.run([&](member& me) {
@@ -136,7 +134,8 @@ TEST_P(stopped_regions_of, M3_catching_std_exception_does_not_swallow_the_end) {
   }));
 }
 
-TEST_P(stopped_regions_of, M4_no_function_is_called_by_a_construct_that_begins_in_a_stopped_region) {
+TEST_P(stopped_regions_of,
+       M4_no_function_is_called_by_a_construct_that_begins_in_a_stopped_region) {
   std::atomic<int> calls{0};
   const auto count = [&](auto&&...) { ++calls; };
   std::atomic<std::size_t> told{0};

@@ -125,8 +125,7 @@ std::vector<waiting_place> waiting_places() {
        })},
       {"try_for_ordered",
        [](member& self) {
-         return !self.try_for_ordered(0, 100,
-                                      [](std::size_t, ordered_turn& turn) { turn([] {}); });
+         return !self.try_for_ordered(0, 100, [](std::size_t, ordered_turn& turn) { turn([] {}); });
        }},
       {"wait_for", throws([](member& self) { self.wait_for(0, 1); })},
       {"try_wait_for", [](member& self) { return !self.try_wait_for(0, 1); }},

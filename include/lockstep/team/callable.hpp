@@ -32,8 +32,8 @@ struct is_callable {
 template <class Class>
 struct is_made_from_values {
   template <class T>
-  using if_other = typename std::enable_if<
-      !std::is_same<typename std::remove_cv<T>::type, Class>::value>::type;
+  using if_other =
+      typename std::enable_if<!std::is_same<typename std::remove_cv<T>::type, Class>::value>::type;
   struct variable {
     template <class T, class = if_other<T>>
     operator T&() const;
@@ -53,14 +53,13 @@ struct is_made_from_values {
       -> decltype(static_cast<void>(C{one<temporary, Numbers>()...}), std::true_type());
   template <class C, std::size_t... Numbers>
   static std::false_type test(...);
-  static constexpr bool value = decltype(test<Class, 0>(0))::value ||
-                                decltype(test<Class, 0, 1>(0))::value ||
-                                decltype(test<Class, 0, 1, 2>(0))::value ||
-                                decltype(test<Class, 0, 1, 2, 3>(0))::value ||
-                                decltype(test<Class, 0, 1, 2, 3, 4>(0))::value ||
-                                decltype(test<Class, 0, 1, 2, 3, 4, 5>(0))::value ||
-                                decltype(test<Class, 0, 1, 2, 3, 4, 5, 6>(0))::value ||
-                                decltype(test<Class, 0, 1, 2, 3, 4, 5, 6, 7>(0))::value;
+  static constexpr bool value =
+      decltype(test<Class, 0>(0))::value || decltype(test<Class, 0, 1>(0))::value ||
+      decltype(test<Class, 0, 1, 2>(0))::value || decltype(test<Class, 0, 1, 2, 3>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4, 5>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4, 5, 6>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4, 5, 6, 7>(0))::value;
 };
 
 /// Whether a Class is a closure, as far as it shows: without captures an empty class with one call operator

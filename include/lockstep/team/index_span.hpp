@@ -39,8 +39,7 @@ using index_of_bound =
     typename std::conditional<std::is_arithmetic<Bound>::value, Bound, std::size_t>::type;
 /// What a loop between two bounds calls its function with.
 template <class First, class Last>
-using index_between =
-    typename std::common_type<index_of_bound<First>, index_of_bound<Last>>::type;
+using index_between = typename std::common_type<index_of_bound<First>, index_of_bound<Last>>::type;
 
 /// `Result` if both can be bounds of a loop; else the overload that asks is none.
 template <class First, class Last, class Result = bool>
@@ -105,8 +104,8 @@ index_span<index_between<First, Last>> span_of(First first, Last last) {
   } else if (static_cast<index>(b) <= static_cast<index>(a)) {
     return {index(), 0};
   }
-  const word length =
-      static_cast<word>(static_cast<word>(static_cast<index>(b)) - static_cast<word>(static_cast<index>(a)));
+  const word length = static_cast<word>(static_cast<word>(static_cast<index>(b)) -
+                                        static_cast<word>(static_cast<index>(a)));
   if (sizeof(word) > sizeof(std::size_t) && length > static_cast<std::size_t>(-1)) fail_length();
   return {static_cast<index>(a), static_cast<std::size_t>(length)};
 }
@@ -117,9 +116,10 @@ LOCKSTEP_BEGIN_SIGN_CONVERSIONS
 /// f(i) for a part of the loop.
 template <class Index, class Function>
 struct each_of {
-  static_assert(is_callable<Function&, Index&>::value,
-                "lockstep: the function of this loop cannot be called as f(i) with its index, of the "
-                "common type of its bounds");
+  static_assert(
+      is_callable<Function&, Index&>::value,
+      "lockstep: the function of this loop cannot be called as f(i) with its index, of the "
+      "common type of its bounds");
   index_span<Index> span;
   Function& f;
 
@@ -155,9 +155,10 @@ struct block_of {
 /// f(i) by its offset.
 template <class Index, class Function>
 struct index_at {
-  static_assert(is_callable<Function&, Index>::value,
-                "lockstep: the function of this reduction cannot be called as f(i) with an index, of "
-                "the common type of its bounds");
+  static_assert(
+      is_callable<Function&, Index>::value,
+      "lockstep: the function of this reduction cannot be called as f(i) with an index, of "
+      "the common type of its bounds");
   index_span<Index> span;
   Function& f;
 

@@ -124,23 +124,20 @@ void in_pieces(const seat& at, std::size_t begin, std::size_t end, const Body& b
 template <class Index, class Function>
 bool for_each(const seat& at, const index_span<Index>& span, schedule how, Function& f) {
   const auto body = each_index(span, f);
-  return hand_out(
-      at, index_range{0, span.length}, how,
-      [&](std::size_t begin, std::size_t end) { in_pieces(at, begin, end, body); });
+  return hand_out(at, index_range{0, span.length}, how,
+                  [&](std::size_t begin, std::size_t end) { in_pieces(at, begin, end, body); });
 }
 
 /// f(i, j), or f(i, j, k), for all of them.
 template <class Ranges, class Function>
 bool for_each_nested(const seat& at, const Ranges& ranges, schedule how, Function& f) {
-  static_assert(is_nested<Ranges>::template calls<Function>(),
-                "lockstep: the function of this loop cannot be called as f(i, j), or f(i, j, k) for "
-                "three ranges, with indices of type std::size_t");
-  const auto body = [&](std::size_t begin, std::size_t end) {
-    for_each_in(ranges, begin, end, f);
-  };
-  return hand_out(
-      at, index_range{0, iterations_of(ranges)}, how,
-      [&](std::size_t begin, std::size_t end) { in_pieces(at, begin, end, body); });
+  static_assert(
+      is_nested<Ranges>::template calls<Function>(),
+      "lockstep: the function of this loop cannot be called as f(i, j), or f(i, j, k) for "
+      "three ranges, with indices of type std::size_t");
+  const auto body = [&](std::size_t begin, std::size_t end) { for_each_in(ranges, begin, end, f); };
+  return hand_out(at, index_range{0, iterations_of(ranges)}, how,
+                  [&](std::size_t begin, std::size_t end) { in_pieces(at, begin, end, body); });
 }
 
 /// Calls f() on the first member that comes, and on no other.
@@ -181,8 +178,8 @@ bool first_come_each(const seat& at, Functions&... functions) {
 /// member_loops::for_ordered().
 class ordered_turn {
  public:
-  /// Calls f() when it is this iteration's turn; at most once an iteration. Once the region is stopped it does not call it:
-  /// it throws region_stopped, or returns false in try_for_ordered().
+  /// Calls f() when it is this iteration's turn; at most once an iteration. Once the region is stopped it
+  /// does not call it: it throws region_stopped, or returns false in try_for_ordered().
   template <class Function>
   bool operator()(Function&& f) {
     if (!wait()) {

@@ -158,9 +158,8 @@ class member : public member_loops {
     const auto span = span_of(first, last);
     const auto by = by_block(span, f);
     T sum(init);
-    loops::hand_out(
-        at_, index_range{0, span.length}, how,
-        [&](std::size_t begin, std::size_t end) { sum = op(sum, by(begin, end)); });
+    loops::hand_out(at_, index_range{0, span.length}, how,
+                    [&](std::size_t begin, std::size_t end) { sum = op(sum, by(begin, end)); });
     return reductions::reduce_values<T>(at_, sum, op);
   }
   template <class T, class First, class Last, class Function, class Op>
@@ -174,10 +173,11 @@ class member : public member_loops {
                                       schedule how) {
     const auto span = span_of(first, last);
     const auto by = by_offset(span, f);
-    or_leave(loops::hand_out(
-        at_, index_range{0, span.length}, how, [&](std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) init = op(std::move(init), by(i));
-        }));
+    or_leave(loops::hand_out(at_, index_range{0, span.length}, how,
+                             [&](std::size_t begin, std::size_t end) {
+                               for (std::size_t i = begin; i < end; ++i)
+                                 init = op(std::move(init), by(i));
+                             }));
     return init;
   }
 

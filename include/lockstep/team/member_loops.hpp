@@ -155,19 +155,19 @@ class member_loops {
  private:
   template <class Index, class Function>
   bool run_ordered(const index_span<Index>& span, schedule how, Function& f, bool throws) {
-    return loops::in_construct(
-               at_,
-               [&](loops::ticket_source& tickets) {
-                 ordered_turn turn(at_, tickets, throws);
-                 const auto part = [&](std::size_t begin, std::size_t end) {
-                   for (std::size_t i = begin; i < end && !at_.may_stop(); ++i) {
-                     turn.begin(i);
-                     call_with(span[i], turn, f);
-                     turn.end();
-                   }
-                 };
-                 loops::hand_out_in(at_, tickets, index_range{0, span.length}, how, part);
-               }) &&
+    return loops::in_construct(at_,
+                               [&](loops::ticket_source& tickets) {
+                                 ordered_turn turn(at_, tickets, throws);
+                                 const auto part = [&](std::size_t begin, std::size_t end) {
+                                   for (std::size_t i = begin; i < end && !at_.may_stop(); ++i) {
+                                     turn.begin(i);
+                                     call_with(span[i], turn, f);
+                                     turn.end();
+                                   }
+                                 };
+                                 loops::hand_out_in(at_, tickets, index_range{0, span.length}, how,
+                                                    part);
+                               }) &&
            at_.sync();
   }
 };

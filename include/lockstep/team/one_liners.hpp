@@ -25,9 +25,7 @@ struct loop_of_blocks final : made_to_travel {
   index_span<Index> span;
   Function f;
 
-  void operator()(member& me) const {
-    loops::for_each(me.at(), span, static_schedule(), f);
-  }
+  void operator()(member& me) const { loops::for_each(me.at(), span, static_schedule(), f); }
 };
 
 /// Whether a Function is copied into its loop.
@@ -75,9 +73,8 @@ class one_liners {
   template <class Function>
   bool parallel_for_2d(index_range rows, index_range columns, Function&& f,
                        schedule how = static_schedule()) {
-    return run_all([&](member& me) {
-      loops::for_each_nested(me.at(), index_range_2{rows, columns}, how, f);
-    });
+    return run_all(
+        [&](member& me) { loops::for_each_nested(me.at(), index_range_2{rows, columns}, how, f); });
   }
   template <class Function>
   bool parallel_for_3d(index_range planes, index_range rows, index_range columns, Function&& f,
@@ -152,8 +149,8 @@ class one_liners {
   }
   bool parallel_invoke() noexcept { return true; }
 
-  /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is called twice
-  /// for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
+  /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is
+  /// called twice for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
   template <class T, class First, class Last, class Function, class Op, class Store>
   if_bounds<First, Last, T> parallel_scan(First first, Last last, T init, Function&& f, Op op,
                                           Store&& store) {

@@ -38,9 +38,9 @@ struct index_range {
   constexpr index_range(std::size_t from, std::size_t to) noexcept : first(from), last(to) {}
   template <class First, class Last, class = if_bounds<First, Last>>
   constexpr index_range(First from, Last to)
-      : first(!is_below_zero(from)                               ? static_cast<std::size_t>(from)
+      : first(!is_below_zero(from)                          ? static_cast<std::size_t>(from)
               : is_below_zero(to) && are_reversed(from, to) ? 0
-                                                                 : fail_index_range()),
+                                                            : fail_index_range()),
         last(is_below_zero(to) ? 0 : static_cast<std::size_t>(to)) {
     static_assert(is_index<First>::value && is_index<Last>::value,
                   "lockstep: the bounds of a range are integers (int, std::size_t, ...), not bool, "
