@@ -84,7 +84,7 @@ void throw_in_a_region() {
     try {
       workers.run([](lockstep::member& self) {
         if (self.rank() != 0) throw error;
-        EXPECT_FALSE(self.sync_threads());
+        EXPECT_FALSE(self.try_sync_threads());
       });
     } catch (const int&) {
     } catch (const std::bad_alloc&) {

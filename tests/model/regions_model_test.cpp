@@ -236,7 +236,7 @@ TEST_P(stop_source_model, releases_who_waits_in_a_barrier_Q2) {
         data = 7;
         me.request_stop();
       } else {
-        check(!me.sync_threads(), "says that it was stopped");
+        check(!me.try_sync_threads(), "says that it was stopped");
         check(data == 7, "sees what came before the request");
       }
     });
@@ -251,7 +251,7 @@ TEST_P(stop_source_model, releases_who_waits_for_a_step_Q2) {
       if (me.rank() == 0) {
         me.request_stop();
       } else {
-        check(!me.wait_for(0, 1), "says that it was stopped");
+        check(!me.try_wait_for(0, 1), "says that it was stopped");
       }
     });
   });
@@ -277,11 +277,55 @@ TEST_P(stop_source_model, releases_who_waits_for_its_turn_Q2) {
   });
 }
 
+TEST_P(stop_source_model, ends_members_that_look_at_no_answer_M3) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    const bool complete = all.run([&](member& me) {
+      if (me.rank() == 0) {
+        me.request_stop();
+        me.single([] { check(false, "not in a region that was stopped"); });
+      }
+      while (true) {
+        me.single(nowait, [] {});
+        me.for_each(0, 2, [](int) {}, dynamic_schedule());
+      }
+    });
+    check(!complete, "run says so");
+    int after[2] = {};
+    check(all.run([&](member& me) {
+      me.for_each(0, 2, [&](int i) { ++after[i]; }, dynamic_schedule());
+    }) && after[0] == 1 && after[1] == 1, "the boards are as new");
+  });
+}
+
+TEST_P(stop_source_model, ends_a_lone_member_in_its_next_construct_or_chunk_M3) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(1, policy());
+    const std::uint32_t region = all.next_region();
+    int before = 0;
+    const bool complete = all.run_beside(
+        [&](member& me) {
+          times(2, [&](int) {
+            me.for_range(
+                0, 5,
+                [&](int first, int last) {
+                  check(last - first <= 2, "no more than a chunk");
+                  ++before;
+                },
+                dynamic_schedule(2));
+          });
+        },
+        [&] { all.stop().request(region); });
+    check(!complete && before <= 6, "run says so");
+  });
+}
+
 TEST_P(stop_source_model, against_a_barrier_leaves_nobody_asleep_and_the_next_region_alone_Q1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     const auto two_phases = [](member& me) {
-      if (me.sync_threads()) me.sync_threads();
+      me.sync_threads();
+      me.sync_threads();
     };
     const std::uint32_t region = all.next_region();
     all.run_beside(two_phases, [&] { all.stop().request(region); });

@@ -174,7 +174,7 @@ TEST_P(external_team_of, T3_the_exception_of_the_lowest_rank_comes_out_and_the_t
                   if (me.rank() >= lowest) {
                     throw std::runtime_error("rank " + std::to_string(me.rank()));
                   }
-                  while (me.sync_threads()) {
+                  while (me.try_sync_threads()) {
                   }
                 });
               }),
@@ -234,7 +234,7 @@ TEST_P(external_team_of, request_stop_ends_the_region_that_runs) {
     });
     EXPECT_FALSE(team.run([&](member& me) {
       runs = true;
-      while (me.sync_threads()) {
+      while (me.try_sync_threads()) {
       }
     }));
     other.join();

@@ -37,6 +37,31 @@
 #define LOCKSTEP_NOINLINE
 #endif
 
+/// Before a function whose answer must be looked at.
+#if (__cplusplus >= 201703L) || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
+#define LOCKSTEP_NODISCARD [[nodiscard]]
+#elif defined(__GNUC__)
+#define LOCKSTEP_NODISCARD __attribute__((warn_unused_result))
+#else
+#define LOCKSTEP_NODISCARD
+#endif
+/// The same, of a function that throws where it would answer false: only without exceptions.
+#if LOCKSTEP_HAS_EXCEPTIONS
+#define LOCKSTEP_NODISCARD_UNLESS_THROWN
+#else
+#define LOCKSTEP_NODISCARD_UNLESS_THROWN LOCKSTEP_NODISCARD
+#endif
+
+/// Between these two an int may become an unsigned argument of the user's function without a warning.
+#if defined(__GNUC__)
+#define LOCKSTEP_BEGIN_SIGN_CONVERSIONS \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wsign-conversion\"")
+#define LOCKSTEP_END_SIGN_CONVERSIONS _Pragma("GCC diagnostic pop")
+#else
+#define LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+#define LOCKSTEP_END_SIGN_CONVERSIONS
+#endif
+
 namespace lockstep {
 namespace platform {
 

@@ -34,6 +34,26 @@ struct index_range_3 {
   index_range columns;
 };
 
+/// Whether a type is one of these two.
+template <class Ranges>
+struct is_nested : std::false_type {};
+template <>
+struct is_nested<index_range_2> : std::true_type {
+  template <class Function>
+  static constexpr bool calls() {
+    return is_callable<Function&, std::size_t&, std::size_t&>::value;
+  }
+};
+template <>
+struct is_nested<index_range_3> : std::true_type {
+  template <class Function>
+  static constexpr bool calls() {
+    return is_callable<Function&, std::size_t&, std::size_t&, std::size_t&>::value;
+  }
+};
+template <class Ranges, class Result = bool>
+using if_nested = typename std::enable_if<is_nested<Ranges>::value, Result>::type;
+
 [[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t rows,
                                                                 std::size_t columns) {
   char message[160];

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // lockstep/team/job.hpp -- a callable small enough to travel with the phase that announces it (layer: team)
 //
-// A job calls f(member&). A closure that is small, trivially copyable and callable while const is copied
-// into the job: whoever fetches the job's cache line has all it needs. Any other is called through a
-// pointer, and must live until the last call has returned. No allocation either way.
+// A job calls f(member&). A closure that is small, and that nobody can tell from its copy (callable.hpp), is
+// copied into the job: whoever fetches the job's cache line has all it needs. Any other function is called
+// through a pointer, at the cost of one more line, and must live until the last call has returned. No
+// allocation either way.
 #ifndef LOCKSTEP_TEAM_JOB_HPP
 #define LOCKSTEP_TEAM_JOB_HPP
 
@@ -12,9 +13,14 @@
 #include <type_traits>
 #include <utility>
 
+#include "callable.hpp"
+
 namespace lockstep {
 
 class member;
+
+/// Base of our own function objects that are copied where they are small.
+struct made_to_travel {};
 
 class job {
  public:
@@ -23,6 +29,9 @@ class job {
 
   template <class Function>
   void assign(Function& f) noexcept {
+    static_assert(is_callable<Function&, member&>::value,
+                  "lockstep: the function of a region cannot be called as f(me) with a "
+                  "lockstep::member&");
     assign(f, std::integral_constant<bool, travels<Function>::value>());
   }
   void operator()(member& self) { call_(*this, self); }
@@ -34,23 +43,17 @@ class job {
   }
 
  private:
-  template <class Function>
-  struct const_callable {
-    template <class F>
-    static auto test(int)
-        -> decltype(std::declval<const F&>()(std::declval<member&>()), std::true_type());
-    template <class F>
-    static std::false_type test(...);
-    static constexpr bool value = decltype(test<Function>(0))::value;
-  };
   template <class Function, bool IsClass = std::is_class<Function>::value>
   struct travels : std::false_type {};
   template <class Function>
   struct travels<Function, true> {
-    static constexpr bool value =
-        std::is_trivially_copyable<Function>::value &&
-        std::is_trivially_destructible<Function>::value && const_callable<Function>::value &&
-        sizeof(Function) <= closure_size && alignof(Function) <= alignof(void*);
+    static constexpr bool is_ours = std::is_base_of<made_to_travel, Function>::value &&
+                                    std::is_trivially_copy_constructible<Function>::value &&
+                                    std::is_trivially_destructible<Function>::value;
+    static constexpr bool value = (is_ours || may_be_copied<Function>::value) &&
+                                  is_callable<const Function&, member&>::value &&
+                                  sizeof(Function) <= closure_size &&
+                                  alignof(Function) <= alignof(void*);
   };
 
   template <class Function>

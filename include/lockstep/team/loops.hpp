@@ -6,6 +6,8 @@
 //   L1  Each iteration is done once, by one member, or not at all where the region is stopped.
 //   L2  Static schedules share nothing. Dynamic and guided ones take tickets from a place of the loop board,
 //       which every member enters and leaves, also one that finds nothing left to do.
+//   L3  A member that is alone takes the same chunks, in order, with tickets that it counts itself.
+//   L4  Before each chunk, and in long blocks now and then, a member looks whether the region was stopped.
 #ifndef LOCKSTEP_TEAM_LOOPS_HPP
 #define LOCKSTEP_TEAM_LOOPS_HPP
 
@@ -13,10 +15,35 @@
 #include <utility>
 
 #include "collapse.hpp"
+#include "index_span.hpp"
 #include "seat.hpp"
 
 namespace lockstep {
 namespace loops {
+
+/// Where the tickets of one construct come from.
+struct ticket_source {
+  loop_board* board;  ///< null for a member that is alone
+  std::uint32_t construct;
+  std::size_t next;  ///< of a member that is alone
+
+  std::size_t take() noexcept { return board != nullptr ? board->take_ticket(construct) : next++; }
+};
+
+/// Calls use(tickets) in a construct that all members enter and leave. False once the region is stopped.
+template <class Use>
+bool in_construct(const seat& at, Use use) {
+  if (at.is_stopped()) return false;
+  ticket_source tickets = {nullptr, 0, 0};
+  if (!at.is_alone()) {
+    tickets.board = &at.shared().loops;
+    tickets.construct = at.next_construct();
+    if (!tickets.board->enter(at.place(), tickets.construct)) return false;
+  }
+  use(tickets);
+  if (tickets.board != nullptr) tickets.board->leave(at.place(), tickets.construct);
+  return !at.is_stopped();
+}
 
 /// The chunks of static_chunk(), in turn.
 template <class Body>
@@ -31,17 +58,17 @@ void deal_chunks(const seat& at, index_range range, std::size_t chunk, Body& bod
 
 /// Calls body for what each ticket stands for, until one stands for nothing.
 template <class Part, class Body>
-void take_parts(const seat& at, std::uint32_t construct, Part part_of, Body& body) {
+void take_parts(const seat& at, ticket_source& tickets, Part part_of, Body& body) {
   while (!at.may_stop()) {
-    const index_range mine = part_of(at.shared().loops.take_ticket(construct));
+    const index_range mine = part_of(tickets.take());
     if (mine.first == mine.last) return;
     body(mine.first, mine.last);
   }
 }
 
-/// As hand_out(), in a construct that was entered, and is left by who entered it.
+/// As hand_out(), in a construct that was entered where the schedule takes tickets.
 template <class Body>
-void hand_out_in(const seat& at, std::uint32_t construct, index_range range, schedule how,
+void hand_out_in(const seat& at, ticket_source& tickets, index_range range, schedule how,
                  Body& body) {
   if (how.kind() == schedule_kind::static_blocks) {
     const index_range mine = static_block(range.first, range.last, at.rank(), at.size());
@@ -54,10 +81,10 @@ void hand_out_in(const seat& at, std::uint32_t construct, index_range range, sch
       return ticket < chunks ? known_chunk(range.first, range.last, how.chunk(), ticket)
                              : index_range{range.last, range.last};
     };
-    take_parts(at, construct, part_of, body);
+    take_parts(at, tickets, part_of, body);
   } else {
     guided_cursor cursor(range.first, range.last, how.chunk(), at.size());
-    take_parts(at, construct, [&](std::size_t ticket) { return cursor.advance_to(ticket); }, body);
+    take_parts(at, tickets, [&](std::size_t ticket) { return cursor.advance_to(ticket); }, body);
   }
 }
 
@@ -66,22 +93,51 @@ inline bool takes_tickets(schedule how) noexcept {
 }
 
 /// Calls body(first, last) for this member's parts of the range; waits for nobody, but for the place.
-/// False once the region is stopped.
+/// False, and nothing is called any more, once the region is stopped.
 template <class Body>
 bool hand_out(const seat& at, index_range range, schedule how, Body body) {
-  if (at.is_alone()) {
-    if (range.first < range.last) body(range.first, range.last);
-    return !at.is_stopped();
+  if (takes_tickets(how)) {
+    return in_construct(
+        at, [&](ticket_source& tickets) { hand_out_in(at, tickets, range, how, body); });
   }
-  if (!takes_tickets(how)) {
-    hand_out_in(at, 0, range, how, body);
-    return !at.is_stopped();
-  }
-  const std::uint32_t construct = at.next_construct();
-  if (!at.shared().loops.enter(at.place(), construct)) return false;
-  hand_out_in(at, construct, range, how, body);
-  at.shared().loops.leave(at.place(), construct);
+  if (at.is_stopped()) return false;
+  ticket_source none = {nullptr, 0, 0};
+  hand_out_in(at, none, range, how, body);
   return !at.is_stopped();
+}
+
+/// Iterations between two looks at the stop: 16384 additions of doubles take 2 us or more, a look 1 ns.
+constexpr std::size_t usual_piece = 16384;
+
+/// Calls body(begin, end) for a block piece by piece, while the region goes on. For bodies that cannot tell.
+template <class Body>
+void in_pieces(const seat& at, std::size_t begin, std::size_t end, const Body& body) {
+  while (end - begin > usual_piece) {
+    body(begin, begin + usual_piece);
+    begin += usual_piece;
+    if (at.may_stop()) return;
+  }
+  body(begin, end);
+}
+
+/// f(i) for all i of the span, by this member and the others.
+template <class Index, class Function>
+bool for_each(const seat& at, const index_span<Index>& span, schedule how, Function& f) {
+  const auto body = each_index(span, f);
+  return hand_out(at, index_range{0, span.length}, how,
+                  [&](std::size_t begin, std::size_t end) { in_pieces(at, begin, end, body); });
+}
+
+/// f(i, j), or f(i, j, k), for all of them.
+template <class Ranges, class Function>
+bool for_each_nested(const seat& at, const Ranges& ranges, schedule how, Function& f) {
+  static_assert(
+      is_nested<Ranges>::template calls<Function>(),
+      "lockstep: the function of this loop cannot be called as f(i, j), or f(i, j, k) for "
+      "three ranges, with indices of type std::size_t");
+  const auto body = [&](std::size_t begin, std::size_t end) { for_each_in(ranges, begin, end, f); };
+  return hand_out(at, index_range{0, iterations_of(ranges)}, how,
+                  [&](std::size_t begin, std::size_t end) { in_pieces(at, begin, end, body); });
 }
 
 /// Calls f() on the first member that comes, and on no other.
@@ -92,30 +148,44 @@ bool first_come(const seat& at, Function& f) {
 }
 
 /// Calls the k-th of some functions.
+inline void call_one(std::size_t) noexcept {}
 template <class Function>
 void call_one(std::size_t, Function& f) {
+  static_assert(is_callable<Function&>::value,
+                "lockstep: the function of a section cannot be called as f()");
   f();
 }
 template <class Function, class... Others>
 void call_one(std::size_t k, Function& f, Others&... others) {
   if (k == 0) {
-    f();
+    call_one(0, f);
   } else {
     call_one(k - 1, others...);
   }
+}
+/// Calls each of the functions on the first member that comes for it.
+template <class... Functions>
+bool first_come_each(const seat& at, Functions&... functions) {
+  return hand_out(at, index_range{0, sizeof...(Functions)}, dynamic_schedule(),
+                  [&](std::size_t first, std::size_t last) {
+                    for (std::size_t k = first; k < last; ++k) call_one(k, functions...);
+                  });
 }
 
 }  // namespace loops
 
 /// The right of an iteration to run a part of itself after that part of all iterations before it. See
-/// member::for_ordered().
+/// member_loops::for_ordered().
 class ordered_turn {
  public:
-  /// Calls f() when it is this iteration's turn; at most once an iteration. Does not call it, and returns
-  /// false, once the region is stopped.
+  /// Calls f() when it is this iteration's turn; at most once an iteration. Once the region is stopped it
+  /// does not call it: it throws region_stopped, or returns false in try_for_ordered().
   template <class Function>
   bool operator()(Function&& f) {
-    if (!wait()) return false;
+    if (!wait()) {
+      if (throws_) leave_stopped_region();
+      return false;
+    }
     f();
     pass();
     return true;
@@ -125,9 +195,10 @@ class ordered_turn {
   ordered_turn& operator=(const ordered_turn&) = delete;
 
  private:
-  friend class member;
+  friend class member_loops;
 
-  ordered_turn(const seat& at, std::uint32_t construct) noexcept : at_(at), construct_(construct) {}
+  ordered_turn(const seat& at, const loops::ticket_source& of, bool throws) noexcept
+      : at_(at), board_(of.board), construct_(of.construct), throws_(throws) {}
 
   void begin(std::size_t position) noexcept {
     position_ = position;
@@ -139,16 +210,18 @@ class ordered_turn {
   }
 
   bool wait() {
-    return at_.is_alone() ? !at_.is_stopped()
-                          : at_.shared().loops.wait_for_turn(at_.place(), construct_, position_);
+    return board_ == nullptr ? !at_.is_stopped()
+                             : board_->wait_for_turn(at_.place(), construct_, position_);
   }
   void pass() {
     has_passed_ = true;
-    if (!at_.is_alone()) at_.shared().loops.pass_turn(construct_);
+    if (board_ != nullptr) board_->pass_turn(construct_);
   }
 
   const seat at_;
+  loop_board* const board_;
   const std::uint32_t construct_;
+  const bool throws_;
   std::size_t position_ = 0;
   bool has_passed_ = false;
 };

@@ -13,26 +13,26 @@
 //   M1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
 //       loops, sections, single(nowait)), in the same order, with the same range and schedule.
 //   M2  What happens before any member's arrival in a construct that waits happens before every return from it.
-//   M3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more: functions
-//       that return bool return false; those that return a value throw region_stopped, which run() catches
-//       (without exceptions: they return the value at hand, and an empty sub_team). Chunks are handed out no
-//       more, but a block is run to its end: ask stop_requested() in a long one.
+//   M3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more. A construct
+//       that begins or ends in a stopped region throws region_stopped, which run() catches: the member
+//       that stopped it itself as well as the others. Its try_ form returns false in place of that; those
+//       that return a value have none. Built without exceptions, the plain forms return false
+//       as the try_ forms do, or the value at hand, or an empty sub_team. rank, size, master, critical,
+//       publish, stop_requested and request_stop never throw region_stopped. See also M4 of member_loops.hpp.
 #ifndef LOCKSTEP_TEAM_MEMBER_HPP
 #define LOCKSTEP_TEAM_MEMBER_HPP
 
 #include <cstddef>
+#include <cstdio>
+#include <stdexcept>
 #include <utility>
 
 #include "../platform/error.hpp"
 #include "../sync/mutex.hpp"
+#include "member_loops.hpp"
 #include "scans.hpp"
-#include "weighted_schedule.hpp"
 
 namespace lockstep {
-
-/// First argument of a construct that is not to wait at its end.
-struct nowait_t {};
-constexpr nowait_t nowait = {};
 
 /// First argument of a reduction whose last bits may differ from one team size to another.
 struct fast_t {};
@@ -40,9 +40,9 @@ constexpr fast_t fast = {};
 
 class sub_team;
 
-class member {
+class member : public member_loops {
  public:
-  explicit member(const seat& at) noexcept : at_(at) {}
+  explicit member(const seat& at) noexcept : member_loops(at) {}
   member& operator=(const member&) = delete;
 
   /// 0 to size() - 1; the thread that called run() is 0.
@@ -51,9 +51,9 @@ class member {
 
   // --- all wait for all ---
 
-  /// Blocks until every member of the region has called it as often as this one; M2. False if the region is
-  /// stopped: leave it too.
-  bool sync_threads() { return at_.sync(); }
+  /// Blocks until every member of the region has called it as often as this one; M2, M3.
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads() { return or_leave(at_.sync()); }
+  LOCKSTEP_NODISCARD bool try_sync_threads() { return at_.sync(); }
 
   /// op over the values of all members, in the order of ranks: the same on each, and in every run. One
   /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap.
@@ -87,15 +87,25 @@ class member {
 
   // --- one does it ---
 
-  /// Member 0 calls f(), the others wait until it has. Costs a barrier, no more.
+  /// Member 0 calls f(), the others wait until it has. Costs a barrier, no more. f is not called in a
+  /// region that was stopped before.
   template <class Function>
-  bool single(Function&& f) {
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(Function&& f) {
+    return or_leave(try_single(f));
+  }
+  template <class Function>
+  LOCKSTEP_NODISCARD bool try_single(Function&& f) {
+    if (at_.is_stopped()) return false;
     if (rank() == 0) f();
-    return sync_threads();
+    return at_.sync();
   }
   /// The member that comes first calls f(); the others go on.
   template <class Function>
-  bool single(nowait_t, Function&& f) {
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(nowait_t, Function&& f) {
+    return or_leave(try_single(nowait, f));
+  }
+  template <class Function>
+  LOCKSTEP_NODISCARD bool try_single(nowait_t, Function&& f) {
     return loops::first_come(at_, f);
   }
   /// Member 0 calls f(); nobody waits.
@@ -104,7 +114,8 @@ class member {
     if (rank() == 0) f();
   }
   /// Calls f() while no other thread of the program is in a critical part of the same name, a type:
-  /// me.critical<struct log_file>([&] { ... }). Fair. Not to be nested with itself.
+  /// me.critical<struct log_file>([&] { ... }). Fair. Not to be nested with itself. Waits for no member of its region,
+  /// so a stop does not end it: f is called, to put in order what others look at afterwards.
   template <class Name = void, class Function>
   void critical(Function&& f) {
     struct held {
@@ -115,151 +126,70 @@ class member {
     f();
   }
 
-  // --- loops ---
-
-  /// Calls f(first, last) for this member's parts of the range, with the default schedule its block, none if that is
-  /// empty. Waits for nobody (with tickets: only for who is 8
-  /// constructs behind): where the next step reads what others wrote, sync_threads() first.
-  template <class Function>
-  bool for_range(std::size_t first, std::size_t last, Function&& f,
-                 schedule how = static_schedule()) {
-    return loops::hand_out(at_, index_range{first, last}, how, f);
-  }
-
-  /// Calls f(i) once for every i of [first, last), on some member, then waits for all.
-  template <class Function>
-  bool for_each(std::size_t first, std::size_t last, Function&& f,
-                schedule how = static_schedule()) {
-    for_each(nowait, first, last, f, how);
-    return sync_threads();
-  }
-  template <class Function>
-  bool for_each(nowait_t, std::size_t first, std::size_t last, Function&& f,
-                schedule how = static_schedule()) {
-    return loops::hand_out(at_, index_range{first, last}, how,
-                           [&](std::size_t begin, std::size_t end) {
-                             for (std::size_t i = begin; i < end; ++i) f(i);
-                           });
-  }
-  /// f(i, j) over two nested ranges, or f(i, j, k) over three, as one: OpenMP's collapse. The schedule counts
-  /// in the last one first. Fails if there are more iterations than std::size_t has numbers.
-  template <class Ranges, class Function>
-  bool for_each(const Ranges& ranges, Function&& f, schedule how = static_schedule()) {
-    for_each(nowait, ranges, f, how);
-    return sync_threads();
-  }
-  template <class Ranges, class Function>
-  bool for_each(nowait_t, const Ranges& ranges, Function&& f, schedule how = static_schedule()) {
-    return loops::hand_out(
-        at_, index_range{0, iterations_of(ranges)}, how,
-        [&](std::size_t begin, std::size_t end) { for_each_in(ranges, begin, end, f); });
-  }
-  /// Blocks by what was measured in the loops before that used the same schedule (weighted_schedule.hpp).
-  /// Its members are those of the region, else the blocks are equal. Always waits.
-  template <class Function>
-  bool for_each(std::size_t first, std::size_t last, Function&& f, weighted_schedule& how) {
-    if (!at_.goes_on()) return false;
-    how.run_block(at_.next_phase(), index_range{first, last}, rank(), size(),
-                  [&](std::size_t begin, std::size_t end) {
-                    for (std::size_t i = begin; i < end; ++i) f(i);
-                  });
-    return sync_threads();
-  }
-
-  /// As for_each, with f(i, turn): turn([&] { ... }) runs that part of the iteration after the same part of all
-  /// iterations before. An iteration need not call it. Choose a schedule with small chunks: with
-  /// blocks the last member waits for all others.
-  template <class Function>
-  bool for_ordered(std::size_t first, std::size_t last, Function&& f,
-                   schedule how = static_schedule(1)) {
-    const std::uint32_t construct = at_.is_alone() ? 0 : at_.next_construct();
-    if (!at_.is_alone() && !at_.shared().loops.enter(at_.place(), construct)) return false;
-    ordered_turn turn(at_, construct);
-    const auto part = [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end && !at_.may_stop(); ++i) {
-        turn.begin(i - first);
-        f(i, turn);
-        turn.end();
-      }
-    };
-    if (at_.is_alone()) {
-      part(first, last);
-    } else {
-      loops::hand_out_in(at_, construct, index_range{first, last}, how, part);
-      at_.shared().loops.leave(at_.place(), construct);
-    }
-    return sync_threads();
-  }
-
-  /// Calls each of the functions once, on whoever comes, then waits for all.
-  template <class... Functions>
-  bool sections(Functions&&... functions) {
-    sections(nowait, functions...);
-    return sync_threads();
-  }
-  template <class... Functions>
-  bool sections(nowait_t, Functions&&... functions) {
-    return loops::hand_out(at_, index_range{0, sizeof...(Functions)}, dynamic_schedule(),
-                           [&](std::size_t first, std::size_t last) {
-                             for (std::size_t k = first; k < last; ++k) {
-                               loops::call_one(k, functions...);
-                             }
-                           });
-  }
-
   // --- reductions over a range ---
 
   /// op(init, all values of f(first, last) over parts of the range, in order), on all members. The same bits for every
   /// team size, schedule and run: op is applied along a tree that depends on the length alone
   /// (reduction_tree.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
-  template <class T, class Function, class Op>
-  T reduce_range(std::size_t first, std::size_t last, T init, Function&& f, Op op,
-                 schedule how = static_schedule()) {
-    using leaf = reductions::leaf_of_blocks<T, Function>;
-    return reductions::reduce_leaves<T>(at_, length_of(index_range{first, last}), init,
-                                        leaf{first, last, f}, op, how);
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> reduce_range(First first, Last last, T init, Function&& f, Op op,
+                                         schedule how = static_schedule()) {
+    const auto span = span_of(first, last);
+    const auto by = by_block(span, f);
+    using leaf = reductions::leaf_of_blocks<T, decltype(by)>;
+    return reductions::reduce_leaves<T>(at_, span.length, init, leaf{0, span.length, by}, op, how);
   }
   /// The same with f(i).
-  template <class T, class Function, class Op>
-  T reduce_each(std::size_t first, std::size_t last, T init, Function&& f, Op op,
-                schedule how = static_schedule()) {
-    using leaf = reductions::leaf_of_each<T, Function, Op>;
-    return reductions::reduce_leaves<T>(at_, length_of(index_range{first, last}), init,
-                                        leaf{first, last, f, op}, op, how);
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> reduce_each(First first, Last last, T init, Function&& f, Op op,
+                                        schedule how = static_schedule()) {
+    const auto span = span_of(first, last);
+    const auto by = by_offset(span, f);
+    using leaf = reductions::leaf_of_each<T, decltype(by), Op>;
+    return reductions::reduce_leaves<T>(at_, span.length, init, leaf{0, span.length, by, op}, op,
+                                        how);
   }
   /// Not the same for every team size: each member folds its parts, and the results are combined by rank.
   /// Requires init to be op's neutral element, and op to commute unless
   /// the schedule is static_schedule().
-  template <class T, class Function, class Op>
-  T reduce_range(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
-                 schedule how = static_schedule()) {
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> reduce_range(fast_t, First first, Last last, T init, Function&& f,
+                                         Op op, schedule how = static_schedule()) {
+    const auto span = span_of(first, last);
+    const auto by = by_block(span, f);
     T sum(init);
-    for_range(
-        first, last, [&](std::size_t begin, std::size_t end) { sum = op(sum, f(begin, end)); },
-        how);
+    loops::hand_out(at_, index_range{0, span.length}, how,
+                    [&](std::size_t begin, std::size_t end) { sum = op(sum, by(begin, end)); });
     return reductions::reduce_values<T>(at_, sum, op);
   }
-  template <class T, class Function, class Op>
-  T reduce_each(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
-                schedule how = static_schedule()) {
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> reduce_each(fast_t, First first, Last last, T init, Function&& f, Op op,
+                                        schedule how = static_schedule()) {
     return reductions::reduce_values<T>(at_, fold_each(first, last, init, f, op, how), op);
   }
   /// This member's parts of such a reduction: init, and f(i) for its indices. Waits for nobody, as for_range.
-  template <class T, class Function, class Op>
-  T fold_each(std::size_t first, std::size_t last, T init, Function&& f, Op& op, schedule how) {
-    for_range(
-        first, last,
-        [&](std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) init = op(std::move(init), f(i));
-        },
-        how);
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> fold_each(First first, Last last, T init, Function&& f, Op& op,
+                                      schedule how) {
+    const auto span = span_of(first, last);
+    const auto by = by_offset(span, f);
+    or_leave(loops::hand_out(at_, index_range{0, span.length}, how,
+                             [&](std::size_t begin, std::size_t end) {
+                               for (std::size_t i = begin; i < end; ++i)
+                                 init = op(std::move(init), by(i));
+                             }));
     return init;
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
-  template <class T, class Function, class Op, class Store>
-  T scan_each(std::size_t first, std::size_t last, T init, Function&& f, Op op, Store&& store) {
-    const reductions::scan_of<T, Function, Op, Store> what{first, last, f, op, store};
+  template <class T, class First, class Last, class Function, class Op, class Store>
+  if_bounds<First, Last, T> scan_each(First first, Last last, T init, Function&& f, Op op,
+                                      Store&& store) {
+    const auto span = span_of(first, last);
+    const auto by = by_offset(span, f);
+    const auto into = store_by_offset(span, store);
+    const reductions::scan_of<T, decltype(by), Op, decltype(into)> what{0, span.length, by, op,
+                                                                        into};
     return reductions::scan_leaves<T>(at_, what, init);
   }
 
@@ -277,13 +207,19 @@ class member {
   /// This member has finished `step`, and all before it: what it has done is seen by who waits for it.
   /// Steps only grow; they begin at 0 in every region.
   void publish(std::size_t step) {
+    published_ = step;
     if (!at_.is_alone()) at_.shared().progress.publish(rank(), step);
   }
-  /// Blocks until member `rank` has published `step` or more. Fails if rank >= size().
-  bool wait_for(std::size_t rank, std::size_t step) {
+  /// Blocks until member `rank` has published `step` or more. Fails if rank >= size(), and with std::logic_error
+  /// for a step of this member's own beyond what it has published: nobody else can publish that.
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool wait_for(std::size_t rank, std::size_t step) {
+    return or_leave(try_wait_for(rank, step));
+  }
+  LOCKSTEP_NODISCARD bool try_wait_for(std::size_t rank, std::size_t step) {
     platform::checked_rank("lockstep::member::wait_for", "members", rank, size());
-    return at_.is_alone() ? !at_.is_stopped()
-                          : at_.shared().progress.wait_for(at_.place(), rank, step);
+    if (rank != this->rank()) return at_.shared().progress.wait_for(at_.place(), rank, step);
+    if (step > published_) fail_own_step(step, published_);
+    return !at_.is_stopped();
   }
 
   // --- the early end ---
@@ -306,7 +242,17 @@ class member {
     return instance;
   }
 
-  seat at_;
+  [[noreturn]] LOCKSTEP_NOINLINE static void fail_own_step(std::size_t step,
+                                                           std::size_t published) {
+    char message[160];
+    std::snprintf(message, sizeof message,
+                  "lockstep::member::wait_for: this member waits for its own step %zu, and has "
+                  "published %zu: it would wait for ever",
+                  step, published);
+    platform::fail<std::logic_error>(message);
+  }
+
+  std::size_t published_ = 0;  ///< the last step of this member
 };
 
 }  // namespace lockstep

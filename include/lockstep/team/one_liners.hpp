@@ -16,34 +16,27 @@
 
 namespace lockstep {
 
-/// The loop of a region by itself, small enough to travel with it (job.hpp): with the function inside where
-/// that is small and trivially copyable, else with a reference to it.
-template <class Function>
-struct loop_of_blocks {
-  Function f;
-  std::size_t first, last;
+/// The loop of a region by itself, small enough to travel with it (job.hpp): with a closure inside where
+/// that may be copied and is small, else with a reference to the function.
+template <class Index, class Function>
+struct loop_of_blocks final : made_to_travel {
+  loop_of_blocks(const index_span<Index>& over, Function& of) noexcept : span(over), f(of) {}
 
-  void operator()(member& me) const {
-    me.for_range(first, last, [this](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) f(i);
-    });
-  }
+  index_span<Index> span;
+  Function f;
+
+  void operator()(member& me) const { loops::for_each(me.at(), span, static_schedule(), f); }
 };
 
-/// Whether a Function is copied into its loop: an object that is small, trivially copyable, and callable
-/// while const.
-template <class Function, bool IsClass = std::is_class<Function>::value>
+/// Whether a Function is copied into its loop.
+template <class Index, class Function, bool MayBeCopied = may_be_copied<Function>::value>
 struct travels_in_loop : std::false_type {};
-template <class Function>
-struct travels_in_loop<Function, true> {
-  template <class F>
-  static auto test(int)
-      -> decltype(std::declval<const F&>()(std::declval<std::size_t>()), std::true_type());
-  template <class F>
-  static std::false_type test(...);
-  static constexpr bool value = decltype(test<Function>(0))::value && sizeof(Function) <= 24 &&
-                                std::is_trivially_copyable<Function>::value &&
-                                job::travels_as<loop_of_blocks<Function>>();
+template <class Index, class Function>
+struct travels_in_loop<Index, Function, true> {
+  using copied = typename std::remove_const<Function>::type;
+  static constexpr bool value = is_callable<const copied&, Index&>::value &&
+                                sizeof(Function) <= 24 &&
+                                job::travels_as<loop_of_blocks<Index, copied>>();
 };
 
 /// Team: has run_then(members, f, finish) and size().
@@ -51,26 +44,28 @@ template <class Team>
 class one_liners {
  public:
   /// Calls f(i) for every i of [first, last), in contiguous blocks by rank.
-  template <class Function>
-  bool parallel_for(std::size_t first, std::size_t last, Function&& f) {
+  template <class First, class Last, class Function>
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f) {
     using function = typename std::remove_reference<Function>::type;
+    using index = index_between<First, Last>;
     using held =
-        typename std::conditional<travels_in_loop<function>::value,
+        typename std::conditional<travels_in_loop<index, function>::value,
                                   typename std::remove_const<function>::type, function&>::type;
-    return run_all(loop_of_blocks<held>{f, first, last});
+    return run_all(loop_of_blocks<index, held>(span_of(first, last), f));
   }
-  template <class Function>
-  bool parallel_for(std::size_t first, std::size_t last, Function&& f, schedule how) {
-    return run_all([&](member& me) { me.for_each(nowait, first, last, f, how); });
+  template <class First, class Last, class Function>
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, schedule how) {
+    const auto span = span_of(first, last);
+    return run_all([&](member& me) { loops::for_each(me.at(), span, how, f); });
   }
   /// With blocks by what was measured in the runs before: weighted_schedule.hpp.
-  template <class Function>
-  bool parallel_for(std::size_t first, std::size_t last, Function&& f, weighted_schedule& how) {
+  template <class First, class Last, class Function>
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
+                                      weighted_schedule& how) {
+    const auto span = span_of(first, last);
     return run_all([&](member& me) {
-      how.run_block(me.at().region(), index_range{first, last}, me.rank(), me.size(),
-                    [&](std::size_t begin, std::size_t end) {
-                      for (std::size_t i = begin; i < end; ++i) f(i);
-                    });
+      how.run_block(me.at().region(), index_range{0, span.length}, me.rank(), me.size(),
+                    each_index(span, f));
     });
   }
 
@@ -78,22 +73,26 @@ class one_liners {
   template <class Function>
   bool parallel_for_2d(index_range rows, index_range columns, Function&& f,
                        schedule how = static_schedule()) {
-    return run_all([&](member& me) { me.for_each(nowait, index_range_2{rows, columns}, f, how); });
+    return run_all(
+        [&](member& me) { loops::for_each_nested(me.at(), index_range_2{rows, columns}, how, f); });
   }
   template <class Function>
   bool parallel_for_3d(index_range planes, index_range rows, index_range columns, Function&& f,
                        schedule how = static_schedule()) {
-    return run_all(
-        [&](member& me) { me.for_each(nowait, index_range_3{planes, rows, columns}, f, how); });
+    return run_all([&](member& me) {
+      loops::for_each_nested(me.at(), index_range_3{planes, rows, columns}, how, f);
+    });
   }
 
   /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. If the
   /// region is stopped there is no result: throws region_stopped (without exceptions: init).
-  template <class T, class Function, class Op>
-  T parallel_reduce(std::size_t first, std::size_t last, T init, Function&& f, Op op) {
-    const std::size_t leaves = reduction_tree::leaves_of(length_of(index_range{first, last}));
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> parallel_reduce(First first, Last last, T init, Function&& f, Op op) {
+    const auto span = span_of(first, last);
+    const auto by = by_offset(span, f);
+    const std::size_t leaves = reduction_tree::leaves_of(span.length);
     if (leaves == 0) return init;
-    const reductions::leaf_of_each<T, Function, Op> leaf{first, last, f, op};
+    const reductions::leaf_of_each<T, decltype(by), Op> leaf{0, span.length, by, op};
     T result(init);
     const auto region = [&](member& me) {
       if (me.size() == 1) {
@@ -111,17 +110,17 @@ class one_liners {
     if (!complete) leave_stopped_region();
     return result;
   }
-  template <class T, class Function, class Op>
-  T parallel_reduce(std::size_t first, std::size_t last, T init, Function&& f, Op op,
-                    schedule how) {
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> parallel_reduce(First first, Last last, T init, Function&& f, Op op,
+                                            schedule how) {
     return result_of(init,
                      [&](member& me) { return me.reduce_each(first, last, init, f, op, how); });
   }
   /// Faster by a little; the last bits differ from one team size to another. Requires of init and op
   /// what member::reduce_range(fast, ...) does.
-  template <class T, class Function, class Op>
-  T parallel_reduce(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
-                    schedule how = static_schedule()) {
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> parallel_reduce(fast_t, First first, Last last, T init, Function&& f,
+                                            Op op, schedule how = static_schedule()) {
     T result(init);
     const auto region = [&](member& me) {
       T mine(me.fold_each(first, last, init, f, op, how));
@@ -146,13 +145,15 @@ class one_liners {
     const std::size_t wanted = sizeof...(Functions);
     return team().run_then(
         wanted < team().size() ? wanted : team().size(),
-        [&](member& me) { me.sections(nowait, functions...); }, nothing());
+        [&](member& me) { loops::first_come_each(me.at(), functions...); }, nothing());
   }
+  bool parallel_invoke() noexcept { return true; }
 
-  /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is called twice
-  /// for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
-  template <class T, class Function, class Op, class Store>
-  T parallel_scan(std::size_t first, std::size_t last, T init, Function&& f, Op op, Store&& store) {
+  /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is
+  /// called twice for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
+  template <class T, class First, class Last, class Function, class Op, class Store>
+  if_bounds<First, Last, T> parallel_scan(First first, Last last, T init, Function&& f, Op op,
+                                          Store&& store) {
     return result_of(init,
                      [&](member& me) { return me.scan_each(first, last, init, f, op, store); });
   }

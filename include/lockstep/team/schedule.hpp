@@ -19,14 +19,40 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "../platform/error.hpp"
+#include "index_span.hpp"
 
 namespace lockstep {
 
-/// The half-open range [first, last).
+[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_index_range() {
+  platform::fail<std::invalid_argument>(
+      "lockstep::index_range: begins below 0, must begin at 0 or more");
+}
+
+/// The half-open range [first, last). From bounds of any integer types, compared as numbers: {0, -3} is empty.
+/// Fails if it holds an index below 0.
 struct index_range {
   std::size_t first;
   std::size_t last;
+
+  constexpr index_range() noexcept : first(0), last(0) {}
+  constexpr index_range(std::size_t from, std::size_t to) noexcept : first(from), last(to) {}
+  template <class First, class Last, class = if_bounds<First, Last>>
+  constexpr index_range(First from, Last to)
+      : first(!is_below_zero(from)                          ? static_cast<std::size_t>(from)
+              : is_below_zero(to) && are_reversed(from, to) ? 0
+                                                            : fail_index_range()),
+        last(is_below_zero(to) ? 0 : static_cast<std::size_t>(to)) {
+    static_assert(is_index<First>::value && is_index<Last>::value,
+                  "lockstep: the bounds of a range are integers (int, std::size_t, ...), not bool, "
+                  "characters or floating point");
+  }
+
+ private:
+  template <class First, class Last>
+  static constexpr bool are_reversed(First from, Last to) noexcept {
+    return static_cast<index_between<First, Last>>(to) <=
+           static_cast<index_between<First, Last>>(from);
+  }
 };
 
 /// The number of indices; 0 for a backward range.

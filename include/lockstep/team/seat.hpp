@@ -7,18 +7,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 
 #include "../platform/config.hpp"
 #include "group.hpp"
 
 namespace lockstep {
 
-/// Thrown by those functions of member that return a value, where the region was stopped and there is
-/// none: by request_stop(), or by the exception of another member. Let it pass: run() catches it.
-class region_stopped : public std::exception {
+/// Thrown by the functions of member in a region that was stopped: by request_stop(), or by the exception of
+/// another member. Let it pass: run() catches it. It is no std::exception, so that `catch (const
+/// std::exception&)` in a member's loop does not swallow the end of the loop; who writes `catch (...)` there
+/// throws it again.
+class region_stopped {
  public:
-  const char* what() const noexcept override { return "lockstep: the region was stopped"; }
+  const char* what() const noexcept { return "lockstep: the region was stopped"; }
 };
 
 class seat {
@@ -73,13 +74,13 @@ class seat {
   stop_source* stop_ = nullptr;
 };
 
-/// Leaves a region that was stopped, from where a value is expected. Without exceptions: goes on with
+/// Leaves a region that was stopped. Without exceptions it returns: the caller goes on with `false`, or with
 /// the value at hand.
-inline void leave_stopped_region() {
 #if LOCKSTEP_HAS_EXCEPTIONS
-  throw region_stopped();
+[[noreturn]] LOCKSTEP_NOINLINE inline void leave_stopped_region() { throw region_stopped(); }
+#else
+inline void leave_stopped_region() noexcept {}
 #endif
-}
 
 }  // namespace lockstep
 

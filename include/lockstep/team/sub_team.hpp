@@ -52,6 +52,7 @@ class sub_team {
     let_go();
     of_ = other.of_;
     self_.at_ = other.self_.at_;
+    self_.published_ = other.self_.published_;
     boards_ = other.boards_;
     region_ = other.region_;
     other.forget();
@@ -83,6 +84,7 @@ class sub_team {
   void forget() noexcept {
     of_ = nullptr;
     self_.at_ = seat();
+    self_.published_ = 0;
     boards_ = nullptr;
   }
   /// What the region had may be gone: only what the calling thread has for itself is looked at.

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+// tests/edges/ranges_test.cpp -- loops over signed, narrow, empty, backward and huge ranges; chunks for one as for many
+#include <lockstep/lockstep.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using lockstep::dynamic_schedule;
+using lockstep::guided_schedule;
+using lockstep::index_range;
+using lockstep::index_range_2;
+using lockstep::index_range_3;
+using lockstep::member;
+using lockstep::nowait;
+using lockstep::ordered_turn;
+using lockstep::schedule;
+using lockstep::static_schedule;
+using lockstep::team;
+
+/// Collects indices from all members.
+template <class Index>
+class bag {
+ public:
+  void put(Index i) {
+    const std::lock_guard<std::mutex> hold(lock_);
+    all_.push_back(i);
+  }
+  std::vector<Index> sorted() {
+    std::sort(all_.begin(), all_.end());
+    return all_;
+  }
+
+ private:
+  std::mutex lock_;
+  std::vector<Index> all_;
+};
+
+template <class Index>
+std::vector<Index> counted(Index first, std::size_t n) {
+  std::vector<Index> all(n);
+  std::iota(all.begin(), all.end(), first);
+  return all;
+}
+
+std::vector<schedule> schedules() {
+  return {static_schedule(),  static_schedule(1),   static_schedule(3),     static_schedule(1000),
+          dynamic_schedule(), dynamic_schedule(4),  dynamic_schedule(1000), guided_schedule(),
+          guided_schedule(2), guided_schedule(1000)};
+}
+
+class ranges_of : public testing::TestWithParam<std::size_t> {
+ protected:
+  team workers{GetParam()};
+
+  /// Every loop construct calls f with the indices [first, last), each once, of type Index; or none if empty.
+  template <class Index, class First, class Last>
+  void expect_indices(First first, Last last, const std::vector<Index>& expected) {
+    const auto check = [&](const char* construct, const std::function<void(bag<Index>&)>& run) {
+      bag<Index> found;
+      run(found);
+      EXPECT_EQ(found.sorted(), expected) << construct;
+    };
+    const auto into = [](bag<Index>& found) {
+      return [&found](auto i) {
+        static_assert(std::is_same<decltype(i), Index>::value, "the common type of the bounds");
+        found.put(i);
+      };
+    };
+    check("parallel_for", [&](bag<Index>& b) { workers.parallel_for(first, last, into(b)); });
+    lockstep::weighted_schedule weighted(workers.size());
+    check("parallel_for weighted",
+          [&](bag<Index>& b) { workers.parallel_for(first, last, into(b), weighted); });
+    check("for_each weighted", [&](bag<Index>& b) {
+      workers.run([&](member& me) { me.for_each(first, last, into(b), weighted); });
+    });
+    for (const schedule how : schedules()) {
+      SCOPED_TRACE(testing::Message() << "kind " << int(how.kind()) << " chunk " << how.chunk());
+      check("parallel_for",
+            [&](bag<Index>& b) { workers.parallel_for(first, last, into(b), how); });
+      check("for_each", [&](bag<Index>& b) {
+        workers.run([&](member& me) {
+          me.for_each(first, last, into(b), how);
+          if (!expected.empty()) me.for_each(nowait, last, first, into(b), how);  // backward
+        });
+      });
+      check("for_range", [&](bag<Index>& b) {
+        workers.run([&](member& me) {
+          me.for_range(
+              first, last,
+              [&](auto begin, auto end) {
+                static_assert(std::is_same<decltype(begin), Index>::value, "");
+                EXPECT_LT(begin, end);
+                for (auto i = begin; i < end; ++i) b.put(i);
+              },
+              how);
+        });
+      });
+      std::vector<Index> in_turn;
+      workers.run([&](member& me) {
+        me.for_ordered(
+            first, last, [&](Index i, ordered_turn& turn) { turn([&] { in_turn.push_back(i); }); },
+            how);
+      });
+      EXPECT_EQ(in_turn, expected) << "for_ordered";
+    }
+    const auto value = [](Index i) { return static_cast<std::int64_t>(i % 100); };
+    const std::int64_t sum = std::accumulate(expected.begin(), expected.end(), std::int64_t{7},
+                                             [&](std::int64_t a, Index i) { return a + value(i); });
+    const auto add = std::plus<std::int64_t>();
+    const std::int64_t seven = 7, none = 0;
+    EXPECT_EQ(workers.parallel_reduce(first, last, seven, value, add), sum);
+    EXPECT_EQ(workers.parallel_reduce(first, last, seven, value, add, dynamic_schedule(3)), sum);
+    EXPECT_EQ(workers.parallel_reduce(lockstep::fast, first, last, none, value, add), sum - 7);
+    std::vector<std::int64_t> running(expected.size());
+    EXPECT_EQ(workers.parallel_scan(
+                  first, last, seven, value, add,
+                  [&](Index i, std::int64_t at) {
+                    running[static_cast<std::size_t>(i - static_cast<Index>(first))] = at;
+                  }),
+              sum);
+    std::int64_t at = 7;
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      at += value(expected[k]);
+      EXPECT_EQ(running[k], at);
+    }
+    workers.run([&](member& me) {
+      EXPECT_EQ(me.reduce_each(first, last, seven, value, add), sum);
+      const auto part = [&](Index begin, Index end) {
+        std::int64_t here = 0;
+        for (Index i = begin; i < end; ++i) here += value(i);
+        return here;
+      };
+      EXPECT_EQ(me.reduce_range(first, last, seven, part, add), sum);
+      EXPECT_EQ(me.reduce_range(lockstep::fast, first, last, none, part, add), sum - 7);
+    });
+  }
+};
+INSTANTIATE_TEST_SUITE_P(members, ranges_of, testing::Values(1, 2, 3));
+
+TEST_P(ranges_of, I1_signed_bounds_count_as_a_for_loop_does) {
+  expect_indices(-5, 5, counted(-5, 10));
+  expect_indices(std::int64_t{-3}, std::int64_t{4}, counted(std::int64_t{-3}, 7));
+  expect_indices(short{-2}, short{9}, counted(short{-2}, 11));
+  expect_indices(-20, -10, counted(-20, 10));
+}
+
+TEST_P(ranges_of, I1_bounds_of_two_types_count_in_their_common_type) {
+  const std::vector<int> v(9);
+  expect_indices(0, v.size(), counted(std::size_t{0}, 9));
+  expect_indices(std::uint8_t{3}, 10, counted(3, 7));
+  expect_indices(-3, std::int64_t{4}, counted(std::int64_t{-3}, 7));
+  expect_indices(2u, 5, counted(2u, 3));
+}
+
+TEST_P(ranges_of, I2_a_loop_whose_end_is_not_after_its_first_is_empty) {
+  const int n = 0;
+  expect_indices(1, n - 1, std::vector<int>());
+  expect_indices(0, -3, std::vector<int>());
+  expect_indices(5, 5, std::vector<int>());
+  expect_indices(-3, -7, std::vector<int>());
+  expect_indices(std::size_t{5}, -1, std::vector<std::size_t>());
+  expect_indices(0u, -3, std::vector<unsigned>());
+  expect_indices(std::numeric_limits<int>::max(), std::numeric_limits<int>::min(),
+                 std::vector<int>());
+}
+
+TEST_P(ranges_of, I3_loops_go_up_to_the_limits_of_their_type) {
+  expect_indices(std::uint8_t{250}, std::uint8_t{255}, counted(std::uint8_t{250}, 5));
+  expect_indices(std::uint8_t{0}, std::uint8_t{255}, counted(std::uint8_t{0}, 255));
+  expect_indices(std::int8_t{-128}, std::int8_t{127}, counted(std::int8_t{-128}, 255));
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  expect_indices(least, least + 3, counted(least, 3));
+  expect_indices(most - 3, most, counted(most - 3, 3));
+  const std::size_t last = std::numeric_limits<std::size_t>::max();
+  expect_indices(last - 4, last, counted(last - 4, 4));
+}
+
+TEST_P(ranges_of, I3_the_longest_range_of_all_has_all_its_blocks) {
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::int64_t> firsts(workers.size()), lasts(workers.size());
+  EXPECT_TRUE(workers.run([&](member& me) {
+    me.for_range(least, most, [&](std::int64_t first, std::int64_t last) {
+      firsts[me.rank()] = first;
+      lasts[me.rank()] = last;
+    });
+  }));
+  EXPECT_EQ(firsts.front(), least);
+  EXPECT_EQ(lasts.back(), most);
+  for (std::size_t k = 1; k < workers.size(); ++k) EXPECT_EQ(firsts[k], lasts[k - 1]);
+}
+
+TEST_P(ranges_of, I4_a_first_below_zero_with_an_unsigned_end_is_refused) {
+  const std::vector<int> v(9);
+  EXPECT_THROW(workers.parallel_for(-1, v.size(), [](std::size_t) {}), std::invalid_argument);
+  EXPECT_THROW(workers.run([&](member& me) { me.for_each(-1, v.size(), [](std::size_t) {}); }),
+               std::invalid_argument);
+  EXPECT_TRUE(workers.run([](member& me) { me.sync_threads(); }));
+}
+
+TEST_P(ranges_of, what_converts_to_a_number_counts_in_size_t) {
+  struct three {
+    operator std::size_t() const { return 3; }
+  };
+  expect_indices(std::size_t{0}, std::integral_constant<std::size_t, 3>(),
+                 counted(std::size_t{0}, 3));
+  expect_indices(std::size_t{0}, three(), counted(std::size_t{0}, 3));
+}
+
+TEST_P(ranges_of, nested_ranges_are_empty_where_one_is_and_refuse_indices_below_zero) {
+  std::atomic<int> calls{0};
+  const int n = 0;
+  const auto count2 = [&](std::size_t, std::size_t) { ++calls; };
+  const auto count3 = [&](std::size_t, std::size_t, std::size_t) { ++calls; };
+  EXPECT_TRUE(workers.parallel_for_2d({1, n - 1}, {0, 5}, count2));
+  EXPECT_TRUE(workers.parallel_for_2d({0, 5}, {0, -3}, count2, dynamic_schedule(2)));
+  EXPECT_TRUE(workers.parallel_for_2d({-3, -7}, {0, 5}, count2));
+  EXPECT_TRUE(workers.parallel_for_3d({0, 5}, {0, 2}, {7, n}, count3));
+  workers.run([&](member& me) {
+    me.for_each(index_range_2{{0, 3}, {2, n}}, count2, guided_schedule());
+    me.for_each(index_range_3{{0, 3}, {n, -1}, {0, 2}}, count3);
+  });
+  EXPECT_EQ(calls.load(), 0);
+  EXPECT_TRUE(workers.parallel_for_2d({0, n + 2}, {1, 4}, count2));
+  EXPECT_EQ(calls.load(), 6);
+  EXPECT_THROW(workers.parallel_for_2d({-1, 5}, {0, 5}, count2), std::invalid_argument);
+  static_assert(index_range{0, -3}.last == 0 && index_range{2, 5}.last == 5, "constant");
+}
+
+// --- chunks, for one as for many ---
+
+TEST_P(ranges_of, L3_no_chunk_is_larger_than_asked_for) {
+  for (const schedule how : {static_schedule(8), dynamic_schedule(8)}) {
+    std::atomic<std::size_t> total{0};
+    workers.run([&](member& me) {
+      me.for_range(
+          0, 1000,
+          [&](int first, int last) {
+            EXPECT_LE(last - first, 8);
+            total += static_cast<std::size_t>(last - first);
+          },
+          how);
+    });
+    EXPECT_EQ(total.load(), 1000u);
+  }
+}
+
+TEST_P(ranges_of, L3_guided_chunks_shrink_to_the_least) {
+  std::atomic<std::size_t> total{0};
+  std::atomic<int> largest{0}, chunks{0};
+  workers.run([&](member& me) {
+    me.for_range(
+        0, 1000,
+        [&](int first, int last) {
+          ++chunks;
+          int seen = largest;
+          while (last - first > seen && !largest.compare_exchange_weak(seen, last - first)) {
+          }
+          total += static_cast<std::size_t>(last - first);
+        },
+        guided_schedule(8));
+  });
+  EXPECT_EQ(total.load(), 1000u);
+  EXPECT_LE(largest.load(), 500);
+  EXPECT_GT(chunks.load(), 3);
+}
+
+TEST_P(ranges_of, L3_inside_a_region_of_its_own_team_a_lone_member_takes_chunks_too) {
+  workers.run([&](member&) {
+    workers.run([](member& alone) {
+      ASSERT_EQ(alone.size(), 1u);
+      int expected = -4;
+      alone.for_range(
+          -4, 90,
+          [&](int first, int last) {
+            EXPECT_EQ(first, expected);
+            EXPECT_LE(last - first, 8);
+            expected = last;
+          },
+          dynamic_schedule(8));
+      EXPECT_EQ(expected, 90);
+    });
+  });
+}
+
+TEST_P(ranges_of, sections_and_parallel_invoke_with_nothing_do_nothing) {
+  EXPECT_TRUE(workers.parallel_invoke());
+  EXPECT_TRUE(workers.run([](member& me) {
+    EXPECT_TRUE(me.sections());
+    EXPECT_TRUE(me.sections(nowait));
+    EXPECT_TRUE(me.try_sections());
+    EXPECT_TRUE(me.try_sections(nowait));
+  }));
+}
+
+TEST_P(ranges_of, a_weighted_schedule_for_another_size_deals_equal_blocks) {
+  lockstep::weighted_schedule for_others(workers.size() + 1);
+  bag<int> found;
+  EXPECT_TRUE(workers.parallel_for(-50, 50, [&](int i) { found.put(i); }, for_others));
+  EXPECT_EQ(found.sorted(), counted(-50, 100));
+}
+
+TEST(ranges, a_chunk_of_zero_is_refused) {
+  EXPECT_THROW(dynamic_schedule(0), std::invalid_argument);
+  EXPECT_THROW(static_schedule(0), std::invalid_argument);
+  EXPECT_THROW(guided_schedule(0), std::invalid_argument);
+}
+
+// --- steps ---
+
+TEST_P(ranges_of, waiting_for_an_own_step_that_is_not_published_is_an_error_for_one_and_for_many) {
+  EXPECT_THROW(workers.run([](member& me) { me.wait_for(me.rank(), 5); }), std::logic_error);
+  EXPECT_TRUE(workers.run([](member& me) {
+    EXPECT_TRUE(me.wait_for(me.rank(), 0));
+    me.publish(5);
+    EXPECT_TRUE(me.wait_for(me.rank(), 5));
+    EXPECT_TRUE(me.try_wait_for((me.rank() + 1) % me.size(), 5));
+    EXPECT_THROW(me.wait_for(me.rank(), 6), std::logic_error);
+    lockstep::sub_team part = me.split(me.rank());
+    EXPECT_THROW(part->wait_for(0, 1), std::logic_error);
+    part->publish(3);
+    lockstep::sub_team moved;
+    moved = std::move(part);
+    EXPECT_TRUE(moved->wait_for(0, 3));
+  }));
+}
+
+}  // namespace
