@@ -16,7 +16,8 @@
 //   M3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more: functions
 //       that return bool return false; those that return a value throw region_stopped, which run() catches
 //       (without exceptions: they return the value at hand, and an empty sub_team). Chunks are handed out no
-//       more, but a block is run to its end: ask stop_requested() in a long one.
+//       more, but a block is run to its end: ask stop_requested() in a long one. Reductions and scans ask for
+//       themselves, every thousand calls of f(i).
 #ifndef LOCKSTEP_TEAM_MEMBER_HPP
 #define LOCKSTEP_TEAM_MEMBER_HPP
 
@@ -56,7 +57,8 @@ class member {
   bool sync_threads() { return at_.sync(); }
 
   /// op over the values of all members, in the order of ranks: the same on each, and in every run. One
-  /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap.
+  /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap; of them nothing is left
+  /// when run() returns.
   template <class T, class Op>
   T sync_reduce(T value, Op op) {
     return reductions::reduce_values<T>(at_, value, op);
@@ -215,51 +217,46 @@ class member {
   template <class T, class Function, class Op>
   T reduce_range(std::size_t first, std::size_t last, T init, Function&& f, Op op,
                  schedule how = static_schedule()) {
+    reductions::check_types<T, reductions::value_of_block<Function>, Op>();
+    const index_range range = {first, last};
     using leaf = reductions::leaf_of_blocks<T, Function>;
-    return reductions::reduce_leaves<T>(at_, length_of(index_range{first, last}), init,
-                                        leaf{first, last, f}, op, how);
+    return reductions::reduce_leaves<T>(at_, length_of(range), init, leaf{at_, range, f}, op, how);
   }
   /// The same with f(i).
   template <class T, class Function, class Op>
   T reduce_each(std::size_t first, std::size_t last, T init, Function&& f, Op op,
                 schedule how = static_schedule()) {
+    reductions::check_types<T, reductions::value_of<Function>, Op>();
+    const index_range range = {first, last};
     using leaf = reductions::leaf_of_each<T, Function, Op>;
-    return reductions::reduce_leaves<T>(at_, length_of(index_range{first, last}), init,
-                                        leaf{first, last, f, op}, op, how);
+    return reductions::reduce_leaves<T>(at_, length_of(range), init, leaf{at_, range, f, op}, op,
+                                        how);
   }
-  /// Not the same for every team size: each member folds its parts, and the results are combined by rank.
-  /// Requires init to be op's neutral element, and op to commute unless
-  /// the schedule is static_schedule().
+  /// Not the same for every team size: each member folds its parts, and init and the results are combined by
+  /// rank. Requires op to commute unless the schedule is static_schedule().
   template <class T, class Function, class Op>
   T reduce_range(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
                  schedule how = static_schedule()) {
-    T sum(init);
-    for_range(
-        first, last, [&](std::size_t begin, std::size_t end) { sum = op(sum, f(begin, end)); },
-        how);
-    return reductions::reduce_values<T>(at_, sum, op);
+    reductions::check_types<T, reductions::value_of_block<Function>, Op>();
+    maybe<T> mine;
+    reductions::fold_range<T>(at_, index_range{first, last}, f, op, how, mine);
+    return reductions::reduce_put<T>(at_, init, mine, op);
   }
   template <class T, class Function, class Op>
   T reduce_each(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
                 schedule how = static_schedule()) {
-    return reductions::reduce_values<T>(at_, fold_each(first, last, init, f, op, how), op);
-  }
-  /// This member's parts of such a reduction: init, and f(i) for its indices. Waits for nobody, as for_range.
-  template <class T, class Function, class Op>
-  T fold_each(std::size_t first, std::size_t last, T init, Function&& f, Op& op, schedule how) {
-    for_range(
-        first, last,
-        [&](std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) init = op(std::move(init), f(i));
-        },
-        how);
-    return init;
+    reductions::check_types<T, reductions::value_of<Function>, Op>();
+    maybe<T> mine;
+    reductions::fold_each<T>(at_, index_range{first, last}, f, op, how, mine);
+    return reductions::reduce_put<T>(at_, init, mine, op);
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
   template <class T, class Function, class Op, class Store>
   T scan_each(std::size_t first, std::size_t last, T init, Function&& f, Op op, Store&& store) {
-    const reductions::scan_of<T, Function, Op, Store> what{first, last, f, op, store};
+    reductions::check_types<T, reductions::value_of<Function>, Op>();
+    const reductions::scan_of<T, Function, Op, Store> what{at_, index_range{first, last}, f, op,
+                                                           store};
     return reductions::scan_leaves<T>(at_, what, init);
   }
 

@@ -23,6 +23,9 @@ struct region {
   const region* outer;  ///< where it was called from
 };
 
+/// Ages of teams that live at the same time differ by less than this.
+constexpr std::uint32_t most_age_apart = std::uint32_t{1} << 30;
+
 /// The number of a team that is being made.
 inline std::uint32_t next_age() noexcept {
   static platform::wait_word ages(0);

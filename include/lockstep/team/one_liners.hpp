@@ -89,55 +89,48 @@ class one_liners {
 
   /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. If the
   /// region is stopped there is no result: throws region_stopped (without exceptions: init).
+  /// T needs to be movable only.
   template <class T, class Function, class Op>
   T parallel_reduce(std::size_t first, std::size_t last, T init, Function&& f, Op op) {
-    const std::size_t leaves = reduction_tree::leaves_of(length_of(index_range{first, last}));
-    if (leaves == 0) return init;
-    const reductions::leaf_of_each<T, Function, Op> leaf{first, last, f, op};
-    T result(init);
-    const auto region = [&](member& me) {
-      if (me.size() == 1) {
-        result = op(init, reduction_tree::reduce_node<T>(0, leaves, leaf, op));
-      } else {
-        reductions::put_nodes<T>(me.at(), leaves, leaf, op);
-      }
+    reductions::check_types<T, reductions::value_of<Function>, Op>();
+    reductions::outcome<T> out(std::move(init));
+    if (length_of(index_range{first, last}) == 0) return out.take();
+    // Five words: it travels in the job.
+    const auto region = [first, last, &f, &op, &out](member& me) {
+      reductions::run_range<T>(me.at(), index_range{first, last}, f, op, static_schedule(), out);
     };
-    const bool complete =
-        team().run_then(team().size(), region, [&](group& shared, const region_head& head) {
-          if (head.size == 1) return;
-          result =
-              reductions::combine_nodes<T>(shared, head.size, head.phase + 1, leaves, init, op);
-        });
-    if (!complete) leave_stopped_region();
-    return result;
+    return reduce_then(out, region, [&](group& shared, const region_head& head) {
+      reductions::finish_range<T>(shared, head.size, head.phase, index_range{first, last},
+                                  static_schedule(), op, out);
+    });
   }
   template <class T, class Function, class Op>
   T parallel_reduce(std::size_t first, std::size_t last, T init, Function&& f, Op op,
                     schedule how) {
-    return result_of(init,
-                     [&](member& me) { return me.reduce_each(first, last, init, f, op, how); });
+    reductions::check_types<T, reductions::value_of<Function>, Op>();
+    reductions::outcome<T> out(std::move(init));
+    if (length_of(index_range{first, last}) == 0) return out.take();
+    const auto region = [&](member& me) {
+      reductions::run_range<T>(me.at(), index_range{first, last}, f, op, how, out);
+    };
+    return reduce_then(out, region, [&](group& shared, const region_head& head) {
+      reductions::finish_range<T>(shared, head.size, head.phase, index_range{first, last}, how, op,
+                                  out);
+    });
   }
-  /// Faster by a little; the last bits differ from one team size to another. Requires of init and op
-  /// what member::reduce_range(fast, ...) does.
+  /// Faster by a little; the last bits differ from one team size to another. Requires of op what
+  /// member::reduce_range(fast, ...) does.
   template <class T, class Function, class Op>
   T parallel_reduce(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
                     schedule how = static_schedule()) {
-    T result(init);
+    reductions::check_types<T, reductions::value_of<Function>, Op>();
+    reductions::outcome<T> out(std::move(init));
     const auto region = [&](member& me) {
-      T mine(me.fold_each(first, last, init, f, op, how));
-      if (me.size() == 1) {
-        result = std::move(mine);
-      } else {
-        reductions::put_value(me.at(), mine);  // the join is the only wait
-      }
+      reductions::run_fast<T>(me.at(), index_range{first, last}, f, op, how, out);
     };
-    const bool complete =
-        team().run_then(team().size(), region, [&](group& shared, const region_head& head) {
-          if (head.size == 1) return;
-          result = reductions::combine_values<T>(shared, head.size, head.phase + 1, op);
-        });
-    if (!complete) leave_stopped_region();
-    return result;
+    return reduce_then(out, region, [&](group& shared, const region_head& head) {
+      reductions::finish_fast<T>(shared, head.size, head.phase, op, out);
+    });
   }
 
   /// Calls each of the functions once, on whoever comes.
@@ -153,8 +146,13 @@ class one_liners {
   /// for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
   template <class T, class Function, class Op, class Store>
   T parallel_scan(std::size_t first, std::size_t last, T init, Function&& f, Op op, Store&& store) {
-    return result_of(init,
-                     [&](member& me) { return me.scan_each(first, last, init, f, op, store); });
+    reductions::check_types<T, reductions::value_of<Function>, Op>();
+    reductions::outcome<T> out(std::move(init));
+    const auto region = [&](member& me) {
+      T whole(me.scan_each(first, last, out.init, f, op, store));
+      if (me.rank() == 0) out.result.set(std::move(whole));
+    };
+    return reduce_then(out, region, nothing());
   }
 
  protected:
@@ -171,16 +169,11 @@ class one_liners {
     return team().run_then(team().size(), f, nothing());
   }
 
-  /// What f returns on member 0.
-  template <class T, class Function>
-  T result_of(const T& init, Function f) {
-    T result(init);
-    const bool complete = run_all([&](member& me) {
-      T mine(f(me));
-      if (me.rank() == 0) result = std::move(mine);
-    });
-    if (!complete) leave_stopped_region();
-    return result;
+  /// A region that leaves its result in `out`, at the latest by finish().
+  template <class T, class Region, class Finish>
+  T reduce_then(reductions::outcome<T>& out, const Region& region, Finish finish) {
+    if (!team().run_then(team().size(), region, finish)) leave_stopped_region();
+    return out.take();
   }
 };
 

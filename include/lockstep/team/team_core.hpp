@@ -11,6 +11,8 @@
 //   C4  A thread inside a region waits for its turn with a team only if that is younger than all whose
 //       regions it is in: else it takes a turn at once or runs alone. So regions of several teams, called
 //       from each other, never wait in a circle.
+//   C5  Whatever runs of the user's while its caller has the turn, on any thread, runs marked as inside: it
+//       may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -62,6 +64,8 @@ class team_core {
   template <class Function, class Finish>
   bool run(std::size_t size, Function& f, Finish finish) {
     const region_head head = begin(size);
+    const nesting::inside here(
+        region_);  // up to the last of the user's code, in finish() and after
     if (size > 1) forks_.announce(head, f);
     // Not through the line just published: it is on its way to the others.
     perform(0, head, f);
@@ -81,6 +85,7 @@ class team_core {
   bool can_join() const noexcept { return nesting::innermost() == &between_; }
   bool join() {
     nesting::innermost() = between_.outer;
+    const nesting::inside here(region_);
     perform(0, started_.head, started_.what);
     return end(started_.head, [](group&, const region_head&) {});
   }
@@ -118,11 +123,19 @@ class team_core {
     return !stop.requested(1);
   }
 
+  /// What marks a thread of this team that runs the user's hooks: no team is younger, so none is waited for.
+  nesting::region hook_region() const noexcept {
+    return {this, region_.age + nesting::most_age_apart, nullptr};
+  }
+
   /// What a worker does until close().
   void work(std::size_t rank) {
     while (region_line* const order = forks_.next(rank)) {
       forks_.relay(rank, *order);
-      if (rank < order->head.size) perform(rank, order->head, order->what);
+      if (rank < order->head.size) {
+        const nesting::inside here(region_);
+        perform(rank, order->head, order->what);
+      }
       if (is_left_alone_) end_of_lone_child();
       forks_.collect(rank, order->head.size);
       forks_.report(rank);
@@ -147,6 +160,7 @@ class team_core {
     forks_.reset();
     stop_.forget_others();
     group_.sub_groups().forget_others();
+    group_.forget_kept_values();
     if (in_region) {
       is_left_alone_ = true;
       request_stop();
@@ -163,6 +177,18 @@ class team_core {
                                                                      : fork_board::way::direct;
   }
 
+  /// Destroys the values of a region, however its end ends.
+  class values_until_end {
+   public:
+    explicit values_until_end(group& of) noexcept : of_(of) {}
+    ~values_until_end() { of_.destroy_kept_values(); }
+    values_until_end(const values_until_end&) = delete;
+    values_until_end& operator=(const values_until_end&) = delete;
+
+   private:
+    group& of_;
+  };
+
   region_head begin(std::size_t size) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
@@ -178,6 +204,7 @@ class team_core {
     if (is_left_alone_) is_left_alone_ = false;         // members read that line
     const bool was_stopped = stop_.requested(head.region);
     group_.end(was_stopped);
+    const values_until_end values(group_);
     if (was_stopped) {
       rethrow_first_error();
     } else {
@@ -186,10 +213,9 @@ class team_core {
     return !was_stopped;
   }
 
-  /// This member's part of a region.
+  /// This member's part of a region. Requires: marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
-    const nesting::inside here(region_);
     member self(seat(group_.enter(rank, head.size, head.region, head.phase), group_));
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
