@@ -130,12 +130,10 @@ class team_core {
 
   /// What a worker does until close().
   void work(std::size_t rank) {
+    const nesting::inside here(region_);  // whatever it runs of the user's is in one
     while (region_line* const order = forks_.next(rank)) {
       forks_.relay(rank, *order);
-      if (rank < order->head.size) {
-        const nesting::inside here(region_);
-        perform(rank, order->head, order->what);
-      }
+      if (rank < order->head.size) perform(rank, order->head, order->what);
       if (is_left_alone_) end_of_lone_child();
       forks_.collect(rank, order->head.size);
       forks_.report(rank);
