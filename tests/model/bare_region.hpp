@@ -62,6 +62,7 @@ class bare_region {
     threads(bodies);
     const bool was_stopped = stop_.requested(region);
     shared_.end(was_stopped);
+    shared_.destroy_kept_values();
     return !was_stopped;
   }
 

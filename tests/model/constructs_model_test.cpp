@@ -39,17 +39,16 @@ void reduce(reducing_barrier& all, std::size_t size, std::uint32_t phase, int ph
   for (std::size_t rank = 0; rank < size; ++rank) {
     bodies.push_back([&all, size, phase, phases, rank] {
       place_in_barrier self = place_of(rank, size, phase);
-      std::unique_ptr<keeper> kept;
       for (int step = 1; step <= phases; ++step) {
         const auto value_of = [&](std::size_t of) { return step * (static_cast<int>(of) + 1); };
-        cargo<int>::put(kept, all.value_of(rank, self.phase + 1), value_of(rank));
+        cargo<int>::put({}, all.value_of(rank, self.phase + 1), value_of(rank));
         cell out = {};
         const bool complete = all.meet(self, out, [&](cell& into) {
           for (std::size_t other = 0; other < size; ++other) {
             const int found = cargo<int>::get(all.value_of(other, self.phase));
             check(found == value_of(other), "each value is that of this phase");
           }
-          cargo<int>::put(kept, into, step);
+          cargo<int>::put({}, into, step);
         });
         check(complete, "nobody stopped it");
         check(cargo<int>::get(out) == step, "what was combined in this phase");
@@ -306,8 +305,7 @@ TEST_P(reducing_barrier_model, with_a_tree_who_was_released_by_a_stop_is_not_cou
     reducing_barrier all(3, policy(), stop, 2);
     const auto meets = [&](std::size_t rank) {
       place_in_barrier self = place_of(rank, 3);
-      std::unique_ptr<keeper> kept;
-      cargo<int>::put(kept, all.value_of(rank, 1), 7);
+      cargo<int>::put({}, all.value_of(rank, 1), 7);
       cell out = {};
       all.meet(self, out, [&](cell&) {
         for (std::size_t other = 0; other < 3; other += 2) {

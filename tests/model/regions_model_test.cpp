@@ -8,6 +8,7 @@
 #include <lockstep/team/member.hpp>
 #include <lockstep/team/stop_source.hpp>
 
+#include <functional>
 #include <mutex>
 
 #include "model/bare_region.hpp"
@@ -20,6 +21,7 @@ class fork_board_model : public model_test {};
 class caller_queue_model : public model_test {};
 class stop_source_model : public model_test {};
 class sub_team_model : public model_test {};
+class kept_values_model : public model_test {};
 INSTANTIATE_TEST_SUITE_P(policies, fork_board_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, caller_queue_model, testing::ValuesIn(sleeping_policies()),
@@ -27,6 +29,8 @@ INSTANTIATE_TEST_SUITE_P(policies, caller_queue_model, testing::ValuesIn(sleepin
 INSTANTIATE_TEST_SUITE_P(policies, stop_source_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, sub_team_model, testing::ValuesIn(sleeping_policies()),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, kept_values_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 
 /// What team_core does with a fork_board, and nothing else. Ranks below `played` are those of one thread:
@@ -412,6 +416,75 @@ TEST_P(sub_team_model, ends_with_a_region_that_is_stopped) {
         },
         [&] { all.stop().request(region); });
     check(all.run([](member& me) { check(me.sync_threads(), "works again"); }), "works again");
+  });
+}
+
+/// A value that does not fit a cell; counts those that live. What it has is plain: a copy that is not ordered
+/// before its end is found.
+class kept_value {
+ public:
+  kept_value(int value, ghost& alive) : value_(value), alive_(&alive) { alive_->add(1); }
+  kept_value(const kept_value& other) : kept_value(other.value_, *other.alive_) {}
+  kept_value& operator=(const kept_value& other) {
+    value_ = other.value_;
+    return *this;
+  }
+  ~kept_value() {
+    value_ = -1;
+    alive_->add(-1);
+  }
+  int value() const { return value_; }
+  friend kept_value operator+(const kept_value& a, const kept_value& b) {
+    return kept_value(a.value_ + b.value_, *a.alive_);
+  }
+
+ private:
+  int value_;
+  ghost* alive_;
+};
+
+TEST_P(kept_values_model, are_read_while_they_live_and_none_is_left_after_the_region_A3) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    ghost alive;
+    all.run([&](member& me) {
+      times(3, [&](int step) {
+        const kept_value sum = me.sync_reduce(kept_value(step, alive), std::plus<kept_value>());
+        check(sum.value() == 2 * step, "the sum of this step");
+      });
+    });
+    check(alive.value() == 0, "none is left");
+  });
+}
+
+TEST_P(kept_values_model, none_is_left_of_a_region_that_is_stopped_at_any_time_A3) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    ghost alive;
+    const std::uint32_t region = all.next_region();
+    all.run_beside(
+        [&](member& me) {
+          times(2, [&](int step) {
+            const kept_value sum = me.sync_reduce(kept_value(step, alive), std::plus<kept_value>());
+            check(sum.value() == 2 * step, "the sum of this step");
+          });
+        },
+        [&] { all.stop().request(region); });
+    check(alive.value() == 0, "none is left");
+    check(all.run([](member& me) { check(me.sync_threads(), "works again"); }), "works again");
+  });
+}
+
+TEST_P(kept_values_model, of_a_reduction_without_an_end_are_read_after_the_join_and_none_is_left) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    ghost alive;
+    all.run([&](member& me) {
+      maybe<kept_value> mine;
+      if (me.rank() == 1) mine.set(kept_value(7, alive));
+      reductions::put_maybe<kept_value>(me.at(), mine);
+    });
+    check(alive.value() == 0, "none is left");
   });
 }
 

@@ -206,6 +206,26 @@ TEST_P(team_in_short_model, a_nested_region_runs_inline_T2) {
   });
 }
 
+TEST_P(team_in_short_model, an_operation_that_calls_the_team_after_the_join_runs_inline_C5) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    team all(2, policy());
+    int inner = 0;
+    const auto op = [&](int a, int b) {
+      if (a == 100) {  // init: by the caller, after the join
+        all.run([&](member& me) {
+          check(me.size() == 1, "alone");
+          ++inner;
+        });
+      }
+      return a + b;
+    };
+    const auto one = [](std::size_t) { return 1; };
+    check(all.parallel_reduce(0, 2, 100, one, op) == 102, "each counted once");
+    check(all.parallel_reduce(fast, 0, 2, 100, one, op) == 102, "each counted once");
+    check(inner == 2, "ran");
+  });
+}
+
 TEST_P(team_in_short_model, a_region_of_fewer_leaves_the_others_alone_until_they_are_needed_again) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     team all(2, policy());

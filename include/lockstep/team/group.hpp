@@ -9,6 +9,13 @@
 //       After a region that was stopped they are made so by force: nobody is in it any more.
 //   A2  Cells are 16 bytes for a value, or a pointer to one that its writer keeps. A member writes its cells
 //       of phase p + 1 before it arrives in it, and those of p + 3 after all have read them (G2).
+//   A3  When a region is over, whether it was stopped or not, no value is left that a cell points to. Those of
+//       sub-teams end with these, in the region.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access      order    pairs  why it suffices
+//   1  kept.load   relaxed  -      the end of the region orders it after 2
+//   2  kept.store  relaxed  -      as 1
 //
 // Cost   about 2 KiB a member and 20 KiB, once.
 #ifndef LOCKSTEP_TEAM_GROUP_HPP
@@ -16,6 +23,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 
 #include "dependants.hpp"
@@ -39,6 +47,18 @@ struct member_state {
   std::unique_ptr<keeper> kept[2];  ///< for the cells of two phases
   std::unique_ptr<keeper> kept_result;
   std::unique_ptr<keeper> kept_leaves;
+
+  void destroy_kept_values() {
+    kept[0].reset();
+    kept[1].reset();
+    kept_result.reset();
+    kept_leaves.reset();
+  }
+  void forget_kept_values() noexcept {
+    for (std::unique_ptr<keeper>* each : {&kept[0], &kept[1], &kept_result, &kept_leaves}) {
+      static_cast<void>(each->release());
+    }
+  }
 };
 
 class group {
@@ -108,11 +128,30 @@ class group {
     if (progress.used()) progress.reset();
   }
 
+  /// A member keeps a value in its member_state.
+  void note_kept_values() noexcept {
+    if (kept_.load(platform::memory_order_relaxed) == 0) {  // 1
+      kept_.store(1, platform::memory_order_relaxed);       // 2
+    }
+  }
+  /// Destroys the values that members keep, when every member has ended its part, and nobody reads them any
+  /// more. Regions that kept none pay for a look. By who runs the regions, marked as inside (nesting.hpp).
+  void destroy_kept_values() {
+    if (kept_.load(platform::memory_order_relaxed) == 0) return;  // 1
+    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
+    kept_.store(0, platform::memory_order_relaxed);  // 2
+  }
+  /// In a child process: a value that another thread was about to make or end is nothing to touch.
+  void forget_kept_values() noexcept {
+    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
+  }
+
  private:
   group& of_region_;
   dependants sub_groups_;
   platform::aligned_array<platform::padded<member_state>> members_;
   std::size_t size_ = 0;
+  platform::wait_word kept_{0};
 };
 
 }  // namespace lockstep

@@ -18,7 +18,8 @@
 //       that stopped it itself as well as the others. Its try_ form returns false in place of that; those
 //       that return a value have none. Built without exceptions, the plain forms return false
 //       as the try_ forms do, or the value at hand, or an empty sub_team. rank, size, master, critical,
-//       publish, stop_requested and request_stop never throw region_stopped. See also M4 of member_loops.hpp.
+//       publish, stop_requested and request_stop never throw region_stopped. Reductions and scans look every
+//       thousand calls of f(i). See also M4 of member_loops.hpp.
 #ifndef LOCKSTEP_TEAM_MEMBER_HPP
 #define LOCKSTEP_TEAM_MEMBER_HPP
 
@@ -56,7 +57,8 @@ class member : public member_loops {
   LOCKSTEP_NODISCARD bool try_sync_threads() { return at_.sync(); }
 
   /// op over the values of all members, in the order of ranks: the same on each, and in every run. One
-  /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap.
+  /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap; of them nothing is left
+  /// when run() returns.
   template <class T, class Op>
   T sync_reduce(T value, Op op) {
     return reductions::reduce_values<T>(at_, value, op);
@@ -136,8 +138,10 @@ class member : public member_loops {
                                          schedule how = static_schedule()) {
     const auto span = span_of(first, last);
     const auto by = by_block(span, f);
+    reductions::check_types<T, reductions::value_of_block<decltype(by)>, Op>();
     using leaf = reductions::leaf_of_blocks<T, decltype(by)>;
-    return reductions::reduce_leaves<T>(at_, span.length, init, leaf{0, span.length, by}, op, how);
+    return reductions::reduce_leaves<T>(at_, span.length, init, leaf{at_, all_of(span), by}, op,
+                                        how);
   }
   /// The same with f(i).
   template <class T, class First, class Last, class Function, class Op>
@@ -145,40 +149,32 @@ class member : public member_loops {
                                         schedule how = static_schedule()) {
     const auto span = span_of(first, last);
     const auto by = by_offset(span, f);
+    reductions::check_types<T, reductions::value_of<decltype(by)>, Op>();
     using leaf = reductions::leaf_of_each<T, decltype(by), Op>;
-    return reductions::reduce_leaves<T>(at_, span.length, init, leaf{0, span.length, by, op}, op,
+    return reductions::reduce_leaves<T>(at_, span.length, init, leaf{at_, all_of(span), by, op}, op,
                                         how);
   }
-  /// Not the same for every team size: each member folds its parts, and the results are combined by rank.
-  /// Requires init to be op's neutral element, and op to commute unless
-  /// the schedule is static_schedule().
+  /// Not the same for every team size: each member folds its parts, and init and the results are combined by
+  /// rank. Requires op to commute unless the schedule is static_schedule().
   template <class T, class First, class Last, class Function, class Op>
   if_bounds<First, Last, T> reduce_range(fast_t, First first, Last last, T init, Function&& f,
                                          Op op, schedule how = static_schedule()) {
     const auto span = span_of(first, last);
     const auto by = by_block(span, f);
-    T sum(init);
-    loops::hand_out(at_, index_range{0, span.length}, how,
-                    [&](std::size_t begin, std::size_t end) { sum = op(sum, by(begin, end)); });
-    return reductions::reduce_values<T>(at_, sum, op);
+    reductions::check_types<T, reductions::value_of_block<decltype(by)>, Op>();
+    maybe<T> mine;
+    reductions::fold_range<T>(at_, all_of(span), by, op, how, mine);
+    return reductions::reduce_put<T>(at_, init, mine, op);
   }
   template <class T, class First, class Last, class Function, class Op>
   if_bounds<First, Last, T> reduce_each(fast_t, First first, Last last, T init, Function&& f, Op op,
                                         schedule how = static_schedule()) {
-    return reductions::reduce_values<T>(at_, fold_each(first, last, init, f, op, how), op);
-  }
-  /// This member's parts of such a reduction: init, and f(i) for its indices. Waits for nobody, as for_range.
-  template <class T, class First, class Last, class Function, class Op>
-  if_bounds<First, Last, T> fold_each(First first, Last last, T init, Function&& f, Op& op,
-                                      schedule how) {
     const auto span = span_of(first, last);
     const auto by = by_offset(span, f);
-    or_leave(loops::hand_out(at_, index_range{0, span.length}, how,
-                             [&](std::size_t begin, std::size_t end) {
-                               for (std::size_t i = begin; i < end; ++i)
-                                 init = op(std::move(init), by(i));
-                             }));
-    return init;
+    reductions::check_types<T, reductions::value_of<decltype(by)>, Op>();
+    maybe<T> mine;
+    reductions::fold_each<T>(at_, all_of(span), by, op, how, mine);
+    return reductions::reduce_put<T>(at_, init, mine, op);
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
@@ -188,7 +184,8 @@ class member : public member_loops {
     const auto span = span_of(first, last);
     const auto by = by_offset(span, f);
     const auto into = store_by_offset(span, store);
-    const reductions::scan_of<T, decltype(by), Op, decltype(into)> what{0, span.length, by, op,
+    reductions::check_types<T, reductions::value_of<decltype(by)>, Op>();
+    const reductions::scan_of<T, decltype(by), Op, decltype(into)> what{at_, all_of(span), by, op,
                                                                         into};
     return reductions::scan_leaves<T>(at_, what, init);
   }

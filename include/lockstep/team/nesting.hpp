@@ -26,6 +26,9 @@ struct region {
   const region* outer;              ///< where it was called from
 };
 
+/// Ages of teams that live at the same time differ by less than this.
+constexpr std::uint32_t most_age_apart = std::uint32_t{1} << 30;
+
 /// The number of a team that is being made.
 inline std::uint32_t next_age() noexcept {
   static platform::wait_word ages(0);
@@ -43,8 +46,9 @@ inline bool is_inside(const void* owner) noexcept {
   return at != nullptr;
 }
 
+/// 0 for what marks a hook: it is in no region.
 inline std::uint32_t number_of(const region& of) noexcept {
-  return of.runs->load(platform::memory_order_relaxed);  // 2
+  return of.runs != nullptr ? of.runs->load(platform::memory_order_relaxed) : 0;  // 2
 }
 /// Whether the calling thread is in region `number` of the team with these boards.
 inline bool is_in_region(const void* boards, std::uint32_t number) noexcept {

@@ -86,57 +86,54 @@ class one_liners {
 
   /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. If the
   /// region is stopped there is no result: throws region_stopped (without exceptions: init).
+  /// T needs to be movable only.
   template <class T, class First, class Last, class Function, class Op>
   if_bounds<First, Last, T> parallel_reduce(First first, Last last, T init, Function&& f, Op op) {
     const auto span = span_of(first, last);
     const auto by = by_offset(span, f);
-    const std::size_t leaves = reduction_tree::leaves_of(span.length);
-    if (leaves == 0) return init;
-    const reductions::leaf_of_each<T, decltype(by), Op> leaf{0, span.length, by, op};
-    T result(init);
-    const auto region = [&](member& me) {
-      if (me.size() == 1) {
-        result = op(init, reduction_tree::reduce_node<T>(0, leaves, leaf, op));
-      } else {
-        reductions::put_nodes<T>(me.at(), leaves, leaf, op);
-      }
+    reductions::check_types<T, reductions::value_of<decltype(by)>, Op>();
+    reductions::outcome<T> out(std::move(init));
+    const index_range range = all_of(span);
+    if (range.last == 0) return out.take();
+    // Five words: it travels in the job.
+    const auto region = [range, &by, &op, &out](member& me) {
+      reductions::run_range<T>(me.at(), range, by, op, static_schedule(), out);
     };
-    const bool complete =
-        team().run_then(team().size(), region, [&](group& shared, const region_head& head) {
-          if (head.size == 1) return;
-          result =
-              reductions::combine_nodes<T>(shared, head.size, head.phase + 1, leaves, init, op);
-        });
-    if (!complete) leave_stopped_region();
-    return result;
+    return reduce_then(out, region, [&](group& shared, const region_head& head) {
+      reductions::finish_range<T>(shared, head.size, head.phase, range, static_schedule(), op, out);
+    });
   }
   template <class T, class First, class Last, class Function, class Op>
   if_bounds<First, Last, T> parallel_reduce(First first, Last last, T init, Function&& f, Op op,
                                             schedule how) {
-    return result_of(init,
-                     [&](member& me) { return me.reduce_each(first, last, init, f, op, how); });
+    const auto span = span_of(first, last);
+    const auto by = by_offset(span, f);
+    reductions::check_types<T, reductions::value_of<decltype(by)>, Op>();
+    reductions::outcome<T> out(std::move(init));
+    const index_range range = all_of(span);
+    if (range.last == 0) return out.take();
+    const auto region = [&](member& me) {
+      reductions::run_range<T>(me.at(), range, by, op, how, out);
+    };
+    return reduce_then(out, region, [&](group& shared, const region_head& head) {
+      reductions::finish_range<T>(shared, head.size, head.phase, range, how, op, out);
+    });
   }
-  /// Faster by a little; the last bits differ from one team size to another. Requires of init and op
-  /// what member::reduce_range(fast, ...) does.
+  /// Faster by a little; the last bits differ from one team size to another. Requires of op what
+  /// member::reduce_range(fast, ...) does.
   template <class T, class First, class Last, class Function, class Op>
   if_bounds<First, Last, T> parallel_reduce(fast_t, First first, Last last, T init, Function&& f,
                                             Op op, schedule how = static_schedule()) {
-    T result(init);
+    const auto span = span_of(first, last);
+    const auto by = by_offset(span, f);
+    reductions::check_types<T, reductions::value_of<decltype(by)>, Op>();
+    reductions::outcome<T> out(std::move(init));
     const auto region = [&](member& me) {
-      T mine(me.fold_each(first, last, init, f, op, how));
-      if (me.size() == 1) {
-        result = std::move(mine);
-      } else {
-        reductions::put_value(me.at(), mine);  // the join is the only wait
-      }
+      reductions::run_fast<T>(me.at(), all_of(span), by, op, how, out);
     };
-    const bool complete =
-        team().run_then(team().size(), region, [&](group& shared, const region_head& head) {
-          if (head.size == 1) return;
-          result = reductions::combine_values<T>(shared, head.size, head.phase + 1, op);
-        });
-    if (!complete) leave_stopped_region();
-    return result;
+    return reduce_then(out, region, [&](group& shared, const region_head& head) {
+      reductions::finish_fast<T>(shared, head.size, head.phase, op, out);
+    });
   }
 
   /// Calls each of the functions once, on whoever comes.
@@ -154,8 +151,12 @@ class one_liners {
   template <class T, class First, class Last, class Function, class Op, class Store>
   if_bounds<First, Last, T> parallel_scan(First first, Last last, T init, Function&& f, Op op,
                                           Store&& store) {
-    return result_of(init,
-                     [&](member& me) { return me.scan_each(first, last, init, f, op, store); });
+    reductions::outcome<T> out(std::move(init));
+    const auto region = [&](member& me) {
+      T whole(me.scan_each(first, last, out.init, f, op, store));
+      if (me.rank() == 0) out.result.set(std::move(whole));
+    };
+    return reduce_then(out, region, nothing());
   }
 
  protected:
@@ -172,16 +173,11 @@ class one_liners {
     return team().run_then(team().size(), f, nothing());
   }
 
-  /// What f returns on member 0.
-  template <class T, class Function>
-  T result_of(const T& init, Function f) {
-    T result(init);
-    const bool complete = run_all([&](member& me) {
-      T mine(f(me));
-      if (me.rank() == 0) result = std::move(mine);
-    });
-    if (!complete) leave_stopped_region();
-    return result;
+  /// A region that leaves its result in `out`, at the latest by finish().
+  template <class T, class Region, class Finish>
+  T reduce_then(reductions::outcome<T>& out, const Region& region, Finish finish) {
+    if (!team().run_then(team().size(), region, finish)) leave_stopped_region();
+    return out.take();
   }
 };
 

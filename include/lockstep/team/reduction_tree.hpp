@@ -22,12 +22,18 @@
 #define LOCKSTEP_TEAM_REDUCTION_TREE_HPP
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include "schedule.hpp"
 
 namespace lockstep {
 namespace reduction_tree {
+
+/// What a value of type R is given to an operation on T as: a T itself where it is one, else converted first.
+template <class T, class R>
+using as_value =
+    typename std::conditional<std::is_same<T, typename std::decay<R>::type>::value, R&&, T>::type;
 
 /// The most leaves of any range, and the most maximal nodes inside a run of them.
 constexpr std::size_t most_leaves = 1024, most_nodes = 18;
@@ -53,12 +59,31 @@ constexpr std::size_t middle_of(std::size_t a, std::size_t b) noexcept {
   return a + (b - a + 1) / 2;
 }
 
+/// Iterations between two looks whether the rest is still wanted: a leaf may have 2^54 of them.
+constexpr std::size_t strip_length = 1024;
+
+/// op(...op(sum, value(first))..., value(last - 1)), each value as a T. Asks goes_on() once in every strip, and ends
+/// early, with a value of no use, where that says no; where the looks are does not change the bits.
+template <class T, class Value, class Op, class GoesOn>
+T fold_on(T sum, index_range range, Value&& value, Op&& op, GoesOn&& goes_on) {
+  for (std::size_t i = range.first; goes_on() && i < range.last;) {
+    const std::size_t end = range.last - i > strip_length ? i + strip_length : range.last;
+    for (; i < end; ++i) {
+      sum = op(std::move(sum), static_cast<as_value<T, decltype(value(i))>>(value(i)));
+    }
+  }
+  return sum;
+}
+
 /// value(i) of a non-empty range, folded from the left: the value of a leaf.
+template <class T, class Value, class Op, class GoesOn>
+T fold(index_range range, Value&& value, Op&& op, GoesOn&& goes_on) {
+  return fold_on<T>(value(range.first), index_range{range.first + 1, range.last}, value, op,
+                    goes_on);
+}
 template <class T, class Value, class Op>
 T fold(index_range range, Value&& value, Op&& op) {
-  T sum(value(range.first));
-  for (std::size_t i = range.first + 1; i < range.last; ++i) sum = op(std::move(sum), value(i));
-  return sum;
+  return fold<T>(range, value, op, [] { return true; });
 }
 
 /// The value of the node [a, b), from leaf_value(leaf) of its leaves, called from left to right.

@@ -4,10 +4,13 @@
 // Values of one per member are combined in the order of ranks; values over a range along the fixed tree of
 // reduction_tree.hpp, which gives the same bits for every number of members, schedule and run. Either takes
 // one phase of the region's barrier: members put what they have into their cells, arrive, and each combines
-// all cells (above 8 members: the last to arrive does, for all). For users: member.hpp.
+// all cells (above 8 members: the last to arrive does, for all). A reduction that is a region by itself
+// needs no phase: its caller combines after the join. For users: member.hpp.
 //
 //   N1  `op` may run on every member at once, with the same arguments: it must not change shared data.
 //   N2  All members of the region call the same function with the same range, schedule, and op.
+//   N3  init is an argument of op once in all, the first; of an empty range it is the result.
+//   N4  Once the region is stopped a member ends within one more strip of iterations (reduction_tree.hpp).
 #ifndef LOCKSTEP_TEAM_REDUCTIONS_HPP
 #define LOCKSTEP_TEAM_REDUCTIONS_HPP
 
@@ -17,9 +20,35 @@
 
 #include "cargo.hpp"
 #include "loops.hpp"
+#include "reduction_types.hpp"
 
 namespace lockstep {
 namespace reductions {
+
+/// Whether the region is not stopped: what a fold asks. Where it is, the member leaves from here.
+struct watch {
+  const seat& at;
+
+  bool operator()() const {
+    if (!at.may_stop()) return true;
+    leave_stopped_region();
+    return false;
+  }
+};
+
+/// How a cell is read: copied while others may read it too, else moved from.
+struct by_copy {
+  template <class T>
+  static T read(const cell& from) {
+    return cargo<T>::get(from);
+  }
+};
+struct by_move {
+  template <class T>
+  static T read(const cell& from) {
+    return cargo<T>::take(from);
+  }
+};
 
 /// Meets the others; the result of combine(phase), which has T. The value at hand where the region was
 /// stopped and exceptions are off.
@@ -28,62 +57,61 @@ T meet(const seat& at, const T& at_hand, Combine combine) {
   cell out = {};
   const std::uint32_t phase = at.next_phase();
   const auto put_result = [&](cell& into) {
-    std::unique_ptr<keeper>& kept = at.own().kept_result;
-    cargo<T>::prepare(kept, 1);
-    cargo<T>::put(kept, into, combine(phase));
+    T result(combine(phase));
+    cargo<T>::put(cargo<T>::prepare(at.shared(), at.own().kept_result, 1), into, std::move(result));
   };
   if (at.shared().barrier.meet(at.place(), out, put_result)) return cargo<T>::get(out);
   leave_stopped_region();
   return at_hand;
 }
 
+// --- one value of each member ---
+
 /// This member's value for the next meeting.
 template <class T>
-void put_value(const seat& at, const T& value) {
+void put_value(const seat& at, T value) {
   const std::uint32_t phase = at.next_phase();
-  std::unique_ptr<keeper>& kept = at.own().kept[phase & 1u];
-  cargo<T>::prepare(kept, 1);
-  cargo<T>::put(kept, at.shared().cell_of(at.rank(), phase, 0), value);
-}
-
-/// What the values of all members, put for a phase, make together.
-template <class T, class Op>
-T combine_values(group& shared, std::size_t size, std::uint32_t phase, Op& op) {
-  T sum(cargo<T>::get(shared.cell_of(0, phase, 0)));
-  for (std::size_t rank = 1; rank < size; ++rank) {
-    sum = op(std::move(sum), cargo<T>::get(shared.cell_of(rank, phase, 0)));
-  }
-  return sum;
+  cargo<T>::put(cargo<T>::prepare(at.shared(), at.own().kept[phase & 1u], 1),
+                at.shared().cell_of(at.rank(), phase, 0), std::move(value));
 }
 
 /// op over the values of all members, in the order of ranks.
 template <class T, class Op>
 T reduce_values(const seat& at, const T& value, Op& op) {
+  check_operation<T, Op>();
+  check_copyable<T>();
   if (!at.goes_on()) leave_stopped_region();
   if (at.is_alone() || !at.goes_on()) return value;
-  put_value(at, value);
+  put_value<T>(at, value);
   return meet<T>(at, value, [&](std::uint32_t phase) {
-    return combine_values<T>(at.shared(), at.size(), phase, op);
+    T sum(cargo<T>::get(at.shared().cell_of(0, phase, 0)));
+    for (std::size_t rank = 1; rank < at.size(); ++rank) {
+      sum = op(std::move(sum), cargo<T>::get(at.shared().cell_of(rank, phase, 0)));
+    }
+    return sum;
   });
 }
 
 /// The value of member `root`.
 template <class T>
 T broadcast(const seat& at, std::size_t root, const T& value) {
+  check_copyable<T>();
   if (!at.goes_on()) leave_stopped_region();
   if (at.is_alone() || !at.goes_on()) return value;
-  if (at.rank() == root) put_value(at, value);
+  if (at.rank() == root) put_value<T>(at, value);
   return meet<T>(at, value, [&](std::uint32_t phase) {
     return cargo<T>::get(at.shared().cell_of(root, phase, 0));
   });
 }
 
+// --- a range, along the tree ---
+
 /// This member's nodes of the tree over `leaves` leaves, into its cells of the next phase.
 template <class T, class LeafValue, class Op>
 void put_nodes(const seat& at, std::size_t leaves, LeafValue& leaf_value, Op& op) {
   const std::uint32_t phase = at.next_phase();
-  std::unique_ptr<keeper>& kept = at.own().kept[phase & 1u];
-  cargo<T>::prepare(kept, reduction_tree::most_nodes);
+  auto&& kept = cargo<T>::prepare(at.shared(), at.own().kept[phase & 1u],  //
+                                  reduction_tree::most_nodes);
   const index_range mine = static_block(0, leaves, at.rank(), at.size());
   std::size_t k = 0;
   reduction_tree::maximal_nodes(leaves, mine.first, mine.last, [&](std::size_t a, std::size_t b) {
@@ -93,22 +121,22 @@ void put_nodes(const seat& at, std::size_t leaves, LeafValue& leaf_value, Op& op
   });
 }
 
-/// What the nodes of all members in a phase make together.
-template <class T, class Op>
-T combine_nodes(group& shared, std::size_t size, std::uint32_t phase, std::size_t leaves,
-                const T& init, Op& op) {
-  const auto value_of = [&](std::size_t rank, std::size_t k) {
-    return cargo<T>::get(shared.cell_of(rank, phase, k));
+/// What init, and the nodes of all members in a phase, make together.
+template <class T, class Read, class Op>
+T combine_nodes(group& shared, std::size_t size, std::uint32_t phase, std::size_t leaves, T init,
+                Op& op) {
+  const auto value_in = [&](std::size_t rank, std::size_t k) {
+    return Read::template read<T>(shared.cell_of(rank, phase, k));
   };
-  return op(init, reduction_tree::combine<T>(leaves, size, value_of, op));
+  T whole(reduction_tree::combine<T>(leaves, size, value_in, op));
+  return op(std::move(init), std::move(whole));
 }
 
 /// The values of all leaves, handed out by `how`, into the group's cells; after it they are there.
 /// False once the region is stopped.
 template <class T, class LeafValue>
 bool put_leaves(const seat& at, std::size_t leaves, schedule how, LeafValue& leaf_value) {
-  std::unique_ptr<keeper>& kept = at.own().kept_leaves;
-  cargo<T>::prepare(kept, leaves);
+  auto&& kept = cargo<T>::prepare(at.shared(), at.own().kept_leaves, leaves);
   const bool complete =
       loops::hand_out(at, index_range{0, leaves}, how, [&](std::size_t first, std::size_t last) {
         for (std::size_t leaf = first; leaf < last; ++leaf) {
@@ -125,54 +153,197 @@ inline schedule of_leaves(schedule how, std::size_t iterations) {
   return schedule(how.kind(), (how.chunk() - 1) / leaf + 1);
 }
 
-/// op(init, the tree over the range), leaf_value(leaf) being the value of a leaf.
+/// Puts this member's nodes of a range, computed by `how`: false once the region is stopped.
+template <class T, class LeafValue, class Op>
+bool put_range(const seat& at, std::size_t iterations, LeafValue& leaf_value, Op& op,
+               schedule how) {
+  const std::size_t leaves = reduction_tree::leaves_of(iterations);
+  if (how.kind() == schedule_kind::static_blocks) {
+    put_nodes<T>(at, leaves, leaf_value, op);
+    return true;
+  }
+  if (!put_leaves<T>(at, leaves, of_leaves(how, iterations), leaf_value)) return false;
+  const auto handed_out = [&](std::size_t leaf) {  // each is in one node, of one member
+    return cargo<T>::take(at.shared().leaves[leaf]);
+  };
+  put_nodes<T>(at, leaves, handed_out, op);
+  return true;
+}
+
+/// The value of a range on a member that is alone.
+template <class T, class LeafValue, class Op>
+T reduce_alone(std::size_t iterations, LeafValue& leaf_value, Op& op) {
+  return reduction_tree::reduce_node<T>(0, reduction_tree::leaves_of(iterations), leaf_value, op);
+}
+
+/// op(init, the tree over the range) on every member, leaf_value(leaf) being the value of a leaf.
 template <class T, class LeafValue, class Op>
 T reduce_leaves(const seat& at, std::size_t iterations, const T& init, LeafValue leaf_value, Op& op,
                 schedule how) {
-  const std::size_t leaves = reduction_tree::leaves_of(iterations);
-  if (leaves == 0 || !at.goes_on()) {
+  check_copyable<T>();
+  if (iterations == 0 || !at.goes_on()) {
     if (!at.sync()) leave_stopped_region();
     return init;
   }
-  if (at.is_alone()) return op(init, reduction_tree::reduce_node<T>(0, leaves, leaf_value, op));
-  if (how.kind() == schedule_kind::static_blocks) {
-    put_nodes<T>(at, leaves, leaf_value, op);
-  } else {
-    if (!put_leaves<T>(at, leaves, of_leaves(how, iterations), leaf_value)) {
-      leave_stopped_region();
-      return init;
-    }
-    const auto handed_out = [&](std::size_t leaf) {
-      return cargo<T>::get(at.shared().leaves[leaf]);
-    };
-    put_nodes<T>(at, leaves, handed_out, op);
+  if (at.is_alone()) {
+    T whole(reduce_alone<T>(iterations, leaf_value, op));
+    if (!at.goes_on()) leave_stopped_region();
+    return op(T(init), std::move(whole));
+  }
+  if (!put_range<T>(at, iterations, leaf_value, op, how)) {
+    leave_stopped_region();
+    return init;
   }
   return meet<T>(at, init, [&](std::uint32_t phase) {
-    return combine_nodes<T>(at.shared(), at.size(), phase, leaves, init, op);
+    return combine_nodes<T, by_copy>(at.shared(), at.size(), phase,
+                                     reduction_tree::leaves_of(iterations), init, op);
   });
 }
 
 /// The value of a leaf from f(first, last), or from f(i).
 template <class T, class Function>
 struct leaf_of_blocks {
-  std::size_t first, last;
+  const seat& at;
+  index_range range;
   Function& f;
 
   T operator()(std::size_t leaf) const {
-    const index_range part = reduction_tree::leaf_range(first, last, leaf);
+    watch{at}();
+    const index_range part = reduction_tree::leaf_range(range.first, range.last, leaf);
     return f(part.first, part.last);
   }
 };
 template <class T, class Function, class Op>
 struct leaf_of_each {
-  std::size_t first, last;
+  const seat& at;
+  index_range range;
   Function& f;
   Op& op;
 
   T operator()(std::size_t leaf) const {
-    return reduction_tree::fold<T>(reduction_tree::leaf_range(first, last, leaf), f, op);
+    return reduction_tree::fold<T>(reduction_tree::leaf_range(range.first, range.last, leaf), f, op,
+                                   watch{at});
   }
 };
+
+// --- a range, by members: `fast` ---
+
+/// This member's parts of a range, folded. It may have none.
+template <class T, class Function, class Op>
+void fold_each(const seat& at, index_range range, Function& f, Op& op, schedule how,
+               maybe<T>& sum) {
+  loops::hand_out(at, range, how, [&](std::size_t first, std::size_t last) {
+    const index_range part = {first, last};
+    if (sum.has_value()) {
+      sum.value() = reduction_tree::fold_on<T>(std::move(sum.value()), part, f, op, watch{at});
+    } else {
+      sum.set(reduction_tree::fold<T>(part, f, op, watch{at}));
+    }
+  });
+}
+template <class T, class Function, class Op>
+void fold_range(const seat& at, index_range range, Function& f, Op& op, schedule how,
+                maybe<T>& sum) {
+  loops::hand_out(at, range, how, [&](std::size_t first, std::size_t last) {
+    if (sum.has_value()) {
+      sum.value() = op(std::move(sum.value()), static_cast<T>(f(first, last)));
+    } else {
+      sum.set(f(first, last));
+    }
+  });
+}
+
+/// Where a member says that it has put a value: the last byte of the cell unless the value is there.
+template <class T>
+unsigned char& has_put(group& shared, std::size_t rank, std::uint32_t phase) noexcept {
+  return fits_cell<T>() && sizeof(T) == cell::size
+             ? shared.cell_of(rank, phase, 1).bytes[0]
+             : shared.cell_of(rank, phase, 0).bytes[cell::size - 1];
+}
+static_assert(sizeof(void*) < cell::size, "a pointer leaves the last byte of its cell free");
+
+/// This member's value for the next meeting, if it has one.
+template <class T>
+void put_maybe(const seat& at, maybe<T>& mine) {
+  if (mine.has_value()) put_value<T>(at, std::move(mine.value()));
+  has_put<T>(at.shared(), at.rank(), at.next_phase()) = mine.has_value() ? 1 : 0;
+}
+
+/// What init and the values that were put in a phase make together, in the order of ranks.
+template <class T, class Read, class Op>
+T combine_put(group& shared, std::size_t size, std::uint32_t phase, T init, Op& op) {
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    if (has_put<T>(shared, rank, phase) == 0) continue;
+    init = op(std::move(init), Read::template read<T>(shared.cell_of(rank, phase, 0)));
+  }
+  return init;
+}
+
+/// op(init, the values of those members that have one), on every member.
+template <class T, class Op>
+T reduce_put(const seat& at, const T& init, maybe<T>& mine, Op& op) {
+  check_copyable<T>();
+  if (!at.goes_on()) leave_stopped_region();
+  if (!at.goes_on() || (at.is_alone() && !mine.has_value())) return init;
+  if (at.is_alone()) return op(T(init), std::move(mine.value()));
+  put_maybe<T>(at, mine);
+  return meet<T>(at, init, [&](std::uint32_t phase) {
+    return combine_put<T, by_copy>(at.shared(), at.size(), phase, init, op);
+  });
+}
+
+// --- a reduction that is a region by itself ---
+
+/// Its result: set by a member that is alone, or after the join; else it is init.
+template <class T>
+struct outcome {
+  T init;
+  maybe<T> result;
+
+  explicit outcome(T&& from) : init(std::move(from)) {}
+  T take() { return std::move(result.has_value() ? result.value() : init); }
+};
+
+/// A member's part; then finish_range() does the rest in the caller's turn. `phase`: that of the barrier when the
+/// region began.
+template <class T, class Function, class Op>
+void run_range(const seat& at, index_range range, Function& f, Op& op, schedule how,
+               outcome<T>& out) {
+  const leaf_of_each<T, Function, Op> leaf{at, range, f, op};
+  if (!at.is_alone()) {
+    put_range<T>(at, length_of(range), leaf, op, how);
+    return;
+  }
+  T whole(reduce_alone<T>(length_of(range), leaf, op));
+  if (at.goes_on()) out.result.set(op(std::move(out.init), std::move(whole)));
+}
+template <class T, class Op>
+void finish_range(group& shared, std::size_t size, std::uint32_t phase, index_range range,
+                  schedule how, Op& op, outcome<T>& out) {
+  if (size == 1) return;
+  const std::uint32_t phases = how.kind() == schedule_kind::static_blocks ? 1 : 2;
+  out.result.set(combine_nodes<T, by_move>(shared, size, phase + phases,
+                                           reduction_tree::leaves_of(length_of(range)),
+                                           std::move(out.init), op));
+}
+
+/// The same for `fast`.
+template <class T, class Function, class Op>
+void run_fast(const seat& at, index_range range, Function& f, Op& op, schedule how,
+              outcome<T>& out) {
+  maybe<T> mine;
+  fold_each<T>(at, range, f, op, how, mine);
+  if (!at.is_alone()) {
+    put_maybe<T>(at, mine);
+  } else if (mine.has_value() && at.goes_on()) {
+    out.result.set(op(std::move(out.init), std::move(mine.value())));
+  }
+}
+template <class T, class Op>
+void finish_fast(group& shared, std::size_t size, std::uint32_t phase, Op& op, outcome<T>& out) {
+  if (size == 1) return;
+  out.result.set(combine_put<T, by_move>(shared, size, phase + 1, std::move(out.init), op));
+}
 
 }  // namespace reductions
 }  // namespace lockstep

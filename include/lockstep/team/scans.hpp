@@ -18,21 +18,25 @@ namespace reductions {
 /// What a scan works on: f(i) are the values, store(i, value) takes the results.
 template <class T, class Function, class Op, class Store>
 struct scan_of {
-  std::size_t first, last;
+  const seat& at;
+  index_range range;
   Function& f;
   Op& op;
   Store& store;
 
-  T sum_of(std::size_t leaf) const {
-    return leaf_of_each<T, Function, Op>{first, last, f, op}(leaf);
-  }
+  T sum_of(std::size_t leaf) const { return leaf_of_each<T, Function, Op>{at, range, f, op}(leaf); }
 
   /// The second pass over a leaf; what its last index gets is not the next prefix, but near it.
   void run_through(std::size_t leaf, T running) const {
-    const index_range part = reduction_tree::leaf_range(first, last, leaf);
-    for (std::size_t i = part.first; i < part.last; ++i) {
-      running = op(std::move(running), f(i));
-      store(i, running);
+    const index_range part = reduction_tree::leaf_range(range.first, range.last, leaf);
+    for (std::size_t i = part.first; watch{at}() && i < part.last;) {
+      constexpr std::size_t strip = reduction_tree::strip_length;
+      const std::size_t end = part.last - i > strip ? i + strip : part.last;
+      for (; i < end; ++i) {
+        running =
+            op(std::move(running), static_cast<reduction_tree::as_value<T, decltype(f(i))>>(f(i)));
+        store(i, running);
+      }
     }
   }
 };
@@ -50,13 +54,17 @@ T scan_alone(const Scan& what, std::size_t leaves, T prefix) {
 /// Returns op(init, all values), on all members, when all are done.
 template <class T, class Scan>
 T scan_leaves(const seat& at, const Scan& what, const T& init) {
-  const std::size_t leaves =
-      reduction_tree::leaves_of(length_of(index_range{what.first, what.last}));
+  check_copyable<T>();
+  const std::size_t leaves = reduction_tree::leaves_of(length_of(what.range));
   if (!at.goes_on()) {
     leave_stopped_region();
     return init;
   }
-  if (at.is_alone()) return scan_alone<T>(what, leaves, init);
+  if (at.is_alone()) {
+    T whole(scan_alone<T>(what, leaves, init));
+    if (!at.goes_on()) leave_stopped_region();
+    return whole;
+  }
   const auto sum_of = [&](std::size_t leaf) { return what.sum_of(leaf); };
   if (!put_leaves<T>(at, leaves, static_schedule(), sum_of)) {
     leave_stopped_region();

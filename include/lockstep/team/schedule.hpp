@@ -60,6 +60,12 @@ constexpr std::size_t length_of(index_range range) noexcept {
   return range.last <= range.first ? 0 : range.last - range.first;
 }
 
+/// The offsets of a loop's indices.
+template <class Index>
+constexpr index_range all_of(const index_span<Index>& span) noexcept {
+  return index_range{0, span.length};
+}
+
 /// How the iterations of a loop are handed out.
 enum class schedule_kind : std::uint8_t {
   static_blocks,  ///< one contiguous block per member: no shared word, best reuse of caches

@@ -12,6 +12,8 @@
 //   C4  A thread inside a region waits for its turn with a team only if that is younger than all whose
 //       regions it is in: else it takes a turn at once or runs alone. So regions of several teams, called
 //       from each other, never wait in a circle.
+//   C5  Whatever runs of the user's while its caller has the turn, on any thread, runs marked as inside: it
+//       may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -60,6 +62,8 @@ class team_core {
   template <class Function, class Finish>
   bool run(std::size_t size, Function& f, Finish finish) {
     const region_head head = begin(size);
+    const nesting::inside here(
+        region_);  // up to the last of the user's code, in finish() and after
     if (size > 1) forks_.announce(head, f);
     // Not through the line just published: it is on its way to the others.
     perform(0, head, f);
@@ -83,12 +87,14 @@ class team_core {
   bool can_join() const noexcept { return nesting::innermost() == &between_; }
   bool join() {
     const region_head head = leave_between();
+    const nesting::inside here(region_);
     perform(0, head, started_.what);
     return end(head, [](group&, const region_head&) {});
   }
   /// In place of join(): stops the region, and waits for the others. The caller's part is not run; errors are dropped.
   void give_up() {
     const region_head head = leave_between();
+    const nesting::inside here(region_);
     stop_.request(head.region);
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
@@ -135,8 +141,14 @@ class team_core {
     return !stop.requested(1);
   }
 
+  /// What marks a thread of this team that runs the user's hooks: no team is younger, so none is waited for.
+  nesting::region hook_region() const noexcept {
+    return {this, region_.age + nesting::most_age_apart, nullptr, nullptr, nullptr};
+  }
+
   /// What a worker does until close().
   void work(std::size_t rank) {
+    const nesting::inside here(region_);  // whatever it runs of the user's is in one
     while (region_line* const order = forks_.next(rank)) {
       forks_.relay(rank, *order);
       if (rank < order->head.size) perform(rank, order->head, order->what);
@@ -164,6 +176,7 @@ class team_core {
     forks_.reset();
     stop_.forget_others();
     group_.sub_groups().forget_others();
+    group_.forget_kept_values();
     if (in_region) {
       is_left_alone_ = true;
       request_stop();
@@ -181,6 +194,18 @@ class team_core {
                                                                      : fork_board::way::direct;
   }
 
+  /// Destroys the values of a region, however its end ends.
+  class values_until_end {
+   public:
+    explicit values_until_end(group& of) noexcept : of_(of) {}
+    ~values_until_end() { of_.destroy_kept_values(); }
+    values_until_end(const values_until_end&) = delete;
+    values_until_end& operator=(const values_until_end&) = delete;
+
+   private:
+    group& of_;
+  };
+
   region_head begin(std::size_t size) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
@@ -196,6 +221,7 @@ class team_core {
     if (is_left_alone_) is_left_alone_ = false;         // members read that line
     const bool was_stopped = stop_.requested(head.region);
     group_.end(was_stopped);
+    const values_until_end values(group_);
     if (was_stopped) {
       rethrow_first_error();
     } else {
@@ -204,10 +230,9 @@ class team_core {
     return !was_stopped;
   }
 
-  /// This member's part of a region.
+  /// This member's part of a region. Requires: marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
-    const nesting::inside here(region_);
     member self(seat(group_.enter(rank, head.size, head.region, head.phase), group_));
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {

@@ -89,9 +89,17 @@ class team_threads {
   void run(std::size_t rank) {
     name_thread(rank);
     if (!cpu_of_rank_.empty()) platform::pin_this_thread(cpu_of_rank_[rank]);
-    if (on_start_) on_start_(rank);
+    call_hook(on_start_, rank);
     core_.work(rank);
-    if (on_exit_) on_exit_(rank);
+    call_hook(on_exit_, rank);
+  }
+
+  /// The team may wait for this thread: a call of it must not wait for the team (C5).
+  void call_hook(const team_options::hook& hook, std::size_t rank) const {
+    if (!hook) return;
+    const nesting::region where = core_.hook_region();
+    const nesting::inside here(where);
+    hook(rank);
   }
 
   team_core& core_;

@@ -113,10 +113,13 @@ void* __tsan_memset(void* to, int value, std::size_t size) {
 #undef LOCKSTEP_PLAIN
 #undef LOCKSTEP_ATOMIC
 
-// Memory that was given back may come to another thread: the allocator orders that.
+// Memory that was given back may come to another thread: the allocator orders that. An exception's is not given
+// back by operator delete, hence the look at new memory too.
 void* operator new(std::size_t size) {
-  if (void* const made = std::malloc(size > 0 ? size : 1)) return made;
-  throw std::bad_alloc();
+  void* const made = std::malloc(size > 0 ? size : 1);
+  if (made == nullptr) throw std::bad_alloc();
+  explorer::forget_plain(reinterpret_cast<std::uintptr_t>(made), malloc_usable_size(made));
+  return made;
 }
 void operator delete(void* memory) noexcept {
   if (memory == nullptr) return;
@@ -125,7 +128,6 @@ void operator delete(void* memory) noexcept {
 }
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
 
-// An exception's memory is not given back by operator delete.
 extern "C" void* __cxa_allocate_exception(std::size_t size) noexcept {
   using allocate = void* (*)(std::size_t);
   static const allocate original =

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: MIT
+// tests/edges/values_test.cpp -- values of every kind go through a team, and none is left in it (A3, N3, N4)
+#include <lockstep/team/team.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <memory_resource>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using lockstep::fast;
+using lockstep::member;
+using lockstep::region_stopped;
+using lockstep::schedule;
+using lockstep::sub_team;
+using lockstep::team;
+
+std::vector<schedule> schedules() {
+  using namespace lockstep;
+  return {static_schedule(), static_schedule(1), dynamic_schedule(), guided_schedule()};
+}
+
+struct failure {};
+
+/// Counts those that live; the copy that makes `until_failure` 0 throws.
+struct counted {
+  static inline std::atomic<int> alive{0};
+  static inline std::atomic<int> until_failure{0};
+
+  explicit counted(long v) : value(v) { ++alive; }
+  counted(const counted& other) : value(other.value) {
+    if (--until_failure == 0) throw failure();
+    ++alive;
+  }
+  counted(counted&& other) noexcept : value(other.value) { ++alive; }
+  counted& operator=(const counted& other) {
+    value = other.value;
+    if (--until_failure == 0) throw failure();
+    return *this;
+  }
+  counted& operator=(counted&& other) noexcept {
+    value = other.value;
+    return *this;
+  }
+  ~counted() { --alive; }
+
+  long value;
+};
+
+counted add(const counted& a, const counted& b) { return counted(a.value + b.value); }
+counted one(std::size_t) { return counted(1); }
+counted ones(std::size_t a, std::size_t b) { return counted(static_cast<long>(b - a)); }
+void forget(std::size_t, const counted&) {}
+
+/// A construct that hands values over, and its name.
+struct use {
+  const char* name;
+  std::function<long(member&)> in_region;
+};
+std::vector<use> uses() {
+  const schedule dynamic = lockstep::dynamic_schedule();
+  const counted zero(0);
+  return {
+      {"sync_reduce", [](member& me) { return me.sync_reduce(counted(1), add).value; }},
+      {"broadcast", [](member& me) { return me.broadcast(me.size() - 1, counted(1)).value; }},
+      {"reduce_each", [=](member& me) { return me.reduce_each(0, 90, zero, one, add).value; }},
+      {"reduce_range", [=](member& me) { return me.reduce_range(0, 90, zero, ones, add).value; }},
+      {"reduce_each dynamic",
+       [=](member& me) { return me.reduce_each(0, 90, zero, one, add, dynamic).value; }},
+      {"reduce_each fast",
+       [=](member& me) { return me.reduce_each(fast, 0, 90, zero, one, add).value; }},
+      {"reduce_range fast",
+       [=](member& me) { return me.reduce_range(fast, 0, 90, zero, ones, add).value; }},
+      {"scan_each", [=](member& me) { return me.scan_each(0, 90, zero, one, add, forget).value; }},
+      {"in a sub-team",
+       [=](member& me) {
+         sub_team part = me.split(me.rank() % 2);
+         return part->sync_reduce(counted(1), add).value +
+                part->reduce_each(0, 90, zero, one, add).value;
+       }},
+      {"in two phases of each kind",
+       [=](member& me) {
+         long sum = 0;
+         for (int phase = 0; phase < 2; ++phase) {
+           sum += me.sync_reduce(counted(1), add).value;
+           sum += me.reduce_each(0, 90, zero, one, add, dynamic).value;
+         }
+         return sum;
+       }},
+  };
+}
+
+class values : public testing::TestWithParam<std::size_t> {
+ protected:
+  std::size_t members() const { return GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(sizes, values, testing::Values<std::size_t>(1, 2, 3, 9));
+
+TEST_P(values, A3_none_is_left_when_run_returns) {
+  team workers(members());
+  for (const use& each : uses()) {
+    SCOPED_TRACE(each.name);
+    const int before = counted::alive;
+    EXPECT_TRUE(workers.run([&](member& me) { each.in_region(me); }));
+    EXPECT_EQ(counted::alive.load(), before);
+    workers.run([&](member& me) {  // of a nested region too
+      workers.run([&](member& lone) { each.in_region(lone); });
+      me.sync_threads();
+    });
+    EXPECT_EQ(counted::alive.load(), before);
+    workers.run(1, [&](member& me) { each.in_region(me); });
+    EXPECT_EQ(counted::alive.load(), before);
+  }
+}
+
+TEST_P(values, A3_none_is_left_when_a_reduction_that_is_a_region_returns) {
+  team workers(members());
+  const int before = counted::alive;
+  for (const schedule how : schedules()) {
+    EXPECT_EQ(workers.parallel_reduce(0, 90, counted(7), one, add, how).value, 97);
+    EXPECT_EQ(counted::alive.load(), before);
+    EXPECT_EQ(workers.parallel_reduce(fast, 0, 90, counted(7), one, add, how).value, 97);
+    EXPECT_EQ(counted::alive.load(), before);
+  }
+  EXPECT_EQ(workers.parallel_reduce(0, 90, counted(7), one, add).value, 97);
+  EXPECT_EQ(counted::alive.load(), before);
+  EXPECT_EQ(workers.parallel_scan(0, 90, counted(7), one, add, forget).value, 97);
+  EXPECT_EQ(counted::alive.load(), before);
+  const auto region = [](member& me) { me.sync_reduce(counted(1), add); };
+  workers.start(region);
+  EXPECT_TRUE(workers.join());
+  EXPECT_EQ(counted::alive.load(), before);
+}
+
+TEST_P(values, A3_none_is_left_of_a_region_that_was_stopped_or_threw) {
+  team workers(members());
+  for (const use& each : uses()) {
+    SCOPED_TRACE(each.name);
+    const int before = counted::alive;
+    for (const bool by_exception : {false, true}) {
+      const auto part = [&](member& me) {
+        each.in_region(me);
+        if (me.rank() == 0) {
+          if (by_exception) throw counted(1);
+          me.request_stop();
+        }
+        each.in_region(me);
+        each.in_region(me);
+      };
+      if (by_exception) {
+        EXPECT_THROW(workers.run(part), counted);
+      } else {
+        EXPECT_FALSE(workers.run(part));
+      }
+      EXPECT_EQ(counted::alive.load(), before);
+    }
+  }
+}
+
+TEST_P(values, A3_a_copy_that_throws_reaches_the_caller_and_nothing_is_left) {
+  team workers(members());
+  for (const use& each : uses()) {
+    SCOPED_TRACE(each.name);
+    const int before = counted::alive;
+    bool threw = true;
+    for (int copy = 1; threw && copy < 40; copy += copy < 8 ? 1 : 7) {
+      threw = false;
+      counted::until_failure = copy;
+      try {
+        workers.run([&](member& me) { each.in_region(me); });
+      } catch (const failure&) {
+        threw = true;
+      }
+      counted::until_failure = 0;
+      EXPECT_EQ(counted::alive.load(), before);
+    }
+    std::atomic<int> met{0};
+    EXPECT_TRUE(workers.run([&](member& me) { met += me.sync_sum(1) == int(me.size()); }));
+    EXPECT_EQ(met.load(), int(members())) << "the team is usable";
+  }
+}
+
+TEST_P(values, A3_what_a_member_throws_is_let_go) {
+  team workers(members());
+  const auto shared = std::make_shared<int>(1);
+  EXPECT_THROW(workers.run([&](member&) { throw shared; }), std::shared_ptr<int>);
+  EXPECT_EQ(shared.use_count(), 1);
+}
+
+TEST_P(values, A3_a_shared_pointer_is_let_go) {
+  team workers(members());
+  const auto shared = std::make_shared<int>(1);
+  workers.run([&](member& me) {
+    me.broadcast(0, shared);
+    me.sync_reduce(shared, [](auto a, auto) { return a; });
+  });
+  EXPECT_EQ(shared.use_count(), 1);
+  workers.parallel_reduce(
+      0, 90, shared, [&](std::size_t) { return shared; }, [](auto a, auto) { return a; });
+  EXPECT_EQ(shared.use_count(), 1);
+}
+
+TEST_P(values, A3_a_resource_may_end_after_the_result_that_it_held) {
+  team workers(members());
+  for (int round = 0; round < 3; ++round) {
+    std::pmr::synchronized_pool_resource pool;
+    const auto text = [&](std::size_t) { return std::pmr::string(50, 'x', &pool); };
+    const auto join = [&](const std::pmr::string& a, const std::pmr::string& b) {
+      return std::pmr::string(a, &pool) += b;
+    };
+    std::pmr::string all =
+        workers.parallel_reduce(0, 90, std::pmr::string("begin", &pool), text, join);
+    EXPECT_EQ(all.size(), 4505u);
+    workers.run([&](member& me) { me.sync_reduce(text(0), join); });
+  }
+}
+
+TEST_P(values, N3_init_is_counted_once_by_the_fast_reductions_too) {
+  team workers(members());
+  const auto number = [](std::size_t i) { return std::to_string(i) + ','; };
+  const auto join = std::plus<std::string>();
+  for (const std::size_t length :
+       {1u, 2u, 5u, 8u, 100u}) {  // fewer than there are members, and more
+    SCOPED_TRACE(length);
+    const long whole = 1000 + static_cast<long>(length);
+    const auto one_long = [](std::size_t) { return 1L; };
+    const auto block = [](std::size_t a, std::size_t b) { return static_cast<long>(b - a); };
+    using pair = std::pair<std::uint64_t, std::uint64_t>;
+    struct two {
+      std::uint64_t a, b;
+    };
+    const auto one_two = [](std::size_t) { return two{1, 2}; };
+    const auto add_two = [](two x, two y) { return two{x.a + y.a, x.b + y.b}; };
+    std::atomic<int> wrong{0};
+    for (const schedule how : schedules()) {
+      EXPECT_EQ(workers.parallel_reduce(fast, 0, length, 1000L, one_long, std::plus<long>(), how),
+                whole);
+      const two both = workers.parallel_reduce(fast, 0, length, two{7, 9}, one_two, add_two, how);
+      EXPECT_EQ(pair(both.a, both.b), pair(7 + length, 9 + 2 * length));
+      workers.run([&](member& me) {
+        wrong += me.reduce_each(fast, 0, length, 1000L, one_long, std::plus<long>(), how) != whole;
+        wrong += me.reduce_range(fast, 0, length, 1000L, block, std::plus<long>(), how) != whole;
+        wrong += me.reduce_each(fast, 0, length, two{7, 9}, one_two, add_two, how).b != both.b;
+      });
+    }
+    std::string expected = "begin:";
+    for (std::size_t i = 0; i < length; ++i) expected += number(i);
+    const std::string begin = "begin:";
+    EXPECT_EQ(workers.parallel_reduce(fast, 0, length, begin, number, join), expected);
+    workers.run([&](member& me) {
+      wrong += me.reduce_each(fast, 0, length, begin, number, join) != expected;
+    });
+    EXPECT_EQ(wrong.load(), 0);
+  }
+}
+
+TEST_P(values, N3_an_empty_range_gives_init_and_calls_nothing) {
+  team workers(members());
+  std::atomic<int> calls{0}, wrong{0};
+  const auto never = [&](std::size_t) { return long{++calls}; };
+  const auto no_op = [&](long, long) { return long{++calls}; };
+  for (const std::size_t last : {5u, 2u}) {
+    for (const schedule how : schedules()) {
+      EXPECT_EQ(workers.parallel_reduce(fast, 5, last, 42L, never, no_op, how), 42);
+      EXPECT_EQ(workers.parallel_reduce(5, last, 42L, never, no_op, how), 42);
+      workers.run([&](member& me) {
+        wrong += me.reduce_each(fast, 5, last, 42L, never, no_op, how) != 42;
+        wrong += me.reduce_each(5, last, 42L, never, no_op, how) != 42;
+      });
+    }
+  }
+  EXPECT_EQ(calls.load() + wrong.load(), 0);
+}
+
+TEST_P(values, without_copies_are_reduced_by_the_team) {
+  team workers(members());
+  const auto make = [](std::size_t i) { return std::make_unique<long>(static_cast<long>(i)); };
+  const auto sum = [](std::unique_ptr<long> a, std::unique_ptr<long> b) {
+    *a += *b;
+    return a;
+  };
+  const long expected = 99 * 100 / 2 + 1;
+  EXPECT_EQ(*workers.parallel_reduce(0, 100, make(1), make, sum), expected);
+  for (const schedule how : schedules()) {
+    EXPECT_EQ(*workers.parallel_reduce(0, 100, make(1), make, sum, how), expected);
+    EXPECT_EQ(*workers.parallel_reduce(fast, 0, 100, make(1), make, sum, how), expected);
+  }
+  EXPECT_EQ(*workers.parallel_reduce(0, 0, make(1), make, sum), 1);
+}
+
+TEST_P(values, of_every_kind_are_reduced_and_scanned) {
+  team workers(members());
+  // No default constructor is `counted`, above. bool, by way of what std::vector gives for one:
+  std::vector<bool> bits(300, true);
+  const auto bit = [&](std::size_t i) { return bits[i]; };
+  EXPECT_TRUE(workers.parallel_reduce(0, 300, true, bit, std::logical_and<>()));
+  EXPECT_TRUE(workers.parallel_reduce(fast, 0, 300, true, bit, std::logical_and<>()));
+  bits[299] = false;
+  EXPECT_FALSE(workers.parallel_reduce(0, 300, true, bit, std::logical_and<>()));
+  // 16 bytes, which fill a cell, and more.
+  const auto number = [](std::size_t i) { return std::complex<double>(double(i), 1); };
+  const std::complex<double> expected(99 * 100 / 2, 101);
+  using complex = std::complex<double>;
+  const auto plus = std::plus<complex>();
+  EXPECT_EQ(workers.parallel_reduce(0, 100, complex(0, 1), number, plus), expected);
+  EXPECT_EQ(workers.parallel_reduce(fast, 0, 100, complex(0, 1), number, plus), expected);
+  using wide = std::complex<long double>;
+  EXPECT_EQ(workers.parallel_reduce(
+                fast, 0, 100, wide(0, 1), [](std::size_t i) { return wide(double(i), 1); },
+                std::plus<wide>()),
+            wide(99 * 100 / 2, 101));
+  // A reference from f is not copied, and is not moved from.
+  const std::vector<std::string> texts(200, std::string(40, 'x'));
+  const auto text = [&](std::size_t i) -> const std::string& { return texts[i]; };
+  EXPECT_EQ(workers.parallel_reduce(0, 200, std::string(), text, std::plus<std::string>()).size(),
+            8000u);
+  EXPECT_EQ(texts, std::vector<std::string>(200, std::string(40, 'x')));
+  // 8 MB.
+  const auto large = [](std::size_t) { return std::vector<double>(1 << 20, 1.0); };
+  const auto add_all = [](std::vector<double> a, const std::vector<double>& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+    return a;
+  };
+  const auto all = workers.parallel_reduce(0, 4, large(0), large, add_all);
+  EXPECT_EQ(std::accumulate(all.begin(), all.end(), 0.0), 5.0 * (1 << 20));
+}
+
+struct alignas(64) aligned {
+  double value[4];
+  const aligned* self = this;
+
+  explicit aligned(double v) : value{v, v, v, v} {}
+  aligned(const aligned& other) : value{other.value[0], 0, 0, 0} { check(); }
+  aligned& operator=(const aligned& other) {
+    value[0] = other.value[0];
+    return *this;
+  }
+  void check() const {
+    if (reinterpret_cast<std::uintptr_t>(this) % 64 != 0) throw std::logic_error("not aligned");
+  }
+};
+
+TEST_P(values, that_are_over_aligned_lie_where_they_must) {
+  team workers(members());
+  const auto sum = [](const aligned& a, const aligned& b) {
+    a.check();
+    b.check();
+    return aligned(a.value[0] + b.value[0]);
+  };
+  const auto make = [](std::size_t) { return aligned(1); };
+  EXPECT_EQ(workers.parallel_reduce(0, 90, aligned(2), make, sum).value[0], 92);
+  EXPECT_EQ(workers.parallel_reduce(fast, 0, 90, aligned(2), make, sum).value[0], 92);
+  std::atomic<int> wrong{0};
+  workers.run([&](member& me) {
+    wrong += me.sync_reduce(aligned(1), sum).value[0] != double(me.size());
+    const auto store = [](std::size_t, const aligned& a) { a.check(); };
+    wrong += me.scan_each(0, 90, aligned(2), make, sum, store).value[0] != 92;
+  });
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+/// A range whose leaves have 2^30 iterations, and more.
+constexpr std::size_t huge = std::size_t{1} << 40;
+
+TEST_P(values, N4_a_stop_ends_a_reduction_of_a_huge_range_soon) {
+  team workers(members());
+  std::atomic<bool> went_on{false};
+  const auto in_region = [&](auto call) {
+    EXPECT_FALSE(workers.run([&](member& me) {
+      const auto value = [&](std::size_t i) {
+        if (i % 100000 == 5000) me.request_stop();
+        return 1.0;
+      };
+      call(me, value);
+      went_on = true;  // a value that is none has been returned
+    }));
+  };
+  const auto plus = std::plus<double>();
+  const auto store = [](std::size_t, double) {};
+  for (const schedule how : {lockstep::static_schedule(), lockstep::dynamic_schedule(huge / 8)}) {
+    in_region([&](member& me, auto value) { me.reduce_each(0, huge, 0.0, value, plus, how); });
+    in_region(
+        [&](member& me, auto value) { me.reduce_each(fast, 0, huge, 0.0, value, plus, how); });
+  }
+  in_region([&](member& me, auto value) { me.scan_each(0, huge, 0.0, value, plus, store); });
+  EXPECT_FALSE(went_on);
+}
+
+TEST_P(values, N4_a_stop_ends_a_reduction_that_is_a_region_soon_and_gives_no_result) {
+  team workers(members());
+  const auto value = [&](std::size_t i) {
+    if (i % 100000 == 5000) workers.request_stop();
+    return 1.0;
+  };
+  const auto plus = std::plus<double>();
+  const auto store = [](std::size_t, double) {};
+  EXPECT_THROW(workers.parallel_reduce(0, huge, 0.0, value, plus), region_stopped);
+  const schedule how = lockstep::dynamic_schedule(huge / 8);
+  EXPECT_THROW(workers.parallel_reduce(0, huge, 0.0, value, plus, how), region_stopped);
+  EXPECT_THROW(workers.parallel_reduce(fast, 0, huge, 0.0, value, plus), region_stopped);
+  EXPECT_THROW(workers.parallel_reduce(fast, 0, huge, 0.0, value, plus, how), region_stopped);
+  EXPECT_THROW(workers.parallel_scan(0, huge, 0.0, value, plus, store), region_stopped);
+  EXPECT_EQ(workers.parallel_reduce(0, 10, 0.0, [](std::size_t) { return 1.0; }, plus), 10);
+}
+
+TEST_P(values, N4_an_exception_ends_a_reduction_of_a_huge_range_soon) {
+  team workers(members());
+  const auto value = [](std::size_t i) {
+    if (i == 5000) throw failure();
+    return 1.0;
+  };
+  const auto plus = std::plus<double>();
+  EXPECT_THROW(workers.parallel_reduce(0, huge, 0.0, value, plus), failure);
+  EXPECT_THROW(workers.parallel_reduce(fast, 0, huge, 0.0, value, plus), failure);
+}
+
+TEST_P(values, N4_looks_for_a_stop_change_no_bits) {
+  team workers(members());
+  const auto value = [](std::size_t i) { return 1.0 / (1.0 + static_cast<double>(i)); };
+  const auto plus = std::plus<double>();
+  const std::size_t length = 5000000;  // leaves of 4883
+  namespace tree = lockstep::reduction_tree;
+  const auto leaf = [&](std::size_t k) {
+    const lockstep::index_range part = tree::leaf_range(0, length, k);
+    double sum = value(part.first);
+    for (std::size_t i = part.first + 1; i < part.last; ++i) sum += value(i);
+    return sum;
+  };
+  const double expected = 0.5 + tree::reduce_node<double>(0, tree::leaves_of(length), leaf, plus);
+  EXPECT_EQ(workers.parallel_reduce(0, length, 0.5, value, plus), expected);
+}
+
+}  // namespace
