@@ -35,6 +35,10 @@ inline void signal_fence(std::memory_order order) noexcept { std::atomic_signal_
 namespace lockstep {
 namespace platform {
 
+/// For what is found out or made once, and is no part of a protocol: no seam replaces it.
+template <class T>
+using unseamed_atomic = std::atomic<T>;
+
 using std::memory_order_acq_rel;
 using std::memory_order_acquire;
 using std::memory_order_relaxed;

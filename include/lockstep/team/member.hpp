@@ -25,6 +25,7 @@
 
 #include "../platform/error.hpp"
 #include "../sync/mutex.hpp"
+#include "critical_name.hpp"
 #include "scans.hpp"
 #include "weighted_schedule.hpp"
 
@@ -111,7 +112,7 @@ class member {
       mutex& lock;
       explicit held(mutex& m) : lock(m) { lock.lock(); }
       ~held() { lock.unlock(); }
-    } const here(critical_mutex<Name>());
+    } const here(critical_name::mutex_of<Name>());
     f();
   }
 
@@ -299,12 +300,6 @@ class member {
  private:
   friend class sub_team;
   member(const member&) = default;
-
-  template <class Name>
-  static mutex& critical_mutex() {
-    static mutex instance;
-    return instance;
-  }
 
   seat at_;
 };

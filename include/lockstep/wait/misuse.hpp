@@ -22,6 +22,7 @@
 
 #include "../platform/at_fork.hpp"
 #include "../platform/config.hpp"
+#include "../platform/process_state.hpp"
 #include "../platform/system.hpp"
 #include "../platform/this_thread.hpp"
 
@@ -44,20 +45,23 @@ class registry {
 
   static void add(const void* object, role as) {
     bucket& home = bucket_of(object);
-    const std::lock_guard<std::mutex> lock(home.mutex);
-    home.entries.push_back(entry{object, as, platform::label_of_this_thread()});
+    const std::lock_guard<std::mutex> lock(home.lock);
+    if (home.entries == nullptr) home.entries = new list;
+    entries_of(home).push_back(entry{object, as, platform::label_of_this_thread()});
   }
 
   /// Takes one entry of that thread out; false if there is none.
   static bool remove(const void* object, role as,
                      std::uint64_t thread = platform::number_of_this_thread()) {
     bucket& home = bucket_of(object);
-    const std::lock_guard<std::mutex> lock(home.mutex);
-    for (std::size_t i = 0; i < home.entries.size(); ++i) {
-      const entry& each = home.entries[i];
+    const std::lock_guard<std::mutex> lock(home.lock);
+    if (home.entries == nullptr) return false;
+    list& entries = entries_of(home);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const entry& each = entries[i];
       if (each.object != object || each.as != as || each.who.number != thread) continue;
-      home.entries[i] = home.entries.back();
-      home.entries.pop_back();
+      entries[i] = entries.back();
+      entries.pop_back();
       return true;
     }
     return false;
@@ -66,8 +70,9 @@ class registry {
   /// Any thread in that role; its number is 0 if there is none.
   static platform::thread_label find(const void* object, role as) {
     bucket& home = bucket_of(object);
-    const std::lock_guard<std::mutex> lock(home.mutex);
-    for (const entry& each : home.entries) {
+    const std::lock_guard<std::mutex> lock(home.lock);
+    if (home.entries == nullptr) return platform::thread_label();
+    for (const entry& each : entries_of(home)) {
       if (each.object == object && each.as == as) return each.who;
     }
     return platform::thread_label();
@@ -79,44 +84,45 @@ class registry {
     role as;
     platform::thread_label who;
   };
-  struct bucket {
-    std::mutex mutex;
-    std::vector<entry> entries;
-  };
+  using list = std::vector<entry>;
+  using bucket = platform::misuse_bucket;
 
-  static constexpr std::size_t count = 64;
+  static list& entries_of(bucket& home) noexcept { return *static_cast<list*>(home.entries); }
 
-  // Never destroyed: static objects may be used until the very end.
-  static bucket* table() {
-    static bucket* const buckets = make();
-    return buckets;
-  }
-  static bucket* make() {
-    platform::call_at_fork(lock_all, unlock_all, forget_others);
-    return new bucket[count];
-  }
+  // One table for the process, never destroyed: static objects may be used until the very end.
   static bucket& bucket_of(const void* object) {
-    return table()[reinterpret_cast<std::uintptr_t>(object) / 8 % count];
+    platform::watch_forks<around_fork>();
+    const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
+    return platform::process().misuse[place % platform::process_state::misuse_size];
   }
 
-  // Around a fork(): the table is whole in the child, and tells of the thread that is left only.
-  static void lock_all() {
-    for (std::size_t i = 0; i < count; ++i) table()[i].mutex.lock();
-  }
-  static void unlock_all() {
-    for (std::size_t i = 0; i < count; ++i) table()[i].mutex.unlock();
-  }
-  static void forget_others() {
-    for (std::size_t i = 0; i < count; ++i) {
-      std::vector<entry>& entries = table()[i].entries;
+  /// The table is whole in the child, and tells of the thread that is left only.
+  struct around_fork {
+    static void before() {
+      if (!platform::process().misuse_forks.enter()) return;
+      for (bucket& each : platform::process().misuse) each.lock.lock();
+    }
+    static void after() {
+      if (!platform::process().misuse_forks.is_last()) return;
+      for (bucket& each : platform::process().misuse) each.lock.unlock();
+      platform::process().misuse_forks.leave();
+    }
+    static void child() {
+      if (!platform::process().misuse_forks.is_last()) return;
+      for (bucket& each : platform::process().misuse) {
+        if (each.entries != nullptr) forget_others(entries_of(each));
+        each.lock.unlock();
+      }
+      platform::process().misuse_forks.leave();
+    }
+    static void forget_others(list& entries) {
       for (std::size_t at = entries.size(); at-- > 0;) {
         if (entries[at].who.number == platform::number_of_this_thread()) continue;
         entries[at] = entries.back();
         entries.pop_back();
       }
     }
-    unlock_all();
-  }
+  };
 };
 
 /// "... by thread 1 'a', but <relation> thread 2 'b'".

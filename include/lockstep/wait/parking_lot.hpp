@@ -33,7 +33,7 @@
 #include <new>
 
 #include "../platform/at_fork.hpp"
-#include "../platform/cache_line.hpp"
+#include "../platform/process_state.hpp"
 #include "short_lock.hpp"
 #include "wait_engine.hpp"
 
@@ -140,8 +140,9 @@ class wake_list {
   std::size_t count_;
 };
 
+/// The table is one for the process (process_state.hpp): waiters and wakers may be of different modules.
 class parking_lot {
-  struct bucket;
+  using bucket = platform::parking_bucket;
 
  public:
   /// Which queue: the object's address and one of four kinds, so that a late look at the queue of an
@@ -156,16 +157,15 @@ class parking_lot {
   class queue {
    public:
     explicit queue(std::uintptr_t key) : bucket_(bucket_of(key)), key_(key) {
-      static const bool forgets = platform::call_at_fork(nullptr, nullptr, forget_all);
-      (void)forgets;
-      bucket_.lock.lock();
+      platform::watch_forks<around_fork>();
+      short_lock::lock(bucket_.lock);
     }
-    ~queue() { bucket_.lock.unlock(); }
+    ~queue() { short_lock::unlock(bucket_.lock); }
     queue(const queue&) = delete;
     queue& operator=(const queue&) = delete;
 
     /// The one that waits longest, or none.
-    parked_thread* front() const noexcept { return from(bucket_.first); }
+    parked_thread* front() const noexcept { return from(first()); }
     /// The one behind `thread`, or none.
     parked_thread* behind(const parked_thread& thread) const noexcept { return from(thread.next_); }
     bool empty() const noexcept { return front() == nullptr; }
@@ -178,20 +178,22 @@ class parking_lot {
 
     void push_back(parked_thread& thread) noexcept {
       thread.key_ = key_;
-      link(bucket_.last, thread, nullptr);
+      link(last(), thread, nullptr);
     }
     void push_front(parked_thread& thread) noexcept {
       thread.key_ = key_;
-      link(nullptr, thread, bucket_.first);
+      link(nullptr, thread, first());
     }
     /// Requires: it is in this queue.
     void remove(parked_thread& thread) noexcept {
-      (thread.previous_ != nullptr ? thread.previous_->next_ : bucket_.first) = thread.next_;
-      (thread.next_ != nullptr ? thread.next_->previous_ : bucket_.last) = thread.previous_;
+      set_next(thread.previous_, thread.next_);
+      set_previous(thread.next_, thread.previous_);
       thread.next_ = thread.previous_ = nullptr;
     }
 
    private:
+    parked_thread* first() const noexcept { return static_cast<parked_thread*>(bucket_.first); }
+    parked_thread* last() const noexcept { return static_cast<parked_thread*>(bucket_.last); }
     parked_thread* from(parked_thread* thread) const noexcept {
       while (thread != nullptr && thread->key_ != key_) thread = thread->next_;
       return thread;
@@ -199,8 +201,23 @@ class parking_lot {
     void link(parked_thread* before, parked_thread& thread, parked_thread* after) noexcept {
       thread.previous_ = before;
       thread.next_ = after;
-      (before != nullptr ? before->next_ : bucket_.first) = &thread;
-      (after != nullptr ? after->previous_ : bucket_.last) = &thread;
+      set_next(before, &thread);
+      set_previous(after, &thread);
+    }
+    /// Of nobody: of the bucket.
+    void set_next(parked_thread* of, parked_thread* next) noexcept {
+      if (of != nullptr) {
+        of->next_ = next;
+      } else {
+        bucket_.first = next;
+      }
+    }
+    void set_previous(parked_thread* of, parked_thread* previous) noexcept {
+      if (of != nullptr) {
+        of->previous_ = previous;
+      } else {
+        bucket_.last = previous;
+      }
     }
 
     bucket& bucket_;
@@ -208,32 +225,22 @@ class parking_lot {
   };
 
  private:
-  struct alignas(platform::cache_line_size) bucket {
-    short_lock lock;
-    parked_thread* first = nullptr;
-    parked_thread* last = nullptr;
-
-    constexpr bucket() noexcept : lock() {}
-  };
-
-  static constexpr unsigned bits = 8;
-
-  // Constant-initialised: usable before main() and never destroyed.
-  static bucket* table() noexcept {
-    static bucket buckets[std::size_t{1} << bits];
-    return buckets;
-  }
   static bucket& bucket_of(std::uintptr_t key) noexcept {
     // Fibonacci hashing: the high bits of the product depend on all bits of the key.
     const std::uint64_t product = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
-    return table()[static_cast<std::size_t>(product >> (64 - bits))];
+    constexpr unsigned bits = platform::process_state::parking_bits;
+    return platform::process().parking[static_cast<std::size_t>(product >> (64 - bits))];
   }
 
   /// In a child process: those in the queues are not there, nor who held a queue's lock; the nodes lie
   /// on stacks that new threads get.
-  static void forget_all() noexcept {
-    for (std::size_t i = 0; i < std::size_t{1} << bits; ++i) ::new (&table()[i]) bucket();
-  }
+  struct around_fork {
+    static void before() noexcept {}
+    static void after() noexcept {}
+    static void child() noexcept {
+      for (bucket& each : platform::process().parking) ::new (&each) bucket();
+    }
+  };
 };
 
 }  // namespace lockstep
