@@ -16,6 +16,7 @@
 //   #  access      order    pairs  why it suffices
 //   1  word.load   acquire  2      the state is made before its address is seen
 //   2  word.store  release  1      as 1
+//   3  unchecked.store relaxed  -  only ever set, before the unit runs; see misuse.hpp
 //
 // Cost   process(): a load and a branch. Once a module, when it is loaded: about 1 us for each module there is.
 #ifndef LOCKSTEP_PLATFORM_PROCESS_MODULES_HPP
@@ -168,8 +169,12 @@ inline process_state& process() noexcept {
   return known != nullptr ? *known : *process_modules::find();
 }
 
-// When the module is loaded, so that no wait has to walk.
-__attribute__((constructor)) static void find_process_at_load() { process(); }
+// When the module is loaded, so that no wait has to walk. A unit that diagnoses nothing says so: it may lock
+// what others unlock.
+__attribute__((constructor)) static void find_process_at_load() {
+  process_state& all = process();
+  if (!diagnoses_misuse) all.unchecked_units.store(1, memory_order_relaxed);  // 3
+}
 
 }  // namespace platform
 }  // namespace lockstep

@@ -5,7 +5,7 @@
 // each has for itself: the rest of the library asks the system for these only through the names below. A
 // test program may define LOCKSTEP_SYSTEM_SEAM to a header of its own, in quotes, which declares the
 // same names in the same namespace; with the atomic seam it puts the shipped code under a controlled
-// scheduler (tests/model). The macro must be the same in the whole program.
+// scheduler (tests/model). Units with another seam do not share objects with others (config.hpp).
 //
 // Memory order (# marks the line)
 //   #  access         order    pairs  why it suffices

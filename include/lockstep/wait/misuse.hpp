@@ -9,6 +9,12 @@
 // The table is behind locks, which order more than the objects themselves promise: look for missing
 // order (ThreadSanitizer) with the diagnosis switched off.
 //
+// If any unit of the process is compiled without, nothing is diagnosed: it may have locked what is unlocked here.
+//
+// Memory order (# marks the line)
+//   #  access          order    pairs  why it suffices
+//   1  unchecked.load  relaxed  -      set before the unit that it stands for runs
+//
 // Cost   with diagnosis: a lock and a search, about 100 ns a call. Without: nothing.
 #ifndef LOCKSTEP_WAIT_MISUSE_HPP
 #define LOCKSTEP_WAIT_MISUSE_HPP
@@ -135,9 +141,16 @@ class registry {
   report(object, kind, text);
 }
 
+/// Whether the table tells the truth: units that diagnose nothing do not write to it, and may lock, unlock or
+/// wake what others complain of.
+inline bool table_is_whole() noexcept {
+  return diagnosed &&
+         platform::process().unchecked_units.load(platform::memory_order_relaxed) == 0;  // 1
+}
+
 /// Before the calling thread waits to own `object`.
 inline void locking(const void* object, const char* kind) {
-  if (!diagnosed) return;
+  if (!table_is_whole()) return;
   const platform::thread_label owner = registry::find(object, registry::role::owner);
   if (owner.number != platform::number_of_this_thread()) return;
   report_two(object, kind, "locked", "it is held already by the same", owner);
@@ -150,7 +163,7 @@ inline void locked(const void* object) {
 
 /// Before the calling thread unlocks `object`, once or for good.
 inline void check_owner(const void* object, const char* kind) {
-  if (!diagnosed) return;
+  if (!table_is_whole()) return;
   const platform::thread_label owner = registry::find(object, registry::role::owner);
   if (owner.number == 0) report(object, kind, "unlocked, but nobody has locked it");
   if (owner.number != platform::number_of_this_thread()) {
@@ -170,7 +183,7 @@ inline void locked_shared(const void* object) {
   if (diagnosed) registry::add(object, registry::role::reader);
 }
 inline void unlocking_shared(const void* object, const char* kind) {
-  if (!diagnosed || registry::remove(object, registry::role::reader)) return;
+  if (!diagnosed || registry::remove(object, registry::role::reader) || !table_is_whole()) return;
   const platform::thread_label reader = registry::find(object, registry::role::reader);
   if (reader.number == 0) report(object, kind, "unlocked by a reader, but no reader holds it");
   report_two(object, kind, "unlocked", "it is held by", reader);
@@ -200,7 +213,7 @@ class waiting_scope {
 
 /// In the destructor of `object`.
 inline void destroying(const void* object, const char* kind) {
-  if (!diagnosed) return;
+  if (!table_is_whole()) return;
   const platform::thread_label waiter = registry::find(object, registry::role::waiter);
   if (waiter.number != 0) report_two(object, kind, "destroyed", "there waits on it", waiter);
 }
@@ -208,7 +221,7 @@ inline void destroying(const void* object, const char* kind) {
 /// As destroying(), of an object that can be owned.
 inline void destroying_lock(const void* object, const char* kind) {
   destroying(object, kind);
-  if (!diagnosed) return;
+  if (!table_is_whole()) return;
   const platform::thread_label owner = registry::find(object, registry::role::owner);
   if (owner.number != 0) report_two(object, kind, "destroyed", "it is held by", owner);
   const platform::thread_label reader = registry::find(object, registry::role::reader);
