@@ -6,8 +6,9 @@ usage: check_layers.py [tree]
 
 In include/: a layer includes only itself and the layers before it; questions about system, compiler
 or architecture are asked in platform/ only; macros but include guards are defined in platform/
-only and are called LOCKSTEP_*; atomics go through the seam platform/atomic.hpp; a header has at most 400 lines, the SPDX
-line and a banner that gives its path. Everywhere: source files carry the SPDX line, and no file
+only and are called LOCKSTEP_*; atomics go through the seam platform/atomic.hpp; what a header has in
+namespace lockstep it has in the inline namespace LOCKSTEP_ABI; a header has at most 400 lines, the
+SPDX line and a banner that gives its path. Everywhere: source files carry the SPDX line, and no file
 names a directory of somebody's machine.
 """
 
@@ -99,6 +100,15 @@ def check_seam(report, path, header, lines):
             report.add(path, line.number, f"{name} goes round the seam {SEAM}")
 
 
+def check_namespace(report, path, lines):
+    rows = [line for line in lines if line.code.strip()]
+    for line, following in zip(rows, rows[1:] + rows[-1:]):
+        if re.match(r"\s*namespace lockstep\b", line.code) and \
+                line.code.strip() + following.code.strip() != \
+                "namespace lockstep {inline namespace LOCKSTEP_ABI {":
+            report.add(path, line.number, "namespace lockstep without the inline namespace LOCKSTEP_ABI in it")
+
+
 def check_banner(report, path, header, text):
     rows = text.split("\n")
     if rows[0] != f"// {SPDX}":
@@ -151,6 +161,7 @@ def main(argv):
         check_includes(report, path, header, text)
         check_macros(report, path, header, lines)
         check_seam(report, path, header, lines)
+        check_namespace(report, path, lines)
         check_banner(report, path, header, text)
     files = repository_files(root)
     for path in files:

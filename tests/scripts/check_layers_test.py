@@ -79,6 +79,13 @@ class CheckLayers(TreeTest):
         seam = "include/lockstep/platform/atomic.hpp"
         self.assert_good({seam: header("platform/atomic.hpp", "using std::atomic;\n")})
 
+    def test_everything_is_in_the_inline_namespace_of_the_settings(self):
+        opened, closed = "namespace lockstep {\ninline namespace LOCKSTEP_ABI {\n", "}\n}\n"
+        self.assert_good(sync(opened + "class event;\n" + closed + "// namespace lockstep {\n"))
+        self.assert_bad(sync("namespace lockstep {\nclass event;\n}\n"), "event.hpp:4: namespace lockstep without")
+        self.assert_bad(sync(opened + closed + "namespace lockstep {\nclass event;\n}\n"), "event.hpp:8: namespace")
+        self.assert_bad(sync("namespace lockstep::misuse {\n}\n"), "without the inline namespace")
+
     def test_a_header_has_at_most_400_lines(self):
         self.assert_good(sync("\n" * 397))
         self.assert_bad(sync("\n" * 398), "401 lines")

@@ -4,7 +4,7 @@
 // The library uses no std::atomic and no fence but through these names. In production they *are* the
 // standard ones. A test program may define LOCKSTEP_ATOMIC_SEAM to a header of its own, in quotes,
 // which declares the same names in the same namespace; the shipped code then runs, unchanged, on
-// atomics that delay, record or reorder. The macro must be the same in the whole program.
+// atomics that delay, record or reorder. Units with another seam share no objects with others (config.hpp).
 //
 // A seam supplies: template <class T> class atomic with load, store, exchange, fetch_add, fetch_sub,
 // fetch_or, fetch_and, compare_exchange_strong/weak (explicit orders only), thread_fence, signal_fence.
@@ -34,6 +34,10 @@ inline void signal_fence(std::memory_order order) noexcept { std::atomic_signal_
 
 namespace lockstep {
 namespace platform {
+
+/// For what is found out or made once, and is no part of a protocol: no seam replaces it.
+template <class T>
+using unseamed_atomic = std::atomic<T>;
 
 using std::memory_order_acq_rel;
 using std::memory_order_acquire;

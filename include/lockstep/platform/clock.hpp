@@ -9,11 +9,17 @@
 // Ticks of different CPUs are comparable where the counter is invariant and synchronised, which holds
 // for x86 processors of the last 15 years and by definition for AArch64. Elsewhere the tick clock *is*
 // the monotonic clock.
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  measured       relaxed  -      a number that stands for itself; the first one stays
 #ifndef LOCKSTEP_PLATFORM_CLOCK_HPP
 #define LOCKSTEP_PLATFORM_CLOCK_HPP
 
 #include <chrono>
 #include <cstdint>
+
+#include "atomic.hpp"
 
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
 #include <intrin.h>
@@ -49,8 +55,15 @@ class tick_clock {
 
   /// Ticks per second. The first call may take 2 ms.
   static double rate() {
-    static const double measured = measure_rate();
-    return measured;
+    // Not a guarded static: a child of fork() would wait for a thread that measures no more.
+    static unseamed_atomic<double> measured{0};
+    double known = measured.load(memory_order_relaxed);  // 1
+    if (known > 0) return known;
+    const double rate = measure_rate();
+    return measured.compare_exchange_strong(known, rate, memory_order_relaxed,  // 1
+                                            memory_order_relaxed)               // 1
+               ? rate
+               : known;
   }
 
   /// A difference of two stamps in nanoseconds.

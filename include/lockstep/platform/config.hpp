@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 // lockstep/platform/config.hpp -- the version and what the compiler gives us (layer: platform)
 //
-// Every LOCKSTEP_ macro that is *defined* by the library is defined in this directory. None of them
-// changes the layout of a class, so units compiled with different settings may be linked together,
-// except for the two seam macros (atomic.hpp, system.hpp), which replace types and must be the same
-// in the whole program.
+// Every LOCKSTEP_ macro that is *defined* by the library is defined in this directory. None of them changes the
+// layout of a class, but some change what functions do: NDEBUG or LOCKSTEP_DIAGNOSE_MISUSE, -fno-exceptions,
+// LOCKSTEP_FORCE_PORTABLE_FUTEX, and the seams (atomic.hpp, system.hpp). So everything lives in an inline
+// namespace that names them, LOCKSTEP_ABI:
+//   - Units with different settings may be linked together; each has its own functions.
+//   - To pass an object of the library from one such unit to another by its type is an error of the linker, which
+//     shows both names: lockstep::abi_1_checked_exceptions::mutex.
+//   - An object inside a type of the user's may be passed, for the layout is the same, but not between different
+//     futexes or seams. Who owns it is diagnosed only if all units of the process are checked.
 #ifndef LOCKSTEP_PLATFORM_CONFIG_HPP
 #define LOCKSTEP_PLATFORM_CONFIG_HPP
 
@@ -12,15 +17,19 @@
 #define LOCKSTEP_VERSION_MINOR 1
 #define LOCKSTEP_VERSION_PATCH 0
 
+#define LOCKSTEP_TEXT_OF(tokens) #tokens
+#define LOCKSTEP_DOTTED(a, b, c) LOCKSTEP_TEXT_OF(a.b.c)
+#define LOCKSTEP_VERSION \
+  LOCKSTEP_DOTTED(LOCKSTEP_VERSION_MAJOR, LOCKSTEP_VERSION_MINOR, LOCKSTEP_VERSION_PATCH)
+
 #if defined(__cpp_exceptions) || defined(__EXCEPTIONS) || defined(_CPPUNWIND)
 #define LOCKSTEP_HAS_EXCEPTIONS 1
 #else
 #define LOCKSTEP_HAS_EXCEPTIONS 0
 #endif
 
-// Slow paths are kept out of line so that the fast path stays small enough to be inlined.
 /// 1: misuse of synchronisation objects is diagnosed (wait/misuse.hpp), as it is by default in builds
-/// without NDEBUG. Must be the same in the whole program.
+/// without NDEBUG.
 #if !defined(LOCKSTEP_DIAGNOSE_MISUSE)
 #if defined(NDEBUG)
 #define LOCKSTEP_DIAGNOSE_MISUSE 0
@@ -29,6 +38,30 @@
 #endif
 #endif
 
+#if LOCKSTEP_DIAGNOSE_MISUSE
+#define LOCKSTEP_ABI_CHECKS checked
+#else
+#define LOCKSTEP_ABI_CHECKS unchecked
+#endif
+#if LOCKSTEP_HAS_EXCEPTIONS
+#define LOCKSTEP_ABI_ERRORS exceptions
+#else
+#define LOCKSTEP_ABI_ERRORS no_exceptions
+#endif
+#if defined(LOCKSTEP_ATOMIC_SEAM) || defined(LOCKSTEP_SYSTEM_SEAM)
+#define LOCKSTEP_ABI_SYSTEM _seam
+#elif defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
+#define LOCKSTEP_ABI_SYSTEM _portable
+#else
+#define LOCKSTEP_ABI_SYSTEM
+#endif
+#define LOCKSTEP_ABI_JOINED(checks, errors, system) abi_1_##checks##_##errors##system
+#define LOCKSTEP_ABI_NAME(checks, errors, system) LOCKSTEP_ABI_JOINED(checks, errors, system)
+/// The inline namespace of everything: its version, and the settings that change what functions do.
+#define LOCKSTEP_ABI \
+  LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM)
+
+// Slow paths are kept out of line so that the fast path stays small enough to be inlined.
 #if defined(__GNUC__)
 #define LOCKSTEP_NOINLINE __attribute__((noinline))
 #elif defined(_MSC_VER)
@@ -60,6 +93,13 @@
 #else
 #define LOCKSTEP_BEGIN_SIGN_CONVERSIONS
 #define LOCKSTEP_END_SIGN_CONVERSIONS
+#endif
+
+// Static data of which every module (executable or shared object) has its own.
+#if defined(__ELF__) || defined(__APPLE__)
+#define LOCKSTEP_MODULE_LOCAL __attribute__((visibility("hidden")))
+#else
+#define LOCKSTEP_MODULE_LOCAL
 #endif
 
 namespace lockstep {

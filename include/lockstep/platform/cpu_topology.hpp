@@ -24,6 +24,7 @@
 
 #include "cgroup.hpp"
 #include "cpu_list.hpp"
+#include "made_once.hpp"
 #include "usable_cpus.hpp"
 
 namespace lockstep {
@@ -178,9 +179,8 @@ inline cpu_topology read_topology(const std::vector<unsigned>& cpus,
 /// The topology of the CPUs that the thread that asked first might run on. Kept: that thread may be
 /// bound to one of them later.
 inline const cpu_topology& usable_topology() {
-  // Never destroyed: a static object's destructor may still make a team.
-  static const cpu_topology& known = *new cpu_topology(read_topology(affinity()));
-  return known;
+  static made_once<cpu_topology> known;
+  return known.get([] { return read_topology(affinity()); });
 }
 
 }  // namespace platform

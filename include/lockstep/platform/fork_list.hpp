@@ -6,7 +6,8 @@
 // exists yet.
 //
 //   O1  The list is locked around every fork(), so that it is whole in the child.
-//   O2  Where the system has no such call, in_child() is never called: see at_fork.hpp.
+//   O2  The list is one for the process.
+//   O3  Where the system has no such call, in_child() is never called: see at_fork.hpp.
 #ifndef LOCKSTEP_PLATFORM_FORK_LIST_HPP
 #define LOCKSTEP_PLATFORM_FORK_LIST_HPP
 
@@ -14,6 +15,7 @@
 
 #include "at_fork.hpp"
 #include "futex.hpp"
+#include "process_state.hpp"
 
 namespace lockstep {
 namespace platform {
@@ -23,45 +25,49 @@ class fork_listener {
   /// From now on, until its end, in_child(owner) is called in the child, before fork() returns there. It must not
   /// start threads nor allocate. The owner must be whole that long: another thread may fork at any time.
   fork_listener(void* owner, void (*in_child)(void*)) : owner_(owner), in_child_(in_child) {
-    const std::lock_guard<std::mutex> held(list().lock);
-    next_ = list().first;
-    list().first = this;
+    // in_child() may wake: the tables that this needs are put right before.
+    native_futex::prepare_for_fork();
+    watch_forks<all>();
+    const std::lock_guard<std::mutex> held(process().fork_listeners.lock());
+    next_ = first();
+    if (next_ != nullptr) next_->previous_ = this;
+    process().first_fork_listener = this;
   }
   ~fork_listener() {
-    const std::lock_guard<std::mutex> held(list().lock);
-    fork_listener** at = &list().first;
-    while (*at != this) at = &(*at)->next_;
-    *at = next_;
+    const std::lock_guard<std::mutex> held(process().fork_listeners.lock());
+    if (next_ != nullptr) next_->previous_ = previous_;
+    if (previous_ != nullptr) {
+      previous_->next_ = next_;
+    } else {
+      process().first_fork_listener = next_;
+    }
   }
   fork_listener(const fork_listener&) = delete;
   fork_listener& operator=(const fork_listener&) = delete;
 
  private:
   struct all {
-    std::mutex lock;
-    fork_listener* first = nullptr;
-
-    all() {
-      native_futex::
-          prepare_for_fork();  // in_child() may wake: children are told in the order of these two
-      call_at_fork(before, after, child);
+    static void before() { process().fork_listeners.enter(); }
+    static void after() {
+      fork_section& section = process().fork_listeners;
+      if (section.is_last()) section.leave();
+    }
+    static void child() {
+      fork_section& section = process().fork_listeners;
+      if (!section.is_last()) return;
+      for (fork_listener* at = first(); at != nullptr; at = at->next_) at->in_child_(at->owner_);
+      section.leave();
     }
   };
 
-  static all& list() {
-    static all* const instance = new all;  // never destroyed: teams may be statics
-    return *instance;
-  }
-  static void before() { list().lock.lock(); }
-  static void after() { list().lock.unlock(); }
-  static void child() {
-    for (fork_listener* at = list().first; at != nullptr; at = at->next_) at->in_child_(at->owner_);
-    list().lock.unlock();
+  static fork_listener* first() noexcept {
+    return static_cast<fork_listener*>(process().first_fork_listener);
   }
 
   void* owner_;
   void (*in_child_)(void*);
   fork_listener* next_ = nullptr;
+  fork_listener* previous_ = nullptr;
 };
 
 }  // namespace platform

@@ -5,8 +5,8 @@
 // of the word's address. A wake wakes the whole bucket, so that a neighbour of the same bucket may
 // return spuriously, which F1 allows.
 //
-// The table is made at first use and never destroyed: objects in static storage may wait and notify
-// before main and while the program exits.
+// The table is one for the process, made at first use and never destroyed: objects in static storage may wait
+// and notify before main and while the program exits.
 //
 //   P1  The waiter compares and enters the condition variable under the bucket's mutex, the waker
 //       takes the same mutex before it notifies: that is F3.
@@ -15,6 +15,8 @@
 // Memory order (# marks the line)
 //   #  access      order    pairs  why it suffices
 //   1  word.load   relaxed  -      F5 promises no order; the mutex of P1 makes the last change visible
+//   2  table.load  acquire  3      the table is made before its address is seen
+//   3  table.comp  release  2      as 2; two threads may make one, and one of them is used
 //
 // Cost   wait: lock, condition variable wait. Wake: lock, and a system call when the bucket has waiters.
 #ifndef LOCKSTEP_PLATFORM_FUTEX_PORTABLE_HPP
@@ -30,6 +32,7 @@
 #include "at_fork.hpp"
 #include "atomic.hpp"
 #include "clock.hpp"
+#include "process_state.hpp"
 
 namespace lockstep {
 namespace platform {
@@ -71,25 +74,49 @@ struct portable_futex {
   static constexpr std::size_t size_ = std::size_t{1} << bits_;
 
   static bucket* table() {
-    static bucket* const buckets = make();
-    return buckets;
+    watch_forks<around_fork>();
+    void* const known = process().portable_futex.load(memory_order_acquire);  // 2
+    return known != nullptr ? static_cast<bucket*>(known) : make();
   }
   static bucket* make() {
-    call_at_fork(lock_all, unlock_all, renew_all);
-    return new bucket[size_];
+    bucket* const made = new bucket[size_];
+    void* known = nullptr;
+    if (process().portable_futex.compare_exchange_strong(known, made, memory_order_acq_rel,  // 2, 3
+                                                         memory_order_acquire)) {            // 2
+      return made;
+    }
+    delete[] made;
+    return static_cast<bucket*>(known);
   }
 
-  // Around a fork(): no bucket is half changed in the child.
-  static void lock_all() {
-    for (std::size_t i = 0; i < size_; ++i) table()[i].mutex.lock();
-  }
-  static void unlock_all() {
-    for (std::size_t i = 0; i < size_; ++i) table()[i].mutex.unlock();
-  }
-  static void renew_all() {
-    // Not destroyed: a condition variable waits for its waiters, which are not there.
-    for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(&table()[i])) bucket;
-  }
+  // No bucket is half changed in the child. A table that is made meanwhile is not held.
+  struct around_fork {
+    static void before() {
+      process_state& all = process();
+      if (!all.futex_forks.enter()) return;
+      all.futex_held = all.portable_futex.load(memory_order_acquire);  // 2
+      bucket* const held = static_cast<bucket*>(all.futex_held);
+      for (std::size_t i = 0; held != nullptr && i < size_; ++i) held[i].mutex.lock();
+    }
+    static void after() {
+      process_state& all = process();
+      if (!all.futex_forks.is_last()) return;
+      bucket* const held = static_cast<bucket*>(all.futex_held);
+      for (std::size_t i = 0; held != nullptr && i < size_; ++i) held[i].mutex.unlock();
+      all.futex_forks.leave();
+    }
+    static void child() {
+      process_state& all = process();
+      if (!all.futex_forks.is_last()) return;
+      void* const made = all.portable_futex.load(memory_order_acquire);  // 2
+      bucket* const renewed = static_cast<bucket*>(made);
+      // Not destroyed: a condition variable waits for its waiters, which are not there.
+      for (std::size_t i = 0; renewed != nullptr && i < size_; ++i) {
+        ::new (static_cast<void*>(&renewed[i])) bucket;
+      }
+      all.futex_forks.leave();
+    }
+  };
 
   static bucket& bucket_of(const wait_word* word) {
     // Fibonacci hashing: the high bits of the product depend on all bits of the address.

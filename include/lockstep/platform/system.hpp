@@ -5,7 +5,12 @@
 // each has for itself: the rest of the library asks the system for these only through the names below. A
 // test program may define LOCKSTEP_SYSTEM_SEAM to a header of its own, in quotes, which declares the
 // same names in the same namespace; with the atomic seam it puts the shipped code under a controlled
-// scheduler (tests/model). The macro must be the same in the whole program.
+// scheduler (tests/model). Units with another seam do not share objects with others (config.hpp).
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  count.load     relaxed  -      a number that stands for itself
+//   2  count changes  relaxed  -      as 1
 #ifndef LOCKSTEP_PLATFORM_SYSTEM_HPP
 #define LOCKSTEP_PLATFORM_SYSTEM_HPP
 
@@ -17,11 +22,24 @@
 #include "cpu_relax.hpp"
 #include "futex.hpp"
 #include "process_fence.hpp"
+#include "process_state.hpp"
 #include "this_thread.hpp"
+#include "thread_slot.hpp"
 #include "usable_cpus.hpp"
 
 #if defined(LOCKSTEP_SYSTEM_SEAM)
 #include LOCKSTEP_SYSTEM_SEAM
+
+namespace lockstep {
+namespace platform {
+
+inline unsigned cpus_for_waits() { return usable_cpus(); }
+inline const nested_region*& innermost_region() noexcept {
+  return per_thread<const nested_region*, struct name_of_innermost>();
+}
+
+}  // namespace platform
+}  // namespace lockstep
 #else
 
 namespace lockstep {
@@ -47,15 +65,35 @@ inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanosecond
 inline void fence_light() noexcept { process_fence::light(); }
 inline bool fence_heavy() noexcept { return process_fence::heavy(); }
 
-/// count_usable_cpus() as it was when the process first asked.
+/// count_usable_cpus() as it was when the process first asked. Asks the system at that time: waits do not,
+/// they take cpus_for_waits().
 inline unsigned usable_cpus() {
-  static const unsigned count = count_usable_cpus();
+  unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
+  std::uint32_t known = counted.load(memory_order_relaxed);  // 1
+  if (known != 0) return known;
+  const std::uint32_t count = count_usable_cpus();
+  const bool is_first = counted.compare_exchange_strong(known, count, memory_order_relaxed,  // 2
+                                                        memory_order_relaxed);               // 1
+  return is_first ? count : known;
+}
+
+/// The same if it is known, else the CPUs of the affinity mask.
+inline unsigned cpus_for_waits() noexcept {
+  const std::uint32_t usable = process().usable_cpus.load(memory_order_relaxed);  // 1
+  if (usable != 0) return usable;
+  const std::uint32_t affine = process().affine_cpus.load(memory_order_relaxed);  // 1
+  if (affine != 0) return affine;
+  const std::uint32_t count = count_affine_cpus();
+  process().affine_cpus.store(count, memory_order_relaxed);  // 2
   return count;
 }
 
 inline std::uint64_t number_of_this_thread() noexcept { return system_thread_number(); }
 
-/// The T of that name that belongs to the calling thread; all zero bits at first.
+/// The region that the calling thread is in, for all modules; null at first.
+inline const nested_region*& innermost_region() noexcept { return this_thread_slot().innermost; }
+
+/// The T of that name that belongs to the calling thread, in this module; all zero bits at first.
 template <class T, class Name>
 T& per_thread() noexcept {
   static thread_local T value = T();

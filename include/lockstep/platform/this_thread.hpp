@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "thread_slot.hpp"
+
 #if defined(__linux__)
 #include <pthread.h>
 #include <sched.h>
@@ -50,19 +52,21 @@ inline bool name_this_thread(const char* name) noexcept {
 #endif
 }
 
-/// A number of the calling thread that no other living thread has: the system's, where it has one. The
-/// rest of the library asks number_of_this_thread() of system.hpp.
-inline std::uint64_t system_thread_number() noexcept {
+/// A number of the calling thread that no other thread of the process or of its children ever has. Not the
+/// system's, which a child of fork() in a namespace of its own may meet again. The rest of the library asks
+/// number_of_this_thread() of system.hpp.
+inline std::uint64_t system_thread_number() noexcept { return this_thread_slot().number; }
+
+/// What debuggers and `top -H` call the calling thread: for messages.
+inline std::uint64_t shown_thread_number() noexcept {
 #if defined(__linux__)
-  static thread_local const std::uint64_t number = static_cast<std::uint64_t>(syscall(SYS_gettid));
-  return number;
+  return static_cast<std::uint64_t>(syscall(SYS_gettid));
 #else
-  static thread_local const char here = 0;
-  return reinterpret_cast<std::uintptr_t>(&here);
+  return system_thread_number();
 #endif
 }
 
-/// What a message calls a thread: "thread 4711 'lockstep 3'".
+/// What a message calls a thread: "thread 4711 'lockstep 3'". The number is not the one in the text.
 struct thread_label {
   std::uint64_t number;
   char text[48];
@@ -76,7 +80,7 @@ inline thread_label label_of_this_thread() noexcept {
   pthread_getname_np(pthread_self(), name, sizeof name);
 #endif
   std::snprintf(label.text, sizeof label.text, "thread %llu '%s'",
-                static_cast<unsigned long long>(label.number), name);
+                static_cast<unsigned long long>(shown_thread_number()), name);
   return label;
 }
 

@@ -99,7 +99,7 @@ class caller_queue {
 
   void note_holder() noexcept {
     if (!platform::diagnoses_misuse) return;
-    holder_.store(static_cast<std::uint32_t>(platform::number_of_this_thread()),
+    holder_.store(static_cast<std::uint32_t>(platform::shown_thread_number()),
                   platform::memory_order_relaxed);  // 7
   }
 

@@ -111,13 +111,10 @@ inline std::string describe(const resolved_team& made, const environment& variab
 inline void display_first_team(const resolved_team& made) {
   const environment& variables = environment::of_process();
   if (!variables.display.value) return;
-  static const bool printed = [&] {
-    const granted_cpus machine{usable_cpus(), platform::cgroup::quota(),
-                               platform::usable_topology()};
-    const std::string text = describe(made, variables, machine, build_info());
-    return std::fputs(text.c_str(), stderr) >= 0;
-  }();
-  static_cast<void>(printed);
+  if (!platform::is_first_to_print(platform::message::first_team)) return;
+  const granted_cpus machine{usable_cpus(), platform::cgroup::quota(), platform::usable_topology()};
+  const std::string text = describe(made, variables, machine, build_info());
+  std::fputs(text.c_str(), stderr);
 }
 
 }  // namespace lockstep

@@ -23,6 +23,8 @@
 
 #include "../platform/cpu_list.hpp"
 #include "../platform/error.hpp"
+#include "../platform/made_once.hpp"
+#include "../platform/process_state.hpp"
 #include "../wait/wait_policy.hpp"
 #include "binding.hpp"
 
@@ -208,18 +210,19 @@ struct environment {
 
   /// The environment as it was when the process first asked, which is when it hears the complaints.
   static const environment& of_process() {
-    // Never destroyed: a static object's destructor may still make a team.
-    static const environment& known = *new environment(read_and_complain());
-    return known;
+    static platform::made_once<environment> known;
+    return known.get([] {
+      environment result = read([](const char* name) -> const char* { return std::getenv(name); });
+      result.complain();
+      return result;
+    });
   }
 
  private:
-  static environment read_and_complain() {
-    environment result = read([](const char* name) -> const char* { return std::getenv(name); });
-    for (const std::string& line : result.complaints()) {
-      std::fprintf(stderr, "lockstep: %s\n", line.c_str());
-    }
-    return result;
+  void complain() const {
+    const std::vector<std::string> lines = complaints();
+    if (lines.empty() || !platform::is_first_to_print(platform::message::environment)) return;
+    for (const std::string& line : lines) std::fprintf(stderr, "lockstep: %s\n", line.c_str());
   }
 };
 

@@ -30,6 +30,7 @@
 
 #include "../platform/error.hpp"
 #include "../sync/mutex.hpp"
+#include "critical_name.hpp"
 #include "member_loops.hpp"
 #include "scans.hpp"
 
@@ -124,7 +125,7 @@ class member : public member_loops {
       mutex& lock;
       explicit held(mutex& m) : lock(m) { lock.lock(); }
       ~held() { lock.unlock(); }
-    } const here(critical_mutex<Name>());
+    } const here(critical_name::mutex_of<Name>());
     f();
   }
 
@@ -232,12 +233,6 @@ class member : public member_loops {
  private:
   friend class sub_team;
   member(const member&) = default;
-
-  template <class Name>
-  static mutex& critical_mutex() {
-    static mutex instance;
-    return instance;
-  }
 
   [[noreturn]] LOCKSTEP_NOINLINE static void fail_own_step(std::size_t step,
                                                            std::size_t published) {

@@ -2,7 +2,7 @@
 // lockstep/team/nesting.hpp -- which regions the calling thread is in (layer: team)
 //
 // A region and the one it was called from form a list, the same for all its members, so that a way back
-// through another team's threads is seen as well.
+// through another team's threads is seen as well. All modules see the same list (thread_slot.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access          order    pairs  why it suffices
@@ -13,32 +13,24 @@
 
 #include <cstdint>
 
+#include "../platform/process_state.hpp"
 #include "../platform/system.hpp"
 
 namespace lockstep {
 namespace nesting {
 
-struct region {
-  const void* owner;                ///< the team
-  std::uint32_t age;                ///< of the team: later ones have larger numbers
-  const void* boards;               ///< the group of its members
-  const platform::wait_word* runs;  ///< the number of the team's region that runs, or 0
-  const region* outer;              ///< where it was called from
-};
+using region = platform::nested_region;
 
 /// Ages of teams that live at the same time differ by less than this.
 constexpr std::uint32_t most_age_apart = std::uint32_t{1} << 30;
 
 /// The number of a team that is being made.
 inline std::uint32_t next_age() noexcept {
-  static platform::wait_word ages(0);
-  return ages.fetch_add(1, platform::memory_order_relaxed);  // 1
+  return platform::process().team_ages.fetch_add(1, platform::memory_order_relaxed);  // 1
 }
 
 /// The region the calling thread is in, if any.
-inline const region*& innermost() noexcept {
-  return platform::per_thread<const region*, struct name_of_innermost>();
-}
+inline const region*& innermost() noexcept { return platform::innermost_region(); }
 
 inline bool is_inside(const void* owner) noexcept {
   const region* at = innermost();

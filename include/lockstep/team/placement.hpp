@@ -221,10 +221,9 @@ namespace placement {
 /// Says once which CPUs of LOCKSTEP_PROC_BIND are not usable.
 inline void complain_once(const resolved_team& made, const environment& variables) {
   if (made.bind_by != decided_by::environment || made.left_out.empty()) return;
-  static const int printed = std::fprintf(
-      stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
-      variables.bind.given.c_str(), platform::cpu_list_text(made.left_out).c_str());
-  static_cast<void>(printed);
+  if (!platform::is_first_to_print(platform::message::unusable_cpus)) return;
+  std::fprintf(stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
+               variables.bind.given.c_str(), platform::cpu_list_text(made.left_out).c_str());
 }
 
 }  // namespace placement

@@ -7,7 +7,6 @@
 #define LOCKSTEP_WAIT_BUILD_INFO_HPP
 
 #include <cstddef>
-#include <cstdio>
 #include <string>
 
 #include "../platform/cache_line.hpp"
@@ -28,16 +27,8 @@ struct build_information {
 };
 
 inline build_information build_info() {
-  struct version_text {
-    char text[36];
-    version_text() noexcept {
-      std::snprintf(text, sizeof text, "%d.%d.%d", LOCKSTEP_VERSION_MAJOR, LOCKSTEP_VERSION_MINOR,
-                    LOCKSTEP_VERSION_PATCH);
-    }
-  };
-  static const version_text version;
   build_information info;
-  info.version = version.text;
+  info.version = LOCKSTEP_VERSION;
   info.futex = platform::native_futex::name();
   info.process_fence = platform::process_fence::name();
   info.cache_line_size = platform::cache_line_size;

@@ -5,18 +5,17 @@
 // who waits on them in a table beside them, so that their layout is the same in every build. Misuse ends
 // the program with a message that names the object's kind and address and both threads. Elsewhere every
 // function here is empty.
-// Once the process exits, destructors report nothing: a detached thread may sleep on a static object, or
-// hold one, when main() returns. That is known from an exit handler, which comes before the destructors of
-// all that was static before the diagnosis was first used; and, for what became static later, from the
-// thread that exits having lost its thread-local objects, if it has used the diagnosis.
+// Objects of static storage are destroyed without a word: a detached thread may wait on one, or hold it, when
+// the program ends.
 //
 // The table is behind locks, which order more than the objects themselves promise: look for missing
 // order (ThreadSanitizer) with the diagnosis switched off.
 //
+// If any unit of the process is compiled without, nothing is diagnosed: it may have locked what is unlocked here.
+//
 // Memory order (# marks the line)
-//   #  access         order    pairs  why it suffices
-//   1  exiting.store  relaxed  -      the thread that exits asks itself; others may ask meanwhile
-//   2  exiting.load   relaxed  -      as 1
+//   #  access          order    pairs  why it suffices
+//   1  unchecked.load  relaxed  -      set before the unit that it stands for runs
 //
 // Cost   with diagnosis: a lock and a search, about 100 ns a call. Without: nothing.
 #ifndef LOCKSTEP_WAIT_MISUSE_HPP
@@ -32,6 +31,7 @@
 #include "../platform/at_fork.hpp"
 #include "../platform/atomic.hpp"
 #include "../platform/config.hpp"
+#include "../platform/process_state.hpp"
 #include "../platform/static_storage.hpp"
 #include "../platform/system.hpp"
 #include "../platform/this_thread.hpp"
@@ -54,27 +54,24 @@ class registry {
   enum class role { owner, reader, waiter };
 
   static void add(const void* object, role as) {
-    notice_end_of_thread();
     bucket& home = bucket_of(object);
-    const std::lock_guard<std::mutex> lock(home.mutex);
-    home.entries.push_back(entry{object, as, platform::label_of_this_thread()});
-  }
-
-  /// True once the process is known to exit: see above.
-  static bool is_over() noexcept {
-    return exiting().load(platform::memory_order_relaxed) != 0 || thread_ends();  // 2
+    const std::lock_guard<std::mutex> lock(home.lock);
+    if (home.entries == nullptr) home.entries = new list;
+    entries_of(home).push_back(entry{object, as, platform::label_of_this_thread()});
   }
 
   /// Takes one entry of that thread out; false if there is none.
   static bool remove(const void* object, role as,
                      std::uint64_t thread = platform::number_of_this_thread()) {
     bucket& home = bucket_of(object);
-    const std::lock_guard<std::mutex> lock(home.mutex);
-    for (std::size_t i = 0; i < home.entries.size(); ++i) {
-      const entry& each = home.entries[i];
+    const std::lock_guard<std::mutex> lock(home.lock);
+    if (home.entries == nullptr) return false;
+    list& entries = entries_of(home);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const entry& each = entries[i];
       if (each.object != object || each.as != as || each.who.number != thread) continue;
-      home.entries[i] = home.entries.back();
-      home.entries.pop_back();
+      entries[i] = entries.back();
+      entries.pop_back();
       return true;
     }
     return false;
@@ -83,8 +80,9 @@ class registry {
   /// Any thread in that role; its number is 0 if there is none.
   static platform::thread_label find(const void* object, role as) {
     bucket& home = bucket_of(object);
-    const std::lock_guard<std::mutex> lock(home.mutex);
-    for (const entry& each : home.entries) {
+    const std::lock_guard<std::mutex> lock(home.lock);
+    if (home.entries == nullptr) return platform::thread_label();
+    for (const entry& each : entries_of(home)) {
       if (each.object == object && each.as == as) return each.who;
     }
     return platform::thread_label();
@@ -96,63 +94,45 @@ class registry {
     role as;
     platform::thread_label who;
   };
-  struct bucket {
-    std::mutex mutex;
-    std::vector<entry> entries;
-  };
+  using list = std::vector<entry>;
+  using bucket = platform::misuse_bucket;
 
-  static constexpr std::size_t count = 64;
+  static list& entries_of(bucket& home) noexcept { return *static_cast<list*>(home.entries); }
 
-  // Never destroyed: static objects may be used until the very end.
-  static bucket* table() {
-    static bucket* const buckets = make();
-    return buckets;
-  }
-  static bucket* make() {
-    platform::call_at_fork(lock_all, unlock_all, forget_others);
-    std::atexit(note_exit);
-    return new bucket[count];
-  }
-
-  static void note_exit() { exiting().store(1, platform::memory_order_relaxed); }  // 1
-  static platform::atomic<std::uint32_t>& exiting() noexcept {
-    static platform::atomic<std::uint32_t> value(0);
-    return value;
-  }
-  static bool& thread_ends() noexcept {
-    static thread_local bool value = false;  // can be asked to the very end: nothing is destroyed
-    return value;
-  }
-  static void notice_end_of_thread() {
-    struct last_words {
-      ~last_words() { thread_ends() = true; }
-    };
-    static thread_local const last_words at_the_end;
-    (void)at_the_end;
-  }
-
+  // One table for the process, never destroyed: static objects may be used until the very end.
   static bucket& bucket_of(const void* object) {
-    return table()[reinterpret_cast<std::uintptr_t>(object) / 8 % count];
+    platform::watch_forks<around_fork>();
+    const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
+    return platform::process().misuse[place % platform::process_state::misuse_size];
   }
 
-  // Around a fork(): the table is whole in the child, and tells of the thread that is left only.
-  static void lock_all() {
-    for (std::size_t i = 0; i < count; ++i) table()[i].mutex.lock();
-  }
-  static void unlock_all() {
-    for (std::size_t i = 0; i < count; ++i) table()[i].mutex.unlock();
-  }
-  static void forget_others() {
-    for (std::size_t i = 0; i < count; ++i) {
-      std::vector<entry>& entries = table()[i].entries;
+  /// The table is whole in the child, and tells of the thread that is left only.
+  struct around_fork {
+    static void before() {
+      if (!platform::process().misuse_forks.enter()) return;
+      for (bucket& each : platform::process().misuse) each.lock.lock();
+    }
+    static void after() {
+      if (!platform::process().misuse_forks.is_last()) return;
+      for (bucket& each : platform::process().misuse) each.lock.unlock();
+      platform::process().misuse_forks.leave();
+    }
+    static void child() {
+      if (!platform::process().misuse_forks.is_last()) return;
+      for (bucket& each : platform::process().misuse) {
+        if (each.entries != nullptr) forget_others(entries_of(each));
+        each.lock.unlock();
+      }
+      platform::process().misuse_forks.leave();
+    }
+    static void forget_others(list& entries) {
       for (std::size_t at = entries.size(); at-- > 0;) {
         if (entries[at].who.number == platform::number_of_this_thread()) continue;
         entries[at] = entries.back();
         entries.pop_back();
       }
     }
-    unlock_all();
-  }
+  };
 };
 
 /// "... by thread 1 'a', but <relation> thread 2 'b'".
@@ -165,9 +145,16 @@ class registry {
   report(object, kind, text);
 }
 
+/// Whether the table tells the truth: units that diagnose nothing do not write to it, and may lock, unlock or
+/// wake what others complain of.
+inline bool table_is_whole() noexcept {
+  return diagnosed &&
+         platform::process().unchecked_units.load(platform::memory_order_relaxed) == 0;  // 1
+}
+
 /// Before the calling thread waits to own `object`.
 inline void locking(const void* object, const char* kind) {
-  if (!diagnosed) return;
+  if (!table_is_whole()) return;
   const platform::thread_label owner = registry::find(object, registry::role::owner);
   if (owner.number != platform::number_of_this_thread()) return;
   report_two(object, kind, "locked", "it is held already by the same", owner);
@@ -180,7 +167,7 @@ inline void locked(const void* object) {
 
 /// Before the calling thread unlocks `object`, once or for good.
 inline void check_owner(const void* object, const char* kind) {
-  if (!diagnosed) return;
+  if (!table_is_whole()) return;
   const platform::thread_label owner = registry::find(object, registry::role::owner);
   if (owner.number == 0) report(object, kind, "unlocked, but nobody has locked it");
   if (owner.number != platform::number_of_this_thread()) {
@@ -201,12 +188,12 @@ inline void locked_shared(const void* object) {
 }
 /// Before the calling thread waits for `object`, as owner or reader: for whom it waits may be itself.
 inline void check_no_reader(const void* object, const char* kind) {
-  if (!diagnosed || !registry::remove(object, registry::role::reader)) return;
+  if (!table_is_whole() || !registry::remove(object, registry::role::reader)) return;
   report_two(object, kind, "locked", "it is read already by the same",
              platform::label_of_this_thread());
 }
 inline void unlocking_shared(const void* object, const char* kind) {
-  if (!diagnosed || registry::remove(object, registry::role::reader)) return;
+  if (!diagnosed || registry::remove(object, registry::role::reader) || !table_is_whole()) return;
   const platform::thread_label reader = registry::find(object, registry::role::reader);
   if (reader.number == 0) report(object, kind, "unlocked by a reader, but no reader holds it");
   report_two(object, kind, "unlocked", "it is held by", reader);
@@ -237,7 +224,7 @@ class waiting_scope {
 /// In the destructor of `object`. A thread may wait on an object of static storage when the program ends, if
 /// nobody joins it: it ends with the program, and never finds the object gone.
 inline void destroying(const void* object, const char* kind) {
-  if (!diagnosed || registry::is_over()) return;
+  if (!table_is_whole()) return;
   const platform::thread_label waiter = registry::find(object, registry::role::waiter);
   if (waiter.number == 0 || platform::is_static(object)) return;
   report_two(object, kind, "destroyed", "there waits on it", waiter);
@@ -246,11 +233,11 @@ inline void destroying(const void* object, const char* kind) {
 /// As destroying(), of an object that can be owned.
 inline void destroying_lock(const void* object, const char* kind) {
   destroying(object, kind);
-  if (!diagnosed || registry::is_over()) return;
+  if (!table_is_whole()) return;
   const platform::thread_label owner = registry::find(object, registry::role::owner);
-  if (owner.number != 0) report_two(object, kind, "destroyed", "it is held by", owner);
   const platform::thread_label reader = registry::find(object, registry::role::reader);
-  if (reader.number != 0) report_two(object, kind, "destroyed", "it is held by", reader);
+  if ((owner.number == 0 && reader.number == 0) || platform::is_static(object)) return;
+  report_two(object, kind, "destroyed", "it is held by", owner.number != 0 ? owner : reader);
 }
 
 /// A base for objects of one word, registered under their own address: its destructor calls destroying().

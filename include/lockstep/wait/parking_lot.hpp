@@ -38,7 +38,7 @@
 #include <new>
 
 #include "../platform/at_fork.hpp"
-#include "../platform/cache_line.hpp"
+#include "../platform/process_state.hpp"
 #include "short_lock.hpp"
 #include "wait_engine.hpp"
 
@@ -151,8 +151,10 @@ class wake_list {
   std::size_t count_;
 };
 
+/// The table is one for the process (process_state.hpp): waiters and wakers may be of different modules.
 class parking_lot {
-  struct bucket;
+  using bucket = platform::parking_bucket;
+  using list = platform::parking_list;
 
  public:
   /// Which queue: the object's address and one of four kinds, so that a late look at the queue of an
@@ -175,16 +177,17 @@ class parking_lot {
   class queue {
    public:
     explicit queue(std::uintptr_t key) : bucket_(bucket_of(key)), key_(key) {
-      static const bool forgets = call_at_fork();
-      (void)forgets;
-      bucket_.lock.lock();
+      // A lock that is contended sleeps: the portable futex's own locks are taken after ours.
+      platform::native_futex::prepare_for_fork();
+      platform::watch_forks<around_fork>();
+      short_lock::lock(bucket_.lock);
     }
-    ~queue() { bucket_.lock.unlock(); }
+    ~queue() { short_lock::unlock(bucket_.lock); }
     queue(const queue&) = delete;
     queue& operator=(const queue&) = delete;
 
     /// The one that waits longest, or none.
-    parked_thread* front() const noexcept { return from(bucket_.waiting.first); }
+    parked_thread* front() const noexcept { return from(first_of(bucket_.waiting)); }
     /// The one behind `thread`, or none.
     parked_thread* behind(const parked_thread& thread) const noexcept { return from(thread.next_); }
     bool empty() const noexcept { return front() == nullptr; }
@@ -197,26 +200,26 @@ class parking_lot {
 
     void push_back(parked_thread& thread) noexcept {
       thread.key_ = key_;
-      bucket_.waiting.link(bucket_.waiting.last, thread, nullptr);
+      link(bucket_.waiting, last_of(bucket_.waiting), thread, nullptr);
     }
     void push_front(parked_thread& thread) noexcept {
       thread.key_ = key_;
-      bucket_.waiting.link(nullptr, thread, bucket_.waiting.first);
+      link(bucket_.waiting, nullptr, thread, first_of(bucket_.waiting));
     }
     /// Requires: it is in this queue.
-    void remove(parked_thread& thread) noexcept { bucket_.waiting.unlink(thread); }
+    void remove(parked_thread& thread) noexcept { unlink(bucket_.waiting, thread); }
 
     /// From the queue to those on their way: let go, but the object's word still tells of it (Q4).
     void send_out(parked_thread& thread) noexcept {
       remove(thread);
-      bucket_.on_their_way.link(nullptr, thread, bucket_.on_their_way.first);
+      link(bucket_.on_their_way, nullptr, thread, first_of(bucket_.on_their_way));
     }
     /// True if a child of a fork() at this moment would put the object's word right (Q4); for tests.
     bool is_known() const noexcept {
-      return !empty() || from(bucket_.on_their_way.first) != nullptr;
+      return !empty() || from(first_of(bucket_.on_their_way)) != nullptr;
     }
     /// Requires: it was sent out.
-    void arrive(parked_thread& thread) noexcept { bucket_.on_their_way.unlink(thread); }
+    void arrive(parked_thread& thread) noexcept { unlink(bucket_.on_their_way, thread); }
 
    private:
     parked_thread* from(parked_thread* thread) const noexcept {
@@ -230,72 +233,85 @@ class parking_lot {
 
   /// What is done around a fork() (Q4): before it and after it in the parent, and in the child.
   static void lock_all() {
-    for (std::size_t i = 0; i < std::size_t{1} << bits; ++i) table()[i].lock.lock();
+    for (bucket& each : platform::process().parking) short_lock::lock(each.lock);
   }
   static void unlock_all() {
-    for (std::size_t i = 0; i < std::size_t{1} << bits; ++i) table()[i].lock.unlock();
+    for (bucket& each : platform::process().parking) short_lock::unlock(each.lock);
   }
   static void forget_all() noexcept {
-    for (std::size_t i = 0; i < std::size_t{1} << bits; ++i) {
-      table()[i].waiting.forget();
-      table()[i].on_their_way.forget();
-      ::new (&table()[i]) bucket();
+    for (bucket& each : platform::process().parking) {
+      forget(each.waiting);
+      forget(each.on_their_way);
+      ::new (&each) bucket();
     }
   }
 
  private:
-  struct list {
-    parked_thread* first = nullptr;
-    parked_thread* last = nullptr;
-
-    void link(parked_thread* before, parked_thread& thread, parked_thread* after) noexcept {
-      thread.previous_ = before;
-      thread.next_ = after;
-      (before != nullptr ? before->next_ : first) = &thread;
-      (after != nullptr ? after->previous_ : last) = &thread;
-    }
-    void unlink(parked_thread& thread) noexcept {
-      (thread.previous_ != nullptr ? thread.previous_->next_ : first) = thread.next_;
-      (thread.next_ != nullptr ? thread.next_->previous_ : last) = thread.previous_;
-      thread.next_ = thread.previous_ = nullptr;
-    }
-    /// The nodes lie on stacks of threads that are not there: they are read, and then forgotten.
-    void forget() const noexcept {
-      for (const parked_thread* each = first; each != nullptr; each = each->next_) {
-        const std::uintptr_t of = each->key_ & 3u;
-        platform::wait_word& word = *reinterpret_cast<platform::wait_word*>(each->key_ - of);
-        word.fetch_and(without_waiters(static_cast<kind>(of)),
-                       platform::memory_order_relaxed);  // 5
-      }
-    }
-  };
-
-  struct alignas(platform::cache_line_size) bucket {
-    short_lock lock;
-    list waiting;
-    list on_their_way;
-
-    constexpr bucket() noexcept : lock() {}
-  };
-
-  static constexpr unsigned bits = 8;
-
-  // Constant-initialised: usable before main() and never destroyed.
-  static bucket* table() noexcept {
-    static bucket buckets[std::size_t{1} << bits];
-    return buckets;
+  static parked_thread* first_of(const list& of) noexcept {
+    return static_cast<parked_thread*>(of.first);
   }
+  static parked_thread* last_of(const list& of) noexcept {
+    return static_cast<parked_thread*>(of.last);
+  }
+  static void link(list& in, parked_thread* before, parked_thread& thread,
+                   parked_thread* after) noexcept {
+    thread.previous_ = before;
+    thread.next_ = after;
+    set_next(in, before, &thread);
+    set_previous(in, after, &thread);
+  }
+  static void unlink(list& from, parked_thread& thread) noexcept {
+    set_next(from, thread.previous_, thread.next_);
+    set_previous(from, thread.next_, thread.previous_);
+    thread.next_ = thread.previous_ = nullptr;
+  }
+  /// Of nobody: of the list.
+  static void set_next(list& in, parked_thread* of, parked_thread* next) noexcept {
+    if (of != nullptr) {
+      of->next_ = next;
+    } else {
+      in.first = next;
+    }
+  }
+  static void set_previous(list& in, parked_thread* of, parked_thread* previous) noexcept {
+    if (of != nullptr) {
+      of->previous_ = previous;
+    } else {
+      in.last = previous;
+    }
+  }
+  /// The nodes lie on stacks of threads that are not there: they are read, and then forgotten.
+  static void forget(const list& of) noexcept {
+    for (const parked_thread* each = first_of(of); each != nullptr; each = each->next_) {
+      const std::uintptr_t which = each->key_ & 3u;
+      platform::wait_word& word = *reinterpret_cast<platform::wait_word*>(each->key_ - which);
+      word.fetch_and(without_waiters(static_cast<kind>(which)),
+                     platform::memory_order_relaxed);  // 5
+    }
+  }
+
   static bucket& bucket_of(std::uintptr_t key) noexcept {
     // Fibonacci hashing: the high bits of the product depend on all bits of the key.
     const std::uint64_t product = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
-    return table()[static_cast<std::size_t>(product >> (64 - bits))];
+    constexpr unsigned bits = platform::process_state::parking_bits;
+    return platform::process().parking[static_cast<std::size_t>(product >> (64 - bits))];
   }
 
-  static bool call_at_fork() {
-    // A lock that is contended sleeps: the portable futex's own locks are taken after ours.
-    platform::native_futex::prepare_for_fork();
-    return platform::call_at_fork(lock_all, unlock_all, forget_all);
-  }
+  struct around_fork {
+    static void before() {
+      if (platform::process().parking_forks.enter()) lock_all();
+    }
+    static void after() {
+      if (!platform::process().parking_forks.is_last()) return;
+      unlock_all();
+      platform::process().parking_forks.leave();
+    }
+    static void child() {
+      if (!platform::process().parking_forks.is_last()) return;
+      forget_all();
+      platform::process().parking_forks.leave();
+    }
+  };
 };
 
 }  // namespace lockstep

@@ -33,14 +33,17 @@ class short_lock {
   short_lock(const short_lock&) = delete;
   short_lock& operator=(const short_lock&) = delete;
 
-  void lock() {
-    attempt now{*this, held_, false};
+  void lock() { lock(word_); }
+  void unlock() { unlock(word_); }
+
+  /// The same for a word that lies elsewhere; 0 is free.
+  static void lock(platform::wait_word& word) {
+    attempt now{word, held_, false};
     wait_engine::wait(now, wait_policy(), this_thread_history());
   }
-
-  void unlock() {
-    if (word_.exchange(free_, platform::memory_order_release) == slept_on_) {  // 3
-      platform::futex_wake_one(&word_);
+  static void unlock(platform::wait_word& word) {
+    if (word.exchange(free_, platform::memory_order_release) == slept_on_) {  // 3
+      platform::futex_wake_one(&word);
     }
   }
 
@@ -49,21 +52,21 @@ class short_lock {
 
   /// What the wait engine looks at: takes the lock when it is free.
   struct attempt {
-    short_lock& owner;
+    platform::wait_word& word;
     std::uint32_t take_as;
     bool taken;
 
     bool ready() noexcept {
       std::uint32_t expected = free_;
-      return taken || (owner.word_.load(platform::memory_order_relaxed) == free_ &&           // 4
-                       owner.word_.compare_exchange_strong(expected, take_as,                 //
-                                                           platform::memory_order_acquire,    // 1
-                                                           platform::memory_order_relaxed));  // 5
+      return taken || (word.load(platform::memory_order_relaxed) == free_ &&           // 4
+                       word.compare_exchange_strong(expected, take_as,                 //
+                                                    platform::memory_order_acquire,    // 1
+                                                    platform::memory_order_relaxed));  // 5
     }
     void sleep(deadline until) {
       take_as = slept_on_;
-      taken = owner.word_.exchange(slept_on_, platform::memory_order_acquire) == free_;  // 2
-      if (!taken) platform::futex_wait(owner.word_, slept_on_, until.nanoseconds());
+      taken = word.exchange(slept_on_, platform::memory_order_acquire) == free_;  // 2
+      if (!taken) platform::futex_wait(word, slept_on_, until.nanoseconds());
     }
   };
 

@@ -98,7 +98,7 @@ class wait_engine {
       return (!policy.is_crowded() && spin(what, budget, until)) ||
              yield(what, history.yielding, until, yield_time);
     }
-    const bool may_spin = !policy.is_crowded() && usable_cpus() > 1;
+    const bool may_spin = !policy.is_crowded() && platform::cpus_for_waits() > 1;
     if (may_spin && history.spinning.asks()) {
       if (spin(what, spin_budget, until)) {
         history.spinning.paid();

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Does the linker say which flags of two units differ, when one passes an object of the library to the other?
+
+usage: link_test.py <compiler> <include directory>
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SOURCE = Path(__file__).with_name("passes.cpp")
+
+
+def build(compiler, include, directory, caller, callee):
+    """The output of the linker, or None if the program could be linked."""
+    objects = []
+    for name, options in (("caller.o", caller), ("callee.o", ["-DUSES", *callee])):
+        objects.append(str(Path(directory, name)))
+        subprocess.run([compiler, "-std=c++11", f"-I{include}", *options, "-c", str(SOURCE),
+                        "-o", objects[-1]], check=True)
+    linked = subprocess.run([compiler, *objects, "-pthread", "-o", str(Path(directory, "program"))],
+                            capture_output=True, text=True)
+    return None if linked.returncode == 0 else linked.stderr + linked.stdout
+
+
+def main(argv):
+    compiler, include = argv[1:]
+    cases = (
+        ([], [], None),
+        (["-DNDEBUG"], ["-DNDEBUG"], None),
+        (["-DNDEBUG"], [], "lockstep::abi_1_unchecked_exceptions::mutex"),
+        ([], ["-DNDEBUG"], "lockstep::abi_1_checked_exceptions::mutex"),
+        (["-fno-exceptions"], [], "lockstep::abi_1_checked_no_exceptions::mutex"),
+        (["-DLOCKSTEP_FORCE_PORTABLE_FUTEX=1"], [], "lockstep::abi_1_checked_exceptions_portable::mutex"),
+    )
+    wrong = 0
+    for caller, callee, expected in cases:
+        with tempfile.TemporaryDirectory() as directory:
+            said = build(compiler, include, directory, caller, callee)
+        right = said is None if expected is None else said is not None and expected in said
+        if not right:
+            wrong += 1
+            print(f"{caller} calls {callee}: expected {expected or 'a program'}, got {said or 'a program'}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

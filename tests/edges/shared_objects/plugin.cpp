@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// tests/edges/shared_objects/plugin.cpp -- one shared object; built twice, with hidden symbols
+#include "plugin.hpp"
+
+#include <mutex>
+
+struct log_file;
+
+namespace {
+
+bool run(lockstep::team& team, bool (*f)(void*), void* context) {
+  lockstep::mutex guard;
+  bool all = true;
+  team.run([&](lockstep::member&) {
+    const bool here = f(context);
+    const std::lock_guard<lockstep::mutex> held(guard);
+    all = all && here;
+  });
+  return all;
+}
+
+void wait(lockstep::condition_variable& condition, lockstep::mutex& mutex, bool& done) {
+  std::unique_lock<lockstep::mutex> lock(mutex);
+  while (!done) condition.wait(lock);
+}
+
+const plugin offered = {
+    [](lockstep::mutex& mutex) { mutex.lock(); },
+    [](lockstep::mutex& mutex) { mutex.unlock(); },
+    [](lockstep::semaphore& semaphore) { semaphore.acquire(); },
+    [](lockstep::semaphore& semaphore) { semaphore.release(); },
+    wait,
+    [](lockstep::condition_variable& condition) { condition.notify_all(); },
+    run,
+    [](lockstep::member& self, void (*f)(void*), void* context) {
+      self.critical<log_file>([&] { f(context); });
+    },
+    [](lockstep::recursive_mutex& mutex) { mutex.lock(); },
+    [](lockstep::recursive_mutex& mutex) { mutex.unlock(); },
+    [] { return lockstep::platform::number_of_this_thread(); },
+    [] { return lockstep::usable_cpus(); },
+    []() -> const void* { return &lockstep::platform::process(); },
+    [] { return new lockstep::team(2); },
+    [](lockstep::team* team) { delete team; },
+};
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const plugin* PLUGIN() { return &offered; }
