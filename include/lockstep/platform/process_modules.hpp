@@ -17,6 +17,7 @@
 //   1  word.load   acquire  2      the state is made before its address is seen
 //   2  word.store  release  1      as 1
 //   3  unchecked.store relaxed  -  only ever set, before the unit runs; see misuse.hpp
+//   4  messages.fetch_or  relaxed  -  hands out the right to print, nothing else
 //
 // Cost   process(): a load and a branch. Once a module, when it is loaded: about 1 us for each module there is.
 #ifndef LOCKSTEP_PLATFORM_PROCESS_MODULES_HPP
@@ -24,6 +25,7 @@
 
 #include "atomic.hpp"
 #include "config.hpp"
+#include "process_state.hpp"
 
 #if defined(__linux__) && defined(__ELF__) && defined(__GNUC__) && \
     !defined(LOCKSTEP_ATOMIC_SEAM) && !defined(LOCKSTEP_SYSTEM_SEAM)
@@ -197,5 +199,17 @@ inline process_state& process() noexcept { return process_holder<struct whole_pr
 }  // namespace lockstep
 
 #endif
+
+namespace lockstep {
+namespace platform {
+
+/// True for the first that asks about this message.
+inline bool is_first_to_print(message which) noexcept {
+  const std::uint32_t bit = static_cast<std::uint32_t>(which);
+  return (process().messages.fetch_or(bit, memory_order_relaxed) & bit) == 0;  // 4
+}
+
+}  // namespace platform
+}  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_PROCESS_MODULES_HPP

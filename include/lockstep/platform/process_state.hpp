@@ -10,10 +10,6 @@
 //   O2  It holds no address of code nor of a module's static data, which end with their module, but in what
 //       its owner takes out again (fork_list.hpp).
 //   O3  Units whose seams or futexes differ do not share it: they could not wake each other.
-//
-// Memory order (# marks the line)
-//   #  access         order    pairs  why it suffices
-//   1  messages.fetch relaxed  -      hands out the right to print, nothing else
 #ifndef LOCKSTEP_PLATFORM_PROCESS_STATE_HPP
 #define LOCKSTEP_PLATFORM_PROCESS_STATE_HPP
 
@@ -120,17 +116,5 @@ struct process_state {
 }  // namespace lockstep
 
 #include "process_modules.hpp"
-
-namespace lockstep {
-namespace platform {
-
-/// True for the first that asks about this message.
-inline bool is_first_to_print(message which) noexcept {
-  const std::uint32_t bit = static_cast<std::uint32_t>(which);
-  return (process().messages.fetch_or(bit, memory_order_relaxed) & bit) == 0;  // 1
-}
-
-}  // namespace platform
-}  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_PROCESS_STATE_HPP
