@@ -51,6 +51,7 @@ using namespace std;
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace compat {
 
 /// Two primitives in opposite directions: waiters say that they have come, notifiers let them go.
@@ -162,6 +163,7 @@ class notifier_places {
 };
 
 }  // namespace compat
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 /// One notifier, one waiter.

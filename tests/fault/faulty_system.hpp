@@ -117,6 +117,7 @@ struct faulty_system {
 }  // namespace lockstep::test
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
@@ -150,4 +151,5 @@ inline unsigned usable_cpus() {
 using thread = std::thread;
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

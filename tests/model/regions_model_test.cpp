@@ -298,7 +298,9 @@ TEST_P(stop_source_model, ends_members_that_look_at_no_answer_M3) {
     int after[2] = {};
     check(all.run([&](member& me) {
       me.for_each(0, 2, [&](int i) { ++after[i]; }, dynamic_schedule());
-    }) && after[0] == 1 && after[1] == 1, "the boards are as new");
+    }) && after[0] == 1 &&
+              after[1] == 1,
+          "the boards are as new");
   });
 }
 

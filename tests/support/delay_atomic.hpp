@@ -80,6 +80,7 @@ struct delayed_scope {
 }  // namespace lockstep::test
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 template <class T>
@@ -143,4 +144,5 @@ inline void signal_fence(std::memory_order order) noexcept {
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

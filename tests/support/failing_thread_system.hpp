@@ -12,6 +12,7 @@
 #include "support/native_threads.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
@@ -60,4 +61,5 @@ class thread {
 };
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

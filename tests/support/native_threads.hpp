@@ -7,6 +7,7 @@
 #include <cstdint>
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 inline std::uint64_t number_of_this_thread() noexcept { return system_thread_number(); }
@@ -18,4 +19,5 @@ T& per_thread() noexcept {
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

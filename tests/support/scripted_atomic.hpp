@@ -24,6 +24,7 @@ struct scripted_fences {
 }  // namespace lockstep::test
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 template <class T>
@@ -38,4 +39,5 @@ inline void thread_fence(std::memory_order order) {
 inline void signal_fence(std::memory_order) {}
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -80,6 +80,7 @@ struct scripted_system {
 }  // namespace lockstep::test
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
@@ -124,4 +125,5 @@ inline unsigned usable_cpus() {
 using thread = std::thread;
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -31,6 +31,7 @@
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// From now on, around every fork(): before() and after() on the thread that calls it, child() on the
@@ -102,6 +103,7 @@ class fork_section {
 };
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_AT_FORK_HPP

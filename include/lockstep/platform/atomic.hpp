@@ -19,6 +19,7 @@
 #else
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 template <class T>
@@ -28,11 +29,13 @@ inline void thread_fence(std::memory_order order) noexcept { std::atomic_thread_
 inline void signal_fence(std::memory_order order) noexcept { std::atomic_signal_fence(order); }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// For what is found out or made once, and is no part of a protocol: no seam replaces it.
@@ -49,6 +52,7 @@ using std::memory_order_seq_cst;
 using wait_word = atomic<std::uint32_t>;
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_ATOMIC_HPP

@@ -18,6 +18,7 @@
 #include <utility>
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 #if defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__) || defined(_M_ARM64) || \
@@ -105,6 +106,7 @@ class aligned_array {
 };
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_CACHE_LINE_HPP

@@ -16,6 +16,7 @@
 #include <string>
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 namespace cgroup {
 
@@ -174,6 +175,7 @@ inline double quota(const std::string& root = std::string()) {
 
 }  // namespace cgroup
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_CGROUP_HPP

@@ -26,6 +26,7 @@
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// The point of the monotonic clock that never comes.
@@ -108,6 +109,7 @@ class tick_clock {
 };
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_CLOCK_HPP

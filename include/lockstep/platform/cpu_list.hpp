@@ -12,6 +12,7 @@
 #include <vector>
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// The most CPUs of a list, and above the highest number of one.
@@ -94,6 +95,7 @@ inline std::string cpu_list_text(const std::vector<unsigned>& cpus) {
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_CPU_LIST_HPP

@@ -12,6 +12,7 @@
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 inline void cpu_relax() noexcept {
@@ -34,6 +35,7 @@ inline void cpu_relax() noexcept {
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_CPU_RELAX_HPP

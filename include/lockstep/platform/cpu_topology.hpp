@@ -28,6 +28,7 @@
 #include "usable_cpus.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// In the order of preference: what is not told stands between.
@@ -184,6 +185,7 @@ inline const cpu_topology& usable_topology() {
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_CPU_TOPOLOGY_HPP

@@ -15,6 +15,7 @@
 #include "config.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// The most participants any object takes; more is taken for a wrong argument, not for a wish.
@@ -67,6 +68,7 @@ inline std::size_t checked_rank(const char* object, const char* what, std::size_
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_ERROR_HPP

@@ -18,6 +18,7 @@
 #include "process_state.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 class fork_listener {
@@ -71,6 +72,7 @@ class fork_listener {
 };
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_FORK_LIST_HPP

@@ -19,16 +19,20 @@
 #if defined(__linux__) && !(defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX)
 #include "futex_linux.hpp"
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 using native_futex = linux_futex;
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 #else
 #include "futex_portable.hpp"
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 using native_futex = portable_futex;
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 #endif
 

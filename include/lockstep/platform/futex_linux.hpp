@@ -25,6 +25,7 @@
 #include "clock.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 struct linux_futex {
@@ -78,6 +79,7 @@ struct linux_futex {
 };
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_FUTEX_LINUX_HPP

@@ -35,6 +35,7 @@
 #include "process_state.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 struct portable_futex {
@@ -134,6 +135,7 @@ struct portable_futex {
 };
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_FUTEX_PORTABLE_HPP

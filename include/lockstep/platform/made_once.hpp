@@ -15,6 +15,7 @@
 #include "atomic.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 template <class T>
@@ -43,6 +44,7 @@ class made_once {
 };
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_MADE_ONCE_HPP

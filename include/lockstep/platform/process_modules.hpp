@@ -88,6 +88,7 @@ __asm__(".ifndef " LOCKSTEP_PROCESS_WORD
         ".endif\n");
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 using process_word = unseamed_atomic<process_state*>;
@@ -179,11 +180,13 @@ __attribute__((constructor)) static void find_process_at_load() {
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #else
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 template <class Name>
@@ -196,11 +199,13 @@ process_state process_holder<Name>::instance;
 inline process_state& process() noexcept { return process_holder<struct whole_process>::instance; }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// True for the first that asks about this message.
@@ -210,6 +215,7 @@ inline bool is_first_to_print(message which) noexcept {
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_PROCESS_MODULES_HPP

@@ -23,14 +23,15 @@
 #include "config.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// A region that a thread is in: team/nesting.hpp.
 struct nested_region {
-  const void* owner;           ///< the team
-  std::uint32_t age;           ///< of the team: later ones have larger numbers
-  const void* boards;          ///< the group of its members
-  const wait_word* runs;       ///< the number of the team's region that runs, or 0; null: of no region
+  const void* owner;      ///< the team
+  std::uint32_t age;      ///< of the team: later ones have larger numbers
+  const void* boards;     ///< the group of its members
+  const wait_word* runs;  ///< the number of the team's region that runs, or 0; null: of no region
   const nested_region* outer;  ///< where it was called from
 };
 
@@ -113,6 +114,7 @@ struct process_state {
 };
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #include "process_modules.hpp"

@@ -17,6 +17,7 @@
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 #if defined(__linux__) || defined(__FreeBSD__)
@@ -48,6 +49,7 @@ inline bool is_static(const void*) { return false; }
 #endif
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_STATIC_STORAGE_HPP

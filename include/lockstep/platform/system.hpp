@@ -31,6 +31,7 @@
 #include LOCKSTEP_SYSTEM_SEAM
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 inline unsigned cpus_for_waits() { return usable_cpus(); }
@@ -39,10 +40,12 @@ inline const nested_region*& innermost_region() noexcept {
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 #else
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// The futex contract F1 to F5 of futex.hpp.
@@ -104,14 +107,17 @@ T& per_thread() noexcept {
 using thread = std::thread;
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 using platform::usable_cpus;
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_SYSTEM_HPP

@@ -19,6 +19,7 @@
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// Binds the calling thread to one CPU.
@@ -85,6 +86,7 @@ inline thread_label label_of_this_thread() noexcept {
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_THIS_THREAD_HPP

@@ -39,6 +39,7 @@
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 class thread_slots {
@@ -148,6 +149,7 @@ inline thread_slot& this_thread_slot() noexcept {
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_THREAD_SLOT_HPP

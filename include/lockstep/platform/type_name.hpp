@@ -14,6 +14,7 @@
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 struct type_name {
@@ -48,6 +49,7 @@ type_name name_of_type() {
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_TYPE_NAME_HPP

@@ -18,6 +18,7 @@
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// The numbers of the CPUs in the affinity mask of the calling thread, ascending; empty if unknown.
@@ -68,6 +69,7 @@ inline unsigned count_usable_cpus() {
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_PLATFORM_USABLE_CPUS_HPP

@@ -40,6 +40,7 @@
 #include "../wait/word_waiter.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class auto_reset_event : misuse::watched<auto_reset_event> {
  public:
@@ -124,6 +125,7 @@ class auto_reset_event : misuse::watched<auto_reset_event> {
 
 static_assert(sizeof(auto_reset_event) == 8, "a word of state, one of policy");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_AUTO_RESET_EVENT_HPP

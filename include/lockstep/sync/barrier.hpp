@@ -35,6 +35,7 @@
 #include "phase_board.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class barrier {
  public:
@@ -110,6 +111,7 @@ class barrier {
   platform::line_gap after_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_BARRIER_HPP

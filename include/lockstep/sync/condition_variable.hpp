@@ -50,6 +50,7 @@
 #include "mutex.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class condition_variable {
  public:
@@ -314,6 +315,7 @@ class condition_variable {
 
 static_assert(sizeof(condition_variable) == 8, "a word of state and a policy");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_CONDITION_VARIABLE_HPP

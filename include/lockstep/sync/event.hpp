@@ -36,6 +36,7 @@
 #include "../wait/word_waiter.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class event : misuse::watched<event> {
  public:
@@ -134,6 +135,7 @@ class event : misuse::watched<event> {
 
 static_assert(sizeof(event) == 16, "two words of state, one of policy, one of history");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_EVENT_HPP

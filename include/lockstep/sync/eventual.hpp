@@ -56,6 +56,7 @@
 #include "../wait/word_waiter.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// What eventual<T> and eventual<void> have in common; not for use by itself.
 template <class Content>
@@ -255,6 +256,7 @@ static_assert(sizeof(eventual<std::uint32_t>) <= 8 + sizeof(std::exception_ptr) 
                   sizeof(eventual<void>) == 8 + sizeof(std::exception_ptr),
               "a word of state, one of policy, and the content");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_EVENTUAL_HPP

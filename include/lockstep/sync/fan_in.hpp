@@ -19,6 +19,7 @@
 #include "phase_board.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class fan_in {
  public:
@@ -59,6 +60,7 @@ class fan_in {
   phase_board board_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_FAN_IN_HPP

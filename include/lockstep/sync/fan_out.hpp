@@ -18,6 +18,7 @@
 #include "phase_board.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class fan_out {
  public:
@@ -60,6 +61,7 @@ class fan_out {
   phase_board board_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_FAN_OUT_HPP

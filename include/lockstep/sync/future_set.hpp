@@ -44,6 +44,7 @@
 #include "eventual.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// The values of a future_set by index; it owns them.
 template <class T>
@@ -283,6 +284,7 @@ class future_set<void> : public future_set_base {
   const callback on_ready_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_FUTURE_SET_HPP

@@ -36,6 +36,7 @@
 #include "../wait/word_waiter.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class latch : misuse::watched<latch> {
  public:
@@ -114,6 +115,7 @@ class latch : misuse::watched<latch> {
 
 static_assert(sizeof(latch) == 8, "a word of state, one of policy");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_LATCH_HPP

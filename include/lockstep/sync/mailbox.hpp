@@ -55,6 +55,7 @@
 #include "../wait/wait_engine.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class mailbox {
  public:
@@ -271,6 +272,7 @@ class mailbox {
   platform::line_gap after_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_MAILBOX_HPP

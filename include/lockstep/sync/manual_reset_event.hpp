@@ -43,6 +43,7 @@
 #include "../wait/word_waiter.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class manual_reset_event : misuse::watched<manual_reset_event> {
  public:
@@ -112,6 +113,7 @@ class manual_reset_event : misuse::watched<manual_reset_event> {
 
 static_assert(sizeof(manual_reset_event) == 8, "a word of state, one of policy");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_MANUAL_RESET_EVENT_HPP

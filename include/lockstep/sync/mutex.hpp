@@ -47,6 +47,7 @@
 #include "../wait/wait_engine.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class mutex {
  public:
@@ -278,6 +279,7 @@ static_assert(sizeof(mutex) == 8, "a word of state and a policy");
 /// For programs that change a type: the timed operations are there.
 using timed_mutex = mutex;
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_MUTEX_HPP

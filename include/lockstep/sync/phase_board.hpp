@@ -47,6 +47,7 @@
 #include "../wait/word_waiter.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 struct no_payload {};
 
@@ -156,6 +157,7 @@ class basic_phase_board {
 
 using phase_board = basic_phase_board<no_payload>;
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_PHASE_BOARD_HPP

@@ -24,6 +24,7 @@
 #include "mutex.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class recursive_mutex {
  public:
@@ -93,6 +94,7 @@ class recursive_mutex {
 /// For programs that change a type: the timed operations are there.
 using recursive_timed_mutex = recursive_mutex;
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_RECURSIVE_MUTEX_HPP

@@ -20,6 +20,7 @@
 #include "phase_board.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class rendezvous {
  public:
@@ -67,6 +68,7 @@ class rendezvous {
   phase_board board_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_RENDEZVOUS_HPP

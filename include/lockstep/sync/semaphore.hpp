@@ -41,6 +41,7 @@
 #include "../wait/wait_engine.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 template <std::ptrdiff_t LeastMax = 0x3FFFFFFF>
 class counting_semaphore {
@@ -197,6 +198,7 @@ using binary_semaphore = counting_semaphore<1>;
 
 static_assert(sizeof(semaphore) == 8, "a word of state and a policy");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_SEMAPHORE_HPP

@@ -41,6 +41,7 @@
 #include "../wait/wait_engine.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class shared_mutex {
  public:
@@ -228,6 +229,7 @@ static_assert(sizeof(shared_mutex) == 8, "a word of state and a policy");
 /// For programs that change a type: the timed operations are there.
 using shared_timed_mutex = shared_mutex;
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_SHARED_MUTEX_HPP

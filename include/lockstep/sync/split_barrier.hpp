@@ -46,6 +46,7 @@
 #include "../wait/word_waiter.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// The completion function that does nothing.
 struct no_completion {
@@ -194,6 +195,7 @@ class split_barrier {
   platform::line_gap after_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_SPLIT_BARRIER_HPP

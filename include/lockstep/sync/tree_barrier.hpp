@@ -36,6 +36,7 @@
 #include "phase_board.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// Where the nodes of a combining tree lie in an array: the leaves first, level by level, the root last.
 /// A pure function of the number of participants and the fan-in, which is at least 2.
@@ -186,6 +187,7 @@ class tree_barrier {
   arrival_tree tree_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SYNC_TREE_BARRIER_HPP

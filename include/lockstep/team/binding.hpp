@@ -15,6 +15,7 @@
 #include <vector>
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class binding {
  public:
@@ -52,6 +53,7 @@ class binding {
   std::vector<unsigned> list_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_BINDING_HPP

@@ -14,6 +14,7 @@
 #include <utility>
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// Whether f(arguments...) compiles; Function and Arguments with their const and reference.
 template <class Function, class... Arguments>
@@ -91,6 +92,7 @@ struct may_be_copied<Function, true> {
                                 is_closure<Function>::value;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_CALLABLE_HPP

@@ -32,6 +32,7 @@
 #include "../wait/wait_engine.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class caller_queue {
  public:
@@ -147,6 +148,7 @@ class caller_turn {
   caller_queue& of_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_CALLER_QUEUE_HPP

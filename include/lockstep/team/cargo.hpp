@@ -19,6 +19,7 @@
 #include "group.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 template <class T>
 constexpr bool fits_cell() noexcept {
@@ -118,6 +119,7 @@ struct cargo<T, false> {
   }
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_CARGO_HPP

@@ -20,6 +20,7 @@
 #include "schedule.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// Two nested ranges, the outer one first.
 struct index_range_2 {
@@ -134,6 +135,7 @@ void for_each_in(const index_range_3& ranges, std::size_t first, std::size_t las
   }
 }
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_COLLAPSE_HPP

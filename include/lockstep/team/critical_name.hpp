@@ -29,6 +29,7 @@
 #include "../sync/mutex.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace critical_name {
 
 /// In the list of the process; never destroyed. The text is a copy: a module's own would go with it.
@@ -100,6 +101,7 @@ mutex& mutex_of() {
 }
 
 }  // namespace critical_name
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_CRITICAL_NAME_HPP

@@ -11,6 +11,7 @@
 #include "../wait/short_lock.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 struct dependant {
   virtual ~dependant() = default;
@@ -55,6 +56,7 @@ class dependants {
   dependant* first_ = nullptr;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_DEPENDANTS_HPP

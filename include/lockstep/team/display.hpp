@@ -14,6 +14,7 @@
 #include "placement.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// What a machine grants to a process.
 struct granted_cpus {
@@ -117,6 +118,7 @@ inline void display_first_team(const resolved_team& made) {
   std::fputs(text.c_str(), stderr);
 }
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_DISPLAY_HPP

@@ -29,6 +29,7 @@
 #include "binding.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace environment_text {
 
 /// `text` in quotes, fit for one line of a message: cut, and without control characters.
@@ -226,6 +227,7 @@ struct environment {
   }
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_ENVIRONMENT_HPP

@@ -29,6 +29,7 @@
 #include "team_core.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class external_team : public one_liners<external_team> {
  public:
@@ -146,6 +147,7 @@ class external_team : public one_liners<external_team> {
   platform::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_EXTERNAL_TEAM_HPP

@@ -44,6 +44,7 @@
 #include "job.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// What a region's members have to know before they start.
 struct region_head {
@@ -221,6 +222,7 @@ class fork_board {
   platform::line_gap after_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_FORK_BOARD_HPP

@@ -14,6 +14,7 @@
 #include <cstddef>
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class fork_tree {
  public:
@@ -108,6 +109,7 @@ class fork_tree {
   std::size_t width_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_FORK_TREE_HPP

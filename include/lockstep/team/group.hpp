@@ -32,6 +32,7 @@
 #include "reduction_tree.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// What keeps the values alive that cells point to.
 struct keeper {
@@ -154,6 +155,7 @@ class group {
   platform::wait_word kept_{0};
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_GROUP_HPP

@@ -21,6 +21,7 @@
 #include "callable.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// The integers, without bool and characters. std::int8_t and std::uint8_t are integers.
 template <class T>
@@ -199,6 +200,7 @@ store_at<Index, Store> store_by_offset(const index_span<Index>& span, Store& sto
   return {span, store};
 }
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_INDEX_SPAN_HPP

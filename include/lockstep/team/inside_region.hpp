@@ -30,6 +30,7 @@
 #include "nesting.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// Names a region, for as long as that runs. Small, to be copied into the thread.
 class region_token {
@@ -84,6 +85,7 @@ class inside_region {
   std::vector<nesting::region> copies_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_INSIDE_REGION_HPP

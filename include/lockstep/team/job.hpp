@@ -16,6 +16,7 @@
 #include "callable.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class member;
 
@@ -73,6 +74,7 @@ class job {
   alignas(void*) unsigned char closure_[closure_size];
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_JOB_HPP

@@ -36,6 +36,7 @@
 #include "../wait/word_waiter.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class joinable_thread {
  public:
@@ -175,6 +176,7 @@ class joinable_thread {
 
 inline void swap(joinable_thread& a, joinable_thread& b) noexcept { a.swap(b); }
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_JOINABLE_THREAD_HPP

@@ -37,6 +37,7 @@
 #include "reducing_barrier.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class loop_board final : public sleeping_place {
  public:
@@ -159,6 +160,7 @@ class loop_board final : public sleeping_place {
   const wait_policy policy_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_LOOP_BOARD_HPP

@@ -19,6 +19,7 @@
 #include "seat.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace loops {
 
 /// Where the tickets of one construct come from.
@@ -226,6 +227,7 @@ class ordered_turn {
   bool has_passed_ = false;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_LOOPS_HPP

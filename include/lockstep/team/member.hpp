@@ -35,6 +35,7 @@
 #include "scans.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// First argument of a reduction whose last bits may differ from one team size to another.
 struct fast_t {};
@@ -247,6 +248,7 @@ class member : public member_loops {
   std::size_t published_ = 0;  ///< the last step of this member
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #include "sub_team.hpp"

@@ -19,6 +19,7 @@
 #include "weighted_schedule.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// First argument of a construct that is not to wait at its end.
 struct nowait_t {};
@@ -172,6 +173,7 @@ class member_loops {
   }
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_MEMBER_LOOPS_HPP

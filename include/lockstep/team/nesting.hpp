@@ -17,6 +17,7 @@
 #include "../platform/system.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace nesting {
 
 using region = platform::nested_region;
@@ -78,6 +79,7 @@ class inside {
 };
 
 }  // namespace nesting
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_NESTING_HPP

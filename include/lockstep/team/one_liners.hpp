@@ -15,6 +15,7 @@
 #include "member.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// The loop of a region by itself, small enough to travel with it (job.hpp): with a closure inside where
 /// that may be copied and is small, else with a reference to the function.
@@ -181,6 +182,7 @@ class one_liners {
   }
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_ONE_LINERS_HPP

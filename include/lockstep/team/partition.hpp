@@ -22,6 +22,7 @@
 #include "schedule.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// What one member did in one loop. Stamps of one clock for all members, in any unit. No iterations, or an
 /// end that is not after the start: no measurement.
@@ -239,6 +240,7 @@ class partition {
   weighted_bounds bounds_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_PARTITION_HPP

@@ -27,6 +27,7 @@
 #include "team_options.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// Who had the say.
 enum class decided_by : unsigned char { nobody, environment, program };
@@ -238,6 +239,7 @@ inline resolved_team resolve(const team_options& options) {
   return result;
 }
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_PLACEMENT_HPP

@@ -30,6 +30,7 @@
 #include "reducing_barrier.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class progress_board final : public sleeping_place {
  public:
@@ -95,6 +96,7 @@ class progress_board final : public sleeping_place {
   const wait_policy policy_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_PROGRESS_BOARD_HPP

@@ -38,6 +38,7 @@
 #include "stop_source.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// A place for a value that participants hand to each other.
 struct cell {
@@ -194,6 +195,7 @@ class reducing_barrier final : public sleeping_place {
   platform::line_gap after_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_REDUCING_BARRIER_HPP

@@ -28,6 +28,7 @@
 #include "schedule.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace reduction_tree {
 
 /// What a value of type R is given to an operation on T as: a T itself where it is one, else converted first.
@@ -177,6 +178,7 @@ T exclusive_prefix(std::size_t leaf, T init, SumOf&& sum_of, Op&& op) {
 }
 
 }  // namespace reduction_tree
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_REDUCTION_TREE_HPP

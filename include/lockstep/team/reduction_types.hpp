@@ -17,6 +17,7 @@
 #include <utility>
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace reductions {
 
 /// What f(i) gives, or f(first, last).
@@ -78,6 +79,7 @@ inline void check_copyable() noexcept {
 }
 
 }  // namespace reductions
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_REDUCTION_TYPES_HPP

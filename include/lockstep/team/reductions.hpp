@@ -23,6 +23,7 @@
 #include "reduction_types.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace reductions {
 
 /// Whether the region is not stopped: what a fold asks. Where it is, the member leaves from here.
@@ -346,6 +347,7 @@ void finish_fast(group& shared, std::size_t size, std::uint32_t phase, Op& op, o
 }
 
 }  // namespace reductions
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_REDUCTIONS_HPP

@@ -13,6 +13,7 @@
 #include "reductions.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace reductions {
 
 /// What a scan works on: f(i) are the values, store(i, value) takes the results.
@@ -85,6 +86,7 @@ T scan_leaves(const seat& at, const Scan& what, const T& init) {
 }
 
 }  // namespace reductions
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_SCANS_HPP

@@ -22,6 +22,7 @@
 #include "index_span.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 [[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_index_range() {
   platform::fail<std::invalid_argument>(
@@ -213,6 +214,7 @@ class guided_cursor {
   std::size_t ticket_ = 0;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_SCHEDULE_HPP

@@ -12,6 +12,7 @@
 #include "group.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// Thrown by the functions of member in a region that was stopped: by request_stop(), or by the exception of
 /// another member. Let it pass: run() catches it. It is no std::exception, so that `catch (const
@@ -82,6 +83,7 @@ class seat {
 inline void leave_stopped_region() noexcept {}
 #endif
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_SEAT_HPP

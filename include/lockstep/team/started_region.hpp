@@ -24,6 +24,7 @@
 #include "team_core.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class started_region {
  public:
@@ -120,6 +121,7 @@ class started_region {
   int in_flight_ = 0;  ///< exceptions, at start()
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_STARTED_REGION_HPP

@@ -30,6 +30,7 @@
 #include "../wait/short_lock.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// Something with marks on which threads sleep. In the list of a stop_source while it lives: a final class
 /// that adds itself last, and removes itself before it does anything else at its end.
@@ -106,6 +107,7 @@ class stop_source {
   sleeping_place* first_ = nullptr;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_STOP_SOURCE_HPP

@@ -27,6 +27,7 @@
 #include "nesting.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// What the members of a sub-team share; made by the one that is to have rank 0.
 struct sub_group final : dependant {
@@ -154,6 +155,7 @@ inline sub_team member::first(std::size_t k) {
   return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);
 }
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_SUB_TEAM_HPP

@@ -47,6 +47,7 @@
 #include "team_threads.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class team : public one_liners<team> {
  public:
@@ -197,6 +198,7 @@ class team : public one_liners<team> {
   platform::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_TEAM_HPP

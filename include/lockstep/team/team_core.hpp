@@ -38,6 +38,7 @@
 #include "team_door.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class team_core {
  public:
@@ -313,6 +314,7 @@ class team_core {
   platform::line_gap after_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_TEAM_CORE_HPP

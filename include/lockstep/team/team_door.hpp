@@ -25,6 +25,7 @@
 #include "placement.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class team_door {
  public:
@@ -89,6 +90,7 @@ class owned_body {
   bool is_left_ = false;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_TEAM_DOOR_HPP

@@ -17,6 +17,7 @@
 #include "binding.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class team_options {
  public:
@@ -73,6 +74,7 @@ class team_options {
   hook on_exit_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_TEAM_OPTIONS_HPP

@@ -21,6 +21,7 @@
 #include "team_core.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class team_threads {
  public:
@@ -110,6 +111,7 @@ class team_threads {
   std::unique_ptr<std::vector<platform::thread>> threads_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_TEAM_THREADS_HPP

@@ -36,6 +36,7 @@
 #include "partition.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// The schedule of one loop, kept by its user from run to run. One team at a time uses it, and every loop
 /// that does ends in a barrier or a join of all members. `loop` is a number that all members agree on and
@@ -175,6 +176,7 @@ class weighted_schedule {
   bool is_sampled_ = false;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_WEIGHTED_SCHEDULE_HPP

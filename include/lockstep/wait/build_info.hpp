@@ -14,6 +14,7 @@
 #include "../platform/system.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// The texts live for ever.
 struct build_information {
@@ -54,6 +55,7 @@ inline std::string to_string(const build_information& info) {
   return text;
 }
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_WAIT_BUILD_INFO_HPP

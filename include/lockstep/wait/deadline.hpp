@@ -12,6 +12,7 @@
 #include "../platform/system.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// How a timed wait ended.
 enum class wait_status {
@@ -60,6 +61,7 @@ class deadline {
   std::uint64_t nanoseconds_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_WAIT_DEADLINE_HPP

@@ -37,6 +37,7 @@
 #include "../platform/this_thread.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace misuse {
 
 constexpr bool diagnosed = platform::diagnoses_misuse;
@@ -253,6 +254,7 @@ template <class Object>
 class watched<Object, false> {};
 
 }  // namespace misuse
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_WAIT_MISUSE_HPP

@@ -43,6 +43,7 @@
 #include "wait_engine.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// A thread in a queue.
 class parked_thread {
@@ -314,6 +315,7 @@ class parking_lot {
   };
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_WAIT_PARKING_LOT_HPP

@@ -26,6 +26,7 @@
 #include "wait_engine.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class short_lock {
  public:
@@ -73,6 +74,7 @@ class short_lock {
   platform::wait_word word_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_WAIT_SHORT_LOCK_HPP

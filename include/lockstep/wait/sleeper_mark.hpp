@@ -47,6 +47,7 @@
 #include "wait_policy.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// Who pays for the store-load fence between notifiers and sleepers.
 enum class fence_payer { sleeper, both };
@@ -104,6 +105,7 @@ class sleeper_mark {
   platform::wait_word mark_{0};
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_WAIT_SLEEPER_MARK_HPP

@@ -47,6 +47,7 @@
 #include "wait_policy.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class wait_engine {
  public:
@@ -189,6 +190,7 @@ class wait_engine {
   }
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_WAIT_WAIT_ENGINE_HPP

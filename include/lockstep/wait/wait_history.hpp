@@ -16,6 +16,7 @@
 #include "../platform/system.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// How far a stage is to be trusted: waits that it ended speak for it, those it did not speak against.
 class stage_trust {
@@ -61,6 +62,7 @@ inline wait_history& this_thread_history_in_queues() noexcept {
 
 static_assert(sizeof(wait_history) == 4, "small objects hold a history");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_WAIT_WAIT_HISTORY_HPP

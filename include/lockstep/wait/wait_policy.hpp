@@ -19,6 +19,7 @@
 #include <cstdint>
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class wait_policy {
  public:
@@ -89,6 +90,7 @@ class wait_policy {
 
 static_assert(sizeof(wait_policy) == 4, "objects hold a policy each: keep it small");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_WAIT_WAIT_POLICY_HPP

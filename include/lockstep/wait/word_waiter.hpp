@@ -40,6 +40,7 @@
 #include "wait_policy.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// What the wait engine looks at. Done: bool(std::uint32_t word), which ignores the sleeping bit.
 template <class Done>
@@ -104,6 +105,7 @@ inline void wake_sleepers(const platform::wait_word* word, std::uint32_t old) {
   if ((old & 1u) != 0) platform::futex_wake_all(word);
 }
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_WAIT_WORD_WAITER_HPP

@@ -11,6 +11,7 @@
 #include "model/explorer/explorer.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 template <class T>
@@ -112,4 +113,5 @@ inline void thread_fence(std::memory_order by, int line = __builtin_LINE(),
 inline void signal_fence(std::memory_order) noexcept {}
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

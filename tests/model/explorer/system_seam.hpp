@@ -15,6 +15,7 @@
 #include "model/explorer/explorer.hpp"
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline,
@@ -85,4 +86,5 @@ class thread {
 };
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
