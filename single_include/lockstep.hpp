@@ -15,8 +15,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <errno.h>
 #include <exception>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -28,18 +30,28 @@
 #include <utility>
 #include <vector>
 
-// lockstep/lockstep.hpp -- everything (the layers from bottom to top)
-
 // lockstep/platform/config.hpp -- the version and what the compiler gives us (layer: platform)
 //
-// Every LOCKSTEP_ macro that is *defined* by the library is defined in this directory. None of them
-// changes the layout of a class, so units compiled with different settings may be linked together,
-// except for the two seam macros (atomic.hpp, system.hpp), which replace types and must be the same
-// in the whole program.
+// Every LOCKSTEP_ macro that is *defined* by the library is defined in this directory. None of them changes the
+// layout of a class, but some change what functions do: NDEBUG or LOCKSTEP_DIAGNOSE_MISUSE, -fno-exceptions,
+// LOCKSTEP_FORCE_PORTABLE_FUTEX, and the seams (atomic.hpp, system.hpp). So everything lives in an inline
+// namespace that names them, LOCKSTEP_ABI:
+//   - Units with different settings may be linked together; each has its own functions.
+//   - To pass an object of the library from one such unit to another by its type is an error of the linker, which
+//     shows both names: lockstep::abi_1_checked_exceptions::mutex.
+//   - An object inside a type of the user's may be passed, for the layout is the same, but not between different
+//     futexes or seams. Who owns it is diagnosed only if all units of the process are checked.
+#ifndef LOCKSTEP_PLATFORM_CONFIG_HPP
+#define LOCKSTEP_PLATFORM_CONFIG_HPP
 
 #define LOCKSTEP_VERSION_MAJOR 0
 #define LOCKSTEP_VERSION_MINOR 1
 #define LOCKSTEP_VERSION_PATCH 0
+
+#define LOCKSTEP_TEXT_OF(tokens) #tokens
+#define LOCKSTEP_DOTTED(a, b, c) LOCKSTEP_TEXT_OF(a.b.c)
+#define LOCKSTEP_VERSION \
+  LOCKSTEP_DOTTED(LOCKSTEP_VERSION_MAJOR, LOCKSTEP_VERSION_MINOR, LOCKSTEP_VERSION_PATCH)
 
 #if defined(__cpp_exceptions) || defined(__EXCEPTIONS) || defined(_CPPUNWIND)
 #define LOCKSTEP_HAS_EXCEPTIONS 1
@@ -47,9 +59,8 @@
 #define LOCKSTEP_HAS_EXCEPTIONS 0
 #endif
 
-// Slow paths are kept out of line so that the fast path stays small enough to be inlined.
 /// 1: misuse of synchronisation objects is diagnosed (wait/misuse.hpp), as it is by default in builds
-/// without NDEBUG. Must be the same in the whole program.
+/// without NDEBUG.
 #if !defined(LOCKSTEP_DIAGNOSE_MISUSE)
 #if defined(NDEBUG)
 #define LOCKSTEP_DIAGNOSE_MISUSE 0
@@ -58,6 +69,30 @@
 #endif
 #endif
 
+#if LOCKSTEP_DIAGNOSE_MISUSE
+#define LOCKSTEP_ABI_CHECKS checked
+#else
+#define LOCKSTEP_ABI_CHECKS unchecked
+#endif
+#if LOCKSTEP_HAS_EXCEPTIONS
+#define LOCKSTEP_ABI_ERRORS exceptions
+#else
+#define LOCKSTEP_ABI_ERRORS no_exceptions
+#endif
+#if defined(LOCKSTEP_ATOMIC_SEAM) || defined(LOCKSTEP_SYSTEM_SEAM)
+#define LOCKSTEP_ABI_SYSTEM _seam
+#elif defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
+#define LOCKSTEP_ABI_SYSTEM _portable
+#else
+#define LOCKSTEP_ABI_SYSTEM
+#endif
+#define LOCKSTEP_ABI_JOINED(checks, errors, system) abi_1_##checks##_##errors##system
+#define LOCKSTEP_ABI_NAME(checks, errors, system) LOCKSTEP_ABI_JOINED(checks, errors, system)
+/// The inline namespace of everything: its version, and the settings that change what functions do.
+#define LOCKSTEP_ABI \
+  LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM)
+
+// Slow paths are kept out of line so that the fast path stays small enough to be inlined.
 #if defined(__GNUC__)
 #define LOCKSTEP_NOINLINE __attribute__((noinline))
 #elif defined(_MSC_VER)
@@ -66,17 +101,790 @@
 #define LOCKSTEP_NOINLINE
 #endif
 
+/// Before a function whose answer must be looked at.
+#if (__cplusplus >= 201703L) || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
+#define LOCKSTEP_NODISCARD [[nodiscard]]
+#elif defined(__GNUC__)
+#define LOCKSTEP_NODISCARD __attribute__((warn_unused_result))
+#else
+#define LOCKSTEP_NODISCARD
+#endif
+/// The same, of a function that throws where it would answer false: only without exceptions.
+#if LOCKSTEP_HAS_EXCEPTIONS
+#define LOCKSTEP_NODISCARD_UNLESS_THROWN
+#else
+#define LOCKSTEP_NODISCARD_UNLESS_THROWN LOCKSTEP_NODISCARD
+#endif
+
+/// Between these two an int may become an unsigned argument of the user's function without a warning.
+#if defined(__GNUC__)
+#define LOCKSTEP_BEGIN_SIGN_CONVERSIONS \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wsign-conversion\"")
+#define LOCKSTEP_END_SIGN_CONVERSIONS _Pragma("GCC diagnostic pop")
+#else
+#define LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+#define LOCKSTEP_END_SIGN_CONVERSIONS
+#endif
+
+// Static data of which every module (executable or shared object) has its own.
+#if defined(__ELF__) || defined(__APPLE__)
+#define LOCKSTEP_MODULE_LOCAL __attribute__((visibility("hidden")))
+#else
+#define LOCKSTEP_MODULE_LOCAL
+#endif
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 constexpr bool diagnoses_misuse = LOCKSTEP_DIAGNOSE_MISUSE != 0;
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_CONFIG_HPP
+
+// lockstep/platform/atomic.hpp -- the seam through which all atomics go (layer: platform)
+//
+// The library uses no std::atomic and no fence but through these names. In production they *are* the
+// standard ones. A test program may define LOCKSTEP_ATOMIC_SEAM to a header of its own, in quotes,
+// which declares the same names in the same namespace; the shipped code then runs, unchanged, on
+// atomics that delay, record or reorder. Units with another seam share no objects with others (config.hpp).
+//
+// A seam supplies: template <class T> class atomic with load, store, exchange, fetch_add, fetch_sub,
+// fetch_or, fetch_and, compare_exchange_strong/weak (explicit orders only), thread_fence, signal_fence.
+#ifndef LOCKSTEP_PLATFORM_ATOMIC_HPP
+#define LOCKSTEP_PLATFORM_ATOMIC_HPP
+
+#if defined(LOCKSTEP_ATOMIC_SEAM)
+#include LOCKSTEP_ATOMIC_SEAM
+#else
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace platform {
+
+template <class T>
+using atomic = std::atomic<T>;
+
+inline void thread_fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
+inline void signal_fence(std::memory_order order) noexcept { std::atomic_signal_fence(order); }
+
+}  // namespace platform
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace platform {
+
+/// For what is found out or made once, and is no part of a protocol: no seam replaces it.
+template <class T>
+using unseamed_atomic = std::atomic<T>;
+
+using std::memory_order_acq_rel;
+using std::memory_order_acquire;
+using std::memory_order_relaxed;
+using std::memory_order_release;
+using std::memory_order_seq_cst;
+
+/// The word that threads wait on: 32 bits on every system that has a futex.
+using wait_word = atomic<std::uint32_t>;
+
+}  // namespace platform
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_ATOMIC_HPP
+
+// lockstep/platform/at_fork.hpp -- what a child process has to put right (layer: platform)
+//
+// fork() copies the memory, but only the calling thread: tables of threads must forget the others.
+//
+//   G1  Every module that uses a table registers for itself, because a registration ends with its module
+//       (dlclose). So one fork() may call the same handlers several times: a fork_section tells the first
+//       and the last.
+//   G2  A fork() in the middle of a registration leaves nothing half done that a child would wait for:
+//       the child registers again.
+//
+// Memory order (# marks the line)
+//   #  access        order    pairs  why it suffices
+//   1  done.load     acquire  2      who sees it set uses the table: the registration came before
+//   2  done.store    release  1      as 1
+//   3  holder.load   relaxed  -      only our own number says anything, and we wrote it ourselves
+//   4  holder.store  relaxed  -      as 3; written under the lock
+#ifndef LOCKSTEP_PLATFORM_AT_FORK_HPP
+#define LOCKSTEP_PLATFORM_AT_FORK_HPP
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace platform {
+
+/// From now on, around every fork(): before() and after() on the thread that calls it, child() on the
+/// child's only thread; nullptr for nothing. False if the system has no such call, or refuses.
+inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noexcept {
+#if defined(__unix__) || defined(__APPLE__)
+  return pthread_atfork(before, after, child) == 0;
+#else
+  (void)before, (void)after, (void)child;
+  return false;
+#endif
+}
+
+template <class Handlers>
+struct LOCKSTEP_MODULE_LOCAL fork_registration {
+  static unseamed_atomic<bool> done;
+};
+template <class Handlers>
+unseamed_atomic<bool> fork_registration<Handlers>::done{false};
+
+/// From the return of this call on, Handlers::before(), after() and child() are called at every fork(), as in
+/// call_at_fork(), once or more often (G1).
+template <class Handlers>
+void watch_forks() noexcept {
+  unseamed_atomic<bool>& done = fork_registration<Handlers>::done;
+  if (done.load(memory_order_acquire)) return;  // 1
+  if (call_at_fork(&Handlers::before, &Handlers::after, &Handlers::child)) {
+    done.store(true, memory_order_release);  // 2
+  }
+}
+
+/// A lock that the thread that forks holds meanwhile, for handlers that are called more than once.
+class fork_section {
+ public:
+  constexpr fork_section() noexcept : holder_(0), depth_(0) {}
+  fork_section(const fork_section&) = delete;
+  fork_section& operator=(const fork_section&) = delete;
+
+  /// For other uses of what is guarded.
+  std::mutex& lock() noexcept { return lock_; }
+
+  /// In before(): true in the first call.
+  bool enter() {
+    if (holder_.load(memory_order_relaxed) == self()) {  // 3
+      ++depth_;
+      return false;
+    }
+    lock_.lock();
+    holder_.store(self(), memory_order_relaxed);  // 4
+    depth_ = 1;
+    return true;
+  }
+  /// In after() and child(): true in the last call, which has to leave().
+  bool is_last() noexcept {
+    return holder_.load(memory_order_relaxed) == self() && --depth_ == 0;  // 3
+  }
+  void leave() {
+    holder_.store(0, memory_order_relaxed);  // 4
+    lock_.unlock();
+  }
+
+ private:
+  /// No other living thread has this; it is the same in every module, and in the child.
+  static std::uintptr_t self() noexcept { return reinterpret_cast<std::uintptr_t>(&errno); }
+
+  std::mutex lock_;
+  unseamed_atomic<std::uintptr_t> holder_;
+  unsigned depth_;  // the holder's own
+};
+
+}  // namespace platform
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_AT_FORK_HPP
+
+// lockstep/platform/cache_line.hpp -- keeping words of different writers apart (layer: platform)
+//
+// padded<T>        a T that shares its cache line with nothing else
+// aligned_array<T> a fixed number of T on the heap, each at its own alignment
+//
+// C++11 `new` does not honour alignments above that of max_align_t, hence the array of our own.
+//
+// The constant is 128 where hardware fetches lines in pairs (x86 since Nehalem) or has lines of 128
+// bytes (Apple's and some server AArch64 cores, POWER): there, 64 lets neighbours disturb each other.
+#ifndef LOCKSTEP_PLATFORM_CACHE_LINE_HPP
+#define LOCKSTEP_PLATFORM_CACHE_LINE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace platform {
+
+#if defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__) || defined(_M_ARM64) || \
+    defined(__powerpc64__)
+constexpr std::size_t cache_line_size = 128;
+#elif defined(__s390x__)
+constexpr std::size_t cache_line_size = 256;
+#else
+constexpr std::size_t cache_line_size = 64;
+#endif
+
+/// A gap as long as a cache line. Between such gaps lie the fields that other threads read, in an object
+/// that its user may place beside hot data of his own: a team on the stack of the thread that runs it
+/// took 2.8 to 3.4 t1 a region without, 1.8 with. Works at any alignment of the object, which
+/// alignas does not before C++17's `new`.
+struct line_gap {
+  unsigned char bytes[cache_line_size];
+  line_gap() noexcept {}  // not initialised: never read
+};
+
+/// A T alone on its cache line. Use in static or automatic storage, as a member, or in aligned_array.
+template <class T>
+struct alignas(cache_line_size) padded {
+  T value;
+
+  padded() : value() {}
+  /// A T made from these arguments; one at least, so that copying a padded stays a copy.
+  template <class First, class... Rest,
+            class = typename std::enable_if<
+                !std::is_same<typename std::decay<First>::type, padded>::value>::type>
+  explicit padded(First&& first, Rest&&... rest)
+      : value(std::forward<First>(first), std::forward<Rest>(rest)...) {}
+};
+
+/// A fixed number of value-initialised T on cache lines of their own: no foreign data begins or ends on
+/// them. Throws std::bad_alloc as `new` does.
+template <class T>
+class aligned_array {
+ public:
+  explicit aligned_array(std::size_t size) : elements_(size) {
+    while (elements_.count < size) {
+      ::new (static_cast<void*>(elements_.data + elements_.count)) T();
+      ++elements_.count;
+    }
+  }
+  aligned_array(const aligned_array&) = delete;
+  aligned_array& operator=(const aligned_array&) = delete;
+
+  T& operator[](std::size_t index) noexcept { return elements_.data[index]; }
+  const T& operator[](std::size_t index) const noexcept { return elements_.data[index]; }
+  std::size_t size() const noexcept { return elements_.count; }
+
+ private:
+  static constexpr std::size_t alignment = alignof(T) > cache_line_size ? alignof(T)
+                                                                        : cache_line_size;
+
+  static T* align(void* raw) noexcept {
+    const std::uintptr_t mask = alignment - 1;
+    return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
+  }
+
+  /// Enough for `size` elements and a line on each side. More than there are addresses stays more than
+  /// `new` can give.
+  static std::size_t bytes(std::size_t size) noexcept {
+    constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
+    return size > (most - 2 * alignment) / sizeof(T) ? most : size * sizeof(T) + 2 * alignment;
+  }
+
+  /// Destroys what was made and gives the memory back, also when a constructor of T throws.
+  struct elements {
+    void* raw;
+    T* data;
+    std::size_t count = 0;
+
+    explicit elements(std::size_t size) : raw(::operator new(bytes(size))), data(align(raw)) {}
+    ~elements() {
+      while (count > 0) data[--count].~T();
+      ::operator delete(raw);
+    }
+    elements(const elements&) = delete;
+    elements& operator=(const elements&) = delete;
+  };
+
+  elements elements_;
+};
+
+}  // namespace platform
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_CACHE_LINE_HPP
+
+// lockstep/platform/process_state.hpp -- what there is once in a process (layer: platform)
+//
+// A waiter may sleep in one module (executable or shared object) and be woken by another. So the tables
+// that they meet in are one for the process, whatever the visibility of symbols and the flags of dlopen():
+// process_modules.hpp finds them. All of it is words and locks that begin as zeros: no guard variables, no
+// order of initialisation, no destruction; usable before main() and after it, and in a child of fork().
+//
+//   O1  The layout is part of what modules agree on: who changes it raises LOCKSTEP_PROCESS_LAYOUT.
+//   O2  It holds no address of code nor of a module's static data, which end with their module, but in what
+//       its owner takes out again (fork_list.hpp).
+//   O3  Units whose seams or futexes differ do not share it: they could not wake each other.
+#ifndef LOCKSTEP_PLATFORM_PROCESS_STATE_HPP
+#define LOCKSTEP_PLATFORM_PROCESS_STATE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace platform {
+
+/// A region that a thread is in: team/nesting.hpp.
+struct nested_region {
+  const void* owner;      ///< the team
+  std::uint32_t age;      ///< of the team: later ones have larger numbers
+  const void* boards;     ///< the group of its members
+  const wait_word* runs;  ///< the number of the team's region that runs, or 0; null: of no region
+  const nested_region* outer;  ///< where it was called from
+};
+
+/// What a thread has in all modules alike: thread_slot.hpp.
+struct thread_slot {
+  const nested_region* innermost;
+  std::uint64_t number;
+  std::uintptr_t place;
+  thread_slot* next;
+};
+
+/// For wait/parking_lot.hpp: the ends of a list of its nodes.
+struct parking_list {
+  void* first;
+  void* last;
+};
+struct alignas(cache_line_size) parking_bucket {
+  wait_word lock;
+  parking_list waiting, on_their_way;
+
+  constexpr parking_bucket() noexcept : lock(0), waiting(), on_their_way() {}
+};
+
+/// For wait/misuse.hpp: its own kind of list.
+struct misuse_bucket {
+  std::mutex lock;
+  void* entries;
+
+  constexpr misuse_bucket() noexcept : entries(nullptr) {}
+};
+
+/// The first of a list that only grows.
+struct growing_list {
+  unseamed_atomic<void*> first;
+
+  constexpr growing_list() noexcept : first(nullptr) {}
+};
+
+/// Messages that are printed once.
+enum class message : std::uint32_t { environment = 1, unusable_cpus = 2, first_team = 4 };
+
+struct process_state {
+  static constexpr unsigned parking_bits = 8;
+  static constexpr std::size_t misuse_size = 64, slots_size = 64;
+
+  fork_section parking_forks;
+  parking_bucket parking[std::size_t{1} << parking_bits];
+
+  fork_section fork_listeners;  // and its lock guards the list
+  void* first_fork_listener;
+
+  fork_section misuse_forks;
+  misuse_bucket misuse[misuse_size];
+
+  fork_section futex_forks;
+  unseamed_atomic<void*> portable_futex;  // its table, once made
+  void* futex_held;                       // of the thread that forks
+
+  growing_list slots[slots_size];
+  unseamed_atomic<std::uint64_t> threads;     // the last number that was given
+  unseamed_atomic<std::uint32_t> thread_key;  // the key plus one; zero: not made yet
+
+  growing_list critical_names;
+  unseamed_atomic<std::uint32_t> usable_cpus, affine_cpus;  // zero: not counted yet
+  unseamed_atomic<std::uint32_t> messages;
+  unseamed_atomic<std::uint32_t> unchecked_units;
+  wait_word team_ages;
+
+  constexpr process_state() noexcept
+      : first_fork_listener(nullptr),
+        portable_futex(nullptr),
+        futex_held(nullptr),
+        threads(0),
+        thread_key(0),
+        usable_cpus(0),
+        affine_cpus(0),
+        messages(0),
+        unchecked_units(0),
+        team_ages(0) {}
+};
+
+}  // namespace platform
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+// lockstep/platform/process_modules.hpp -- how the modules of a process find its one state (layer: platform)
+//
+// The linker does not do it: a symbol that an executable does not export, that is hidden, or that lies in a
+// module loaded by dlopen(RTLD_LOCAL) is not found by others. So on Linux every module carries a note,
+// which the program headers lead to, with the place of a word of its own. When a module is loaded it looks at
+// the notes of all modules, in a walk that the dynamic linker locks, and takes over the address that it
+// finds in one of the words; if there is none, it makes the state. So:
+//
+//   P1  Modules loaded at the same time have the same state, whatever their visibility and flags.
+//   P2  The state lies on the heap and is never freed: it stays when the module that made it is unloaded.
+//
+// Elsewhere there is one state for all modules that the linker gives one symbol.
+//
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  word.load   acquire  2      the state is made before its address is seen
+//   2  word.store  release  1      as 1
+//   3  unchecked.store relaxed  -  only ever set, before the unit runs; see misuse.hpp
+//   4  messages.fetch_or  relaxed  -  hands out the right to print, nothing else
+//
+// Cost   process(): a load and a branch. Once a module, when it is loaded: about 1 us for each module there is.
+#ifndef LOCKSTEP_PLATFORM_PROCESS_MODULES_HPP
+#define LOCKSTEP_PLATFORM_PROCESS_MODULES_HPP
+
+#if defined(__linux__) && defined(__ELF__) && defined(__GNUC__) && \
+    !defined(LOCKSTEP_ATOMIC_SEAM) && !defined(LOCKSTEP_SYSTEM_SEAM)
+#define LOCKSTEP_MODULES_HAVE_NOTES 1
+#include <link.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#else
+#define LOCKSTEP_MODULES_HAVE_NOTES 0
+#endif
+
+// Of process_state; and a number for each futex, because who sleeps in one is not woken through another.
+#define LOCKSTEP_PROCESS_LAYOUT 1
+#if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
+#define LOCKSTEP_PROCESS_KIND "2"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_1_portable"
+#else
+#define LOCKSTEP_PROCESS_KIND "1"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_1_native"
+#endif
+
+#if LOCKSTEP_MODULES_HAVE_NOTES
+
+#if __SIZEOF_POINTER__ == 8
+#define LOCKSTEP_PROCESS_ADDRESS ".quad "
+#else
+#define LOCKSTEP_PROCESS_ADDRESS ".long "
+#endif
+
+// The word and the note, once a module: the group is one for all units. The note says how far it is from
+// itself to the word, which needs no help from the dynamic linker.
+__asm__(".ifndef " LOCKSTEP_PROCESS_WORD
+        "\n"
+        ".pushsection .bss." LOCKSTEP_PROCESS_WORD ",\"awG\",%nobits," LOCKSTEP_PROCESS_WORD
+        ",comdat\n"
+        ".balign 8\n"
+        ".weak " LOCKSTEP_PROCESS_WORD
+        "\n"
+        ".hidden " LOCKSTEP_PROCESS_WORD
+        "\n"
+        ".type " LOCKSTEP_PROCESS_WORD
+        ", %object\n"
+        ".size " LOCKSTEP_PROCESS_WORD ", 8\n" LOCKSTEP_PROCESS_WORD
+        ":\n"
+        ".zero 8\n"
+        ".popsection\n"
+        ".pushsection .note.lockstep,\"aG\",%note," LOCKSTEP_PROCESS_WORD
+        ",comdat\n"
+        ".balign 4\n"
+        ".long 9, 8, " LOCKSTEP_PROCESS_KIND
+        "\n"
+        ".asciz \"lockstep\"\n"
+        ".balign 4\n" LOCKSTEP_PROCESS_ADDRESS LOCKSTEP_PROCESS_WORD
+        " - .\n"
+        ".balign 8\n"
+        ".popsection\n"
+        ".endif\n");
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace platform {
+
+using process_word = unseamed_atomic<process_state*>;
+
+extern process_word process_word_of_module __asm__(LOCKSTEP_PROCESS_WORD)
+    __attribute__((visibility("hidden")));
+
+/// The walk over the modules.
+class process_modules {
+ public:
+  /// The state of the process, which this module knows from now on.
+  static process_state* find() noexcept {
+    dl_iterate_phdr(find_or_make, nullptr);
+    process_state* const found = process_word_of_module.load(memory_order_acquire);  // 1
+    if (found == nullptr) fail();
+    return found;
+  }
+
+ private:
+  // Within a walk nothing is loaded or unloaded, and no other thread walks. So the search and what is made
+  // if it finds nothing are one step.
+  static int find_or_make(dl_phdr_info*, std::size_t, void*) noexcept {
+    process_state* found = nullptr;
+    dl_iterate_phdr(look_into, &found);
+    if (found == nullptr) found = make();
+    process_word_of_module.store(found, memory_order_release);  // 2
+    return 1;
+  }
+
+  static process_state* make() noexcept {
+    constexpr std::size_t line = alignof(process_state);
+    void* const raw = std::calloc(1, sizeof(process_state) + line);
+    if (raw == nullptr) return nullptr;
+    const std::uintptr_t aligned = (reinterpret_cast<std::uintptr_t>(raw) + line - 1) / line * line;
+    return ::new (reinterpret_cast<void*>(aligned)) process_state();
+  }
+
+  [[noreturn]] static void fail() noexcept {
+    std::fputs("lockstep: no memory for the state of the process\n", stderr);
+    std::abort();
+  }
+
+  static int look_into(dl_phdr_info* module, std::size_t, void* found) noexcept {
+    process_state*& result = *static_cast<process_state**>(found);
+    for (unsigned i = 0; i < module->dlpi_phnum && result == nullptr; ++i) {
+      const ElfW(Phdr)& part = module->dlpi_phdr[i];
+      if (part.p_type != PT_NOTE) continue;
+      const char* const notes = reinterpret_cast<const char*>(module->dlpi_addr + part.p_vaddr);
+      result = read_notes(notes, part.p_memsz, part.p_align == 8 ? 8 : 4);
+    }
+    return result != nullptr ? 1 : 0;
+  }
+
+  static process_state* read_notes(const char* notes, std::size_t size,
+                                   std::size_t alignment) noexcept {
+    const auto rounded = [alignment](std::size_t n) {
+      return (n + alignment - 1) / alignment * alignment;
+    };
+    constexpr char name[] = "lockstep";
+    for (std::size_t at = 0; at + sizeof(ElfW(Nhdr)) <= size;) {
+      ElfW(Nhdr) head;
+      std::memcpy(&head, notes + at, sizeof head);
+      const std::size_t text = at + sizeof head, description = rounded(text + head.n_namesz);
+      if (head.n_type == LOCKSTEP_PROCESS_KIND[0] - '0' && head.n_namesz == sizeof name &&
+          description + sizeof(std::intptr_t) <= size &&
+          std::memcmp(notes + text, name, sizeof name) == 0) {
+        std::intptr_t distance = 0;
+        std::memcpy(&distance, notes + description, sizeof distance);
+        const auto* const word =
+            reinterpret_cast<const process_word*>(notes + description + distance);
+        if (process_state* const found = word->load(memory_order_acquire)) return found;  // 1
+      }
+      at = rounded(description + head.n_descsz);
+    }
+    return nullptr;
+  }
+};
+
+inline process_state& process() noexcept {
+  process_state* const known = process_word_of_module.load(memory_order_acquire);  // 1
+  return known != nullptr ? *known : *process_modules::find();
+}
+
+// When the module is loaded, so that no wait has to walk. A unit that diagnoses nothing says so: it may lock
+// what others unlock.
+__attribute__((constructor)) static void find_process_at_load() {
+  process_state& all = process();
+  if (!diagnoses_misuse) all.unchecked_units.store(1, memory_order_relaxed);  // 3
+}
+
+}  // namespace platform
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#else
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace platform {
+
+template <class Name>
+struct process_holder {
+  static process_state instance;
+};
+template <class Name>
+process_state process_holder<Name>::instance;
+
+inline process_state& process() noexcept { return process_holder<struct whole_process>::instance; }
+
+}  // namespace platform
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace platform {
+
+/// True for the first that asks about this message.
+inline bool is_first_to_print(message which) noexcept {
+  const std::uint32_t bit = static_cast<std::uint32_t>(which);
+  return (process().messages.fetch_or(bit, memory_order_relaxed) & bit) == 0;  // 4
+}
+
+}  // namespace platform
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_PROCESS_MODULES_HPP
+
+#endif  // LOCKSTEP_PLATFORM_PROCESS_STATE_HPP
+
+// lockstep/platform/thread_slot.hpp -- what the calling thread has in all modules alike (layer: platform)
+//
+// A thread_local of a header is one for each module. This is one for each thread: found through a key of the
+// system, then remembered in a thread_local of the module.
+//
+//   N1  Two threads that live at the same time have different slots.
+//   N2  No two threads ever have the same number, in the process, in its children, and after a thread's end.
+//       A thread that forks keeps its number and its slot.
+//
+// The system reuses the memory of threads. A slot belongs to such a place and is used again with it, so that
+// there are about as many slots as there were threads at a time. The key has no destructor, which would be
+// code of a module that may be gone; it is empty in a new thread, and so tells it from the one before it.
+//
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  first.load         acquire  2      a slot is whole before it is in the list
+//   2  first.compare_exch release  1      as 1
+//   3  threads.fetch_add  relaxed  -      hands out numbers, nothing else
+//   4  key.load           relaxed  -      a key is a number that the system gave, ready to be used
+//   5  key.compare_exch   relaxed  -      as 4
+//
+// Cost   a thread_local and a branch. The first time in a thread and module: about 50 ns.
+#ifndef LOCKSTEP_PLATFORM_THREAD_SLOT_HPP
+#define LOCKSTEP_PLATFORM_THREAD_SLOT_HPP
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace platform {
+
+class thread_slots {
+ public:
+  /// Of the calling thread.
+  LOCKSTEP_NOINLINE static thread_slot* find() noexcept {
+    process_state& all = process();
+    if (thread_slot* const mine = in_key(all)) return mine;
+    thread_slot* slot = at_this_place(all);
+    if (slot == nullptr) slot = add(all);
+    if (slot != nullptr && put_in_key(all, slot)) {
+      // The thread is new, the slot perhaps not: whoever had it is gone.
+      slot->innermost = nullptr;
+      slot->number = next_number(all);
+    }
+    return slot != nullptr ? slot : of_module(all);
+  }
+
+ private:
+  static std::uintptr_t place() noexcept { return reinterpret_cast<std::uintptr_t>(&errno); }
+
+  static std::uint64_t next_number(process_state& all) noexcept {
+    return all.threads.fetch_add(1, memory_order_relaxed) + 1;  // 3
+  }
+
+  static growing_list& list_of(process_state& all, std::uintptr_t place) noexcept {
+    const std::uint64_t product = std::uint64_t{place} * 0x9E3779B97F4A7C15u;
+    return all.slots[static_cast<std::size_t>(product >> 32) % process_state::slots_size];
+  }
+
+  static thread_slot* at_this_place(process_state& all) noexcept {
+    if (!reuses) return nullptr;
+    void* const first = list_of(all, place()).first.load(memory_order_acquire);  // 1
+    thread_slot* slot = static_cast<thread_slot*>(first);
+    while (slot != nullptr && slot->place != place()) slot = slot->next;
+    return slot;
+  }
+
+  static thread_slot* add(process_state& all) noexcept {
+    void* const raw = std::malloc(sizeof(thread_slot));
+    if (raw == nullptr) return nullptr;
+    unseamed_atomic<void*>& first = list_of(all, place()).first;
+    void* next = first.load(memory_order_acquire);  // 1
+    thread_slot* const slot = ::new (raw)
+        thread_slot{nullptr, next_number(all), place(), static_cast<thread_slot*>(next)};
+    while (!first.compare_exchange_weak(next, slot, memory_order_release,  // 2
+                                        memory_order_acquire)) {           // 1
+      slot->next = static_cast<thread_slot*>(next);
+    }
+    return slot;
+  }
+
+  /// Without memory: not shared with other modules, but right within this one.
+  static thread_slot* of_module(process_state& all) noexcept {
+    static thread_local thread_slot spare = {nullptr, 0, 0, nullptr};
+    if (spare.number == 0) spare.number = next_number(all);
+    return &spare;
+  }
+
+  // ThreadSanitizer does not know that a thread's memory is used again only after its end.
+#if defined(__SANITIZE_THREAD__)
+  static constexpr bool reuses = false;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  static constexpr bool reuses = false;
+#else
+  static constexpr bool reuses = true;
+#endif
+#else
+  static constexpr bool reuses = true;
+#endif
+
+#if defined(__unix__) || defined(__APPLE__)
+  /// 0 if the system has no more.
+  static std::uint32_t key_of(process_state& all) noexcept {
+    static_assert(sizeof(pthread_key_t) <= sizeof(std::uint32_t), "a key fits");
+    std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
+    pthread_key_t made = 0;
+    if (known != 0 || pthread_key_create(&made, nullptr) != 0) return known;
+    const std::uint32_t mine = static_cast<std::uint32_t>(made) + 1;
+    if (all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
+                                               memory_order_relaxed)) {            // 4
+      return mine;
+    }
+    pthread_key_delete(made);
+    return known;
+  }
+  static thread_slot* in_key(process_state& all) noexcept {
+    const std::uint32_t key = key_of(all);
+    if (key == 0) return nullptr;
+    return static_cast<thread_slot*>(pthread_getspecific(static_cast<pthread_key_t>(key - 1)));
+  }
+  static bool put_in_key(process_state& all, thread_slot* slot) noexcept {
+    const std::uint32_t key = key_of(all);
+    return key != 0 && pthread_setspecific(static_cast<pthread_key_t>(key - 1), slot) == 0;
+  }
+#else
+  static thread_slot* in_key(process_state&) noexcept { return nullptr; }
+  static bool put_in_key(process_state&, thread_slot*) noexcept { return false; }
+#endif
+};
+
+inline thread_slot& this_thread_slot() noexcept {
+  static thread_local thread_slot* known = nullptr;
+  if (known == nullptr) known = thread_slots::find();
+  return *known;
+}
+
+}  // namespace platform
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_THREAD_SLOT_HPP
 
 // lockstep/platform/this_thread.hpp -- placing, naming and telling the calling thread (layer: platform)
 //
 // Placing and naming are wishes: where the system has no such call, or refuses, they return false and nothing changes.
+#ifndef LOCKSTEP_PLATFORM_THIS_THREAD_HPP
+#define LOCKSTEP_PLATFORM_THIS_THREAD_HPP
 
 #if defined(__linux__)
 #include <pthread.h>
@@ -86,6 +894,7 @@ constexpr bool diagnoses_misuse = LOCKSTEP_DIAGNOSE_MISUSE != 0;
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// Binds the calling thread to one CPU.
@@ -119,19 +928,21 @@ inline bool name_this_thread(const char* name) noexcept {
 #endif
 }
 
-/// A number of the calling thread that no other living thread has: the system's, where it has one. The
-/// rest of the library asks number_of_this_thread() of system.hpp.
-inline std::uint64_t system_thread_number() noexcept {
+/// A number of the calling thread that no other thread of the process or of its children ever has. Not the
+/// system's, which a child of fork() in a namespace of its own may meet again. The rest of the library asks
+/// number_of_this_thread() of system.hpp.
+inline std::uint64_t system_thread_number() noexcept { return this_thread_slot().number; }
+
+/// What debuggers and `top -H` call the calling thread: for messages.
+inline std::uint64_t shown_thread_number() noexcept {
 #if defined(__linux__)
-  static thread_local const std::uint64_t number = static_cast<std::uint64_t>(syscall(SYS_gettid));
-  return number;
+  return static_cast<std::uint64_t>(syscall(SYS_gettid));
 #else
-  static thread_local const char here = 0;
-  return reinterpret_cast<std::uintptr_t>(&here);
+  return system_thread_number();
 #endif
 }
 
-/// What a message calls a thread: "thread 4711 'lockstep 3'".
+/// What a message calls a thread: "thread 4711 'lockstep 3'". The number is not the one in the text.
 struct thread_label {
   std::uint64_t number;
   char text[48];
@@ -145,18 +956,15 @@ inline thread_label label_of_this_thread() noexcept {
   pthread_getname_np(pthread_self(), name, sizeof name);
 #endif
   std::snprintf(label.text, sizeof label.text, "thread %llu '%s'",
-                static_cast<unsigned long long>(label.number), name);
+                static_cast<unsigned long long>(shown_thread_number()), name);
   return label;
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-// lockstep/platform/usable_cpus.hpp -- how many CPUs this process may really use (layer: platform)
-//
-// The CPUs of the affinity mask, cut by the control group's quota (rounded down, at least one): a
-// container with a quota of 2 CPUs on a machine of 64 has 2. More runnable threads than that are
-// *crowded*: spinning then takes time from the very thread one waits for.
+#endif  // LOCKSTEP_PLATFORM_THIS_THREAD_HPP
 
 // lockstep/platform/cgroup.hpp -- how many CPUs' worth of time a container grants (layer: platform)
 //
@@ -166,8 +974,11 @@ inline thread_label label_of_this_thread() noexcept {
 //
 // The text functions are pure; `root` is a directory put before every path, for tests.
 // Source [CGROUP-V1], [CGROUP-V2]
+#ifndef LOCKSTEP_PLATFORM_CGROUP_HPP
+#define LOCKSTEP_PLATFORM_CGROUP_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 namespace cgroup {
 
@@ -326,13 +1137,25 @@ inline double quota(const std::string& root = std::string()) {
 
 }  // namespace cgroup
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_CGROUP_HPP
+
+// lockstep/platform/usable_cpus.hpp -- how many CPUs this process may really use (layer: platform)
+//
+// The CPUs of the affinity mask, cut by the control group's quota (rounded down, at least one): a
+// container with a quota of 2 CPUs on a machine of 64 has 2. More runnable threads than that are
+// *crowded*: spinning then takes time from the very thread one waits for.
+#ifndef LOCKSTEP_PLATFORM_USABLE_CPUS_HPP
+#define LOCKSTEP_PLATFORM_USABLE_CPUS_HPP
 
 #if defined(__linux__)
 #include <sched.h>
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// The numbers of the CPUs in the affinity mask of the calling thread, ascending; empty if unknown.
@@ -355,6 +1178,22 @@ inline std::vector<unsigned> affinity() {
   return cpus;
 }
 
+/// How many CPUs the affinity mask of the calling thread has; 2 if unknown: a guess that may be wrong. Fails
+/// never, allocates nothing, reads no file.
+inline unsigned count_affine_cpus() noexcept {
+  unsigned count = 0;
+#if defined(__linux__)
+  // The kernel refuses a mask smaller than its own: this is enough for 65536 CPUs.
+  unsigned char mask[8192] = {};
+  if (sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask)) == 0) {
+    for (unsigned bits : mask) {
+      for (; bits != 0; bits &= bits - 1) ++count;
+    }
+  }
+#endif
+  return count > 0 ? count : 2;
+}
+
 /// Looks afresh; about 100 us.
 inline unsigned count_usable_cpus() {
   unsigned count = static_cast<unsigned>(affinity().size());
@@ -367,119 +1206,10 @@ inline unsigned count_usable_cpus() {
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-// lockstep/sync/auto_reset_event.hpp -- lets one of many waiters through per notification (layer: sync)
-//
-// A notification is pending or it is not: notify() makes it pending, one wait() takes it and returns. A
-// notify() that finds one pending adds nothing. Any number of notifiers and waiters, in no order. What
-// happens before a notify(), merged or not, happens before the return of the wait that takes it.
-// For one notifier and one waiter use event, which counts and is faster; to count with many waiters,
-// semaphore; to let all go, manual_reset_event.
-//
-// Invariants, s = announced sleepers in word_
-//   A1  A pending notification is taken by exactly one wait: the compare-exchange that clears its bit.
-//   A2  s >= number of threads asleep: a waiter counts itself in before it sleeps, and out in the same
-//       change in which it takes, or when it gives up.
-//   A3  Nobody falls asleep while a notification is pending: sleepers expect a word without the bit.
-//   A4  The notifier that makes it pending with s > 0 wakes one. That is enough: whoever is asleep then
-//       fell asleep before (A3), the one woken looks again, also if its time is up, and takes the
-//       notification unless somebody else has. Then the next one wakes again.
-//   A5  notify() touches nothing after its change of the word but the address, in a futex wake: the last
-//       waiter may destroy the event as soon as its wait has returned.
-//
-//   word_     bits 1..31 announced sleepers   bit 0 notified
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access            order    pairs  why it suffices
-//   1  word.fetch_or     release  3      the taker sees what came before notify(); all changes are
-//                                        read-modify-writes, so it sees merged notifiers, too
-//   2  word.load         relaxed  -      a hint: 3 decides
-//   3  word.compare_exch acquire  1      the other half of 1; no need to release, the taker tells nothing
-//   4  word.fetch_add    relaxed  -      the count and the bit are one word: the order of changes suffices
-//   5  word.fetch_sub    relaxed  -      as 4
-//
-// Cost   notify: one RMW, and one wake of one thread if somebody sleeps. wait: one RMW when notified,
-//        two when it has slept. 8 bytes: 4 of state, 4 of policy.
-
-// lockstep/wait/word_waiter.hpp -- many threads wait until one word is as they want it (layer: wait)
-//
-// For objects whose whole state is one word with a bit for "somebody sleeps", so that a waiter may
-// destroy the object as soon as its wait has returned. A waiter brings a predicate on the word; it
-// returns after it has seen a word that satisfies it, or at its deadline.
-// Where the structure guarantees the lifetime, a mark beside the state is cheaper: sleeper_mark.hpp.
-//
-//   S1  A waiter sleeps only on a word that has the sleeping bit and does not satisfy its predicate.
-//   S2  Whoever changes the word so that a sleeper's predicate may become true looks for the bit in the
-//       old value, and wakes all if it was set. It may clear the bit in the same change, for it wakes
-//       everyone who has slept on it. It touches nothing after the change but the address.
-//   S3  The bit may be set with no sleeper (after a timeout: a wake for nobody); it is never clear with
-//       one, but for those whom the thread that cleared it is about to wake.
-//
-// So no wake-up is lost: a waiter that announced itself before the change is woken by it, or finds the
-// word changed when it falls asleep (F3 of futex.hpp); one that comes later sees the new word.
-//
-// Memory order (# marks the line)
-//   #  access            order    pairs     why it suffices
-//   1  word.load         acquire  changer's what came before a change with release order is seen
-//   2  word.compare_exch relaxed  -         the bit and the state are one word: the order of changes
-//                                           suffices; as a read-modify-write it keeps the release
-//                                           sequence of the changes before it
-//   3  word.load         relaxed  -         whether to sleep; the engine looks again by 1
-//
-// Cost   ready at once: one load. To sleep: one RMW for the first sleeper, one system call for each.
-// Source [DREPPER] for the bit in the word.
-
-// lockstep/platform/system.hpp -- the seam for what the system does for us (layer: platform)
-//
-// Sleeping, waking, yielding, the clock, the process-wide fence, the number of CPUs, threads and what
-// each has for itself: the rest of the library asks the system for these only through the names below. A
-// test program may define LOCKSTEP_SYSTEM_SEAM to a header of its own, in quotes, which declares the
-// same names in the same namespace; with the atomic seam it puts the shipped code under a controlled
-// scheduler (tests/model). The macro must be the same in the whole program.
-
-// lockstep/platform/atomic.hpp -- the seam through which all atomics go (layer: platform)
-//
-// The library uses no std::atomic and no fence but through these names. In production they *are* the
-// standard ones. A test program may define LOCKSTEP_ATOMIC_SEAM to a header of its own, in quotes,
-// which declares the same names in the same namespace; the shipped code then runs, unchanged, on
-// atomics that delay, record or reorder. The macro must be the same in the whole program.
-//
-// A seam supplies: template <class T> class atomic with load, store, exchange, fetch_add, fetch_sub,
-// fetch_or, fetch_and, compare_exchange_strong/weak (explicit orders only), thread_fence, signal_fence.
-
-#if defined(LOCKSTEP_ATOMIC_SEAM)
-#include LOCKSTEP_ATOMIC_SEAM
-#else
-
-namespace lockstep {
-namespace platform {
-
-template <class T>
-using atomic = std::atomic<T>;
-
-inline void thread_fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
-inline void signal_fence(std::memory_order order) noexcept { std::atomic_signal_fence(order); }
-
-}  // namespace platform
-}  // namespace lockstep
-
-#endif
-
-namespace lockstep {
-namespace platform {
-
-using std::memory_order_acq_rel;
-using std::memory_order_acquire;
-using std::memory_order_relaxed;
-using std::memory_order_release;
-using std::memory_order_seq_cst;
-
-/// The word that threads wait on: 32 bits on every system that has a futex.
-using wait_word = atomic<std::uint32_t>;
-
-}  // namespace platform
-}  // namespace lockstep
+#endif  // LOCKSTEP_PLATFORM_USABLE_CPUS_HPP
 
 // lockstep/platform/clock.hpp -- the two clocks (layer: platform)
 //
@@ -491,12 +1221,19 @@ using wait_word = atomic<std::uint32_t>;
 // Ticks of different CPUs are comparable where the counter is invariant and synchronised, which holds
 // for x86 processors of the last 15 years and by definition for AArch64. Elsewhere the tick clock *is*
 // the monotonic clock.
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  measured       relaxed  -      a number that stands for itself; the first one stays
+#ifndef LOCKSTEP_PLATFORM_CLOCK_HPP
+#define LOCKSTEP_PLATFORM_CLOCK_HPP
 
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
 #include <intrin.h>
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// The point of the monotonic clock that never comes.
@@ -526,8 +1263,15 @@ class tick_clock {
 
   /// Ticks per second. The first call may take 2 ms.
   static double rate() {
-    static const double measured = measure_rate();
-    return measured;
+    // Not a guarded static: a child of fork() would wait for a thread that measures no more.
+    static unseamed_atomic<double> measured{0};
+    double known = measured.load(memory_order_relaxed);  // 1
+    if (known > 0) return known;
+    const double rate = measure_rate();
+    return measured.compare_exchange_strong(known, rate, memory_order_relaxed,  // 1
+                                            memory_order_relaxed)               // 1
+               ? rate
+               : known;
   }
 
   /// A difference of two stamps in nanoseconds.
@@ -572,19 +1316,25 @@ class tick_clock {
 };
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_CLOCK_HPP
 
 // lockstep/platform/cpu_relax.hpp -- the polite pause of a polling loop (layer: platform)
 //
 // Lets a hyper-thread sibling run and keeps the memory pipeline from guessing ahead. It costs 4 to 140
 // cycles depending on the processor (26 ns on the EPYC the project is measured on), so never use a
 // count of pauses as a measure of time.
+#ifndef LOCKSTEP_PLATFORM_CPU_RELAX_HPP
+#define LOCKSTEP_PLATFORM_CPU_RELAX_HPP
 
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86) || defined(_M_ARM64))
 #include <intrin.h>
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 inline void cpu_relax() noexcept {
@@ -607,32 +1357,10 @@ inline void cpu_relax() noexcept {
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-// lockstep/platform/at_fork.hpp -- what a child process has to put right (layer: platform)
-//
-// fork() copies the memory, but only the calling thread: tables of threads must forget the others.
-
-#if defined(__unix__) || defined(__APPLE__)
-#include <pthread.h>
-#endif
-
-namespace lockstep {
-namespace platform {
-
-/// From now on, around every fork(): before() and after() on the thread that calls it, child() on the
-/// child's only thread; nullptr for nothing. False if the system has no such call, or refuses.
-inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noexcept {
-#if defined(__unix__) || defined(__APPLE__)
-  return pthread_atfork(before, after, child) == 0;
-#else
-  (void)before, (void)after, (void)child;
-  return false;
-#endif
-}
-
-}  // namespace platform
-}  // namespace lockstep
+#endif  // LOCKSTEP_PLATFORM_CPU_RELAX_HPP
 
 // lockstep/platform/futex.hpp -- sleeping until a word changes: the contract (layer: platform)
 //
@@ -648,6 +1376,8 @@ inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noe
 //
 // One file per system. LOCKSTEP_FORCE_PORTABLE_FUTEX=1 chooses the portable one (mutex and condition
 // variable) where a native one exists; it must be the same in the whole program.
+#ifndef LOCKSTEP_PLATFORM_FUTEX_HPP
+#define LOCKSTEP_PLATFORM_FUTEX_HPP
 
 #if defined(__linux__) && !(defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX)
 
@@ -661,6 +1391,8 @@ inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noe
 //
 // Cost   wait that must sleep: one call and a context switch. Wake: one call, about 0.23 us with nobody
 //        there, 7 us with a sleeper on a halted virtual CPU (measured on 2 CPUs of an EPYC, 6.18).
+#ifndef LOCKSTEP_PLATFORM_FUTEX_LINUX_HPP
+#define LOCKSTEP_PLATFORM_FUTEX_LINUX_HPP
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -672,6 +1404,7 @@ inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noe
 #include <cstdint>
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 struct linux_futex {
@@ -725,12 +1458,17 @@ struct linux_futex {
 };
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_PLATFORM_FUTEX_LINUX_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 using native_futex = linux_futex;
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 #else
 
@@ -740,8 +1478,8 @@ using native_futex = linux_futex;
 // of the word's address. A wake wakes the whole bucket, so that a neighbour of the same bucket may
 // return spuriously, which F1 allows.
 //
-// The table is made at first use and never destroyed: objects in static storage may wait and notify
-// before main and while the program exits.
+// The table is one for the process, made at first use and never destroyed: objects in static storage may wait
+// and notify before main and while the program exits.
 //
 //   P1  The waiter compares and enters the condition variable under the bucket's mutex, the waker
 //       takes the same mutex before it notifies: that is F3.
@@ -750,8 +1488,12 @@ using native_futex = linux_futex;
 // Memory order (# marks the line)
 //   #  access      order    pairs  why it suffices
 //   1  word.load   relaxed  -      F5 promises no order; the mutex of P1 makes the last change visible
+//   2  table.load  acquire  3      the table is made before its address is seen
+//   3  table.comp  release  2      as 2; two threads may make one, and one of them is used
 //
 // Cost   wait: lock, condition variable wait. Wake: lock, and a system call when the bucket has waiters.
+#ifndef LOCKSTEP_PLATFORM_FUTEX_PORTABLE_HPP
+#define LOCKSTEP_PLATFORM_FUTEX_PORTABLE_HPP
 
 #include <chrono>
 #include <condition_variable>
@@ -761,6 +1503,7 @@ using native_futex = linux_futex;
 #include <new>
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 struct portable_futex {
@@ -800,25 +1543,49 @@ struct portable_futex {
   static constexpr std::size_t size_ = std::size_t{1} << bits_;
 
   static bucket* table() {
-    static bucket* const buckets = make();
-    return buckets;
+    watch_forks<around_fork>();
+    void* const known = process().portable_futex.load(memory_order_acquire);  // 2
+    return known != nullptr ? static_cast<bucket*>(known) : make();
   }
   static bucket* make() {
-    call_at_fork(lock_all, unlock_all, renew_all);
-    return new bucket[size_];
+    bucket* const made = new bucket[size_];
+    void* known = nullptr;
+    if (process().portable_futex.compare_exchange_strong(known, made, memory_order_acq_rel,  // 2, 3
+                                                         memory_order_acquire)) {            // 2
+      return made;
+    }
+    delete[] made;
+    return static_cast<bucket*>(known);
   }
 
-  // Around a fork(): no bucket is half changed in the child.
-  static void lock_all() {
-    for (std::size_t i = 0; i < size_; ++i) table()[i].mutex.lock();
-  }
-  static void unlock_all() {
-    for (std::size_t i = 0; i < size_; ++i) table()[i].mutex.unlock();
-  }
-  static void renew_all() {
-    // Not destroyed: a condition variable waits for its waiters, which are not there.
-    for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(&table()[i])) bucket;
-  }
+  // No bucket is half changed in the child. A table that is made meanwhile is not held.
+  struct around_fork {
+    static void before() {
+      process_state& all = process();
+      if (!all.futex_forks.enter()) return;
+      all.futex_held = all.portable_futex.load(memory_order_acquire);  // 2
+      bucket* const held = static_cast<bucket*>(all.futex_held);
+      for (std::size_t i = 0; held != nullptr && i < size_; ++i) held[i].mutex.lock();
+    }
+    static void after() {
+      process_state& all = process();
+      if (!all.futex_forks.is_last()) return;
+      bucket* const held = static_cast<bucket*>(all.futex_held);
+      for (std::size_t i = 0; held != nullptr && i < size_; ++i) held[i].mutex.unlock();
+      all.futex_forks.leave();
+    }
+    static void child() {
+      process_state& all = process();
+      if (!all.futex_forks.is_last()) return;
+      void* const made = all.portable_futex.load(memory_order_acquire);  // 2
+      bucket* const renewed = static_cast<bucket*>(made);
+      // Not destroyed: a condition variable waits for its waiters, which are not there.
+      for (std::size_t i = 0; renewed != nullptr && i < size_; ++i) {
+        ::new (static_cast<void*>(&renewed[i])) bucket;
+      }
+      all.futex_forks.leave();
+    }
+  };
 
   static bucket& bucket_of(const wait_word* word) {
     // Fibonacci hashing: the high bits of the product depend on all bits of the address.
@@ -836,14 +1603,21 @@ struct portable_futex {
 };
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_PLATFORM_FUTEX_PORTABLE_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 using native_futex = portable_futex;
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 #endif
+
+#endif  // LOCKSTEP_PLATFORM_FUTEX_HPP
 
 // lockstep/platform/process_fence.hpp -- a full fence of which one side pays all (layer: platform)
 //
@@ -877,6 +1651,8 @@ using native_futex = portable_futex;
 // Cost   light: one load of a read-mostly line. heavy: 0.35 us alone, 7 to 10 us when another thread of
 //        the process runs (2 virtual CPUs, 6.18).
 // Source [DICE01], [SYS-MEMBARRIER]
+#ifndef LOCKSTEP_PLATFORM_PROCESS_FENCE_HPP
+#define LOCKSTEP_PLATFORM_PROCESS_FENCE_HPP
 
 #if defined(__linux__)
 #include <errno.h>
@@ -885,6 +1661,7 @@ using native_futex = portable_futex;
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 class process_fence {
@@ -947,13 +1724,45 @@ class process_fence {
 };
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_PROCESS_FENCE_HPP
+
+// lockstep/platform/system.hpp -- the seam for what the system does for us (layer: platform)
+//
+// Sleeping, waking, yielding, the clock, the process-wide fence, the number of CPUs, threads and what
+// each has for itself: the rest of the library asks the system for these only through the names below. A
+// test program may define LOCKSTEP_SYSTEM_SEAM to a header of its own, in quotes, which declares the
+// same names in the same namespace; with the atomic seam it puts the shipped code under a controlled
+// scheduler (tests/model). Units with another seam do not share objects with others (config.hpp).
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  count.load     relaxed  -      a number that stands for itself
+//   2  count changes  relaxed  -      as 1
+#ifndef LOCKSTEP_PLATFORM_SYSTEM_HPP
+#define LOCKSTEP_PLATFORM_SYSTEM_HPP
 
 #if defined(LOCKSTEP_SYSTEM_SEAM)
 #include LOCKSTEP_SYSTEM_SEAM
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace platform {
+
+inline unsigned cpus_for_waits() { return usable_cpus(); }
+inline const nested_region*& innermost_region() noexcept {
+  return per_thread<const nested_region*, struct name_of_innermost>();
+}
+
+}  // namespace platform
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
 #else
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// The futex contract F1 to F5 of futex.hpp.
@@ -976,15 +1785,35 @@ inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanosecond
 inline void fence_light() noexcept { process_fence::light(); }
 inline bool fence_heavy() noexcept { return process_fence::heavy(); }
 
-/// count_usable_cpus() as it was when the process first asked.
+/// count_usable_cpus() as it was when the process first asked. Asks the system at that time: waits do not,
+/// they take cpus_for_waits().
 inline unsigned usable_cpus() {
-  static const unsigned count = count_usable_cpus();
+  unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
+  std::uint32_t known = counted.load(memory_order_relaxed);  // 1
+  if (known != 0) return known;
+  const std::uint32_t count = count_usable_cpus();
+  const bool is_first = counted.compare_exchange_strong(known, count, memory_order_relaxed,  // 2
+                                                        memory_order_relaxed);               // 1
+  return is_first ? count : known;
+}
+
+/// The same if it is known, else the CPUs of the affinity mask.
+inline unsigned cpus_for_waits() noexcept {
+  const std::uint32_t usable = process().usable_cpus.load(memory_order_relaxed);  // 1
+  if (usable != 0) return usable;
+  const std::uint32_t affine = process().affine_cpus.load(memory_order_relaxed);  // 1
+  if (affine != 0) return affine;
+  const std::uint32_t count = count_affine_cpus();
+  process().affine_cpus.store(count, memory_order_relaxed);  // 2
   return count;
 }
 
 inline std::uint64_t number_of_this_thread() noexcept { return system_thread_number(); }
 
-/// The T of that name that belongs to the calling thread; all zero bits at first.
+/// The region that the calling thread is in, for all modules; null at first.
+inline const nested_region*& innermost_region() noexcept { return this_thread_slot().innermost; }
+
+/// The T of that name that belongs to the calling thread, in this module; all zero bits at first.
 template <class T, class Name>
 T& per_thread() noexcept {
   static thread_local T value = T();
@@ -995,22 +1824,30 @@ T& per_thread() noexcept {
 using thread = std::thread;
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 using platform::usable_cpus;
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_SYSTEM_HPP
 
 // lockstep/wait/deadline.hpp -- when to stop waiting, and how a wait ended (layer: wait)
 //
 // Deadlines are points on the monotonic clock: setting the wall clock moves none of them. Times that
 // overflow mean "never", negative times mean "now".
+#ifndef LOCKSTEP_WAIT_DEADLINE_HPP
+#define LOCKSTEP_WAIT_DEADLINE_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// How a timed wait ended.
 enum class wait_status {
@@ -1059,7 +1896,60 @@ class deadline {
   std::uint64_t nanoseconds_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_WAIT_DEADLINE_HPP
+
+// lockstep/platform/static_storage.hpp -- is an object part of a program or library file? (layer: platform)
+//
+// Objects of static storage are: they are destroyed when the program ends, but their memory stays. What lies
+// on the heap, on a stack or in a thread's own storage is not. Systems that do not tell say no.
+// Cost   a walk over all loaded files, a microsecond or more: for messages.
+#ifndef LOCKSTEP_PLATFORM_STATIC_STORAGE_HPP
+#define LOCKSTEP_PLATFORM_STATIC_STORAGE_HPP
+
+#if defined(__linux__) || defined(__FreeBSD__)
+#include <link.h>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace platform {
+
+#if defined(__linux__) || defined(__FreeBSD__)
+
+struct loaded_files {
+  std::uintptr_t address;
+
+  /// Not 0 if the address is in one of the file's parts in memory: then no other file is looked at.
+  static int holds(dl_phdr_info* file, std::size_t, void* search) {
+    const std::uintptr_t address = static_cast<const loaded_files*>(search)->address;
+    for (int i = 0; i < file->dlpi_phnum; ++i) {
+      const auto& part = file->dlpi_phdr[i];
+      if (part.p_type != PT_LOAD) continue;
+      if (address - (file->dlpi_addr + part.p_vaddr) < part.p_memsz) return 1;
+    }
+    return 0;
+  }
+};
+
+LOCKSTEP_NOINLINE inline bool is_static(const void* object) {
+  loaded_files search = {reinterpret_cast<std::uintptr_t>(object)};
+  return dl_iterate_phdr(loaded_files::holds, &search) != 0;
+}
+
+#else
+
+inline bool is_static(const void*) { return false; }
+
+#endif
+
+}  // namespace platform
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_STATIC_STORAGE_HPP
 
 // lockstep/wait/misuse.hpp -- tells who did what wrong, in debug builds (layer: wait)
 //
@@ -1067,13 +1957,24 @@ class deadline {
 // who waits on them in a table beside them, so that their layout is the same in every build. Misuse ends
 // the program with a message that names the object's kind and address and both threads. Elsewhere every
 // function here is empty.
+// Objects of static storage are destroyed without a word: a detached thread may wait on one, or hold it, when
+// the program ends.
 //
 // The table is behind locks, which order more than the objects themselves promise: look for missing
 // order (ThreadSanitizer) with the diagnosis switched off.
 //
+// If any unit of the process is compiled without, nothing is diagnosed: it may have locked what is unlocked here.
+//
+// Memory order (# marks the line)
+//   #  access          order    pairs  why it suffices
+//   1  unchecked.load  relaxed  -      set before the unit that it stands for runs
+//
 // Cost   with diagnosis: a lock and a search, about 100 ns a call. Without: nothing.
+#ifndef LOCKSTEP_WAIT_MISUSE_HPP
+#define LOCKSTEP_WAIT_MISUSE_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace misuse {
 
 constexpr bool diagnosed = platform::diagnoses_misuse;
@@ -1092,20 +1993,23 @@ class registry {
 
   static void add(const void* object, role as) {
     bucket& home = bucket_of(object);
-    const std::lock_guard<std::mutex> lock(home.mutex);
-    home.entries.push_back(entry{object, as, platform::label_of_this_thread()});
+    const std::lock_guard<std::mutex> lock(home.lock);
+    if (home.entries == nullptr) home.entries = new list;
+    entries_of(home).push_back(entry{object, as, platform::label_of_this_thread()});
   }
 
   /// Takes one entry of that thread out; false if there is none.
   static bool remove(const void* object, role as,
                      std::uint64_t thread = platform::number_of_this_thread()) {
     bucket& home = bucket_of(object);
-    const std::lock_guard<std::mutex> lock(home.mutex);
-    for (std::size_t i = 0; i < home.entries.size(); ++i) {
-      const entry& each = home.entries[i];
+    const std::lock_guard<std::mutex> lock(home.lock);
+    if (home.entries == nullptr) return false;
+    list& entries = entries_of(home);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const entry& each = entries[i];
       if (each.object != object || each.as != as || each.who.number != thread) continue;
-      home.entries[i] = home.entries.back();
-      home.entries.pop_back();
+      entries[i] = entries.back();
+      entries.pop_back();
       return true;
     }
     return false;
@@ -1114,8 +2018,9 @@ class registry {
   /// Any thread in that role; its number is 0 if there is none.
   static platform::thread_label find(const void* object, role as) {
     bucket& home = bucket_of(object);
-    const std::lock_guard<std::mutex> lock(home.mutex);
-    for (const entry& each : home.entries) {
+    const std::lock_guard<std::mutex> lock(home.lock);
+    if (home.entries == nullptr) return platform::thread_label();
+    for (const entry& each : entries_of(home)) {
       if (each.object == object && each.as == as) return each.who;
     }
     return platform::thread_label();
@@ -1127,44 +2032,45 @@ class registry {
     role as;
     platform::thread_label who;
   };
-  struct bucket {
-    std::mutex mutex;
-    std::vector<entry> entries;
-  };
+  using list = std::vector<entry>;
+  using bucket = platform::misuse_bucket;
 
-  static constexpr std::size_t count = 64;
+  static list& entries_of(bucket& home) noexcept { return *static_cast<list*>(home.entries); }
 
-  // Never destroyed: static objects may be used until the very end.
-  static bucket* table() {
-    static bucket* const buckets = make();
-    return buckets;
-  }
-  static bucket* make() {
-    platform::call_at_fork(lock_all, unlock_all, forget_others);
-    return new bucket[count];
-  }
+  // One table for the process, never destroyed: static objects may be used until the very end.
   static bucket& bucket_of(const void* object) {
-    return table()[reinterpret_cast<std::uintptr_t>(object) / 8 % count];
+    platform::watch_forks<around_fork>();
+    const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
+    return platform::process().misuse[place % platform::process_state::misuse_size];
   }
 
-  // Around a fork(): the table is whole in the child, and tells of the thread that is left only.
-  static void lock_all() {
-    for (std::size_t i = 0; i < count; ++i) table()[i].mutex.lock();
-  }
-  static void unlock_all() {
-    for (std::size_t i = 0; i < count; ++i) table()[i].mutex.unlock();
-  }
-  static void forget_others() {
-    for (std::size_t i = 0; i < count; ++i) {
-      std::vector<entry>& entries = table()[i].entries;
+  /// The table is whole in the child, and tells of the thread that is left only.
+  struct around_fork {
+    static void before() {
+      if (!platform::process().misuse_forks.enter()) return;
+      for (bucket& each : platform::process().misuse) each.lock.lock();
+    }
+    static void after() {
+      if (!platform::process().misuse_forks.is_last()) return;
+      for (bucket& each : platform::process().misuse) each.lock.unlock();
+      platform::process().misuse_forks.leave();
+    }
+    static void child() {
+      if (!platform::process().misuse_forks.is_last()) return;
+      for (bucket& each : platform::process().misuse) {
+        if (each.entries != nullptr) forget_others(entries_of(each));
+        each.lock.unlock();
+      }
+      platform::process().misuse_forks.leave();
+    }
+    static void forget_others(list& entries) {
       for (std::size_t at = entries.size(); at-- > 0;) {
         if (entries[at].who.number == platform::number_of_this_thread()) continue;
         entries[at] = entries.back();
         entries.pop_back();
       }
     }
-    unlock_all();
-  }
+  };
 };
 
 /// "... by thread 1 'a', but <relation> thread 2 'b'".
@@ -1177,9 +2083,16 @@ class registry {
   report(object, kind, text);
 }
 
+/// Whether the table tells the truth: units that diagnose nothing do not write to it, and may lock, unlock or
+/// wake what others complain of.
+inline bool table_is_whole() noexcept {
+  return diagnosed &&
+         platform::process().unchecked_units.load(platform::memory_order_relaxed) == 0;  // 1
+}
+
 /// Before the calling thread waits to own `object`.
 inline void locking(const void* object, const char* kind) {
-  if (!diagnosed) return;
+  if (!table_is_whole()) return;
   const platform::thread_label owner = registry::find(object, registry::role::owner);
   if (owner.number != platform::number_of_this_thread()) return;
   report_two(object, kind, "locked", "it is held already by the same", owner);
@@ -1192,7 +2105,7 @@ inline void locked(const void* object) {
 
 /// Before the calling thread unlocks `object`, once or for good.
 inline void check_owner(const void* object, const char* kind) {
-  if (!diagnosed) return;
+  if (!table_is_whole()) return;
   const platform::thread_label owner = registry::find(object, registry::role::owner);
   if (owner.number == 0) report(object, kind, "unlocked, but nobody has locked it");
   if (owner.number != platform::number_of_this_thread()) {
@@ -1211,8 +2124,14 @@ inline void unlocking(const void* object, const char* kind) {
 inline void locked_shared(const void* object) {
   if (diagnosed) registry::add(object, registry::role::reader);
 }
+/// Before the calling thread waits for `object`, as owner or reader: for whom it waits may be itself.
+inline void check_no_reader(const void* object, const char* kind) {
+  if (!table_is_whole() || !registry::remove(object, registry::role::reader)) return;
+  report_two(object, kind, "locked", "it is read already by the same",
+             platform::label_of_this_thread());
+}
 inline void unlocking_shared(const void* object, const char* kind) {
-  if (!diagnosed || registry::remove(object, registry::role::reader)) return;
+  if (!diagnosed || registry::remove(object, registry::role::reader) || !table_is_whole()) return;
   const platform::thread_label reader = registry::find(object, registry::role::reader);
   if (reader.number == 0) report(object, kind, "unlocked by a reader, but no reader holds it");
   report_two(object, kind, "unlocked", "it is held by", reader);
@@ -1240,69 +2159,57 @@ class waiting_scope {
   const void* object_;
 };
 
-/// In the destructor of `object`.
+/// In the destructor of `object`. A thread may wait on an object of static storage when the program ends, if
+/// nobody joins it: it ends with the program, and never finds the object gone.
 inline void destroying(const void* object, const char* kind) {
-  if (!diagnosed) return;
+  if (!table_is_whole()) return;
   const platform::thread_label waiter = registry::find(object, registry::role::waiter);
-  if (waiter.number != 0) report_two(object, kind, "destroyed", "there waits on it", waiter);
+  if (waiter.number == 0 || platform::is_static(object)) return;
+  report_two(object, kind, "destroyed", "there waits on it", waiter);
 }
 
 /// As destroying(), of an object that can be owned.
 inline void destroying_lock(const void* object, const char* kind) {
   destroying(object, kind);
-  if (!diagnosed) return;
+  if (!table_is_whole()) return;
   const platform::thread_label owner = registry::find(object, registry::role::owner);
-  if (owner.number != 0) report_two(object, kind, "destroyed", "it is held by", owner);
   const platform::thread_label reader = registry::find(object, registry::role::reader);
-  if (reader.number != 0) report_two(object, kind, "destroyed", "it is held by", reader);
+  if ((owner.number == 0 && reader.number == 0) || platform::is_static(object)) return;
+  report_two(object, kind, "destroyed", "it is held by", owner.number != 0 ? owner : reader);
 }
 
+/// A base for objects of one word, registered under their own address: its destructor calls destroying().
+/// Where nothing is diagnosed it is trivial, so that objects of static storage need no guard and no call
+/// at exit. It has no members in either build.
+template <class Object, bool Diagnosed = diagnosed>
+class watched {
+ protected:
+  constexpr watched() noexcept = default;
+  ~watched() { destroying(this, Object::kind); }
+};
+template <class Object>
+class watched<Object, false> {};
+
 }  // namespace misuse
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-// lockstep/wait/wait_engine.hpp -- how a thread waits until something is ready (layer: wait)
-//
-// One loop for all objects of the library: spin for a time, then yield while that helps, then sleep in
-// the kernel. What is waited for is a Waitable:
-//     bool ready() noexcept              looks, with acquire order; never blocks; may take what it finds,
-//                                        since nobody looks again once it was true
-//     void sleep(deadline until)         announces a sleeper, looks again, sleeps; may return any time
-// See sleeper_mark.hpp and sync/event.hpp for the two ways to be one, and for the notifier's side.
-//
-//   W1  wait() returns true only after ready() was true, false only after the deadline.
-//   W2  wait() sleeps only through Waitable::sleep, which looks again after it has announced itself:
-//       no wake-up can be lost between the last look and the sleep.
-//
-// Cost   ready at once: one look. Uncrowded: polls, no system call for spin_budget. Crowded: a yield is
-//        0.5 us alone, 1.4 us with a switch; a sleep and wake 2 us on one CPU, 15 to 35 us across.
-//
-// Tuning (2 virtual CPUs of an EPYC, kernel 6.18; bench/sync, bench/team)
-//   spin_budget   2 us: longer spins cost a whole budget a wait when both threads share a CPU, and end
-//                 few waits more; a 50 us spin made such a fork/join 100 us.
-//   yield_limit   64: about 32 us alone, which is what the sleep would have cost (the 2-competitive
-//                 choice); crowded, one to three yields end nearly every wait.
-//   yield_time    crowded, a wait that is not over after this time is better slept, but the time before
-//                 pays: it keeps the CPUs from halting while the notification comes round. Rings of 30 to
-//                 127 events take 4 to 6 us a hop with 80 us, 5 to 6 with 20 or 40, 4 to 12 with 200,
-//                 9 to 21 without a limit and 10 if all sleep. Where one notification lets many go,
-//                 waking them in turn costs more than their yields: barriers of 128 take 110 us with
-//                 400 us, 150 with 80. Hence event has the shorter one.
-//   long_yield    a yield that took longer than this went to a stranger's time slice (3 ms here), and
-//                 is a failure even if the wait is over after it: a sleeper woken for the notification
-//                 preempts the stranger. With 8 busy strangers an event hop takes 11 to 165 us so, and
-//                 1.9 to 4.4 ms if such yields count as successes. Our own crowd of 256 returns within
-//                 0.3 ms.
+#endif  // LOCKSTEP_WAIT_MISUSE_HPP
 
 // lockstep/wait/wait_history.hpp -- what one waiter has learnt from its last waits (layer: wait)
 //
 // Two questions, one for each stage of an adaptive wait before the last:
 //   Does spinning pay?  Not when the thread we wait for needs our CPU, and not when waits are long.
-//   Does yielding pay?  Not when a stranger takes the CPU and keeps it for its whole time slice.
+//   Does yielding pay?  Not when a stranger takes the CPU and keeps it for its whole time slice; nor, in
+//                       queues, when waits are long.
 // Each is asked anew now and then, because the machine changes.
 //
 // Plain data of the waiting thread: one thread uses a history at a time. All zero bits are "no doubt".
+#ifndef LOCKSTEP_WAIT_WAIT_HISTORY_HPP
+#define LOCKSTEP_WAIT_WAIT_HISTORY_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// How far a stage is to be trusted: waits that it ended speak for it, those it did not speak against.
 class stage_trust {
@@ -1340,9 +2247,18 @@ inline wait_history& this_thread_history() noexcept {
   return platform::per_thread<wait_history, struct name_of_history>();
 }
 
+/// The same of its waits in queues (parking_lot.hpp). A wait there that ends in a sleep speaks against
+/// yielding, while one on a word does not: in a crowd, barriers and rings need their yields all the same.
+inline wait_history& this_thread_history_in_queues() noexcept {
+  return platform::per_thread<wait_history, struct name_of_queue_history>();
+}
+
 static_assert(sizeof(wait_history) == 4, "small objects hold a history");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_WAIT_WAIT_HISTORY_HPP
 
 // lockstep/wait/wait_policy.hpp -- how a thread waits, a value of 4 bytes (layer: wait)
 //
@@ -1357,8 +2273,11 @@ static_assert(sizeof(wait_history) == 4, "small objects hold a history");
 //                      150 us, without it 60.)
 //
 // All zero bits are the default, so that zero-initialised storage is a valid policy.
+#ifndef LOCKSTEP_WAIT_WAIT_POLICY_HPP
+#define LOCKSTEP_WAIT_WAIT_POLICY_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class wait_policy {
  public:
@@ -1429,9 +2348,52 @@ class wait_policy {
 
 static_assert(sizeof(wait_policy) == 4, "objects hold a policy each: keep it small");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_WAIT_WAIT_POLICY_HPP
+
+// lockstep/wait/wait_engine.hpp -- how a thread waits until something is ready (layer: wait)
+//
+// One loop for all objects of the library: spin for a time, then yield while that helps, then sleep in
+// the kernel. What is waited for is a Waitable:
+//     bool ready() noexcept              looks, with acquire order; never blocks; may take what it finds,
+//                                        since nobody looks again once it was true
+//     void sleep(deadline until)         announces a sleeper, looks again, sleeps; may return any time
+//     unsigned pauses() noexcept         how long to pause before the next look, where that is not once:
+//                                        the pauses are part of the time that is spun
+// See sleeper_mark.hpp and sync/event.hpp for the two ways to be one, and for the notifier's side.
+//
+//   W1  wait() returns true only after ready() was true, false only after the deadline.
+//   W2  wait() sleeps only through Waitable::sleep, which looks again after it has announced itself:
+//       no wake-up can be lost between the last look and the sleep.
+//
+// Cost   ready at once: one look. Uncrowded: polls, no system call for spin_budget. Crowded: a yield is
+//        0.5 us alone, 1.4 us with a switch; a sleep and wake 2 us on one CPU, 15 to 35 us across.
+//
+// Tuning (2 virtual CPUs of an EPYC, kernel 6.18; bench/sync, bench/team)
+//   spin_budget   2 us: longer spins cost a whole budget a wait when both threads share a CPU, and end
+//                 few waits more; a 50 us spin made such a fork/join 100 us. Nor do locks want more: 64
+//                 threads that hold a mutex for 0.1 us take it in 0.21 us each with 2 us, 0.22 with 10,
+//                 0.24 with 50; 2 and 4 threads do not care (0.20 us).
+//   yield_limit   64: about 32 us alone, which is what the sleep would have cost (the 2-competitive
+//                 choice); crowded, one to three yields end nearly every wait.
+//   yield_time    crowded, a wait that is not over after this time is better slept, but the time before
+//                 pays: it keeps the CPUs from halting while the notification comes round. Rings of 30 to
+//                 127 events take 4 to 6 us a hop with 80 us, 5 to 6 with 20 or 40, 4 to 12 with 200,
+//                 9 to 21 without a limit and 10 if all sleep. Where one notification lets many go,
+//                 waking them in turn costs more than their yields: barriers of 128 take 110 us with
+//                 400 us, 150 with 80. Hence event has the shorter one.
+//   long_yield    a yield that took longer than this went to a stranger's time slice (3 ms here), and
+//                 is a failure even if the wait is over after it: a sleeper woken for the notification
+//                 preempts the stranger. With 8 busy strangers an event hop takes 11 to 165 us so, and
+//                 1.9 to 4.4 ms if such yields count as successes. Our own crowd of 256 returns within
+//                 0.3 ms.
+#ifndef LOCKSTEP_WAIT_WAIT_ENGINE_HPP
+#define LOCKSTEP_WAIT_WAIT_ENGINE_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class wait_engine {
  public:
@@ -1464,7 +2426,7 @@ class wait_engine {
   static constexpr std::uint64_t spin_budget = 2000;
   static constexpr unsigned yield_limit = 64;
   static constexpr std::uint64_t long_yield = 2000000;
-  static constexpr unsigned polls_per_look_at_clock = 16;
+  static constexpr unsigned pauses_per_look_at_clock = 16;
 
   template <class Waitable>
   LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
@@ -1483,7 +2445,7 @@ class wait_engine {
       return (!policy.is_crowded() && spin(what, budget, until)) ||
              yield(what, history.yielding, until, yield_time);
     }
-    const bool may_spin = !policy.is_crowded() && usable_cpus() > 1;
+    const bool may_spin = !policy.is_crowded() && platform::cpus_for_waits() > 1;
     if (may_spin && history.spinning.asks()) {
       if (spin(what, spin_budget, until)) {
         history.spinning.paid();
@@ -1494,11 +2456,11 @@ class wait_engine {
     return history.yielding.asks() && yield(what, history.yielding, until, yield_time);
   }
 
-  /// Polls for `budget` nanoseconds. The first polls go without a look at the clock, which costs as
-  /// much as one of them.
+  /// Polls for `budget` nanoseconds, and at most one poll longer. The first poll goes without a look at
+  /// the clock, which costs as much as one pause; but not where a poll may last.
   template <class Waitable>
   static bool spin(Waitable& what, std::uint64_t budget, deadline until) {
-    if (poll(what)) return true;
+    if (polls_first(what, 0) && poll(what)) return true;
     if (budget == platform::no_deadline && until.is_never()) {
       while (!poll(what)) continue;
       return true;
@@ -1514,11 +2476,31 @@ class wait_engine {
 
   template <class Waitable>
   static bool poll(Waitable& what) {
-    for (unsigned i = 0; i < polls_per_look_at_clock; ++i) {
-      platform::polling_pause();
+    for (unsigned paused = 0; paused < pauses_per_look_at_clock;) {
+      const unsigned pauses = pauses_before_look(what, 0);
+      for (unsigned i = 0; i < pauses; ++i) platform::polling_pause();
       if (what.ready()) return true;
+      paused += pauses;
     }
     return false;
+  }
+
+  template <class Waitable>
+  static constexpr auto polls_first(Waitable& what, int) -> decltype(what.pauses(), bool()) {
+    return false;
+  }
+  template <class Waitable>
+  static constexpr bool polls_first(Waitable&, long) {
+    return true;
+  }
+
+  template <class Waitable>
+  static auto pauses_before_look(Waitable& what, int) -> decltype(what.pauses()) {
+    return what.pauses();
+  }
+  template <class Waitable>
+  static constexpr unsigned pauses_before_look(Waitable&, long) {
+    return 1;
   }
 
   /// Gives the CPU to others while that helps.
@@ -1554,9 +2536,43 @@ class wait_engine {
   }
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_WAIT_WAIT_ENGINE_HPP
+
+// lockstep/wait/word_waiter.hpp -- many threads wait until one word is as they want it (layer: wait)
+//
+// For objects whose whole state is one word with a bit for "somebody sleeps", so that a waiter may
+// destroy the object as soon as its wait has returned. A waiter brings a predicate on the word; it
+// returns after it has seen a word that satisfies it, or at its deadline.
+// Where the structure guarantees the lifetime, a mark beside the state is cheaper: sleeper_mark.hpp.
+//
+//   S1  A waiter sleeps only on a word that has the sleeping bit and does not satisfy its predicate.
+//   S2  Whoever changes the word so that a sleeper's predicate may become true looks for the bit in the
+//       old value, and wakes all if it was set. It may clear the bit in the same change, for it wakes
+//       everyone who has slept on it. It touches nothing after the change but the address.
+//   S3  The bit may be set with no sleeper (after a timeout: a wake for nobody); it is never clear with
+//       one, but for those whom the thread that cleared it is about to wake.
+//
+// So no wake-up is lost: a waiter that announced itself before the change is woken by it, or finds the
+// word changed when it falls asleep (F3 of futex.hpp); one that comes later sees the new word.
+//
+// Memory order (# marks the line)
+//   #  access            order    pairs     why it suffices
+//   1  word.load         acquire  changer's what came before a change with release order is seen
+//   2  word.compare_exch relaxed  -         the bit and the state are one word: the order of changes
+//                                           suffices; as a read-modify-write it keeps the release
+//                                           sequence of the changes before it
+//   3  word.load         relaxed  -         whether to sleep; the engine looks again by 1
+//
+// Cost   ready at once: one load. To sleep: one RMW for the first sleeper, one system call for each.
+// Source [DREPPER] for the bit in the word.
+#ifndef LOCKSTEP_WAIT_WORD_WAITER_HPP
+#define LOCKSTEP_WAIT_WORD_WAITER_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// What the wait engine looks at. Done: bool(std::uint32_t word), which ignores the sleeping bit.
 template <class Done>
@@ -1596,6 +2612,16 @@ LOCKSTEP_NOINLINE bool wait_registered(Waitable& what, const void* object, wait_
   return wait_engine::wait(what, policy, this_thread_history(), until, yield_time);
 }
 
+/// As wait_engine::wait, but registered where misuse is diagnosed; elsewhere the same code.
+template <class Waitable>
+bool wait_watched(Waitable& what, const void* object, wait_policy policy, wait_history& history,
+                  deadline until, std::uint64_t yield_time) {
+  if (!misuse::diagnosed) return wait_engine::wait(what, policy, history, until, yield_time);
+  if (what.ready()) return true;
+  const misuse::waiting_scope waiting(object);
+  return wait_engine::wait(what, policy, history, until, yield_time);
+}
+
 /// Waits until done(word); false if `until` came first. Requires: the word is the first member of its
 /// object, under whose address the waiter is registered (misuse.hpp).
 template <class Done>
@@ -1611,15 +2637,53 @@ inline void wake_sleepers(const platform::wait_word* word, std::uint32_t old) {
   if ((old & 1u) != 0) platform::futex_wake_all(word);
 }
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-namespace lockstep {
+#endif  // LOCKSTEP_WAIT_WORD_WAITER_HPP
 
-class auto_reset_event {
+// lockstep/sync/auto_reset_event.hpp -- lets one of many waiters through per notification (layer: sync)
+//
+// A notification is pending or it is not: notify() makes it pending, one wait() takes it and returns. A
+// notify() that finds one pending adds nothing. Any number of notifiers and waiters, in no order. What
+// happens before a notify(), merged or not, happens before the return of the wait that takes it.
+// For one notifier and one waiter use event, which counts and is faster; to count with many waiters,
+// semaphore; to let all go, manual_reset_event.
+//
+// Invariants, s = announced sleepers in word_
+//   A1  A pending notification is taken by exactly one wait: the compare-exchange that clears its bit.
+//   A2  s >= number of threads asleep: a waiter counts itself in before it sleeps, and out in the same
+//       change in which it takes, or when it gives up.
+//   A3  Nobody falls asleep while a notification is pending: sleepers expect a word without the bit.
+//   A4  The notifier that makes it pending with s > 0 wakes one. That is enough: whoever is asleep then
+//       fell asleep before (A3), the one woken looks again, also if its time is up, and takes the
+//       notification unless somebody else has. Then the next one wakes again.
+//   A5  notify() touches nothing after its change of the word but the address, in a futex wake: the last
+//       waiter may destroy the event as soon as its wait has returned.
+//
+//   word_     bits 1..31 announced sleepers   bit 0 notified
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access            order    pairs  why it suffices
+//   1  word.fetch_or     release  3      the taker sees what came before notify(); all changes are
+//                                        read-modify-writes, so it sees merged notifiers, too
+//   2  word.load         relaxed  -      a hint: 3 decides
+//   3  word.compare_exch acquire  1      the other half of 1; no need to release, the taker tells nothing
+//   4  word.fetch_add    relaxed  -      the count and the bit are one word: the order of changes suffices
+//   5  word.fetch_sub    relaxed  -      as 4
+//
+// Cost   notify: one RMW, and one wake of one thread if somebody sleeps. wait: one RMW when notified,
+//        two when it has slept. 8 bytes: 4 of state, 4 of policy.
+#ifndef LOCKSTEP_SYNC_AUTO_RESET_EVENT_HPP
+#define LOCKSTEP_SYNC_AUTO_RESET_EVENT_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+class auto_reset_event : misuse::watched<auto_reset_event> {
  public:
   explicit constexpr auto_reset_event(wait_policy policy = wait_policy()) noexcept
       : word_(0), policy_(policy) {}
-  ~auto_reset_event() { misuse::destroying(&word_, "lockstep::auto_reset_event"); }
   auto_reset_event(const auto_reset_event&) = delete;
   auto_reset_event& operator=(const auto_reset_event&) = delete;
 
@@ -1657,6 +2721,8 @@ class auto_reset_event {
   wait_policy policy() const noexcept { return policy_; }
 
  private:
+  friend class misuse::watched<auto_reset_event>;
+  static constexpr const char* kind = "lockstep::auto_reset_event";
   static constexpr std::uint32_t notified_ = 1, one_ = 2;
 
   /// What the wait engine looks at. Being ready is having taken: it is true once, and the engine ends
@@ -1697,42 +2763,21 @@ class auto_reset_event {
 
 static_assert(sizeof(auto_reset_event) == 8, "a word of state, one of policy");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-// lockstep/sync/barrier.hpp -- all wait for all: reusable barrier of ranked threads (layer: sync)
-//
-// No thread returns from arrive_and_wait(rank) before all participants have called it. It is CUDA's
-// __syncthreads() between CPU threads. What happens before any arrival in a phase happens before every
-// return from that phase. arrive() and wait() are its two halves, for work in between.
-// The participants must be fixed, and each must know its rank.
-//
-// Two ways, chosen by the number of participants:
-//   flags     up to `most_flags`: everyone publishes its phase on its own line and looks at all others.
-//   counter   above: everyone counts itself in; the last publishes the phase of all.
-//
-// Invariants
-//   R1  0 <= arrived_ < participants whenever no arrival is being made.
-//   R2  While any thread is between arrive and wait of phase p, every phase is p or p + 1.
-// Lifetime: by structure; destroy only after every call has returned.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  arrived.fetch_add  acq_rel  1      the last to arrive has seen all arrivals, and publishes them
-//   2  arrived.store      relaxed  -      published by the advance after it; the next arrivals, which
-//                                         have waited for that advance, come later
-//
-// Cost   flags: one store on one's own line, participants - 1 fetches in parallel; two participants pay
-//        one line transfer each, at the same time. counter: participants RMWs on one line in turn, then
-//        participants - 1 fetches of one other line. No system call unless somebody sleeps.
-// Source flags: all-to-all dissemination [MCS91]; counter: [MCS91] sec. 3.1 with a phase for the sense.
+#endif  // LOCKSTEP_SYNC_AUTO_RESET_EVENT_HPP
 
 // lockstep/platform/error.hpp -- how the library refuses bad input (layer: platform)
 //
 // With exceptions: throws std::invalid_argument (a count) or std::out_of_range (a rank). Without
 // (-fno-exceptions): prints the same message to stderr and aborts. Every message names the class, the
 // value that was given, and the values that would have been right.
+#ifndef LOCKSTEP_PLATFORM_ERROR_HPP
+#define LOCKSTEP_PLATFORM_ERROR_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// The most participants any object takes; more is taken for a wrong argument, not for a wish.
@@ -1785,144 +2830,10 @@ inline std::size_t checked_rank(const char* object, const char* what, std::size_
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-// lockstep/sync/phase_board.hpp -- writers publish phases, readers wait for all of them (layer: sync)
-//
-// The common part of fan_out, fan_in, rendezvous and barrier; use those. Every writer has a phase
-// number on a cache line of its own, which it alone advances. Every reader remembers the phase it has
-// reached; a wait blocks until *each* writer is beyond it, so that a fast writer cannot stand in for a
-// slow one, and a writer may run ahead without losing a notification.
-//
-// What happens before an advance happens before the return of every wait that needs it.
-// Lifetime: guaranteed by structure: destroy only after every call on the board has returned.
-//
-// Invariants
-//   B1  A phase only ever grows by one, by its writer; differences are taken modulo 2^32, so that a
-//       writer may be 2^31 - 1 phases ahead of a reader, and wrap-around is harmless.
-//   B2  The phase a reader has reached and the phase a writer has published are kept once more as plain
-//       data of that thread.
-//   B3  terminated_ is set once and never cleared; a wait that finds it set returns false.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  phase.store        relaxed  -      before the board is given to other threads
-//   2  phase.store        release  3      the reader sees what came before the advance
-//   3  phase.load         acquire  2      the other half
-//   4  terminated.store   release  5      the released waiter sees what came before terminate()
-//   5  terminated.load    acquire  4      the other half
-//
-// The store 2 (or 4) and the look at the mark that follows it are the notifier's side of
-// sleeper_mark.hpp, ready() after the announcement is the sleeper's side.
-//
-// Cost   advance: one store, one load of a read-mostly line; no read-modify-write. Wait for W writers:
-//        W line fetches, in parallel where they have all arrived. A published line is never read by its
-//        writer, neither for its phase (B2) nor for a mark: a look at it waits until the store before it
-//        has claimed the line back from those who poll it. A barrier of 2 takes 1.0 t1 without such a
-//        look, 1.3 with one (measured for both, 2 virtual CPUs of an EPYC).
-//
-// A line has room to spare: a board may carry a Payload beside each phase, written before the advance
-// that announces it, so that readers get both with one fetch (team: the job).
-
-// lockstep/platform/cache_line.hpp -- keeping words of different writers apart (layer: platform)
-//
-// padded<T>        a T that shares its cache line with nothing else
-// aligned_array<T> a fixed number of T on the heap, each at its own alignment
-//
-// C++11 `new` does not honour alignments above that of max_align_t, hence the array of our own.
-//
-// The constant is 128 where hardware fetches lines in pairs (x86 since Nehalem) or has lines of 128
-// bytes (Apple's and some server AArch64 cores, POWER): there, 64 lets neighbours disturb each other.
-
-namespace lockstep {
-namespace platform {
-
-#if defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__) || defined(_M_ARM64) || \
-    defined(__powerpc64__)
-constexpr std::size_t cache_line_size = 128;
-#elif defined(__s390x__)
-constexpr std::size_t cache_line_size = 256;
-#else
-constexpr std::size_t cache_line_size = 64;
-#endif
-
-/// A gap as long as a cache line. Between such gaps lie the fields that other threads read, in an object
-/// that its user may place beside hot data of his own: a team on the stack of the thread that runs it
-/// took 2.8 to 3.4 t1 a region without, 1.8 with. Works at any alignment of the object, which
-/// alignas does not before C++17's `new`.
-struct line_gap {
-  unsigned char bytes[cache_line_size];
-  line_gap() noexcept {}  // not initialised: never read
-};
-
-/// A T alone on its cache line. Use in static or automatic storage, as a member, or in aligned_array.
-template <class T>
-struct alignas(cache_line_size) padded {
-  T value;
-
-  padded() : value() {}
-  /// A T made from these arguments; one at least, so that copying a padded stays a copy.
-  template <class First, class... Rest,
-            class = typename std::enable_if<
-                !std::is_same<typename std::decay<First>::type, padded>::value>::type>
-  explicit padded(First&& first, Rest&&... rest)
-      : value(std::forward<First>(first), std::forward<Rest>(rest)...) {}
-};
-
-/// A fixed number of value-initialised T on cache lines of their own: no foreign data begins or ends on
-/// them. Throws std::bad_alloc as `new` does.
-template <class T>
-class aligned_array {
- public:
-  explicit aligned_array(std::size_t size) : elements_(size) {
-    while (elements_.count < size) {
-      ::new (static_cast<void*>(elements_.data + elements_.count)) T();
-      ++elements_.count;
-    }
-  }
-  aligned_array(const aligned_array&) = delete;
-  aligned_array& operator=(const aligned_array&) = delete;
-
-  T& operator[](std::size_t index) noexcept { return elements_.data[index]; }
-  const T& operator[](std::size_t index) const noexcept { return elements_.data[index]; }
-  std::size_t size() const noexcept { return elements_.count; }
-
- private:
-  static constexpr std::size_t alignment = alignof(T) > cache_line_size ? alignof(T)
-                                                                        : cache_line_size;
-
-  static T* align(void* raw) noexcept {
-    const std::uintptr_t mask = alignment - 1;
-    return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
-  }
-
-  /// Enough for `size` elements and a line on each side. More than there are addresses stays more than
-  /// `new` can give.
-  static std::size_t bytes(std::size_t size) noexcept {
-    constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
-    return size > (most - 2 * alignment) / sizeof(T) ? most : size * sizeof(T) + 2 * alignment;
-  }
-
-  /// Destroys what was made and gives the memory back, also when a constructor of T throws.
-  struct elements {
-    void* raw;
-    T* data;
-    std::size_t count = 0;
-
-    explicit elements(std::size_t size) : raw(::operator new(bytes(size))), data(align(raw)) {}
-    ~elements() {
-      while (count > 0) data[--count].~T();
-      ::operator delete(raw);
-    }
-    elements(const elements&) = delete;
-    elements& operator=(const elements&) = delete;
-  };
-
-  elements elements_;
-};
-
-}  // namespace platform
-}  // namespace lockstep
+#endif  // LOCKSTEP_PLATFORM_ERROR_HPP
 
 // lockstep/wait/sleeper_mark.hpp -- "somebody sleeps", beside the state it is about (layer: wait)
 //
@@ -1961,8 +2872,11 @@ class aligned_array {
 //
 // Cost   notify with nobody asleep: one load of a line that nobody writes, no read-modify-write; no
 //        fence where the sleeper pays and the system has a process-wide one.
+#ifndef LOCKSTEP_WAIT_SLEEPER_MARK_HPP
+#define LOCKSTEP_WAIT_SLEEPER_MARK_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// Who pays for the store-load fence between notifiers and sleepers.
 enum class fence_payer { sleeper, both };
@@ -2020,9 +2934,53 @@ class sleeper_mark {
   platform::wait_word mark_{0};
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_WAIT_SLEEPER_MARK_HPP
+
+// lockstep/sync/phase_board.hpp -- writers publish phases, readers wait for all of them (layer: sync)
+//
+// The common part of fan_out, fan_in, rendezvous and barrier; use those. Every writer has a phase
+// number on a cache line of its own, which it alone advances. Every reader remembers the phase it has
+// reached; a wait blocks until *each* writer is beyond it, so that a fast writer cannot stand in for a
+// slow one, and a writer may run ahead without losing a notification.
+//
+// What happens before an advance happens before the return of every wait that needs it.
+// Lifetime: guaranteed by structure: destroy only after every call on the board has returned. Waiters are
+// registered under the board's address: so the board comes first in its object, whose destructor asks.
+//
+// Invariants
+//   B1  A phase only ever grows by one, by its writer; differences are taken modulo 2^32, so that a
+//       writer may be 2^31 - 1 phases ahead of a reader, and wrap-around is harmless.
+//   B2  The phase a reader has reached and the phase a writer has published are kept once more as plain
+//       data of that thread.
+//   B3  terminated_ is set once and never cleared; a wait that finds it set returns false.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access             order    pairs  why it suffices
+//   1  phase.store        relaxed  -      before the board is given to other threads
+//   2  phase.store        release  3      the reader sees what came before the advance
+//   3  phase.load         acquire  2      the other half
+//   4  terminated.store   release  5      the released waiter sees what came before terminate()
+//   5  terminated.load    acquire  4      the other half
+//
+// The store 2 (or 4) and the look at the mark that follows it are the notifier's side of
+// sleeper_mark.hpp, ready() after the announcement is the sleeper's side.
+//
+// Cost   advance: one store, one load of a read-mostly line; no read-modify-write. Wait for W writers:
+//        W line fetches, in parallel where they have all arrived. A published line is never read by its
+//        writer, neither for its phase (B2) nor for a mark: a look at it waits until the store before it
+//        has claimed the line back from those who poll it. A barrier of 2 takes 1.0 t1 without such a
+//        look, 1.3 with one (measured for both, 2 virtual CPUs of an EPYC).
+//
+// A line has room to spare: a board may carry a Payload beside each phase, written before the advance
+// that announces it, so that readers get both with one fetch (team: the job).
+#ifndef LOCKSTEP_SYNC_PHASE_BOARD_HPP
+#define LOCKSTEP_SYNC_PHASE_BOARD_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 struct no_payload {};
 
@@ -2062,7 +3020,8 @@ class basic_phase_board {
     for (std::size_t i = 0, writer = first; i < count; ++i, ++writer) {
       if (writer >= writers()) writer = 0;
       phase_reached condition{*this, writer, target};
-      if (!wait_engine::wait(condition, policy_, self.history, until))
+      if (!wait_watched(condition, this, policy_, self.history, until,
+                        wait_engine::shared_yield_time))
         return wait_status::timed_out;
     }
     if (terminated()) return wait_status::terminated;
@@ -2131,9 +3090,42 @@ class basic_phase_board {
 
 using phase_board = basic_phase_board<no_payload>;
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_SYNC_PHASE_BOARD_HPP
+
+// lockstep/sync/barrier.hpp -- all wait for all: reusable barrier of ranked threads (layer: sync)
+//
+// No thread returns from arrive_and_wait(rank) before all participants have called it. It is CUDA's
+// __syncthreads() between CPU threads. What happens before any arrival in a phase happens before every
+// return from that phase. arrive() and wait() are its two halves, for work in between.
+// The participants must be fixed, and each must know its rank.
+//
+// Two ways, chosen by the number of participants:
+//   flags     up to `most_flags`: everyone publishes its phase on its own line and looks at all others.
+//   counter   above: everyone counts itself in; the last publishes the phase of all.
+//
+// Invariants
+//   R1  0 <= arrived_ < participants whenever no arrival is being made.
+//   R2  While any thread is between arrive and wait of phase p, every phase is p or p + 1.
+// Lifetime: by structure; destroy only after every call has returned.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access             order    pairs  why it suffices
+//   1  arrived.fetch_add  acq_rel  1      the last to arrive has seen all arrivals, and publishes them
+//   2  arrived.store      relaxed  -      published by the advance after it; the next arrivals, which
+//                                         have waited for that advance, come later
+//
+// Cost   flags: one store on one's own line, participants - 1 fetches in parallel; two participants pay
+//        one line transfer each, at the same time. counter: participants RMWs on one line in turn, then
+//        participants - 1 fetches of one other line. No system call unless somebody sleeps.
+// Source flags: all-to-all dissemination [MCS91]; counter: [MCS91] sec. 3.1 with a phase for the sense.
+#ifndef LOCKSTEP_SYNC_BARRIER_HPP
+#define LOCKSTEP_SYNC_BARRIER_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class barrier {
  public:
@@ -2148,6 +3140,7 @@ class barrier {
                policy.when_crowded(participants > usable_cpus()), first_phase) {}
   barrier(const barrier&) = delete;
   barrier& operator=(const barrier&) = delete;
+  ~barrier() { misuse::destroying(&board_, "lockstep::barrier"); }
 
   std::size_t participants() const noexcept { return board_.readers(); }
   wait_policy policy() const noexcept { return board_.policy(); }
@@ -2203,73 +3196,15 @@ class barrier {
     return platform::checked_rank("lockstep::barrier", "participants", rank, participants());
   }
 
-  platform::line_gap before_;
-  platform::aligned_array<platform::padded<platform::wait_word>> arrived_{1};
   phase_board board_;
+  platform::aligned_array<platform::padded<platform::wait_word>> arrived_{1};
+  platform::line_gap after_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-// lockstep/sync/condition_variable.hpp -- waiting under a lock until another thread says so (layer: sync)
-//
-// std::condition_variable_any by its operations, but without spurious wake-ups: wait() returns only for a
-// notify_one() or notify_all() that came after it, or at its deadline. (The predicate may be false again
-// all the same, because another thread was faster: use the forms that take one.) Works with any
-// BasicLockable; with lockstep::mutex notified threads move to the mutex's queue and are woken one by one
-// as it becomes free; with others each wakes the next when it has got the lock. So a notify_all() of many
-// does not start a stampede in either case.
-// To wait for one thing that happens once, latch, eventual and the events need no lock and are faster.
-//
-// Invariants
-//   C1  word_ is the number of threads in the queue; it changes under the queue's lock.
-//   C2  A thread is taken out of the queue by exactly one notification, or leaves it at its deadline,
-//       under the queue's lock: a notification and a time-out never both count for it, and a notification
-//       is not lost to a thread that timed out.
-//   C3  A thread that was taken out is in its mutex's queue, or in the chain behind a notified thread,
-//       or notified. It has no deadline any more: all it waits for is the lock.
-//   C4  Waits that begin after a notification are not reached by it: they are not in the queue then.
-//   C5  It may be destroyed when all its waiters have been notified, though they have not returned.
-//
-// Requires of threads that wait at the same time: the same lock. What happens before unlocking it by one
-// thread happens before another's return from wait(), as the lock has it.
-//
-// Memory order (# marks the line)
-//   #  access          order    pairs  why it suffices
-//   1  word.load       relaxed  2      a waiter has counted itself before it gave up the lock under which
-//                                      the notifier changed the predicate
-//   2  word.fetch_add  relaxed  1      as 1; the queue's lock orders the changes
-//   3  word.fetch_sub  relaxed  1      as 2
-//
-// Cost   notify with nobody waiting: one load. wait: a queue operation and the lock's own; no system call
-//        unless it sleeps. 8 bytes.
-// Source moving waiters to the mutex's queue: [BIRRELL89], [PARKING-LOT].
-
-// lockstep/wait/parking_lot.hpp -- queues of waiting threads, beside the objects they wait on (layer: wait)
-//
-// Objects of 4 bytes have no room for a queue. A thread that has to wait puts a node of its own stack
-// into a table under the object's key, and waits until another thread takes the node out and notifies it.
-// So waiters are served in the order of their arrival, exactly those that are meant wake up, a waiter can
-// be moved from one object's queue to another's without waking, and a time-out can leave the queue.
-//
-//   Q1  A node is notified once, after it has left its queue; until then it stays where it is. After the
-//       notification the node is its thread's again and may be gone: notify() gives back what to wake,
-//       an address that is only used as such.
-//   Q2  Under the lock of a key's queue, a node in it proves that its thread has not returned, hence
-//       that the object it waits on exists. Who finds the queue empty must not touch the object: the
-//       key may belong to nothing, or to another object by now.
-//   Q3  What happens before notify() happens before the return of the node's wait().
-//
-// Memory order (# marks the line)
-//   #  access             order    pairs  why it suffices
-//   1  word.exchange      release  2      Q3
-//   2  word.load          acquire  1      Q3
-//   3  word.compare_exch  relaxed  1      the mark and the notification are one word: its change order
-//                                         suffices; the load 2 follows
-//   4  word.store         relaxed  -      no other thread knows the node at that time
-//
-// Cost   the table is 32 KiB of zeros. A queue operation is a lock (2 RMWs) and a walk past the nodes of
-//        other keys in the same bucket.
-// Source [PARKING-LOT]; the queue on the stacks of its threads is that of [MCS91], section 2.
+#endif  // LOCKSTEP_SYNC_BARRIER_HPP
 
 // lockstep/wait/short_lock.hpp -- guards a few instructions of the library's own (layer: wait)
 //
@@ -2290,8 +3225,11 @@ class barrier {
 //
 // Cost   uncontended: two read-modify-writes. Contended: see wait_engine.hpp.
 // Source [DREPPER], the second mutex.
+#ifndef LOCKSTEP_WAIT_SHORT_LOCK_HPP
+#define LOCKSTEP_WAIT_SHORT_LOCK_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class short_lock {
  public:
@@ -2299,14 +3237,17 @@ class short_lock {
   short_lock(const short_lock&) = delete;
   short_lock& operator=(const short_lock&) = delete;
 
-  void lock() {
-    attempt now{*this, held_, false};
+  void lock() { lock(word_); }
+  void unlock() { unlock(word_); }
+
+  /// The same for a word that lies elsewhere; 0 is free.
+  static void lock(platform::wait_word& word) {
+    attempt now{word, held_, false};
     wait_engine::wait(now, wait_policy(), this_thread_history());
   }
-
-  void unlock() {
-    if (word_.exchange(free_, platform::memory_order_release) == slept_on_) {  // 3
-      platform::futex_wake_one(&word_);
+  static void unlock(platform::wait_word& word) {
+    if (word.exchange(free_, platform::memory_order_release) == slept_on_) {  // 3
+      platform::futex_wake_one(&word);
     }
   }
 
@@ -2315,30 +3256,68 @@ class short_lock {
 
   /// What the wait engine looks at: takes the lock when it is free.
   struct attempt {
-    short_lock& owner;
+    platform::wait_word& word;
     std::uint32_t take_as;
     bool taken;
 
     bool ready() noexcept {
       std::uint32_t expected = free_;
-      return taken || (owner.word_.load(platform::memory_order_relaxed) == free_ &&           // 4
-                       owner.word_.compare_exchange_strong(expected, take_as,                 //
-                                                           platform::memory_order_acquire,    // 1
-                                                           platform::memory_order_relaxed));  // 5
+      return taken || (word.load(platform::memory_order_relaxed) == free_ &&           // 4
+                       word.compare_exchange_strong(expected, take_as,                 //
+                                                    platform::memory_order_acquire,    // 1
+                                                    platform::memory_order_relaxed));  // 5
     }
     void sleep(deadline until) {
       take_as = slept_on_;
-      taken = owner.word_.exchange(slept_on_, platform::memory_order_acquire) == free_;  // 2
-      if (!taken) platform::futex_wait(owner.word_, slept_on_, until.nanoseconds());
+      taken = word.exchange(slept_on_, platform::memory_order_acquire) == free_;  // 2
+      if (!taken) platform::futex_wait(word, slept_on_, until.nanoseconds());
     }
   };
 
   platform::wait_word word_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_WAIT_SHORT_LOCK_HPP
+
+// lockstep/wait/parking_lot.hpp -- queues of waiting threads, beside the objects they wait on (layer: wait)
+//
+// Objects of 4 bytes have no room for a queue. A thread that has to wait puts a node of its own stack
+// into a table under the object's key, and waits until another thread takes the node out and notifies it.
+// So waiters are served in the order of their arrival, exactly those that are meant wake up, a waiter can
+// be moved from one object's queue to another's without waking, and a time-out can leave the queue.
+//
+//   Q1  A node is notified once, after it has left its queue; until then it stays where it is. After the
+//       notification the node is its thread's again and may be gone: notify() gives back what to wake,
+//       an address that is only used as such.
+//   Q2  Under the lock of a key's queue, a node in it proves that its thread has not returned, hence
+//       that the object it waits on exists. Who finds the queue empty must not touch the object: the
+//       key may belong to nothing, or to another object by now.
+//   Q3  What happens before notify() happens before the return of the node's wait().
+//   Q4  A child of fork() finds the queues empty and the words as if nobody had ever queued. fork() is
+//       called with all queues locked; in the child each node that is in a list proves that its object
+//       exists (Q2), so the object's word is stripped of what it says of waiters. A word that tells of
+//       a thread which is in no queue any more, has that thread in the list of those on their way.
+//
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  word.exchange      release  2      Q3
+//   2  word.load          acquire  1      Q3
+//   3  word.compare_exch  relaxed  1      the mark and the notification are one word: its change order
+//                                         suffices; the load 2 follows
+//   4  word.store         relaxed  -      no other thread knows the node at that time
+//   5  word.fetch_and     relaxed  -      the only thread of the child
+//
+// Cost   the table is 32 KiB of zeros. A queue operation is a lock (2 RMWs) and a walk past the nodes of
+//        other keys in the same bucket. fork() takes and frees the 256 locks, 5 us.
+// Source [PARKING-LOT]; the queue on the stacks of its threads is that of [MCS91], section 2.
+#ifndef LOCKSTEP_WAIT_PARKING_LOT_HPP
+#define LOCKSTEP_WAIT_PARKING_LOT_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// A thread in a queue.
 class parked_thread {
@@ -2352,9 +3331,13 @@ class parked_thread {
   std::uint32_t purpose() const noexcept { return purpose_; }
 
   /// Waits for the notification; false if `until` came first.
-  bool wait(wait_policy policy, deadline until = deadline::never()) {
-    return wait_engine::wait(*this, policy, this_thread_history(), until,
-                             wait_engine::single_yield_time);
+  bool wait(wait_policy policy, deadline until = deadline::never(),
+            wait_history& history = this_thread_history_in_queues()) {
+    slept_ = false;
+    const bool notified =
+        wait_engine::wait(*this, policy, history, until, wait_engine::single_yield_time);
+    if (slept_) history.yielding.failed();
+    return notified;
   }
 
   /// The one behind it in a parked_chain.
@@ -2367,6 +3350,7 @@ class parked_thread {
     return word_.load(platform::memory_order_acquire) == notified_;  // 2
   }
   void sleep(deadline until) {
+    slept_ = true;
     std::uint32_t word = 0;
     if (!word_.compare_exchange_strong(word, sleeping_, platform::memory_order_relaxed,  // 3
                                        platform::memory_order_relaxed) &&                // 3
@@ -2392,6 +3376,7 @@ class parked_thread {
 
   platform::wait_word word_;
   std::uint32_t purpose_;
+  bool slept_ = false;
   std::uintptr_t key_ = 0;
   parked_thread* next_ = nullptr;
   parked_thread* previous_ = nullptr;
@@ -2441,8 +3426,10 @@ class wake_list {
   std::size_t count_;
 };
 
+/// The table is one for the process (process_state.hpp): waiters and wakers may be of different modules.
 class parking_lot {
-  struct bucket;
+  using bucket = platform::parking_bucket;
+  using list = platform::parking_list;
 
  public:
   /// Which queue: the object's address and one of four kinds, so that a late look at the queue of an
@@ -2453,20 +3440,29 @@ class parking_lot {
     return reinterpret_cast<std::uintptr_t>(&word) + static_cast<std::uintptr_t>(of);
   }
 
+  /// The bits of an object's word that do not tell of its waiters (Q4).
+  static constexpr std::uint32_t without_waiters(kind of) noexcept {
+    return of == kind::mutex          ? 1u
+           : of == kind::semaphore    ? ~1u
+           : of == kind::shared_mutex ? ~2u
+                                      : 0u;
+  }
+
   /// The queue of one key, locked while this lives.
   class queue {
    public:
     explicit queue(std::uintptr_t key) : bucket_(bucket_of(key)), key_(key) {
-      static const bool forgets = platform::call_at_fork(nullptr, nullptr, forget_all);
-      (void)forgets;
-      bucket_.lock.lock();
+      // A lock that is contended sleeps: the portable futex's own locks are taken after ours.
+      platform::native_futex::prepare_for_fork();
+      platform::watch_forks<around_fork>();
+      short_lock::lock(bucket_.lock);
     }
-    ~queue() { bucket_.lock.unlock(); }
+    ~queue() { short_lock::unlock(bucket_.lock); }
     queue(const queue&) = delete;
     queue& operator=(const queue&) = delete;
 
     /// The one that waits longest, or none.
-    parked_thread* front() const noexcept { return from(bucket_.first); }
+    parked_thread* front() const noexcept { return from(first_of(bucket_.waiting)); }
     /// The one behind `thread`, or none.
     parked_thread* behind(const parked_thread& thread) const noexcept { return from(thread.next_); }
     bool empty() const noexcept { return front() == nullptr; }
@@ -2479,65 +3475,124 @@ class parking_lot {
 
     void push_back(parked_thread& thread) noexcept {
       thread.key_ = key_;
-      link(bucket_.last, thread, nullptr);
+      link(bucket_.waiting, last_of(bucket_.waiting), thread, nullptr);
     }
     void push_front(parked_thread& thread) noexcept {
       thread.key_ = key_;
-      link(nullptr, thread, bucket_.first);
+      link(bucket_.waiting, nullptr, thread, first_of(bucket_.waiting));
     }
     /// Requires: it is in this queue.
-    void remove(parked_thread& thread) noexcept {
-      (thread.previous_ != nullptr ? thread.previous_->next_ : bucket_.first) = thread.next_;
-      (thread.next_ != nullptr ? thread.next_->previous_ : bucket_.last) = thread.previous_;
-      thread.next_ = thread.previous_ = nullptr;
+    void remove(parked_thread& thread) noexcept { unlink(bucket_.waiting, thread); }
+
+    /// From the queue to those on their way: let go, but the object's word still tells of it (Q4).
+    void send_out(parked_thread& thread) noexcept {
+      remove(thread);
+      link(bucket_.on_their_way, nullptr, thread, first_of(bucket_.on_their_way));
     }
+    /// True if a child of a fork() at this moment would put the object's word right (Q4); for tests.
+    bool is_known() const noexcept {
+      return !empty() || from(first_of(bucket_.on_their_way)) != nullptr;
+    }
+    /// Requires: it was sent out.
+    void arrive(parked_thread& thread) noexcept { unlink(bucket_.on_their_way, thread); }
 
    private:
     parked_thread* from(parked_thread* thread) const noexcept {
       while (thread != nullptr && thread->key_ != key_) thread = thread->next_;
       return thread;
     }
-    void link(parked_thread* before, parked_thread& thread, parked_thread* after) noexcept {
-      thread.previous_ = before;
-      thread.next_ = after;
-      (before != nullptr ? before->next_ : bucket_.first) = &thread;
-      (after != nullptr ? after->previous_ : bucket_.last) = &thread;
-    }
 
     bucket& bucket_;
     std::uintptr_t key_;
   };
 
- private:
-  struct alignas(platform::cache_line_size) bucket {
-    short_lock lock;
-    parked_thread* first = nullptr;
-    parked_thread* last = nullptr;
-
-    constexpr bucket() noexcept : lock() {}
-  };
-
-  static constexpr unsigned bits = 8;
-
-  // Constant-initialised: usable before main() and never destroyed.
-  static bucket* table() noexcept {
-    static bucket buckets[std::size_t{1} << bits];
-    return buckets;
+  /// What is done around a fork() (Q4): before it and after it in the parent, and in the child.
+  static void lock_all() {
+    for (bucket& each : platform::process().parking) short_lock::lock(each.lock);
   }
+  static void unlock_all() {
+    for (bucket& each : platform::process().parking) short_lock::unlock(each.lock);
+  }
+  static void forget_all() noexcept {
+    for (bucket& each : platform::process().parking) {
+      forget(each.waiting);
+      forget(each.on_their_way);
+      ::new (&each) bucket();
+    }
+  }
+
+ private:
+  static parked_thread* first_of(const list& of) noexcept {
+    return static_cast<parked_thread*>(of.first);
+  }
+  static parked_thread* last_of(const list& of) noexcept {
+    return static_cast<parked_thread*>(of.last);
+  }
+  static void link(list& in, parked_thread* before, parked_thread& thread,
+                   parked_thread* after) noexcept {
+    thread.previous_ = before;
+    thread.next_ = after;
+    set_next(in, before, &thread);
+    set_previous(in, after, &thread);
+  }
+  static void unlink(list& from, parked_thread& thread) noexcept {
+    set_next(from, thread.previous_, thread.next_);
+    set_previous(from, thread.next_, thread.previous_);
+    thread.next_ = thread.previous_ = nullptr;
+  }
+  /// Of nobody: of the list.
+  static void set_next(list& in, parked_thread* of, parked_thread* next) noexcept {
+    if (of != nullptr) {
+      of->next_ = next;
+    } else {
+      in.first = next;
+    }
+  }
+  static void set_previous(list& in, parked_thread* of, parked_thread* previous) noexcept {
+    if (of != nullptr) {
+      of->previous_ = previous;
+    } else {
+      in.last = previous;
+    }
+  }
+  /// The nodes lie on stacks of threads that are not there: they are read, and then forgotten.
+  static void forget(const list& of) noexcept {
+    for (const parked_thread* each = first_of(of); each != nullptr; each = each->next_) {
+      const std::uintptr_t which = each->key_ & 3u;
+      platform::wait_word& word = *reinterpret_cast<platform::wait_word*>(each->key_ - which);
+      word.fetch_and(without_waiters(static_cast<kind>(which)),
+                     platform::memory_order_relaxed);  // 5
+    }
+  }
+
   static bucket& bucket_of(std::uintptr_t key) noexcept {
     // Fibonacci hashing: the high bits of the product depend on all bits of the key.
     const std::uint64_t product = std::uint64_t{key} * 0x9E3779B97F4A7C15u;
-    return table()[static_cast<std::size_t>(product >> (64 - bits))];
+    constexpr unsigned bits = platform::process_state::parking_bits;
+    return platform::process().parking[static_cast<std::size_t>(product >> (64 - bits))];
   }
 
-  /// In a child process: those in the queues are not there, nor who held a queue's lock; the nodes lie
-  /// on stacks that new threads get.
-  static void forget_all() noexcept {
-    for (std::size_t i = 0; i < std::size_t{1} << bits; ++i) ::new (&table()[i]) bucket();
-  }
+  struct around_fork {
+    static void before() {
+      if (platform::process().parking_forks.enter()) lock_all();
+    }
+    static void after() {
+      if (!platform::process().parking_forks.is_last()) return;
+      unlock_all();
+      platform::process().parking_forks.leave();
+    }
+    static void child() {
+      if (!platform::process().parking_forks.is_last()) return;
+      forget_all();
+      platform::process().parking_forks.leave();
+    }
+  };
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_WAIT_PARKING_LOT_HPP
 
 // lockstep/sync/mutex.hpp -- mutual exclusion, fair under contention (layer: sync)
 //
@@ -2550,12 +3605,13 @@ class parking_lot {
 //   M2  Whoever queues up has seen the lock held or reserved, and sets waiting_ under the queue's lock;
 //       so an unlock that comes later finds the bit. waiting_ is set as long as the queue is not empty.
 //   M3  waking_ is set from the moment a waiter is taken out of the queue to wake until it has the lock,
-//       is back in the queue, or has given up. Only one is on its way at a time.
+//       is back in the queue, or has given up. Only one is on its way at a time. As long it is in the
+//       list of those on their way, so that a child of fork() can clear the bit (Q4 of parking_lot.hpp).
 //   M4  Bounded bypass. While somebody waits or wakes, every acquisition by anybody but the one that was
 //       woken counts; after bypass_limit the lock is reserved for that one. It is also reserved once
 //       somebody was woken and found the lock taken. So a thread that is queued behind p others is
 //       overtaken at most (p + 1) * (bypass_limit + 1) times. Before it queues it polls for a bounded
-//       time (2 us, and 80 us of yields).
+//       time: 2 us and the pause that is under way then (1.7 us), and 80 us of yields.
 //   M5  The mutex may be destroyed by the thread that has locked and unlocked it last: an unlock touches
 //       nothing after its change of the word, unless the queue has a waiter (Q2 of parking_lot.hpp).
 //
@@ -2573,8 +3629,11 @@ class parking_lot {
 // Cost   lock and unlock: one read-modify-write each. No system call unless somebody sleeps. 8 bytes.
 // Source the queue beside the word: [PARKING-LOT]; letting others in while a waiter wakes, and ending
 //        that after a while: [GO-MUTEX]; here by a count instead of a time.
+#ifndef LOCKSTEP_SYNC_MUTEX_HPP
+#define LOCKSTEP_SYNC_MUTEX_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class mutex {
  public:
@@ -2644,6 +3703,8 @@ class mutex {
   }
   std::uintptr_t key() const noexcept { return parking_lot::key(word_, parking_lot::kind::mutex); }
 
+  static_assert(parking_lot::without_waiters(parking_lot::kind::mutex) == locked_, "Q4");
+
   bool change(std::uint32_t& old, std::uint32_t wanted) noexcept {
     return word_.compare_exchange_strong(old, wanted, platform::memory_order_relaxed,  // 4
                                          platform::memory_order_relaxed);              // 3
@@ -2672,19 +3733,18 @@ class mutex {
   }
 
   /// What the wait engine looks at before a thread queues up. Looks less and less often, because each
-  /// look takes the word's line away from the holder: 64 threads that contend on 2 CPUs take 0.37 us for a
-  /// lock each with pauses of 8 to 64, 0.7 to 1.8 with 1 to 16, 0.6 to 1.6 with 16 to 128.
+  /// look takes the word's line away from the holder.
   struct attempt {
     mutex& owner;
     bool woken;
     unsigned pause = 8;
 
     attempt(mutex& of, bool was_woken) noexcept : owner(of), woken(was_woken) {}
-    bool ready() noexcept {
-      if (woken ? owner.try_take_woken() : owner.try_take()) return true;
-      for (unsigned i = 1; i < pause; ++i) platform::polling_pause();
+    bool ready() noexcept { return woken ? owner.try_take_woken() : owner.try_take(); }
+    unsigned pauses() noexcept {
+      const unsigned now = pause;
       if (pause < longest_pause) pause *= 2;
-      return false;
+      return now;
     }
     static constexpr unsigned longest_pause = 64;
   };
@@ -2714,15 +3774,24 @@ class mutex {
     while (true) {
       if (!self.wait(policy_, until) && leave(self)) return false;
       attempt now(*this, true);
-      if (wait_engine::linger(now, policy_, this_thread_history(), until)) return true;
-      if (!until.is_never() && until.is_past(platform::monotonic_nanoseconds())) return give_up();
+      if (wait_engine::linger(now, policy_, this_thread_history(), until)) return arrive(self);
+      if (!until.is_never() && until.is_past(platform::monotonic_nanoseconds())) {
+        return give_up(self);
+      }
       if (!enqueue_first(self)) return true;
     }
+  }
+
+  /// Is on its way no more.
+  bool arrive(parked_thread& self) {
+    parking_lot::queue(key()).arrive(self);
+    return true;
   }
 
   /// Back to the queue's front after a try in vain, with the lock reserved; false if it was taken instead.
   bool enqueue_first(parked_thread& self) {
     parking_lot::queue waiters(key());
+    waiters.arrive(self);
     self.renew();
     std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
     do {
@@ -2745,7 +3814,9 @@ class mutex {
   }
 
   /// The one that was woken goes without the lock, or takes it at the last moment.
-  bool give_up() {
+  bool give_up(parked_thread& self) {
+    parking_lot::queue waiters(key());
+    waiters.arrive(self);
     std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
     do {
       if (try_take_woken()) return true;
@@ -2766,7 +3837,7 @@ class mutex {
     do {
       if ((word & waking_) != 0) return;
     } while (!change(word, (word & ~waiting_) | left | waking_));
-    waiters.remove(*next);
+    waiters.send_out(*next);
     woken.notify(*next);
   }
 
@@ -2794,9 +3865,52 @@ static_assert(sizeof(mutex) == 8, "a word of state and a policy");
 /// For programs that change a type: the timed operations are there.
 using timed_mutex = mutex;
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_SYNC_MUTEX_HPP
+
+// lockstep/sync/condition_variable.hpp -- waiting under a lock until another thread says so (layer: sync)
+//
+// std::condition_variable_any by its operations, but without spurious wake-ups: wait() returns only for a
+// notify_one() or notify_all() that came after it, or at its deadline. (The predicate may be false again
+// all the same, because another thread was faster: use the forms that take one.) Works with any
+// BasicLockable; with lockstep::mutex notified threads move to the mutex's queue and are woken one by one
+// as it becomes free; with others each wakes the next when it has got the lock. So a notify_all() of many
+// does not start a stampede in either case.
+// To wait for one thing that happens once, latch, eventual and the events need no lock and are faster.
+//
+// Invariants
+//   C1  word_ is the number of threads in the queue; it changes under the queue's lock.
+//   C2  A thread is taken out of the queue by exactly one notification, or leaves it at its deadline,
+//       under the queue's lock: a notification and a time-out never both count for it, and a notification
+//       is not lost to a thread that timed out.
+//   C3  A thread that was taken out is in its mutex's queue, or in the chain behind a notified thread,
+//       or notified. It has no deadline any more: all it waits for is the lock.
+//   C4  Waits that begin after a notification are not reached by it: they are not in the queue then.
+//   C5  It may be destroyed when all its waiters have been notified, though they have not returned.
+//   C6  A chain changes under the queue's lock. If lock() throws, the chain is passed on before the
+//       exception leaves wait(); if unlock() throws, the thread leaves queue or chain before. So the
+//       others do not miss it. After an exception of lock() the thread does not hold the lock.
+//
+// Requires of threads that wait at the same time: the same lock. What happens before unlocking it by one
+// thread happens before another's return from wait(), as the lock has it.
+//
+// Memory order (# marks the line)
+//   #  access          order    pairs  why it suffices
+//   1  word.load       relaxed  2      a waiter has counted itself before it gave up the lock under which
+//                                      the notifier changed the predicate
+//   2  word.fetch_add  relaxed  1      as 1; the queue's lock orders the changes
+//   3  word.fetch_sub  relaxed  1      as 2
+//
+// Cost   notify with nobody waiting: one load. wait: a queue operation and the lock's own; no system call
+//        unless it sleeps. 8 bytes.
+// Source moving waiters to the mutex's queue: [BIRRELL89], [PARKING-LOT].
+#ifndef LOCKSTEP_SYNC_CONDITION_VARIABLE_HPP
+#define LOCKSTEP_SYNC_CONDITION_VARIABLE_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class condition_variable {
  public:
@@ -2812,6 +3926,7 @@ class condition_variable {
   void notify_all() { notify(~std::uint32_t{0}); }
 
   /// Gives `lock` up, waits for a notification, takes `lock` again. Requires: the thread holds `lock`.
+  /// A std::unique_lock that does not own throws std::system_error, operation_not_permitted.
   template <class Lock>
   void wait(Lock& lock) {
     block(lock, deadline::never());
@@ -2857,15 +3972,36 @@ class condition_variable {
   /// A waiting thread. `target` is the mutex in whose queue it goes on waiting, if it can.
   struct waiter : parked_thread {
     mutex* target;
+    waiter* before = nullptr;  // whose turn it is to notify this one: its predecessor in a chain
+    waiter* behind = nullptr;
     std::uint64_t number;  // of the thread; for the diagnosis of misuse only
 
     explicit waiter(mutex* of) noexcept
         : target(of), number(misuse::diagnosed ? platform::number_of_this_thread() : 0) {}
   };
 
+  /// Threads that were taken out of the queue at one time.
+  struct taken_out {
+    parked_chain moved;  // to their mutex
+    mutex* target = nullptr;
+    waiter* first = nullptr;  // of those with other locks
+    waiter* last = nullptr;
+
+    void append(waiter& next) noexcept {
+      if (next.target != nullptr) {
+        target = next.target;
+        return moved.append(next);
+      }
+      next.before = last;
+      (last != nullptr ? last->behind : first) = &next;
+      last = &next;
+    }
+  };
+
   std::uintptr_t key() const noexcept {
     return parking_lot::key(word_, parking_lot::kind::condition_variable);
   }
+  static_assert(parking_lot::without_waiters(parking_lot::kind::condition_variable) == 0, "Q4");
 
   static mutex* target_of(mutex& lock) noexcept { return &lock; }
   static mutex* target_of(std::unique_lock<mutex>& lock) noexcept { return lock.mutex(); }
@@ -2883,19 +4019,30 @@ class condition_variable {
   template <class Lock>
   static void adopt(Lock&) noexcept {}
 
+  template <class Mutex>
+  static bool is_owner(const std::unique_lock<Mutex>& lock) noexcept {
+    return lock.owns_lock();
+  }
+  template <class Lock>
+  static bool is_owner(const Lock&) noexcept {
+    return true;  // nobody can ask it
+  }
+
   /// One wait; false if it timed out.
   template <class Lock>
   bool block(Lock& lock, deadline until) {
+    if (!is_owner(lock)) lock.unlock();  // throws
     waiter self(target_of(lock));
     const wait_policy policy = policy_;
+    const std::uintptr_t queue = key();
     misuse::waiting(this);
     {
-      parking_lot::queue waiters(key());
+      parking_lot::queue waiters(queue);
       word_.fetch_add(1, platform::memory_order_relaxed);  // 2
       waiters.push_back(self);
     }
-    lock.unlock();
-    const bool notified = self.wait(policy, until) || !leave(self);
+    unlock(lock, self);
+    const bool notified = self.wait(policy, until, history()) || !leave(self);
     // Once notified, nothing of the condition variable is touched (C5).
     if (notified && self.target != nullptr) {
       self.target->finish(self, deadline::never());
@@ -2903,18 +4050,73 @@ class condition_variable {
       adopt(lock);
       return true;
     }
-    if (notified) self.wait(policy);
+    if (notified) self.wait(policy, deadline::never(), history());
+    const passes_on chain{queue, self, notified};
     lock.lock();
-    if (self.chained() != nullptr) wake_list().notify(*self.chained());
     return notified;
   }
 
+  /// What a thread's waits for conditions have taught it: they are long where those for locks are short.
+  static wait_history& history() noexcept {
+    return platform::per_thread<wait_history, struct name_of_condition_history>();
+  }
+
+  /// Unlocks; if that throws, the thread does not wait (C6).
+  template <class Lock>
+  void unlock(Lock& lock, waiter& self) {
+    struct withdrawal {
+      condition_variable* owner;
+      waiter& self;
+      ~withdrawal() {
+        if (owner != nullptr) owner->withdraw(self);
+      }
+    } unless_done{this, self};
+    lock.unlock();
+    unless_done.owner = nullptr;
+  }
+
+  LOCKSTEP_NOINLINE void withdraw(waiter& self) {
+    if (leave(self)) return;
+    const std::uintptr_t queue = key();
+    if (is_out_of_chain(queue, self)) return;
+    // Its notification is there or under way, and nobody waits for our lock before that.
+    self.wait(policy_);
+    const passes_on chain{queue, self, true};
+  }
+
+  /// True if it was in a chain and its predecessor had not notified it yet: it will not.
+  static bool is_out_of_chain(std::uintptr_t queue, waiter& self) {
+    const parking_lot::queue waiters(queue);
+    if (self.before == nullptr) return false;
+    self.before->behind = self.behind;
+    if (self.behind != nullptr) self.behind->before = self.before;
+    return true;
+  }
+
+  /// Notifies the next of a chain in the end, whether the lock was to be had or not.
+  struct passes_on {
+    const std::uintptr_t queue;
+    waiter& self;
+    const bool notified;
+
+    ~passes_on() {
+      if (!notified) return;
+      wake_list woken;
+      const parking_lot::queue waiters(queue);
+      if (self.behind == nullptr) return;
+      self.behind->before = nullptr;
+      woken.notify(*self.behind);
+    }
+  };
+
   /// Leaves the queue; false if the thread was notified before that.
   bool leave(waiter& self) {
-    parking_lot::queue waiters(key());
-    if (!waiters.contains(self)) return false;
-    waiters.remove(self);
-    word_.fetch_sub(1, platform::memory_order_relaxed);  // 3
+    {
+      parking_lot::queue waiters(key());
+      if (!waiters.contains(self)) return false;
+      waiters.remove(self);
+      word_.fetch_sub(1, platform::memory_order_relaxed);  // 3
+    }
     misuse::let_go(this, self.number);
     return true;
   }
@@ -2923,8 +4125,7 @@ class condition_variable {
     // Those that begin to wait while we work are not ours to notify (C4).
     const std::uint32_t there = word_.load(platform::memory_order_relaxed);  // 1
     if (there == 0) return;
-    mutex* target = nullptr;
-    parked_chain moved, others;
+    taken_out all;
     {
       parking_lot::queue waiters(key());
       const std::uint32_t wanted = there < most ? there : most;
@@ -2932,21 +4133,40 @@ class condition_variable {
       for (; taken < wanted && !waiters.empty(); ++taken) {
         waiter& next = static_cast<waiter&>(*waiters.front());
         waiters.remove(next);
-        misuse::let_go(this, next.number);
-        if (next.target != nullptr) check_same(target, next.target);
-        (next.target != nullptr ? moved : others).append(next);
+        check_same(all, next);
+        all.append(next);
       }
       if (taken > 0) word_.fetch_sub(taken, platform::memory_order_relaxed);  // 3
     }
-    if (target != nullptr) target->adopt(moved);
-    if (!others.empty()) wake_list().notify(*others.first());
+    if (misuse::diagnosed) let_go(all);
+    if (all.target != nullptr) all.target->adopt(all.moved);
+    if (all.first != nullptr) wake_list().notify(*all.first);
   }
 
-  void check_same(mutex*& target, mutex* another) const {
-    if (misuse::diagnosed && target != nullptr && target != another) {
+  /// Not under the queue's lock: at a fork() the locks of the diagnosis may be taken before it.
+  void let_go(const taken_out& all) const {
+    for (parked_thread* each = all.moved.first(); each != nullptr; each = each->chained()) {
+      misuse::let_go(this, static_cast<waiter*>(each)->number);
+    }
+    while (const std::uint64_t number = next_number(all.first)) misuse::let_go(this, number);
+  }
+  static std::uint64_t take_number(waiter& of) noexcept {
+    const std::uint64_t number = of.number;
+    of.number = 0;
+    return number;
+  }
+  /// From the front each time: those behind it may leave the chain (C6).
+  std::uint64_t next_number(waiter* first) const {
+    const parking_lot::queue waiters(key());
+    while (first != nullptr && first->number == 0) first = first->behind;
+    return first != nullptr ? take_number(*first) : 0;
+  }
+
+  void check_same(const taken_out& all, const waiter& next) const {
+    if (misuse::diagnosed && all.target != nullptr && next.target != nullptr &&
+        all.target != next.target) {
       misuse::report(this, "lockstep::condition_variable", "waited on with two mutexes at a time");
     }
-    target = another;
   }
 
   platform::wait_word word_;
@@ -2955,7 +4175,10 @@ class condition_variable {
 
 static_assert(sizeof(condition_variable) == 8, "a word of state and a policy");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_CONDITION_VARIABLE_HPP
 
 // lockstep/sync/event.hpp -- one thread notifies, one other waits, 1:1 (layer: sync)
 //
@@ -2983,10 +4206,13 @@ static_assert(sizeof(condition_variable) == 8, "a word of state and a policy");
 //
 // Cost   notify: one RMW. wait: one load when notified before, else a refetch of the line. No system
 //        call unless the waiter sleeps. 16 bytes: 8 of state, 4 of policy, 4 of history.
+#ifndef LOCKSTEP_SYNC_EVENT_HPP
+#define LOCKSTEP_SYNC_EVENT_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
-class event {
+class event : misuse::watched<event> {
  public:
   /// Tests pass `first_count` to start next to wrap-around.
   explicit constexpr event(wait_policy policy = wait_policy(),
@@ -3018,7 +4244,7 @@ class event {
   wait_status wait_until(deadline until) {
     state now{*this};
     const bool in_time =
-        wait_engine::wait(now, policy_, history_, until, wait_engine::single_yield_time);
+        wait_watched(now, this, policy_, history_, until, wait_engine::single_yield_time);
     if (now.announced) word_.fetch_and(~sleeping_, platform::memory_order_relaxed);  // 5
     if (!in_time) return wait_status::timed_out;
     if (terminated()) return wait_status::terminated;
@@ -3035,7 +4261,9 @@ class event {
   }
 
  private:
+  friend class misuse::watched<event>;
   static constexpr std::uint32_t sleeping_ = 1, terminated_ = 2, one_ = 4;
+  static constexpr const char* kind = "lockstep::event";
 
   /// What the wait engine looks at.
   struct state {
@@ -3081,12 +4309,16 @@ class event {
 
 static_assert(sizeof(event) == 16, "two words of state, one of policy, one of history");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_EVENT_HPP
 
 // lockstep/sync/eventual.hpp -- one value, set once, read by many (layer: sync)
 //
 // get() blocks until the value is set and returns it, or throws the exception that was set in its place.
-// What happens before set_value() happens before every return from get() and wait(). Argobots' eventual;
+// take() moves the value out, once. What happens before set_value() happens before every return from get(),
+// take() and wait(). Argobots' eventual;
 // unlike std::promise and std::future there is one object, no heap, and any number of readers.
 // Ready after several contributions: future_set. No value and several notifiers: latch.
 //
@@ -3097,8 +4329,16 @@ static_assert(sizeof(event) == 16, "two words of state, one of policy, one of hi
 //       setter has the exception and decides, for instance to set_exception().
 //   V4  Who sets touches nothing after setting the outcome bit but the address, in a futex wake: when
 //       all waits have returned the last reader may destroy the eventual.
+//   V5  Of all who take, one makes the taken bit and moves the value; the others fail, and every get() that
+//       comes later. If that move throws, the bit is given back. An exception is not taken: all get it.
 //
-//   word_     bit 3 failed   bit 2 ready   bit 1 claimed   bit 0 sleeping (may be set with no sleeper)
+//   word_   bit  name      meaning                     set by                    cleared by
+//           0    sleeping  somebody may sleep on it    a waiter                  reset
+//           1    claimed   somebody sets the content   set_value, set_exception  V3; reset
+//           2    ready     the value is there          set_value                 reset
+//           3    failed    the exception is there      set_exception             reset
+//           4    taken     the value was moved out     take, after ready         V5; reset
+// Legal to be set too long: sleeping (costs a wake). A taken value is destroyed with the eventual or by reset.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access           order    pairs  why it suffices
@@ -3109,11 +4349,16 @@ static_assert(sizeof(event) == 16, "two words of state, one of policy, one of hi
 //   5  word.load        relaxed  -      after 4: the outcome does not change any more. In the
 //                                       destructor and in reset() there is nobody else
 //   6  word.store       relaxed  -      reset() requires that nobody else is there
+//   7  word.fetch_or    acquire  8      the taker moves what a failed taker left; 4 has seen the content
+//   8  word.fetch_and   release  7      the other half
 //
-// Cost   set: two RMWs. get: one load when set. No system call unless a reader sleeps. 8 bytes, 4 of
+// Cost   set: two RMWs. get: one load when set; take: an RMW more. No system call unless a reader sleeps. 8 bytes, 4 of
 //        state and 4 of policy, and the value or a std::exception_ptr in one place.
+#ifndef LOCKSTEP_SYNC_EVENTUAL_HPP
+#define LOCKSTEP_SYNC_EVENTUAL_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// What eventual<T> and eventual<void> have in common; not for use by itself.
 template <class Content>
@@ -3183,12 +4428,23 @@ class eventual_base {
 
   const Content& get_content() const {
     wait();
-    if ((word_.load(platform::memory_order_relaxed) & failed_) != 0) rethrow();  // 5
+    const std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 5
+    if ((word & (failed_ | taken_)) != 0) fail_get(word);
     return content_;
   }
 
+  Content take_content() {
+    wait();
+    const std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 5
+    if ((word & failed_) != 0) fail_get(word);
+    removal ours(*this);
+    Content content(std::move(content_));
+    ours.owner = nullptr;
+    return content;
+  }
+
  private:
-  static constexpr std::uint32_t claimed_ = 2, ready_ = 4, failed_ = 8;
+  static constexpr std::uint32_t claimed_ = 2, ready_ = 4, failed_ = 8, taken_ = 16;
 
   static bool is_settled(std::uint32_t word) noexcept { return word >= ready_; }
 
@@ -3217,7 +4473,25 @@ class eventual_base {
     eventual_base* owner_;
   };
 
-  [[noreturn]] LOCKSTEP_NOINLINE void rethrow() const {
+  /// The right to move the content out; given back unless done (V5).
+  struct removal {
+    eventual_base* owner;
+
+    explicit removal(eventual_base& of) : owner(&of) {
+      const std::uint32_t old = of.word_.fetch_or(taken_, platform::memory_order_acquire);  // 7
+      if ((old & taken_) != 0) of.fail_get(old);
+    }
+    ~removal() {
+      if (owner != nullptr) owner->word_.fetch_and(~taken_, platform::memory_order_release);  // 8
+    }
+    removal(const removal&) = delete;
+    removal& operator=(const removal&) = delete;
+  };
+
+  [[noreturn]] LOCKSTEP_NOINLINE void fail_get(std::uint32_t word) const {
+    if ((word & taken_) != 0) {
+      platform::fail<std::logic_error>("lockstep::eventual: get or take, but its value is taken");
+    }
 #if LOCKSTEP_HAS_EXCEPTIONS
     std::rethrow_exception(error_);
 #else
@@ -3257,8 +4531,12 @@ class eventual : public eventual_base<T> {
     this->set(std::forward<Arguments>(arguments)...);
   }
 
-  /// Blocks until the value is set. It lives until reset() or the end of the eventual.
+  /// Blocks until the value is set. It lives until reset() or the end of the eventual. Fails if it was taken.
   const T& get() const { return this->get_content(); }
+
+  /// Blocks until the value is set and moves it out, once for all threads: fails if it was taken already.
+  /// Requires: nobody reads what get() has returned, while this moves it.
+  T take() { return this->take_content(); }
 };
 
 /// Stands for the value of an eventual<void>.
@@ -3272,13 +4550,18 @@ class eventual<void> : public eventual_base<no_value> {
 
   void set_value() { set(); }
   void get() const { get_content(); }
+  /// As get(), once for all threads: fails if another has taken it.
+  void take() { take_content(); }
 };
 
 static_assert(sizeof(eventual<std::uint32_t>) <= 8 + sizeof(std::exception_ptr) &&
                   sizeof(eventual<void>) == 8 + sizeof(std::exception_ptr),
               "a word of state, one of policy, and the content");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_EVENTUAL_HPP
 
 // lockstep/sync/fan_in.hpp -- N threads notify, one other waits, N:1 (layer: sync)
 //
@@ -3290,8 +4573,11 @@ static_assert(sizeof(eventual<std::uint32_t>) <= 8 + sizeof(std::exception_ptr) 
 //
 // Lifetime: by structure; destroy only after every call has returned.
 // Cost   notify: one store on the notifier's own line. wait: N line fetches, in parallel.
+#ifndef LOCKSTEP_SYNC_FAN_IN_HPP
+#define LOCKSTEP_SYNC_FAN_IN_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class fan_in {
  public:
@@ -3302,6 +4588,7 @@ class fan_in {
                policy.when_crowded(notifiers + 1 > usable_cpus()), first_phase) {}
   fan_in(const fan_in&) = delete;
   fan_in& operator=(const fan_in&) = delete;
+  ~fan_in() { misuse::destroying(&board_, "lockstep::fan_in"); }
 
   std::size_t notifiers() const noexcept { return board_.writers(); }
 
@@ -3331,7 +4618,10 @@ class fan_in {
   phase_board board_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_FAN_IN_HPP
 
 // lockstep/sync/fan_out.hpp -- one thread notifies, N others wait, 1:N (layer: sync)
 //
@@ -3342,8 +4632,11 @@ class fan_in {
 //
 // Lifetime: by structure; destroy only after every call has returned.
 // Cost   notify: one store and one load of a read-mostly line; every waiter refetches one line.
+#ifndef LOCKSTEP_SYNC_FAN_OUT_HPP
+#define LOCKSTEP_SYNC_FAN_OUT_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class fan_out {
  public:
@@ -3354,6 +4647,7 @@ class fan_out {
                policy.when_crowded(waiters + 1 > usable_cpus()), first_phase) {}
   fan_out(const fan_out&) = delete;
   fan_out& operator=(const fan_out&) = delete;
+  ~fan_out() { misuse::destroying(&board_, "lockstep::fan_out"); }
 
   std::size_t waiters() const noexcept { return board_.readers(); }
 
@@ -3385,7 +4679,10 @@ class fan_out {
   phase_board board_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_FAN_OUT_HPP
 
 // lockstep/sync/future_set.hpp -- ready after n contributions from any threads (layer: sync)
 //
@@ -3401,6 +4698,7 @@ class fan_out {
 //       other waits have returned, too.
 //   C4  If somebody contributes an exception, or a value's assignment or the callback throws, the first
 //       one is carried to the waiters. The callback is not run after an exception.
+//   C5  The callback must neither wait for the set nor contribute nor destroy it: it is not ready yet.
 // With n = 0 the set is ready at once: constructor and reset() run the callback.
 //
 // Memory order (# marks the line; each weakening must fail a test)
@@ -3414,8 +4712,11 @@ class fan_out {
 // Cost   contribute: two RMWs on one line; the last one also the callback and an eventual's set. wait:
 //        one load when ready. One allocation for the values, when the set is made. Values lie side by
 //        side: contributors may share their lines.
+#ifndef LOCKSTEP_SYNC_FUTURE_SET_HPP
+#define LOCKSTEP_SYNC_FUTURE_SET_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// The values of a future_set by index; it owns them.
 template <class T>
@@ -3655,7 +4956,10 @@ class future_set<void> : public future_set_base {
   const callback on_ready_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_FUTURE_SET_HPP
 
 // lockstep/sync/latch.hpp -- opens once, when it has been counted down to zero (layer: sync)
 //
@@ -3681,17 +4985,19 @@ class future_set<void> : public future_set_base {
 //
 // Cost   count_down: one RMW. wait: one load when open, else a refetch of the line for each change. No
 //        system call unless a waiter sleeps. 8 bytes: 4 of state, 4 of policy.
+#ifndef LOCKSTEP_SYNC_LATCH_HPP
+#define LOCKSTEP_SYNC_LATCH_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
-class latch {
+class latch : misuse::watched<latch> {
  public:
-  static constexpr std::ptrdiff_t max() noexcept { return 0x7FFFFFFF; }
+  static constexpr std::ptrdiff_t(max)() noexcept { return 0x7FFFFFFF; }
 
   /// Open from the start if expected is 0. Fails if it is negative or above max().
   explicit constexpr latch(std::ptrdiff_t expected, wait_policy policy = wait_policy())
       : word_(checked(expected) * one_), policy_(policy) {}
-  ~latch() { misuse::destroying(&word_, "lockstep::latch"); }
   latch(const latch&) = delete;
   latch& operator=(const latch&) = delete;
 
@@ -3731,19 +5037,21 @@ class latch {
   wait_policy policy() const noexcept { return policy_; }
 
  private:
+  friend class misuse::watched<latch>;
+  static constexpr const char* kind = "lockstep::latch";
   static constexpr std::uint32_t one_ = 2;
   using waiter = word_waiter<bool (*)(std::uint32_t)>;
 
   static bool is_open(std::uint32_t word) noexcept { return word < one_; }
 
   static constexpr std::uint32_t checked(std::ptrdiff_t expected) {
-    return expected >= 0 && expected <= max() ? static_cast<std::uint32_t>(expected)
-                                              : (fail_expected(expected), 0u);
+    return expected >= 0 && expected <= (max)() ? static_cast<std::uint32_t>(expected)
+                                                : (fail_expected(expected), 0u);
   }
   [[noreturn]] LOCKSTEP_NOINLINE static void fail_expected(std::ptrdiff_t expected) {
     char message[128];
     std::snprintf(message, sizeof message, "lockstep::latch: count %td given, must be 0 to %td",
-                  expected, max());
+                  expected, (max)());
     platform::fail<std::invalid_argument>(message);
   }
 
@@ -3760,7 +5068,10 @@ class latch {
 
 static_assert(sizeof(latch) == 8, "a word of state, one of policy");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_LATCH_HPP
 
 // lockstep/sync/mailbox.hpp -- calls queued to a thread, which runs them when it chooses (layer: sync)
 //
@@ -3777,7 +5088,8 @@ static_assert(sizeof(latch) == 8, "a word of state, one of policy");
 //   X3  After terminate() no post succeeds. Calls posted before are still run by the owner's next waits,
 //       which say "terminated" only when none is left. The destructor destroys those never run.
 //   X4  A call is out of its slot before it runs: it may post, run_pending() in turn, and throw; an
-//       exception leaves by the owner's function, and the calls behind stay queued.
+//       exception leaves by the owner's function, and the calls behind stay queued. It must not
+//       destroy the mailbox.
 // Lifetime: by structure; destroy only after every post() and terminate() has returned.
 //
 //   tail_     bits 1..31 next position to hand out   bit 0 terminated
@@ -3801,8 +5113,11 @@ static_assert(sizeof(latch) == 8, "a word of state, one of policy");
 // Cost   post: one RMW on the line of tail_, one line of the slot; no system call unless the owner
 //        sleeps. run: one line a call, no read-modify-write. 64 bytes a slot.
 // Source [VYUKOV] bounded MPMC queue, with a single consumer.
+#ifndef LOCKSTEP_SYNC_MAILBOX_HPP
+#define LOCKSTEP_SYNC_MAILBOX_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class mailbox {
  public:
@@ -4019,7 +5334,10 @@ class mailbox {
   platform::line_gap after_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_MAILBOX_HPP
 
 // lockstep/sync/manual_reset_event.hpp -- a gate: open from notify() until reset() (layer: sync)
 //
@@ -4056,16 +5374,18 @@ class mailbox {
 //
 // Cost   notify: one RMW. reset: one RMW if open. wait: one load when open. No system call unless a
 //        waiter sleeps; then one for the notify() that opens. 8 bytes: 4 of state, 4 of policy.
+#ifndef LOCKSTEP_SYNC_MANUAL_RESET_EVENT_HPP
+#define LOCKSTEP_SYNC_MANUAL_RESET_EVENT_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
-class manual_reset_event {
+class manual_reset_event : misuse::watched<manual_reset_event> {
  public:
   /// Closed. Tests pass `first_reset` to start next to wrap-around.
   explicit constexpr manual_reset_event(wait_policy policy = wait_policy(),
                                         std::uint32_t first_reset = 0) noexcept
       : word_(first_reset * one_), policy_(policy) {}
-  ~manual_reset_event() { misuse::destroying(&word_, "lockstep::manual_reset_event"); }
   manual_reset_event(const manual_reset_event&) = delete;
   manual_reset_event& operator=(const manual_reset_event&) = delete;
 
@@ -4118,6 +5438,8 @@ class manual_reset_event {
   wait_policy policy() const noexcept { return policy_; }
 
  private:
+  friend class misuse::watched<manual_reset_event>;
+  static constexpr const char* kind = "lockstep::manual_reset_event";
   static constexpr std::uint32_t sleeping_ = 1, open_ = 2, one_ = 4;
 
   platform::wait_word word_;
@@ -4126,7 +5448,10 @@ class manual_reset_event {
 
 static_assert(sizeof(manual_reset_event) == 8, "a word of state, one of policy");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_MANUAL_RESET_EVENT_HPP
 
 // lockstep/sync/recursive_mutex.hpp -- a mutex that its holder may lock again (layer: sync)
 //
@@ -4142,13 +5467,19 @@ static_assert(sizeof(manual_reset_event) == 8, "a word of state, one of policy")
 //   2  owner.store  relaxed  -      as 1; the mutex orders the rest
 //
 // Cost   the first lock and the last unlock: those of mutex, and a store. Others: a load. 24 bytes.
+#ifndef LOCKSTEP_SYNC_RECURSIVE_MUTEX_HPP
+#define LOCKSTEP_SYNC_RECURSIVE_MUTEX_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class recursive_mutex {
  public:
   explicit constexpr recursive_mutex(wait_policy policy = wait_policy()) noexcept
       : mutex_(policy), depth_(0), owner_(0) {}
+  ~recursive_mutex() {
+    misuse::destroying_lock(&mutex_, kind());
+  }  // before mutex's, by its own name
   recursive_mutex(const recursive_mutex&) = delete;
   recursive_mutex& operator=(const recursive_mutex&) = delete;
 
@@ -4177,7 +5508,7 @@ class recursive_mutex {
 
   /// Requires: the calling thread holds the lock.
   void unlock() {
-    misuse::check_owner(&mutex_, "lockstep::recursive_mutex");
+    misuse::check_owner(&mutex_, kind());
     if (--depth_ > 0) return;
     owner_.store(0, platform::memory_order_relaxed);  // 2
     mutex_.unlock();
@@ -4186,6 +5517,8 @@ class recursive_mutex {
   wait_policy policy() const noexcept { return mutex_.policy(); }
 
  private:
+  static const char* kind() noexcept { return "lockstep::recursive_mutex"; }
+
   bool is_mine() const noexcept {
     return owner_.load(platform::memory_order_relaxed) == platform::number_of_this_thread();  // 1
   }
@@ -4208,7 +5541,10 @@ class recursive_mutex {
 /// For programs that change a type: the timed operations are there.
 using recursive_timed_mutex = recursive_mutex;
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_RECURSIVE_MUTEX_HPP
 
 // lockstep/sync/rendezvous.hpp -- N threads notify, M other threads wait, N:N (layer: sync)
 //
@@ -4221,8 +5557,11 @@ using recursive_timed_mutex = recursive_mutex;
 //
 // Lifetime: by structure; destroy only after every call has returned.
 // Cost   notify: one store on the notifier's own line. wait: one line fetch a notifier, in parallel.
+#ifndef LOCKSTEP_SYNC_RENDEZVOUS_HPP
+#define LOCKSTEP_SYNC_RENDEZVOUS_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class rendezvous {
  public:
@@ -4234,6 +5573,7 @@ class rendezvous {
                policy.when_crowded(notifiers + waiters > usable_cpus()), first_phase) {}
   rendezvous(const rendezvous&) = delete;
   rendezvous& operator=(const rendezvous&) = delete;
+  ~rendezvous() { misuse::destroying(&board_, "lockstep::rendezvous"); }
 
   std::size_t notifiers() const noexcept { return board_.writers(); }
   std::size_t waiters() const noexcept { return board_.readers(); }
@@ -4269,7 +5609,10 @@ class rendezvous {
   phase_board board_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_RENDEZVOUS_HPP
 
 // lockstep/sync/semaphore.hpp -- a number of permits that threads take and give (layer: sync)
 //
@@ -4298,15 +5641,18 @@ class rendezvous {
 //
 // Cost   acquire and release: one read-modify-write each; no system call unless somebody sleeps. 8 bytes.
 // Source [DIJKSTRA65] for what it is, [PARKING-LOT] for the queue.
+#ifndef LOCKSTEP_SYNC_SEMAPHORE_HPP
+#define LOCKSTEP_SYNC_SEMAPHORE_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 template <std::ptrdiff_t LeastMax = 0x3FFFFFFF>
 class counting_semaphore {
   static_assert(LeastMax >= 1 && LeastMax <= 0x3FFFFFFF, "a maximum of 1 to 2^30 - 1 permits");
 
  public:
-  static constexpr std::ptrdiff_t max() noexcept { return LeastMax; }
+  static constexpr std::ptrdiff_t(max)() noexcept { return LeastMax; }
 
   /// Requires: 0 <= permits <= max().
   explicit constexpr counting_semaphore(std::ptrdiff_t permits, wait_policy policy = wait_policy())
@@ -4348,7 +5694,7 @@ class counting_semaphore {
     std::uint32_t word = word_.load(platform::memory_order_relaxed);  // 3
     do {
       const std::ptrdiff_t there = static_cast<std::ptrdiff_t>(word / one_);
-      if (count > max() - there) fail_release(count, there);
+      if (count > (max)() - there) fail_release(count, there);
     } while (!word_.compare_exchange_strong(word, word + static_cast<std::uint32_t>(count) * one_,
                                             platform::memory_order_release,  // 2
                                             platform::memory_order_relaxed));  // 3
@@ -4364,21 +5710,22 @@ class counting_semaphore {
   std::uintptr_t key() const noexcept {
     return parking_lot::key(word_, parking_lot::kind::semaphore);
   }
+  static_assert(parking_lot::without_waiters(parking_lot::kind::semaphore) == ~waiting_, "Q4");
 
   static constexpr std::ptrdiff_t checked(std::ptrdiff_t permits) {
-    return permits >= 0 && permits <= max() ? permits : fail_permits(permits);
+    return permits >= 0 && permits <= (max)() ? permits : fail_permits(permits);
   }
   [[noreturn]] static std::ptrdiff_t fail_permits(std::ptrdiff_t permits) {
     char message[120];
     std::snprintf(message, sizeof message, "%s: %td permits given, must be 0 to %td", kind(),
-                  permits, max());
+                  permits, (max)());
     platform::fail<std::invalid_argument>(message);
   }
   [[noreturn]] LOCKSTEP_NOINLINE void fail_release(std::ptrdiff_t count, std::ptrdiff_t there) {
     char message[160];
     std::snprintf(message, sizeof message,
                   "%s: release of %td permits by %s, but there are %td and at most %td may be",
-                  kind(), count, platform::label_of_this_thread().text, there, max());
+                  kind(), count, platform::label_of_this_thread().text, there, (max)());
     if (misuse::diagnosed) misuse::report(this, kind(), message);
     platform::fail<std::invalid_argument>(message);
   }
@@ -4455,7 +5802,10 @@ using binary_semaphore = counting_semaphore<1>;
 
 static_assert(sizeof(semaphore) == 8, "a word of state and a policy");
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_SEMAPHORE_HPP
 
 // lockstep/sync/shared_mutex.hpp -- one writer or many readers (layer: sync)
 //
@@ -4463,8 +5813,8 @@ static_assert(sizeof(semaphore) == 8, "a word of state and a policy");
 // queue is served in the order of arrival, neighbouring readers together, and nobody overtakes the queue:
 // neither writers nor readers starve. What happens before an unlock happens before the return of the next
 // lock; what happens before an unlock_shared, before that of the next lock by a writer.
-// A reader must not lock again while it holds the lock: with a writer queued in between it would wait for
-// itself. For short exclusive sections mutex.hpp is faster, also for readers: each reader writes the word.
+// A reader must not lock again while it holds the lock: with a writer queued in between, or as a writer, it
+// would wait for itself (diagnosed in debug builds where it has to wait). For short exclusive sections mutex.hpp is faster, also for readers: each reader writes the word.
 //
 // Invariants
 //   W1  writer_ is set or readers > 0, never both.
@@ -4487,8 +5837,11 @@ static_assert(sizeof(semaphore) == 8, "a word of state and a policy");
 //
 // Cost   each operation one read-modify-write; no system call unless somebody sleeps. 8 bytes.
 // Source [PARKING-LOT] for the queue; the order of service is that of [MCS91b].
+#ifndef LOCKSTEP_SYNC_SHARED_MUTEX_HPP
+#define LOCKSTEP_SYNC_SHARED_MUTEX_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class shared_mutex {
  public:
@@ -4569,6 +5922,7 @@ class shared_mutex {
   std::uintptr_t key() const noexcept {
     return parking_lot::key(word_, parking_lot::kind::shared_mutex);
   }
+  static_assert(parking_lot::without_waiters(parking_lot::kind::shared_mutex) == ~waiting_, "Q4");
 
   /// Whether one more may hold the lock, waiters left aside.
   static bool may_enter(std::uint32_t word, std::uint32_t as) noexcept {
@@ -4597,6 +5951,7 @@ class shared_mutex {
   };
 
   LOCKSTEP_NOINLINE bool lock_slowly(purpose as, deadline until) {
+    misuse::check_no_reader(this, kind());
     const misuse::waiting_scope waiting(this);
     attempt now{*this, as};
     if (wait_engine::linger(now, policy_, this_thread_history(), until)) return true;
@@ -4674,7 +6029,10 @@ static_assert(sizeof(shared_mutex) == 8, "a word of state and a policy");
 /// For programs that change a type: the timed operations are there.
 using shared_timed_mutex = shared_mutex;
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_SHARED_MUTEX_HPP
 
 // lockstep/sync/split_barrier.hpp -- std::barrier's shape: no ranks, leaves allowed (layer: sync)
 //
@@ -4710,8 +6068,11 @@ using shared_timed_mutex = shared_mutex;
 // Cost   per phase: one RMW per arrival on one line, one exchange and a refetch per waiter of another;
 //        no system call unless somebody sleeps. No heap.
 // Source [MCS91] sec. 3.1, with a phase for the sense.
+#ifndef LOCKSTEP_SYNC_SPLIT_BARRIER_HPP
+#define LOCKSTEP_SYNC_SPLIT_BARRIER_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// The completion function that does nothing.
 struct no_completion {
@@ -4860,7 +6221,10 @@ class split_barrier {
   platform::line_gap after_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_SYNC_SPLIT_BARRIER_HPP
 
 // lockstep/sync/tree_barrier.hpp -- barrier for many ranked threads: arrivals by a tree (layer: sync)
 //
@@ -4889,8 +6253,11 @@ class split_barrier {
 //        line at most; then participants - 1 fetches of the line of the phase. One line per 3
 //        participants. No system call unless somebody sleeps.
 // Source [YTL87] for the combining tree, [MCS91] for its use in barriers.
+#ifndef LOCKSTEP_SYNC_TREE_BARRIER_HPP
+#define LOCKSTEP_SYNC_TREE_BARRIER_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// Where the nodes of a combining tree lie in an array: the leaves first, level by level, the root last.
 /// A pure function of the number of participants and the fan-in, which is at least 2.
@@ -4987,10 +6354,12 @@ class tree_barrier {
   /// Fails if participants is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
   explicit tree_barrier(std::size_t participants, wait_policy policy = wait_policy(),
                         std::uint32_t first_phase = 0)
-      : tree_(platform::checked_count("lockstep::tree_barrier", "participants", participants)),
-        board_(1, participants, policy.when_crowded(participants > usable_cpus()), first_phase) {}
+      : board_(1, platform::checked_count("lockstep::tree_barrier", "participants", participants),
+               policy.when_crowded(participants > usable_cpus()), first_phase),
+        tree_(participants) {}
   tree_barrier(const tree_barrier&) = delete;
   tree_barrier& operator=(const tree_barrier&) = delete;
+  ~tree_barrier() { misuse::destroying(&board_, "lockstep::tree_barrier"); }
 
   std::size_t participants() const noexcept { return board_.readers(); }
   wait_policy policy() const noexcept { return board_.policy(); }
@@ -5035,29 +6404,14 @@ class tree_barrier {
     return platform::checked_rank("lockstep::tree_barrier", "participants", rank, participants());
   }
 
-  arrival_tree tree_;
   phase_board board_;
+  arrival_tree tree_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-// lockstep/team/external_team.hpp -- a team over threads that the user owns (layer: team)
-//
-//   lockstep::external_team team(3);
-//   // on two threads of yours, with the attributes you gave them:  team.serve(1);  and  team.serve(2);
-//   team.run([](lockstep::member& me) { ... });    // on a third: it is member 0
-//   team.release();                                // serve() returns
-//
-// Regions are those of team: T1 to T3, T5 (in a child process the serving threads are gone: only regions
-// of one member are left). A region waits until those serve who hear of it: the members that it needs, and
-// those who watch the same lines (fork_tree.hpp): in a team of up to 8, all.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access            order    pairs  why it suffices
-//   1  claimed.exchange  relaxed  -      one thread a rank; the fork orders the rest
-//   2  claimed.load      relaxed  -      in the destructor, after which nobody may come
-//
-// Cost   that of team; serve() itself nothing.
+#endif  // LOCKSTEP_SYNC_TREE_BARRIER_HPP
 
 // lockstep/platform/fork_list.hpp -- objects that are told when they have been copied into a child (layer: platform)
 //
@@ -5066,9 +6420,13 @@ class tree_barrier {
 // exists yet.
 //
 //   O1  The list is locked around every fork(), so that it is whole in the child.
-//   O2  Where the system has no such call, in_child() is never called: see at_fork.hpp.
+//   O2  The list is one for the process.
+//   O3  Where the system has no such call, in_child() is never called: see at_fork.hpp.
+#ifndef LOCKSTEP_PLATFORM_FORK_LIST_HPP
+#define LOCKSTEP_PLATFORM_FORK_LIST_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 class fork_listener {
@@ -5076,88 +6434,56 @@ class fork_listener {
   /// From now on, until its end, in_child(owner) is called in the child, before fork() returns there. It must not
   /// start threads nor allocate. The owner must be whole that long: another thread may fork at any time.
   fork_listener(void* owner, void (*in_child)(void*)) : owner_(owner), in_child_(in_child) {
-    const std::lock_guard<std::mutex> held(list().lock);
-    next_ = list().first;
-    list().first = this;
+    // in_child() may wake: the tables that this needs are put right before.
+    native_futex::prepare_for_fork();
+    watch_forks<all>();
+    const std::lock_guard<std::mutex> held(process().fork_listeners.lock());
+    next_ = first();
+    if (next_ != nullptr) next_->previous_ = this;
+    process().first_fork_listener = this;
   }
   ~fork_listener() {
-    const std::lock_guard<std::mutex> held(list().lock);
-    fork_listener** at = &list().first;
-    while (*at != this) at = &(*at)->next_;
-    *at = next_;
+    const std::lock_guard<std::mutex> held(process().fork_listeners.lock());
+    if (next_ != nullptr) next_->previous_ = previous_;
+    if (previous_ != nullptr) {
+      previous_->next_ = next_;
+    } else {
+      process().first_fork_listener = next_;
+    }
   }
   fork_listener(const fork_listener&) = delete;
   fork_listener& operator=(const fork_listener&) = delete;
 
  private:
   struct all {
-    std::mutex lock;
-    fork_listener* first = nullptr;
-
-    all() {
-      native_futex::
-          prepare_for_fork();  // in_child() may wake: children are told in the order of these two
-      call_at_fork(before, after, child);
+    static void before() { process().fork_listeners.enter(); }
+    static void after() {
+      fork_section& section = process().fork_listeners;
+      if (section.is_last()) section.leave();
+    }
+    static void child() {
+      fork_section& section = process().fork_listeners;
+      if (!section.is_last()) return;
+      for (fork_listener* at = first(); at != nullptr; at = at->next_) at->in_child_(at->owner_);
+      section.leave();
     }
   };
 
-  static all& list() {
-    static all* const instance = new all;  // never destroyed: teams may be statics
-    return *instance;
-  }
-  static void before() { list().lock.lock(); }
-  static void after() { list().lock.unlock(); }
-  static void child() {
-    for (fork_listener* at = list().first; at != nullptr; at = at->next_) at->in_child_(at->owner_);
-    list().lock.unlock();
+  static fork_listener* first() noexcept {
+    return static_cast<fork_listener*>(process().first_fork_listener);
   }
 
   void* owner_;
   void (*in_child_)(void*);
   fork_listener* next_ = nullptr;
+  fork_listener* previous_ = nullptr;
 };
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-// lockstep/team/one_liners.hpp -- a region with one loop in it (layer: team)
-//
-// Part of team's and external_team's interface; those that return bool return false if the region was
-// stopped. Each costs an empty region and the work: the join is the only
-// wait. Called from inside a region of the same team they run on the caller alone.
-
-// lockstep/team/fork_board.hpp -- tells the workers of a team what to do, and when all are done (layer: team)
-//
-// A region is announced on lines (fork_tree.hpp); whoever watches an announced line takes the region's
-// order from it, and reports back on a line of its own. Two ways, chosen when the board is made:
-//   direct   member 0 publishes every line and collects every report: one hop, for up to `width` members,
-//            and for crowds, where a leader that is not running would hold up all behind it
-//   relayed  each leader publishes its lines when it has read its own, and collects their reports before
-//            it reports: log(members) hops, each of few fetches, for large teams with a CPU each
-//
-// Invariants
-//   F1  A line's phase grows by one with each announcement, by its publisher; a watcher misses none, since
-//       the next one comes only after its report.
-//   F2  A watcher reports the phase that it has seen: the report has caught up with the line exactly when
-//       the watcher is done. Members that were not announced to are not looked at.
-//   F3  Whatever a member does in a region, and below it in the tree, happens before its report, and that
-//       before the return of collect() by whoever collects it.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access         order    pairs  why it suffices
-//   1  line.store     relaxed  -      while no worker lives (as closed.store)
-//   2  line.store     release  3      the watcher reads the job, and what came before the region
-//   3  line.load      acquire  2      the other half
-//   4  report.store   release  5      F3
-//   5  report.load    acquire  4      F3
-//   6  closed.store   release  7      who is let go sees what came before close()
-//   7  closed.load    acquire  6      the other half
-//   8  report.store   relaxed  -      as 1
-//
-// Stores 2, 4 and 6 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
-//
-// Cost   two members: two line transfers in a row, no RMW, no system call unless somebody sleeps.
-// Source the order on the line of the phase: [LIBOMP] keeps a flag only, and a second fetch for the rest.
+#endif  // LOCKSTEP_PLATFORM_FORK_LIST_HPP
 
 // lockstep/team/fork_tree.hpp -- who tells whom that a region begins: pure functions (layer: team)
 //
@@ -5168,8 +6494,11 @@ class fork_listener {
 //
 // Source [MCS91] sec. 3.3, a wake-up tree of fixed shape, with wide nodes: readers of one line fetch it
 // from each other faster than level follows level.
+#ifndef LOCKSTEP_TEAM_FORK_TREE_HPP
+#define LOCKSTEP_TEAM_FORK_TREE_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class fork_tree {
  public:
@@ -5264,17 +6593,121 @@ class fork_tree {
   std::size_t width_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_FORK_TREE_HPP
+
+// lockstep/team/callable.hpp -- what can be said of a user's function without calling it (layer: team)
+//
+// A user's function is called by reference: on every member the same object, through the overload that the
+// user's own expression would choose. Only a closure (what a lambda makes) may be copied to where it is
+// called, and only if nobody can tell: it has one call operator, which is const, and is trivially copied.
+// What a lambda captured by value and changes all the same (an object with mutable members) is its own
+// in each copy.
+#ifndef LOCKSTEP_TEAM_CALLABLE_HPP
+#define LOCKSTEP_TEAM_CALLABLE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// Whether f(arguments...) compiles; Function and Arguments with their const and reference.
+template <class Function, class... Arguments>
+struct is_callable {
+  template <class F>
+  static auto test(int)
+      -> decltype(static_cast<void>(std::declval<F>()(std::declval<Arguments>()...)),
+                  std::true_type());
+  template <class F>
+  static std::false_type test(...);
+  static constexpr bool value = decltype(test<Function>(0))::value;
+};
+
+/// Whether a Class can be made from one to eight values of any types: it has constructors, or is an
+/// aggregate. A closure can not.
+template <class Class>
+struct is_made_from_values {
+  template <class T>
+  using if_other =
+      typename std::enable_if<!std::is_same<typename std::remove_cv<T>::type, Class>::value>::type;
+  struct variable {
+    template <class T, class = if_other<T>>
+    operator T&() const;
+  };
+  struct temporary {
+    template <class T, class = if_other<T>>
+    operator T&&() const;
+  };
+  template <class Value, std::size_t>
+  using one = Value;
+
+  template <class C, std::size_t... Numbers>
+  static auto test(int)
+      -> decltype(static_cast<void>(C{one<variable, Numbers>()...}), std::true_type());
+  template <class C, std::size_t... Numbers>
+  static auto test(long)
+      -> decltype(static_cast<void>(C{one<temporary, Numbers>()...}), std::true_type());
+  template <class C, std::size_t... Numbers>
+  static std::false_type test(...);
+  static constexpr bool value =
+      decltype(test<Class, 0>(0))::value || decltype(test<Class, 0, 1>(0))::value ||
+      decltype(test<Class, 0, 1, 2>(0))::value || decltype(test<Class, 0, 1, 2, 3>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4, 5>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4, 5, 6>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4, 5, 6, 7>(0))::value;
+};
+
+/// Whether a Class is a closure, as far as it shows: without captures an empty class with one call operator
+/// that is no template; else one that nobody can make. (So is one with private constructors only. To ask
+/// whether it can be assigned to would tell more, but with GCC 12 that makes is_trivially_copyable false.)
+template <class Class, bool IsEmpty = std::is_empty<Class>::value>
+struct is_closure {
+  static constexpr bool value =
+      !std::is_default_constructible<Class>::value && !is_made_from_values<Class>::value;
+};
+template <class Class>
+struct is_closure<Class, true> {
+  template <class C>
+  static auto test(int) -> decltype(static_cast<void>(&C::operator()), std::true_type());
+  template <class C>
+  static std::false_type test(...);
+  static constexpr bool value = decltype(test<Class>(0))::value;
+};
+
+/// Whether nobody can tell a copy of such an object from itself by calling it.
+template <class Function, bool IsClass = std::is_class<Function>::value>
+struct may_be_copied : std::false_type {};
+template <class Function>
+struct may_be_copied<const Function, true> : may_be_copied<Function, true> {};
+template <class Function>
+struct may_be_copied<Function, true> {
+  static constexpr bool value = std::is_trivially_copy_constructible<Function>::value &&
+                                std::is_trivially_destructible<Function>::value &&
+                                is_closure<Function>::value;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_CALLABLE_HPP
 
 // lockstep/team/job.hpp -- a callable small enough to travel with the phase that announces it (layer: team)
 //
-// A job calls f(member&). A closure that is small, trivially copyable and callable while const is copied
-// into the job: whoever fetches the job's cache line has all it needs. Any other is called through a
-// pointer, and must live until the last call has returned. No allocation either way.
+// A job calls f(member&). A closure that is small, and that nobody can tell from its copy (callable.hpp), is
+// copied into the job: whoever fetches the job's cache line has all it needs. Any other function is called
+// through a pointer, at the cost of one more line, and must live until the last call has returned. No
+// allocation either way.
+#ifndef LOCKSTEP_TEAM_JOB_HPP
+#define LOCKSTEP_TEAM_JOB_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class member;
+
+/// Base of our own function objects that are copied where they are small.
+struct made_to_travel {};
 
 class job {
  public:
@@ -5283,6 +6716,9 @@ class job {
 
   template <class Function>
   void assign(Function& f) noexcept {
+    static_assert(is_callable<Function&, member&>::value,
+                  "lockstep: the function of a region cannot be called as f(me) with a "
+                  "lockstep::member&");
     assign(f, std::integral_constant<bool, travels<Function>::value>());
   }
   void operator()(member& self) { call_(*this, self); }
@@ -5294,23 +6730,17 @@ class job {
   }
 
  private:
-  template <class Function>
-  struct const_callable {
-    template <class F>
-    static auto test(int)
-        -> decltype(std::declval<const F&>()(std::declval<member&>()), std::true_type());
-    template <class F>
-    static std::false_type test(...);
-    static constexpr bool value = decltype(test<Function>(0))::value;
-  };
   template <class Function, bool IsClass = std::is_class<Function>::value>
   struct travels : std::false_type {};
   template <class Function>
   struct travels<Function, true> {
-    static constexpr bool value =
-        std::is_trivially_copyable<Function>::value &&
-        std::is_trivially_destructible<Function>::value && const_callable<Function>::value &&
-        sizeof(Function) <= closure_size && alignof(Function) <= alignof(void*);
+    static constexpr bool is_ours = std::is_base_of<made_to_travel, Function>::value &&
+                                    std::is_trivially_copy_constructible<Function>::value &&
+                                    std::is_trivially_destructible<Function>::value;
+    static constexpr bool value = (is_ours || may_be_copied<Function>::value) &&
+                                  is_callable<const Function&, member&>::value &&
+                                  sizeof(Function) <= closure_size &&
+                                  alignof(Function) <= alignof(void*);
   };
 
   template <class Function>
@@ -5330,9 +6760,48 @@ class job {
   alignas(void*) unsigned char closure_[closure_size];
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_TEAM_JOB_HPP
+
+// lockstep/team/fork_board.hpp -- tells the workers of a team what to do, and when all are done (layer: team)
+//
+// A region is announced on lines (fork_tree.hpp); whoever watches an announced line takes the region's
+// order from it, and reports back on a line of its own. Two ways, chosen when the board is made:
+//   direct   member 0 publishes every line and collects every report: one hop, for up to `width` members,
+//            and for crowds, where a leader that is not running would hold up all behind it
+//   relayed  each leader publishes its lines when it has read its own, and collects their reports before
+//            it reports: log(members) hops, each of few fetches, for large teams with a CPU each
+//
+// Invariants
+//   F1  A line's phase grows by one with each announcement, by its publisher; a watcher misses none, since
+//       the next one comes only after its report.
+//   F2  A watcher reports the phase that it has seen: the report has caught up with the line exactly when
+//       the watcher is done. Members that were not announced to are not looked at.
+//   F3  Whatever a member does in a region, and below it in the tree, happens before its report, and that
+//       before the return of collect() by whoever collects it.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access         order    pairs  why it suffices
+//   1  line.store     relaxed  -      while no worker lives (as closed.store)
+//   2  line.store     release  3      the watcher reads the job, and what came before the region
+//   3  line.load      acquire  2      the other half
+//   4  report.store   release  5      F3
+//   5  report.load    acquire  4      F3
+//   6  closed.store   release  7      who is let go sees what came before close()
+//   7  closed.load    acquire  6      the other half
+//   8  report.store   relaxed  -      as 1
+//
+// Stores 2, 4 and 6 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
+//
+// Cost   two members: two line transfers in a row, no RMW, no system call unless somebody sleeps.
+// Source the order on the line of the phase: [LIBOMP] keeps a flag only, and a second fetch for the rest.
+#ifndef LOCKSTEP_TEAM_FORK_BOARD_HPP
+#define LOCKSTEP_TEAM_FORK_BOARD_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// What a region's members have to know before they start.
 struct region_head {
@@ -5510,69 +6979,715 @@ class fork_board {
   platform::line_gap after_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-// lockstep/team/member.hpp -- what a team's function sees of itself: OpenMP's constructs and more (layer: team)
-//
-// One object per member and region; only the member itself uses it, and not after the region. Which to use:
-//   all wait for all            sync_threads; with a value in the same phase: sync_sum and its like, broadcast
-//   share the work of a loop    for_range (blocks, waits for nobody), for_each (iterations, waits at its end)
-//   loop and reduction in one   reduce_range, reduce_each: the same bits for every team size and schedule
-//   one does it                 single (others wait), master (they do not), critical (one at a time)
-//   different work              sections, split, first
-//   step by step in a chain     publish and wait_for, for_ordered
-// Constructs that members share wait at their end unless called with `nowait`; for_range and master never do.
-//
-//   M1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
-//       loops, sections, single(nowait)), in the same order, with the same range and schedule.
-//   M2  What happens before any member's arrival in a construct that waits happens before every return from it.
-//   M3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more: functions
-//       that return bool return false; those that return a value throw region_stopped, which run() catches
-//       (without exceptions: they return the value at hand, and an empty sub_team). Chunks are handed out no
-//       more, but a block is run to its end: ask stop_requested() in a long one.
+#endif  // LOCKSTEP_TEAM_FORK_BOARD_HPP
 
-// lockstep/team/scans.hpp -- every prefix of a range's values combined (layer: team)
+// lockstep/platform/type_name.hpp -- a type as a text that is the same in all modules (layer: platform)
 //
-// Two passes over the leaves of reduction_tree.hpp: the sum of each leaf, then the running values in each
-// leaf from its prefix on, which is the left fold of the sums before it. So the same bits for every number
-// of members; f is called twice for each index. For users: member.hpp.
+// As the compiler spells it. For types that may be incomplete, and where there is no type information.
+// Clang spells a type of a function without the function: only type information tells it from others there.
+#ifndef LOCKSTEP_PLATFORM_TYPE_NAME_HPP
+#define LOCKSTEP_PLATFORM_TYPE_NAME_HPP
 
-// lockstep/team/reductions.hpp -- values of all members, or of a whole range, become one (layer: team)
-//
-// Values of one per member are combined in the order of ranks; values over a range along the fixed tree of
-// reduction_tree.hpp, which gives the same bits for every number of members, schedule and run. Either takes
-// one phase of the region's barrier: members put what they have into their cells, arrive, and each combines
-// all cells (above 8 members: the last to arrive does, for all). For users: member.hpp.
-//
-//   N1  `op` may run on every member at once, with the same arguments: it must not change shared data.
-//   N2  All members of the region call the same function with the same range, schedule, and op.
+#if defined(__GXX_RTTI)
+#include <typeinfo>
+#endif
 
-// lockstep/team/cargo.hpp -- values of any type in cells of 16 bytes (layer: team)
-//
-// A value that is trivially copyable and fits a cell lies in it. Of any other the cell has the address, and
-// a keeper the value: its writer holds it until nobody can read the cell any more. Readers copy.
-//
-// Cost   small values: a copy. Others: an allocation for each hand-over.
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace platform {
 
-// lockstep/team/group.hpp -- what the members of a region or a sub-team share (layer: team)
+struct type_name {
+  std::string text;
+  /// Other modules may spell it the same and mean another type: it is of a function, in an unnamed namespace,
+  /// or of a lambda.
+  bool is_of_module;
+};
+
+template <class Name>
+type_name name_of_type() {
+  type_name result = {std::string(), false};
+#if defined(__GNUC__)
+  const std::string all = __PRETTY_FUNCTION__;
+  const std::size_t start = all.find("Name = ");
+  std::size_t end = all.find_first_of(";]", start);
+  result.text = start < end ? all.substr(start + 7, end - start - 7) : all;
+#elif defined(_MSC_VER)
+  result.text = __FUNCSIG__;
+#else
+  result.text = __func__;
+  result.is_of_module = true;
+#endif
+#if defined(__GXX_RTTI)
+  result.is_of_module = typeid(Name*).name()[1] == 'Z';
+#endif
+  const char* const signs[] = {"anonymous", "unnamed", "lambda", ")::"};
+  for (const char* sign : signs) {
+    if (result.text.find(sign) != std::string::npos) result.is_of_module = true;
+  }
+  return result;
+}
+
+}  // namespace platform
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_TYPE_NAME_HPP
+
+// lockstep/team/critical_name.hpp -- one mutex for each name, in all modules of the process (layer: team)
 //
-// A group is made once and used by region after region. Each member has a place in it, on lines of its
-// own; a seat is a member's handle on both. The boards do the waiting; who runs the regions calls begin()
-// and end(). For users: member.hpp.
+// A name is a type, often incomplete and with hidden symbols, so the linker does not make its mutex one. Modules
+// meet in the text of the name instead, as the compiler spells it.
 //
-//   A1  Between end() and begin() every board is at rest: phases equal, places of constructs empty, steps 0.
-//       After a region that was stopped they are made so by force: nobody is in it any more.
-//   A2  Cells are 16 bytes for a value, or a pointer to one that its writer keeps. A member writes its cells
-//       of phase p + 1 before it arrives in it, and those of p + 3 after all have read them (G2).
+//   K1  The same name is the same mutex, whichever module asks, once and for ever.
+//   K2  A name of a function or in an unnamed namespace belongs to its module: others may spell it the same and
+//       mean another.
 //
-// Cost   about 2 KiB a member and 20 KiB, once.
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  first.load         acquire  2      an entry is whole before it is in the list
+//   2  first.compare_exch release  1      as 1
+//   3  known.load         acquire  4      the same for who finds the mutex by the way of another thread
+//   4  known.store        release  3      every writer writes the same
+//
+// Cost   a load and a branch. Once a name and module: a walk through all names, once a name an allocation.
+#ifndef LOCKSTEP_TEAM_CRITICAL_NAME_HPP
+#define LOCKSTEP_TEAM_CRITICAL_NAME_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace critical_name {
+
+/// In the list of the process; never destroyed. The text is a copy: a module's own would go with it.
+struct entry {
+  mutex lock;
+  const entry* next;
+  std::size_t length;
+  char text[1];  // and what was allocated behind it
+};
+
+inline entry* find_among(void* first, const std::string& text) noexcept {
+  entry* at = static_cast<entry*>(first);
+  while (at != nullptr && text.compare(0, std::string::npos, at->text, at->length) != 0) {
+    at = const_cast<entry*>(at->next);
+  }
+  return at;
+}
+
+inline entry* make(const std::string& text) {
+  entry* const made = ::new (::operator new(sizeof(entry) + text.size())) entry();
+  made->length = text.size();
+  std::memcpy(made->text, text.c_str(), text.size() + 1);
+  return made;
+}
+
+/// Throws std::bad_alloc as `new` does.
+inline mutex& find_or_add(const std::string& text) {
+  platform::unseamed_atomic<void*>& list = platform::process().critical_names.first;
+  void* first = list.load(platform::memory_order_acquire);  // 1
+  entry* found = find_among(first, text);
+  if (found != nullptr) return found->lock;
+  entry* const made = make(text);
+  do {
+    found = find_among(first, text);
+    if (found != nullptr) {
+      made->~entry();
+      ::operator delete(made);
+      return found->lock;
+    }
+    made->next = static_cast<entry*>(first);
+  } while (!list.compare_exchange_weak(first, made, platform::memory_order_release,  // 2
+                                       platform::memory_order_acquire));  // 1
+  return made->lock;
+}
+
+/// What this module knows of a name.
+template <class Name>
+struct LOCKSTEP_MODULE_LOCAL in_module {
+  static mutex own;
+  static platform::unseamed_atomic<mutex*> known;
+};
+template <class Name>
+mutex in_module<Name>::own;
+template <class Name>
+platform::unseamed_atomic<mutex*> in_module<Name>::known{nullptr};
+
+template <class Name>
+LOCKSTEP_NOINLINE mutex& find() {
+  const platform::type_name name = platform::name_of_type<Name>();
+  mutex& found = name.is_of_module ? in_module<Name>::own : find_or_add(name.text);
+  in_module<Name>::known.store(&found, platform::memory_order_release);  // 4
+  return found;
+}
+
+template <class Name>
+mutex& mutex_of() {
+  mutex* const known = in_module<Name>::known.load(platform::memory_order_acquire);  // 3
+  return known != nullptr ? *known : find<Name>();
+}
+
+}  // namespace critical_name
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_CRITICAL_NAME_HPP
+
+// lockstep/team/index_span.hpp -- the indices of a loop, of any integer type, as offsets from 0 (layer: team)
+//
+// Schedules and boards count in std::size_t from 0; users count in what they like, as in a `for` loop.
+//
+//   I1  A loop calls its function with the common type of its bounds: int for (0, 10), std::size_t for
+//       (0, v.size()), std::int64_t for two of those. What is no number but converts to one: std::size_t.
+//   I2  It is empty where last <= first, compared as numbers: (0u, -3) is empty.
+//   I3  No index outside [first, last] is computed: loops may go right up to the limits of their type.
+//   I4  A first below 0 with a common type that has no such number fails (std::invalid_argument): (-1, v.size()).
+#ifndef LOCKSTEP_TEAM_INDEX_SPAN_HPP
+#define LOCKSTEP_TEAM_INDEX_SPAN_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// The integers, without bool and characters. std::int8_t and std::uint8_t are integers.
+template <class T>
+struct is_index
+    : std::integral_constant<
+          bool, std::is_same<T, signed char>::value || std::is_same<T, unsigned char>::value ||
+                    std::is_same<T, short>::value || std::is_same<T, unsigned short>::value ||
+                    std::is_same<T, int>::value || std::is_same<T, unsigned>::value ||
+                    std::is_same<T, long>::value || std::is_same<T, unsigned long>::value ||
+                    std::is_same<T, long long>::value ||
+                    std::is_same<T, unsigned long long>::value> {};
+
+/// What a bound counts in.
+template <class Bound>
+using index_of_bound =
+    typename std::conditional<std::is_arithmetic<Bound>::value, Bound, std::size_t>::type;
+/// What a loop between two bounds calls its function with.
+template <class First, class Last>
+using index_between = typename std::common_type<index_of_bound<First>, index_of_bound<Last>>::type;
+
+/// `Result` if both can be bounds of a loop; else the overload that asks is none.
+template <class First, class Last, class Result = bool>
+using if_bounds = typename std::enable_if<std::is_convertible<First, std::size_t>::value &&
+                                              std::is_convertible<Last, std::size_t>::value,
+                                          Result>::type;
+
+/// The indices first, first + 1, ... of a loop; `length` of them.
+template <class Index>
+struct index_span {
+  Index first;
+  std::size_t length;
+
+  /// Requires offset <= length.
+  Index operator[](std::size_t offset) const noexcept {
+    using word = typename std::make_unsigned<Index>::type;  // in which sums wrap
+    return static_cast<Index>(static_cast<word>(first) + static_cast<word>(offset));
+  }
+};
+
+template <class T>
+constexpr bool is_below_zero(T value, std::true_type /*signed*/) noexcept {
+  return value < 0;
+}
+template <class T>
+constexpr bool is_below_zero(T, std::false_type /*unsigned*/) noexcept {
+  return false;
+}
+template <class T>
+constexpr bool is_below_zero(T value) noexcept {
+  return is_below_zero(value, std::is_signed<T>());
+}
+
+[[noreturn]] LOCKSTEP_NOINLINE inline void fail_first_index(long long first) {
+  char message[160];
+  std::snprintf(message, sizeof message,
+                "lockstep: a loop from %lld to an end of an unsigned type; give both bounds a "
+                "signed type",
+                first);
+  platform::fail<std::invalid_argument>(message);
+}
+[[noreturn]] LOCKSTEP_NOINLINE inline void fail_length() {
+  platform::fail<std::invalid_argument>(
+      "lockstep: a loop has more iterations than std::size_t has numbers");
+}
+
+/// I1, I2 and I4.
+template <class First, class Last>
+index_span<index_between<First, Last>> span_of(First first, Last last) {
+  using from = index_of_bound<First>;
+  using to = index_of_bound<Last>;
+  static_assert(is_index<from>::value && is_index<to>::value,
+                "lockstep: the bounds of a loop are integers (int, std::size_t, std::int8_t, ...), "
+                "not bool, characters or floating point");
+  using index = index_between<First, Last>;
+  using word = typename std::make_unsigned<index>::type;
+  const from a = static_cast<from>(first);
+  const to b = static_cast<to>(last);
+  if (is_below_zero(a) != is_below_zero(b)) {
+    if (is_below_zero(b)) return {index(), 0};
+    if (!std::is_signed<index>::value) fail_first_index(static_cast<long long>(a));
+  } else if (static_cast<index>(b) <= static_cast<index>(a)) {
+    return {index(), 0};
+  }
+  const word length = static_cast<word>(static_cast<word>(static_cast<index>(b)) -
+                                        static_cast<word>(static_cast<index>(a)));
+  if (sizeof(word) > sizeof(std::size_t) && length > static_cast<std::size_t>(-1)) fail_length();
+  return {static_cast<index>(a), static_cast<std::size_t>(length)};
+}
+
+// Whether an int may become the unsigned argument of a function is its author's business.
+LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+
+/// f(i) for a part of the loop.
+template <class Index, class Function>
+struct each_of {
+  static_assert(
+      is_callable<Function&, Index&>::value,
+      "lockstep: the function of this loop cannot be called as f(i) with its index, of the "
+      "common type of its bounds");
+  index_span<Index> span;
+  Function& f;
+
+  void operator()(std::size_t begin, std::size_t end) const {
+    const Index last = span[end];
+    for (Index i = span[begin]; i < last; ++i) f(i);
+  }
+};
+
+/// f(i, more) for one index.
+template <class Index, class More, class Function>
+void call_with(Index i, More& more, Function& f) {
+  static_assert(is_callable<Function&, Index&, More&>::value,
+                "lockstep: the function of this loop cannot be called as f(i, turn)");
+  f(i, more);
+}
+
+/// f(first, last) for it.
+template <class Index, class Function>
+struct block_of {
+  static_assert(is_callable<Function&, Index, Index>::value,
+                "lockstep: the function of this loop cannot be called as f(first, last) with two "
+                "indices, of the common type of its bounds");
+  index_span<Index> span;
+  Function& f;
+
+  auto operator()(std::size_t begin, std::size_t end) const
+      -> decltype(std::declval<Function&>()(std::declval<Index>(), std::declval<Index>())) {
+    return f(span[begin], span[end]);
+  }
+};
+
+/// f(i) by its offset.
+template <class Index, class Function>
+struct index_at {
+  static_assert(
+      is_callable<Function&, Index>::value,
+      "lockstep: the function of this reduction cannot be called as f(i) with an index, of "
+      "the common type of its bounds");
+  index_span<Index> span;
+  Function& f;
+
+  auto operator()(std::size_t offset) const
+      -> decltype(std::declval<Function&>()(std::declval<Index>())) {
+    return f(span[offset]);
+  }
+};
+
+/// store(i, value) by its offset.
+template <class Index, class Store>
+struct store_at {
+  index_span<Index> span;
+  Store& store;
+
+  template <class T>
+  void operator()(std::size_t offset, T& value) const {
+    store(span[offset], value);
+  }
+};
+
+LOCKSTEP_END_SIGN_CONVERSIONS
+
+template <class Function, class Index>
+each_of<Index, Function> each_index(const index_span<Index>& span, Function& f) {
+  return {span, f};
+}
+template <class Function, class Index>
+block_of<Index, Function> by_block(const index_span<Index>& span, Function& f) {
+  return {span, f};
+}
+template <class Function, class Index>
+index_at<Index, Function> by_offset(const index_span<Index>& span, Function& f) {
+  return {span, f};
+}
+template <class Store, class Index>
+store_at<Index, Store> store_by_offset(const index_span<Index>& span, Store& store) {
+  return {span, store};
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_INDEX_SPAN_HPP
+
+// lockstep/team/schedule.hpp -- who does which part of a range: pure functions (layer: team)
+//
+// static_block    one contiguous block per member
+// static_chunk    chunks dealt out in turn, by rank
+// chunk_of_ticket chunks taken by ticket, from one counter that all members add to ("dynamic")
+// guided_cursor   chunks taken by ticket, that shrink with what is left ("guided")
+//
+//   S1  The blocks, chunks or tickets of a loop cover [first, last) without gap or overlap, in rank order,
+//       in order of turn * size + rank, or in ticket order.
+//   S2  What a ticket stands for depends on range, chunk and size alone: every member that computes it
+//       gets the same.
+//   S3  No sum exceeds `last`: right up to the largest std::size_t. A backward range is an empty one.
+//   S4  A turn or ticket past the end is an empty range.
+#ifndef LOCKSTEP_TEAM_SCHEDULE_HPP
+#define LOCKSTEP_TEAM_SCHEDULE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_index_range() {
+  platform::fail<std::invalid_argument>(
+      "lockstep::index_range: begins below 0, must begin at 0 or more");
+}
+
+/// The half-open range [first, last). From bounds of any integer types, compared as numbers: {0, -3} is empty.
+/// Fails if it holds an index below 0.
+struct index_range {
+  std::size_t first;
+  std::size_t last;
+
+  constexpr index_range() noexcept : first(0), last(0) {}
+  constexpr index_range(std::size_t from, std::size_t to) noexcept : first(from), last(to) {}
+  template <class First, class Last, class = if_bounds<First, Last>>
+  constexpr index_range(First from, Last to)
+      : first(!is_below_zero(from)                          ? static_cast<std::size_t>(from)
+              : is_below_zero(to) && are_reversed(from, to) ? 0
+                                                            : fail_index_range()),
+        last(is_below_zero(to) ? 0 : static_cast<std::size_t>(to)) {
+    static_assert(is_index<First>::value && is_index<Last>::value,
+                  "lockstep: the bounds of a range are integers (int, std::size_t, ...), not bool, "
+                  "characters or floating point");
+  }
+
+ private:
+  template <class First, class Last>
+  static constexpr bool are_reversed(First from, Last to) noexcept {
+    return static_cast<index_between<First, Last>>(to) <=
+           static_cast<index_between<First, Last>>(from);
+  }
+};
+
+/// The number of indices; 0 for a backward range.
+constexpr std::size_t length_of(index_range range) noexcept {
+  return range.last <= range.first ? 0 : range.last - range.first;
+}
+
+/// The offsets of a loop's indices.
+template <class Index>
+constexpr index_range all_of(const index_span<Index>& span) noexcept {
+  return index_range{0, span.length};
+}
+
+/// How the iterations of a loop are handed out.
+enum class schedule_kind : std::uint8_t {
+  static_blocks,  ///< one contiguous block per member: no shared word, best reuse of caches
+  static_chunks,  ///< chunks in turn: no shared word, evens out work that grows along the range
+  dynamic,        ///< a chunk to whoever asks: one read-modify-write each, for uneven work
+  guided          ///< as dynamic, large chunks first: fewer of them
+};
+
+/// A value: kind and chunk. Made by the four functions below; OpenMP's schedule clause.
+class schedule {
+ public:
+  constexpr schedule() noexcept : chunk_(0), kind_(schedule_kind::static_blocks) {}
+  /// Refuses a chunk of 0, except for static_blocks, where it has no meaning.
+  constexpr schedule(schedule_kind kind, std::size_t chunk)
+      : chunk_(kind == schedule_kind::static_blocks ? 0 : checked_chunk(chunk)), kind_(kind) {}
+
+  constexpr schedule_kind kind() const noexcept { return kind_; }
+  /// Iterations per chunk, the fewest for guided; 0 for static_blocks.
+  constexpr std::size_t chunk() const noexcept { return chunk_; }
+
+  friend constexpr bool operator==(schedule a, schedule b) noexcept {
+    return a.kind_ == b.kind_ && a.chunk_ == b.chunk_;
+  }
+  friend constexpr bool operator!=(schedule a, schedule b) noexcept { return !(a == b); }
+
+ private:
+  static constexpr std::size_t checked_chunk(std::size_t chunk) {
+    return chunk != 0 ? chunk : refuse_chunk();
+  }
+  [[noreturn]] LOCKSTEP_NOINLINE static std::size_t refuse_chunk() {
+    platform::fail<std::invalid_argument>(
+        "lockstep::schedule: a chunk of 0 iterations given, must be 1 or more");
+  }
+
+  std::size_t chunk_;
+  schedule_kind kind_;
+};
+
+/// One contiguous block per member; the default of every loop.
+constexpr schedule static_schedule() noexcept { return schedule(); }
+/// Chunks of `chunk` iterations, dealt out in turn. Refuses 0.
+constexpr schedule static_schedule(std::size_t chunk) {
+  return schedule(schedule_kind::static_chunks, chunk);
+}
+/// Chunks of `chunk` iterations to whoever asks. Refuses 0.
+constexpr schedule dynamic_schedule(std::size_t chunk = 1) {
+  return schedule(schedule_kind::dynamic, chunk);
+}
+/// Chunks that shrink with what is left, `least` iterations or more, but for the last. Refuses 0.
+constexpr schedule guided_schedule(std::size_t least = 1) {
+  return schedule(schedule_kind::guided, least);
+}
+
+/// The contiguous block of member `rank` of `size`: blocks cover [first, last) in rank order without
+/// gap or overlap, and their lengths differ by one at most, the longer ones first. Empty if last <= first.
+/// Requires rank < size.
+constexpr index_range static_block(std::size_t first, std::size_t last, std::size_t rank,
+                                   std::size_t size) noexcept {
+  // One expression, as C++11 wants it: quotient * rank + min(rank, remainder) after the start.
+  return last <= first
+             ? index_range{first, first}
+             : index_range{
+                   first + (last - first) / size * rank +
+                       (rank < (last - first) % size ? rank : (last - first) % size),
+                   first + (last - first) / size * (rank + 1) +
+                       (rank + 1 < (last - first) % size ? rank + 1 : (last - first) % size)};
+}
+
+/// The number of chunks of `chunk` iterations in [first, last), the last one perhaps shorter: the number
+/// of tickets of a dynamic loop. Requires chunk > 0.
+constexpr std::size_t chunks_of(std::size_t first, std::size_t last, std::size_t chunk) noexcept {
+  return last <= first ? 0 : (last - first - 1) / chunk + 1;
+}
+
+/// Chunk number `number` (0, 1, ...) of [first, last). Requires number < chunks_of(first, last, chunk): so it
+/// does without the division that finds this out, which costs more than a short iteration.
+constexpr index_range known_chunk(std::size_t first, std::size_t last, std::size_t chunk,
+                                  std::size_t number) noexcept {
+  return index_range{first + number * chunk, last - (first + number * chunk) <= chunk
+                                                 ? last
+                                                 : first + number * chunk + chunk};
+}
+
+/// What ticket number `ticket` (0, 1, ...) of a dynamic loop stands for; empty past the end.
+/// Requires chunk > 0. A counter of tickets passes chunks_of() by one for each member that looks in vain;
+/// if it has fewer bits than std::size_t, the caller sees to it that it does not wrap.
+constexpr index_range chunk_of_ticket(std::size_t first, std::size_t last, std::size_t chunk,
+                                      std::size_t ticket) noexcept {
+  return ticket >= chunks_of(first, last, chunk) ? index_range{last, last}
+                                                 : known_chunk(first, last, chunk, ticket);
+}
+
+/// Chunk number `turn` (0, 1, ...) of member `rank` of `size`: chunk turn * size + rank of the range;
+/// empty past the member's last. Requires chunk > 0, rank < size.
+constexpr index_range static_chunk(std::size_t first, std::size_t last, std::size_t chunk,
+                                   std::size_t rank, std::size_t size, std::size_t turn) noexcept {
+  // Compared before it is multiplied: turn * size may not fit.
+  return rank >= chunks_of(first, last, chunk) ||
+                 turn > (chunks_of(first, last, chunk) - 1 - rank) / size
+             ? index_range{last, last}
+             : chunk_of_ticket(first, last, chunk, turn * size + rank);
+}
+
+/// The tickets of a guided loop, for one member. The chunk at a point of the range where `left` iterations
+/// are left has max(least, ceil(left / (2 * size))) of them, but not more than `left`. The cursor replays
+/// the sequence up to the ticket asked for, so that one counter of tickets is all that is shared. All
+/// replays of one member together take one division per ticket of the loop, of which there are about
+/// 2 * size * (1 + ln(n / (2 * size * least))).
+class guided_cursor {
+ public:
+  /// Requires least > 0, 0 < size <= 65536.
+  constexpr guided_cursor(std::size_t first, std::size_t last, std::size_t least,
+                          std::size_t size) noexcept
+      : next_(first), last_(last < first ? first : last), least_(least), parts_(2 * size) {}
+
+  /// What ticket number `ticket` (0, 1, ...) stands for; empty past the end.
+  /// Requires: not less than in the calls before.
+  index_range advance_to(std::size_t ticket) noexcept {
+    while (ticket_ < ticket && next_ < last_) {
+      next_ += length();
+      ++ticket_;
+    }
+    return index_range{next_, next_ + length()};
+  }
+
+  /// The number of tickets of the whole loop, by replay of what is left of it.
+  std::size_t tickets() const noexcept {
+    guided_cursor rest(*this);
+    while (rest.next_ < last_) rest.advance_to(rest.ticket_ + 1);
+    return rest.ticket_;
+  }
+
+ private:
+  std::size_t length() const noexcept {
+    const std::size_t left = last_ - next_;
+    if (left <= least_) return left;
+    const std::size_t share = (left - 1) / parts_ + 1;
+    return share < least_ ? least_ : share;
+  }
+
+  std::size_t next_;
+  std::size_t last_;
+  std::size_t least_;
+  std::size_t parts_;
+  std::size_t ticket_ = 0;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_SCHEDULE_HPP
+
+// lockstep/team/collapse.hpp -- two or three nested ranges as one, pure functions (layer: team)
+//
+// A schedule knows one range. Nested ranges are counted through in row-major order, the last one fastest:
+// iteration number n of `rows` x `columns` is (n / width, n % width) after their starts. A chunk of numbers is
+// run with one division per nesting, at its start; from there on it steps with carry, the innermost range in
+// a plain loop that the compiler may vectorise.
+//
+//   C1  iterations_of() is the product of the lengths, or an error if that does not fit in std::size_t.
+//   C2  for_each_in(ranges, 0, iterations_of(ranges), f) calls f once per tuple, in row-major order; and
+//       calls for consecutive chunks do together what one call for all of them does.
+#ifndef LOCKSTEP_TEAM_COLLAPSE_HPP
+#define LOCKSTEP_TEAM_COLLAPSE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// Two nested ranges, the outer one first.
+struct index_range_2 {
+  index_range rows;
+  index_range columns;
+};
+
+/// Three nested ranges, the outermost one first.
+struct index_range_3 {
+  index_range planes;
+  index_range rows;
+  index_range columns;
+};
+
+/// Whether a type is one of these two.
+template <class Ranges>
+struct is_nested : std::false_type {};
+template <>
+struct is_nested<index_range_2> : std::true_type {
+  template <class Function>
+  static constexpr bool calls() {
+    return is_callable<Function&, std::size_t&, std::size_t&>::value;
+  }
+};
+template <>
+struct is_nested<index_range_3> : std::true_type {
+  template <class Function>
+  static constexpr bool calls() {
+    return is_callable<Function&, std::size_t&, std::size_t&, std::size_t&>::value;
+  }
+};
+template <class Ranges, class Result = bool>
+using if_nested = typename std::enable_if<is_nested<Ranges>::value, Result>::type;
+
+[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t rows,
+                                                                std::size_t columns) {
+  char message[160];
+  std::snprintf(
+      message, sizeof message,
+      "lockstep: a loop over %zu x %zu iterations is too long, must be %zu in all at most", rows,
+      columns, static_cast<std::size_t>(-1));
+  platform::fail<std::invalid_argument>(message);
+}
+[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t planes,
+                                                                std::size_t rows,
+                                                                std::size_t columns) {
+  char message[160];
+  std::snprintf(
+      message, sizeof message,
+      "lockstep: a loop over %zu x %zu x %zu iterations is too long, must be %zu in all at most",
+      planes, rows, columns, static_cast<std::size_t>(-1));
+  platform::fail<std::invalid_argument>(message);
+}
+
+/// Whether a product of positive numbers fits in std::size_t.
+constexpr bool product_fits(std::size_t a, std::size_t b) noexcept {
+  return b <= static_cast<std::size_t>(-1) / a;
+}
+constexpr bool product_fits(std::size_t a, std::size_t b, std::size_t c) noexcept {
+  return product_fits(a, b) && product_fits(a * b, c);
+}
+
+/// The number of pairs; 0 if a range is empty or backward. Fails (std::invalid_argument) if it is above
+/// what std::size_t holds.
+constexpr std::size_t iterations_of(const index_range_2& of) {
+  return length_of(of.rows) == 0 || length_of(of.columns) == 0 ? 0
+         : product_fits(length_of(of.rows), length_of(of.columns))
+             ? length_of(of.rows) * length_of(of.columns)
+             : fail_collapse(length_of(of.rows), length_of(of.columns));
+}
+
+/// The number of triples; otherwise as for two ranges.
+constexpr std::size_t iterations_of(const index_range_3& of) {
+  return length_of(of.planes) == 0 || length_of(of.rows) == 0 || length_of(of.columns) == 0 ? 0
+         : product_fits(length_of(of.planes), length_of(of.rows), length_of(of.columns))
+             ? length_of(of.planes) * length_of(of.rows) * length_of(of.columns)
+             : fail_collapse(length_of(of.planes), length_of(of.rows), length_of(of.columns));
+}
+
+/// Calls f(i, j) for the iterations number [first, last), in order. Requires last <= iterations_of(ranges).
+template <class Function>
+void for_each_in(const index_range_2& ranges, std::size_t first, std::size_t last, Function&& f) {
+  if (first >= last) return;
+  const std::size_t begin = ranges.columns.first, end = ranges.columns.last;
+  std::size_t i = ranges.rows.first + first / (end - begin);
+  std::size_t j = begin + first % (end - begin);
+  for (std::size_t left = last - first; left > 0; ++i, j = begin) {
+    const std::size_t stop = left < end - j ? j + left : end;
+    left -= stop - j;
+    for (; j < stop; ++j) f(i, j);
+  }
+}
+
+/// Calls f(i, j, k) for the iterations number [first, last), in order.
+/// Requires last <= iterations_of(ranges).
+template <class Function>
+void for_each_in(const index_range_3& ranges, std::size_t first, std::size_t last, Function&& f) {
+  if (first >= last) return;
+  const std::size_t begin = ranges.columns.first, end = ranges.columns.last;
+  const std::size_t line = first / (end - begin), lines = length_of(ranges.rows);
+  std::size_t i = ranges.planes.first + line / lines;
+  std::size_t j = ranges.rows.first + line % lines;
+  std::size_t k = begin + first % (end - begin);
+  for (std::size_t left = last - first; left > 0; k = begin) {
+    const std::size_t stop = left < end - k ? k + left : end;
+    left -= stop - k;
+    for (; k < stop; ++k) f(i, j, k);
+    if (++j == ranges.rows.last) {
+      j = ranges.rows.first;
+      ++i;
+    }
+  }
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_COLLAPSE_HPP
 
 // lockstep/team/dependants.hpp -- objects that end with their region at the latest (layer: team)
 //
 // Members make them together (sub_team.hpp), and the last to let go destroys them. Where a region is
 // stopped, some members may never have come to let go: who runs the regions destroys what is left.
+#ifndef LOCKSTEP_TEAM_DEPENDANTS_HPP
+#define LOCKSTEP_TEAM_DEPENDANTS_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 struct dependant {
   virtual ~dependant() = default;
@@ -5617,67 +7732,10 @@ class dependants {
   dependant* first_ = nullptr;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-// lockstep/team/loop_board.hpp -- hands out what members of a region share: chunks, turns (layer: team)
-//
-// Every member of a region comes through the same shared constructs (loops, sections, singles without
-// waiting) in the same order, but not at the same time: nobody waits for anybody between them. So each
-// construct has a place of its own, which is free for another one, `places` further on, when all have
-// left it. The number of tickets is without limit; who gets one past the end leaves.
-//
-// Invariants
-//   H1  A place holds construct s when its `open` is s. It becomes s + places by the last to leave, after
-//       it has made it as new. So nobody is in a place with anybody of another construct.
-//   H2  Each ticket of a construct is given to exactly one member, in ascending order.
-//   H3  Turns: the part of position i runs after the part of position i - 1, whoever runs them; what
-//       happens before the end of one happens before the beginning of the next.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  open.load          acquire  5      the place is as new; half of H1
-//   2  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
-//   3  left.fetch_add     acq_rel  3      the last to leave comes after all that others did in the place
-//   4  store              relaxed  -      published by 5, or by who resets the board
-//   5  open.store         release  1      the other half of H1
-//   6  turn.load          acquire  7      H3
-//   7  turn.store         release  6      H3
-//   8  turn.load          relaxed  -      own position: written by this thread or ordered by 6
-//
-// Stores 5 and 7 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
-//
-// Cost   entering and leaving: one fetch and one RMW a member; a ticket: one RMW on a line of its own.
-// Source the ring of dispatch buffers: [LIBOMP]; tickets instead of bounds: one RMW in place of a CAS loop.
-
-// lockstep/team/reducing_barrier.hpp -- a barrier whose arrivals carry values (layer: team)
-//
-// What a team's sync functions are made of: all wait for all, and see a value of up to 16 bytes from each.
-// For threads of your own see sync/barrier.hpp; this one takes its participants' private state from
-// outside, follows a region's size and number, and ends with the region (stop_source.hpp).
-//
-// Up to 8 participants everyone publishes its phase, with its value on the same line, and looks
-// at all others; above, arrivals go up a tree of counters, and the last one combines for all.
-//
-// Invariants
-//   G1  As R1 and R2 of barrier.hpp: while any participant is in phase p, every phase is p - 1 or p.
-//   G2  A value is written before its phase is published, and not again before all have read it: there are
-//       two places for it, used in turn, and nobody is two phases ahead of anybody.
-//   G3  The combined value of the last to arrive is read by all before anybody can arrive again.
-//   G4  Who was released by a stop, and arrives all the same, is not counted and writes nothing: others may
-//       still read what it wrote before.
-//   G5  With the tree, combine() runs once, on the last to arrive; else on everyone, with the same values.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  phase.store        release  2      others see the value, and what came before the arrival
-//   2  phase.load         acquire  1      the other half
-//   3  phase.store        relaxed  -      between regions: nobody arrives or waits
-//
-// Store 1 and the look at the mark behind it are the notifier's side of sleeper_mark.hpp.
-//
-// Cost   flags: one store on one's own line, size - 1 fetches in parallel; a reduction costs no more, for
-//        values travel with the phases. tree: see tree_barrier.hpp, and size fetches by the last.
-// Source all-to-all dissemination [MCS91]; values on the flags' lines: ours.
+#endif  // LOCKSTEP_TEAM_DEPENDANTS_HPP
 
 // lockstep/team/stop_source.hpp -- ends a region early: lets everybody go who waits in it (layer: team)
 //
@@ -5700,8 +7758,11 @@ class dependants {
 //   5  word.load           relaxed  -      who only asks whether it was stopped reads no other data
 //
 // Cost   to look: one load of a line that is written when a region is stopped, which is rare.
+#ifndef LOCKSTEP_TEAM_STOP_SOURCE_HPP
+#define LOCKSTEP_TEAM_STOP_SOURCE_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// Something with marks on which threads sleep. In the list of a stop_source while it lives: a final class
 /// that adds itself last, and removes itself before it does anything else at its end.
@@ -5778,9 +7839,45 @@ class stop_source {
   sleeping_place* first_ = nullptr;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_TEAM_STOP_SOURCE_HPP
+
+// lockstep/team/reducing_barrier.hpp -- a barrier whose arrivals carry values (layer: team)
+//
+// What a team's sync functions are made of: all wait for all, and see a value of up to 16 bytes from each.
+// For threads of your own see sync/barrier.hpp; this one takes its participants' private state from
+// outside, follows a region's size and number, and ends with the region (stop_source.hpp).
+//
+// Up to 8 participants everyone publishes its phase, with its value on the same line, and looks
+// at all others; above, arrivals go up a tree of counters, and the last one combines for all.
+//
+// Invariants
+//   G1  As R1 and R2 of barrier.hpp: while any participant is in phase p, every phase is p - 1 or p.
+//   G2  A value is written before its phase is published, and not again before all have read it: there are
+//       two places for it, used in turn, and nobody is two phases ahead of anybody.
+//   G3  The combined value of the last to arrive is read by all before anybody can arrive again.
+//   G4  Who was released by a stop, and arrives all the same, is not counted and writes nothing: others may
+//       still read what it wrote before.
+//   G5  With the tree, combine() runs once, on the last to arrive; else on everyone, with the same values.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access             order    pairs  why it suffices
+//   1  phase.store        release  2      others see the value, and what came before the arrival
+//   2  phase.load         acquire  1      the other half
+//   3  phase.store        relaxed  -      between regions: nobody arrives or waits
+//
+// Store 1 and the look at the mark behind it are the notifier's side of sleeper_mark.hpp.
+//
+// Cost   flags: one store on one's own line, size - 1 fetches in parallel; a reduction costs no more, for
+//        values travel with the phases. tree: see tree_barrier.hpp, and size fetches by the last.
+// Source all-to-all dissemination [MCS91]; values on the flags' lines: ours.
+#ifndef LOCKSTEP_TEAM_REDUCING_BARRIER_HPP
+#define LOCKSTEP_TEAM_REDUCING_BARRIER_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// A place for a value that participants hand to each other.
 struct cell {
@@ -5937,9 +8034,45 @@ class reducing_barrier final : public sleeping_place {
   platform::line_gap after_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_TEAM_REDUCING_BARRIER_HPP
+
+// lockstep/team/loop_board.hpp -- hands out what members of a region share: chunks, turns (layer: team)
+//
+// Every member of a region comes through the same shared constructs (loops, sections, singles without
+// waiting) in the same order, but not at the same time: nobody waits for anybody between them. So each
+// construct has a place of its own, which is free for another one, `places` further on, when all have
+// left it. The number of tickets is without limit; who gets one past the end leaves.
+//
+// Invariants
+//   H1  A place holds construct s when its `open` is s. It becomes s + places by the last to leave, after
+//       it has made it as new. So nobody is in a place with anybody of another construct.
+//   H2  Each ticket of a construct is given to exactly one member, in ascending order.
+//   H3  Turns: the part of position i runs after the part of position i - 1, whoever runs them; what
+//       happens before the end of one happens before the beginning of the next.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access             order    pairs  why it suffices
+//   1  open.load          acquire  5      the place is as new; half of H1
+//   2  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
+//   3  left.fetch_add     acq_rel  3      the last to leave comes after all that others did in the place
+//   4  store              relaxed  -      published by 5, or by who resets the board
+//   5  open.store         release  1      the other half of H1
+//   6  turn.load          acquire  7      H3
+//   7  turn.store         release  6      H3
+//   8  turn.load          relaxed  -      own position: written by this thread or ordered by 6
+//
+// Stores 5 and 7 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
+//
+// Cost   entering and leaving: one fetch and one RMW a member; a ticket: one RMW on a line of its own.
+// Source the ring of dispatch buffers: [LIBOMP]; tickets instead of bounds: one RMW in place of a CAS loop.
+#ifndef LOCKSTEP_TEAM_LOOP_BOARD_HPP
+#define LOCKSTEP_TEAM_LOOP_BOARD_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class loop_board final : public sleeping_place {
  public:
@@ -6062,7 +8195,10 @@ class loop_board final : public sleeping_place {
   const wait_policy policy_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_LOOP_BOARD_HPP
 
 // lockstep/team/progress_board.hpp -- who has come how far: point-to-point waits in a region (layer: team)
 //
@@ -6086,8 +8222,11 @@ class loop_board final : public sleeping_place {
 // Store 1 and the look at the mark behind it are the notifier's side of sleeper_mark.hpp.
 //
 // Cost   publish: one store on one's own line. wait: one line fetch.
+#ifndef LOCKSTEP_TEAM_PROGRESS_BOARD_HPP
+#define LOCKSTEP_TEAM_PROGRESS_BOARD_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class progress_board final : public sleeping_place {
  public:
@@ -6153,7 +8292,10 @@ class progress_board final : public sleeping_place {
   const wait_policy policy_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_PROGRESS_BOARD_HPP
 
 // lockstep/team/reduction_tree.hpp -- the fixed order of deterministic reductions (layer: team)
 //
@@ -6174,185 +8316,17 @@ class progress_board final : public sleeping_place {
 // How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the
 // maximal_nodes() in it with reduce_node(), publishes their values in order; combine() does the rest. A
 // schedule that hands out single leaves publishes leaf values; then reduce_node(0, leaves) is the result.
-
-// lockstep/team/schedule.hpp -- who does which part of a range: pure functions (layer: team)
-//
-// static_block    one contiguous block per member
-// static_chunk    chunks dealt out in turn, by rank
-// chunk_of_ticket chunks taken by ticket, from one counter that all members add to ("dynamic")
-// guided_cursor   chunks taken by ticket, that shrink with what is left ("guided")
-//
-//   S1  The blocks, chunks or tickets of a loop cover [first, last) without gap or overlap, in rank order,
-//       in order of turn * size + rank, or in ticket order.
-//   S2  What a ticket stands for depends on range, chunk and size alone: every member that computes it
-//       gets the same.
-//   S3  No sum exceeds `last`: right up to the largest std::size_t. A backward range is an empty one.
-//   S4  A turn or ticket past the end is an empty range.
+#ifndef LOCKSTEP_TEAM_REDUCTION_TREE_HPP
+#define LOCKSTEP_TEAM_REDUCTION_TREE_HPP
 
 namespace lockstep {
-
-/// The half-open range [first, last).
-struct index_range {
-  std::size_t first;
-  std::size_t last;
-};
-
-/// The number of indices; 0 for a backward range.
-constexpr std::size_t length_of(index_range range) noexcept {
-  return range.last <= range.first ? 0 : range.last - range.first;
-}
-
-/// How the iterations of a loop are handed out.
-enum class schedule_kind : std::uint8_t {
-  static_blocks,  ///< one contiguous block per member: no shared word, best reuse of caches
-  static_chunks,  ///< chunks in turn: no shared word, evens out work that grows along the range
-  dynamic,        ///< a chunk to whoever asks: one read-modify-write each, for uneven work
-  guided          ///< as dynamic, large chunks first: fewer of them
-};
-
-/// A value: kind and chunk. Made by the four functions below; OpenMP's schedule clause.
-class schedule {
- public:
-  constexpr schedule() noexcept : chunk_(0), kind_(schedule_kind::static_blocks) {}
-  /// Refuses a chunk of 0, except for static_blocks, where it has no meaning.
-  constexpr schedule(schedule_kind kind, std::size_t chunk)
-      : chunk_(kind == schedule_kind::static_blocks ? 0 : checked_chunk(chunk)), kind_(kind) {}
-
-  constexpr schedule_kind kind() const noexcept { return kind_; }
-  /// Iterations per chunk, the fewest for guided; 0 for static_blocks.
-  constexpr std::size_t chunk() const noexcept { return chunk_; }
-
-  friend constexpr bool operator==(schedule a, schedule b) noexcept {
-    return a.kind_ == b.kind_ && a.chunk_ == b.chunk_;
-  }
-  friend constexpr bool operator!=(schedule a, schedule b) noexcept { return !(a == b); }
-
- private:
-  static constexpr std::size_t checked_chunk(std::size_t chunk) {
-    return chunk != 0 ? chunk : refuse_chunk();
-  }
-  [[noreturn]] LOCKSTEP_NOINLINE static std::size_t refuse_chunk() {
-    platform::fail<std::invalid_argument>(
-        "lockstep::schedule: a chunk of 0 iterations given, must be 1 or more");
-  }
-
-  std::size_t chunk_;
-  schedule_kind kind_;
-};
-
-/// One contiguous block per member; the default of every loop.
-constexpr schedule static_schedule() noexcept { return schedule(); }
-/// Chunks of `chunk` iterations, dealt out in turn. Refuses 0.
-constexpr schedule static_schedule(std::size_t chunk) {
-  return schedule(schedule_kind::static_chunks, chunk);
-}
-/// Chunks of `chunk` iterations to whoever asks. Refuses 0.
-constexpr schedule dynamic_schedule(std::size_t chunk = 1) {
-  return schedule(schedule_kind::dynamic, chunk);
-}
-/// Chunks that shrink with what is left, `least` iterations or more, but for the last. Refuses 0.
-constexpr schedule guided_schedule(std::size_t least = 1) {
-  return schedule(schedule_kind::guided, least);
-}
-
-/// The contiguous block of member `rank` of `size`: blocks cover [first, last) in rank order without
-/// gap or overlap, and their lengths differ by one at most, the longer ones first. Empty if last <= first.
-/// Requires rank < size.
-constexpr index_range static_block(std::size_t first, std::size_t last, std::size_t rank,
-                                   std::size_t size) noexcept {
-  // One expression, as C++11 wants it: quotient * rank + min(rank, remainder) after the start.
-  return last <= first
-             ? index_range{first, first}
-             : index_range{
-                   first + (last - first) / size * rank +
-                       (rank < (last - first) % size ? rank : (last - first) % size),
-                   first + (last - first) / size * (rank + 1) +
-                       (rank + 1 < (last - first) % size ? rank + 1 : (last - first) % size)};
-}
-
-/// The number of chunks of `chunk` iterations in [first, last), the last one perhaps shorter: the number
-/// of tickets of a dynamic loop. Requires chunk > 0.
-constexpr std::size_t chunks_of(std::size_t first, std::size_t last, std::size_t chunk) noexcept {
-  return last <= first ? 0 : (last - first - 1) / chunk + 1;
-}
-
-/// Chunk number `number` (0, 1, ...) of [first, last). Requires number < chunks_of(first, last, chunk): so it
-/// does without the division that finds this out, which costs more than a short iteration.
-constexpr index_range known_chunk(std::size_t first, std::size_t last, std::size_t chunk,
-                                  std::size_t number) noexcept {
-  return index_range{first + number * chunk, last - (first + number * chunk) <= chunk
-                                                 ? last
-                                                 : first + number * chunk + chunk};
-}
-
-/// What ticket number `ticket` (0, 1, ...) of a dynamic loop stands for; empty past the end.
-/// Requires chunk > 0. A counter of tickets passes chunks_of() by one for each member that looks in vain;
-/// if it has fewer bits than std::size_t, the caller sees to it that it does not wrap.
-constexpr index_range chunk_of_ticket(std::size_t first, std::size_t last, std::size_t chunk,
-                                      std::size_t ticket) noexcept {
-  return ticket >= chunks_of(first, last, chunk) ? index_range{last, last}
-                                                 : known_chunk(first, last, chunk, ticket);
-}
-
-/// Chunk number `turn` (0, 1, ...) of member `rank` of `size`: chunk turn * size + rank of the range;
-/// empty past the member's last. Requires chunk > 0, rank < size.
-constexpr index_range static_chunk(std::size_t first, std::size_t last, std::size_t chunk,
-                                   std::size_t rank, std::size_t size, std::size_t turn) noexcept {
-  // Compared before it is multiplied: turn * size may not fit.
-  return rank >= chunks_of(first, last, chunk) ||
-                 turn > (chunks_of(first, last, chunk) - 1 - rank) / size
-             ? index_range{last, last}
-             : chunk_of_ticket(first, last, chunk, turn * size + rank);
-}
-
-/// The tickets of a guided loop, for one member. The chunk at a point of the range where `left` iterations
-/// are left has max(least, ceil(left / (2 * size))) of them, but not more than `left`. The cursor replays
-/// the sequence up to the ticket asked for, so that one counter of tickets is all that is shared. All
-/// replays of one member together take one division per ticket of the loop, of which there are about
-/// 2 * size * (1 + ln(n / (2 * size * least))).
-class guided_cursor {
- public:
-  /// Requires least > 0, 0 < size <= 65536.
-  constexpr guided_cursor(std::size_t first, std::size_t last, std::size_t least,
-                          std::size_t size) noexcept
-      : next_(first), last_(last < first ? first : last), least_(least), parts_(2 * size) {}
-
-  /// What ticket number `ticket` (0, 1, ...) stands for; empty past the end.
-  /// Requires: not less than in the calls before.
-  index_range advance_to(std::size_t ticket) noexcept {
-    while (ticket_ < ticket && next_ < last_) {
-      next_ += length();
-      ++ticket_;
-    }
-    return index_range{next_, next_ + length()};
-  }
-
-  /// The number of tickets of the whole loop, by replay of what is left of it.
-  std::size_t tickets() const noexcept {
-    guided_cursor rest(*this);
-    while (rest.next_ < last_) rest.advance_to(rest.ticket_ + 1);
-    return rest.ticket_;
-  }
-
- private:
-  std::size_t length() const noexcept {
-    const std::size_t left = last_ - next_;
-    if (left <= least_) return left;
-    const std::size_t share = (left - 1) / parts_ + 1;
-    return share < least_ ? least_ : share;
-  }
-
-  std::size_t next_;
-  std::size_t last_;
-  std::size_t least_;
-  std::size_t parts_;
-  std::size_t ticket_ = 0;
-};
-
-}  // namespace lockstep
-
-namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace reduction_tree {
+
+/// What a value of type R is given to an operation on T as: a T itself where it is one, else converted first.
+template <class T, class R>
+using as_value =
+    typename std::conditional<std::is_same<T, typename std::decay<R>::type>::value, R&&, T>::type;
 
 /// The most leaves of any range, and the most maximal nodes inside a run of them.
 constexpr std::size_t most_leaves = 1024, most_nodes = 18;
@@ -6378,12 +8352,31 @@ constexpr std::size_t middle_of(std::size_t a, std::size_t b) noexcept {
   return a + (b - a + 1) / 2;
 }
 
+/// Iterations between two looks whether the rest is still wanted: a leaf may have 2^54 of them.
+constexpr std::size_t strip_length = 1024;
+
+/// op(...op(sum, value(first))..., value(last - 1)), each value as a T. Asks goes_on() once in every strip, and ends
+/// early, with a value of no use, where that says no; where the looks are does not change the bits.
+template <class T, class Value, class Op, class GoesOn>
+T fold_on(T sum, index_range range, Value&& value, Op&& op, GoesOn&& goes_on) {
+  for (std::size_t i = range.first; goes_on() && i < range.last;) {
+    const std::size_t end = range.last - i > strip_length ? i + strip_length : range.last;
+    for (; i < end; ++i) {
+      sum = op(std::move(sum), static_cast<as_value<T, decltype(value(i))>>(value(i)));
+    }
+  }
+  return sum;
+}
+
 /// value(i) of a non-empty range, folded from the left: the value of a leaf.
+template <class T, class Value, class Op, class GoesOn>
+T fold(index_range range, Value&& value, Op&& op, GoesOn&& goes_on) {
+  return fold_on<T>(value(range.first), index_range{range.first + 1, range.last}, value, op,
+                    goes_on);
+}
 template <class T, class Value, class Op>
 T fold(index_range range, Value&& value, Op&& op) {
-  T sum(value(range.first));
-  for (std::size_t i = range.first + 1; i < range.last; ++i) sum = op(std::move(sum), value(i));
-  return sum;
+  return fold<T>(range, value, op, [] { return true; });
 }
 
 /// The value of the node [a, b), from leaf_value(leaf) of its leaves, called from left to right.
@@ -6477,9 +8470,35 @@ T exclusive_prefix(std::size_t leaf, T init, SumOf&& sum_of, Op&& op) {
 }
 
 }  // namespace reduction_tree
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_TEAM_REDUCTION_TREE_HPP
+
+// lockstep/team/group.hpp -- what the members of a region or a sub-team share (layer: team)
+//
+// A group is made once and used by region after region. Each member has a place in it, on lines of its
+// own; a seat is a member's handle on both. The boards do the waiting; who runs the regions calls begin()
+// and end(). For users: member.hpp.
+//
+//   A1  Between end() and begin() every board is at rest: phases equal, places of constructs empty, steps 0.
+//       After a region that was stopped they are made so by force: nobody is in it any more.
+//   A2  Cells are 16 bytes for a value, or a pointer to one that its writer keeps. A member writes its cells
+//       of phase p + 1 before it arrives in it, and those of p + 3 after all have read them (G2).
+//   A3  When a region is over, whether it was stopped or not, no value is left that a cell points to. Those of
+//       sub-teams end with these, in the region.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access      order    pairs  why it suffices
+//   1  kept.load   relaxed  -      the end of the region orders it after 2
+//   2  kept.store  relaxed  -      as 1
+//
+// Cost   about 2 KiB a member and 20 KiB, once.
+#ifndef LOCKSTEP_TEAM_GROUP_HPP
+#define LOCKSTEP_TEAM_GROUP_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// What keeps the values alive that cells point to.
 struct keeper {
@@ -6495,6 +8514,18 @@ struct member_state {
   std::unique_ptr<keeper> kept[2];  ///< for the cells of two phases
   std::unique_ptr<keeper> kept_result;
   std::unique_ptr<keeper> kept_leaves;
+
+  void destroy_kept_values() {
+    kept[0].reset();
+    kept[1].reset();
+    kept_result.reset();
+    kept_leaves.reset();
+  }
+  void forget_kept_values() noexcept {
+    for (std::unique_ptr<keeper>* each : {&kept[0], &kept[1], &kept_result, &kept_leaves}) {
+      static_cast<void>(each->release());
+    }
+  }
 };
 
 class group {
@@ -6564,192 +8595,53 @@ class group {
     if (progress.used()) progress.reset();
   }
 
+  /// A member keeps a value in its member_state.
+  void note_kept_values() noexcept {
+    if (kept_.load(platform::memory_order_relaxed) == 0) {  // 1
+      kept_.store(1, platform::memory_order_relaxed);       // 2
+    }
+  }
+  /// Destroys the values that members keep, when every member has ended its part, and nobody reads them any
+  /// more. Regions that kept none pay for a look. By who runs the regions, marked as inside (nesting.hpp).
+  void destroy_kept_values() {
+    if (kept_.load(platform::memory_order_relaxed) == 0) return;  // 1
+    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
+    kept_.store(0, platform::memory_order_relaxed);  // 2
+  }
+  /// In a child process: a value that another thread was about to make or end is nothing to touch.
+  void forget_kept_values() noexcept {
+    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
+  }
+
  private:
   group& of_region_;
   dependants sub_groups_;
   platform::aligned_array<platform::padded<member_state>> members_;
   std::size_t size_ = 0;
+  platform::wait_word kept_{0};
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-namespace lockstep {
-
-template <class T>
-constexpr bool fits_cell() noexcept {
-  return std::is_trivially_copyable<T>::value && sizeof(T) <= cell::size &&
-         alignof(T) <= cell::size;
-}
-
-/// Writes values of T into cells, and reads them.
-template <class T, bool InTheCell = fits_cell<T>()>
-struct cargo {
-  /// Makes room for `count` values that put() brings; those of `place` before are gone.
-  static void prepare(std::unique_ptr<keeper>&, std::size_t) noexcept {}
-
-  static void put(std::unique_ptr<keeper>&, cell& into, const T& value) noexcept {
-    std::memcpy(into.bytes, &value, sizeof(T));
-  }
-  static T get(const cell& from) noexcept {
-    typename std::aligned_storage<sizeof(T), alignof(T)>::type storage;
-    std::memcpy(&storage, from.bytes, sizeof(T));
-    return *reinterpret_cast<T*>(&storage);
-  }
-};
-
-template <class T>
-struct cargo<T, false> {
-  struct values : keeper {
-    std::vector<T> all;
-  };
-
-  static void prepare(std::unique_ptr<keeper>& place, std::size_t count) {
-    std::unique_ptr<values> room(new values);
-    room->all.reserve(count);
-    place = std::move(room);
-  }
-  static void put(std::unique_ptr<keeper>& place, cell& into, T value) {
-    std::vector<T>& all = static_cast<values&>(*place).all;
-    all.push_back(std::move(value));  // there is room: earlier ones stay where they are
-    const T* const address = &all.back();
-    std::memcpy(into.bytes, &address, sizeof address);
-  }
-  static T get(const cell& from) {
-    const T* address;
-    std::memcpy(&address, from.bytes, sizeof address);
-    return *address;
-  }
-};
-
-}  // namespace lockstep
-
-// lockstep/team/loops.hpp -- the members of a region share the work of a range (layer: team)
-//
-// By which rule is schedule.hpp's; here members come for their parts. For users: member.hpp.
-//
-//   L1  Each iteration is done once, by one member, or not at all where the region is stopped.
-//   L2  Static schedules share nothing. Dynamic and guided ones take tickets from a place of the loop board,
-//       which every member enters and leaves, also one that finds nothing left to do.
-
-// lockstep/team/collapse.hpp -- two or three nested ranges as one, pure functions (layer: team)
-//
-// A schedule knows one range. Nested ranges are counted through in row-major order, the last one fastest:
-// iteration number n of `rows` x `columns` is (n / width, n % width) after their starts. A chunk of numbers is
-// run with one division per nesting, at its start; from there on it steps with carry, the innermost range in
-// a plain loop that the compiler may vectorise.
-//
-//   C1  iterations_of() is the product of the lengths, or an error if that does not fit in std::size_t.
-//   C2  for_each_in(ranges, 0, iterations_of(ranges), f) calls f once per tuple, in row-major order; and
-//       calls for consecutive chunks do together what one call for all of them does.
-
-namespace lockstep {
-
-/// Two nested ranges, the outer one first.
-struct index_range_2 {
-  index_range rows;
-  index_range columns;
-};
-
-/// Three nested ranges, the outermost one first.
-struct index_range_3 {
-  index_range planes;
-  index_range rows;
-  index_range columns;
-};
-
-[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t rows,
-                                                                std::size_t columns) {
-  char message[160];
-  std::snprintf(
-      message, sizeof message,
-      "lockstep: a loop over %zu x %zu iterations is too long, must be %zu in all at most", rows,
-      columns, static_cast<std::size_t>(-1));
-  platform::fail<std::invalid_argument>(message);
-}
-[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t planes,
-                                                                std::size_t rows,
-                                                                std::size_t columns) {
-  char message[160];
-  std::snprintf(
-      message, sizeof message,
-      "lockstep: a loop over %zu x %zu x %zu iterations is too long, must be %zu in all at most",
-      planes, rows, columns, static_cast<std::size_t>(-1));
-  platform::fail<std::invalid_argument>(message);
-}
-
-/// Whether a product of positive numbers fits in std::size_t.
-constexpr bool product_fits(std::size_t a, std::size_t b) noexcept {
-  return b <= static_cast<std::size_t>(-1) / a;
-}
-constexpr bool product_fits(std::size_t a, std::size_t b, std::size_t c) noexcept {
-  return product_fits(a, b) && product_fits(a * b, c);
-}
-
-/// The number of pairs; 0 if a range is empty or backward. Fails (std::invalid_argument) if it is above
-/// what std::size_t holds.
-constexpr std::size_t iterations_of(const index_range_2& of) {
-  return length_of(of.rows) == 0 || length_of(of.columns) == 0 ? 0
-         : product_fits(length_of(of.rows), length_of(of.columns))
-             ? length_of(of.rows) * length_of(of.columns)
-             : fail_collapse(length_of(of.rows), length_of(of.columns));
-}
-
-/// The number of triples; otherwise as for two ranges.
-constexpr std::size_t iterations_of(const index_range_3& of) {
-  return length_of(of.planes) == 0 || length_of(of.rows) == 0 || length_of(of.columns) == 0 ? 0
-         : product_fits(length_of(of.planes), length_of(of.rows), length_of(of.columns))
-             ? length_of(of.planes) * length_of(of.rows) * length_of(of.columns)
-             : fail_collapse(length_of(of.planes), length_of(of.rows), length_of(of.columns));
-}
-
-/// Calls f(i, j) for the iterations number [first, last), in order. Requires last <= iterations_of(ranges).
-template <class Function>
-void for_each_in(const index_range_2& ranges, std::size_t first, std::size_t last, Function&& f) {
-  if (first >= last) return;
-  const std::size_t begin = ranges.columns.first, end = ranges.columns.last;
-  std::size_t i = ranges.rows.first + first / (end - begin);
-  std::size_t j = begin + first % (end - begin);
-  for (std::size_t left = last - first; left > 0; ++i, j = begin) {
-    const std::size_t stop = left < end - j ? j + left : end;
-    left -= stop - j;
-    for (; j < stop; ++j) f(i, j);
-  }
-}
-
-/// Calls f(i, j, k) for the iterations number [first, last), in order.
-/// Requires last <= iterations_of(ranges).
-template <class Function>
-void for_each_in(const index_range_3& ranges, std::size_t first, std::size_t last, Function&& f) {
-  if (first >= last) return;
-  const std::size_t begin = ranges.columns.first, end = ranges.columns.last;
-  const std::size_t line = first / (end - begin), lines = length_of(ranges.rows);
-  std::size_t i = ranges.planes.first + line / lines;
-  std::size_t j = ranges.rows.first + line % lines;
-  std::size_t k = begin + first % (end - begin);
-  for (std::size_t left = last - first; left > 0; k = begin) {
-    const std::size_t stop = left < end - k ? k + left : end;
-    left -= stop - k;
-    for (; k < stop; ++k) f(i, j, k);
-    if (++j == ranges.rows.last) {
-      j = ranges.rows.first;
-      ++i;
-    }
-  }
-}
-
-}  // namespace lockstep
+#endif  // LOCKSTEP_TEAM_GROUP_HPP
 
 // lockstep/team/seat.hpp -- a member's handle on its region: what loops and reductions start from (layer: team)
 //
 // Small and copyable. For users: member.hpp.
+#ifndef LOCKSTEP_TEAM_SEAT_HPP
+#define LOCKSTEP_TEAM_SEAT_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
-/// Thrown by those functions of member that return a value, where the region was stopped and there is
-/// none: by request_stop(), or by the exception of another member. Let it pass: run() catches it.
-class region_stopped : public std::exception {
+/// Thrown by the functions of member in a region that was stopped: by request_stop(), or by the exception of
+/// another member. Let it pass: run() catches it. It is no std::exception, so that `catch (const
+/// std::exception&)` in a member's loop does not swallow the end of the loop; who writes `catch (...)` there
+/// throws it again.
+class region_stopped {
  public:
-  const char* what() const noexcept override { return "lockstep: the region was stopped"; }
+  const char* what() const noexcept { return "lockstep: the region was stopped"; }
 };
 
 class seat {
@@ -6804,18 +8696,58 @@ class seat {
   stop_source* stop_ = nullptr;
 };
 
-/// Leaves a region that was stopped, from where a value is expected. Without exceptions: goes on with
+/// Leaves a region that was stopped. Without exceptions it returns: the caller goes on with `false`, or with
 /// the value at hand.
-inline void leave_stopped_region() {
 #if LOCKSTEP_HAS_EXCEPTIONS
-  throw region_stopped();
+[[noreturn]] LOCKSTEP_NOINLINE inline void leave_stopped_region() { throw region_stopped(); }
+#else
+inline void leave_stopped_region() noexcept {}
 #endif
-}
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_TEAM_SEAT_HPP
+
+// lockstep/team/loops.hpp -- the members of a region share the work of a range (layer: team)
+//
+// By which rule is schedule.hpp's; here members come for their parts. For users: member.hpp.
+//
+//   L1  Each iteration is done once, by one member, or not at all where the region is stopped.
+//   L2  Static schedules share nothing. Dynamic and guided ones take tickets from a place of the loop board,
+//       which every member enters and leaves, also one that finds nothing left to do.
+//   L3  A member that is alone takes the same chunks, in order, with tickets that it counts itself.
+//   L4  Before each chunk, and in long blocks now and then, a member looks whether the region was stopped.
+#ifndef LOCKSTEP_TEAM_LOOPS_HPP
+#define LOCKSTEP_TEAM_LOOPS_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace loops {
+
+/// Where the tickets of one construct come from.
+struct ticket_source {
+  loop_board* board;  ///< null for a member that is alone
+  std::uint32_t construct;
+  std::size_t next;  ///< of a member that is alone
+
+  std::size_t take() noexcept { return board != nullptr ? board->take_ticket(construct) : next++; }
+};
+
+/// Calls use(tickets) in a construct that all members enter and leave. False once the region is stopped.
+template <class Use>
+bool in_construct(const seat& at, Use use) {
+  if (at.is_stopped()) return false;
+  ticket_source tickets = {nullptr, 0, 0};
+  if (!at.is_alone()) {
+    tickets.board = &at.shared().loops;
+    tickets.construct = at.next_construct();
+    if (!tickets.board->enter(at.place(), tickets.construct)) return false;
+  }
+  use(tickets);
+  if (tickets.board != nullptr) tickets.board->leave(at.place(), tickets.construct);
+  return !at.is_stopped();
+}
 
 /// The chunks of static_chunk(), in turn.
 template <class Body>
@@ -6830,17 +8762,17 @@ void deal_chunks(const seat& at, index_range range, std::size_t chunk, Body& bod
 
 /// Calls body for what each ticket stands for, until one stands for nothing.
 template <class Part, class Body>
-void take_parts(const seat& at, std::uint32_t construct, Part part_of, Body& body) {
+void take_parts(const seat& at, ticket_source& tickets, Part part_of, Body& body) {
   while (!at.may_stop()) {
-    const index_range mine = part_of(at.shared().loops.take_ticket(construct));
+    const index_range mine = part_of(tickets.take());
     if (mine.first == mine.last) return;
     body(mine.first, mine.last);
   }
 }
 
-/// As hand_out(), in a construct that was entered, and is left by who entered it.
+/// As hand_out(), in a construct that was entered where the schedule takes tickets.
 template <class Body>
-void hand_out_in(const seat& at, std::uint32_t construct, index_range range, schedule how,
+void hand_out_in(const seat& at, ticket_source& tickets, index_range range, schedule how,
                  Body& body) {
   if (how.kind() == schedule_kind::static_blocks) {
     const index_range mine = static_block(range.first, range.last, at.rank(), at.size());
@@ -6853,10 +8785,10 @@ void hand_out_in(const seat& at, std::uint32_t construct, index_range range, sch
       return ticket < chunks ? known_chunk(range.first, range.last, how.chunk(), ticket)
                              : index_range{range.last, range.last};
     };
-    take_parts(at, construct, part_of, body);
+    take_parts(at, tickets, part_of, body);
   } else {
     guided_cursor cursor(range.first, range.last, how.chunk(), at.size());
-    take_parts(at, construct, [&](std::size_t ticket) { return cursor.advance_to(ticket); }, body);
+    take_parts(at, tickets, [&](std::size_t ticket) { return cursor.advance_to(ticket); }, body);
   }
 }
 
@@ -6865,22 +8797,51 @@ inline bool takes_tickets(schedule how) noexcept {
 }
 
 /// Calls body(first, last) for this member's parts of the range; waits for nobody, but for the place.
-/// False once the region is stopped.
+/// False, and nothing is called any more, once the region is stopped.
 template <class Body>
 bool hand_out(const seat& at, index_range range, schedule how, Body body) {
-  if (at.is_alone()) {
-    if (range.first < range.last) body(range.first, range.last);
-    return !at.is_stopped();
+  if (takes_tickets(how)) {
+    return in_construct(
+        at, [&](ticket_source& tickets) { hand_out_in(at, tickets, range, how, body); });
   }
-  if (!takes_tickets(how)) {
-    hand_out_in(at, 0, range, how, body);
-    return !at.is_stopped();
-  }
-  const std::uint32_t construct = at.next_construct();
-  if (!at.shared().loops.enter(at.place(), construct)) return false;
-  hand_out_in(at, construct, range, how, body);
-  at.shared().loops.leave(at.place(), construct);
+  if (at.is_stopped()) return false;
+  ticket_source none = {nullptr, 0, 0};
+  hand_out_in(at, none, range, how, body);
   return !at.is_stopped();
+}
+
+/// Iterations between two looks at the stop: 16384 additions of doubles take 2 us or more, a look 1 ns.
+constexpr std::size_t usual_piece = 16384;
+
+/// Calls body(begin, end) for a block piece by piece, while the region goes on. For bodies that cannot tell.
+template <class Body>
+void in_pieces(const seat& at, std::size_t begin, std::size_t end, const Body& body) {
+  while (end - begin > usual_piece) {
+    body(begin, begin + usual_piece);
+    begin += usual_piece;
+    if (at.may_stop()) return;
+  }
+  body(begin, end);
+}
+
+/// f(i) for all i of the span, by this member and the others.
+template <class Index, class Function>
+bool for_each(const seat& at, const index_span<Index>& span, schedule how, Function& f) {
+  const auto body = each_index(span, f);
+  return hand_out(at, index_range{0, span.length}, how,
+                  [&](std::size_t begin, std::size_t end) { in_pieces(at, begin, end, body); });
+}
+
+/// f(i, j), or f(i, j, k), for all of them.
+template <class Ranges, class Function>
+bool for_each_nested(const seat& at, const Ranges& ranges, schedule how, Function& f) {
+  static_assert(
+      is_nested<Ranges>::template calls<Function>(),
+      "lockstep: the function of this loop cannot be called as f(i, j), or f(i, j, k) for "
+      "three ranges, with indices of type std::size_t");
+  const auto body = [&](std::size_t begin, std::size_t end) { for_each_in(ranges, begin, end, f); };
+  return hand_out(at, index_range{0, iterations_of(ranges)}, how,
+                  [&](std::size_t begin, std::size_t end) { in_pieces(at, begin, end, body); });
 }
 
 /// Calls f() on the first member that comes, and on no other.
@@ -6891,30 +8852,44 @@ bool first_come(const seat& at, Function& f) {
 }
 
 /// Calls the k-th of some functions.
+inline void call_one(std::size_t) noexcept {}
 template <class Function>
 void call_one(std::size_t, Function& f) {
+  static_assert(is_callable<Function&>::value,
+                "lockstep: the function of a section cannot be called as f()");
   f();
 }
 template <class Function, class... Others>
 void call_one(std::size_t k, Function& f, Others&... others) {
   if (k == 0) {
-    f();
+    call_one(0, f);
   } else {
     call_one(k - 1, others...);
   }
+}
+/// Calls each of the functions on the first member that comes for it.
+template <class... Functions>
+bool first_come_each(const seat& at, Functions&... functions) {
+  return hand_out(at, index_range{0, sizeof...(Functions)}, dynamic_schedule(),
+                  [&](std::size_t first, std::size_t last) {
+                    for (std::size_t k = first; k < last; ++k) call_one(k, functions...);
+                  });
 }
 
 }  // namespace loops
 
 /// The right of an iteration to run a part of itself after that part of all iterations before it. See
-/// member::for_ordered().
+/// member_loops::for_ordered().
 class ordered_turn {
  public:
-  /// Calls f() when it is this iteration's turn; at most once an iteration. Does not call it, and returns
-  /// false, once the region is stopped.
+  /// Calls f() when it is this iteration's turn; at most once an iteration. Once the region is stopped it
+  /// does not call it: it throws region_stopped, or returns false in try_for_ordered().
   template <class Function>
   bool operator()(Function&& f) {
-    if (!wait()) return false;
+    if (!wait()) {
+      if (throws_) leave_stopped_region();
+      return false;
+    }
     f();
     pass();
     return true;
@@ -6924,9 +8899,10 @@ class ordered_turn {
   ordered_turn& operator=(const ordered_turn&) = delete;
 
  private:
-  friend class member;
+  friend class member_loops;
 
-  ordered_turn(const seat& at, std::uint32_t construct) noexcept : at_(at), construct_(construct) {}
+  ordered_turn(const seat& at, const loops::ticket_source& of, bool throws) noexcept
+      : at_(at), board_(of.board), construct_(of.construct), throws_(throws) {}
 
   void begin(std::size_t position) noexcept {
     position_ = position;
@@ -6938,272 +8914,26 @@ class ordered_turn {
   }
 
   bool wait() {
-    return at_.is_alone() ? !at_.is_stopped()
-                          : at_.shared().loops.wait_for_turn(at_.place(), construct_, position_);
+    return board_ == nullptr ? !at_.is_stopped()
+                             : board_->wait_for_turn(at_.place(), construct_, position_);
   }
   void pass() {
     has_passed_ = true;
-    if (!at_.is_alone()) at_.shared().loops.pass_turn(construct_);
+    if (board_ != nullptr) board_->pass_turn(construct_);
   }
 
   const seat at_;
+  loop_board* const board_;
   const std::uint32_t construct_;
+  const bool throws_;
   std::size_t position_ = 0;
   bool has_passed_ = false;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-namespace lockstep {
-namespace reductions {
-
-/// Meets the others; the result of combine(phase), which has T. The value at hand where the region was
-/// stopped and exceptions are off.
-template <class T, class Combine>
-T meet(const seat& at, const T& at_hand, Combine combine) {
-  cell out = {};
-  const std::uint32_t phase = at.next_phase();
-  const auto put_result = [&](cell& into) {
-    std::unique_ptr<keeper>& kept = at.own().kept_result;
-    cargo<T>::prepare(kept, 1);
-    cargo<T>::put(kept, into, combine(phase));
-  };
-  if (at.shared().barrier.meet(at.place(), out, put_result)) return cargo<T>::get(out);
-  leave_stopped_region();
-  return at_hand;
-}
-
-/// This member's value for the next meeting.
-template <class T>
-void put_value(const seat& at, const T& value) {
-  const std::uint32_t phase = at.next_phase();
-  std::unique_ptr<keeper>& kept = at.own().kept[phase & 1u];
-  cargo<T>::prepare(kept, 1);
-  cargo<T>::put(kept, at.shared().cell_of(at.rank(), phase, 0), value);
-}
-
-/// What the values of all members, put for a phase, make together.
-template <class T, class Op>
-T combine_values(group& shared, std::size_t size, std::uint32_t phase, Op& op) {
-  T sum(cargo<T>::get(shared.cell_of(0, phase, 0)));
-  for (std::size_t rank = 1; rank < size; ++rank) {
-    sum = op(std::move(sum), cargo<T>::get(shared.cell_of(rank, phase, 0)));
-  }
-  return sum;
-}
-
-/// op over the values of all members, in the order of ranks.
-template <class T, class Op>
-T reduce_values(const seat& at, const T& value, Op& op) {
-  if (!at.goes_on()) leave_stopped_region();
-  if (at.is_alone() || !at.goes_on()) return value;
-  put_value(at, value);
-  return meet<T>(at, value, [&](std::uint32_t phase) {
-    return combine_values<T>(at.shared(), at.size(), phase, op);
-  });
-}
-
-/// The value of member `root`.
-template <class T>
-T broadcast(const seat& at, std::size_t root, const T& value) {
-  if (!at.goes_on()) leave_stopped_region();
-  if (at.is_alone() || !at.goes_on()) return value;
-  if (at.rank() == root) put_value(at, value);
-  return meet<T>(at, value, [&](std::uint32_t phase) {
-    return cargo<T>::get(at.shared().cell_of(root, phase, 0));
-  });
-}
-
-/// This member's nodes of the tree over `leaves` leaves, into its cells of the next phase.
-template <class T, class LeafValue, class Op>
-void put_nodes(const seat& at, std::size_t leaves, LeafValue& leaf_value, Op& op) {
-  const std::uint32_t phase = at.next_phase();
-  std::unique_ptr<keeper>& kept = at.own().kept[phase & 1u];
-  cargo<T>::prepare(kept, reduction_tree::most_nodes);
-  const index_range mine = static_block(0, leaves, at.rank(), at.size());
-  std::size_t k = 0;
-  reduction_tree::maximal_nodes(leaves, mine.first, mine.last, [&](std::size_t a, std::size_t b) {
-    cargo<T>::put(kept, at.shared().cell_of(at.rank(), phase, k),
-                  reduction_tree::reduce_node<T>(a, b, leaf_value, op));
-    ++k;
-  });
-}
-
-/// What the nodes of all members in a phase make together.
-template <class T, class Op>
-T combine_nodes(group& shared, std::size_t size, std::uint32_t phase, std::size_t leaves,
-                const T& init, Op& op) {
-  const auto value_of = [&](std::size_t rank, std::size_t k) {
-    return cargo<T>::get(shared.cell_of(rank, phase, k));
-  };
-  return op(init, reduction_tree::combine<T>(leaves, size, value_of, op));
-}
-
-/// The values of all leaves, handed out by `how`, into the group's cells; after it they are there.
-/// False once the region is stopped.
-template <class T, class LeafValue>
-bool put_leaves(const seat& at, std::size_t leaves, schedule how, LeafValue& leaf_value) {
-  std::unique_ptr<keeper>& kept = at.own().kept_leaves;
-  cargo<T>::prepare(kept, leaves);
-  const bool complete =
-      loops::hand_out(at, index_range{0, leaves}, how, [&](std::size_t first, std::size_t last) {
-        for (std::size_t leaf = first; leaf < last; ++leaf) {
-          cargo<T>::put(kept, at.shared().leaves[leaf], leaf_value(leaf));
-        }
-      });
-  return at.sync() && complete;
-}
-
-/// A schedule of iterations as one of leaves.
-inline schedule of_leaves(schedule how, std::size_t iterations) {
-  if (how.kind() == schedule_kind::static_blocks) return how;
-  const std::size_t leaf = reduction_tree::leaf_size(iterations);
-  return schedule(how.kind(), (how.chunk() - 1) / leaf + 1);
-}
-
-/// op(init, the tree over the range), leaf_value(leaf) being the value of a leaf.
-template <class T, class LeafValue, class Op>
-T reduce_leaves(const seat& at, std::size_t iterations, const T& init, LeafValue leaf_value, Op& op,
-                schedule how) {
-  const std::size_t leaves = reduction_tree::leaves_of(iterations);
-  if (leaves == 0 || !at.goes_on()) {
-    if (!at.sync()) leave_stopped_region();
-    return init;
-  }
-  if (at.is_alone()) return op(init, reduction_tree::reduce_node<T>(0, leaves, leaf_value, op));
-  if (how.kind() == schedule_kind::static_blocks) {
-    put_nodes<T>(at, leaves, leaf_value, op);
-  } else {
-    if (!put_leaves<T>(at, leaves, of_leaves(how, iterations), leaf_value)) {
-      leave_stopped_region();
-      return init;
-    }
-    const auto handed_out = [&](std::size_t leaf) {
-      return cargo<T>::get(at.shared().leaves[leaf]);
-    };
-    put_nodes<T>(at, leaves, handed_out, op);
-  }
-  return meet<T>(at, init, [&](std::uint32_t phase) {
-    return combine_nodes<T>(at.shared(), at.size(), phase, leaves, init, op);
-  });
-}
-
-/// The value of a leaf from f(first, last), or from f(i).
-template <class T, class Function>
-struct leaf_of_blocks {
-  std::size_t first, last;
-  Function& f;
-
-  T operator()(std::size_t leaf) const {
-    const index_range part = reduction_tree::leaf_range(first, last, leaf);
-    return f(part.first, part.last);
-  }
-};
-template <class T, class Function, class Op>
-struct leaf_of_each {
-  std::size_t first, last;
-  Function& f;
-  Op& op;
-
-  T operator()(std::size_t leaf) const {
-    return reduction_tree::fold<T>(reduction_tree::leaf_range(first, last, leaf), f, op);
-  }
-};
-
-}  // namespace reductions
-}  // namespace lockstep
-
-namespace lockstep {
-namespace reductions {
-
-/// What a scan works on: f(i) are the values, store(i, value) takes the results.
-template <class T, class Function, class Op, class Store>
-struct scan_of {
-  std::size_t first, last;
-  Function& f;
-  Op& op;
-  Store& store;
-
-  T sum_of(std::size_t leaf) const {
-    return leaf_of_each<T, Function, Op>{first, last, f, op}(leaf);
-  }
-
-  /// The second pass over a leaf; what its last index gets is not the next prefix, but near it.
-  void run_through(std::size_t leaf, T running) const {
-    const index_range part = reduction_tree::leaf_range(first, last, leaf);
-    for (std::size_t i = part.first; i < part.last; ++i) {
-      running = op(std::move(running), f(i));
-      store(i, running);
-    }
-  }
-};
-
-template <class T, class Scan>
-T scan_alone(const Scan& what, std::size_t leaves, T prefix) {
-  for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
-    T sum(what.sum_of(leaf));
-    what.run_through(leaf, prefix);
-    prefix = what.op(std::move(prefix), std::move(sum));
-  }
-  return prefix;
-}
-
-/// Returns op(init, all values), on all members, when all are done.
-template <class T, class Scan>
-T scan_leaves(const seat& at, const Scan& what, const T& init) {
-  const std::size_t leaves =
-      reduction_tree::leaves_of(length_of(index_range{what.first, what.last}));
-  if (!at.goes_on()) {
-    leave_stopped_region();
-    return init;
-  }
-  if (at.is_alone()) return scan_alone<T>(what, leaves, init);
-  const auto sum_of = [&](std::size_t leaf) { return what.sum_of(leaf); };
-  if (!put_leaves<T>(at, leaves, static_schedule(), sum_of)) {
-    leave_stopped_region();
-    return init;
-  }
-  const auto handed_out = [&](std::size_t leaf) { return cargo<T>::get(at.shared().leaves[leaf]); };
-  const index_range mine = static_block(0, leaves, at.rank(), at.size());
-  T prefix(reduction_tree::exclusive_prefix<T>(mine.first, init, handed_out, what.op));
-  for (std::size_t leaf = mine.first; leaf < mine.last; ++leaf) {
-    what.run_through(leaf, prefix);
-    prefix = what.op(std::move(prefix), handed_out(leaf));
-  }
-  for (std::size_t leaf = mine.last; leaf < leaves; ++leaf) {
-    prefix = what.op(std::move(prefix), handed_out(leaf));
-  }
-  if (!at.sync()) leave_stopped_region();
-  return prefix;
-}
-
-}  // namespace reductions
-}  // namespace lockstep
-
-// lockstep/team/weighted_schedule.hpp -- contiguous blocks by measured speed and lateness (layer: team)
-//
-// For a loop that is run again and again: members that compute slower, or wake up later, get less of it, so
-// that all finish together. Nothing is handed out while the loop runs. For iterations of uneven length
-// take dynamic_schedule(); this one takes those of a block for equally long.
-//
-//   W1  In every loop all members use the same bounds: blocks have neither gap nor overlap, also while rank 0
-//       computes new ones, and after a region that was stopped.
-//   W2  A loop that any member did not finish teaches nothing.
-//   W3  Switched off, or for another number of members: static_block().
-//   W4  Two sets of bounds, each valid from a loop number on; in loop q everyone takes the newest that is
-//       valid in q. Rank 0 overwrites the other one, with a number above q: nobody takes it before the barrier.
-//   W5  Samples go with the bounds in use: rank 0 reads those of the other set, which nobody writes in q.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  valid_from.store   relaxed  2      the barrier between loops orders it; in the same loop either
-//                                         value means the same, W4
-//   2  valid_from.load    relaxed  1      the other half
-//
-// Cost   a loop: two looks at the tick clock and one store to an own line per member. Rank 0 reads the samples
-//        of all in every loop while shares move, else in every 16th, and learns, some 60 ns per member. It
-//        starts its block after that: its own sample counts it as lateness. No read-modify-write.
-// Source the idea: seed 002's article, less work for lagging threads.
+#endif  // LOCKSTEP_TEAM_LOOPS_HPP
 
 // lockstep/team/partition.hpp -- learns how much of a range each member should get: pure (layer: team)
 //
@@ -7215,8 +8945,11 @@ T scan_leaves(const seat& at, const Scan& what, const T& init) {
 //   Q2  A weight is 1/4 to 4 times the equal one, and moves by 1/4 of the equal one at most per step.
 //   Q3  What was not measured, or not sensibly, and differences that are noise, change nothing.
 //   Q4  Equal weights make the blocks of static_block(): data stay where other loops put them.
+#ifndef LOCKSTEP_TEAM_PARTITION_HPP
+#define LOCKSTEP_TEAM_PARTITION_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// What one member did in one loop. Stamps of one clock for all members, in any unit. No iterations, or an
 /// end that is not after the start: no measurement.
@@ -7338,8 +9071,8 @@ class partition {
     for (std::size_t rank = 0; rank < size(); ++rank) {
       const member_sample one = sample_of(rank);
       if (!is_sensible(one)) continue;
-      all.first_start = all.measured == 0 ? one.start : std::min(all.first_start, one.start);
-      all.longest = std::max(all.longest, time_of(one));
+      all.first_start = all.measured == 0 ? one.start : (std::min)(all.first_start, one.start);
+      all.longest = (std::max)(all.longest, time_of(one));
       all.iterations += static_cast<double>(one.iterations);
       all.speeds += speed_of(one);
       ++all.measured;
@@ -7357,11 +9090,12 @@ class partition {
     } else if (sensible || seen.iterations == 0) {
       // Who had nothing to do is trusted again bit by bit, or it would never get anything.
       const double speed = sensible ? speed_of(seen) : average;
-      of.speed += smoothing * (std::min(std::max(speed, of.speed / 2), of.speed * 2) - of.speed);
+      const double believed = (std::min)((std::max)(speed, of.speed / 2), of.speed * 2);
+      of.speed += smoothing * (believed - of.speed);
     }
     if (!sensible) return;
     const double late = static_cast<double>(seen.start - all.first_start);
-    of.lateness += smoothing * (std::min(late, all.longest) - of.lateness);
+    of.lateness += smoothing * ((std::min)(late, all.longest) - of.lateness);
   }
 
   /// Targets: speed * (end - lateness) iterations, with the end that makes their sum right. Where some are
@@ -7373,8 +9107,8 @@ class partition {
       set_targets(iterations, equal);
       double below = 0, above = 0;
       for (const member_state& one : members_) {
-        below += std::max(0.0, least_weight - one.target);
-        above += std::max(0.0, one.target - most_weight);
+        below += (std::max)(0.0, least_weight - one.target);
+        above += (std::max)(0.0, one.target - most_weight);
       }
       if (below <= 0 && above <= 0) return;
       for (member_state& one : members_) {
@@ -7409,12 +9143,12 @@ class partition {
   bool move() noexcept {
     double from_equal = 0, way = 0;
     for (const member_state& one : members_) {
-      from_equal = std::max(from_equal, std::fabs(one.target - 1));
+      from_equal = (std::max)(from_equal, std::fabs(one.target - 1));
     }
     const bool to_equal = from_equal <= near_equal;
     for (member_state& one : members_) {
       if (to_equal) one.target = 1;
-      way = std::max(way, std::fabs(one.target - one.weight));
+      way = (std::max)(way, std::fabs(one.target - one.weight));
     }
     if (way <= (to_equal ? 0 : noise)) return false;
     const double fraction = way > most_step ? most_step / way : 1;
@@ -7433,9 +9167,40 @@ class partition {
   weighted_bounds bounds_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_TEAM_PARTITION_HPP
+
+// lockstep/team/weighted_schedule.hpp -- contiguous blocks by measured speed and lateness (layer: team)
+//
+// For a loop that is run again and again: members that compute slower, or wake up later, get less of it, so
+// that all finish together. Nothing is handed out while the loop runs. For iterations of uneven length
+// take dynamic_schedule(); this one takes those of a block for equally long.
+//
+//   W1  In every loop all members use the same bounds: blocks have neither gap nor overlap, also while rank 0
+//       computes new ones, and after a region that was stopped.
+//   W2  A loop that any member did not finish teaches nothing.
+//   W3  Switched off, or for another number of members: static_block().
+//   W4  Two sets of bounds, each valid from a loop number on; in loop q everyone takes the newest that is
+//       valid in q. Rank 0 overwrites the other one, with a number above q: nobody takes it before the barrier.
+//   W5  Samples go with the bounds in use: rank 0 reads those of the other set, which nobody writes in q.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access             order    pairs  why it suffices
+//   1  valid_from.store   relaxed  2      the barrier between loops orders it; in the same loop either
+//                                         value means the same, W4
+//   2  valid_from.load    relaxed  1      the other half
+//
+// Cost   a loop: two looks at the tick clock and one store to an own line per member. Rank 0 reads the samples
+//        of all in every loop while shares move, else in every 16th, and learns, some 60 ns per member. It
+//        starts its block after that: its own sample counts it as lateness. No read-modify-write.
+// Source the idea: seed 002's article, less work for lagging threads.
+#ifndef LOCKSTEP_TEAM_WEIGHTED_SCHEDULE_HPP
+#define LOCKSTEP_TEAM_WEIGHTED_SCHEDULE_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// The schedule of one loop, kept by its user from run to run. One team at a time uses it, and every loop
 /// that does ends in a barrier or a join of all members. `loop` is a number that all members agree on and
@@ -7575,13 +9340,839 @@ class weighted_schedule {
   bool is_sampled_ = false;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_TEAM_WEIGHTED_SCHEDULE_HPP
+
+// lockstep/team/member_loops.hpp -- the loops and sections of a member (layer: team)
+//
+// Part of member's interface: see member.hpp for which to use, and for M1 to M3. The bounds of a loop are of any
+// integer types, as in a `for` loop, and f is called with their common type (index_span.hpp). f itself is called by
+// reference.
+//
+// Each construct has a try_ form, which returns false in a stopped region, where the plain form throws.
+//   M4  In a region that was stopped before the construct begins, f is not called at all. One that is stopped
+//       while the construct runs is noticed between chunks, and by for_each also in a block, every
+//       16384 iterations; for_range runs the block it has begun to its end.
+#ifndef LOCKSTEP_TEAM_MEMBER_LOOPS_HPP
+#define LOCKSTEP_TEAM_MEMBER_LOOPS_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// First argument of a construct that is not to wait at its end.
 struct nowait_t {};
 constexpr nowait_t nowait = {};
+
+class member_loops {
+ public:
+  /// Calls f(first, last) for this member's parts of the range, with the default schedule its block, none if
+  /// that is empty. Waits for nobody (with tickets: only for a member that is 8 constructs behind): where the
+  /// next step reads what others wrote, sync_threads() first.
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_range(
+      First first, Last last, Function&& f, schedule how = static_schedule()) {
+    return or_leave(try_for_range(first, last, f, how));
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_range(First first, Last last, Function&& f,
+                                                          schedule how = static_schedule()) {
+    const auto span = span_of(first, last);
+    return loops::hand_out(at_, index_range{0, span.length}, how, by_block(span, f));
+  }
+
+  /// Calls f(i) once for every i of [first, last), on some member, then waits for all.
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
+      First first, Last last, Function&& f, schedule how = static_schedule()) {
+    return or_leave(try_for_each(first, last, f, how));
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_each(First first, Last last, Function&& f,
+                                                         schedule how = static_schedule()) {
+    return try_for_each(nowait, first, last, f, how) && at_.sync();
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
+      nowait_t, First first, Last last, Function&& f, schedule how = static_schedule()) {
+    return or_leave(try_for_each(nowait, first, last, f, how));
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_each(nowait_t, First first, Last last,
+                                                         Function&& f,
+                                                         schedule how = static_schedule()) {
+    return loops::for_each(at_, span_of(first, last), how, f);
+  }
+
+  /// f(i, j) over two nested ranges, or f(i, j, k) over three, as one: OpenMP's collapse. The schedule counts
+  /// in the last one first. Fails if there are more iterations than std::size_t has numbers.
+  template <class Ranges, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN if_nested<Ranges> for_each(const Ranges& ranges, Function&& f,
+                                                              schedule how = static_schedule()) {
+    return or_leave(try_for_each(ranges, f, how));
+  }
+  template <class Ranges, class Function>
+  LOCKSTEP_NODISCARD if_nested<Ranges> try_for_each(const Ranges& ranges, Function&& f,
+                                                    schedule how = static_schedule()) {
+    return try_for_each(nowait, ranges, f, how) && at_.sync();
+  }
+  template <class Ranges, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN if_nested<Ranges> for_each(nowait_t, const Ranges& ranges,
+                                                              Function&& f,
+                                                              schedule how = static_schedule()) {
+    return or_leave(try_for_each(nowait, ranges, f, how));
+  }
+  template <class Ranges, class Function>
+  LOCKSTEP_NODISCARD if_nested<Ranges> try_for_each(nowait_t, const Ranges& ranges, Function&& f,
+                                                    schedule how = static_schedule()) {
+    return loops::for_each_nested(at_, ranges, how, f);
+  }
+
+  /// Blocks by what was measured in the loops before that used the same schedule (weighted_schedule.hpp).
+  /// Its members are those of the region, else the blocks are equal. Always waits.
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(First first, Last last,
+                                                                   Function&& f,
+                                                                   weighted_schedule& how) {
+    return or_leave(try_for_each(first, last, f, how));
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_each(First first, Last last, Function&& f,
+                                                         weighted_schedule& how) {
+    if (at_.is_stopped()) return false;
+    const auto span = span_of(first, last);
+    how.run_block(at_.next_phase(), index_range{0, span.length}, at_.rank(), at_.size(),
+                  each_index(span, f));
+    return at_.sync();
+  }
+
+  /// As for_each, with f(i, turn): turn([&] { ... }) runs that part of the iteration after the same part of all
+  /// iterations before. An iteration need not call it. Choose a schedule with small chunks: with
+  /// blocks the last member waits for all others.
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_ordered(
+      First first, Last last, Function&& f, schedule how = static_schedule(1)) {
+    return or_leave(run_ordered(span_of(first, last), how, f, true));
+  }
+  template <class First, class Last, class Function>
+  LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_ordered(First first, Last last, Function&& f,
+                                                            schedule how = static_schedule(1)) {
+    return run_ordered(span_of(first, last), how, f, false);
+  }
+
+  /// Calls each of the functions once, on whoever comes, then waits for all.
+  template <class... Functions>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sections(Functions&&... functions) {
+    return or_leave(try_sections(functions...));
+  }
+  template <class... Functions>
+  LOCKSTEP_NODISCARD bool try_sections(Functions&&... functions) {
+    return try_sections(nowait, functions...) && at_.sync();
+  }
+  template <class... Functions>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sections(nowait_t, Functions&&... functions) {
+    return or_leave(try_sections(nowait, functions...));
+  }
+  template <class... Functions>
+  LOCKSTEP_NODISCARD bool try_sections(nowait_t, Functions&&... functions) {
+    return loops::first_come_each(at_, functions...);
+  }
+
+ protected:
+  explicit member_loops(const seat& at) noexcept : at_(at) {}
+  member_loops(const member_loops&) = default;
+  member_loops& operator=(const member_loops&) = delete;
+  ~member_loops() = default;
+
+  /// What a plain form returns.
+  static bool or_leave(bool goes_on) {
+    if (!goes_on) leave_stopped_region();
+    return goes_on;
+  }
+
+  seat at_;
+
+ private:
+  template <class Index, class Function>
+  bool run_ordered(const index_span<Index>& span, schedule how, Function& f, bool throws) {
+    return loops::in_construct(at_,
+                               [&](loops::ticket_source& tickets) {
+                                 ordered_turn turn(at_, tickets, throws);
+                                 const auto part = [&](std::size_t begin, std::size_t end) {
+                                   for (std::size_t i = begin; i < end && !at_.may_stop(); ++i) {
+                                     turn.begin(i);
+                                     call_with(span[i], turn, f);
+                                     turn.end();
+                                   }
+                                 };
+                                 loops::hand_out_in(at_, tickets, index_range{0, span.length}, how,
+                                                    part);
+                               }) &&
+           at_.sync();
+  }
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_MEMBER_LOOPS_HPP
+
+// lockstep/team/cargo.hpp -- values of any type in cells of 16 bytes (layer: team)
+//
+// A value that is trivially copyable and fits a cell lies in it. Of any other the cell has the address, and
+// a keeper the value: its writer holds it until nobody can read the cell any more. Who runs the regions
+// destroys what is left when a region ends (A3 of group.hpp).
+//
+// Cost   small values: a copy. Others: an allocation for each hand-over.
+#ifndef LOCKSTEP_TEAM_CARGO_HPP
+#define LOCKSTEP_TEAM_CARGO_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+template <class T>
+constexpr bool fits_cell() noexcept {
+  return std::is_trivially_copyable<T>::value && sizeof(T) <= cell::size &&
+         alignof(T) <= cell::size;
+}
+
+/// A T, or nothing yet. Of T it needs a move constructor only.
+template <class T>
+class maybe {
+ public:
+  maybe() noexcept {}  // the storage is not initialised: never read before set()
+  ~maybe() {
+    if (has_value_) value().~T();
+  }
+  maybe(const maybe&) = delete;
+  maybe& operator=(const maybe&) = delete;
+
+  bool has_value() const noexcept { return has_value_; }
+  /// Requires: has none.
+  void set(T&& value) {
+    ::new (static_cast<void*>(storage_)) T(std::move(value));
+    has_value_ = true;
+  }
+  /// Requires: has one.
+  T& value() noexcept { return *reinterpret_cast<T*>(storage_); }
+
+ private:
+  alignas(T) unsigned char storage_[sizeof(T)];
+  bool has_value_ = false;
+};
+
+/// Writes values of T into cells, and reads them.
+template <class T, bool InTheCell = fits_cell<T>()>
+struct cargo {
+  /// What put() needs beside the cell.
+  struct room {};
+  /// Makes room for `count` values that put() brings; those of `place` before are gone.
+  static room prepare(group&, std::unique_ptr<keeper>&, std::size_t) noexcept { return room(); }
+
+  static void put(room, cell& into, const T& value) noexcept {
+    std::memcpy(into.bytes, &value, sizeof(T));
+  }
+  static T get(const cell& from) noexcept {
+    typename std::aligned_storage<sizeof(T), alignof(T)>::type storage;
+    std::memcpy(&storage, from.bytes, sizeof(T));
+    return std::move(*reinterpret_cast<T*>(&storage));
+  }
+  /// The same for the only one that reads this cell.
+  static T take(const cell& from) noexcept { return get(from); }
+};
+
+template <class T>
+struct cargo<T, false> {
+  /// On lines of their own, at their own alignment, which C++11's `new` does not honour.
+  class values final : public keeper {
+   public:
+    explicit values(std::size_t most) : places_(most) {}
+    ~values() override {
+      while (count_ > 0) reinterpret_cast<T*>(places_[--count_].bytes)->~T();
+    }
+    T* add(T&& value) {
+      T* const address = ::new (static_cast<void*>(places_[count_].bytes)) T(std::move(value));
+      ++count_;
+      return address;
+    }
+
+   private:
+    struct place {
+      place() noexcept {}  // not initialised
+      alignas(T) unsigned char bytes[sizeof(T)];
+    };
+    platform::aligned_array<place> places_;
+    std::size_t count_ = 0;
+  };
+  using room = values&;
+
+  static room prepare(group& shared, std::unique_ptr<keeper>& place, std::size_t count) {
+    shared.note_kept_values();
+    std::unique_ptr<values> made(new values(count));
+    values& here = *made;
+    place = std::move(made);
+    return here;
+  }
+  static void put(room here, cell& into, T value) {
+    T* const address = here.add(std::move(value));
+    std::memcpy(into.bytes, &address, sizeof address);
+  }
+  static T get(const cell& from) { return static_cast<const T&>(value_in(from)); }
+  static T take(const cell& from) { return std::move(value_in(from)); }
+
+ private:
+  static T& value_in(const cell& from) noexcept {
+    T* address;
+    std::memcpy(&address, from.bytes, sizeof address);
+    return *address;
+  }
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_CARGO_HPP
+
+// lockstep/team/reduction_types.hpp -- what reductions ask of their types, said by name (layer: team)
+//
+//   init, of type T   movable, by construction and by assignment. Copyable where every member gets the result;
+//                     the forms that are a region by themselves (parallel_reduce) do with moves.
+//   f                 returns what converts to T; a T, or a reference to one, is passed on as it is
+//   op                takes two T, each by value or by const&, and returns what converts to T
+//
+// Floating point is not cut off to a whole number: parallel_reduce(0, n, 0, f, op), where 0.0 was meant,
+// does not compile. A narrower floating point type for init is a wish (0.0f: sums are rounded to float), and so
+// is a narrower whole number.
+#ifndef LOCKSTEP_TEAM_REDUCTION_TYPES_HPP
+#define LOCKSTEP_TEAM_REDUCTION_TYPES_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace reductions {
+
+/// What f(i) gives, or f(first, last).
+template <class Function>
+using value_of = decltype(std::declval<Function&>()(std::size_t()));
+template <class Function>
+using value_of_block = decltype(std::declval<Function&>()(std::size_t(), std::size_t()));
+
+/// What op makes of two T; void if it does not take them.
+template <class T, class Op>
+struct result_of_op {
+  template <class F>
+  static auto test(int) -> decltype(std::declval<F&>()(std::declval<T>(), std::declval<T>()));
+  template <class F>
+  static void test(...);
+  using type = decltype(test<Op>(0));
+};
+
+template <class From, class To>
+constexpr bool cuts_off() noexcept {
+  return std::is_floating_point<typename std::decay<From>::type>::value &&
+         std::is_integral<To>::value;
+}
+
+/// Says what a reduction asks of its types, before the compiler says it in its way.
+template <class T, class Op>
+inline void check_operation() noexcept {
+  using result = typename result_of_op<T, Op>::type;
+  static_assert(!std::is_const<T>::value && !std::is_reference<T>::value,
+                "lockstep: the type of a result must not be const, nor a reference; leave the "
+                "template argument away");
+  static_assert(std::is_move_constructible<T>::value && std::is_move_assignable<T>::value,
+                "lockstep: the type of init must be movable, by construction and by assignment");
+  static_assert(!std::is_void<result>::value,
+                "lockstep: op must take two values of init's type, each by value or by const& (not "
+                "by &), and return their combination");
+  static_assert(!cuts_off<result, T>(),
+                "lockstep: op returns floating point, but init is a whole number, and every sum "
+                "would be cut off; write 0.0 for 0");
+  static_assert(std::is_void<result>::value || std::is_convertible<result, T>::value,
+                "lockstep: what op returns must convert to the type of init");
+}
+/// Value: what f returns.
+template <class T, class Value, class Op>
+inline void check_types() noexcept {
+  static_assert(!cuts_off<Value, T>(),
+                "lockstep: f returns floating point, but init is a whole number, and every value "
+                "would be cut off; write 0.0 for 0, or convert in f");
+  static_assert(std::is_convertible<Value, T>::value,
+                "lockstep: what f returns must convert to the type of init");
+  check_operation<T, Op>();
+}
+/// Where the result goes to every member.
+template <class T>
+inline void check_copyable() noexcept {
+  static_assert(std::is_copy_constructible<T>::value,
+                "lockstep: every member gets a copy of the result, so the type must be copyable; "
+                "one that can only be moved is for team::parallel_reduce");
+}
+
+}  // namespace reductions
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_REDUCTION_TYPES_HPP
+
+// lockstep/team/reductions.hpp -- values of all members, or of a whole range, become one (layer: team)
+//
+// Values of one per member are combined in the order of ranks; values over a range along the fixed tree of
+// reduction_tree.hpp, which gives the same bits for every number of members, schedule and run. Either takes
+// one phase of the region's barrier: members put what they have into their cells, arrive, and each combines
+// all cells (above 8 members: the last to arrive does, for all). A reduction that is a region by itself
+// needs no phase: its caller combines after the join. For users: member.hpp.
+//
+//   N1  `op` may run on every member at once, with the same arguments: it must not change shared data.
+//   N2  All members of the region call the same function with the same range, schedule, and op.
+//   N3  init is an argument of op once in all, the first; of an empty range it is the result.
+//   N4  Once the region is stopped a member ends within one more strip of iterations (reduction_tree.hpp).
+#ifndef LOCKSTEP_TEAM_REDUCTIONS_HPP
+#define LOCKSTEP_TEAM_REDUCTIONS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace reductions {
+
+/// Whether the region is not stopped: what a fold asks. Where it is, the member leaves from here.
+struct watch {
+  const seat& at;
+
+  bool operator()() const {
+    if (!at.may_stop()) return true;
+    leave_stopped_region();
+    return false;
+  }
+};
+
+/// How a cell is read: copied while others may read it too, else moved from.
+struct by_copy {
+  template <class T>
+  static T read(const cell& from) {
+    return cargo<T>::get(from);
+  }
+};
+struct by_move {
+  template <class T>
+  static T read(const cell& from) {
+    return cargo<T>::take(from);
+  }
+};
+
+/// Meets the others; the result of combine(phase), which has T. The value at hand where the region was
+/// stopped and exceptions are off.
+template <class T, class Combine>
+T meet(const seat& at, const T& at_hand, Combine combine) {
+  cell out = {};
+  const std::uint32_t phase = at.next_phase();
+  const auto put_result = [&](cell& into) {
+    T result(combine(phase));
+    cargo<T>::put(cargo<T>::prepare(at.shared(), at.own().kept_result, 1), into, std::move(result));
+  };
+  if (at.shared().barrier.meet(at.place(), out, put_result)) return cargo<T>::get(out);
+  leave_stopped_region();
+  return at_hand;
+}
+
+// --- one value of each member ---
+
+/// This member's value for the next meeting.
+template <class T>
+void put_value(const seat& at, T value) {
+  const std::uint32_t phase = at.next_phase();
+  cargo<T>::put(cargo<T>::prepare(at.shared(), at.own().kept[phase & 1u], 1),
+                at.shared().cell_of(at.rank(), phase, 0), std::move(value));
+}
+
+/// op over the values of all members, in the order of ranks.
+template <class T, class Op>
+T reduce_values(const seat& at, const T& value, Op& op) {
+  check_operation<T, Op>();
+  check_copyable<T>();
+  if (!at.goes_on()) leave_stopped_region();
+  if (at.is_alone() || !at.goes_on()) return value;
+  put_value<T>(at, value);
+  return meet<T>(at, value, [&](std::uint32_t phase) {
+    T sum(cargo<T>::get(at.shared().cell_of(0, phase, 0)));
+    for (std::size_t rank = 1; rank < at.size(); ++rank) {
+      sum = op(std::move(sum), cargo<T>::get(at.shared().cell_of(rank, phase, 0)));
+    }
+    return sum;
+  });
+}
+
+/// The value of member `root`.
+template <class T>
+T broadcast(const seat& at, std::size_t root, const T& value) {
+  check_copyable<T>();
+  if (!at.goes_on()) leave_stopped_region();
+  if (at.is_alone() || !at.goes_on()) return value;
+  if (at.rank() == root) put_value<T>(at, value);
+  return meet<T>(at, value, [&](std::uint32_t phase) {
+    return cargo<T>::get(at.shared().cell_of(root, phase, 0));
+  });
+}
+
+// --- a range, along the tree ---
+
+/// This member's nodes of the tree over `leaves` leaves, into its cells of the next phase.
+template <class T, class LeafValue, class Op>
+void put_nodes(const seat& at, std::size_t leaves, LeafValue& leaf_value, Op& op) {
+  const std::uint32_t phase = at.next_phase();
+  auto&& kept = cargo<T>::prepare(at.shared(), at.own().kept[phase & 1u],  //
+                                  reduction_tree::most_nodes);
+  const index_range mine = static_block(0, leaves, at.rank(), at.size());
+  std::size_t k = 0;
+  reduction_tree::maximal_nodes(leaves, mine.first, mine.last, [&](std::size_t a, std::size_t b) {
+    cargo<T>::put(kept, at.shared().cell_of(at.rank(), phase, k),
+                  reduction_tree::reduce_node<T>(a, b, leaf_value, op));
+    ++k;
+  });
+}
+
+/// What init, and the nodes of all members in a phase, make together.
+template <class T, class Read, class Op>
+T combine_nodes(group& shared, std::size_t size, std::uint32_t phase, std::size_t leaves, T init,
+                Op& op) {
+  const auto value_in = [&](std::size_t rank, std::size_t k) {
+    return Read::template read<T>(shared.cell_of(rank, phase, k));
+  };
+  T whole(reduction_tree::combine<T>(leaves, size, value_in, op));
+  return op(std::move(init), std::move(whole));
+}
+
+/// The values of all leaves, handed out by `how`, into the group's cells; after it they are there.
+/// False once the region is stopped.
+template <class T, class LeafValue>
+bool put_leaves(const seat& at, std::size_t leaves, schedule how, LeafValue& leaf_value) {
+  auto&& kept = cargo<T>::prepare(at.shared(), at.own().kept_leaves, leaves);
+  const bool complete =
+      loops::hand_out(at, index_range{0, leaves}, how, [&](std::size_t first, std::size_t last) {
+        for (std::size_t leaf = first; leaf < last; ++leaf) {
+          cargo<T>::put(kept, at.shared().leaves[leaf], leaf_value(leaf));
+        }
+      });
+  return at.sync() && complete;
+}
+
+/// A schedule of iterations as one of leaves.
+inline schedule of_leaves(schedule how, std::size_t iterations) {
+  if (how.kind() == schedule_kind::static_blocks) return how;
+  const std::size_t leaf = reduction_tree::leaf_size(iterations);
+  return schedule(how.kind(), (how.chunk() - 1) / leaf + 1);
+}
+
+/// Puts this member's nodes of a range, computed by `how`: false once the region is stopped.
+template <class T, class LeafValue, class Op>
+bool put_range(const seat& at, std::size_t iterations, LeafValue& leaf_value, Op& op,
+               schedule how) {
+  const std::size_t leaves = reduction_tree::leaves_of(iterations);
+  if (how.kind() == schedule_kind::static_blocks) {
+    put_nodes<T>(at, leaves, leaf_value, op);
+    return true;
+  }
+  if (!put_leaves<T>(at, leaves, of_leaves(how, iterations), leaf_value)) return false;
+  const auto handed_out = [&](std::size_t leaf) {  // each is in one node, of one member
+    return cargo<T>::take(at.shared().leaves[leaf]);
+  };
+  put_nodes<T>(at, leaves, handed_out, op);
+  return true;
+}
+
+/// The value of a range on a member that is alone.
+template <class T, class LeafValue, class Op>
+T reduce_alone(std::size_t iterations, LeafValue& leaf_value, Op& op) {
+  return reduction_tree::reduce_node<T>(0, reduction_tree::leaves_of(iterations), leaf_value, op);
+}
+
+/// op(init, the tree over the range) on every member, leaf_value(leaf) being the value of a leaf.
+template <class T, class LeafValue, class Op>
+T reduce_leaves(const seat& at, std::size_t iterations, const T& init, LeafValue leaf_value, Op& op,
+                schedule how) {
+  check_copyable<T>();
+  if (iterations == 0 || !at.goes_on()) {
+    if (!at.sync()) leave_stopped_region();
+    return init;
+  }
+  if (at.is_alone()) {
+    T whole(reduce_alone<T>(iterations, leaf_value, op));
+    if (!at.goes_on()) leave_stopped_region();
+    return op(T(init), std::move(whole));
+  }
+  if (!put_range<T>(at, iterations, leaf_value, op, how)) {
+    leave_stopped_region();
+    return init;
+  }
+  return meet<T>(at, init, [&](std::uint32_t phase) {
+    return combine_nodes<T, by_copy>(at.shared(), at.size(), phase,
+                                     reduction_tree::leaves_of(iterations), init, op);
+  });
+}
+
+/// The value of a leaf from f(first, last), or from f(i).
+template <class T, class Function>
+struct leaf_of_blocks {
+  const seat& at;
+  index_range range;
+  Function& f;
+
+  T operator()(std::size_t leaf) const {
+    watch{at}();
+    const index_range part = reduction_tree::leaf_range(range.first, range.last, leaf);
+    return f(part.first, part.last);
+  }
+};
+template <class T, class Function, class Op>
+struct leaf_of_each {
+  const seat& at;
+  index_range range;
+  Function& f;
+  Op& op;
+
+  T operator()(std::size_t leaf) const {
+    return reduction_tree::fold<T>(reduction_tree::leaf_range(range.first, range.last, leaf), f, op,
+                                   watch{at});
+  }
+};
+
+// --- a range, by members: `fast` ---
+
+/// This member's parts of a range, folded. It may have none.
+template <class T, class Function, class Op>
+void fold_each(const seat& at, index_range range, Function& f, Op& op, schedule how,
+               maybe<T>& sum) {
+  loops::hand_out(at, range, how, [&](std::size_t first, std::size_t last) {
+    const index_range part = {first, last};
+    if (sum.has_value()) {
+      sum.value() = reduction_tree::fold_on<T>(std::move(sum.value()), part, f, op, watch{at});
+    } else {
+      sum.set(reduction_tree::fold<T>(part, f, op, watch{at}));
+    }
+  });
+}
+template <class T, class Function, class Op>
+void fold_range(const seat& at, index_range range, Function& f, Op& op, schedule how,
+                maybe<T>& sum) {
+  loops::hand_out(at, range, how, [&](std::size_t first, std::size_t last) {
+    if (sum.has_value()) {
+      sum.value() = op(std::move(sum.value()), static_cast<T>(f(first, last)));
+    } else {
+      sum.set(f(first, last));
+    }
+  });
+}
+
+/// Where a member says that it has put a value: the last byte of the cell unless the value is there.
+template <class T>
+unsigned char& has_put(group& shared, std::size_t rank, std::uint32_t phase) noexcept {
+  return fits_cell<T>() && sizeof(T) == cell::size
+             ? shared.cell_of(rank, phase, 1).bytes[0]
+             : shared.cell_of(rank, phase, 0).bytes[cell::size - 1];
+}
+static_assert(sizeof(void*) < cell::size, "a pointer leaves the last byte of its cell free");
+
+/// This member's value for the next meeting, if it has one.
+template <class T>
+void put_maybe(const seat& at, maybe<T>& mine) {
+  if (mine.has_value()) put_value<T>(at, std::move(mine.value()));
+  has_put<T>(at.shared(), at.rank(), at.next_phase()) = mine.has_value() ? 1 : 0;
+}
+
+/// What init and the values that were put in a phase make together, in the order of ranks.
+template <class T, class Read, class Op>
+T combine_put(group& shared, std::size_t size, std::uint32_t phase, T init, Op& op) {
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    if (has_put<T>(shared, rank, phase) == 0) continue;
+    init = op(std::move(init), Read::template read<T>(shared.cell_of(rank, phase, 0)));
+  }
+  return init;
+}
+
+/// op(init, the values of those members that have one), on every member.
+template <class T, class Op>
+T reduce_put(const seat& at, const T& init, maybe<T>& mine, Op& op) {
+  check_copyable<T>();
+  if (!at.goes_on()) leave_stopped_region();
+  if (!at.goes_on() || (at.is_alone() && !mine.has_value())) return init;
+  if (at.is_alone()) return op(T(init), std::move(mine.value()));
+  put_maybe<T>(at, mine);
+  return meet<T>(at, init, [&](std::uint32_t phase) {
+    return combine_put<T, by_copy>(at.shared(), at.size(), phase, init, op);
+  });
+}
+
+// --- a reduction that is a region by itself ---
+
+/// Its result: set by a member that is alone, or after the join; else it is init.
+template <class T>
+struct outcome {
+  T init;
+  maybe<T> result;
+
+  explicit outcome(T&& from) : init(std::move(from)) {}
+  T take() { return std::move(result.has_value() ? result.value() : init); }
+};
+
+/// A member's part; then finish_range() does the rest in the caller's turn. `phase`: that of the barrier when the
+/// region began.
+template <class T, class Function, class Op>
+void run_range(const seat& at, index_range range, Function& f, Op& op, schedule how,
+               outcome<T>& out) {
+  const leaf_of_each<T, Function, Op> leaf{at, range, f, op};
+  if (!at.is_alone()) {
+    put_range<T>(at, length_of(range), leaf, op, how);
+    return;
+  }
+  T whole(reduce_alone<T>(length_of(range), leaf, op));
+  if (at.goes_on()) out.result.set(op(std::move(out.init), std::move(whole)));
+}
+template <class T, class Op>
+void finish_range(group& shared, std::size_t size, std::uint32_t phase, index_range range,
+                  schedule how, Op& op, outcome<T>& out) {
+  if (size == 1) return;
+  const std::uint32_t phases = how.kind() == schedule_kind::static_blocks ? 1 : 2;
+  out.result.set(combine_nodes<T, by_move>(shared, size, phase + phases,
+                                           reduction_tree::leaves_of(length_of(range)),
+                                           std::move(out.init), op));
+}
+
+/// The same for `fast`.
+template <class T, class Function, class Op>
+void run_fast(const seat& at, index_range range, Function& f, Op& op, schedule how,
+              outcome<T>& out) {
+  maybe<T> mine;
+  fold_each<T>(at, range, f, op, how, mine);
+  if (!at.is_alone()) {
+    put_maybe<T>(at, mine);
+  } else if (mine.has_value() && at.goes_on()) {
+    out.result.set(op(std::move(out.init), std::move(mine.value())));
+  }
+}
+template <class T, class Op>
+void finish_fast(group& shared, std::size_t size, std::uint32_t phase, Op& op, outcome<T>& out) {
+  if (size == 1) return;
+  out.result.set(combine_put<T, by_move>(shared, size, phase + 1, std::move(out.init), op));
+}
+
+}  // namespace reductions
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_REDUCTIONS_HPP
+
+// lockstep/team/scans.hpp -- every prefix of a range's values combined (layer: team)
+//
+// Two passes over the leaves of reduction_tree.hpp: the sum of each leaf, then the running values in each
+// leaf from its prefix on, which is the left fold of the sums before it. So the same bits for every number
+// of members; f is called twice for each index. For users: member.hpp.
+#ifndef LOCKSTEP_TEAM_SCANS_HPP
+#define LOCKSTEP_TEAM_SCANS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace reductions {
+
+/// What a scan works on: f(i) are the values, store(i, value) takes the results.
+template <class T, class Function, class Op, class Store>
+struct scan_of {
+  const seat& at;
+  index_range range;
+  Function& f;
+  Op& op;
+  Store& store;
+
+  T sum_of(std::size_t leaf) const { return leaf_of_each<T, Function, Op>{at, range, f, op}(leaf); }
+
+  /// The second pass over a leaf; what its last index gets is not the next prefix, but near it.
+  void run_through(std::size_t leaf, T running) const {
+    const index_range part = reduction_tree::leaf_range(range.first, range.last, leaf);
+    for (std::size_t i = part.first; watch{at}() && i < part.last;) {
+      constexpr std::size_t strip = reduction_tree::strip_length;
+      const std::size_t end = part.last - i > strip ? i + strip : part.last;
+      for (; i < end; ++i) {
+        running =
+            op(std::move(running), static_cast<reduction_tree::as_value<T, decltype(f(i))>>(f(i)));
+        store(i, running);
+      }
+    }
+  }
+};
+
+template <class T, class Scan>
+T scan_alone(const Scan& what, std::size_t leaves, T prefix) {
+  for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+    T sum(what.sum_of(leaf));
+    what.run_through(leaf, prefix);
+    prefix = what.op(std::move(prefix), std::move(sum));
+  }
+  return prefix;
+}
+
+/// Returns op(init, all values), on all members, when all are done.
+template <class T, class Scan>
+T scan_leaves(const seat& at, const Scan& what, const T& init) {
+  check_copyable<T>();
+  const std::size_t leaves = reduction_tree::leaves_of(length_of(what.range));
+  if (!at.goes_on()) {
+    leave_stopped_region();
+    return init;
+  }
+  if (at.is_alone()) {
+    T whole(scan_alone<T>(what, leaves, init));
+    if (!at.goes_on()) leave_stopped_region();
+    return whole;
+  }
+  const auto sum_of = [&](std::size_t leaf) { return what.sum_of(leaf); };
+  if (!put_leaves<T>(at, leaves, static_schedule(), sum_of)) {
+    leave_stopped_region();
+    return init;
+  }
+  const auto handed_out = [&](std::size_t leaf) { return cargo<T>::get(at.shared().leaves[leaf]); };
+  const index_range mine = static_block(0, leaves, at.rank(), at.size());
+  T prefix(reduction_tree::exclusive_prefix<T>(mine.first, init, handed_out, what.op));
+  for (std::size_t leaf = mine.first; leaf < mine.last; ++leaf) {
+    what.run_through(leaf, prefix);
+    prefix = what.op(std::move(prefix), handed_out(leaf));
+  }
+  for (std::size_t leaf = mine.last; leaf < leaves; ++leaf) {
+    prefix = what.op(std::move(prefix), handed_out(leaf));
+  }
+  if (!at.sync()) leave_stopped_region();
+  return prefix;
+}
+
+}  // namespace reductions
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_SCANS_HPP
+
+// lockstep/team/member.hpp -- what a team's function sees of itself: OpenMP's constructs and more (layer: team)
+//
+// One object per member and region; only the member itself uses it, and not after the region. Which to use:
+//   all wait for all            sync_threads; with a value in the same phase: sync_sum and its like, broadcast
+//   share the work of a loop    for_range (blocks, waits for nobody), for_each (iterations, waits at its end)
+//   loop and reduction in one   reduce_range, reduce_each: the same bits for every team size and schedule
+//   one does it                 single (others wait), master (they do not), critical (one at a time)
+//   different work              sections, split, first
+//   step by step in a chain     publish and wait_for, for_ordered
+// Constructs that members share wait at their end unless called with `nowait`; for_range and master never do.
+//
+//   M1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
+//       loops, sections, single(nowait)), in the same order, with the same range and schedule.
+//   M2  What happens before any member's arrival in a construct that waits happens before every return from it.
+//   M3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more. A construct
+//       that begins or ends in a stopped region throws region_stopped, which run() catches: the member
+//       that stopped it itself as well as the others. Its try_ form returns false in place of that; those
+//       that return a value have none. Built without exceptions, the plain forms return false
+//       as the try_ forms do, or the value at hand, or an empty sub_team. rank, size, master, critical,
+//       publish, stop_requested and request_stop never throw region_stopped. Reductions and scans look every
+//       thousand calls of f(i). See also M4 of member_loops.hpp.
+#ifndef LOCKSTEP_TEAM_MEMBER_HPP
+#define LOCKSTEP_TEAM_MEMBER_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// First argument of a reduction whose last bits may differ from one team size to another.
 struct fast_t {};
@@ -7589,9 +10180,9 @@ constexpr fast_t fast = {};
 
 class sub_team;
 
-class member {
+class member : public member_loops {
  public:
-  explicit member(const seat& at) noexcept : at_(at) {}
+  explicit member(const seat& at) noexcept : member_loops(at) {}
   member& operator=(const member&) = delete;
 
   /// 0 to size() - 1; the thread that called run() is 0.
@@ -7600,12 +10191,13 @@ class member {
 
   // --- all wait for all ---
 
-  /// Blocks until every member of the region has called it as often as this one; M2. False if the region is
-  /// stopped: leave it too.
-  bool sync_threads() { return at_.sync(); }
+  /// Blocks until every member of the region has called it as often as this one; M2, M3.
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads() { return or_leave(at_.sync()); }
+  LOCKSTEP_NODISCARD bool try_sync_threads() { return at_.sync(); }
 
   /// op over the values of all members, in the order of ranks: the same on each, and in every run. One
-  /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap.
+  /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap; of them nothing is left
+  /// when run() returns.
   template <class T, class Op>
   T sync_reduce(T value, Op op) {
     return reductions::reduce_values<T>(at_, value, op);
@@ -7636,15 +10228,25 @@ class member {
 
   // --- one does it ---
 
-  /// Member 0 calls f(), the others wait until it has. Costs a barrier, no more.
+  /// Member 0 calls f(), the others wait until it has. Costs a barrier, no more. f is not called in a
+  /// region that was stopped before.
   template <class Function>
-  bool single(Function&& f) {
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(Function&& f) {
+    return or_leave(try_single(f));
+  }
+  template <class Function>
+  LOCKSTEP_NODISCARD bool try_single(Function&& f) {
+    if (at_.is_stopped()) return false;
     if (rank() == 0) f();
-    return sync_threads();
+    return at_.sync();
   }
   /// The member that comes first calls f(); the others go on.
   template <class Function>
-  bool single(nowait_t, Function&& f) {
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(nowait_t, Function&& f) {
+    return or_leave(try_single(nowait, f));
+  }
+  template <class Function>
+  LOCKSTEP_NODISCARD bool try_single(nowait_t, Function&& f) {
     return loops::first_come(at_, f);
   }
   /// Member 0 calls f(); nobody waits.
@@ -7653,107 +10255,16 @@ class member {
     if (rank() == 0) f();
   }
   /// Calls f() while no other thread of the program is in a critical part of the same name, a type:
-  /// me.critical<struct log_file>([&] { ... }). Fair. Not to be nested with itself.
+  /// me.critical<struct log_file>([&] { ... }). Fair. Not to be nested with itself. Waits for no member of its region,
+  /// so a stop does not end it: f is called, to put in order what others look at afterwards.
   template <class Name = void, class Function>
   void critical(Function&& f) {
     struct held {
       mutex& lock;
       explicit held(mutex& m) : lock(m) { lock.lock(); }
       ~held() { lock.unlock(); }
-    } const here(critical_mutex<Name>());
+    } const here(critical_name::mutex_of<Name>());
     f();
-  }
-
-  // --- loops ---
-
-  /// Calls f(first, last) for this member's parts of the range, with the default schedule its block, none if that is
-  /// empty. Waits for nobody (with tickets: only for who is 8
-  /// constructs behind): where the next step reads what others wrote, sync_threads() first.
-  template <class Function>
-  bool for_range(std::size_t first, std::size_t last, Function&& f,
-                 schedule how = static_schedule()) {
-    return loops::hand_out(at_, index_range{first, last}, how, f);
-  }
-
-  /// Calls f(i) once for every i of [first, last), on some member, then waits for all.
-  template <class Function>
-  bool for_each(std::size_t first, std::size_t last, Function&& f,
-                schedule how = static_schedule()) {
-    for_each(nowait, first, last, f, how);
-    return sync_threads();
-  }
-  template <class Function>
-  bool for_each(nowait_t, std::size_t first, std::size_t last, Function&& f,
-                schedule how = static_schedule()) {
-    return loops::hand_out(at_, index_range{first, last}, how,
-                           [&](std::size_t begin, std::size_t end) {
-                             for (std::size_t i = begin; i < end; ++i) f(i);
-                           });
-  }
-  /// f(i, j) over two nested ranges, or f(i, j, k) over three, as one: OpenMP's collapse. The schedule counts
-  /// in the last one first. Fails if there are more iterations than std::size_t has numbers.
-  template <class Ranges, class Function>
-  bool for_each(const Ranges& ranges, Function&& f, schedule how = static_schedule()) {
-    for_each(nowait, ranges, f, how);
-    return sync_threads();
-  }
-  template <class Ranges, class Function>
-  bool for_each(nowait_t, const Ranges& ranges, Function&& f, schedule how = static_schedule()) {
-    return loops::hand_out(
-        at_, index_range{0, iterations_of(ranges)}, how,
-        [&](std::size_t begin, std::size_t end) { for_each_in(ranges, begin, end, f); });
-  }
-  /// Blocks by what was measured in the loops before that used the same schedule (weighted_schedule.hpp).
-  /// Its members are those of the region, else the blocks are equal. Always waits.
-  template <class Function>
-  bool for_each(std::size_t first, std::size_t last, Function&& f, weighted_schedule& how) {
-    if (!at_.goes_on()) return false;
-    how.run_block(at_.next_phase(), index_range{first, last}, rank(), size(),
-                  [&](std::size_t begin, std::size_t end) {
-                    for (std::size_t i = begin; i < end; ++i) f(i);
-                  });
-    return sync_threads();
-  }
-
-  /// As for_each, with f(i, turn): turn([&] { ... }) runs that part of the iteration after the same part of all
-  /// iterations before. An iteration need not call it. Choose a schedule with small chunks: with
-  /// blocks the last member waits for all others.
-  template <class Function>
-  bool for_ordered(std::size_t first, std::size_t last, Function&& f,
-                   schedule how = static_schedule(1)) {
-    const std::uint32_t construct = at_.is_alone() ? 0 : at_.next_construct();
-    if (!at_.is_alone() && !at_.shared().loops.enter(at_.place(), construct)) return false;
-    ordered_turn turn(at_, construct);
-    const auto part = [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end && !at_.may_stop(); ++i) {
-        turn.begin(i - first);
-        f(i, turn);
-        turn.end();
-      }
-    };
-    if (at_.is_alone()) {
-      part(first, last);
-    } else {
-      loops::hand_out_in(at_, construct, index_range{first, last}, how, part);
-      at_.shared().loops.leave(at_.place(), construct);
-    }
-    return sync_threads();
-  }
-
-  /// Calls each of the functions once, on whoever comes, then waits for all.
-  template <class... Functions>
-  bool sections(Functions&&... functions) {
-    sections(nowait, functions...);
-    return sync_threads();
-  }
-  template <class... Functions>
-  bool sections(nowait_t, Functions&&... functions) {
-    return loops::hand_out(at_, index_range{0, sizeof...(Functions)}, dynamic_schedule(),
-                           [&](std::size_t first, std::size_t last) {
-                             for (std::size_t k = first; k < last; ++k) {
-                               loops::call_one(k, functions...);
-                             }
-                           });
   }
 
   // --- reductions over a range ---
@@ -7761,54 +10272,60 @@ class member {
   /// op(init, all values of f(first, last) over parts of the range, in order), on all members. The same bits for every
   /// team size, schedule and run: op is applied along a tree that depends on the length alone
   /// (reduction_tree.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
-  template <class T, class Function, class Op>
-  T reduce_range(std::size_t first, std::size_t last, T init, Function&& f, Op op,
-                 schedule how = static_schedule()) {
-    using leaf = reductions::leaf_of_blocks<T, Function>;
-    return reductions::reduce_leaves<T>(at_, length_of(index_range{first, last}), init,
-                                        leaf{first, last, f}, op, how);
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> reduce_range(First first, Last last, T init, Function&& f, Op op,
+                                         schedule how = static_schedule()) {
+    const auto span = span_of(first, last);
+    const auto by = by_block(span, f);
+    reductions::check_types<T, reductions::value_of_block<decltype(by)>, Op>();
+    using leaf = reductions::leaf_of_blocks<T, decltype(by)>;
+    return reductions::reduce_leaves<T>(at_, span.length, init, leaf{at_, all_of(span), by}, op,
+                                        how);
   }
   /// The same with f(i).
-  template <class T, class Function, class Op>
-  T reduce_each(std::size_t first, std::size_t last, T init, Function&& f, Op op,
-                schedule how = static_schedule()) {
-    using leaf = reductions::leaf_of_each<T, Function, Op>;
-    return reductions::reduce_leaves<T>(at_, length_of(index_range{first, last}), init,
-                                        leaf{first, last, f, op}, op, how);
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> reduce_each(First first, Last last, T init, Function&& f, Op op,
+                                        schedule how = static_schedule()) {
+    const auto span = span_of(first, last);
+    const auto by = by_offset(span, f);
+    reductions::check_types<T, reductions::value_of<decltype(by)>, Op>();
+    using leaf = reductions::leaf_of_each<T, decltype(by), Op>;
+    return reductions::reduce_leaves<T>(at_, span.length, init, leaf{at_, all_of(span), by, op}, op,
+                                        how);
   }
-  /// Not the same for every team size: each member folds its parts, and the results are combined by rank.
-  /// Requires init to be op's neutral element, and op to commute unless
-  /// the schedule is static_schedule().
-  template <class T, class Function, class Op>
-  T reduce_range(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
-                 schedule how = static_schedule()) {
-    T sum(init);
-    for_range(
-        first, last, [&](std::size_t begin, std::size_t end) { sum = op(sum, f(begin, end)); },
-        how);
-    return reductions::reduce_values<T>(at_, sum, op);
+  /// Not the same for every team size: each member folds its parts, and init and the results are combined by
+  /// rank. Requires op to commute unless the schedule is static_schedule().
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> reduce_range(fast_t, First first, Last last, T init, Function&& f,
+                                         Op op, schedule how = static_schedule()) {
+    const auto span = span_of(first, last);
+    const auto by = by_block(span, f);
+    reductions::check_types<T, reductions::value_of_block<decltype(by)>, Op>();
+    maybe<T> mine;
+    reductions::fold_range<T>(at_, all_of(span), by, op, how, mine);
+    return reductions::reduce_put<T>(at_, init, mine, op);
   }
-  template <class T, class Function, class Op>
-  T reduce_each(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
-                schedule how = static_schedule()) {
-    return reductions::reduce_values<T>(at_, fold_each(first, last, init, f, op, how), op);
-  }
-  /// This member's parts of such a reduction: init, and f(i) for its indices. Waits for nobody, as for_range.
-  template <class T, class Function, class Op>
-  T fold_each(std::size_t first, std::size_t last, T init, Function&& f, Op& op, schedule how) {
-    for_range(
-        first, last,
-        [&](std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) init = op(std::move(init), f(i));
-        },
-        how);
-    return init;
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> reduce_each(fast_t, First first, Last last, T init, Function&& f, Op op,
+                                        schedule how = static_schedule()) {
+    const auto span = span_of(first, last);
+    const auto by = by_offset(span, f);
+    reductions::check_types<T, reductions::value_of<decltype(by)>, Op>();
+    maybe<T> mine;
+    reductions::fold_each<T>(at_, all_of(span), by, op, how, mine);
+    return reductions::reduce_put<T>(at_, init, mine, op);
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
-  template <class T, class Function, class Op, class Store>
-  T scan_each(std::size_t first, std::size_t last, T init, Function&& f, Op op, Store&& store) {
-    const reductions::scan_of<T, Function, Op, Store> what{first, last, f, op, store};
+  template <class T, class First, class Last, class Function, class Op, class Store>
+  if_bounds<First, Last, T> scan_each(First first, Last last, T init, Function&& f, Op op,
+                                      Store&& store) {
+    const auto span = span_of(first, last);
+    const auto by = by_offset(span, f);
+    const auto into = store_by_offset(span, store);
+    reductions::check_types<T, reductions::value_of<decltype(by)>, Op>();
+    const reductions::scan_of<T, decltype(by), Op, decltype(into)> what{at_, all_of(span), by, op,
+                                                                        into};
     return reductions::scan_leaves<T>(at_, what, init);
   }
 
@@ -7826,13 +10343,19 @@ class member {
   /// This member has finished `step`, and all before it: what it has done is seen by who waits for it.
   /// Steps only grow; they begin at 0 in every region.
   void publish(std::size_t step) {
+    published_ = step;
     if (!at_.is_alone()) at_.shared().progress.publish(rank(), step);
   }
-  /// Blocks until member `rank` has published `step` or more. Fails if rank >= size().
-  bool wait_for(std::size_t rank, std::size_t step) {
+  /// Blocks until member `rank` has published `step` or more. Fails if rank >= size(), and with std::logic_error
+  /// for a step of this member's own beyond what it has published: nobody else can publish that.
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool wait_for(std::size_t rank, std::size_t step) {
+    return or_leave(try_wait_for(rank, step));
+  }
+  LOCKSTEP_NODISCARD bool try_wait_for(std::size_t rank, std::size_t step) {
     platform::checked_rank("lockstep::member::wait_for", "members", rank, size());
-    return at_.is_alone() ? !at_.is_stopped()
-                          : at_.shared().progress.wait_for(at_.place(), rank, step);
+    if (rank != this->rank()) return at_.shared().progress.wait_for(at_.place(), rank, step);
+    if (step > published_) fail_own_step(step, published_);
+    return !at_.is_stopped();
   }
 
   // --- the early end ---
@@ -7849,16 +10372,101 @@ class member {
   friend class sub_team;
   member(const member&) = default;
 
-  template <class Name>
-  static mutex& critical_mutex() {
-    static mutex instance;
-    return instance;
+  [[noreturn]] LOCKSTEP_NOINLINE static void fail_own_step(std::size_t step,
+                                                           std::size_t published) {
+    char message[160];
+    std::snprintf(message, sizeof message,
+                  "lockstep::member::wait_for: this member waits for its own step %zu, and has "
+                  "published %zu: it would wait for ever",
+                  step, published);
+    platform::fail<std::logic_error>(message);
   }
 
-  seat at_;
+  std::size_t published_ = 0;  ///< the last step of this member
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+// lockstep/team/nesting.hpp -- which regions the calling thread is in (layer: team)
+//
+// A region and the one it was called from form a list, the same for all its members, so that a way back
+// through another team's threads is seen as well. All modules see the same list (thread_slot.hpp).
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access          order    pairs  why it suffices
+//   1  ages.fetch_add  relaxed  -      hands out numbers, nothing else
+//   2  runs.load       relaxed  -      a thread inside the region asks, which is ordered after its begin
+#ifndef LOCKSTEP_TEAM_NESTING_HPP
+#define LOCKSTEP_TEAM_NESTING_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace nesting {
+
+using region = platform::nested_region;
+
+/// Ages of teams that live at the same time differ by less than this.
+constexpr std::uint32_t most_age_apart = std::uint32_t{1} << 30;
+
+/// The number of a team that is being made.
+inline std::uint32_t next_age() noexcept {
+  return platform::process().team_ages.fetch_add(1, platform::memory_order_relaxed);  // 1
+}
+
+/// The region the calling thread is in, if any.
+inline const region*& innermost() noexcept { return platform::innermost_region(); }
+
+inline bool is_inside(const void* owner) noexcept {
+  const region* at = innermost();
+  while (at != nullptr && at->owner != owner) at = at->outer;
+  return at != nullptr;
+}
+
+/// 0 for what marks a hook: it is in no region.
+inline std::uint32_t number_of(const region& of) noexcept {
+  return of.runs != nullptr ? of.runs->load(platform::memory_order_relaxed) : 0;  // 2
+}
+/// Whether the calling thread is in region `number` of the team with these boards.
+inline bool is_in_region(const void* boards, std::uint32_t number) noexcept {
+  const region* at = innermost();
+  while (at != nullptr && at->boards != boards) at = at->outer;
+  return at != nullptr && number_of(*at) == number;
+}
+
+/// Whether the calling thread is in this region itself, and not as a guest who has a copy of it.
+inline bool contains(const region& what) noexcept {
+  const region* at = innermost();
+  while (at != nullptr && at != &what) at = at->outer;
+  return at != nullptr;
+}
+
+/// Whether the calling thread may wait for its turn with a team. If threads in regions wait for teams that
+/// are younger than all they are in, no circle of them can wait for each other.
+inline bool may_wait_for(std::uint32_t age) noexcept {
+  for (const region* at = innermost(); at != nullptr; at = at->outer) {
+    if (static_cast<std::int32_t>(age - at->age) <= 0) return false;
+  }
+  return true;
+}
+
+/// The calling thread is in a region while this object lives.
+class inside {
+ public:
+  explicit inside(const region& where) noexcept : before_(innermost()) { innermost() = &where; }
+  ~inside() { innermost() = before_; }
+  inside(const inside&) = delete;
+  inside& operator=(const inside&) = delete;
+
+ private:
+  const region* before_;
+};
+
+}  // namespace nesting
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_NESTING_HPP
 
 // lockstep/team/sub_team.hpp -- part of a team that works on its own for a while (layer: team)
 //
@@ -7867,15 +10475,19 @@ class member {
 //
 // Made by member::split() and member::first(). Through it a member has a rank and a size of its own, and every
 // construct of member is among the members of the sub-team. It ends when all of them have destroyed
-// theirs, inside the region. A stopped region stops its sub-teams.
+// theirs, inside the region. A stopped region stops its sub-teams. After the region it must neither be used nor
+// let go: debug builds end the program with a message then.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access           order    pairs  why it suffices
 //   1  users.fetch_sub  acq_rel  1      who destroys comes after all that others did in it
 //
 // Cost   making one: two phases of the outer barrier (first: one), and memory. Its end: one RMW a member.
+#ifndef LOCKSTEP_TEAM_SUB_TEAM_HPP
+#define LOCKSTEP_TEAM_SUB_TEAM_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// What the members of a sub-team share; made by the one that is to have rank 0.
 struct sub_group final : dependant {
@@ -7892,12 +10504,18 @@ class sub_team {
  public:
   /// Of nobody.
   sub_team() noexcept : self_(seat()) {}
-  sub_team(sub_team&& other) noexcept : of_(other.of_), self_(other.self_) { other.forget(); }
+  sub_team(sub_team&& other) noexcept
+      : of_(other.of_), self_(other.self_), boards_(other.boards_), region_(other.region_) {
+    other.forget();
+  }
   sub_team& operator=(sub_team&& other) noexcept {
     if (this == &other) return *this;
     let_go();
     of_ = other.of_;
     self_.at_ = other.self_.at_;
+    self_.published_ = other.self_.published_;
+    boards_ = other.boards_;
+    region_ = other.region_;
     other.forget();
     return *this;
   }
@@ -7906,21 +10524,43 @@ class sub_team {
   /// False for who has no part in it.
   explicit operator bool() const noexcept { return !self_.at_.is_nobodys(); }
   /// This member, in the sub-team. Requires: it has a part in it.
-  member& operator*() noexcept { return self_; }
-  member* operator->() noexcept { return &self_; }
+  member& operator*() noexcept {
+    check_region("used");
+    return self_;
+  }
+  member* operator->() noexcept { return &**this; }
 
  private:
   friend class member;
 
   explicit sub_team(const seat& alone) noexcept : self_(alone) {}
   sub_team(sub_group& of, std::size_t rank, std::uint32_t region) noexcept
-      : of_(&of), self_(seat(of.shared.enter(rank, of.shared.most(), region, 0), of.shared)) {}
+      : of_(&of), self_(seat(of.shared.enter(rank, of.shared.most(), region, 0), of.shared)) {
+    const void* const boards = &of.shared.of_region();
+    if (!nesting::is_in_region(boards, region)) return;  // one without a team
+    boards_ = boards;
+    region_ = region;
+  }
 
   void forget() noexcept {
     of_ = nullptr;
     self_.at_ = seat();
+    self_.published_ = 0;
+    boards_ = nullptr;
+  }
+  /// What the region had may be gone: only what the calling thread has for itself is looked at.
+  void check_region(const char* deed) const noexcept {
+    if (!platform::diagnoses_misuse || boards_ == nullptr) return;
+    if (nesting::is_in_region(boards_, region_)) return;
+    std::fprintf(
+        stderr,
+        "lockstep::sub_team at %p: %s after its region, or by a thread that is not in it; a "
+        "sub_team ends before its region does\n",
+        static_cast<const void*>(this), deed);
+    std::abort();
   }
   void let_go() noexcept {
+    if (of_ != nullptr) check_region("let go");
     if (of_ != nullptr && of_->users.fetch_sub(1, platform::memory_order_acq_rel) == 1) {  // 1
       of_->shared.sub_groups().destroy(*of_);
     }
@@ -7945,6 +10585,8 @@ class sub_team {
 
   sub_group* of_ = nullptr;
   member self_;
+  const void* boards_ = nullptr;  ///< of the region; null: not checked
+  std::uint32_t region_ = 0;
 };
 
 inline sub_team member::split(std::size_t color) {
@@ -7973,38 +10615,45 @@ inline sub_team member::first(std::size_t k) {
   return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);
 }
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_TEAM_SUB_TEAM_HPP
+
+#endif  // LOCKSTEP_TEAM_MEMBER_HPP
+
+// lockstep/team/one_liners.hpp -- a region with one loop in it (layer: team)
+//
+// Part of team's and external_team's interface; those that return bool return false if the region was
+// stopped. Each costs an empty region and the work: the join is the only
+// wait. Called from inside a region of the same team they run on the caller alone.
+#ifndef LOCKSTEP_TEAM_ONE_LINERS_HPP
+#define LOCKSTEP_TEAM_ONE_LINERS_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
-/// The loop of a region by itself, small enough to travel with it (job.hpp): with the function inside where
-/// that is small and trivially copyable, else with a reference to it.
-template <class Function>
-struct loop_of_blocks {
+/// The loop of a region by itself, small enough to travel with it (job.hpp): with a closure inside where
+/// that may be copied and is small, else with a reference to the function.
+template <class Index, class Function>
+struct loop_of_blocks final : made_to_travel {
+  loop_of_blocks(const index_span<Index>& over, Function& of) noexcept : span(over), f(of) {}
+
+  index_span<Index> span;
   Function f;
-  std::size_t first, last;
 
-  void operator()(member& me) const {
-    me.for_range(first, last, [this](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) f(i);
-    });
-  }
+  void operator()(member& me) const { loops::for_each(me.at(), span, static_schedule(), f); }
 };
 
-/// Whether a Function is copied into its loop: an object that is small, trivially copyable, and callable
-/// while const.
-template <class Function, bool IsClass = std::is_class<Function>::value>
+/// Whether a Function is copied into its loop.
+template <class Index, class Function, bool MayBeCopied = may_be_copied<Function>::value>
 struct travels_in_loop : std::false_type {};
-template <class Function>
-struct travels_in_loop<Function, true> {
-  template <class F>
-  static auto test(int)
-      -> decltype(std::declval<const F&>()(std::declval<std::size_t>()), std::true_type());
-  template <class F>
-  static std::false_type test(...);
-  static constexpr bool value = decltype(test<Function>(0))::value && sizeof(Function) <= 24 &&
-                                std::is_trivially_copyable<Function>::value &&
-                                job::travels_as<loop_of_blocks<Function>>();
+template <class Index, class Function>
+struct travels_in_loop<Index, Function, true> {
+  using copied = typename std::remove_const<Function>::type;
+  static constexpr bool value = is_callable<const copied&, Index&>::value &&
+                                sizeof(Function) <= 24 &&
+                                job::travels_as<loop_of_blocks<Index, copied>>();
 };
 
 /// Team: has run_then(members, f, finish) and size().
@@ -8012,26 +10661,28 @@ template <class Team>
 class one_liners {
  public:
   /// Calls f(i) for every i of [first, last), in contiguous blocks by rank.
-  template <class Function>
-  bool parallel_for(std::size_t first, std::size_t last, Function&& f) {
+  template <class First, class Last, class Function>
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f) {
     using function = typename std::remove_reference<Function>::type;
+    using index = index_between<First, Last>;
     using held =
-        typename std::conditional<travels_in_loop<function>::value,
+        typename std::conditional<travels_in_loop<index, function>::value,
                                   typename std::remove_const<function>::type, function&>::type;
-    return run_all(loop_of_blocks<held>{f, first, last});
+    return run_all(loop_of_blocks<index, held>(span_of(first, last), f));
   }
-  template <class Function>
-  bool parallel_for(std::size_t first, std::size_t last, Function&& f, schedule how) {
-    return run_all([&](member& me) { me.for_each(nowait, first, last, f, how); });
+  template <class First, class Last, class Function>
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, schedule how) {
+    const auto span = span_of(first, last);
+    return run_all([&](member& me) { loops::for_each(me.at(), span, how, f); });
   }
   /// With blocks by what was measured in the runs before: weighted_schedule.hpp.
-  template <class Function>
-  bool parallel_for(std::size_t first, std::size_t last, Function&& f, weighted_schedule& how) {
+  template <class First, class Last, class Function>
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
+                                      weighted_schedule& how) {
+    const auto span = span_of(first, last);
     return run_all([&](member& me) {
-      how.run_block(me.at().region(), index_range{first, last}, me.rank(), me.size(),
-                    [&](std::size_t begin, std::size_t end) {
-                      for (std::size_t i = begin; i < end; ++i) f(i);
-                    });
+      how.run_block(me.at().region(), index_range{0, span.length}, me.rank(), me.size(),
+                    each_index(span, f));
     });
   }
 
@@ -8039,66 +10690,67 @@ class one_liners {
   template <class Function>
   bool parallel_for_2d(index_range rows, index_range columns, Function&& f,
                        schedule how = static_schedule()) {
-    return run_all([&](member& me) { me.for_each(nowait, index_range_2{rows, columns}, f, how); });
+    return run_all(
+        [&](member& me) { loops::for_each_nested(me.at(), index_range_2{rows, columns}, how, f); });
   }
   template <class Function>
   bool parallel_for_3d(index_range planes, index_range rows, index_range columns, Function&& f,
                        schedule how = static_schedule()) {
-    return run_all(
-        [&](member& me) { me.for_each(nowait, index_range_3{planes, rows, columns}, f, how); });
+    return run_all([&](member& me) {
+      loops::for_each_nested(me.at(), index_range_3{planes, rows, columns}, how, f);
+    });
   }
 
   /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. If the
   /// region is stopped there is no result: throws region_stopped (without exceptions: init).
-  template <class T, class Function, class Op>
-  T parallel_reduce(std::size_t first, std::size_t last, T init, Function&& f, Op op) {
-    const std::size_t leaves = reduction_tree::leaves_of(length_of(index_range{first, last}));
-    if (leaves == 0) return init;
-    const reductions::leaf_of_each<T, Function, Op> leaf{first, last, f, op};
-    T result(init);
-    const auto region = [&](member& me) {
-      if (me.size() == 1) {
-        result = op(init, reduction_tree::reduce_node<T>(0, leaves, leaf, op));
-      } else {
-        reductions::put_nodes<T>(me.at(), leaves, leaf, op);
-      }
+  /// T needs to be movable only.
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> parallel_reduce(First first, Last last, T init, Function&& f, Op op) {
+    const auto span = span_of(first, last);
+    const auto by = by_offset(span, f);
+    reductions::check_types<T, reductions::value_of<decltype(by)>, Op>();
+    reductions::outcome<T> out(std::move(init));
+    const index_range range = all_of(span);
+    if (range.last == 0) return out.take();
+    // Five words: it travels in the job.
+    const auto region = [range, &by, &op, &out](member& me) {
+      reductions::run_range<T>(me.at(), range, by, op, static_schedule(), out);
     };
-    const bool complete =
-        team().run_then(team().size(), region, [&](group& shared, const region_head& head) {
-          if (head.size == 1) return;
-          result =
-              reductions::combine_nodes<T>(shared, head.size, head.phase + 1, leaves, init, op);
-        });
-    if (!complete) leave_stopped_region();
-    return result;
+    return reduce_then(out, region, [&](group& shared, const region_head& head) {
+      reductions::finish_range<T>(shared, head.size, head.phase, range, static_schedule(), op, out);
+    });
   }
-  template <class T, class Function, class Op>
-  T parallel_reduce(std::size_t first, std::size_t last, T init, Function&& f, Op op,
-                    schedule how) {
-    return result_of(init,
-                     [&](member& me) { return me.reduce_each(first, last, init, f, op, how); });
-  }
-  /// Faster by a little; the last bits differ from one team size to another. Requires of init and op
-  /// what member::reduce_range(fast, ...) does.
-  template <class T, class Function, class Op>
-  T parallel_reduce(fast_t, std::size_t first, std::size_t last, T init, Function&& f, Op op,
-                    schedule how = static_schedule()) {
-    T result(init);
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> parallel_reduce(First first, Last last, T init, Function&& f, Op op,
+                                            schedule how) {
+    const auto span = span_of(first, last);
+    const auto by = by_offset(span, f);
+    reductions::check_types<T, reductions::value_of<decltype(by)>, Op>();
+    reductions::outcome<T> out(std::move(init));
+    const index_range range = all_of(span);
+    if (range.last == 0) return out.take();
     const auto region = [&](member& me) {
-      T mine(me.fold_each(first, last, init, f, op, how));
-      if (me.size() == 1) {
-        result = std::move(mine);
-      } else {
-        reductions::put_value(me.at(), mine);  // the join is the only wait
-      }
+      reductions::run_range<T>(me.at(), range, by, op, how, out);
     };
-    const bool complete =
-        team().run_then(team().size(), region, [&](group& shared, const region_head& head) {
-          if (head.size == 1) return;
-          result = reductions::combine_values<T>(shared, head.size, head.phase + 1, op);
-        });
-    if (!complete) leave_stopped_region();
-    return result;
+    return reduce_then(out, region, [&](group& shared, const region_head& head) {
+      reductions::finish_range<T>(shared, head.size, head.phase, range, how, op, out);
+    });
+  }
+  /// Faster by a little; the last bits differ from one team size to another. Requires of op what
+  /// member::reduce_range(fast, ...) does.
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> parallel_reduce(fast_t, First first, Last last, T init, Function&& f,
+                                            Op op, schedule how = static_schedule()) {
+    const auto span = span_of(first, last);
+    const auto by = by_offset(span, f);
+    reductions::check_types<T, reductions::value_of<decltype(by)>, Op>();
+    reductions::outcome<T> out(std::move(init));
+    const auto region = [&](member& me) {
+      reductions::run_fast<T>(me.at(), all_of(span), by, op, how, out);
+    };
+    return reduce_then(out, region, [&](group& shared, const region_head& head) {
+      reductions::finish_fast<T>(shared, head.size, head.phase, op, out);
+    });
   }
 
   /// Calls each of the functions once, on whoever comes.
@@ -8107,15 +10759,21 @@ class one_liners {
     const std::size_t wanted = sizeof...(Functions);
     return team().run_then(
         wanted < team().size() ? wanted : team().size(),
-        [&](member& me) { me.sections(nowait, functions...); }, nothing());
+        [&](member& me) { loops::first_come_each(me.at(), functions...); }, nothing());
   }
+  bool parallel_invoke() noexcept { return true; }
 
-  /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is called twice
-  /// for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
-  template <class T, class Function, class Op, class Store>
-  T parallel_scan(std::size_t first, std::size_t last, T init, Function&& f, Op op, Store&& store) {
-    return result_of(init,
-                     [&](member& me) { return me.scan_each(first, last, init, f, op, store); });
+  /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is
+  /// called twice for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
+  template <class T, class First, class Last, class Function, class Op, class Store>
+  if_bounds<First, Last, T> parallel_scan(First first, Last last, T init, Function&& f, Op op,
+                                          Store&& store) {
+    reductions::outcome<T> out(std::move(init));
+    const auto region = [&](member& me) {
+      T whole(me.scan_each(first, last, out.init, f, op, store));
+      if (me.rank() == 0) out.result.set(std::move(whole));
+    };
+    return reduce_then(out, region, nothing());
   }
 
  protected:
@@ -8132,46 +10790,66 @@ class one_liners {
     return team().run_then(team().size(), f, nothing());
   }
 
-  /// What f returns on member 0.
-  template <class T, class Function>
-  T result_of(const T& init, Function f) {
-    T result(init);
-    const bool complete = run_all([&](member& me) {
-      T mine(f(me));
-      if (me.rank() == 0) result = std::move(mine);
-    });
-    if (!complete) leave_stopped_region();
-    return result;
+  /// A region that leaves its result in `out`, at the latest by finish().
+  template <class T, class Region, class Finish>
+  T reduce_then(reductions::outcome<T>& out, const Region& region, Finish finish) {
+    if (!team().run_then(team().size(), region, finish)) leave_stopped_region();
+    return out.take();
   }
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-// lockstep/team/team_core.hpp -- a team's threads, and how a region runs on them (layer: team)
+#endif  // LOCKSTEP_TEAM_ONE_LINERS_HPP
+
+// lockstep/platform/unwinding.hpp -- why the stack of the calling thread is being unwound (layer: platform)
 //
-// What team and external_team are made of. One region at a time: its caller has a turn (caller_queue.hpp),
-// announces it (fork_board.hpp), runs its own part, and collects the reports. For users: team.hpp.
-//
-//   C1  A region has a number, never 0; running_ is it from before the first member starts until after the
-//       last has reported, else 0.
-//   C2  Between regions the group's boards are at rest (A1 of group.hpp).
-//   C3  In a child process there are no workers; a region that the forking thread was in is stopped there.
-//   C4  A thread inside a region waits for its turn with a team only if that is younger than all whose
-//       regions it is in: else it takes a turn at once or runs alone. So regions of several teams, called
-//       from each other, never wait in a circle.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access         order    pairs  why it suffices
-//   1  running.store  relaxed  -      request_stop() takes a number from it; what it does with a number
-//                                     that is old is harmless (Q1 of stop_source.hpp)
-//   2  running.load   relaxed  -      as 1
-//
-// Cost   see team.hpp.
+// forced_unwind           what passes through a `catch (...)` when the thread is cancelled or calls pthread_exit();
+//                         it has to be thrown again. Only where the system unwinds then (glibc with libstdc++);
+//                         elsewhere a type that nobody throws.
+// exceptions_in_flight()  exceptions that the calling thread has thrown and not caught yet. Before C++17 the
+//                         standard library tells only whether there is one: 0 or 1.
+#ifndef LOCKSTEP_PLATFORM_UNWINDING_HPP
+#define LOCKSTEP_PLATFORM_UNWINDING_HPP
+
+#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
+#include <cxxabi.h>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace platform {
+
+#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
+using forced_unwind = abi::__forced_unwind;
+#else
+class forced_unwind {
+  forced_unwind() = delete;
+};
+#endif
+
+inline int exceptions_in_flight() noexcept {
+#if !LOCKSTEP_HAS_EXCEPTIONS
+  return 0;
+#elif defined(__cpp_lib_uncaught_exceptions)
+  return std::uncaught_exceptions();
+#else
+  return std::uncaught_exception() ? 1 : 0;
+#endif
+}
+
+}  // namespace platform
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_UNWINDING_HPP
 
 // lockstep/team/caller_queue.hpp -- outside threads take turns with a team (layer: team)
 //
 //   K1  Turns are given in the order of the calls of begin().
 //   K2  What a thread does in its turn happens before the next one's begin() returns.
+//   K3  In debug builds the first who has waited for long says so, once for each queue, and waits on.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access             order    pairs  why it suffices
@@ -8181,27 +10859,54 @@ class one_liners {
 //   4  serving.load       relaxed  -      own word while being served
 //   5  store              relaxed  -      in a child process: the only thread
 //   6  tickets.cmp_exch   relaxed  -      as 1; 3 has seen the turn before, K2
+//   7  holder.store       relaxed  -      for a message only
+//   8  holder.load        relaxed  -      as 7
+//   9  said.exchange      relaxed  -      the first of several speaks
 //
 // Cost   uncontended: one RMW and one store on a line of the callers.
+#ifndef LOCKSTEP_TEAM_CALLER_QUEUE_HPP
+#define LOCKSTEP_TEAM_CALLER_QUEUE_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class caller_queue {
  public:
-  explicit caller_queue(wait_policy policy) noexcept : policy_(policy) {}
+  /// What a message calls the team: "lockstep::team 'name' at 0x...".
+  struct label {
+    const void* team;
+    const char* kind;
+    char name[32];
+
+    label(const void* of, const char* its_kind, const char* its_name) noexcept
+        : team(of), kind(its_kind) {
+      std::snprintf(name, sizeof name, "%s", its_name);
+    }
+  };
+
+  /// Tests pass a short patience.
+  explicit caller_queue(wait_policy policy, const label& whose = label(nullptr, "a queue", ""),
+                        std::chrono::milliseconds patience = std::chrono::seconds(10)) noexcept
+      : policy_(policy), whose_(whose), patience_(patience) {}
 
   /// Blocks until it is the caller's turn.
   void begin() {
     served condition{*this, tickets_.fetch_add(1, platform::memory_order_relaxed)};  // 1
     wait_history history = {};
+    if (platform::diagnoses_misuse) wait_and_say(condition, history);
     wait_engine::wait(condition, policy_, history);
+    note_holder();
   }
   /// Takes a turn if it can be had at once.
   bool try_begin() noexcept {
     std::uint32_t next = serving_.load(platform::memory_order_acquire);       // 3
-    return tickets_.compare_exchange_strong(next, next + 1,                   //
-                                            platform::memory_order_relaxed,   // 6
-                                            platform::memory_order_relaxed);  // 6
+    if (!tickets_.compare_exchange_strong(next, next + 1,                     //
+                                          platform::memory_order_relaxed,     // 6
+                                          platform::memory_order_relaxed)) {  // 6
+      return false;
+    }
+    note_holder();
+    return true;
   }
   void end() {
     const std::uint32_t next = serving_.load(platform::memory_order_relaxed) + 1;  // 4
@@ -8215,6 +10920,8 @@ class caller_queue {
     tickets_.store(has_turn ? 1 : 0, platform::memory_order_relaxed);  // 5
   }
 
+  const label& whose() const noexcept { return whose_; }
+
  private:
   /// What the wait engine looks at.
   struct served {
@@ -8227,12 +10934,39 @@ class caller_queue {
     void sleep(deadline until) { queue.mark_.sleep(*this, until, fence_payer_of(queue.policy_)); }
   };
 
+  void note_holder() noexcept {
+    if (!platform::diagnoses_misuse) return;
+    holder_.store(static_cast<std::uint32_t>(platform::shown_thread_number()),
+                  platform::memory_order_relaxed);  // 7
+  }
+
+  /// Waits as long as is not worth a word.
+  void wait_and_say(served& condition, wait_history& history) {
+    if (condition.ready()) return;
+    if (wait_engine::wait(condition, policy_, history, deadline::after(patience_))) return;
+    if (said_.exchange(1, platform::memory_order_relaxed) != 0) return;  // 9
+    std::fprintf(
+        stderr,
+        "%s '%s' at %p: %s has waited %.3g s for its turn, which thread %u has. This may be "
+        "harmless: regions of other threads may take so long. But if that region waits for this "
+        "thread, they wait for ever: a thread that a member starts and waits for is to get "
+        "lockstep::this_region() from the member, and to make a lockstep::inside_region of it\n",
+        whose_.kind, whose_.name, whose_.team, platform::label_of_this_thread().text,
+        std::chrono::duration<double>(patience_).count(),
+        static_cast<unsigned>(holder_.load(platform::memory_order_relaxed)));  // 8
+  }
+
   // Callers write these lines, members do not need them.
   platform::line_gap before_;
   platform::wait_word tickets_{0};
   platform::wait_word serving_{0};
   sleeper_mark mark_;
   const wait_policy policy_;
+  // For the message.
+  platform::wait_word holder_{0};
+  platform::wait_word said_{0};
+  const label whose_;
+  const std::chrono::milliseconds patience_;
   platform::line_gap after_;
 };
 
@@ -8250,100 +10984,21 @@ class caller_turn {
   caller_queue& of_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-// lockstep/team/nesting.hpp -- which regions the calling thread is in (layer: team)
-//
-// A region and the one it was called from form a list, the same for all its members, so that a way back
-// through another team's threads is seen as well.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access          order    pairs  why it suffices
-//   1  ages.fetch_add  relaxed  -      hands out numbers, nothing else
-
-namespace lockstep {
-namespace nesting {
-
-struct region {
-  const void* owner;    ///< the team
-  std::uint32_t age;    ///< of the team: later ones have larger numbers
-  const region* outer;  ///< where it was called from
-};
-
-/// The number of a team that is being made.
-inline std::uint32_t next_age() noexcept {
-  static platform::wait_word ages(0);
-  return ages.fetch_add(1, platform::memory_order_relaxed);  // 1
-}
-
-/// The region the calling thread is in, if any.
-inline const region*& innermost() noexcept {
-  return platform::per_thread<const region*, struct name_of_innermost>();
-}
-
-inline bool is_inside(const void* owner) noexcept {
-  const region* at = innermost();
-  while (at != nullptr && at->owner != owner) at = at->outer;
-  return at != nullptr;
-}
-
-/// Whether the calling thread may wait for its turn with a team. If threads in regions wait for teams that
-/// are younger than all they are in, no circle of them can wait for each other.
-inline bool may_wait_for(std::uint32_t age) noexcept {
-  for (const region* at = innermost(); at != nullptr; at = at->outer) {
-    if (static_cast<std::int32_t>(age - at->age) <= 0) return false;
-  }
-  return true;
-}
-
-/// The calling thread is in a region while this object lives.
-class inside {
- public:
-  explicit inside(const region& where) noexcept : before_(innermost()) { innermost() = &where; }
-  ~inside() { innermost() = before_; }
-  inside(const inside&) = delete;
-  inside& operator=(const inside&) = delete;
-
- private:
-  const region* before_;
-};
-
-}  // namespace nesting
-}  // namespace lockstep
-
-// lockstep/team/placement.hpp -- how many members a team has, and on which CPUs: pure plans (layer: team)
-//
-// What the program says (team_options) beats the environment, the environment beats the default. Nothing
-// here starts or binds a thread: resolve() says what the team has to do.
-//
-//   P1  A core gets a second member when all cores have one, a CPU when all CPUs have one.
-//   P2  Fast cores get members before efficient ones, and those before any core's sibling.
-//   P3  close fills a package before the next, and numbers the ranks so that neighbours are close.
-//       spread takes packages in turns, and in each the cores evenly; so neighbours are apart.
-//   P4  A list is taken as it is, but for CPUs that are not usable.
-
-// lockstep/platform/cpu_topology.hpp -- which core and package each usable CPU belongs to (layer: platform)
-//
-// Never fails: a CPU of which nothing can be read is a core of its own, in the first package, of unknown
-// kind; so is every CPU where the system has no /sys. Reads some six small files for each CPU, 20 us
-// each: for those who place threads, not for every program.
-//
-// Kinds of core come from the first of these that tells CPUs apart:
-//   1. Intel's hybrids list them: /sys/devices/cpu_core, cpu_atom, cpu_lowpower
-//   2. cpu_capacity, as ARM has it   3. the highest clock rate
-// In 2 and 3 the CPUs are parted where the ratio between two neighbouring values is largest, if that is
-// 5/4 at least: cores of one kind differ by up to a tenth (favoured cores, a larger cache).
-//
-// `root` is a directory put before every path, for tests.
-// Source [SYSFS-CPU]
+#endif  // LOCKSTEP_TEAM_CALLER_QUEUE_HPP
 
 // lockstep/platform/cpu_list.hpp -- numbers and lists of CPUs as text: "0,2,4-7,8-14:2" (layer: platform)
 //
 // The form in which Linux writes sets of CPUs, and users write where threads shall run; a range may have
 // a stride. Strict: what is not wholly right is refused, and no text makes a list of more than
 // `max_cpus`, however it is written. Independent of the locale.
+#ifndef LOCKSTEP_PLATFORM_CPU_LIST_HPP
+#define LOCKSTEP_PLATFORM_CPU_LIST_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// The most CPUs of a list, and above the highest number of one.
@@ -8426,9 +11081,78 @@ inline std::string cpu_list_text(const std::vector<unsigned>& cpus) {
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_PLATFORM_CPU_LIST_HPP
+
+// lockstep/platform/made_once.hpp -- a value that is found out at first use (layer: platform)
+//
+// In place of a function-local static, whose guard a child of fork() would wait for if the thread that made the
+// value is not there. Threads that come first at the same time may each make it; one of them is used by all.
+// Never destroyed: a static object's destructor may still want it.
+//
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  value.load         acquire  2      the value is made before its address is seen
+//   2  value.compare_exch release  1      as 1
+#ifndef LOCKSTEP_PLATFORM_MADE_ONCE_HPP
+#define LOCKSTEP_PLATFORM_MADE_ONCE_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace platform {
+
+template <class T>
+class made_once {
+ public:
+  constexpr made_once() noexcept : value_(nullptr) {}
+  made_once(const made_once&) = delete;
+  made_once& operator=(const made_once&) = delete;
+
+  /// The value that make() returned to the first.
+  template <class Make>
+  const T& get(Make make) {
+    const T* known = value_.load(memory_order_acquire);  // 1
+    if (known != nullptr) return *known;
+    const T* const made = new T(make());
+    if (value_.compare_exchange_strong(known, made, memory_order_acq_rel,  // 1, 2
+                                       memory_order_acquire)) {            // 1
+      return *made;
+    }
+    delete made;
+    return *known;
+  }
+
+ private:
+  unseamed_atomic<const T*> value_;
+};
+
+}  // namespace platform
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_MADE_ONCE_HPP
+
+// lockstep/platform/cpu_topology.hpp -- which core and package each usable CPU belongs to (layer: platform)
+//
+// Never fails: a CPU of which nothing can be read is a core of its own, in the first package, of unknown
+// kind; so is every CPU where the system has no /sys. Reads some six small files for each CPU, 20 us
+// each: for those who place threads, not for every program.
+//
+// Kinds of core come from the first of these that tells CPUs apart:
+//   1. Intel's hybrids list them: /sys/devices/cpu_core, cpu_atom, cpu_lowpower
+//   2. cpu_capacity, as ARM has it   3. the highest clock rate
+// In 2 and 3 the CPUs are parted where the ratio between two neighbouring values is largest, if that is
+// 5/4 at least: cores of one kind differ by up to a tenth (favoured cores, a larger cache).
+//
+// `root` is a directory put before every path, for tests.
+// Source [SYSFS-CPU]
+#ifndef LOCKSTEP_PLATFORM_CPU_TOPOLOGY_HPP
+#define LOCKSTEP_PLATFORM_CPU_TOPOLOGY_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace platform {
 
 /// In the order of preference: what is not told stands between.
@@ -8580,13 +11304,15 @@ inline cpu_topology read_topology(const std::vector<unsigned>& cpus,
 /// The topology of the CPUs that the thread that asked first might run on. Kept: that thread may be
 /// bound to one of them later.
 inline const cpu_topology& usable_topology() {
-  // Never destroyed: a static object's destructor may still make a team.
-  static const cpu_topology& known = *new cpu_topology(read_topology(affinity()));
-  return known;
+  static made_once<cpu_topology> known;
+  return known.get([] { return read_topology(affinity()); });
 }
 
 }  // namespace platform
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_PLATFORM_CPU_TOPOLOGY_HPP
 
 // lockstep/team/binding.hpp -- the wish where a team's members shall run: a value (layer: team)
 //
@@ -8597,8 +11323,11 @@ inline const cpu_topology& usable_topology() {
 //   binding::spread()  as close(), but as far apart as it goes. For members that need memory bandwidth
 //   binding::cpus({})  rank i on the i-th of these CPUs
 // In all of them the CPUs are taken in turns when there are more members than CPUs.
+#ifndef LOCKSTEP_TEAM_BINDING_HPP
+#define LOCKSTEP_TEAM_BINDING_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class binding {
  public:
@@ -8636,7 +11365,10 @@ class binding {
   std::vector<unsigned> list_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_BINDING_HPP
 
 // lockstep/team/environment.hpp -- what the user asks of all teams by environment variables (layer: team)
 //
@@ -8649,8 +11381,11 @@ class binding {
 // is told once, on stderr, with the variable's name, and it is ignored. What the program says beats the
 // environment.
 // Reading is pure but for of_process(): it is given the function that looks a variable up.
+#ifndef LOCKSTEP_TEAM_ENVIRONMENT_HPP
+#define LOCKSTEP_TEAM_ENVIRONMENT_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 namespace environment_text {
 
 /// `text` in quotes, fit for one line of a message: cut, and without control characters.
@@ -8832,22 +11567,26 @@ struct environment {
 
   /// The environment as it was when the process first asked, which is when it hears the complaints.
   static const environment& of_process() {
-    // Never destroyed: a static object's destructor may still make a team.
-    static const environment& known = *new environment(read_and_complain());
-    return known;
+    static platform::made_once<environment> known;
+    return known.get([] {
+      environment result = read([](const char* name) -> const char* { return std::getenv(name); });
+      result.complain();
+      return result;
+    });
   }
 
  private:
-  static environment read_and_complain() {
-    environment result = read([](const char* name) -> const char* { return std::getenv(name); });
-    for (const std::string& line : result.complaints()) {
-      std::fprintf(stderr, "lockstep: %s\n", line.c_str());
-    }
-    return result;
+  void complain() const {
+    const std::vector<std::string> lines = complaints();
+    if (lines.empty() || !platform::is_first_to_print(platform::message::environment)) return;
+    for (const std::string& line : lines) std::fprintf(stderr, "lockstep: %s\n", line.c_str());
   }
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_ENVIRONMENT_HPP
 
 // lockstep/team/team_options.hpp -- what a program says about a team that it makes: a value (layer: team)
 //
@@ -8855,8 +11594,11 @@ struct environment {
 //
 // What is not said here is taken from the environment (environment.hpp), and what is not said there
 // either has its default; see resolve() in placement.hpp.
+#ifndef LOCKSTEP_TEAM_TEAM_OPTIONS_HPP
+#define LOCKSTEP_TEAM_TEAM_OPTIONS_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class team_options {
  public:
@@ -8913,9 +11655,26 @@ class team_options {
   hook on_exit_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_TEAM_TEAM_OPTIONS_HPP
+
+// lockstep/team/placement.hpp -- how many members a team has, and on which CPUs: pure plans (layer: team)
+//
+// What the program says (team_options) beats the environment, the environment beats the default. Nothing
+// here starts or binds a thread: resolve() says what the team has to do.
+//
+//   P1  A core gets a second member when all cores have one, a CPU when all CPUs have one.
+//   P2  Fast cores get members before efficient ones, and those before any core's sibling.
+//   P3  close fills a package before the next, and numbers the ranks so that neighbours are close.
+//       spread takes packages in turns, and in each the cores evenly; so neighbours are apart.
+//   P4  A list is taken as it is, but for CPUs that are not usable.
+#ifndef LOCKSTEP_TEAM_PLACEMENT_HPP
+#define LOCKSTEP_TEAM_PLACEMENT_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// Who had the say.
 enum class decided_by : unsigned char { nobody, environment, program };
@@ -9110,10 +11869,9 @@ namespace placement {
 /// Says once which CPUs of LOCKSTEP_PROC_BIND are not usable.
 inline void complain_once(const resolved_team& made, const environment& variables) {
   if (made.bind_by != decided_by::environment || made.left_out.empty()) return;
-  static const int printed = std::fprintf(
-      stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
-      variables.bind.given.c_str(), platform::cpu_list_text(made.left_out).c_str());
-  static_cast<void>(printed);
+  if (!platform::is_first_to_print(platform::message::unusable_cpus)) return;
+  std::fprintf(stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
+               variables.bind.given.c_str(), platform::cpu_list_text(made.left_out).c_str());
 }
 
 }  // namespace placement
@@ -9128,42 +11886,159 @@ inline resolved_team resolve(const team_options& options) {
   return result;
 }
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_TEAM_PLACEMENT_HPP
+
+// lockstep/team/team_door.hpp -- the two parts of a team, for the end of static ones (layer: team)
+//
+// A program may end while other threads run regions of a static team. Its destructor cannot wait for them: they may
+// go on for ever. So a team is in two parts:
+//   the door  what an outside thread looks at before it has a turn. It lies in the team itself, and its end does
+//             nothing: at the end of the program its words are still there, and say that a turn is taken for good.
+//   the body  what members use, on the heap: destroyed with the team, or left where it is while a region runs.
+//
+//   D1  The destructor of a team takes a turn and never ends it. Threads that come later wait for ever.
+//   D2  It destroys the body only if it could have that turn at once: then nobody is in a region, nor queued.
+//
+// Cost   one load more to the body, of a line that nobody writes.
+#ifndef LOCKSTEP_TEAM_TEAM_DOOR_HPP
+#define LOCKSTEP_TEAM_TEAM_DOOR_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+class team_door {
+ public:
+  team_door(const resolved_team& made, const char* kind)
+      : size_(made.members),
+        age_(nesting::next_age()),
+        policy_(made.policy),
+        callers_(made.policy, caller_queue::label(this, kind, made.name.c_str())) {}
+  team_door(const team_door&) = delete;
+  team_door& operator=(const team_door&) = delete;
+
+  std::size_t size() const noexcept { return size_; }
+  std::uint32_t age() const noexcept { return age_; }
+  wait_policy policy() const noexcept { return policy_; }
+  caller_queue& callers() noexcept { return callers_; }
+  /// Whether the calling thread may wait for its turn: see nesting.hpp.
+  bool may_wait() const noexcept { return nesting::may_wait_for(age_); }
+
+  /// For the destructor of the team: D1. False where the body has to stay.
+  bool shut() noexcept {
+    if (callers_.try_begin()) return true;
+    if (platform::diagnoses_misuse) {
+      const caller_queue::label& whose = callers_.whose();
+      std::fprintf(
+          stderr,
+          "%s '%s' at %p: destroyed, or its program ended, while another thread runs a region; "
+          "its threads are left as they are\n",
+          whose.kind, whose.name, whose.team);
+    }
+    return false;
+  }
+
+ private:
+  const std::size_t size_;
+  const std::uint32_t age_;
+  const wait_policy policy_;
+  caller_queue callers_;
+};
+static_assert(std::is_trivially_destructible<caller_queue>::value ||
+                  !std::is_trivially_destructible<platform::wait_word>::value,
+              "the door stays as it is");
+
+/// Owns a team's body, until it has to be left.
+template <class Body>
+class owned_body {
+ public:
+  template <class... Arguments>
+  explicit owned_body(Arguments&&... arguments)
+      : body_(new Body(std::forward<Arguments>(arguments)...)) {}
+  ~owned_body() {
+    if (!is_left_) delete body_;
+  }
+  owned_body(const owned_body&) = delete;
+  owned_body& operator=(const owned_body&) = delete;
+
+  void leave() noexcept { is_left_ = true; }
+  Body* operator->() const noexcept { return body_; }
+
+ private:
+  static_assert(alignof(Body) <= alignof(std::max_align_t), "C++11 `new` honours no more");
+  Body* const body_;
+  bool is_left_ = false;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_TEAM_DOOR_HPP
+
+// lockstep/team/team_core.hpp -- a team's threads, and how a region runs on them (layer: team)
+//
+// What team and external_team are made of. One region at a time: its caller has a turn (caller_queue.hpp),
+// announces it (fork_board.hpp), runs its own part, and collects the reports. For users: team.hpp.
+//
+//   C1  A region has a number, never 0; running_ is it from before the first member starts until after the
+//       last has reported, else 0.
+//   C2  Between regions the group's boards are at rest (A1 of group.hpp).
+//   C3  In a child process there are no workers; a region that the forking thread was in is stopped there.
+//       A guest (inside_region.hpp) was in none.
+//   C4  A thread inside a region waits for its turn with a team only if that is younger than all whose
+//       regions it is in: else it takes a turn at once or runs alone. So regions of several teams, called
+//       from each other, never wait in a circle.
+//   C5  Whatever runs of the user's while its caller has the turn, on any thread, runs marked as inside: it
+//       may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access         order    pairs  why it suffices
+//   1  running.store  relaxed  -      request_stop() takes a number from it; what it does with a number
+//                                     that is old is harmless (Q1 of stop_source.hpp)
+//   2  running.load   relaxed  -      as 1
+//
+// Cost   see team.hpp.
+#ifndef LOCKSTEP_TEAM_TEAM_CORE_HPP
+#define LOCKSTEP_TEAM_TEAM_CORE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class team_core {
  public:
-  explicit team_core(const resolved_team& made)
+  /// The door outlives the last thread that uses this object, or is not touched.
+  team_core(const resolved_team& made, team_door& door)
       : size_(made.members),
+        door_(door),
         group_(size_, made.policy, stop_),
         forks_(fork_tree(size_), made.policy, way_of(made)),
-        callers_(made.policy),
         errors_(size_),
-        region_{this, nesting::next_age(), nullptr},
-        between_{this, region_.age, nullptr} {}
+        region_{this, door.age(), &group_, &running_, nullptr},
+        between_(region_) {}
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
 
   std::size_t size() const noexcept { return size_; }
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
-  caller_queue& callers() noexcept { return callers_; }
   bool is_inside() const noexcept { return nesting::is_inside(this); }
-  /// Whether the calling thread may wait for its turn: see nesting.hpp.
-  bool may_wait() const noexcept { return nesting::may_wait_for(region_.age); }
 
   /// Runs f on the first `size` members; then finish(group, head), still in the caller's turn, unless the
   /// region was stopped. False if it was. Requires: the caller's turn, not inside, workers there if size > 1.
   template <class Function, class Finish>
   bool run(std::size_t size, Function& f, Finish finish) {
     const region_head head = begin(size);
+    const nesting::inside here(
+        region_);  // up to the last of the user's code, in finish() and after
     if (size > 1) forks_.announce(head, f);
     // Not through the line just published: it is on its way to the others.
     perform(0, head, f);
     return end(head, finish);
   }
 
-  /// The two halves of run() for f on all members: a region that is open between them.
+  /// The two halves of run() for f on all members: a region that is open between them. For users:
+  /// started_region.hpp.
   template <class Function>
   void start(Function& f) {
     started_.what.assign(f);
@@ -9172,26 +12047,46 @@ class team_core {
     between_.outer = nesting::innermost();
     nesting::innermost() = &between_;
   }
-  /// True if the calling thread has started a region that it has not joined, and is in no other.
+  /// The number of the region that is open, or 0.
+  std::uint32_t started() const noexcept { return started_.head.region; }
+  /// Whether it was the calling thread that started it; and whether that has entered no other since.
+  bool has_started() const noexcept { return nesting::contains(between_); }
   bool can_join() const noexcept { return nesting::innermost() == &between_; }
   bool join() {
-    nesting::innermost() = between_.outer;
-    perform(0, started_.head, started_.what);
-    return end(started_.head, [](group&, const region_head&) {});
+    const region_head head = leave_between();
+    const nesting::inside here(region_);
+    perform(0, head, started_.what);
+    return end(head, [](group&, const region_head&) {});
+  }
+  /// In place of join(): stops the region, and waits for the others. The caller's part is not run; errors are dropped.
+  void give_up() {
+    const region_head head = leave_between();
+    const nesting::inside here(region_);
+    stop_.request(head.region);
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+      end(head, [](group&, const region_head&) {});
+    } catch (...) {
+    }
+#else
+    end(head, [](group&, const region_head&) {});
+#endif
   }
 
-  /// run() in a turn of the calling thread; alone where it must not wait for one, and cannot have it at once.
+  /// run() of `core` in a turn of the calling thread; alone where it must not wait for one, and cannot have it at
+  /// once. Before it has the turn, nothing of the core is looked at: D1 of team_door.hpp.
   template <class Function, class Prepare, class Finish>
-  bool run_in_turn(std::size_t size, Function& f, Prepare prepare, Finish finish) {
-    if (is_inside()) return run_alone(f);
-    if (may_wait()) {
-      callers_.begin();
-    } else if (!callers_.try_begin()) {
+  static bool run_in_turn(team_door& door, team_core* core, std::size_t size, Function& f,
+                          Prepare prepare, Finish finish) {
+    if (nesting::is_inside(core)) return run_alone(f);
+    if (door.may_wait()) {
+      door.callers().begin();
+    } else if (!door.callers().try_begin()) {
       return run_alone(f);
     }
-    const caller_turn mine(callers_, std::adopt_lock);
+    const caller_turn mine(door.callers(), std::adopt_lock);
     if (size > 1) prepare();
-    return run(size, f, finish);
+    return core->run(size, f, finish);
   }
 
   /// A region of one member, the calling thread.
@@ -9213,8 +12108,14 @@ class team_core {
     return !stop.requested(1);
   }
 
+  /// What marks a thread of this team that runs the user's hooks: no team is younger, so none is waited for.
+  nesting::region hook_region() const noexcept {
+    return {this, region_.age + nesting::most_age_apart, nullptr, nullptr, nullptr};
+  }
+
   /// What a worker does until close().
   void work(std::size_t rank) {
+    const nesting::inside here(region_);  // whatever it runs of the user's is in one
     while (region_line* const order = forks_.next(rank)) {
       forks_.relay(rank, *order);
       if (rank < order->head.size) perform(rank, order->head, order->what);
@@ -9237,16 +12138,18 @@ class team_core {
   /// In a child process, which has none of the workers. A region that the calling thread is in is stopped;
   /// any other has ended.
   void forget_others() noexcept {
-    const bool in_region = is_inside();
-    callers_.forget_others(in_region);
+    const bool in_region = nesting::contains(region_) || nesting::contains(between_);
+    door_.callers().forget_others(in_region);
     forks_.reset();
     stop_.forget_others();
     group_.sub_groups().forget_others();
+    group_.forget_kept_values();
     if (in_region) {
       is_left_alone_ = true;
       request_stop();
     } else {
-      running_.store(0, platform::memory_order_relaxed);          // 1
+      running_.store(0, platform::memory_order_relaxed);  // 1
+      started_.head.region = 0;
       for (std::exception_ptr& error : errors_) error = nullptr;  // of a region that has ended here
       group_.end(true);
     }
@@ -9257,6 +12160,18 @@ class team_core {
     return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
                                                                      : fork_board::way::direct;
   }
+
+  /// Destroys the values of a region, however its end ends.
+  class values_until_end {
+   public:
+    explicit values_until_end(group& of) noexcept : of_(of) {}
+    ~values_until_end() { of_.destroy_kept_values(); }
+    values_until_end(const values_until_end&) = delete;
+    values_until_end& operator=(const values_until_end&) = delete;
+
+   private:
+    group& of_;
+  };
 
   region_head begin(std::size_t size) noexcept {
     if (++number_ == 0) number_ = 1;
@@ -9273,6 +12188,7 @@ class team_core {
     if (is_left_alone_) is_left_alone_ = false;         // members read that line
     const bool was_stopped = stop_.requested(head.region);
     group_.end(was_stopped);
+    const values_until_end values(group_);
     if (was_stopped) {
       rethrow_first_error();
     } else {
@@ -9281,16 +12197,17 @@ class team_core {
     return !was_stopped;
   }
 
-  /// This member's part of a region.
+  /// This member's part of a region. Requires: marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
-    const nesting::inside here(region_);
     member self(seat(group_.enter(rank, head.size, head.region, head.phase), group_));
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
       f(self);
     } catch (const region_stopped&) {
       if (!stop_.requested(head.region)) fail(rank, head);  // that of another region
+    } catch (const platform::forced_unwind&) {
+      end_of_lost_member();
     } catch (...) {
       fail(rank, head);
     }
@@ -9326,31 +12243,70 @@ class team_core {
     std::abort();
   }
 
-  struct started_region {
+  [[noreturn]] LOCKSTEP_NOINLINE static void end_of_lost_member() {
+    std::fprintf(
+        stderr,
+        "lockstep::team: the thread of a member was cancelled, or called pthread_exit(), inside "
+        "a region, which then cannot end; return from the function instead\n");
+    std::abort();
+  }
+
+  region_head leave_between() noexcept {
+    const region_head head = started_.head;
+    started_.head.region = 0;
+    nesting::innermost() = between_.outer;
+    return head;
+  }
+
+  struct open_region {
     region_head head;
     job what;
   };
 
   platform::line_gap before_;
   const std::size_t size_;
+  team_door& door_;
   bool is_left_alone_ = false;  ///< in a child process, inside a region: the others are not there
   stop_source stop_;
   group group_;
   fork_board forks_;
-  caller_queue callers_;
   // The caller's own.
   std::vector<std::exception_ptr> errors_;
   nesting::region region_;
   nesting::region between_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
   platform::wait_word running_{0};
-  started_region started_ = {};
+  open_region started_ = {};
   platform::line_gap after_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_TEAM_TEAM_CORE_HPP
+
+// lockstep/team/external_team.hpp -- a team over threads that the user owns (layer: team)
+//
+//   lockstep::external_team team(3);
+//   // on two threads of yours, with the attributes you gave them:  team.serve(1);  and  team.serve(2);
+//   team.run([](lockstep::member& me) { ... });    // on a third: it is member 0
+//   team.release();                                // serve() returns
+//
+// Regions are those of team: T1 to T3, T5 (in a child process the serving threads are gone: only regions
+// of one member are left). A region waits until those serve who hear of it: the members that it needs, and
+// those who watch the same lines (fork_tree.hpp): in a team of up to 8, all.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access            order    pairs  why it suffices
+//   1  claimed.exchange  relaxed  -      one thread a rank; the fork orders the rest
+//   2  claimed.load      relaxed  -      in the destructor, after which nobody may come
+//
+// Cost   that of team; serve() itself nothing.
+#ifndef LOCKSTEP_TEAM_EXTERNAL_TEAM_HPP
+#define LOCKSTEP_TEAM_EXTERNAL_TEAM_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class external_team : public one_liners<external_team> {
  public:
@@ -9360,33 +12316,49 @@ class external_team : public one_liners<external_team> {
       : external_team(options_for(members).policy(policy)) {}
   /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
   /// serve any more.
+  /// T7 goes for it as well: while a region of another thread runs, the serving threads are left as they are.
   ~external_team() {
+    if (body_->core.is_inside()) {
+      std::fprintf(
+          stderr,
+          "lockstep::external_team: destroyed, or its program ended, inside its own region; "
+          "leave the region first\n");
+      std::abort();
+    }
+    if (!door_.shut()) {
+      body_.leave();
+      return;
+    }
     release();
     for (std::size_t rank = 1; rank < size() && !is_child_; ++rank) {
-      if (claimed_[rank].load(platform::memory_order_relaxed) != 0) left_.acquire();  // 2
+      if (body_->claimed[rank].load(platform::memory_order_relaxed) != 0) {  // 2
+        body_->left.acquire();
+      }
     }
   }
   external_team(const external_team&) = delete;
   external_team& operator=(const external_team&) = delete;
 
-  std::size_t size() const noexcept { return core_.size(); }
-  wait_policy policy() const noexcept { return core_.policy(); }
+  std::size_t size() const noexcept { return door_.size(); }
+  wait_policy policy() const noexcept { return door_.policy(); }
 
   /// The calling thread is member `rank` of every region until release(). Fails if rank is 0 (that is who calls run()),
-  /// is not below size(), or is taken.
+  /// is not below size(), or is taken. After release() it returns at once, whoever had the rank.
   void serve(std::size_t rank) {
     platform::checked_rank("lockstep::external_team::serve", "members", rank, size());
-    if (rank == 0 || claimed_[rank].exchange(1, platform::memory_order_relaxed) != 0) {  // 1
+    body& at = *body_.operator->();  // another thread may leave it to this one
+    if (rank == 0 || at.claimed[rank].exchange(1, platform::memory_order_relaxed) != 0) {  // 1
+      if (rank != 0 && at.core.is_closed()) return;
       platform::fail<std::invalid_argument>(
           "lockstep::external_team::serve: rank 0 is the caller of run(), and each other rank is "
           "for one thread; give every thread a rank of its own, from 1 on");
     }
-    core_.work(rank);
-    left_.release();
+    at.core.work(rank);
+    at.left.release();
   }
 
   /// Every serve() returns, now and in future. Any thread may call it while no region runs.
-  void release() { core_.close(); }
+  void release() { body_->core.close(); }
 
   /// As team's.
   template <class Function>
@@ -9398,13 +12370,22 @@ class external_team : public one_liners<external_team> {
     platform::checked_range("lockstep::external_team::run", "members", k, 1, size());
     return run_then(k, f, nothing());
   }
-  void request_stop() { core_.request_stop(); }
+  void request_stop() { body_->core.request_stop(); }
 
  private:
   friend class one_liners<external_team>;
 
-  explicit external_team(const team_options& options)
-      : core_(resolve(options)), claimed_(options.members()) {}
+  struct body {
+    body(const resolved_team& made, team_door& door) : core(made, door), claimed(made.members) {}
+
+    team_core core;
+    platform::aligned_array<platform::wait_word> claimed;
+    semaphore left{0};
+  };
+
+  explicit external_team(const team_options& options) : external_team(resolve(options)) {}
+  explicit external_team(const resolved_team& made)
+      : door_(made, "lockstep::external_team"), body_(made, door_) {}
 
   /// Who owns the threads binds them.
   static team_options options_for(std::size_t members) {
@@ -9414,35 +12395,39 @@ class external_team : public one_liners<external_team> {
 
   template <class Function, class Finish>
   bool run_then(std::size_t k, Function&& f, Finish finish) {
-    const bool needs_others = k > 1 && !core_.is_inside();
+    const bool needs_others = k > 1 && !nesting::is_inside(&body_->core);
     if (is_child_ && needs_others) {
       platform::fail<std::logic_error>(
           "lockstep::external_team::run: this is a child process, which has none of the serving "
           "threads; make a new team");
     }
-    if (core_.is_closed() && needs_others) {
-      platform::fail<std::logic_error>(
-          "lockstep::external_team::run: release() was called, nobody serves any more; make a new "
-          "team");
-    }
-    return core_.run_in_turn(k, f, [] {}, finish);
+    return team_core::run_in_turn(door_, &body_->core, k, f, [this] { check_served(); }, finish);
+  }
+
+  void check_served() const {
+    if (!body_->core.is_closed()) return;
+    platform::fail<std::logic_error>(
+        "lockstep::external_team::run: release() was called, nobody serves any more; make a new "
+        "team");
   }
 
   /// Of `self`, a external_team.
   static void in_child(void* self) noexcept {
     external_team& at = *static_cast<external_team*>(self);
     at.is_child_ = true;
-    at.core_.forget_others();
+    at.body_->core.forget_others();
   }
 
-  team_core core_;
-  platform::aligned_array<platform::wait_word> claimed_;
-  semaphore left_{0};
+  team_door door_;
+  owned_body<body> body_;
   bool is_child_ = false;
   platform::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_EXTERNAL_TEAM_HPP
 
 // lockstep/team/joinable_thread.hpp -- a thread whose join waits by policy, and may time out (layer: team)
 //
@@ -9466,8 +12451,11 @@ class external_team : public one_liners<external_team> {
 //   1  word.fetch_or   relaxed  -         ends the wait; the native join after it orders what the thread did
 //
 // Cost   one heap block beside the thread's own; join of a thread that has ended: one load, native join.
+#ifndef LOCKSTEP_TEAM_JOINABLE_THREAD_HPP
+#define LOCKSTEP_TEAM_JOINABLE_THREAD_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class joinable_thread {
  public:
@@ -9607,43 +12595,20 @@ class joinable_thread {
 
 inline void swap(joinable_thread& a, joinable_thread& b) noexcept { a.swap(b); }
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-// lockstep/team/team.hpp -- persistent threads that run one function together (layer: team)
-//
-// run(f) calls f(member&) on every member, and returns when all calls have returned. What happens before
-// run() happens before every call; every call happens before the return of run(). The caller is member
-// 0; the other members are threads that the team starts once and keeps. Between regions they wait by
-// the team's policy: with the default they sleep after about 50 us and use no CPU.
-// run() allocates nothing and takes no lock. What members can do is in member.hpp. For threads of your own see
-// external_team.hpp.
-//
-//   T1  One region at a time: outside threads that call run() together are served in the order of their
-//       calls.
-//   T2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
-//       as the only member of its region: it would wait for itself otherwise. So do the parallel_ functions.
-//       From inside a region of another team it waits for its turn if that team was made before this one;
-//       else, if this one is busy, it runs inline as well: two teams could wait for each other otherwise.
-//   T3  An exception leaves the team usable: members that wait in the region are released, all calls are
-//       awaited, then run() rethrows the exception of the lowest rank.
-//   T4  A thread that cannot be started ends the constructor (or the run() that resumes) with
-//       std::system_error, after those that were started have ended.
-//   T5  In a child process of fork() the team starts its threads anew for its first region. A region
-//       that the forking thread was in is stopped there: see docs/faq.md.
-//   T6  What only an outside thread may call fails, from inside a region, with std::logic_error.
-//
-// Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
-//        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
-//        members along a tree (fork_board.hpp). Two members uncrowded: two line transfers in a row.
-
-// lockstep/team/display.hpp -- what LOCKSTEP_DISPLAY_ENV=1 prints: what was decided, and why (layer: team)
+#endif  // LOCKSTEP_TEAM_JOINABLE_THREAD_HPP
 
 // lockstep/wait/build_info.hpp -- how the library was built and what it found here (layer: wait)
 //
 // For bug reports and for programs that refuse to run without a native futex. The counterpart of
 // Argobots' ABT_info. Static facts and what the system granted; how a team is set up is for the team.
+#ifndef LOCKSTEP_WAIT_BUILD_INFO_HPP
+#define LOCKSTEP_WAIT_BUILD_INFO_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// The texts live for ever.
 struct build_information {
@@ -9657,16 +12622,8 @@ struct build_information {
 };
 
 inline build_information build_info() {
-  struct version_text {
-    char text[36];
-    version_text() noexcept {
-      std::snprintf(text, sizeof text, "%d.%d.%d", LOCKSTEP_VERSION_MAJOR, LOCKSTEP_VERSION_MINOR,
-                    LOCKSTEP_VERSION_PATCH);
-    }
-  };
-  static const version_text version;
   build_information info;
-  info.version = version.text;
+  info.version = LOCKSTEP_VERSION;
   info.futex = platform::native_futex::name();
   info.process_fence = platform::process_fence::name();
   info.cache_line_size = platform::cache_line_size;
@@ -9692,9 +12649,17 @@ inline std::string to_string(const build_information& info) {
   return text;
 }
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_WAIT_BUILD_INFO_HPP
+
+// lockstep/team/display.hpp -- what LOCKSTEP_DISPLAY_ENV=1 prints: what was decided, and why (layer: team)
+#ifndef LOCKSTEP_TEAM_DISPLAY_HPP
+#define LOCKSTEP_TEAM_DISPLAY_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 /// What a machine grants to a process.
 struct granted_cpus {
@@ -9792,24 +12757,226 @@ inline std::string describe(const resolved_team& made, const environment& variab
 inline void display_first_team(const resolved_team& made) {
   const environment& variables = environment::of_process();
   if (!variables.display.value) return;
-  static const bool printed = [&] {
-    const granted_cpus machine{usable_cpus(), platform::cgroup::quota(),
-                               platform::usable_topology()};
-    const std::string text = describe(made, variables, machine, build_info());
-    return std::fputs(text.c_str(), stderr) >= 0;
-  }();
-  static_cast<void>(printed);
+  if (!platform::is_first_to_print(platform::message::first_team)) return;
+  const granted_cpus machine{usable_cpus(), platform::cgroup::quota(), platform::usable_topology()};
+  const std::string text = describe(made, variables, machine, build_info());
+  std::fputs(text.c_str(), stderr);
 }
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_DISPLAY_HPP
+
+// lockstep/team/inside_region.hpp -- threads that a member starts are told which region they work for (layer: team)
+//
+//   team.run([&](lockstep::member& me) {
+//     const lockstep::region_token here = lockstep::this_region();
+//     auto half = std::async(std::launch::async, [&, here] {
+//       const lockstep::inside_region guest(here);
+//       team.parallel_for(0, n, f);              // inline, as in the member itself (T2 of team.hpp)
+//     });
+//     half.get();
+//   });
+//
+// Without it such a thread is a stranger to the region: its run() of the same team waits for the region's end, and
+// the member waits for the thread, for ever. The same goes for the threads of OpenMP, TBB or a pool, and for teams
+// from whose regions this one was called.
+//
+//   G1  While an inside_region lives, the calling thread counts as inside the token's region, and all that this was
+//       called from, besides those that it was in before.
+//   G2  It is no member: it has no rank, and must not use the member object of the thread that started it.
+#ifndef LOCKSTEP_TEAM_INSIDE_REGION_HPP
+#define LOCKSTEP_TEAM_INSIDE_REGION_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// Names a region, for as long as that runs. Small, to be copied into the thread.
+class region_token {
+ public:
+  /// Of none: an inside_region of it changes nothing.
+  region_token() noexcept = default;
+
+ private:
+  friend class inside_region;
+  friend region_token this_region() noexcept;
+
+  explicit region_token(const nesting::region* where) noexcept
+      : where_(where), number_(where != nullptr ? nesting::number_of(*where) : 0) {}
+
+  const nesting::region* where_ = nullptr;
+  std::uint32_t number_ = 0;
+};
+
+/// The innermost region that the calling thread is in; that of a region which runs inline is the one around it. Of
+/// none outside.
+inline region_token this_region() noexcept { return region_token(nesting::innermost()); }
+
+/// Allocates.
+class inside_region {
+ public:
+  /// Requires: the region runs, and goes on while this object lives: a member waits for this thread. Debug builds end
+  /// the program with a message where the region is over.
+  explicit inside_region(const region_token& of) : before_(nesting::innermost()) {
+    if (of.where_ == nullptr) return;
+    if (platform::diagnoses_misuse && nesting::number_of(*of.where_) != of.number_) {
+      std::fprintf(
+          stderr,
+          "lockstep::inside_region: the region of this token is over; a member of it has to wait "
+          "for the threads that use the token\n");
+      std::abort();
+    }
+    for (const nesting::region* at = of.where_; at != nullptr; at = at->outer) {
+      copies_.push_back(*at);
+    }
+    for (std::size_t i = 0; i < copies_.size(); ++i) {
+      copies_[i].outer = i + 1 < copies_.size() ? &copies_[i + 1] : before_;
+    }
+    nesting::innermost() = copies_.data();
+  }
+  /// On the thread that made it, the last one first.
+  ~inside_region() { nesting::innermost() = before_; }
+  inside_region(const inside_region&) = delete;
+  inside_region& operator=(const inside_region&) = delete;
+
+ private:
+  const nesting::region* before_;
+  std::vector<nesting::region> copies_;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_INSIDE_REGION_HPP
+
+// lockstep/team/started_region.hpp -- a region that the caller has started and will join (layer: team)
+//
+//   lockstep::started_region region = team.start(f);   // the other members run f
+//   work_of_the_callers();
+//   region.join();                                     // the caller's part of f, then waits for all
+//
+//   H1  join() is called by the thread that started the region, for the last region that it has started or entered.
+//   H2  A handle that goes joins its region. If it goes because of an exception that was thrown since start(), it
+//       stops the region, does not run the caller's part, waits for the others, and drops their exceptions.
+//   H3  A handle that goes where join() would be refused ends the program with a message: the region could never end.
+//       That is: on another thread, inside another region, or before the handle of a region that was started later.
+#ifndef LOCKSTEP_TEAM_STARTED_REGION_HPP
+#define LOCKSTEP_TEAM_STARTED_REGION_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+class started_region {
+ public:
+  /// Of none.
+  started_region() noexcept = default;
+  started_region(started_region&& other) noexcept
+      : door_(other.door_),
+        core_(other.core_),
+        number_(other.number_),
+        in_flight_(other.in_flight_) {
+    other.core_ = nullptr;
+  }
+  /// Joins the region that it had (H2).
+  started_region& operator=(started_region&& other) {
+    if (this == &other) return *this;
+    let_go();
+    door_ = other.door_;
+    core_ = other.core_;
+    number_ = other.number_;
+    in_flight_ = other.in_flight_;
+    other.core_ = nullptr;
+    return *this;
+  }
+  /// H2, H3. Throws as join() does. Where no exception can pass, as in a container, call join() before.
+  ~started_region() noexcept(false) { let_go(); }
+
+  /// True while there is a region to be joined.
+  explicit operator bool() const noexcept {
+    return core_ != nullptr && core_->started() == number_;
+  }
+
+  /// Runs the caller's part, and waits for the others. False if the region was stopped; throws as run() does;
+  /// either way the handle is of none then. Fails with std::logic_error, and changes nothing, if it is of none
+  /// already, or against H1.
+  bool join() {
+    if (!*this) {
+      platform::fail<std::logic_error>(
+          "lockstep::started_region::join: there is no region to be joined: it was joined, or "
+          "moved "
+          "to another handle");
+    }
+    if (!core_->can_join()) platform::fail<std::logic_error>(refusal());
+    return join_now();
+  }
+
+ private:
+  friend class team;
+
+  /// Takes over a region, and the caller's turn.
+  started_region(team_door& door, team_core& core) noexcept
+      : door_(&door),
+        core_(&core),
+        number_(core.started()),
+        in_flight_(platform::exceptions_in_flight()) {}
+
+  void let_go() {
+    if (!*this) {
+      core_ = nullptr;
+      return;
+    }
+    if (!core_->can_join()) {
+      std::fprintf(stderr, "%s; its handle was let go, so that it could never end\n", refusal());
+      std::abort();
+    }
+    if (platform::exceptions_in_flight() > in_flight_) {
+      team_core& core = *core_;
+      core_ = nullptr;
+      const caller_turn mine(door_->callers(), std::adopt_lock);
+      core.give_up();
+    } else {
+      join_now();
+    }
+  }
+
+  bool join_now() {
+    team_core& core = *core_;
+    core_ = nullptr;
+    const caller_turn mine(door_->callers(), std::adopt_lock);
+    return core.join();
+  }
+
+  const char* refusal() const noexcept {
+    return core_->has_started() ? "lockstep::started_region::join: this thread has started or "
+                                  "entered another region "
+                                  "since; join those first"
+                                : "lockstep::started_region::join: the region was started by "
+                                  "another thread, which has "
+                                  "to join it";
+  }
+
+  team_door* door_ = nullptr;
+  team_core* core_ = nullptr;  ///< null: of none
+  std::uint32_t number_ = 0;
+  int in_flight_ = 0;  ///< exceptions, at start()
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_STARTED_REGION_HPP
 
 // lockstep/team/team_threads.hpp -- the threads that a team starts and keeps (layer: team)
 //
 //   Y1  A thread that cannot be started ends start() with std::system_error, after those that were
 //       started have ended.
 //   Y2  In a child process the threads are not there: forget() lets go of their handles, unjoined.
+#ifndef LOCKSTEP_TEAM_TEAM_THREADS_HPP
+#define LOCKSTEP_TEAM_TEAM_THREADS_HPP
 
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class team_threads {
  public:
@@ -9878,9 +13045,17 @@ class team_threads {
   void run(std::size_t rank) {
     name_thread(rank);
     if (!cpu_of_rank_.empty()) platform::pin_this_thread(cpu_of_rank_[rank]);
-    if (on_start_) on_start_(rank);
+    call_hook(on_start_, rank);
     core_.work(rank);
-    if (on_exit_) on_exit_(rank);
+    call_hook(on_exit_, rank);
+  }
+
+  /// The team may wait for this thread: a call of it must not wait for the team (C5).
+  void call_hook(const team_options::hook& hook, std::size_t rank) const {
+    if (!hook) return;
+    const nesting::region where = core_.hook_region();
+    const nesting::inside here(where);
+    hook(rank);
   }
 
   team_core& core_;
@@ -9891,9 +13066,46 @@ class team_threads {
   std::unique_ptr<std::vector<platform::thread>> threads_;
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
+#endif  // LOCKSTEP_TEAM_TEAM_THREADS_HPP
+
+// lockstep/team/team.hpp -- persistent threads that run one function together (layer: team)
+//
+// run(f) calls f(member&) on every member, and returns when all calls have returned. What happens before
+// run() happens before every call; every call happens before the return of run(). The caller is member
+// 0; the other members are threads that the team starts once and keeps. Between regions they wait by
+// the team's policy: with the default they sleep after about 50 us and use no CPU.
+// run() allocates nothing and takes no lock. What members can do is in member.hpp. For threads of your own see
+// external_team.hpp.
+//
+//   T1  One region at a time: outside threads that call run() together are served in the order of their
+//       calls.
+//   T2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
+//       as the only member of its region: it would wait for itself otherwise. So do the parallel_ functions.
+//       From inside a region of another team it waits for its turn if that team was made before this one;
+//       else, if this one is busy, it runs inline as well: two teams could wait for each other otherwise.
+//   T3  An exception leaves the team usable: members that wait in the region are released, all calls are
+//       awaited, then run() rethrows the exception of the lowest rank.
+//   T4  A thread that cannot be started ends the constructor (or the run() that resumes) with
+//       std::system_error, after those that were started have ended.
+//   T5  In a child process of fork() the team starts its threads anew for its first region. A region
+//       that the forking thread was in is stopped there: see docs/faq.md.
+//   T6  What only an outside thread may call fails, from inside a region, with std::logic_error.
+//   T7  A static team may end, with its program, while other threads run regions of it: those go on until the
+//       process ends, and who comes later waits for that (team_door.hpp). Debug builds say so.
+//
+// Threads that a member starts, and that use the team: inside_region.hpp.
+//
+// Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
+//        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
+//        members along a tree (fork_board.hpp). Two members uncrowded: two line transfers in a row.
+#ifndef LOCKSTEP_TEAM_TEAM_HPP
+#define LOCKSTEP_TEAM_TEAM_HPP
+
 namespace lockstep {
+inline namespace LOCKSTEP_ABI {
 
 class team : public one_liners<team> {
  public:
@@ -9911,16 +13123,19 @@ class team : public one_liners<team> {
                  .policy(policy)) {}
   explicit team(const team_options& options) : team(options, resolve(options)) {}
 
-  /// Requires: no region runs. From inside one of its own regions it ends the program with a message:
-  /// it would wait for itself.
+  /// Requires: no region runs, but for T7. From inside one of its own regions, also one that was started and
+  /// not joined, it ends the program with a message: it would wait for itself.
   ~team() {
-    if (core_.is_inside()) end_of_program("destroyed, or its program ended, inside its own region");
+    if (body_->core.is_inside()) {
+      end_of_program("destroyed, or its program ended, inside its own region");
+    }
+    if (!door_.shut()) body_.leave();
   }
   team(const team&) = delete;
   team& operator=(const team&) = delete;
 
-  std::size_t size() const noexcept { return core_.size(); }
-  wait_policy policy() const noexcept { return core_.policy(); }
+  std::size_t size() const noexcept { return door_.size(); }
+  wait_policy policy() const noexcept { return door_.policy(); }
 
   /// Calls f(member&) once on every member; returns when all have returned: false if the region was stopped
   /// by request_stop(). See T1 to T3.
@@ -9936,55 +13151,56 @@ class team : public one_liners<team> {
     return run_then(k, f, nothing());
   }
 
-  /// Starts a region on the other members and returns; join() runs the caller's part of it, and waits. In
-  /// between the caller is inside the region (T2). The function must live until then; a temporary is taken only
-  /// where it is copied (job.hpp). Fails if called from inside a region.
+  /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
+  /// the caller's part and waits (started_region.hpp). In between the caller is inside the region (T2). The
+  /// function must live until then; a temporary is taken only where it is copied (job.hpp). Fails if called from
+  /// inside a region.
   template <class Function>
-  void start(Function&& f) {
+  LOCKSTEP_NODISCARD started_region start(Function&& f) {
     static_assert(
         std::is_lvalue_reference<Function>::value || job::travels_as<Function>(),
         "lockstep::team::start: keep this function in a variable until join(): it is too large "
         "to be copied, or not trivially copyable");
     check_outside("start");
-    core_.callers().begin();
-    turn_until_end guard(core_.callers());
+    door_.callers().begin();
+    turn_until_end guard(door_.callers());
     resume_workers();
-    core_.start(f);
+    body_->core.start(f);
     guard.keep();
-  }
-  /// Fails if the calling thread has not started a region, or has started or entered another since. False as run().
-  bool join() {
-    if (!core_.can_join()) {
-      platform::fail<std::logic_error>(
-          "lockstep::team::join: no region of this team was started by this thread, or another "
-          "was entered since; join those first");
-    }
-    const turn_until_end guard(core_.callers());
-    return core_.join();
+    return started_region(door_, body_->core);
   }
 
   /// Ends the region that runs, if one does: see M3 of member.hpp. Any thread may call it.
-  void request_stop() { core_.request_stop(); }
+  void request_stop() { body_->core.request_stop(); }
 
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
   void pause() {
     check_outside("pause");
-    const caller_turn mine(core_.callers());
-    threads_.stop();
+    const caller_turn mine(door_.callers());
+    body_->threads.stop();
   }
   /// Starts the threads again now, so that the next region does not have to.
   void resume() {
     check_outside("resume");
-    const caller_turn mine(core_.callers());
+    const caller_turn mine(door_.callers());
     resume_workers();
   }
 
  private:
   friend class one_liners<team>;
 
+  /// The threads end before the core.
+  struct body {
+    body(const resolved_team& made, team_door& door, const team_options& options)
+        : core(made, door),
+          threads(core, made.name, made.cpu_of_rank, options.on_start(), options.on_exit()) {}
+
+    team_core core;
+    team_threads threads;
+  };
+
   team(const team_options& options, resolved_team made)
-      : core_(made),
-        threads_(core_, made.name, made.cpu_of_rank, options.on_start(), options.on_exit()) {
+      : door_(made, "lockstep::team"), body_(made, door_, options) {
     display_first_team(made);
     resume_workers();
   }
@@ -10005,15 +13221,16 @@ class team : public one_liners<team> {
   /// As run(), then finish(group, head) in the caller's turn.
   template <class Function, class Finish>
   bool run_then(std::size_t k, Function&& f, Finish finish) {
-    return core_.run_in_turn(k, f, [this] { resume_workers(); }, finish);
+    return team_core::run_in_turn(door_, &body_->core, k, f, [this] { resume_workers(); }, finish);
   }
 
   void resume_workers() {
-    if (!threads_.are_there() && size() > 1) threads_.start();
+    team_threads& threads = body_->threads;
+    if (!threads.are_there() && size() > 1) threads.start();
   }
 
   void check_outside(const char* function) const {
-    if (core_.may_wait()) return;
+    if (door_.may_wait()) return;
     char message[192];
     std::snprintf(message, sizeof message,
                   "lockstep::team::%s: called inside a region of this team, or of one that was "
@@ -10029,14 +13246,23 @@ class team : public one_liners<team> {
 
   /// Of `self`, a team.
   static void in_child(void* self) noexcept {
-    team& at = *static_cast<team*>(self);
-    at.threads_.forget();
-    at.core_.forget_others();
+    body& at = *static_cast<team*>(self)->body_.operator->();
+    at.threads.forget();
+    at.core.forget_others();
   }
 
-  team_core core_;
-  team_threads threads_;
+  team_door door_;
+  owned_body<body> body_;
   platform::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
 };
 
+}  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_TEAM_HPP
+
+// lockstep/lockstep.hpp -- everything (the layers from bottom to top)
+#ifndef LOCKSTEP_LOCKSTEP_HPP
+#define LOCKSTEP_LOCKSTEP_HPP
+
+#endif  // LOCKSTEP_LOCKSTEP_HPP

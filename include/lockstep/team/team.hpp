@@ -98,7 +98,7 @@ class team : public one_liners<team> {
   /// function must live until then; a temporary is taken only where it is copied (job.hpp). Fails if called from
   /// inside a region.
   template <class Function>
-  started_region start(Function&& f) {
+  LOCKSTEP_NODISCARD started_region start(Function&& f) {
     static_assert(
         std::is_lvalue_reference<Function>::value || job::travels_as<Function>(),
         "lockstep::team::start: keep this function in a variable until join(): it is too large "
