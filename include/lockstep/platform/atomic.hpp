@@ -14,6 +14,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "config.hpp"
+
 #if defined(LOCKSTEP_ATOMIC_SEAM)
 #include LOCKSTEP_ATOMIC_SEAM
 #else

@@ -17,6 +17,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "config.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace platform {

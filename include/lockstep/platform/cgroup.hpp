@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "config.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace platform {

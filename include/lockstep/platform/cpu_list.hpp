@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "config.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace platform {

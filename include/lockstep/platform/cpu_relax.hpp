@@ -11,6 +11,8 @@
 #include <intrin.h>
 #endif
 
+#include "config.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace platform {

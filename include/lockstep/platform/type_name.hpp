@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <string>
 
+#include "config.hpp"
+
 #if defined(__GXX_RTTI)
 #include <typeinfo>
 #endif

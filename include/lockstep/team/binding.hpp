@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "../platform/config.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 

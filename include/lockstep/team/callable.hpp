@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "../platform/config.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 

@@ -13,6 +13,8 @@
 
 #include <cstddef>
 
+#include "../platform/config.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 

@@ -16,6 +16,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "../platform/config.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace reductions {

@@ -18,6 +18,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "../platform/config.hpp"
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
