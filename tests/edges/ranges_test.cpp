@@ -65,6 +65,23 @@ class ranges_of : public testing::TestWithParam<std::size_t> {
  protected:
   team workers{GetParam()};
 
+  /// parallel_for and reduce_each take the indices [first, last), each once, of type Index.
+  template <class Index, class First, class Last>
+  void expect_counted(First first, Last last, const std::vector<Index>& expected) {
+    for (const schedule how : schedules()) {
+      bag<Index> found;
+      const auto put = [&](auto i) {
+        static_assert(std::is_same<decltype(i), Index>::value, "the common type of the bounds");
+        found.put(i);
+      };
+      EXPECT_TRUE(workers.parallel_for(first, last, put, how));
+      EXPECT_EQ(found.sorted(), expected);
+    }
+    const auto one = [](Index) { return std::size_t{1}; };
+    EXPECT_EQ(workers.parallel_reduce(first, last, std::size_t{0}, one, std::plus<std::size_t>()),
+              expected.size());
+  }
+
   /// Every loop construct calls f with the indices [first, last), each once, of type Index; or none if empty.
   template <class Index, class First, class Last>
   void expect_indices(First first, Last last, const std::vector<Index>& expected) {
@@ -152,17 +169,17 @@ INSTANTIATE_TEST_SUITE_P(members, ranges_of, testing::Values(1, 2, 3));
 
 TEST_P(ranges_of, I1_signed_bounds_count_as_a_for_loop_does) {
   expect_indices(-5, 5, counted(-5, 10));
-  expect_indices(std::int64_t{-3}, std::int64_t{4}, counted(std::int64_t{-3}, 7));
-  expect_indices(short{-2}, short{9}, counted(short{-2}, 11));
+  expect_counted(std::int64_t{-3}, std::int64_t{4}, counted(std::int64_t{-3}, 7));
+  expect_counted(short{-2}, short{9}, counted(short{-2}, 11));
   expect_indices(-20, -10, counted(-20, 10));
 }
 
 TEST_P(ranges_of, I1_bounds_of_two_types_count_in_their_common_type) {
   const std::vector<int> v(9);
   expect_indices(0, v.size(), counted(std::size_t{0}, 9));
-  expect_indices(std::uint8_t{3}, 10, counted(3, 7));
-  expect_indices(-3, std::int64_t{4}, counted(std::int64_t{-3}, 7));
-  expect_indices(2u, 5, counted(2u, 3));
+  expect_counted(std::uint8_t{3}, 10, counted(3, 7));
+  expect_counted(-3, std::int64_t{4}, counted(std::int64_t{-3}, 7));
+  expect_counted(2u, 5, counted(2u, 3));
 }
 
 TEST_P(ranges_of, I2_a_loop_whose_end_is_not_after_its_first_is_empty) {
@@ -171,22 +188,22 @@ TEST_P(ranges_of, I2_a_loop_whose_end_is_not_after_its_first_is_empty) {
   expect_indices(0, -3, std::vector<int>());
   expect_indices(5, 5, std::vector<int>());
   expect_indices(-3, -7, std::vector<int>());
-  expect_indices(std::size_t{5}, -1, std::vector<std::size_t>());
-  expect_indices(0u, -3, std::vector<unsigned>());
-  expect_indices(std::numeric_limits<int>::max(), std::numeric_limits<int>::min(),
+  expect_counted(std::size_t{5}, -1, std::vector<std::size_t>());
+  expect_counted(0u, -3, std::vector<unsigned>());
+  expect_counted(std::numeric_limits<int>::max(), std::numeric_limits<int>::min(),
                  std::vector<int>());
 }
 
 TEST_P(ranges_of, I3_loops_go_up_to_the_limits_of_their_type) {
-  expect_indices(std::uint8_t{250}, std::uint8_t{255}, counted(std::uint8_t{250}, 5));
-  expect_indices(std::uint8_t{0}, std::uint8_t{255}, counted(std::uint8_t{0}, 255));
+  expect_counted(std::uint8_t{250}, std::uint8_t{255}, counted(std::uint8_t{250}, 5));
+  expect_counted(std::uint8_t{0}, std::uint8_t{255}, counted(std::uint8_t{0}, 255));
   expect_indices(std::int8_t{-128}, std::int8_t{127}, counted(std::int8_t{-128}, 255));
   const std::int64_t least = std::numeric_limits<std::int64_t>::min();
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  expect_indices(least, least + 3, counted(least, 3));
-  expect_indices(most - 3, most, counted(most - 3, 3));
+  expect_counted(least, least + 3, counted(least, 3));
+  expect_counted(most - 3, most, counted(most - 3, 3));
   const std::size_t last = std::numeric_limits<std::size_t>::max();
-  expect_indices(last - 4, last, counted(last - 4, 4));
+  expect_counted(last - 4, last, counted(last - 4, 4));
 }
 
 TEST_P(ranges_of, I3_the_longest_range_of_all_has_all_its_blocks) {
@@ -216,9 +233,9 @@ TEST_P(ranges_of, what_converts_to_a_number_counts_in_size_t) {
   struct three {
     operator std::size_t() const { return 3; }
   };
-  expect_indices(std::size_t{0}, std::integral_constant<std::size_t, 3>(),
+  expect_counted(std::size_t{0}, std::integral_constant<std::size_t, 3>(),
                  counted(std::size_t{0}, 3));
-  expect_indices(std::size_t{0}, three(), counted(std::size_t{0}, 3));
+  expect_counted(std::size_t{0}, three(), counted(std::size_t{0}, 3));
 }
 
 TEST_P(ranges_of, nested_ranges_are_empty_where_one_is_and_refuse_indices_below_zero) {

@@ -125,8 +125,9 @@ struct each_of {
   Function& f;
 
   void operator()(std::size_t begin, std::size_t end) const {
+    Function& call = f;
     const Index last = span[end];
-    for (Index i = span[begin]; i < last; ++i) f(i);
+    for (Index i = span[begin]; i < last; ++i) call(i);
   }
 };
 

@@ -7,7 +7,7 @@
 //   L2  Static schedules share nothing. Dynamic and guided ones take tickets from a place of the loop board,
 //       which every member enters and leaves, also one that finds nothing left to do.
 //   L3  A member that is alone takes the same chunks, in order, with tickets that it counts itself.
-//   L4  Before each chunk, and in long blocks now and then, a member looks whether the region was stopped.
+//   L4  Before each block or chunk a member looks whether the region was stopped; in it, it does not.
 #ifndef LOCKSTEP_TEAM_LOOPS_HPP
 #define LOCKSTEP_TEAM_LOOPS_HPP
 
@@ -107,26 +107,10 @@ bool hand_out(const seat& at, index_range range, schedule how, Body body) {
   return !at.is_stopped();
 }
 
-/// Iterations between two looks at the stop: 16384 additions of doubles take 2 us or more, a look 1 ns.
-constexpr std::size_t usual_piece = 16384;
-
-/// Calls body(begin, end) for a block piece by piece, while the region goes on. For bodies that cannot tell.
-template <class Body>
-void in_pieces(const seat& at, std::size_t begin, std::size_t end, const Body& body) {
-  while (end - begin > usual_piece) {
-    body(begin, begin + usual_piece);
-    begin += usual_piece;
-    if (at.may_stop()) return;
-  }
-  body(begin, end);
-}
-
 /// f(i) for all i of the span, by this member and the others.
 template <class Index, class Function>
 bool for_each(const seat& at, const index_span<Index>& span, schedule how, Function& f) {
-  const auto body = each_index(span, f);
-  return hand_out(at, index_range{0, span.length}, how,
-                  [&](std::size_t begin, std::size_t end) { in_pieces(at, begin, end, body); });
+  return hand_out(at, index_range{0, span.length}, how, each_index(span, f));
 }
 
 /// f(i, j), or f(i, j, k), for all of them.
@@ -136,9 +120,8 @@ bool for_each_nested(const seat& at, const Ranges& ranges, schedule how, Functio
       is_nested<Ranges>::template calls<Function>(),
       "lockstep: the function of this loop cannot be called as f(i, j), or f(i, j, k) for "
       "three ranges, with indices of type std::size_t");
-  const auto body = [&](std::size_t begin, std::size_t end) { for_each_in(ranges, begin, end, f); };
   return hand_out(at, index_range{0, iterations_of(ranges)}, how,
-                  [&](std::size_t begin, std::size_t end) { in_pieces(at, begin, end, body); });
+                  [&](std::size_t begin, std::size_t end) { for_each_in(ranges, begin, end, f); });
 }
 
 /// Calls f() on the first member that comes, and on no other.

@@ -7,8 +7,8 @@
 //
 // Each construct has a try_ form, which returns false in a stopped region, where the plain form throws.
 //   M4  In a region that was stopped before the construct begins, f is not called at all. One that is stopped
-//       while the construct runs is noticed between chunks, and by for_each also in a block, every
-//       16384 iterations; for_range runs the block it has begun to its end.
+//       while the construct runs is noticed between chunks. A block that was begun is run to its end: ask
+//       stop_requested() in a long one, or take chunks.
 #ifndef LOCKSTEP_TEAM_MEMBER_LOOPS_HPP
 #define LOCKSTEP_TEAM_MEMBER_LOOPS_HPP
 
