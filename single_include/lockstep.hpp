@@ -7251,8 +7251,9 @@ struct each_of {
   Function& f;
 
   void operator()(std::size_t begin, std::size_t end) const {
+    Function& call = f;
     const Index last = span[end];
-    for (Index i = span[begin]; i < last; ++i) f(i);
+    for (Index i = span[begin]; i < last; ++i) call(i);
   }
 };
 
@@ -8717,7 +8718,7 @@ inline void leave_stopped_region() noexcept {}
 //   L2  Static schedules share nothing. Dynamic and guided ones take tickets from a place of the loop board,
 //       which every member enters and leaves, also one that finds nothing left to do.
 //   L3  A member that is alone takes the same chunks, in order, with tickets that it counts itself.
-//   L4  Before each chunk, and in long blocks now and then, a member looks whether the region was stopped.
+//   L4  Before each block or chunk a member looks whether the region was stopped; in it, it does not.
 #ifndef LOCKSTEP_TEAM_LOOPS_HPP
 #define LOCKSTEP_TEAM_LOOPS_HPP
 
@@ -8810,26 +8811,10 @@ bool hand_out(const seat& at, index_range range, schedule how, Body body) {
   return !at.is_stopped();
 }
 
-/// Iterations between two looks at the stop: 16384 additions of doubles take 2 us or more, a look 1 ns.
-constexpr std::size_t usual_piece = 16384;
-
-/// Calls body(begin, end) for a block piece by piece, while the region goes on. For bodies that cannot tell.
-template <class Body>
-void in_pieces(const seat& at, std::size_t begin, std::size_t end, const Body& body) {
-  while (end - begin > usual_piece) {
-    body(begin, begin + usual_piece);
-    begin += usual_piece;
-    if (at.may_stop()) return;
-  }
-  body(begin, end);
-}
-
 /// f(i) for all i of the span, by this member and the others.
 template <class Index, class Function>
 bool for_each(const seat& at, const index_span<Index>& span, schedule how, Function& f) {
-  const auto body = each_index(span, f);
-  return hand_out(at, index_range{0, span.length}, how,
-                  [&](std::size_t begin, std::size_t end) { in_pieces(at, begin, end, body); });
+  return hand_out(at, index_range{0, span.length}, how, each_index(span, f));
 }
 
 /// f(i, j), or f(i, j, k), for all of them.
@@ -8839,9 +8824,8 @@ bool for_each_nested(const seat& at, const Ranges& ranges, schedule how, Functio
       is_nested<Ranges>::template calls<Function>(),
       "lockstep: the function of this loop cannot be called as f(i, j), or f(i, j, k) for "
       "three ranges, with indices of type std::size_t");
-  const auto body = [&](std::size_t begin, std::size_t end) { for_each_in(ranges, begin, end, f); };
   return hand_out(at, index_range{0, iterations_of(ranges)}, how,
-                  [&](std::size_t begin, std::size_t end) { in_pieces(at, begin, end, body); });
+                  [&](std::size_t begin, std::size_t end) { for_each_in(ranges, begin, end, f); });
 }
 
 /// Calls f() on the first member that comes, and on no other.
@@ -9353,8 +9337,8 @@ class weighted_schedule {
 //
 // Each construct has a try_ form, which returns false in a stopped region, where the plain form throws.
 //   M4  In a region that was stopped before the construct begins, f is not called at all. One that is stopped
-//       while the construct runs is noticed between chunks, and by for_each also in a block, every
-//       16384 iterations; for_range runs the block it has begun to its end.
+//       while the construct runs is noticed between chunks. A block that was begun is run to its end: ask
+//       stop_requested() in a long one, or take chunks.
 #ifndef LOCKSTEP_TEAM_MEMBER_LOOPS_HPP
 #define LOCKSTEP_TEAM_MEMBER_LOOPS_HPP
 
