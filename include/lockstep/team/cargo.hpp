@@ -31,7 +31,10 @@ constexpr bool fits_cell() noexcept {
 template <class T>
 class maybe {
  public:
-  maybe() noexcept {}  // the storage is not initialised: never read before set()
+  // Never read before set(), which GCC does not see. Larger values are not worth the time.
+  maybe() noexcept {
+    if (sizeof(T) <= 64) std::memset(storage_, 0, sizeof storage_);
+  }
   ~maybe() {
     if (has_value_) value().~T();
   }
