@@ -139,8 +139,7 @@ TEST_P(values, A3_none_is_left_when_a_reduction_that_is_a_region_returns) {
   EXPECT_EQ(workers.parallel_scan(0, 90, counted(7), one, add, forget).value, 97);
   EXPECT_EQ(counted::alive.load(), before);
   const auto region = [](member& me) { me.sync_reduce(counted(1), add); };
-  workers.start(region);
-  EXPECT_TRUE(workers.join());
+  EXPECT_TRUE(workers.start(region).join());
   EXPECT_EQ(counted::alive.load(), before);
 }
 

@@ -90,7 +90,7 @@ struct process_state {
   unseamed_atomic<void*> portable_futex;  // its table, once made
   void* futex_held;                       // of the thread that forks
 
-  growing_list slots[slots_size];
+  growing_list thread_slots[slots_size];
   unseamed_atomic<std::uint64_t> threads;     // the last number that was given
   unseamed_atomic<std::uint32_t> thread_key;  // the key plus one; zero: not made yet
 

@@ -42,7 +42,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace platform {
 
-class thread_slots {
+class thread_slot_table {
  public:
   /// Of the calling thread.
   LOCKSTEP_NOINLINE static thread_slot* find() noexcept {
@@ -67,7 +67,7 @@ class thread_slots {
 
   static growing_list& list_of(process_state& all, std::uintptr_t place) noexcept {
     const std::uint64_t product = std::uint64_t{place} * 0x9E3779B97F4A7C15u;
-    return all.slots[static_cast<std::size_t>(product >> 32) % process_state::slots_size];
+    return all.thread_slots[static_cast<std::size_t>(product >> 32) % process_state::slots_size];
   }
 
   static thread_slot* at_this_place(process_state& all) noexcept {
@@ -144,7 +144,7 @@ class thread_slots {
 
 inline thread_slot& this_thread_slot() noexcept {
   static thread_local thread_slot* known = nullptr;
-  if (known == nullptr) known = thread_slots::find();
+  if (known == nullptr) known = thread_slot_table::find();
   return *known;
 }
 
