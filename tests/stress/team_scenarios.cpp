@@ -518,17 +518,15 @@ void run_team_start(round& the) {
         cells[me.rank()] = large[me.rank()];
         me.sync_threads();
       };
-      if (self.random.once_in(2)) {
-        members.start(by_address);
-      } else {
-        members.start([&cells](member& me) { ++cells[me.rank()]; });
-      }
+      started_region open = self.random.once_in(2)
+                                ? members.start(by_address)
+                                : members.start([&cells](member& me) { ++cells[me.rank()]; });
       self.pause();
       std::uint64_t alone = 0;
       if (self.random.once_in(2)) members.run([&](member& me) { alone = me.size(); });
       self.require(alone <= 1, "start: a region in between had company");
       self.require(cells[0] == region - 1, "start: has run the caller's part");
-      self.require(members.join(), "join: the region was stopped by nobody");
+      self.require(open.join(), "join: the region was stopped by nobody");
       for (const std::uint64_t each : cells) {
         self.require(each == region, "join: a member has not run, or twice");
       }
