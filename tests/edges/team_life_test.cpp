@@ -67,7 +67,7 @@ TEST(started_region, H2_an_exception_after_start_stops_the_region_and_the_team_s
       bool callers_part = false;
       const auto f = [&](member& me) {
         if (me.rank() == 0) callers_part = true;
-        while (me.sync_threads()) {
+        while (me.try_sync_threads()) {
         }
         ++ended;
       };

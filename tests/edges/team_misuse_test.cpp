@@ -90,7 +90,7 @@ TEST(caller_queue_edges, K3_who_waits_for_long_says_so_once_and_gets_its_turn) {
         EXPECT_NE(line.find(part), std::string::npos) << part << " is not in: " << line;
       }
       const std::string holder =
-          "which thread " + std::to_string(lockstep::platform::number_of_this_thread()) + " has";
+          "which thread " + std::to_string(lockstep::platform::shown_thread_number()) + " has";
       EXPECT_NE(line.find(holder), std::string::npos) << holder << " is not in: " << line;
       others.emplace_back([&] {  // is silent
         const caller_turn mine(queue);

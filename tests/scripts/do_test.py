@@ -100,7 +100,7 @@ class Need(unittest.TestCase):
 
     def test_a_formatter_and_a_compiler_that_are_there_are_not_installed(self):
         self.program("clang-format-19")
-        self.program("clang++-19", 'out=""; while [ $# -gt 0 ]; do [ "$1" != -o ] || out=$2; shift; done; : >"$out"')
+        self.program("clang++-19", 'cat >/dev/null; out=""; while [ $# -gt 0 ]; do [ "$1" != -o ] || out=$2; shift; done; : >"$out"')
         self.assertEqual(self.need("format", "clang"), "")
 
 

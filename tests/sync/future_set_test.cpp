@@ -191,12 +191,11 @@ TEST(future_set_misuse, destroying_it_under_a_waiter_is_reported_by_its_own_name
   if (!lockstep::misuse::diagnosed) GTEST_SKIP() << "misuse is not diagnosed in this build";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto destroy_under_a_waiter = [] {
-    alignas(future_set<void>) static unsigned char storage[sizeof(future_set<void>)];
-    auto* const set = ::new (storage) future_set<void>(1);
+    auto* const set = new future_set<void>(1);  // not static: that may end under a waiter
     std::thread([set] { set->wait(); }).detach();
     using role = lockstep::misuse::registry::role;
     // The set's address is that of its word.
-    while (lockstep::misuse::registry::find(storage, role::waiter).number == 0) {
+    while (lockstep::misuse::registry::find(set, role::waiter).number == 0) {
       std::this_thread::yield();
     }
     set->~future_set();
