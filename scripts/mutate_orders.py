@@ -38,7 +38,7 @@ LEFT_OUT = re.compile(r"\bplatform::(thread_fence|fence_light|fence_heavy|futex_
 # Which test says most about a header that nearly all include.
 FIRST = {"wait/sleeper_mark.hpp": "boards", "wait/word_waiter.hpp": "once",
          "wait/parking_lot.hpp": "locks", "wait/short_lock.hpp": "locks",
-         "team/caller_queue.hpp": "regions", "team/dependants.hpp": "regions",
+         "team/caller_queue.hpp": "regions", "team/claim_board.hpp": "regions", "team/dependants.hpp": "regions",
          "team/fork_board.hpp": "regions", "team/fork_tree.hpp": "regions",
          "team/stop_source.hpp": "regions",
          "team/sub_team.hpp": "regions", "team/team_core.hpp": "team", "team/team_threads.hpp": "team"}

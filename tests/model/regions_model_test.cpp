@@ -38,12 +38,23 @@ INSTANTIATE_TEST_SUITE_P(policies, kept_values_model, testing::ValuesIn(sleeping
 class crew {
  public:
   crew(fork_tree tree, wait_policy policy, fork_board::way how, std::uint32_t first_phase = 0,
-       std::size_t played = 1)
-      : board_(tree, policy, how, first_phase), members_(tree.members()), played_(played) {}
+       std::size_t played = 1, bool helps = false)
+      : board_(tree, policy, how, first_phase),
+        members_(tree.members()),
+        played_(played),
+        helps_(helps) {}
 
-  /// Regions of these sizes, one after the other, then the end.
-  void run(std::initializer_list<std::uint32_t> sizes) {
-    std::vector<std::function<void()>> bodies = {[this, sizes] { lead(sizes); }};
+  struct region {
+    std::uint32_t size;
+    region_kind kind = region_kind::run;
+
+    region(std::uint32_t members) : size(members) {}
+    region(std::uint32_t members, region_kind of) : size(members), kind(of) {}
+  };
+
+  /// These regions, one after the other, then the end.
+  void run(std::initializer_list<region> regions) {
+    std::vector<std::function<void()>> bodies = {[this, regions] { lead(regions); }};
     for (std::size_t rank = played_; rank < members_; ++rank) {
       bodies.push_back([this, rank] { serve(rank); });
     }
@@ -51,20 +62,22 @@ class crew {
   }
 
  private:
-  void lead(std::initializer_list<std::uint32_t> sizes) {
-    std::uint32_t region = 0;
-    for (const std::uint32_t size : sizes) {
-      given_ = ++region;
+  void lead(std::initializer_list<region> regions) {
+    std::uint32_t number = 0;
+    for (const region& each : regions) {
+      given_ = ++number;
       const auto part = [this](member& me) {
         check(!me.stop_requested(), "a member of its own");
+        check(found_[me.rank()] != given_, "a share is run once");
         found_[me.rank()] = given_;
       };
-      board_.announce(region_head{region, size, 0}, part);
-      found_[0] = region;
+      board_.announce(region_head{number, each.size, 0}, part, each.kind);
+      found_[0] = number;
       for (std::size_t rank = 1; rank < played_; ++rank) serve_once(rank);
-      board_.collect(0, size);
-      for (std::size_t rank = 0; rank < size; ++rank) {
-        check(found_[rank] == region, "every member has been awaited");
+      if (each.kind == region_kind::loop) take_shares(0, each.size);
+      board_.collect(0, each.size);
+      for (std::size_t rank = 0; rank < each.size; ++rank) {
+        check(found_[rank] == number, "every share has been awaited");
       }
     }
     board_.close();
@@ -76,23 +89,40 @@ class crew {
   bool serve_once(std::size_t rank) {
     region_line* const order = board_.next(rank);
     if (order == nullptr) return false;
-    check(order->head.region == given_, "the order is that of the region");
-    board_.relay(rank, *order);
-    if (rank < order->head.size) {
+    play(rank, *order);
+    if (helps_ && order->kind() == region_kind::loop) {
+      board_.take_others(rank, *order, [&](std::size_t late) { play_for(late, *order); });
+    }
+    board_.report(rank, *order);
+    return true;
+  }
+  void play(std::size_t rank, region_line& order) {
+    check(order.head.region == given_, "the order is that of the region");
+    board_.relay(rank, order);
+    if (rank < order.head.size) {
       stop_source stop;
       member_state own;
       own.place.rank = rank;
       own.place.region = 1;
       member self(seat(own, stop));
-      order->what(self);
+      order.what(self);
     }
-    board_.collect(rank, order->head.size);
-    board_.report(rank);
-    return true;
+    if (order.kind() == region_kind::loop) take_shares(rank, order.head.size);
+    board_.collect(rank, order.head.size);
+  }
+  void play_for(std::size_t late, region_line& order) {
+    play(late, order);
+    board_.report(late, order);
+  }
+  /// At once: to wait a moment changes nothing but who comes first.
+  void take_shares(std::size_t rank, std::size_t size) {
+    board_.take_shares(rank, size, true,
+                       [this](std::size_t late, region_line& order) { play_for(late, order); });
   }
 
   fork_board board_;
   const std::size_t members_, played_;
+  const bool helps_;
   std::uint32_t given_ = 0, found_[4] = {};
 };
 
@@ -122,6 +152,50 @@ TEST_P(fork_board_model, relayed_wakes_who_stood_still_F2) {
                [] { crew(fork_tree(4, 2), policy(), fork_board::way::relayed, 0, 2).run({3, 4}); });
 }
 
+constexpr region_kind loop = region_kind::loop, run = region_kind::run;
+
+TEST_P(fork_board_model, each_share_of_a_loop_is_run_once_by_its_member_or_for_it_F2_K1) {
+  explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}},
+               [] { crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, loop}}); });
+}
+
+TEST_P(fork_board_model, a_member_that_missed_loops_disturbs_none_and_comes_to_the_next_run_F1_K3) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    crew(fork_tree(2), policy(), fork_board::way::direct, 0xFFFFFFFD)
+        .run({{2, loop}, {2, loop}, {2, run}});
+  });
+}
+
+TEST_P(fork_board_model, a_late_member_reads_no_line_that_is_written_again_F4_K3) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, loop}, {2, run}, {2, loop}});
+  });
+}
+
+TEST_P(fork_board_model, who_watches_a_line_beyond_the_size_of_a_loop_is_kept_off_it_too_F4) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    crew(fork_tree(3), policy(), fork_board::way::direct).run({{2, loop}, {3, loop}});
+  });
+}
+
+TEST_P(fork_board_model, direct_by_several_lines_loops_of_changing_sizes_F2) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    crew(fork_tree(3, 2), policy(), fork_board::way::direct).run({{2, loop}, {3, loop}, {3, run}});
+  });
+}
+
+TEST_P(fork_board_model, direct_workers_of_a_crowd_take_shares_of_other_lines_K2) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    crew(fork_tree(3, 2), policy(), fork_board::way::direct, 0, 1, true)
+        .run({{3, loop}, {3, loop}});
+  });
+}
+
+TEST_P(fork_board_model, relayed_the_share_of_a_late_leader_is_taken_with_all_below_it_F2) {
+  explore_with({{1, 0, 0}, {0, 1, 0}},
+               [] { crew(fork_tree(4, 2), policy(), fork_board::way::relayed).run({{4, loop}}); });
+}
+
 TEST_P(fork_board_model, close_lets_every_worker_go_and_carries_what_came_before) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     fork_board board(fork_tree(3, 2), policy(), fork_board::way::direct);
@@ -143,18 +217,20 @@ TEST_P(fork_board_model, after_a_reset_workers_begin_anew) {
     fork_board board(fork_tree(2), policy(), fork_board::way::direct);
     int found = 0;
     times(2, [&](int round) {
+      const auto serves = [&](std::size_t, const region_line& order) {
+        ++found;
+        board.report(1, order);
+      };
       threads({[&] {
                  const auto part = [](member&) {};
-                 board.announce(region_head{1, 2, 0}, part);
+                 board.announce(region_head{1, 2, 0}, part, loop);
+                 board.take_shares(0, 2, true, serves);
                  board.collect(0, 2);
-                 check(found == round + 1, "the worker has been awaited");
+                 check(found == round + 1, "the share has been awaited");
                  board.close();
                },
                [&] {
-                 while (board.next(1) != nullptr) {
-                   ++found;
-                   board.report(1);
-                 }
+                 while (const region_line* const order = board.next(1)) serves(1, *order);
                }});
       board.reset();
     });

@@ -2,6 +2,7 @@
 // tests/model/team_model_test.cpp -- mailbox, team and joinable_thread under all schedules
 #include <lockstep/sync/event.hpp>
 #include <lockstep/sync/mailbox.hpp>
+#include <lockstep/team/external_team.hpp>
 #include <lockstep/team/joinable_thread.hpp>
 #include <lockstep/team/team.hpp>
 
@@ -345,6 +346,113 @@ TEST_P(team_in_short_model, a_member_that_stops_the_region_releases_who_waits_fo
       check(found[0] + found[1] == 2, "sees what came before the others' calls");
     };
     check(!complete && all.run(meet), "stopped, and usable");
+  });
+}
+
+TEST_P(team_model, a_loop_runs_each_iteration_once_whoever_comes) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    team all(2, policy());
+    int given = 0, found[2] = {};
+    times(2, [&](int loop) {
+      given = loop + 1;
+      all.parallel_for(0, 2, [&](std::size_t i) {
+        check(given == loop + 1, "sees what came before the loop");
+        ++found[i];
+      });
+      check(found[0] == given && found[1] == given, "the loop has awaited every share");
+    });
+  });
+}
+
+TEST_P(team_in_short_model, a_member_that_was_late_for_loops_comes_to_the_next_region) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    team all(2, policy());
+    int found[2] = {}, members[2] = {};
+    const auto loop = [&] { all.parallel_for(0, 2, [&](std::size_t i) { ++found[i]; }); };
+    times(2, [&](int) { loop(); });
+    all.run([&](member& me) {
+      members[me.rank()] = 1;
+      check(me.sync_threads(), "both are there");
+    });
+    loop();
+    check(found[0] == 3 && found[1] == 3 && members[0] + members[1] == 2, "each did its part");
+  });
+}
+
+TEST_P(team_in_short_model, a_loop_does_not_wait_for_a_thread_that_never_comes) {
+  explore_with(small(), [] {
+    external_team all(3, policy());
+    int found[3] = {};
+    times(2, [&](int) { all.parallel_for(0, 3, [&](std::size_t i) { ++found[i]; }); });
+    check(found[0] + found[1] + found[2] == 6, "the caller ran all shares");
+  });
+}
+
+TEST_P(team_in_short_model,
+       a_thread_that_comes_to_serve_in_the_middle_of_a_loop_takes_part_or_not) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    external_team all(2, policy());
+    int found[2] = {};
+    threads({[&] { all.serve(1); },
+             [&] {
+               times(2, [&](int) { all.parallel_for(0, 2, [&](std::size_t i) { ++found[i]; }); });
+               all.release();
+             }});
+    check(found[0] == 2 && found[1] == 2, "each share ran once");
+  });
+}
+
+TEST_P(team_in_short_model, an_exception_in_a_share_is_rethrown_whoever_ran_it_T3) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    team all(2, policy());
+    bool caught = false;
+    try {
+      all.parallel_for(0, 2, [](std::size_t i) {
+        if (i == 1) throw std::runtime_error("as thrown");
+      });
+    } catch (const std::runtime_error&) {
+      caught = true;
+    }
+    int found[2] = {};
+    all.parallel_for(0, 2, [&](std::size_t i) { ++found[i]; });
+    check(caught && found[0] + found[1] == 2, "rethrown, and works again");
+  });
+}
+
+TEST_P(team_in_short_model, a_loop_that_is_stopped_ends_and_the_next_one_is_whole) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    team all(2, policy());
+    int found[2] = {};
+    const auto loop = [&] { return all.parallel_for(0, 2, [&](std::size_t i) { ++found[i]; }); };
+    int complete = 0;
+    threads({[&] { all.request_stop(); }, [&] { times(2, [&](int) { complete += loop(); }); }});
+    check(complete >= 1 && found[0] >= complete && found[1] >= complete, "one was stopped at most");
+    check(loop(), "nor one that began later");
+  });
+}
+
+TEST_P(team_in_short_model, a_region_inside_a_share_runs_inline_whoever_runs_the_share_T2) {
+  explore_with({{2, 0, 0}}, [] {
+    team all(2, policy());
+    int found[2] = {};
+    all.parallel_for(0, 2, [&](std::size_t i) {
+      all.run([&](member& inner) {
+        check(inner.size() == 1, "alone");
+        found[i] = 1;
+      });
+    });
+    check(found[0] + found[1] == 2, "ran in each share");
+  });
+}
+
+TEST_P(team_in_short_model, a_reduction_is_that_of_all_shares_whoever_ran_them) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    team all(2, policy());
+    times(2, [&](int) {
+      const int sum = all.parallel_reduce(
+          0, 3, 0, [](std::size_t i) { return 1 << i; }, [](int a, int b) { return a + b; });
+      check(sum == 7, "each value once");
+    });
   });
 }
 

@@ -115,7 +115,7 @@ class crew {
         call(rank, order->what);
       }
       board.collect(rank, order->head.size);
-      board.report(rank);
+      board.report(rank, *order);
     }
   }
 

@@ -117,14 +117,14 @@ class external_team : public one_liners<external_team> {
   }
 
   template <class Function, class Finish>
-  bool run_then(std::size_t k, Function&& f, Finish finish) {
+  bool run_then(std::size_t k, Function&& f, Finish finish, region_kind kind = region_kind::run) {
     const bool needs_others = k > 1 && !nesting::is_inside(&body_->core);
     if (is_child_ && needs_others) {
       platform::fail<std::logic_error>(
           "lockstep::external_team::run: this is a child process, which has none of the serving "
           "threads; make a new team");
     }
-    return team_core::run_in_turn(door_, &body_->core, k, f, [this] { check_served(); }, finish);
+    return team_core::run_in_turn(door_, &body_->core, k, f, [this] { check_served(); }, finish, kind);
   }
 
   void check_served() const {

@@ -9,12 +9,17 @@
 //            it reports: log(members) hops, each of few fetches, for large teams with a CPU each
 //
 // Invariants
-//   F1  A line's phase grows by one with each announcement, by its publisher; a watcher misses none, since
-//       the next one comes only after its report.
-//   F2  A watcher reports the phase that it has seen: the report has caught up with the line exactly when
-//       the watcher is done. Members that were not announced to are not looked at.
-//   F3  Whatever a member does in a region, and below it in the tree, happens before its report, and that
-//       before the return of collect() by whoever collects it.
+//   F1  A region's phase is the same on all lines that announce it, and greater than those before; its lowest
+//       bit is the kind of region. A watcher misses no phase of a `run`, since the next one comes only
+//       after its report. It may miss phases of loops: then somebody else has reported for it.
+//   F2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop that does who
+//       has claimed the watcher's share (claim_board.hpp), for all that the watcher would do: relay, run,
+//       collect, report. Either way a report has caught up with the line exactly when the share is
+//       done. Members that were not announced to are not looked at.
+//   F3  Whatever is done for a member in a region, and below it in the tree, happens before its report, and
+//       that before the return of collect() by whoever collects it.
+//   F4  A line is not written again before all reports of its phase have been collected. A late watcher reads
+//       nothing of it but the phase, until it has claimed its share.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -26,10 +31,12 @@
 //   6  closed.store   release  7      who is let go sees what came before close()
 //   7  closed.load    acquire  6      the other half
 //   8  report.store   relaxed  -      as 1
+//   9  line.load      relaxed  -      by who takes part in the phase: it does not change
 //
 // Stores 2, 4 and 6 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
 //
-// Cost   two members: two line transfers in a row, no RMW, no system call unless somebody sleeps.
+// Cost   two members: two line transfers in a row, no system call unless somebody sleeps. No RMW in a `run`; in a
+//        loop one for each member, on a line of its own.
 // Source the order on the line of the phase: [LIBOMP] keeps a flag only, and a second fetch for the rest.
 #ifndef LOCKSTEP_TEAM_FORK_BOARD_HPP
 #define LOCKSTEP_TEAM_FORK_BOARD_HPP
@@ -40,6 +47,7 @@
 #include "../platform/cache_line.hpp"
 #include "../wait/sleeper_mark.hpp"
 #include "../wait/wait_engine.hpp"
+#include "claim_board.hpp"
 #include "fork_tree.hpp"
 #include "job.hpp"
 
@@ -53,11 +61,26 @@ struct region_head {
   std::uint32_t phase;   ///< of the barrier when it begins
 };
 
+/// Who comes to a region.
+enum class region_kind : std::uint32_t {
+  run = 0,  ///< every member
+  loop = 1  ///< each share is run by its member, or by one that is there if that has not come
+};
+
 /// One cache line: the phase that announces a region, and the region.
 struct region_line {
   platform::wait_word announced{0};
   region_head head = {};
   job what;
+
+  /// For who takes part in the region.
+  std::uint32_t phase() const noexcept {
+    return announced.load(platform::memory_order_relaxed);  // 9
+  }
+  region_kind kind() const noexcept { return kind_of(phase()); }
+  static region_kind kind_of(std::uint32_t phase) noexcept {
+    return static_cast<region_kind>(phase & 1u);
+  }
 };
 static_assert(sizeof(region_line) <= 64, "phase, region and job share a cache line");
 
@@ -69,8 +92,8 @@ class fork_board {
   fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0)
       : tree_(tree),
         lines_(tree_.lines()),
-        counts_(tree_.lines()),
         reports_(tree.members()),
+        claims_(tree.members()),
         histories_(tree.members()),
         marks_(tree_.lines() + tree.members()),
         policy_(policy),
@@ -80,49 +103,101 @@ class fork_board {
   }
 
   bool is_relayed() const noexcept { return how_ == way::relayed; }
+  /// Whether this worker tells others of regions, and collects their reports.
+  bool is_leader(std::size_t rank) const noexcept {
+    return how_ == way::relayed && rank % tree_.width() == 0;
+  }
 
-  /// Member 0: announces f(member&) to every worker that the region needs. Requires head.size > 1.
+  /// Member 0: announces f(member&) to every worker that the region needs. True if some of them slept.
+  /// Requires head.size > 1.
   template <class Function>
-  void announce(const region_head& head, Function& f) {
+  bool announce(const region_head& head, Function& f, region_kind kind = region_kind::run) {
+    std::uint32_t& phase = histories_[0].value.seen;
+    phase = (phase | 1u) + 1u + static_cast<std::uint32_t>(kind);
     if (lines_.size() == 1) {  // written in place
       lines_[0].value.what.assign(f);
-      publish(0, head);
-    } else {
-      job what;
-      what.assign(f);
-      announce(0, head, what);
+      return publish(0, head, phase);
+    }
+    job what;
+    what.assign(f);
+    return announce(0, head, what, phase);
+  }
+
+  /// A worker waits for the next region that it is needed for: a `run`, or a loop whose share of this rank
+  /// it has claimed. nullptr once closed.
+  region_line* next(std::size_t rank) {
+    const std::size_t line = tree_.watched_by(rank).index;
+    private_state& own = histories_[rank].value;
+    while (true) {
+      announced condition{*this, line, own.seen};
+      wait_engine::wait(condition, policy_, own.announcements);
+      if (is_closed()) return nullptr;
+      const std::uint32_t claimed = claims_.last_claim(rank);
+      own.seen = lines_[line].value.announced.load(platform::memory_order_acquire);  // 3
+      if (region_line::kind_of(own.seen) == region_kind::run ||
+          claims_.try_claim_own(rank, claimed, own.seen)) {
+        return &lines_[line].value;
+      }
     }
   }
 
-  /// A worker waits for the next announcement on its line. nullptr once closed.
-  region_line* next(std::size_t rank) {
-    const std::size_t line = tree_.watched_by(rank).index;
-    const std::uint32_t target = seen(rank) + 1;
-    announced condition{*this, line, target};
-    wait_engine::wait(condition, policy_, histories_[rank].value.announcements);
-    if (is_closed()) return nullptr;
-    histories_[rank].value.seen = target;
-    return &lines_[line].value;
-  }
-
-  /// A leader tells those it leads; nothing for the others. Before it runs its own part.
-  void relay(std::size_t rank, const region_line& from) {
-    if (how_ == way::relayed && rank % tree_.width() == 0) announce(rank, from.head, from.what);
+  /// A leader tells those it leads; nothing for the others. Before it runs its own part. True if some slept.
+  bool relay(std::size_t rank, const region_line& from) {
+    return is_leader(rank) && announce(rank, from.head, from.what, from.phase());
   }
 
   /// Waits for the reports of all to whom this member has announced the region.
   void collect(std::size_t rank, std::size_t size) {
-    for_each_published(rank, size, [&](const fork_tree::line& at) {
-      tree_.for_each_watcher(at, [&](std::size_t watcher) {
-        reported condition{*this, watcher, counts_[at.index].value};
-        wait_engine::wait(condition, policy_, histories_[rank].value.reports);
-      });
+    const std::uint32_t phase = phase_of(rank);
+    for_each_watcher_told(rank, size, [&](std::size_t watcher, const region_line&) {
+      reported condition{*this, watcher, phase};
+      wait_engine::wait(condition, policy_, histories_[rank].value.reports);
     });
   }
 
-  /// A worker is done with the announcement that it has seen.
-  void report(std::size_t rank) {
-    reports_[rank].value.store(seen(rank), platform::memory_order_release);  // 4
+  /// Calls run(watcher, line) for the shares of those whom this member has told of a loop and who have not come.
+  /// After it every such share has been claimed. Before it polls a moment, for members that are just coming,
+  /// unless `at_once` or that has been in vain lately.
+  template <class Run>
+  void take_shares(std::size_t rank, std::size_t size, bool at_once, Run run) {
+    const std::uint32_t phase = phase_of(rank);
+    stage_trust& patience = histories_[rank].value.patience;
+    unsigned polls = at_once || !patience.asks() ? 0 : polls_for_who_comes;
+    for_each_watcher_told(rank, size, [&](std::size_t watcher, const region_line&) {
+      const reported condition{*this, watcher, phase};
+      for (; !condition.ready() && polls > 0; --polls) platform::polling_pause();
+    });
+    bool took = false;
+    if (polls == 0) {
+      for_each_watcher_told(rank, size, [&](std::size_t watcher, region_line& line) {
+        const reported condition{*this, watcher, phase};
+        if (condition.ready() || !claims_.try_take(watcher, phase)) return;
+        took = true;
+        run(watcher, line);
+      });
+    }
+    if (took) {
+      patience.failed();
+    } else {
+      patience.paid();
+    }
+  }
+
+  /// Calls run(other) for all shares of the loop that nobody has claimed. For a worker of a crowd, before it reports;
+  /// their order is that of its own line: others may not have been written yet.
+  template <class Run>
+  void take_others(std::size_t rank, const region_line& order, Run run) {
+    const std::uint32_t phase = order.phase();
+    const std::size_t size = order.head.size;
+    for (std::size_t i = 1, other = rank + 1; i < size; ++i, ++other) {
+      if (other >= size) other = 1;
+      if (claims_.try_take(other, phase)) run(other);
+    }
+  }
+
+  /// A worker, or who has taken its share, is done with the region.
+  void report(std::size_t rank, const region_line& of) {
+    reports_[rank].value.store(of.phase(), platform::memory_order_release);  // 4
     marks_[tree_.lines() + rank].notify(fence_payer_of(policy_));
   }
 
@@ -141,8 +216,8 @@ class fork_board {
     closed_.store(0, platform::memory_order_relaxed);  // 1
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       lines_[i].value.announced.store(first_phase, platform::memory_order_relaxed);  // 1
-      counts_[i].value = first_phase;
     }
+    claims_.reset(first_phase);
     for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
       reports_[rank].value.store(first_phase, platform::memory_order_relaxed);  // 8
       histories_[rank].value.seen = first_phase;
@@ -150,22 +225,27 @@ class fork_board {
   }
 
  private:
+  /// How often take_shares() looks for reports first: 1.5 us. A member that polls begins within two line
+  /// transfers, at most 0.5 us.
+  static constexpr unsigned polls_for_who_comes = 48;
+
   /// A member's own.
   struct private_state {
-    std::uint32_t seen = 0;
+    std::uint32_t seen = 0;  ///< the last phase on its line; of member 0: the last one announced
     wait_history announcements = {};
     wait_history reports = {};
+    stage_trust patience = {};  ///< whether late members come while it polls for them
   };
 
   // What the wait engine looks at.
   struct announced {
     fork_board& board;
     std::size_t line;
-    std::uint32_t target;
+    std::uint32_t seen;
 
     bool ready() const noexcept {
       const platform::wait_word& word = board.lines_[line].value.announced;
-      return word.load(platform::memory_order_acquire) == target ||  // 3
+      return word.load(platform::memory_order_acquire) != seen ||  // 3
              board.is_closed();
     }
     void sleep(deadline until) {
@@ -185,7 +265,12 @@ class fork_board {
     }
   };
 
-  std::uint32_t seen(std::size_t rank) const noexcept { return histories_[rank].value.seen; }
+  /// The phase of the region that this member takes part in. Member 0 has announced it: it does not look at a
+  /// line just published, which is on its way to the others.
+  std::uint32_t phase_of(std::size_t rank) const noexcept {
+    return rank == 0 ? histories_[0].value.seen
+                     : lines_[tree_.watched_by(rank).index].value.phase();
+  }
 
   template <class Function>
   void for_each_published(std::size_t rank, std::size_t size, Function f) const {
@@ -195,25 +280,33 @@ class fork_board {
       tree_.for_each_needed(size, f);
     }
   }
-
-  void announce(std::size_t rank, const region_head& head, const job& what) {
-    for_each_published(rank, head.size, [&](const fork_tree::line& at) {
-      lines_[at.index].value.what = what;
-      publish(at.index, head);
+  /// f(watcher, line) for those that this member has announced the region to.
+  template <class Function>
+  void for_each_watcher_told(std::size_t rank, std::size_t size, Function f) {
+    for_each_published(rank, size, [&](const fork_tree::line& at) {
+      tree_.for_each_watcher(at, [&](std::size_t watcher) { f(watcher, lines_[at.index].value); });
     });
   }
-  void publish(std::size_t line, const region_head& head) {
-    const std::uint32_t next = ++counts_[line].value;
+
+  bool announce(std::size_t rank, const region_head& head, const job& what, std::uint32_t phase) {
+    bool woke = false;
+    for_each_published(rank, head.size, [&](const fork_tree::line& at) {
+      lines_[at.index].value.what = what;
+      woke |= publish(at.index, head, phase);
+    });
+    return woke;
+  }
+  bool publish(std::size_t line, const region_head& head, std::uint32_t phase) {
     lines_[line].value.head = head;
-    lines_[line].value.announced.store(next, platform::memory_order_release);  // 2
-    marks_[line].notify(fence_payer_of(policy_));
+    lines_[line].value.announced.store(phase, platform::memory_order_release);  // 2
+    return marks_[line].notify(fence_payer_of(policy_));
   }
 
   platform::line_gap before_;
   const fork_tree tree_;
   platform::aligned_array<platform::padded<region_line>> lines_;
-  platform::aligned_array<platform::padded<std::uint32_t>> counts_;
   platform::aligned_array<platform::padded<platform::wait_word>> reports_;
+  claim_board claims_;
   platform::aligned_array<platform::padded<private_state>> histories_;
   platform::aligned_array<sleeper_mark> marks_;
   platform::wait_word closed_{0};

@@ -53,19 +53,19 @@ class one_liners {
     using held =
         typename std::conditional<travels_in_loop<index, function>::value,
                                   typename std::remove_const<function>::type, function&>::type;
-    return run_all(loop_of_blocks<index, held>(span_of(first, last), f));
+    return share(loop_of_blocks<index, held>(span_of(first, last), f));
   }
   template <class First, class Last, class Function>
   if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, schedule how) {
     const auto span = span_of(first, last);
-    return run_all([&](member& me) { loops::for_each(me.at(), span, how, f); });
+    return share([&](member& me) { loops::for_each(me.at(), span, how, f); });
   }
   /// With blocks by what was measured in the runs before: weighted_schedule.hpp.
   template <class First, class Last, class Function>
   if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
                                       weighted_schedule& how) {
     const auto span = span_of(first, last);
-    return run_all([&](member& me) {
+    return share([&](member& me) {
       how.run_block(me.at().region(), index_range{0, span.length}, me.rank(), me.size(),
                     each_index(span, f));
     });
@@ -75,13 +75,13 @@ class one_liners {
   template <class Function>
   bool parallel_for_2d(index_range rows, index_range columns, Function&& f,
                        schedule how = static_schedule()) {
-    return run_all(
+    return share(
         [&](member& me) { loops::for_each_nested(me.at(), index_range_2{rows, columns}, how, f); });
   }
   template <class Function>
   bool parallel_for_3d(index_range planes, index_range rows, index_range columns, Function&& f,
                        schedule how = static_schedule()) {
-    return run_all([&](member& me) {
+    return share([&](member& me) {
       loops::for_each_nested(me.at(), index_range_3{planes, rows, columns}, how, f);
     });
   }
@@ -119,7 +119,7 @@ class one_liners {
     };
     return reduce_then(out, region, [&](group& shared, const region_head& head) {
       reductions::finish_range<T>(shared, head.size, head.phase, range, how, op, out);
-    });
+    }, how.kind() == schedule_kind::static_blocks ? region_kind::loop : region_kind::run);
   }
   /// Faster by a little; the last bits differ from one team size to another. Requires of op what
   /// member::reduce_range(fast, ...) does.
@@ -144,7 +144,8 @@ class one_liners {
     const std::size_t wanted = sizeof...(Functions);
     return team().run_then(
         wanted < team().size() ? wanted : team().size(),
-        [&](member& me) { loops::first_come_each(me.at(), functions...); }, nothing());
+        [&](member& me) { loops::first_come_each(me.at(), functions...); }, nothing(),
+        region_kind::loop);
   }
   bool parallel_invoke() noexcept { return true; }
 
@@ -158,7 +159,7 @@ class one_liners {
       T whole(me.scan_each(first, last, out.init, f, op, store));
       if (me.rank() == 0) out.result.set(std::move(whole));
     };
-    return reduce_then(out, region, nothing());
+    return reduce_then(out, region, nothing(), region_kind::run);
   }
 
  protected:
@@ -170,15 +171,17 @@ class one_liners {
  private:
   Team& team() noexcept { return static_cast<Team&>(*this); }
 
+  /// Shares that wait for nobody.
   template <class Function>
-  bool run_all(Function&& f) {
-    return team().run_then(team().size(), f, nothing());
+  bool share(Function&& f) {
+    return team().run_then(team().size(), f, nothing(), region_kind::loop);
   }
 
   /// A region that leaves its result in `out`, at the latest by finish().
   template <class T, class Region, class Finish>
-  T reduce_then(reductions::outcome<T>& out, const Region& region, Finish finish) {
-    if (!team().run_then(team().size(), region, finish)) leave_stopped_region();
+  T reduce_then(reductions::outcome<T>& out, const Region& region, Finish finish,
+                region_kind kind = region_kind::loop) {
+    if (!team().run_then(team().size(), region, finish, kind)) leave_stopped_region();
     return out.take();
   }
 };

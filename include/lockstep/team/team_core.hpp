@@ -45,6 +45,7 @@ class team_core {
   /// The door outlives the last thread that uses this object, or is not touched.
   team_core(const resolved_team& made, team_door& door)
       : size_(made.members),
+        is_crowded_(made.is_crowded),
         door_(door),
         group_(size_, made.policy, stop_),
         forks_(fork_tree(size_), made.policy, way_of(made)),
@@ -61,13 +62,14 @@ class team_core {
   /// Runs f on the first `size` members; then finish(group, head), still in the caller's turn, unless the
   /// region was stopped. False if it was. Requires: the caller's turn, not inside, workers there if size > 1.
   template <class Function, class Finish>
-  bool run(std::size_t size, Function& f, Finish finish) {
+  bool run(std::size_t size, Function& f, Finish finish, region_kind kind = region_kind::run) {
     const region_head head = begin(size);
     const nesting::inside here(
         region_);  // up to the last of the user's code, in finish() and after
-    if (size > 1) forks_.announce(head, f);
+    const bool woke = size > 1 && forks_.announce(head, f, kind);
     // Not through the line just published: it is on its way to the others.
     perform(0, head, f);
+    if (size > 1 && kind == region_kind::loop) take_shares(0, size, woke);
     return end(head, finish);
   }
 
@@ -111,7 +113,7 @@ class team_core {
   /// once. Before it has the turn, nothing of the core is looked at: D1 of team_door.hpp.
   template <class Function, class Prepare, class Finish>
   static bool run_in_turn(team_door& door, team_core* core, std::size_t size, Function& f,
-                          Prepare prepare, Finish finish) {
+                          Prepare prepare, Finish finish, region_kind kind = region_kind::run) {
     if (nesting::is_inside(core)) return run_alone(f);
     if (door.may_wait()) {
       door.callers().begin();
@@ -120,7 +122,7 @@ class team_core {
     }
     const caller_turn mine(door.callers(), std::adopt_lock);
     if (size > 1) prepare();
-    return core->run(size, f, finish);
+    return core->run(size, f, finish, kind);
   }
 
   /// A region of one member, the calling thread.
@@ -151,11 +153,12 @@ class team_core {
   void work(std::size_t rank) {
     const nesting::inside here(region_);  // whatever it runs of the user's is in one
     while (region_line* const order = forks_.next(rank)) {
-      forks_.relay(rank, *order);
-      if (rank < order->head.size) perform(rank, order->head, order->what);
+      play(rank, *order);
+      if (is_crowded_ && order->kind() == region_kind::loop) {
+        forks_.take_others(rank, *order, [&](std::size_t late) { play_for(late, *order); });
+      }
       if (is_left_alone_) end_of_lone_child();
-      forks_.collect(rank, order->head.size);
-      forks_.report(rank);
+      forks_.report(rank, *order);
     }
   }
   void close() { forks_.close(); }
@@ -231,7 +234,29 @@ class team_core {
     return !was_stopped;
   }
 
-  /// This member's part of a region. Requires: marked as inside it.
+  /// What a worker has to do in a region but to report: for itself, or for a member whose share it has taken.
+  /// In a loop that was stopped shares are begun no more.
+  void play(std::size_t rank, region_line& order) {
+    const bool is_loop = order.kind() == region_kind::loop;
+    const bool woke = forks_.relay(rank, order);
+    if (rank < order.head.size && !(is_loop && stop_.requested_relaxed(order.head.region))) {
+      perform(rank, order.head, order.what);
+    }
+    if (!forks_.is_leader(rank)) return;
+    if (is_loop) take_shares(rank, order.head.size, woke);
+    forks_.collect(rank, order.head.size);
+  }
+  /// In a loop, after a member's own part: those of members that it has told of it, and that have not come.
+  void take_shares(std::size_t rank, std::size_t size, bool at_once) {
+    forks_.take_shares(rank, size, at_once || is_crowded_,
+                       [this](std::size_t late, region_line& order) { play_for(late, order); });
+  }
+  void play_for(std::size_t late, region_line& order) {
+    play(late, order);
+    forks_.report(late, order);
+  }
+
+  /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
     member self(seat(group_.enter(rank, head.size, head.region, head.phase), group_));
@@ -299,6 +324,7 @@ class team_core {
 
   platform::line_gap before_;
   const std::size_t size_;
+  const bool is_crowded_;
   team_door& door_;
   bool is_left_alone_ = false;  ///< in a child process, inside a region: the others are not there
   stop_source stop_;

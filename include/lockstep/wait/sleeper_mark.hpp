@@ -59,15 +59,17 @@ constexpr fence_payer fence_payer_of(wait_policy policy) noexcept {
 
 class sleeper_mark {
  public:
-  /// To be called after the change that lets waiters go. Wakes all who sleep on this mark.
-  /// Requires: the same payer in every call on one mark.
-  void notify(fence_payer payer = fence_payer::sleeper) {
+  /// To be called after the change that lets waiters go. Wakes all who sleep on this mark; true if somebody may
+  /// have slept. Requires: the same payer in every call on one mark.
+  bool notify(fence_payer payer = fence_payer::sleeper) {
     if (payer == fence_payer::both) {
       platform::thread_fence(platform::memory_order_seq_cst);  // 4
     } else {
       platform::fence_light();
     }
-    if ((mark_.load(platform::memory_order_relaxed) & 1u) != 0) wake();  // 1
+    if ((mark_.load(platform::memory_order_relaxed) & 1u) == 0) return false;  // 1
+    wake();
+    return true;
   }
 
   /// Sleeps unless `what.ready()` when looked at after the announcement. May return for no reason.
