@@ -38,8 +38,9 @@ INSTANTIATE_TEST_SUITE_P(policies, kept_values_model, testing::ValuesIn(sleeping
 class crew {
  public:
   crew(fork_tree tree, wait_policy policy, fork_board::way how, std::uint32_t first_phase = 0,
-       std::size_t played = 1, bool helps = false)
-      : board_(tree, policy, how, first_phase),
+       std::size_t played = 1, bool helps = false,
+       std::uint64_t most_age = fork_board::usual_most_age)
+      : board_(tree, policy, how, first_phase, most_age),
         members_(tree.members()),
         played_(played),
         helps_(helps) {}
@@ -188,6 +189,20 @@ TEST_P(fork_board_model, direct_workers_of_a_crowd_take_shares_of_other_lines_K2
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     crew(fork_tree(3, 2), policy(), fork_board::way::direct, 0, 1, true)
         .run({{3, loop}, {3, loop}});
+  });
+}
+
+TEST_P(fork_board_model, lines_and_claims_are_renewed_beside_late_members_F5) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    crew(fork_tree(3, 2), policy(), fork_board::way::direct, 0xFFFFFFF9, 1, false, 2)
+        .run({{3, loop}, {2, loop}, {3, run}});
+  });
+}
+
+TEST_P(fork_board_model, relayed_lines_and_claims_are_renewed_beside_late_leaders_F5) {
+  explore_with({{0, 0, 0}}, [] {
+    crew(fork_tree(4, 2), policy(), fork_board::way::relayed, 0xFFFFFFF9, 1, false, 2)
+        .run({{2, loop}, {2, loop}, {4, loop}});
   });
 }
 

@@ -10,16 +10,19 @@
 //       only the first one sees there.
 //   K2  A phase ends only when every share of it has been claimed and run. So who claims a share knows that
 //       the phase goes on until it reports, and may read the order of the region only then.
-//   K3  A member reads its word before it reads the phase on its line. If the phase has ended in between,
-//       the word has changed, and the claim fails: however long the member was stopped at that point,
-//       unless exactly 2^31 phases have passed, or a multiple.
+//   K3  Who claims a share for a phase has seen the phase on the line of its member, or has put it there. And a member
+//       reads its word before its line. So the phase that it finds is never behind its word: it is the
+//       same, and the share is gone, or a later one.
+//   K4  A member may be stopped between its looks and its claim for as long as it likes: meanwhile the word has
+//       changed, and the claim fails. No word is so old that its phase comes again (F5 of fork_board.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
-//   1  word.load           acquire  2      the phase that is read next is that of the last claim, or a later one: K3
-//   2  word.compare_exch   release  1      the other half. What the claim gives access to was ordered by the phase
-//   3  word.load           relaxed  -      by a thread that knows the phase: the word was not changed since but
-//                                          by claims for the same phase, which let 2 fail
+//   1  word.load           acquire  2      K3: the phase that is read next is not behind
+//   2  word.compare_exch   release  1      the other half. What the share needs was ordered by the phase, and what
+//                                          it does will be by its report
+//   3  word.load           relaxed  -      by who takes part in the phase: all earlier changes are ordered before
+//                                          it, and another claim for it lets 2 fail
 //   4  word.store          relaxed  -      while no worker lives
 //
 // Cost   one RMW on a line that only its member touches, 6 ns, while it is in time. A line of its own: the
@@ -46,29 +49,26 @@ class claim_board {
     return words_[rank].value.load(platform::memory_order_acquire);  // 1
   }
   /// By its member: claims its share of `phase`, which it has read after last_claim() returned `last`.
-  bool try_claim_own(std::size_t rank, std::uint32_t last, std::uint32_t phase) noexcept {
-    return last != phase && replace(rank, last, phase);
+  bool try_claim(std::size_t rank, std::uint32_t last, std::uint32_t phase) noexcept {
+    return last != phase &&
+           words_[rank].value.compare_exchange_strong(last, phase,
+                                                      platform::memory_order_release,   // 2
+                                                      platform::memory_order_relaxed);  // 3
   }
   /// By a thread that takes part in `phase`: claims the share of a member that has not come.
   bool try_take(std::size_t rank, std::uint32_t phase) noexcept {
     const std::uint32_t last = words_[rank].value.load(platform::memory_order_relaxed);  // 3
-    return last != phase && replace(rank, last, phase);
+    return try_claim(rank, last, phase);
   }
 
-  /// As new. While no worker lives.
-  void reset(std::uint32_t first_phase) noexcept {
+  /// As if all shares had been claimed for `phase`. While no worker lives.
+  void reset(std::uint32_t phase) noexcept {
     for (std::size_t rank = 0; rank < words_.size(); ++rank) {
-      words_[rank].value.store(first_phase, platform::memory_order_relaxed);  // 4
+      words_[rank].value.store(phase, platform::memory_order_relaxed);  // 4
     }
   }
 
  private:
-  bool replace(std::size_t rank, std::uint32_t last, std::uint32_t phase) noexcept {
-    return words_[rank].value.compare_exchange_strong(last, phase,
-                                                      platform::memory_order_release,   // 2
-                                                      platform::memory_order_relaxed);  // 3
-  }
-
   platform::aligned_array<platform::padded<platform::wait_word>> words_;
 };
 

@@ -20,6 +20,8 @@
 //       that before the return of collect() by whoever collects it.
 //   F4  A line is not written again before all reports of its phase have been collected. A late watcher reads
 //       nothing of it but the phase, until it has claimed its share.
+//   F5  No line and no claim is older than 2^30 regions: then an empty loop renews them all. So a phase that comes again
+//       is found where nobody takes it for the old one.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -88,16 +90,22 @@ class fork_board {
  public:
   enum class way { direct, relayed };
 
-  /// Tests pass `first_phase` to start next to wrap-around, and narrow trees.
-  fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0)
+  /// After how many phases lines and claims are renewed (F5): half of all that a line tells apart.
+  static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
+
+  /// Tests pass `first_phase` to start next to wrap-around, narrow trees, and lines that are renewed often.
+  fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
+             std::uint64_t most_age = usual_most_age)
       : tree_(tree),
         lines_(tree_.lines()),
         reports_(tree.members()),
         claims_(tree.members()),
         histories_(tree.members()),
         marks_(tree_.lines() + tree.members()),
+        caller_(1),
         policy_(policy),
-        how_(how) {
+        how_(how),
+        most_age_(most_age) {
     platform::process_fence::prepare();
     reset(first_phase);
   }
@@ -112,8 +120,10 @@ class fork_board {
   /// Requires head.size > 1.
   template <class Function>
   bool announce(const region_head& head, Function& f, region_kind kind = region_kind::run) {
-    std::uint32_t& phase = histories_[0].value.seen;
-    phase = (phase | 1u) + 1u + static_cast<std::uint32_t>(kind);
+    caller_state& own = caller_[0].value;
+    if (own.phase - own.renewed > most_age_) renew(head);
+    own.phase = (own.phase | 1u) + 1u + static_cast<std::uint32_t>(kind);
+    const std::uint32_t phase = static_cast<std::uint32_t>(own.phase);
     if (lines_.size() == 1) {  // written in place
       lines_[0].value.what.assign(f);
       return publish(0, head, phase);
@@ -135,7 +145,7 @@ class fork_board {
       const std::uint32_t claimed = claims_.last_claim(rank);
       own.seen = lines_[line].value.announced.load(platform::memory_order_acquire);  // 3
       if (region_line::kind_of(own.seen) == region_kind::run ||
-          claims_.try_claim_own(rank, claimed, own.seen)) {
+          claims_.try_claim(rank, claimed, own.seen)) {
         return &lines_[line].value;
       }
     }
@@ -183,15 +193,15 @@ class fork_board {
     }
   }
 
-  /// Calls run(other) for all shares of the loop that nobody has claimed. For a worker of a crowd, before it reports;
-  /// their order is that of its own line: others may not have been written yet.
+  /// Calls run(other) for all shares of the loop that nobody has claimed, where the line of the other member has been
+  /// written. For a worker of a crowd, before it reports.
   template <class Run>
   void take_others(std::size_t rank, const region_line& order, Run run) {
     const std::uint32_t phase = order.phase();
     const std::size_t size = order.head.size;
     for (std::size_t i = 1, other = rank + 1; i < size; ++i, ++other) {
       if (other >= size) other = 1;
-      if (claims_.try_take(other, phase)) run(other);
+      if (is_announced(other, phase) && claims_.try_take(other, phase)) run(other);
     }
   }
 
@@ -218,6 +228,7 @@ class fork_board {
       lines_[i].value.announced.store(first_phase, platform::memory_order_relaxed);  // 1
     }
     claims_.reset(first_phase);
+    caller_[0].value.phase = caller_[0].value.renewed = first_phase;
     for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
       reports_[rank].value.store(first_phase, platform::memory_order_relaxed);  // 8
       histories_[rank].value.seen = first_phase;
@@ -231,10 +242,16 @@ class fork_board {
 
   /// A member's own.
   struct private_state {
-    std::uint32_t seen = 0;  ///< the last phase on its line; of member 0: the last one announced
+    std::uint32_t seen = 0;  ///< the last phase on its line
     wait_history announcements = {};
     wait_history reports = {};
     stage_trust patience = {};  ///< whether late members come while it polls for them
+  };
+
+  /// Of the caller of regions. More bits than a line has: phases come again there, here they do not.
+  struct caller_state {
+    std::uint64_t phase = 0;  ///< the last one announced
+    std::uint64_t renewed = 0;
   };
 
   // What the wait engine looks at.
@@ -265,11 +282,33 @@ class fork_board {
     }
   };
 
+  /// A loop in which nothing is done, announced to all.
+  LOCKSTEP_NOINLINE void renew(region_head head) {
+    caller_[0].value.renewed = caller_[0].value.phase;
+    head.size = static_cast<std::uint32_t>(tree_.members());
+    const auto nothing = [](member&) {};
+    announce(head, nothing, region_kind::loop);
+    take_nothing(0);
+  }
+  void take_nothing(std::size_t rank) {
+    take_shares(rank, tree_.members(), true, [this](std::size_t late, region_line& line) {
+      relay(late, line);
+      take_nothing(late);
+      report(late, line);
+    });
+    collect(rank, tree_.members());
+  }
+
   /// The phase of the region that this member takes part in. Member 0 has announced it: it does not look at a
   /// line just published, which is on its way to the others.
   std::uint32_t phase_of(std::size_t rank) const noexcept {
-    return rank == 0 ? histories_[0].value.seen
+    return rank == 0 ? static_cast<std::uint32_t>(caller_[0].value.phase)
                      : lines_[tree_.watched_by(rank).index].value.phase();
+  }
+
+  bool is_announced(std::size_t rank, std::uint32_t phase) const noexcept {
+    return lines_[tree_.watched_by(rank).index].value.announced.load(
+               platform::memory_order_acquire) == phase;  // 3
   }
 
   template <class Function>
@@ -309,9 +348,11 @@ class fork_board {
   claim_board claims_;
   platform::aligned_array<platform::padded<private_state>> histories_;
   platform::aligned_array<sleeper_mark> marks_;
+  platform::aligned_array<platform::padded<caller_state>> caller_;
   platform::wait_word closed_{0};
   const wait_policy policy_;
   const way how_;
+  const std::uint64_t most_age_;
   platform::line_gap after_;
 };
 
