@@ -124,7 +124,8 @@ class external_team : public one_liners<external_team> {
           "lockstep::external_team::run: this is a child process, which has none of the serving "
           "threads; make a new team");
     }
-    return team_core::run_in_turn(door_, &body_->core, k, f, [this] { check_served(); }, finish, kind);
+    return team_core::run_in_turn(
+        door_, &body_->core, k, f, [this] { check_served(); }, finish, kind);
   }
 
   void check_served() const {

@@ -117,9 +117,12 @@ class one_liners {
     const auto region = [&](member& me) {
       reductions::run_range<T>(me.at(), range, by, op, how, out);
     };
-    return reduce_then(out, region, [&](group& shared, const region_head& head) {
-      reductions::finish_range<T>(shared, head.size, head.phase, range, how, op, out);
-    }, how.kind() == schedule_kind::static_blocks ? region_kind::loop : region_kind::run);
+    return reduce_then(
+        out, region,
+        [&](group& shared, const region_head& head) {
+          reductions::finish_range<T>(shared, head.size, head.phase, range, how, op, out);
+        },
+        how.kind() == schedule_kind::static_blocks ? region_kind::loop : region_kind::run);
   }
   /// Faster by a little; the last bits differ from one team size to another. Requires of op what
   /// member::reduce_range(fast, ...) does.

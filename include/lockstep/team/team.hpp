@@ -163,7 +163,8 @@ class team : public one_liners<team> {
   /// As run(), then finish(group, head) in the caller's turn.
   template <class Function, class Finish>
   bool run_then(std::size_t k, Function&& f, Finish finish, region_kind kind = region_kind::run) {
-    return team_core::run_in_turn(door_, &body_->core, k, f, [this] { resume_workers(); }, finish, kind);
+    return team_core::run_in_turn(
+        door_, &body_->core, k, f, [this] { resume_workers(); }, finish, kind);
   }
 
   void resume_workers() {
