@@ -106,6 +106,49 @@ void run_team_for(round& the) {
   });
 }
 
+/// Loops whose shares are claimed, of all kinds, in any order with regions that need every member: which has missed
+/// loops, or is about to claim a share of one that is over.
+void run_team_late(round& the) {
+  team members(the.threads(), the.policy());
+  const std::size_t size = members.size();
+  std::vector<std::uint64_t> cells(3 * size + 5);  // plain: an index has one visitor in a loop
+  const schedule how[] = {static_schedule(), static_schedule(2), dynamic_schedule(),
+                          guided_schedule()};
+  the.run(1, the.steps(), [&](actor& self) {
+    std::uint64_t expected = 0;
+    for (std::size_t step = 0; step < the.steps(); ++step) {
+      const auto visit = [&](std::size_t i) { ++cells[i]; };
+      const std::size_t draw = self.random.below(10);
+      if (draw < 5) {
+        self.require(members.parallel_for(0, cells.size(), visit), "nobody stopped the loop");
+        ++expected;
+      } else if (draw < 7) {
+        members.parallel_for(0, cells.size(), visit, how[self.random.below(4)]);
+        ++expected;
+      } else if (draw == 7) {
+        const std::size_t n = self.random.below(100);
+        const std::uint64_t sum = members.parallel_reduce(
+            std::size_t{0}, n, std::uint64_t{0}, [](std::size_t i) { return std::uint64_t{i}; },
+            [](std::uint64_t a, std::uint64_t b) { return a + b; });
+        self.require(sum == n * (n + 1) / 2 - n, "parallel_reduce: not the sum");
+      } else if (draw == 8) {
+        std::uint64_t called[2] = {};
+        members.parallel_invoke([&] { ++called[0]; }, [&] { ++called[1]; });
+        self.require(called[0] == 1 && called[1] == 1, "parallel_invoke: not once each");
+      } else {
+        std::vector<std::uint64_t> came(size);
+        members.run(1 + self.random.below(size), [&](member& me) { ++came[me.rank()]; });
+        self.require(std::count(came.begin(), came.end(), 1u) > 0, "run: nobody came");
+      }
+      for (const std::uint64_t each : cells) {
+        self.require(each == expected, "a share was left out, or run twice");
+      }
+      self.done();
+      if (self.random.once_in(4)) self.pause();
+    }
+  });
+}
+
 /// Regions inside regions: inline on the same team, in turn on another one.
 void run_team_nested(round& the) {
   const std::size_t fewest = fewest_members(the), half = the.threads() / 2;
@@ -598,6 +641,7 @@ std::vector<scenario> team_scenarios() {
       {"team_callers", "threads from outside are served in turn", run_team_callers},
       {"team_lifetime", "teams may end at any time between regions", run_team_lifetime},
       {"team_some", "run(k): the first k members, and no others", run_team_some},
+      {"team_late", "loops do each index once, without members that are late", run_team_late},
       {"team_parts", "sub-teams have their members only, and all of them", run_team_parts},
       {"team_fused", "barriers that carry values: those of all, in the order of ranks",
        run_team_fused},

@@ -24,6 +24,7 @@ using lockstep::fork_board;
 using lockstep::fork_tree;
 using lockstep::member;
 using lockstep::region_head;
+using lockstep::region_kind;
 using lockstep::region_line;
 
 struct parameters {
@@ -57,8 +58,9 @@ std::vector<parameters> all_parameters() {
 /// A board and its workers, which are plain threads that do what those of a team do.
 class crew {
  public:
-  crew(const parameters& p, std::uint32_t first_phase)
-      : board(fork_tree(p.members, p.width), p.policy.policy, p.how, first_phase),
+  crew(const parameters& p, std::uint32_t first_phase,
+       std::uint64_t most_age = fork_board::usual_most_age)
+      : board(fork_tree(p.members, p.width), p.policy.policy, p.how, first_phase, most_age),
         seen_(p.members),
         threads_(p.members) {
     start();
@@ -85,11 +87,13 @@ class crew {
 
   /// One region, of which the caller is member 0.
   template <class Function>
-  void run(std::size_t size, Function& f) {
+  void run(std::size_t size, Function& f, region_kind kind = region_kind::run) {
     const region_head head{++regions_, static_cast<std::uint32_t>(size), 3 * regions_};
-    if (size > 1) board.announce(head, f);
+    const bool woke = size > 1 && board.announce(head, f, kind);
     call(0, f);
-    if (size > 1) board.collect(0, size);
+    if (size == 1) return;
+    if (kind == region_kind::loop) take_shares(0, size, woke);
+    board.collect(0, size);
   }
 
   std::uint32_t regions() const noexcept { return regions_; }
@@ -109,14 +113,30 @@ class crew {
   void work(std::size_t rank) {
     threads_[rank].enter();
     while (region_line* const order = board.next(rank)) {
-      board.relay(rank, *order);
-      if (rank < order->head.size) {
-        seen_[rank].push_back(order->head);
-        call(rank, order->what);
+      play(rank, *order);
+      const bool helps = !board.is_relayed() && order->kind() == region_kind::loop;
+      if (helps && rank % 3 == 1) {
+        board.take_others(rank, *order, [&](std::size_t late) { play_for(late, *order); });
       }
-      board.collect(rank, order->head.size);
       board.report(rank, *order);
     }
+  }
+  void play(std::size_t rank, region_line& order) {
+    const bool woke = board.relay(rank, order);
+    if (rank < order.head.size) {
+      seen_[rank].push_back(order.head);
+      call(rank, order.what);
+    }
+    if (order.kind() == region_kind::loop) take_shares(rank, order.head.size, woke);
+    board.collect(rank, order.head.size);
+  }
+  void play_for(std::size_t late, region_line& order) {
+    play(late, order);
+    board.report(late, order);
+  }
+  void take_shares(std::size_t rank, std::size_t size, bool at_once) {
+    board.take_shares(rank, size, at_once,
+                      [this](std::size_t late, region_line& order) { play_for(late, order); });
   }
 
   std::vector<std::vector<region_head>> seen_;
@@ -138,7 +158,7 @@ class fork_board_of : public testing::TestWithParam<parameters> {
     return std::max<std::size_t>(1, draws[region % 5]);
   }
   /// Regions of changing sizes, each of which calls `f` on ranks below its size, and nobody else.
-  void run_regions(crew& workers) const {
+  void run_regions(crew& workers, bool with_loops = false) const {
     std::vector<std::uint32_t> calls(members()), expected(members());  // plain: F3
     std::uint32_t before = 0, wrong = 0;                               // plain: seen by all
     for (std::uint32_t region = 1; region <= regions(); ++region) {
@@ -156,10 +176,12 @@ class fork_board_of : public testing::TestWithParam<parameters> {
       };
       static_assert(lockstep::job::travels_as<decltype(small)>(), "copied into the line");
       static_assert(!lockstep::job::travels_as<decltype(large)>(), "called by its address");
+      const bool is_loop = with_loops && region % 11 != 0;
+      const region_kind kind = is_loop ? region_kind::loop : region_kind::run;
       if (region % 3 == 0) {
-        workers.run(size, large);
+        workers.run(size, large, kind);
       } else {
-        workers.run(size, small);
+        workers.run(size, small, kind);
       }
       for (std::size_t rank = 0; rank < size; ++rank) ++expected[rank];
       for (const std::uint32_t each : misses) wrong += each;
@@ -181,6 +203,18 @@ TEST_P(fork_board_of, F1_no_announcement_is_missed_where_phases_wrap_around) {
   for (const std::uint32_t steps_before : {1u, 2u, 5u}) {
     crew workers(GetParam(), 0u - steps_before);
     run_regions(workers);
+  }
+}
+
+TEST_P(fork_board_of, F2_each_share_of_a_loop_is_run_once_whoever_comes) {
+  crew workers(GetParam(), 0);
+  run_regions(workers, true);
+}
+
+TEST_P(fork_board_of, F5_lines_and_claims_are_renewed_where_phases_wrap_around) {
+  for (const std::uint64_t most_age : {2u, 6u, 40u}) {
+    crew workers(GetParam(), 0u - 30u, most_age);
+    run_regions(workers, true);
   }
 }
 
