@@ -170,16 +170,17 @@ class fork_board {
   /// unless `at_once` or that has been in vain lately.
   template <class Run>
   void take_shares(std::size_t rank, std::size_t size, bool at_once, Run run) {
-    const std::uint32_t phase = phase_of(rank);
     stage_trust& patience = histories_[rank].value.patience;
     unsigned polls = at_once || !patience.asks() ? 0 : polls_for_who_comes;
+    const std::uint32_t polled = phase_of(rank);
     for_each_watcher_told(rank, size, [&](std::size_t watcher, const region_line&) {
-      const reported condition{*this, watcher, phase};
+      const reported condition{*this, watcher, polled};
       for (; !condition.ready() && polls > 0; --polls) platform::polling_pause();
     });
     bool took = false;
     if (polls == 0) {
       for_each_watcher_told(rank, size, [&](std::size_t watcher, region_line& line) {
+        const std::uint32_t phase = phase_of(rank);  // a share may have called fork(): see reset()
         const reported condition{*this, watcher, phase};
         if (condition.ready() || !claims_.try_take(watcher, phase)) return;
         took = true;
@@ -197,10 +198,10 @@ class fork_board {
   /// written. For a worker of a crowd, before it reports.
   template <class Run>
   void take_others(std::size_t rank, const region_line& order, Run run) {
-    const std::uint32_t phase = order.phase();
     const std::size_t size = order.head.size;
     for (std::size_t i = 1, other = rank + 1; i < size; ++i, ++other) {
       if (other >= size) other = 1;
+      const std::uint32_t phase = order.phase();  // as in take_shares()
       if (is_announced(other, phase) && claims_.try_take(other, phase)) run(other);
     }
   }
@@ -221,7 +222,8 @@ class fork_board {
     return closed_.load(platform::memory_order_acquire) != 0;  // 7
   }
 
-  /// As new. While no worker lives: before they are started, or where a fork() has left them behind.
+  /// As new. While no worker lives: before they are started, or where a fork() has left them behind. There the
+  /// caller may be in a share: it finds that all shares have been reported.
   void reset(std::uint32_t first_phase = 0) noexcept {
     closed_.store(0, platform::memory_order_relaxed);  // 1
     for (std::size_t i = 0; i < lines_.size(); ++i) {

@@ -2,8 +2,17 @@
 // lockstep/team/one_liners.hpp -- a region with one loop in it (layer: team)
 //
 // Part of team's and external_team's interface; those that return bool return false if the region was
-// stopped. Each costs an empty region and the work: the join is the only
-// wait. Called from inside a region of the same team they run on the caller alone.
+// stopped. Each costs an empty region and the work: the join is the only wait. Called from inside a region of
+// the same team they run on the caller alone.
+//
+//   O1  A loop does not wait for a member that has not begun: the shares of those that sleep, or have no CPU, are
+//       run by the caller, in a crowd by every member that is done with its own. Members that come in time
+//       run the same share every time. Not so parallel_scan, nor parallel_reduce with a schedule of
+//       chunks: these have steps in which all members meet.
+//   O2  Which thread runs an iteration is not said. Iterations of different shares may wait for each other: every
+//       member is woken, and comes in the end.
+//   O3  Where the loop is stopped, shares that have not begun are left out. Of several exceptions that of the lowest
+//       share is thrown.
 #ifndef LOCKSTEP_TEAM_ONE_LINERS_HPP
 #define LOCKSTEP_TEAM_ONE_LINERS_HPP
 

@@ -14,6 +14,8 @@
 //       from each other, never wait in a circle.
 //   C5  Whatever runs of the user's while its caller has the turn, on any thread, runs marked as inside: it
 //       may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
+//   C6  Who has claimed a share of a loop is the member of that rank for it: its place in the group, its cells and
+//       its error are used by that thread alone, from the claim to the report.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
