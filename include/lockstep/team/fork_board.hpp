@@ -34,6 +34,9 @@
 //   7  closed.load    acquire  6      the other half
 //   8  report.store   relaxed  -      as 1
 //   9  line.load      relaxed  -      by who takes part in the phase: it does not change
+//  10  line.load      relaxed  -      a look: 3 comes after it
+//  11  line.load      relaxed  -      of another member's line: the claim that follows carries the look to that
+//                                     member, which then sees this phase there, or a later one
 //
 // Stores 2, 4 and 6 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
 //
@@ -264,7 +267,7 @@ class fork_board {
 
     bool ready() const noexcept {
       const platform::wait_word& word = board.lines_[line].value.announced;
-      return word.load(platform::memory_order_acquire) != seen ||  // 3
+      return word.load(platform::memory_order_relaxed) != seen ||  // 10
              board.is_closed();
     }
     void sleep(deadline until) {
@@ -310,7 +313,7 @@ class fork_board {
 
   bool is_announced(std::size_t rank, std::uint32_t phase) const noexcept {
     return lines_[tree_.watched_by(rank).index].value.announced.load(
-               platform::memory_order_acquire) == phase;  // 3
+               platform::memory_order_relaxed) == phase;  // 11
   }
 
   template <class Function>
