@@ -34,8 +34,8 @@
 //   7  closed.load    acquire  6      the other half
 //   8  report.store   relaxed  -      as 1
 //   9  line.load      relaxed  -      by who takes part in the phase: it does not change
-//  10  line.load      relaxed  -      a look: 3 comes after it
-//  11  line.load      relaxed  -      of another member's line: the claim that follows carries the look to that
+//   10 line.load      relaxed  -      a look: 3 comes after it
+//   11 line.load      relaxed  -      of another member's line: the claim that follows carries the look to that
 //                                     member, which then sees this phase there, or a later one
 //
 // Stores 2, 4 and 6 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
