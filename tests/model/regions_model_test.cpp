@@ -40,6 +40,14 @@ class crew {
   crew(fork_tree tree, wait_policy policy, fork_board::way how, std::uint32_t first_phase = 0,
        std::size_t played = 1)
       : board_(tree, policy, how, first_phase), members_(tree.members()), played_(played) {}
+  /// Whose workers expect each region after a gap of 200 ms, and sleep until then.
+  struct anticipating {};
+  crew(anticipating, fork_tree tree, wait_policy policy, std::uint32_t first_phase)
+      : board_(tree, policy, fork_board::way::direct, first_phase, true),
+        members_(tree.members()),
+        played_(1) {
+    for (std::size_t rank = 1; rank < members_; ++rank) board_.expect(rank, 200000000);
+  }
 
   /// Regions of these sizes, one after the other, then the end.
   void run(std::initializer_list<std::uint32_t> sizes) {
@@ -120,6 +128,18 @@ TEST_P(fork_board_model, relayed_reaches_every_member_and_awaits_it_F3) {
 TEST_P(fork_board_model, relayed_wakes_who_stood_still_F2) {
   explore_with({{0, 0, 0}},
                [] { crew(fork_tree(4, 2), policy(), fork_board::way::relayed, 0, 2).run({3, 4}); });
+}
+
+TEST_P(fork_board_model, who_sleeps_until_a_region_is_due_hears_of_it_before_and_after_F1) {
+  if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
+  explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}},
+               [] { crew(crew::anticipating(), fork_tree(2), policy(), 0xFFFFFFFF).run({2, 2}); });
+}
+
+TEST_P(fork_board_model, of_two_who_share_a_line_each_may_wake_up_by_itself_F1) {
+  if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
+  explore_with({{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+               [] { crew(crew::anticipating(), fork_tree(3), policy(), 0xFFFFFFFF).run({3}); });
 }
 
 TEST_P(fork_board_model, close_lets_every_worker_go_and_carries_what_came_before) {

@@ -27,6 +27,9 @@
 //   7  closed.load    acquire  6      the other half
 //   8  report.store   relaxed  -      as 1
 //
+// Where the board anticipates, workers may sleep with an end (anticipating_wait.hpp): whoever wakes up by itself
+// looks at its line again, and takes its mark back where nobody else sleeps on it.
+//
 // Stores 2, 4 and 6 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
 //
 // Cost   two members: two line transfers in a row, no RMW, no system call unless somebody sleeps.
@@ -40,6 +43,7 @@
 #include "../platform/cache_line.hpp"
 #include "../wait/sleeper_mark.hpp"
 #include "../wait/wait_engine.hpp"
+#include "anticipating_wait.hpp"
 #include "fork_tree.hpp"
 #include "job.hpp"
 
@@ -65,8 +69,10 @@ class fork_board {
  public:
   enum class way { direct, relayed };
 
-  /// Tests pass `first_phase` to start next to wrap-around, and narrow trees.
-  fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0)
+  /// Tests pass `first_phase` to start next to wrap-around, and narrow trees. `anticipates` counts for the adaptive
+  /// policy of a team that is not crowded.
+  fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
+             bool anticipates = false)
       : tree_(tree),
         lines_(tree_.lines()),
         counts_(tree_.lines()),
@@ -74,7 +80,8 @@ class fork_board {
         histories_(tree.members()),
         marks_(tree_.lines() + tree.members()),
         policy_(policy),
-        how_(how) {
+        how_(how),
+        anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
     platform::process_fence::prepare();
     reset(first_phase);
   }
@@ -98,10 +105,17 @@ class fork_board {
   region_line* next(std::size_t rank) {
     const std::size_t line = tree_.watched_by(rank).index;
     const std::uint32_t target = seen(rank) + 1;
-    announced condition{*this, line, target};
-    wait_engine::wait(condition, policy_, histories_[rank].value.announcements);
+    announced condition{*this, line, target, has_one_worker()};
+    private_state& mine = histories_[rank].value;
+    if (anticipates_) {
+      mine.anticipating.wait(condition, policy_, mine.announcements);
+      if (!mine.has_begun) mine.anticipating.forget_gap();
+      mine.has_begun = true;
+    } else {
+      wait_engine::wait(condition, policy_, mine.announcements);
+    }
     if (is_closed()) return nullptr;
-    histories_[rank].value.seen = target;
+    mine.seen = target;
     return &lines_[line].value;
   }
 
@@ -132,6 +146,11 @@ class fork_board {
     for (std::size_t i = 0; i < tree_.lines(); ++i) marks_[i].notify(fence_payer_of(policy_));
   }
 
+  /// For tests: worker `rank` begins as if its last regions had come after gaps of so many nanoseconds.
+  void expect(std::size_t rank, std::uint64_t gap) noexcept {
+    histories_[rank].value.anticipating.expect(gap);
+  }
+
   bool is_closed() const noexcept {
     return closed_.load(platform::memory_order_acquire) != 0;  // 7
   }
@@ -146,6 +165,7 @@ class fork_board {
     for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
       reports_[rank].value.store(first_phase, platform::memory_order_relaxed);  // 8
       histories_[rank].value.seen = first_phase;
+      histories_[rank].value.has_begun = false;
     }
   }
 
@@ -153,7 +173,9 @@ class fork_board {
   /// A member's own.
   struct private_state {
     std::uint32_t seen = 0;
+    bool has_begun = false;  ///< it has seen a region: what it waits for next comes after a gap
     wait_history announcements = {};
+    anticipating_wait anticipating = {};
     wait_history reports = {};
   };
 
@@ -162,6 +184,7 @@ class fork_board {
     fork_board& board;
     std::size_t line;
     std::uint32_t target;
+    bool is_only_one;  ///< who watches this line
 
     bool ready() const noexcept {
       const platform::wait_word& word = board.lines_[line].value.announced;
@@ -170,6 +193,7 @@ class fork_board {
     }
     void sleep(deadline until) {
       board.marks_[line].sleep(*this, until, fence_payer_of(board.policy_));
+      if (!until.is_never() && is_only_one) board.marks_[line].withdraw();
     }
   };
   struct reported {
@@ -208,6 +232,7 @@ class fork_board {
     lines_[line].value.announced.store(next, platform::memory_order_release);  // 2
     marks_[line].notify(fence_payer_of(policy_));
   }
+  bool has_one_worker() const noexcept { return tree_.members() == 2; }
 
   platform::line_gap before_;
   const fork_tree tree_;
@@ -219,6 +244,7 @@ class fork_board {
   platform::wait_word closed_{0};
   const wait_policy policy_;
   const way how_;
+  const bool anticipates_;
   platform::line_gap after_;
 };
 

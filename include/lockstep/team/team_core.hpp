@@ -47,7 +47,7 @@ class team_core {
       : size_(made.members),
         door_(door),
         group_(size_, made.policy, stop_),
-        forks_(fork_tree(size_), made.policy, way_of(made)),
+        forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates),
         errors_(size_),
         region_{this, door.age(), &group_, &running_, nullptr},
         between_(region_) {}
