@@ -45,7 +45,7 @@ class anticipating_wait {
 
  private:
   static constexpr unsigned polls_per_look_at_clock = 16;
-  static constexpr std::uint64_t time_between_yields = 2000;
+  static constexpr std::uint64_t time_between_yields = 3000;
   static constexpr std::uint64_t long_yield = 2000000;  // as in wait_engine.hpp
   static constexpr std::uint64_t short_slack = 1000;
 
@@ -53,15 +53,18 @@ class anticipating_wait {
   LOCKSTEP_NOINLINE void wait_slowly(Waitable& what, wait_policy policy, wait_history& history) {
     if (poll(what)) return;
     start_ = now_ = platform::monotonic_nanoseconds();
-    if (known_.is_on() || gap_ != 0) {
-      if (poll_until(what, anticipation::shortest_gap)) return;
-      known_.came_after(gap_);  // only now: there is time
-      gap_ = 0;
+    if (history.spinning.asks()) {
+      if (poll_until(what, anticipation::shortest_gap)) {
+        history.spinning.paid();
+        return;
+      }
+      history.spinning.failed();
     }
+    if (gap_ != 0) known_.came_after(gap_);  // only now: there is time
     if (known_.is_on()) {
       follow(what);
     } else {
-      wait_engine::wait(what, policy, history);
+      wait_engine::wait(what, policy.when_crowded(true), history);  // as ever, but it has spun already
       now_ = platform::monotonic_nanoseconds();
     }
     gap_ = now_ - start_;

@@ -84,9 +84,9 @@ class anticipation {
   void woke_late_by(std::uint64_t late) noexcept {
     if (late > most_lead) late = most_lead;
     if (late > lead_) {
-      lead_ += (late - lead_) / 4;
+      lead_ += (late - lead_) / 2;
     } else {
-      lead_ -= (lead_ - late) / 32;
+      lead_ -= (lead_ - late) / 64;
     }
     if (lead_ < least_lead) lead_ = least_lead;
   }
