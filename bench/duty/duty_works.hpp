@@ -78,7 +78,8 @@ inline double quantile_of(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
-inline measurement compare_times(const std::vector<double>& loops, const std::vector<double>& serial,
+inline measurement compare_times(const std::vector<double>& loops,
+                                 const std::vector<double>& serial,
                                  const bench::elapsed_time& time) {
   measurement result;
   result.value = median(loops) / median(serial);
@@ -102,8 +103,8 @@ measurement measure_duty(const request& wanted, gap_kind kind, double loop_us) {
     part(kernel, 0, calibrating);
     each_ns = std::min(each_ns, (now_ns() - start) / calibrating);
   }
-  const std::size_t n = std::clamp<std::size_t>(
-      static_cast<std::size_t>(1000 * loop_us / each_ns), 1, most);
+  const std::size_t n =
+      std::clamp<std::size_t>(static_cast<std::size_t>(1000 * loop_us / each_ns), 1, most);
   const double gap_ns = 1000 * static_cast<double>(wanted.size);
   const auto repeats = static_cast<std::size_t>(
       std::clamp(1e9 * wanted.seconds / (gap_ns + 1000 * loop_us), 3.0, 3000.0));

@@ -84,8 +84,8 @@ measurement measure_serial(const request& wanted, serial_kernel which, double pa
 
 template <class Peer>
 void add_serial(catalogue& to, const std::string& peer) {
-  for (const serial_kernel kernel : {serial_kernel::daxpy, serial_kernel::dot, serial_kernel::sqrt,
-                                     serial_kernel::stencil}) {
+  for (const serial_kernel kernel :
+       {serial_kernel::daxpy, serial_kernel::dot, serial_kernel::sqrt, serial_kernel::stencil}) {
     for (const int pause_us : {0, 10, 100, 1000, 10'000, 100'000}) {
       to.push_back({std::string("serial/") + name_of(kernel) + "/" + std::to_string(pause_us), peer,
                     [=](const request& wanted) {

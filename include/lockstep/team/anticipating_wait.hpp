@@ -64,7 +64,8 @@ class anticipating_wait {
     if (known_.is_on()) {
       follow(what);
     } else {
-      wait_engine::wait(what, policy.when_crowded(true), history);  // as ever, but it has spun already
+      wait_engine::wait(what, policy.when_crowded(true),
+                        history);  // as ever, but it has spun already
       now_ = platform::monotonic_nanoseconds();
     }
     gap_ = now_ - start_;
