@@ -28,9 +28,11 @@ inline namespace LOCKSTEP_ABI {
 namespace leaf {
 
 /// Whether a leaf has a copy of the Function: 64 bytes are copied faster than a line is fetched.
+template <bool MayBeCopied, class Function, class... Indices>
+struct has_copy : std::false_type {};
 template <class Function, class... Indices>
-struct has_copy
-    : std::integral_constant<bool, may_be_copied<Function>::value && sizeof(Function) <= 64 &&
+struct has_copy<true, Function, Indices...>
+    : std::integral_constant<bool, sizeof(Function) <= 64 &&
                                        is_callable<const Function&, Indices&...>::value> {};
 
 // Whether an int may become the unsigned argument of a function is its author's business.
@@ -69,7 +71,8 @@ void choose(const Loop& loop, Function& f, std::false_type /*reference*/) {
 /// Calls loop(f). Indices: what loop calls f with. Requires a small Loop without references to what f could change.
 template <class... Indices, class Loop, class Function>
 void run(const Loop& loop, Function& f) {
-  choose(loop, f, std::integral_constant<bool, has_copy<Function, Indices...>::value>());
+  choose(loop, f, std::integral_constant<
+             bool, has_copy<may_be_copied<Function>::value, Function, Indices...>::value>());
 }
 
 /// Calls f(i) for every i of [first, last).
