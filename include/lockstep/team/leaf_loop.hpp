@@ -71,7 +71,8 @@ void choose(const Loop& loop, Function& f, std::false_type /*reference*/) {
 /// Calls loop(f). Indices: what loop calls f with. Requires a small Loop without references to what f could change.
 template <class... Indices, class Loop, class Function>
 void run(const Loop& loop, Function& f) {
-  choose(loop, f, std::integral_constant<
+  choose(loop, f,
+         std::integral_constant<
              bool, has_copy<may_be_copied<Function>::value, Function, Indices...>::value>());
 }
 
