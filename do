@@ -12,7 +12,8 @@ usage: ./do COMMAND
   demo             solve the example problems, check and time them, and show a small benchmark
   test             everything CI runs: check, then the tests with GCC, Clang and the sanitizers
   bench [NAME] [ARG...]  a benchmark program in full: seed000 (the default), seed001, seed003, seed004,
-                   team (against OpenMP and other pools, half an hour); arguments are passed on to it
+                   team (against OpenMP and other pools, half an hour), duty (loops between serial work),
+                   serial (loops against the serial loop, over sizes and pauses); arguments are passed on to it
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
   nightly [REGEX]  hours: every schedule further, larger models, an hour of stress for each disturbance
@@ -47,15 +48,15 @@ do_demo() {
 
 do_bench() {
   local name=seed000
-  case ${1:-} in seed[0-9]* | team) name=$1 && shift ;; esac
+  case ${1:-} in seed[0-9]* | team | duty | serial) name=$1 && shift ;; esac
   need build program peers
-  if [ "$name" = team ]; then
+  case $name in team | duty | serial)
     need scripts team libomp
-    bench/team/fetch_fork_union.sh build/fork_union
-  fi
+    bench/team/fetch_fork_union.sh build/fork_union ;;
+  esac
   build release "bench.$name"
   case $name in
-    team) python3 bench/team/run.py --runners build/release/bench "$@" ;;
+    team | duty | serial) python3 "bench/$name/run.py" --runners build/release/bench "$@" ;;
     *) "build/release/bench/$name" "$@" ;;
   esac
 }

@@ -887,8 +887,10 @@ inline thread_slot& this_thread_slot() noexcept {
 #define LOCKSTEP_PLATFORM_THIS_THREAD_HPP
 
 #if defined(__linux__)
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -925,6 +927,29 @@ inline bool name_this_thread(const char* name) noexcept {
 #else
   (void)name;
   return false;
+#endif
+}
+
+/// How late timers of the calling thread may be, in nanoseconds, so that several can come together. set: not 0.
+inline void set_native_timer_slack(std::uint64_t nanoseconds) noexcept {
+#if defined(__linux__)
+  prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(nanoseconds), 0, 0, 0);
+#else
+  (void)nanoseconds;
+#endif
+}
+/// Makes it `nanoseconds` if it is longer. What it was before, for set_timer_slack(); 0 if nothing was changed.
+inline std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds) noexcept {
+#if defined(__linux__)
+  const int saved = errno;
+  const int before = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+  const bool is_longer = before > 0 && static_cast<std::uint64_t>(before) > nanoseconds;
+  if (is_longer) set_native_timer_slack(nanoseconds);
+  errno = saved;
+  return is_longer ? static_cast<std::uint64_t>(before) : 0;
+#else
+  (void)nanoseconds;
+  return 0;
 #endif
 }
 
@@ -1806,6 +1831,14 @@ inline unsigned cpus_for_waits() noexcept {
   const std::uint32_t count = count_affine_cpus();
   process().affine_cpus.store(count, memory_order_relaxed);  // 2
   return count;
+}
+
+/// How late the calling thread's timed sleeps may end (this_thread.hpp).
+inline std::uint64_t shorten_timer_slack(std::uint64_t nanoseconds) noexcept {
+  return shorten_native_timer_slack(nanoseconds);
+}
+inline void set_timer_slack(std::uint64_t nanoseconds) noexcept {
+  set_native_timer_slack(nanoseconds);
 }
 
 inline std::uint64_t number_of_this_thread() noexcept { return system_thread_number(); }
@@ -2888,15 +2921,17 @@ constexpr fence_payer fence_payer_of(wait_policy policy) noexcept {
 
 class sleeper_mark {
  public:
-  /// To be called after the change that lets waiters go. Wakes all who sleep on this mark.
-  /// Requires: the same payer in every call on one mark.
-  void notify(fence_payer payer = fence_payer::sleeper) {
+  /// To be called after the change that lets waiters go. Wakes all who sleep on this mark; true if somebody may
+  /// have slept. Requires: the same payer in every call on one mark.
+  bool notify(fence_payer payer = fence_payer::sleeper) {
     if (payer == fence_payer::both) {
       platform::thread_fence(platform::memory_order_seq_cst);  // 4
     } else {
       platform::fence_light();
     }
-    if ((mark_.load(platform::memory_order_relaxed) & 1u) != 0) wake();  // 1
+    if ((mark_.load(platform::memory_order_relaxed) & 1u) == 0) return false;  // 1
+    wake();
+    return true;
   }
 
   /// Sleeps unless `what.ready()` when looked at after the announcement. May return for no reason.
@@ -2906,6 +2941,15 @@ class sleeper_mark {
     const bool fenced = fence(payer);
     if (what.ready()) return;
     platform::futex_wait(mark_, odd, fenced ? until.nanoseconds() : soon(until));
+  }
+
+  /// For a thread whose sleep came to its deadline: the notifier need not wake it. Requires that no other thread
+  /// ever sleeps on this mark: one that does would be forgotten.
+  void withdraw() noexcept {
+    std::uint32_t odd = mark_.load(platform::memory_order_relaxed);  // 1
+    if ((odd & 1u) == 0) return;
+    mark_.compare_exchange_strong(odd, odd + 1u, platform::memory_order_relaxed,  // 3
+                                  platform::memory_order_relaxed);                // 3
   }
 
  private:
@@ -6485,6 +6529,373 @@ class fork_listener {
 
 #endif  // LOCKSTEP_PLATFORM_FORK_LIST_HPP
 
+// lockstep/team/anticipation.hpp -- when a worker expects its next region: gaps in, steps out, pure (layer: team)
+//
+// Time steps, frames and blocks repeat. A worker that knows how long the last gaps between its regions were
+// can sleep until shortly before the next one is due, and be there when it comes: the speed of threads
+// that poll for the CPU time of threads that sleep. Times are nanoseconds since the wait began.
+//
+//   N1  Gaps that lie close together make one window, in which the worker polls: from a lead before the
+//       shortest of them until a margin after the longest. Between windows it sleeps, after the last
+//       one it sleeps for good. So two gaps in turns have a window each.
+//   N2  A worker that has waited for t polls for 160 us + t / 4 at most, and never for more than 4 ms: longest_poll().
+//   N3  Each gap is compared with what was expected, also while nobody acts on it: `most_doubt` more misses than
+//       hits turn anticipation off, until the gaps can be told again. A thread that lost a time
+//       slice while it polled turns it off at once.
+//   N4  The lead is learned from how late the worker woke up: rises fast, falls slowly.
+//
+// Gaps below `shortest_gap` are not counted: every worker polls that long, and a step of a program may be many
+// short gaps and a long one. Gaps above 4 s are taken as 4 s, and no window opens for them.
+#ifndef LOCKSTEP_TEAM_ANTICIPATION_HPP
+#define LOCKSTEP_TEAM_ANTICIPATION_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// What to do next in a wait.
+struct wait_step {
+  enum class kind : unsigned char { poll, sleep, rest };  // rest: sleep until it comes
+
+  kind what;
+  std::uint64_t until;  ///< no meaning for rest
+};
+
+class anticipation {
+ public:
+  static constexpr std::uint64_t shortest_gap = 2000;
+  static constexpr std::uint64_t longest_gap = 1000000000;
+  /// A sleep shorter than `usual_sleep` is polled through where N2 allows it, one shorter than `shortest_sleep`
+  /// always: falling asleep and waking up late can take as long. With 50 us for both one region in
+  /// ten came 20 us before its worker woke up where gaps were 200 us.
+  static constexpr std::uint64_t usual_sleep = 120000, shortest_sleep = 50000;
+  static constexpr std::uint64_t first_lead = 80000, least_lead = 20000, most_lead = 300000;
+  static constexpr unsigned memory = 16, fewest = 4, most_doubt = 4;
+
+  /// N2.
+  static std::uint64_t longest_poll(std::uint64_t elapsed) noexcept {
+    const std::uint64_t share = 160000 + elapsed / 4;
+    return share < 4000000 ? share : 4000000;
+  }
+
+  /// Whether it is worth asking next_step().
+  bool is_on() const noexcept { return count_ >= fewest && doubt_ < most_doubt; }
+
+  /// For a worker that has waited for `elapsed`, and polled for `polled` of it.
+  wait_step next_step(std::uint64_t elapsed, std::uint64_t polled) const noexcept {
+    for (unsigned first = 0, end = 0; first < count_; first = end) {
+      end = end_of_window(first);
+      const window at = window_of(first, end);
+      if (elapsed >= at.closes) continue;
+      if (at.opens > longest_gap) break;
+      const std::uint64_t longest = sorted_[end - 1];
+      const bool can_poll_through = polled + longest <= elapsed + longest_poll(longest);
+      if (elapsed + (can_poll_through ? usual_sleep : shortest_sleep) < at.opens) {
+        return {wait_step::kind::sleep, at.opens};
+      }
+      const std::uint64_t most = longest_poll(elapsed);
+      if (polled + least_poll > most) break;
+      const std::uint64_t until = elapsed + (most - polled);
+      return {wait_step::kind::poll, until < at.closes ? until : at.closes};
+    }
+    return {wait_step::kind::rest, 0};
+  }
+
+  /// A wait is over after `gap`.
+  void came_after(std::uint64_t gap) noexcept {
+    if (gap < shortest_gap) return;
+    if (count_ >= fewest) judge(would_be_there(gap));
+    remember(gap > most_counted ? most_counted : static_cast<std::uint32_t>(gap));
+  }
+
+  /// A sleep with an end was over so long after its end. N4.
+  void woke_late_by(std::uint64_t late) noexcept {
+    if (late > most_lead) late = most_lead;
+    if (late > lead_) {
+      lead_ += (late - lead_) / 2;
+    } else {
+      lead_ -= (lead_ - late) / 64;
+    }
+    if (lead_ < least_lead) lead_ = least_lead;
+  }
+
+  /// Polling cost a time slice.
+  void was_disturbed() noexcept { doubt_ = 2 * most_doubt; }
+
+  std::uint64_t lead() const noexcept { return lead_; }
+
+ private:
+  static constexpr std::uint32_t most_counted = 4000000000u;
+  static constexpr std::uint64_t least_poll = 5000;
+
+  struct window {
+    std::uint64_t opens, closes;
+  };
+
+  /// The first of sorted_ that is too far from the one before to share its window.
+  unsigned end_of_window(unsigned first) const noexcept {
+    unsigned end = first + 1;
+    while (end < count_ && sorted_[end] - sorted_[end - 1] <= sorted_[end - 1] / 4 + 20000) ++end;
+    return end;
+  }
+  /// A quarter of the range on both sides, for gaps that were not among the last ones.
+  window window_of(unsigned first, unsigned end) const noexcept {
+    const std::uint64_t least = sorted_[first], most = sorted_[end - 1];
+    const std::uint64_t early = (most - least) / 4 + lead_;
+    return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000};
+  }
+
+  /// Whether a worker that follows next_step() polls after `gap`.
+  bool would_be_there(std::uint64_t gap) const noexcept {
+    std::uint64_t elapsed = 0, polled = 0;
+    while (true) {
+      const wait_step step = next_step(elapsed, polled);
+      if (step.what == wait_step::kind::rest) return false;
+      if (gap < step.until) return step.what == wait_step::kind::poll;
+      if (step.what == wait_step::kind::poll) polled += step.until - elapsed;
+      elapsed = step.until;
+    }
+  }
+
+  void judge(bool was_right) noexcept {
+    if (was_right) {
+      if (doubt_ > 0) --doubt_;
+    } else if (doubt_ < 2 * most_doubt) {
+      ++doubt_;
+    }
+  }
+
+  void remember(std::uint32_t gap) noexcept {
+    unsigned at = count_;  // of a free place in sorted_
+    if (count_ == memory) {
+      at = 0;
+      while (sorted_[at] != gaps_[next_]) ++at;
+    } else {
+      ++count_;
+    }
+    for (; at + 1 < count_ && sorted_[at + 1] < gap; ++at) sorted_[at] = sorted_[at + 1];
+    for (; at > 0 && sorted_[at - 1] > gap; --at) sorted_[at] = sorted_[at - 1];
+    sorted_[at] = gap;
+    gaps_[next_] = gap;
+    next_ = (next_ + 1) % memory;
+  }
+
+  std::uint32_t gaps_[memory] = {};    // in the order in which they came; next_ is the oldest
+  std::uint32_t sorted_[memory] = {};  // the same in ascending order
+  unsigned next_ = 0, count_ = 0, doubt_ = 0;
+  std::uint64_t lead_ = first_lead;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_ANTICIPATION_HPP
+
+// lockstep/team/anticipating_wait.hpp -- how a worker waits for its next region (layer: team)
+//
+// By what it has learned of the gaps before (anticipation.hpp): it polls while the next region may come any
+// moment, sleeps while it cannot, and sleeps for good when what it expected has not come. Where it has
+// learned nothing, or was wrong too often, it waits as everything else does (wait_engine.hpp).
+//
+// For the adaptive policy of a team that is not crowded. One thread uses an object at a time.
+//
+//   Y1  wait() returns only after ready() was true. It sleeps only through Waitable::sleep, which looks again
+//       after it has announced itself, and may end at its deadline: so no wake-up is lost (W2).
+//   Y2  It polls for anticipation::longest_poll() at most, and gives the CPU away now and then meanwhile. Who
+//       is not given it back within 2 ms has lost it to others, and polls no more for a while.
+//   Y3  The timer slack of the thread is short during a sleep with an end, and as it was before after it.
+//
+// Cost   a region that comes within 0.4 us: polls, no look at the clock. Before a sleep with an end, and after it:
+//        2 system calls; the fence of the mark, see sleeper_mark.hpp.
+#ifndef LOCKSTEP_TEAM_ANTICIPATING_WAIT_HPP
+#define LOCKSTEP_TEAM_ANTICIPATING_WAIT_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+class anticipating_wait {
+ public:
+  template <class Waitable>
+  void wait(Waitable& what, wait_policy policy, wait_history& history) {
+    if (!what.ready()) wait_slowly(what, policy, history);
+  }
+  /// For tests: as after waits that were over after so many nanoseconds.
+  void expect(std::uint64_t gap) noexcept {
+    for (unsigned i = 0; i < anticipation::fewest; ++i) known_.came_after(gap);
+  }
+  /// The wait that ends now was none between two regions.
+  void forget_gap() noexcept { gap_ = 0; }
+
+ private:
+  static constexpr unsigned polls_per_look_at_clock = 16;
+  static constexpr std::uint64_t time_between_yields = 3000;
+  static constexpr std::uint64_t long_yield = 2000000;  // as in wait_engine.hpp
+  static constexpr std::uint64_t short_slack = 1000;
+
+  template <class Waitable>
+  LOCKSTEP_NOINLINE void wait_slowly(Waitable& what, wait_policy policy, wait_history& history) {
+    if (poll(what)) return;
+    start_ = now_ = platform::monotonic_nanoseconds();
+    if (history.spinning.asks()) {
+      if (poll_until(what, anticipation::shortest_gap)) {
+        history.spinning.paid();
+        return;
+      }
+      history.spinning.failed();
+    }
+    if (gap_ != 0) known_.came_after(gap_);  // only now: there is time
+    if (known_.is_on()) {
+      follow(what);
+    } else {
+      wait_engine::wait(what, policy.when_crowded(true),
+                        history);  // as ever, but it has spun already
+      now_ = platform::monotonic_nanoseconds();
+    }
+    gap_ = now_ - start_;
+  }
+
+  template <class Waitable>
+  void follow(Waitable& what) {
+    std::uint64_t polled = now_ - start_;
+    while (known_.is_on()) {
+      const std::uint64_t elapsed = now_ - start_;
+      const wait_step step = known_.next_step(elapsed, polled);
+      if (step.what == wait_step::kind::rest) break;
+      if (step.what == wait_step::kind::poll) {
+        if (poll_until(what, step.until)) return;
+        polled += now_ - start_ - elapsed;
+      } else if (sleep_until(what, step.until)) {
+        return;
+      }
+    }
+    while (!what.ready()) what.sleep(deadline::never());
+    now_ = platform::monotonic_nanoseconds();
+  }
+
+  template <class Waitable>
+  static bool poll(Waitable& what) {
+    for (unsigned i = 0; i < polls_per_look_at_clock; ++i) {
+      platform::polling_pause();
+      if (what.ready()) return true;
+    }
+    return false;
+  }
+
+  /// Whether it got ready before the wait had lasted `until`.
+  template <class Waitable>
+  bool poll_until(Waitable& what, std::uint64_t until) {
+    std::uint64_t has_cpu_since = now_;
+    while (now_ - start_ < until) {
+      if (poll(what)) return true;
+      now_ = platform::monotonic_nanoseconds();
+      if (now_ - has_cpu_since < time_between_yields) continue;
+      platform::yield_thread();
+      has_cpu_since = platform::monotonic_nanoseconds();
+      if (has_cpu_since - now_ > long_yield) known_.was_disturbed();
+      now_ = has_cpu_since;
+      if (!known_.is_on()) return what.ready();
+    }
+    return false;
+  }
+
+  /// As poll_until(), asleep.
+  template <class Waitable>
+  bool sleep_until(Waitable& what, std::uint64_t until) {
+    const std::uint64_t slack = platform::shorten_timer_slack(short_slack);
+    what.sleep(deadline::after(
+        std::chrono::nanoseconds(static_cast<std::int64_t>(until - (now_ - start_)))));
+    if (slack != 0) platform::set_timer_slack(slack);
+    now_ = platform::monotonic_nanoseconds();
+    const std::uint64_t end = start_ + until;
+    const bool is_late = now_ >= end;
+    if (is_late) known_.woke_late_by(now_ - end);
+    if (!what.ready()) return false;
+    if (is_late)
+      now_ = end;  // it may have come while this thread overslept: no longer gap than was expected
+    return true;
+  }
+
+  anticipation known_;
+  std::uint64_t gap_ = 0;  ///< the last one, if it has not been learned yet
+  std::uint64_t start_ = 0, now_ = 0;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_ANTICIPATING_WAIT_HPP
+
+// lockstep/team/claim_board.hpp -- who runs which share of a loop: each share is claimed first (layer: team)
+//
+// A loop's function does not see which member runs which iterations. So the share of a member that has not
+// come yet may be run by another one, and nobody waits for a thread that has not begun. One word for each
+// rank says for which phase of fork_board.hpp its share was last claimed.
+//
+// Invariants
+//   K1  In every phase a share is claimed once: by a compare-and-swap from what the word was before, which
+//       only the first one sees there.
+//   K2  A phase ends only when every share of it has been claimed and run. So who claims a share knows that
+//       the phase goes on until it reports, and may read the order of the region only then.
+//   K3  Who claims a share for a phase has seen the phase on the line of its member, or has put it there. And a member
+//       reads its word before its line. So the phase that it finds is never behind its word: it is the
+//       same, and the share is gone, or a later one.
+//   K4  A member may be stopped between its looks and its claim for as long as it likes: meanwhile the word has
+//       changed, and the claim fails. No word is so old that its phase comes again (F5 of fork_board.hpp).
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access              order    pairs  why it suffices
+//   1  word.load           acquire  2      K3: the phase that is read next is not behind
+//   2  word.compare_exch   release  1      the other half. What the share needs was ordered by the phase, and what
+//                                          it does will be by its report
+//   3  word.load           relaxed  -      by who takes part in the phase: all earlier changes are ordered before
+//                                          it, and another claim for it lets 2 fail
+//   4  word.store          relaxed  -      while no worker lives
+//
+// Cost   one RMW on a line that only its member touches, 6 ns, while it is in time. A line of its own: the
+//        reports are polled by who collects them, and a claim beside them would have to take the line
+//        back from there before the share can begin.
+#ifndef LOCKSTEP_TEAM_CLAIM_BOARD_HPP
+#define LOCKSTEP_TEAM_CLAIM_BOARD_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+class claim_board {
+ public:
+  explicit claim_board(std::size_t members) : words_(members) {}
+
+  /// For which phase the share was claimed last. By its member, before it looks for the phase.
+  std::uint32_t last_claim(std::size_t rank) const noexcept {
+    return words_[rank].value.load(platform::memory_order_acquire);  // 1
+  }
+  /// By its member: claims its share of `phase`, which it has read after last_claim() returned `last`.
+  bool try_claim(std::size_t rank, std::uint32_t last, std::uint32_t phase) noexcept {
+    return last != phase &&
+           words_[rank].value.compare_exchange_strong(last, phase,
+                                                      platform::memory_order_release,   // 2
+                                                      platform::memory_order_relaxed);  // 3
+  }
+  /// By a thread that takes part in `phase`: claims the share of a member that has not come.
+  bool try_take(std::size_t rank, std::uint32_t phase) noexcept {
+    const std::uint32_t last = words_[rank].value.load(platform::memory_order_relaxed);  // 3
+    return try_claim(rank, last, phase);
+  }
+
+  /// As if all shares had been claimed for `phase`. While no worker lives.
+  void reset(std::uint32_t phase) noexcept {
+    for (std::size_t rank = 0; rank < words_.size(); ++rank) {
+      words_[rank].value.store(phase, platform::memory_order_relaxed);  // 4
+    }
+  }
+
+ private:
+  platform::aligned_array<platform::padded<platform::wait_word>> words_;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_CLAIM_BOARD_HPP
+
 // lockstep/team/fork_tree.hpp -- who tells whom that a region begins: pure functions (layer: team)
 //
 // Members hear of a region by lines: one member publishes, up to width - 1 others watch. The members of a
@@ -6775,12 +7186,19 @@ class job {
 //            it reports: log(members) hops, each of few fetches, for large teams with a CPU each
 //
 // Invariants
-//   F1  A line's phase grows by one with each announcement, by its publisher; a watcher misses none, since
-//       the next one comes only after its report.
-//   F2  A watcher reports the phase that it has seen: the report has caught up with the line exactly when
-//       the watcher is done. Members that were not announced to are not looked at.
-//   F3  Whatever a member does in a region, and below it in the tree, happens before its report, and that
-//       before the return of collect() by whoever collects it.
+//   F1  A region's phase is the same on all lines that announce it, and greater than those before; its lowest
+//       bit is the kind of region. A watcher misses no phase of a `run`, since the next one comes only
+//       after its report. It may miss phases of loops: then somebody else has reported for it.
+//   F2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop that does who
+//       has claimed the watcher's share (claim_board.hpp), for all that the watcher would do: relay, run,
+//       collect, report. Either way a report has caught up with the line exactly when the share is
+//       done. Members that were not announced to are not looked at.
+//   F3  Whatever is done for a member in a region, and below it in the tree, happens before its report, and
+//       that before the return of collect() by whoever collects it.
+//   F4  A line is not written again before all reports of its phase have been collected. A late watcher reads
+//       nothing of it but the phase, until it has claimed its share.
+//   F5  No line and no claim is older than 2^30 regions: then an empty loop renews them all. So a phase that comes again
+//       is found where nobody takes it for the old one.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -6792,10 +7210,18 @@ class job {
 //   6  closed.store   release  7      who is let go sees what came before close()
 //   7  closed.load    acquire  6      the other half
 //   8  report.store   relaxed  -      as 1
+//   9  line.load      relaxed  -      by who takes part in the phase: it does not change
+//   10 line.load      relaxed  -      a look: 3 comes after it
+//   11 line.load      relaxed  -      of another member's line: the claim that follows carries the look to that
+//                                     member, which then sees this phase there, or a later one
+//
+// Where the board anticipates, workers may sleep with an end (anticipating_wait.hpp): whoever wakes up by itself
+// looks at its line again, and takes its mark back where nobody else sleeps on it.
 //
 // Stores 2, 4 and 6 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
 //
-// Cost   two members: two line transfers in a row, no RMW, no system call unless somebody sleeps.
+// Cost   two members: two line transfers in a row, no system call unless somebody sleeps. No RMW in a `run`; in a
+//        loop one for each member, on a line of its own.
 // Source the order on the line of the phase: [LIBOMP] keeps a flag only, and a second fetch for the rest.
 #ifndef LOCKSTEP_TEAM_FORK_BOARD_HPP
 #define LOCKSTEP_TEAM_FORK_BOARD_HPP
@@ -6810,11 +7236,26 @@ struct region_head {
   std::uint32_t phase;   ///< of the barrier when it begins
 };
 
+/// Who comes to a region.
+enum class region_kind : std::uint32_t {
+  run = 0,  ///< every member
+  loop = 1  ///< each share is run by its member, or by one that is there if that has not come
+};
+
 /// One cache line: the phase that announces a region, and the region.
 struct region_line {
   platform::wait_word announced{0};
   region_head head = {};
   job what;
+
+  /// For who takes part in the region.
+  std::uint32_t phase() const noexcept {
+    return announced.load(platform::memory_order_relaxed);  // 9
+  }
+  region_kind kind() const noexcept { return kind_of(phase()); }
+  static region_kind kind_of(std::uint32_t phase) noexcept {
+    return static_cast<region_kind>(phase & 1u);
+  }
 };
 static_assert(sizeof(region_line) <= 64, "phase, region and job share a cache line");
 
@@ -6822,64 +7263,133 @@ class fork_board {
  public:
   enum class way { direct, relayed };
 
-  /// Tests pass `first_phase` to start next to wrap-around, and narrow trees.
-  fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0)
+  /// After how many phases lines and claims are renewed (F5): half of all that a line tells apart.
+  static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
+
+  /// Tests pass `first_phase` to start next to wrap-around, narrow trees, and lines that are renewed often.
+  /// `anticipates` counts for the adaptive policy of a team that is not crowded.
+  fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
+             bool anticipates = false, std::uint64_t most_age = usual_most_age)
       : tree_(tree),
         lines_(tree_.lines()),
-        counts_(tree_.lines()),
         reports_(tree.members()),
+        claims_(tree.members()),
         histories_(tree.members()),
         marks_(tree_.lines() + tree.members()),
+        caller_(1),
         policy_(policy),
-        how_(how) {
+        how_(how),
+        most_age_(most_age),
+        anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
     platform::process_fence::prepare();
     reset(first_phase);
   }
 
   bool is_relayed() const noexcept { return how_ == way::relayed; }
+  /// Whether this worker tells others of regions, and collects their reports.
+  bool is_leader(std::size_t rank) const noexcept {
+    return how_ == way::relayed && rank % tree_.width() == 0;
+  }
 
-  /// Member 0: announces f(member&) to every worker that the region needs. Requires head.size > 1.
+  /// Member 0: announces f(member&) to every worker that the region needs. True if some of them slept.
+  /// Requires head.size > 1.
   template <class Function>
-  void announce(const region_head& head, Function& f) {
+  bool announce(const region_head& head, Function& f, region_kind kind = region_kind::run) {
+    caller_state& own = caller_[0].value;
+    if (own.phase - own.renewed > most_age_) renew(head);
+    own.phase = (own.phase | 1u) + 1u + static_cast<std::uint32_t>(kind);
+    const std::uint32_t phase = static_cast<std::uint32_t>(own.phase);
     if (lines_.size() == 1) {  // written in place
       lines_[0].value.what.assign(f);
-      publish(0, head);
-    } else {
-      job what;
-      what.assign(f);
-      announce(0, head, what);
+      return publish(0, head, phase);
+    }
+    job what;
+    what.assign(f);
+    return announce(0, head, what, phase);
+  }
+
+  /// A worker waits for the next region that it is needed for: a `run`, or a loop whose share of this rank
+  /// it has claimed. nullptr once closed.
+  region_line* next(std::size_t rank) {
+    const std::size_t line = tree_.watched_by(rank).index;
+    private_state& own = histories_[rank].value;
+    while (true) {
+      announced condition{*this, line, own.seen, has_one_worker()};
+      if (anticipates_) {
+        own.anticipating.wait(condition, policy_, own.announcements);
+        if (!own.has_begun) own.anticipating.forget_gap();
+        own.has_begun = true;
+      } else {
+        wait_engine::wait(condition, policy_, own.announcements);
+      }
+      if (is_closed()) return nullptr;
+      const std::uint32_t claimed = claims_.last_claim(rank);
+      own.seen = lines_[line].value.announced.load(platform::memory_order_acquire);  // 3
+      if (region_line::kind_of(own.seen) == region_kind::run ||
+          claims_.try_claim(rank, claimed, own.seen)) {
+        return &lines_[line].value;
+      }
     }
   }
 
-  /// A worker waits for the next announcement on its line. nullptr once closed.
-  region_line* next(std::size_t rank) {
-    const std::size_t line = tree_.watched_by(rank).index;
-    const std::uint32_t target = seen(rank) + 1;
-    announced condition{*this, line, target};
-    wait_engine::wait(condition, policy_, histories_[rank].value.announcements);
-    if (is_closed()) return nullptr;
-    histories_[rank].value.seen = target;
-    return &lines_[line].value;
-  }
-
-  /// A leader tells those it leads; nothing for the others. Before it runs its own part.
-  void relay(std::size_t rank, const region_line& from) {
-    if (how_ == way::relayed && rank % tree_.width() == 0) announce(rank, from.head, from.what);
+  /// A leader tells those it leads; nothing for the others. Before it runs its own part. True if some slept.
+  bool relay(std::size_t rank, const region_line& from) {
+    return is_leader(rank) && announce(rank, from.head, from.what, from.phase());
   }
 
   /// Waits for the reports of all to whom this member has announced the region.
   void collect(std::size_t rank, std::size_t size) {
-    for_each_published(rank, size, [&](const fork_tree::line& at) {
-      tree_.for_each_watcher(at, [&](std::size_t watcher) {
-        reported condition{*this, watcher, counts_[at.index].value};
-        wait_engine::wait(condition, policy_, histories_[rank].value.reports);
-      });
+    const std::uint32_t phase = phase_of(rank);
+    for_each_watcher_told(rank, size, [&](std::size_t watcher, const region_line&) {
+      reported condition{*this, watcher, phase};
+      wait_engine::wait(condition, policy_, histories_[rank].value.reports);
     });
   }
 
-  /// A worker is done with the announcement that it has seen.
-  void report(std::size_t rank) {
-    reports_[rank].value.store(seen(rank), platform::memory_order_release);  // 4
+  /// Calls run(watcher, line) for the shares of those whom this member has told of a loop and who have not come.
+  /// After it every such share has been claimed. Before it polls a moment, for members that are just coming,
+  /// unless `at_once` or that has been in vain lately.
+  template <class Run>
+  void take_shares(std::size_t rank, std::size_t size, bool at_once, Run run) {
+    stage_trust& patience = histories_[rank].value.patience;
+    unsigned polls = at_once || !patience.asks() ? 0 : polls_for_who_comes;
+    const std::uint32_t polled = phase_of(rank);
+    for_each_watcher_told(rank, size, [&](std::size_t watcher, const region_line&) {
+      const reported condition{*this, watcher, polled};
+      for (; !condition.ready() && polls > 0; --polls) platform::polling_pause();
+    });
+    bool took = false;
+    if (polls == 0) {
+      for_each_watcher_told(rank, size, [&](std::size_t watcher, region_line& line) {
+        const std::uint32_t phase = phase_of(rank);  // a share may have called fork(): see reset()
+        const reported condition{*this, watcher, phase};
+        if (condition.ready() || !claims_.try_take(watcher, phase)) return;
+        took = true;
+        run(watcher, line);
+      });
+    }
+    if (took) {
+      patience.failed();
+    } else {
+      patience.paid();
+    }
+  }
+
+  /// Calls run(other) for all shares of the loop that nobody has claimed, where the line of the other member has been
+  /// written. For a worker of a crowd, before it reports.
+  template <class Run>
+  void take_others(std::size_t rank, const region_line& order, Run run) {
+    const std::size_t size = order.head.size;
+    for (std::size_t i = 1, other = rank + 1; i < size; ++i, ++other) {
+      if (other >= size) other = 1;
+      const std::uint32_t phase = order.phase();  // as in take_shares()
+      if (is_announced(other, phase) && claims_.try_take(other, phase)) run(other);
+    }
+  }
+
+  /// A worker, or who has taken its share, is done with the region.
+  void report(std::size_t rank, const region_line& of) {
+    reports_[rank].value.store(of.phase(), platform::memory_order_release);  // 4
     marks_[tree_.lines() + rank].notify(fence_payer_of(policy_));
   }
 
@@ -6889,44 +7399,67 @@ class fork_board {
     for (std::size_t i = 0; i < tree_.lines(); ++i) marks_[i].notify(fence_payer_of(policy_));
   }
 
+  /// For tests: worker `rank` begins as if its last regions had come after gaps of so many nanoseconds.
+  void expect(std::size_t rank, std::uint64_t gap) noexcept {
+    histories_[rank].value.anticipating.expect(gap);
+  }
+
   bool is_closed() const noexcept {
     return closed_.load(platform::memory_order_acquire) != 0;  // 7
   }
 
-  /// As new. While no worker lives: before they are started, or where a fork() has left them behind.
+  /// As new. While no worker lives: before they are started, or where a fork() has left them behind. There the
+  /// caller may be in a share: it finds that all shares have been reported.
   void reset(std::uint32_t first_phase = 0) noexcept {
     closed_.store(0, platform::memory_order_relaxed);  // 1
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       lines_[i].value.announced.store(first_phase, platform::memory_order_relaxed);  // 1
-      counts_[i].value = first_phase;
     }
+    claims_.reset(first_phase);
+    caller_[0].value.phase = caller_[0].value.renewed = first_phase;
     for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
       reports_[rank].value.store(first_phase, platform::memory_order_relaxed);  // 8
       histories_[rank].value.seen = first_phase;
+      histories_[rank].value.has_begun = false;
     }
   }
 
  private:
+  /// How often take_shares() looks for reports first: 1.5 us. A member that polls begins within two line
+  /// transfers, at most 0.5 us.
+  static constexpr unsigned polls_for_who_comes = 48;
+
   /// A member's own.
   struct private_state {
-    std::uint32_t seen = 0;
+    std::uint32_t seen = 0;  ///< the last phase on its line
+    bool has_begun = false;  ///< it has seen a region: what it waits for next comes after a gap
     wait_history announcements = {};
+    anticipating_wait anticipating = {};
     wait_history reports = {};
+    stage_trust patience = {};  ///< whether late members come while it polls for them
+  };
+
+  /// Of the caller of regions. More bits than a line has: phases come again there, here they do not.
+  struct caller_state {
+    std::uint64_t phase = 0;  ///< the last one announced
+    std::uint64_t renewed = 0;
   };
 
   // What the wait engine looks at.
   struct announced {
     fork_board& board;
     std::size_t line;
-    std::uint32_t target;
+    std::uint32_t seen;
+    bool is_only_one;  ///< who watches this line
 
     bool ready() const noexcept {
       const platform::wait_word& word = board.lines_[line].value.announced;
-      return word.load(platform::memory_order_acquire) == target ||  // 3
+      return word.load(platform::memory_order_relaxed) != seen ||  // 10
              board.is_closed();
     }
     void sleep(deadline until) {
       board.marks_[line].sleep(*this, until, fence_payer_of(board.policy_));
+      if (!until.is_never() && is_only_one) board.marks_[line].withdraw();
     }
   };
   struct reported {
@@ -6942,7 +7475,34 @@ class fork_board {
     }
   };
 
-  std::uint32_t seen(std::size_t rank) const noexcept { return histories_[rank].value.seen; }
+  /// A loop in which nothing is done, announced to all.
+  LOCKSTEP_NOINLINE void renew(region_head head) {
+    caller_[0].value.renewed = caller_[0].value.phase;
+    head.size = static_cast<std::uint32_t>(tree_.members());
+    const auto nothing = [](member&) {};
+    announce(head, nothing, region_kind::loop);
+    take_nothing(0);
+  }
+  void take_nothing(std::size_t rank) {
+    take_shares(rank, tree_.members(), true, [this](std::size_t late, region_line& line) {
+      relay(late, line);
+      take_nothing(late);
+      report(late, line);
+    });
+    collect(rank, tree_.members());
+  }
+
+  /// The phase of the region that this member takes part in. Member 0 has announced it: it does not look at a
+  /// line just published, which is on its way to the others.
+  std::uint32_t phase_of(std::size_t rank) const noexcept {
+    return rank == 0 ? static_cast<std::uint32_t>(caller_[0].value.phase)
+                     : lines_[tree_.watched_by(rank).index].value.phase();
+  }
+
+  bool is_announced(std::size_t rank, std::uint32_t phase) const noexcept {
+    return lines_[tree_.watched_by(rank).index].value.announced.load(
+               platform::memory_order_relaxed) == phase;  // 11
+  }
 
   template <class Function>
   void for_each_published(std::size_t rank, std::size_t size, Function f) const {
@@ -6952,30 +7512,42 @@ class fork_board {
       tree_.for_each_needed(size, f);
     }
   }
-
-  void announce(std::size_t rank, const region_head& head, const job& what) {
-    for_each_published(rank, head.size, [&](const fork_tree::line& at) {
-      lines_[at.index].value.what = what;
-      publish(at.index, head);
+  /// f(watcher, line) for those that this member has announced the region to.
+  template <class Function>
+  void for_each_watcher_told(std::size_t rank, std::size_t size, Function f) {
+    for_each_published(rank, size, [&](const fork_tree::line& at) {
+      tree_.for_each_watcher(at, [&](std::size_t watcher) { f(watcher, lines_[at.index].value); });
     });
   }
-  void publish(std::size_t line, const region_head& head) {
-    const std::uint32_t next = ++counts_[line].value;
-    lines_[line].value.head = head;
-    lines_[line].value.announced.store(next, platform::memory_order_release);  // 2
-    marks_[line].notify(fence_payer_of(policy_));
+
+  bool announce(std::size_t rank, const region_head& head, const job& what, std::uint32_t phase) {
+    bool woke = false;
+    for_each_published(rank, head.size, [&](const fork_tree::line& at) {
+      lines_[at.index].value.what = what;
+      woke |= publish(at.index, head, phase);
+    });
+    return woke;
   }
+  bool publish(std::size_t line, const region_head& head, std::uint32_t phase) {
+    lines_[line].value.head = head;
+    lines_[line].value.announced.store(phase, platform::memory_order_release);  // 2
+    return marks_[line].notify(fence_payer_of(policy_));
+  }
+  bool has_one_worker() const noexcept { return tree_.members() == 2; }
 
   platform::line_gap before_;
   const fork_tree tree_;
   platform::aligned_array<platform::padded<region_line>> lines_;
-  platform::aligned_array<platform::padded<std::uint32_t>> counts_;
   platform::aligned_array<platform::padded<platform::wait_word>> reports_;
+  claim_board claims_;
   platform::aligned_array<platform::padded<private_state>> histories_;
   platform::aligned_array<sleeper_mark> marks_;
+  platform::aligned_array<platform::padded<caller_state>> caller_;
   platform::wait_word closed_{0};
   const wait_policy policy_;
   const way how_;
+  const std::uint64_t most_age_;
+  const bool anticipates_;
   platform::line_gap after_;
 };
 
@@ -7134,6 +7706,90 @@ mutex& mutex_of() {
 
 #endif  // LOCKSTEP_TEAM_CRITICAL_NAME_HPP
 
+// lockstep/team/leaf_loop.hpp -- the innermost loop of a part of a range, compiled by itself (layer: team)
+//
+// A user's iteration is to run as fast as in a serial loop. In the middle of the code that hands out parts the
+// compiler must assume that each store of the iteration may change what the closure holds, and GCC
+// keeps neither constants nor addresses in registers: with g++ -O2 daxpy took 1.5 to 2 times as long. So the
+// loop is a function of its own, as OpenMP outlines bodies, and has the closure as a copy that nothing
+// else can change.
+//
+//   LL1  f is called with first, first + 1, ... before last, in order; no index beyond last is computed.
+//   LL2  A closure is copied where nobody can tell (callable.hpp) and it is small. Any other function is called
+//        where it is. What a closure holds by reference is read anew after each store that could change
+//        it, as the language demands: capture numbers and pointers by value.
+//
+// Cost   a call, 1 to 2 ns a part.
+#ifndef LOCKSTEP_TEAM_LEAF_LOOP_HPP
+#define LOCKSTEP_TEAM_LEAF_LOOP_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace leaf {
+
+/// Whether a leaf has a copy of the Function: 64 bytes are copied faster than a line is fetched.
+template <bool MayBeCopied, class Function, class... Indices>
+struct has_copy : std::false_type {};
+template <class Function, class... Indices>
+struct has_copy<true, Function, Indices...>
+    : std::integral_constant<bool, sizeof(Function) <= 64 &&
+                                       is_callable<const Function&, Indices&...>::value> {};
+
+// Whether an int may become the unsigned argument of a function is its author's business.
+LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+
+// Each loop is an object of its own bounds, called with the function.
+
+/// f(i) for every i of [first, last).
+template <class Index>
+struct each {
+  Index first, last;
+
+  template <class Function>
+  void operator()(Function& f) const {
+    for (Index i = first; i < last; ++i) f(i);
+  }
+};
+
+template <class Loop, class Closure>
+LOCKSTEP_NOINLINE void run_with_copy(const Loop loop, const Closure f) {
+  loop(f);
+}
+template <class Loop, class Function>
+LOCKSTEP_NOINLINE void run_with_reference(const Loop loop, Function& f) {
+  loop(f);
+}
+template <class Loop, class Function>
+void choose(const Loop& loop, Function& f, std::true_type /*copy*/) {
+  run_with_copy<Loop, typename std::remove_const<Function>::type>(loop, f);
+}
+template <class Loop, class Function>
+void choose(const Loop& loop, Function& f, std::false_type /*reference*/) {
+  run_with_reference<Loop, Function>(loop, f);
+}
+
+/// Calls loop(f). Indices: what loop calls f with. Requires a small Loop without references to what f could change.
+template <class... Indices, class Loop, class Function>
+void run(const Loop& loop, Function& f) {
+  choose(loop, f,
+         std::integral_constant<
+             bool, has_copy<may_be_copied<Function>::value, Function, Indices...>::value>());
+}
+
+/// Calls f(i) for every i of [first, last).
+template <class Function, class Index>
+void loop(Index first, Index last, Function& f) {
+  run<Index>(each<Index>{first, last}, f);
+}
+
+LOCKSTEP_END_SIGN_CONVERSIONS
+
+}  // namespace leaf
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_LEAF_LOOP_HPP
+
 // lockstep/team/index_span.hpp -- the indices of a loop, of any integer type, as offsets from 0 (layer: team)
 //
 // Schedules and boards count in std::size_t from 0; users count in what they like, as in a `for` loop.
@@ -7251,9 +7907,7 @@ struct each_of {
   Function& f;
 
   void operator()(std::size_t begin, std::size_t end) const {
-    Function& call = f;
-    const Index last = span[end];
-    for (Index i = span[begin]; i < last; ++i) call(i);
+    leaf::loop(span[begin], span[end], f);
   }
 };
 
@@ -7673,6 +8327,27 @@ void for_each_in(const index_range_3& ranges, std::size_t first, std::size_t las
       ++i;
     }
   }
+}
+
+/// for_each_in() of a part of the iterations, for leaf_loop.hpp.
+template <class Ranges>
+struct nested_part {
+  Ranges ranges;
+  std::size_t first, last;
+
+  template <class Function>
+  void operator()(Function& f) const {
+    for_each_in(ranges, first, last, f);
+  }
+};
+template <class Function>
+void run_nested(const index_range_2& ranges, std::size_t first, std::size_t last, Function& f) {
+  leaf::run<std::size_t, std::size_t>(nested_part<index_range_2>{ranges, first, last}, f);
+}
+template <class Function>
+void run_nested(const index_range_3& ranges, std::size_t first, std::size_t last, Function& f) {
+  leaf::run<std::size_t, std::size_t, std::size_t>(nested_part<index_range_3>{ranges, first, last},
+                                                   f);
 }
 
 }  // namespace LOCKSTEP_ABI
@@ -8825,7 +9500,7 @@ bool for_each_nested(const seat& at, const Ranges& ranges, schedule how, Functio
       "lockstep: the function of this loop cannot be called as f(i, j), or f(i, j, k) for "
       "three ranges, with indices of type std::size_t");
   return hand_out(at, index_range{0, iterations_of(ranges)}, how,
-                  [&](std::size_t begin, std::size_t end) { for_each_in(ranges, begin, end, f); });
+                  [&](std::size_t begin, std::size_t end) { run_nested(ranges, begin, end, f); });
 }
 
 /// Calls f() on the first member that comes, and on no other.
@@ -10612,8 +11287,17 @@ inline sub_team member::first(std::size_t k) {
 // lockstep/team/one_liners.hpp -- a region with one loop in it (layer: team)
 //
 // Part of team's and external_team's interface; those that return bool return false if the region was
-// stopped. Each costs an empty region and the work: the join is the only
-// wait. Called from inside a region of the same team they run on the caller alone.
+// stopped. Each costs an empty region and the work: the join is the only wait. Called from inside a region of
+// the same team they run on the caller alone.
+//
+//   O1  A loop does not wait for a member that has not begun: the shares of those that sleep, or have no CPU, are
+//       run by the caller, in a crowd by every member that is done with its own. Members that come in time
+//       run the same share every time. Not so parallel_scan, nor parallel_reduce with a schedule of
+//       chunks: these have steps in which all members meet.
+//   O2  Which thread runs an iteration is not said. Iterations of different shares may wait for each other: every
+//       member is woken, and comes in the end.
+//   O3  Where the loop is stopped, shares that have not begun are left out. Of several exceptions that of the lowest
+//       share is thrown.
 #ifndef LOCKSTEP_TEAM_ONE_LINERS_HPP
 #define LOCKSTEP_TEAM_ONE_LINERS_HPP
 
@@ -10624,8 +11308,8 @@ inline namespace LOCKSTEP_ABI {
 /// that may be copied and is small, else with a reference to the function.
 template <class Index, class Function>
 struct loop_of_blocks final : made_to_travel {
-  template <class From>
-  loop_of_blocks(const index_span<Index>& over, From& of) noexcept : span(over), f(of) {}
+  template <class Given>
+  loop_of_blocks(const index_span<Index>& over, Given& of) noexcept : span(over), f(of) {}
 
   index_span<Index> span;
   Function f;
@@ -10656,19 +11340,19 @@ class one_liners {
     using held =
         typename std::conditional<travels_in_loop<index, function>::value,
                                   typename std::remove_const<function>::type, function&>::type;
-    return run_all(loop_of_blocks<index, held>(span_of(first, last), f));
+    return share(loop_of_blocks<index, held>(span_of(first, last), f));
   }
   template <class First, class Last, class Function>
   if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, schedule how) {
     const auto span = span_of(first, last);
-    return run_all([&](member& me) { loops::for_each(me.at(), span, how, f); });
+    return share([&](member& me) { loops::for_each(me.at(), span, how, f); });
   }
   /// With blocks by what was measured in the runs before: weighted_schedule.hpp.
   template <class First, class Last, class Function>
   if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
                                       weighted_schedule& how) {
     const auto span = span_of(first, last);
-    return run_all([&](member& me) {
+    return share([&](member& me) {
       how.run_block(me.at().region(), index_range{0, span.length}, me.rank(), me.size(),
                     each_index(span, f));
     });
@@ -10678,13 +11362,13 @@ class one_liners {
   template <class Function>
   bool parallel_for_2d(index_range rows, index_range columns, Function&& f,
                        schedule how = static_schedule()) {
-    return run_all(
+    return share(
         [&](member& me) { loops::for_each_nested(me.at(), index_range_2{rows, columns}, how, f); });
   }
   template <class Function>
   bool parallel_for_3d(index_range planes, index_range rows, index_range columns, Function&& f,
                        schedule how = static_schedule()) {
-    return run_all([&](member& me) {
+    return share([&](member& me) {
       loops::for_each_nested(me.at(), index_range_3{planes, rows, columns}, how, f);
     });
   }
@@ -10720,9 +11404,12 @@ class one_liners {
     const auto region = [&](member& me) {
       reductions::run_range<T>(me.at(), range, by, op, how, out);
     };
-    return reduce_then(out, region, [&](group& shared, const region_head& head) {
-      reductions::finish_range<T>(shared, head.size, head.phase, range, how, op, out);
-    });
+    return reduce_then(
+        out, region,
+        [&](group& shared, const region_head& head) {
+          reductions::finish_range<T>(shared, head.size, head.phase, range, how, op, out);
+        },
+        how.kind() == schedule_kind::static_blocks ? region_kind::loop : region_kind::run);
   }
   /// Faster by a little; the last bits differ from one team size to another. Requires of op what
   /// member::reduce_range(fast, ...) does.
@@ -10747,7 +11434,8 @@ class one_liners {
     const std::size_t wanted = sizeof...(Functions);
     return team().run_then(
         wanted < team().size() ? wanted : team().size(),
-        [&](member& me) { loops::first_come_each(me.at(), functions...); }, nothing());
+        [&](member& me) { loops::first_come_each(me.at(), functions...); }, nothing(),
+        region_kind::loop);
   }
   bool parallel_invoke() noexcept { return true; }
 
@@ -10761,7 +11449,7 @@ class one_liners {
       T whole(me.scan_each(first, last, out.init, f, op, store));
       if (me.rank() == 0) out.result.set(std::move(whole));
     };
-    return reduce_then(out, region, nothing());
+    return reduce_then(out, region, nothing(), region_kind::run);
   }
 
  protected:
@@ -10773,15 +11461,17 @@ class one_liners {
  private:
   Team& team() noexcept { return static_cast<Team&>(*this); }
 
+  /// Shares that wait for nobody.
   template <class Function>
-  bool run_all(Function&& f) {
-    return team().run_then(team().size(), f, nothing());
+  bool share(Function&& f) {
+    return team().run_then(team().size(), f, nothing(), region_kind::loop);
   }
 
   /// A region that leaves its result in `out`, at the latest by finish().
   template <class T, class Region, class Finish>
-  T reduce_then(reductions::outcome<T>& out, const Region& region, Finish finish) {
-    if (!team().run_then(team().size(), region, finish)) leave_stopped_region();
+  T reduce_then(reductions::outcome<T>& out, const Region& region, Finish finish,
+                region_kind kind = region_kind::loop) {
+    if (!team().run_then(team().size(), region, finish, kind)) leave_stopped_region();
     return out.take();
   }
 };
@@ -11363,6 +12053,7 @@ class binding {
 //   LOCKSTEP_NUM_THREADS   1 to 65536: members of a team whose program names no number
 //   LOCKSTEP_WAIT_POLICY   default | spin | block | hybrid:TIME, TIME as 500ns, 20us, 1ms
 //   LOCKSTEP_PROC_BIND     none | close | spread | a list of CPUs: 0,2,4-7,8-14:2
+//   LOCKSTEP_ANTICIPATE    0 | 1 | false | true: whether workers learn when the next region is due
 //   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
 //
 // Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
@@ -11523,6 +12214,7 @@ struct environment {
   environment_variable<binding> bind{
       "LOCKSTEP_PROC_BIND", "none, close, spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536",
       binding()};
+  environment_variable<bool> anticipate{"LOCKSTEP_ANTICIPATE", "0, 1, false or true", true};
   environment_variable<bool> display{"LOCKSTEP_DISPLAY_ENV", "0, 1, false or true", false};
 
   /// look_up(name) returns the value or null, as std::getenv does.
@@ -11532,19 +12224,21 @@ struct environment {
     result.members.read(look_up(result.members.name), environment_text::parse_members);
     result.policy.read(look_up(result.policy.name), environment_text::parse_policy);
     result.bind.read(look_up(result.bind.name), environment_text::parse_binding);
+    result.anticipate.read(look_up(result.anticipate.name), environment_text::parse_switch);
     result.display.read(look_up(result.display.name), environment_text::parse_switch);
     return result;
   }
 
   /// One line for each variable, in a fixed order.
   std::vector<std::string> descriptions() const {
-    return {members.description(), policy.description(), bind.description(), display.description()};
+    return {members.description(), policy.description(), bind.description(),
+            anticipate.description(), display.description()};
   }
 
   /// What the user has to be told: the descriptions of those that are ignored.
   std::vector<std::string> complaints() const {
     const bool ignored[] = {members.is_ignored(), policy.is_ignored(), bind.is_ignored(),
-                            display.is_ignored()};
+                            anticipate.is_ignored(), display.is_ignored()};
     const std::vector<std::string> all = descriptions();
     std::vector<std::string> result;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -11603,6 +12297,14 @@ class team_options {
     has_policy_ = true;
     return *this;
   }
+  /// Whether workers learn when the next region is due, and poll shortly before it: for a quarter of the time between
+  /// regions at most, and 4 ms after the last. True by default; counts for wait_policy() in teams that are
+  /// not crowded.
+  team_options& anticipate(bool yes) {
+    anticipate_ = yes;
+    has_anticipate_ = true;
+    return *this;
+  }
   /// Where members run; binding(): not said.
   team_options& bind(binding where) {
     bind_ = std::move(where);
@@ -11628,6 +12330,8 @@ class team_options {
   std::size_t members() const noexcept { return members_; }
   bool has_policy() const noexcept { return has_policy_; }
   wait_policy policy() const noexcept { return policy_; }
+  bool has_anticipate() const noexcept { return has_anticipate_; }
+  bool anticipate() const noexcept { return anticipate_; }
   const binding& bind() const noexcept { return bind_; }
   const std::string& name() const noexcept { return name_; }
   const hook& on_start() const noexcept { return on_start_; }
@@ -11637,6 +12341,8 @@ class team_options {
   std::size_t members_ = 0;
   wait_policy policy_;
   bool has_policy_ = false;
+  bool anticipate_ = true;
+  bool has_anticipate_ = false;
   binding bind_;
   std::string name_ = "lockstep";
   hook on_start_;
@@ -11677,6 +12383,8 @@ struct resolved_team {
   std::vector<unsigned> cpu_of_rank;
   std::vector<unsigned> left_out;  ///< CPUs of a list that this process may not use
   std::string name;
+  bool anticipates = false;  ///< whether workers learn when the next region is due
+  decided_by anticipates_by = decided_by::nobody;
   decided_by members_by = decided_by::nobody;
   decided_by policy_by = decided_by::nobody;
   decided_by bind_by = decided_by::nobody;
@@ -11849,6 +12557,14 @@ inline resolved_team resolve(const team_options& options, const environment& var
     result.policy_by = options.has_policy() ? decided_by::program : decided_by::environment;
   }
   result.policy = result.policy.when_crowded(result.is_crowded);
+  const bool is_said = options.has_anticipate() || variables.anticipate.is_set;
+  if (is_said) {
+    result.anticipates_by =
+        options.has_anticipate() ? decided_by::program : decided_by::environment;
+  }
+  const bool wanted = options.has_anticipate() ? options.anticipate() : variables.anticipate.value;
+  result.anticipates =
+      wanted && result.members > 1 && result.policy.is_adaptive() && !result.is_crowded;
   return result;
 }
 
@@ -11980,6 +12696,8 @@ class owned_body {
 //       from each other, never wait in a circle.
 //   C5  Whatever runs of the user's while its caller has the turn, on any thread, runs marked as inside: it
 //       may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
+//   C6  Who has claimed a share of a loop is the member of that rank for it: its place in the group, its cells and
+//       its error are used by that thread alone, from the claim to the report.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -11999,9 +12717,10 @@ class team_core {
   /// The door outlives the last thread that uses this object, or is not touched.
   team_core(const resolved_team& made, team_door& door)
       : size_(made.members),
+        is_crowded_(made.is_crowded),
         door_(door),
         group_(size_, made.policy, stop_),
-        forks_(fork_tree(size_), made.policy, way_of(made)),
+        forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates),
         errors_(size_),
         region_{this, door.age(), &group_, &running_, nullptr},
         between_(region_) {}
@@ -12015,13 +12734,14 @@ class team_core {
   /// Runs f on the first `size` members; then finish(group, head), still in the caller's turn, unless the
   /// region was stopped. False if it was. Requires: the caller's turn, not inside, workers there if size > 1.
   template <class Function, class Finish>
-  bool run(std::size_t size, Function& f, Finish finish) {
+  bool run(std::size_t size, Function& f, Finish finish, region_kind kind = region_kind::run) {
     const region_head head = begin(size);
     const nesting::inside here(
         region_);  // up to the last of the user's code, in finish() and after
-    if (size > 1) forks_.announce(head, f);
+    const bool woke = size > 1 && forks_.announce(head, f, kind);
     // Not through the line just published: it is on its way to the others.
     perform(0, head, f);
+    if (size > 1 && kind == region_kind::loop) take_shares(0, size, woke);
     return end(head, finish);
   }
 
@@ -12065,7 +12785,7 @@ class team_core {
   /// once. Before it has the turn, nothing of the core is looked at: D1 of team_door.hpp.
   template <class Function, class Prepare, class Finish>
   static bool run_in_turn(team_door& door, team_core* core, std::size_t size, Function& f,
-                          Prepare prepare, Finish finish) {
+                          Prepare prepare, Finish finish, region_kind kind = region_kind::run) {
     if (nesting::is_inside(core)) return run_alone(f);
     if (door.may_wait()) {
       door.callers().begin();
@@ -12074,7 +12794,7 @@ class team_core {
     }
     const caller_turn mine(door.callers(), std::adopt_lock);
     if (size > 1) prepare();
-    return core->run(size, f, finish);
+    return core->run(size, f, finish, kind);
   }
 
   /// A region of one member, the calling thread.
@@ -12105,11 +12825,12 @@ class team_core {
   void work(std::size_t rank) {
     const nesting::inside here(region_);  // whatever it runs of the user's is in one
     while (region_line* const order = forks_.next(rank)) {
-      forks_.relay(rank, *order);
-      if (rank < order->head.size) perform(rank, order->head, order->what);
+      play(rank, *order);
+      if (is_crowded_ && order->kind() == region_kind::loop) {
+        forks_.take_others(rank, *order, [&](std::size_t late) { play_for(late, *order); });
+      }
       if (is_left_alone_) end_of_lone_child();
-      forks_.collect(rank, order->head.size);
-      forks_.report(rank);
+      forks_.report(rank, *order);
     }
   }
   void close() { forks_.close(); }
@@ -12185,7 +12906,29 @@ class team_core {
     return !was_stopped;
   }
 
-  /// This member's part of a region. Requires: marked as inside it.
+  /// What a worker has to do in a region but to report: for itself, or for a member whose share it has taken.
+  /// In a loop that was stopped shares are begun no more.
+  void play(std::size_t rank, region_line& order) {
+    const bool is_loop = order.kind() == region_kind::loop;
+    const bool woke = forks_.relay(rank, order);
+    if (rank < order.head.size && !(is_loop && stop_.requested_relaxed(order.head.region))) {
+      perform(rank, order.head, order.what);
+    }
+    if (!forks_.is_leader(rank)) return;
+    if (is_loop) take_shares(rank, order.head.size, woke);
+    forks_.collect(rank, order.head.size);
+  }
+  /// In a loop, after a member's own part: those of members that it has told of it, and that have not come.
+  void take_shares(std::size_t rank, std::size_t size, bool at_once) {
+    forks_.take_shares(rank, size, at_once || is_crowded_,
+                       [this](std::size_t late, region_line& order) { play_for(late, order); });
+  }
+  void play_for(std::size_t late, region_line& order) {
+    play(late, order);
+    forks_.report(late, order);
+  }
+
+  /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
     member self(seat(group_.enter(rank, head.size, head.region, head.phase), group_));
@@ -12253,6 +12996,7 @@ class team_core {
 
   platform::line_gap before_;
   const std::size_t size_;
+  const bool is_crowded_;
   team_door& door_;
   bool is_left_alone_ = false;  ///< in a child process, inside a region: the others are not there
   stop_source stop_;
@@ -12281,8 +13025,9 @@ class team_core {
 //   team.release();                                // serve() returns
 //
 // Regions are those of team: T1 to T3, T5 (in a child process the serving threads are gone: only regions
-// of one member are left). A region waits until those serve who hear of it: the members that it needs, and
-// those who watch the same lines (fork_tree.hpp): in a team of up to 8, all.
+// of one member are left). run() waits until those serve who hear of it: the members that it needs, and
+// those who watch the same lines (fork_tree.hpp): in a team of up to 8, all. Loops wait for nobody who does not
+// serve yet (one_liners.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access            order    pairs  why it suffices
@@ -12382,14 +13127,15 @@ class external_team : public one_liners<external_team> {
   }
 
   template <class Function, class Finish>
-  bool run_then(std::size_t k, Function&& f, Finish finish) {
+  bool run_then(std::size_t k, Function&& f, Finish finish, region_kind kind = region_kind::run) {
     const bool needs_others = k > 1 && !nesting::is_inside(&body_->core);
     if (is_child_ && needs_others) {
       platform::fail<std::logic_error>(
           "lockstep::external_team::run: this is a child process, which has none of the serving "
           "threads; make a new team");
     }
-    return team_core::run_in_turn(door_, &body_->core, k, f, [this] { check_served(); }, finish);
+    return team_core::run_in_turn(
+        door_, &body_->core, k, f, [this] { check_served(); }, finish, kind);
   }
 
   void check_served() const {
@@ -12702,6 +13448,17 @@ inline std::string reason(decided_by who, const char* variable) {
                                           : std::string(", by default");
 }
 
+inline std::string anticipation_line(const resolved_team& made, const environment& variables) {
+  const std::string said = reason(made.anticipates_by, variables.anticipate.name);
+  if (made.anticipates) {
+    return "anticipation: on" + said +
+           "; a worker polls for 160 us and a quarter of the time between two regions at most, "
+           "and 4 ms after the last";
+  }
+  const bool could = made.members > 1 && made.policy.is_adaptive() && !made.is_crowded;
+  return "anticipation: off" + (could ? said : ", not with this size or policy, or not in a crowd");
+}
+
 /// "0 1 2 3", cut: who has more members sees how it goes on.
 inline std::string cpus_by_rank(const std::vector<unsigned>& cpus) {
   constexpr std::size_t most = 256;
@@ -12729,6 +13486,7 @@ inline std::string describe(const resolved_team& made, const environment& variab
                                              : reason(made.members_by, variables.members.name)) +
       (made.is_crowded ? "; crowded: more members than CPUs for them" : ""));
   add("wait policy: " + text_of(made.policy) + reason(made.policy_by, variables.policy.name));
+  add(anticipation_line(made, variables));
   add("binding: " + text_of(made.bind) + reason(made.bind_by, variables.bind.name));
   if (!made.cpu_of_rank.empty()) add("CPU of each rank:" + cpus_by_rank(made.cpu_of_rank));
   if (made.cpu_of_rank.empty() && !made.bind.is_none()) add("CPU of each rank: none usable");
@@ -13064,7 +13822,8 @@ class team_threads {
 // run(f) calls f(member&) on every member, and returns when all calls have returned. What happens before
 // run() happens before every call; every call happens before the return of run(). The caller is member
 // 0; the other members are threads that the team starts once and keeps. Between regions they wait by
-// the team's policy: with the default they sleep after about 50 us and use no CPU.
+// the team's policy: with the default they sleep after about 50 us, unless they have learned when the next region
+// is due (anticipation.hpp): then they sleep until shortly before it. 4 ms after the last region they use no CPU.
 // run() allocates nothing and takes no lock. What members can do is in member.hpp. For threads of your own see
 // external_team.hpp.
 //
@@ -13208,8 +13967,9 @@ class team : public one_liners<team> {
 
   /// As run(), then finish(group, head) in the caller's turn.
   template <class Function, class Finish>
-  bool run_then(std::size_t k, Function&& f, Finish finish) {
-    return team_core::run_in_turn(door_, &body_->core, k, f, [this] { resume_workers(); }, finish);
+  bool run_then(std::size_t k, Function&& f, Finish finish, region_kind kind = region_kind::run) {
+    return team_core::run_in_turn(
+        door_, &body_->core, k, f, [this] { resume_workers(); }, finish, kind);
   }
 
   void resume_workers() {

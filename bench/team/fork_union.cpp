@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "serial/serial_works.hpp"
 #include "team/peers/fork_union_pool.hpp"
 #include "team/team_entries.hpp"
 #include "team/works/overhead_works.hpp"
@@ -11,6 +12,8 @@ void add_fork_union(catalogue& to) {
   add_fork_works<fork_union_pool<fork_union_yield>>(to, "fork_union-yield");
   add_overheads_of_forks<fork_union_pool<fork_union_pause>>(to, "fork_union-pause");
   add_overheads_of_forks<fork_union_pool<fork_union_yield>>(to, "fork_union-yield");
+  add_loops_between<fork_union_pool<fork_union_pause>>(to, "fork_union-pause");
+  add_loops_between<fork_union_pool<fork_union_yield>>(to, "fork_union-yield");
 }
 
 std::string fork_union_version() {

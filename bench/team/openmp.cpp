@@ -3,6 +3,7 @@
 // GCC for libgomp and by Clang for libomp; main() and the kernels are the same objects in both runners.
 #include <string>
 
+#include "serial/serial_works.hpp"
 #include "team/catalogue.hpp"
 #include "team/openmp_constructs.hpp"
 #include "team/overheads.hpp"
@@ -48,6 +49,7 @@ catalogue all_entries() {
   catalogue all;
   add_region_works<openmp_team>(all, peer);
   add_overheads(all);
+  add_loops_between<openmp_team>(all, peer);
   return all;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <tbb/version.h>
 
+#include "serial/serial_works.hpp"
 #include "team/peers/tbb_arena.hpp"
 #include "team/team_entries.hpp"
 #include "team/works/overhead_works.hpp"
@@ -11,6 +12,7 @@ namespace team_bench {
 void add_tbb(catalogue& to) {
   add_fork_works<tbb_arena>(to, "tbb");
   add_overheads_of_forks<tbb_arena>(to, "tbb");
+  add_loops_between<tbb_arena>(to, "tbb");
 }
 
 std::string tbb_version() { return TBB_runtime_version(); }

@@ -10,6 +10,7 @@ namespace team_bench {
 
 void add_lockstep(catalogue& to);
 void add_lockstep_overheads(catalogue& to);
+void add_lockstep_loops(catalogue& to);
 void add_standard(catalogue& to);
 
 // Where the package is there.

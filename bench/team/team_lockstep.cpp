@@ -11,6 +11,7 @@ namespace team_bench {
 catalogue all_entries() {
   catalogue all;
   add_lockstep(all);
+  add_lockstep_loops(all);
   add_standard(all);
 #if defined(LOCKSTEP_BENCH_TBB)
   add_tbb(all);

@@ -40,10 +40,19 @@ class crew {
   crew(fork_tree tree, wait_policy policy, fork_board::way how, std::uint32_t first_phase = 0,
        std::size_t played = 1, bool helps = false,
        std::uint64_t most_age = fork_board::usual_most_age)
-      : board_(tree, policy, how, first_phase, most_age),
+      : board_(tree, policy, how, first_phase, false, most_age),
         members_(tree.members()),
         played_(played),
         helps_(helps) {}
+  /// Whose workers expect each region after a gap of 200 ms, and sleep until then.
+  struct anticipating {};
+  crew(anticipating, fork_tree tree, wait_policy policy, std::uint32_t first_phase)
+      : board_(tree, policy, fork_board::way::direct, first_phase, true),
+        members_(tree.members()),
+        played_(1),
+        helps_(false) {
+    for (std::size_t rank = 1; rank < members_; ++rank) board_.expect(rank, 200000000);
+  }
 
   struct region {
     std::uint32_t size;
@@ -209,6 +218,25 @@ TEST_P(fork_board_model, relayed_lines_and_claims_are_renewed_beside_late_leader
 TEST_P(fork_board_model, relayed_the_share_of_a_late_leader_is_taken_with_all_below_it_F2) {
   explore_with({{1, 0, 0}, {0, 1, 0}},
                [] { crew(fork_tree(4, 2), policy(), fork_board::way::relayed).run({{4, loop}}); });
+}
+
+TEST_P(fork_board_model, who_sleeps_until_a_region_is_due_hears_of_it_before_and_after_F1) {
+  if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
+  explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}},
+               [] { crew(crew::anticipating(), fork_tree(2), policy(), 0xFFFFFFFD).run({2, 2}); });
+}
+
+TEST_P(fork_board_model, who_sleeps_until_a_region_is_due_may_miss_a_loop_F1_K3) {
+  if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    crew(crew::anticipating(), fork_tree(2), policy(), 0xFFFFFFFD).run({{2, loop}, {2, run}});
+  });
+}
+
+TEST_P(fork_board_model, of_two_who_share_a_line_each_may_wake_up_by_itself_F1) {
+  if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
+  explore_with({{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+               [] { crew(crew::anticipating(), fork_tree(3), policy(), 0xFFFFFFFD).run({3}); });
 }
 
 TEST_P(fork_board_model, close_lets_every_worker_go_and_carries_what_came_before) {

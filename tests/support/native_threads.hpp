@@ -10,6 +10,13 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace platform {
 
+inline std::uint64_t shorten_timer_slack(std::uint64_t nanoseconds) noexcept {
+  return shorten_native_timer_slack(nanoseconds);
+}
+inline void set_timer_slack(std::uint64_t nanoseconds) noexcept {
+  set_native_timer_slack(nanoseconds);
+}
+
 inline std::uint64_t number_of_this_thread() noexcept { return system_thread_number(); }
 
 template <class T, class Name>

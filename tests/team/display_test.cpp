@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -46,6 +47,7 @@ TEST(display, it_says_what_was_decided_and_by_whom) {
             "  team: 'solver', 3 members, said by the program; crowded: more members than CPUs for "
             "them\n"
             "  wait policy: hybrid:20us, by LOCKSTEP_WAIT_POLICY\n"
+            "  anticipation: off, not with this size or policy, or not in a crowd\n"
             "  binding: 5,0,9, by LOCKSTEP_PROC_BIND\n"
             "  CPU of each rank: 5 0 5\n"
             "  not usable, left out: 9\n"
@@ -54,6 +56,7 @@ TEST(display, it_says_what_was_decided_and_by_whom) {
             "  LOCKSTEP_NUM_THREADS='4x' is ignored: must be a number from 1 to 65536\n"
             "  LOCKSTEP_WAIT_POLICY='hybrid:20us'\n"
             "  LOCKSTEP_PROC_BIND='5,0,9'\n"
+            "  LOCKSTEP_ANTICIPATE not set\n"
             "  LOCKSTEP_DISPLAY_ENV not set\n");
 }
 
@@ -65,13 +68,38 @@ TEST(display, it_says_what_is_so_by_default) {
             "  cores: 1 in 1 package, by kind: 1 unknown\n"
             "  team: 'lockstep', 1 member, one for each CPU\n"
             "  wait policy: default, by default\n"
+            "  anticipation: off, not with this size or policy, or not in a crowd\n"
             "  binding: none, by default\n"
             "  futex: a futex\n"
             "  process fence: a fence\n"
             "  LOCKSTEP_NUM_THREADS not set\n"
             "  LOCKSTEP_WAIT_POLICY not set\n"
             "  LOCKSTEP_PROC_BIND not set\n"
+            "  LOCKSTEP_ANTICIPATE not set\n"
             "  LOCKSTEP_DISPLAY_ENV not set\n");
+}
+
+TEST(display, it_says_whether_workers_anticipate_and_what_that_may_burn) {
+  const granted_cpus machine = {4, -1, {}};
+  const std::string on = described(team_options().members(2), variables({}), machine);
+  EXPECT_NE(
+      on.find("anticipation: on, by default; a worker polls for 160 us and a quarter of the time "
+              "between two regions at most, and 4 ms after the last\n"),
+      std::string::npos)
+      << on;
+  const std::string off =
+      described(team_options().members(2), variables({{"LOCKSTEP_ANTICIPATE", "0"}}), machine);
+  EXPECT_NE(off.find("anticipation: off, by LOCKSTEP_ANTICIPATE\n"), std::string::npos) << off;
+  const std::string said = described(team_options().members(2).anticipate(true),
+                                     variables({{"LOCKSTEP_ANTICIPATE", "false"}}), machine);
+  EXPECT_NE(said.find("anticipation: on, said by the program;"), std::string::npos) << said;
+  for (const lockstep::wait_policy policy :
+       {lockstep::wait_policy::spin(), lockstep::wait_policy::block(),
+        lockstep::wait_policy::hybrid(std::chrono::microseconds(2))}) {
+    EXPECT_FALSE(
+        resolve(team_options().members(2).policy(policy), variables({}), 4, {}).anticipates);
+  }
+  EXPECT_FALSE(resolve(team_options().members(5), variables({}), 4, {}).anticipates) << "a crowd";
 }
 
 TEST(display, a_machine_that_tells_nothing_is_described_as_such) {

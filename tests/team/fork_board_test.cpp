@@ -60,7 +60,7 @@ class crew {
  public:
   crew(const parameters& p, std::uint32_t first_phase,
        std::uint64_t most_age = fork_board::usual_most_age)
-      : board(fork_tree(p.members, p.width), p.policy.policy, p.how, first_phase, most_age),
+      : board(fork_tree(p.members, p.width), p.policy.policy, p.how, first_phase, false, most_age),
         seen_(p.members),
         threads_(p.members) {
     start();

@@ -91,6 +91,14 @@ inline unsigned cpus_for_waits() noexcept {
   return count;
 }
 
+/// How late the calling thread's timed sleeps may end (this_thread.hpp).
+inline std::uint64_t shorten_timer_slack(std::uint64_t nanoseconds) noexcept {
+  return shorten_native_timer_slack(nanoseconds);
+}
+inline void set_timer_slack(std::uint64_t nanoseconds) noexcept {
+  set_native_timer_slack(nanoseconds);
+}
+
 inline std::uint64_t number_of_this_thread() noexcept { return system_thread_number(); }
 
 /// The region that the calling thread is in, for all modules; null at first.

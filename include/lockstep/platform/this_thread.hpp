@@ -12,8 +12,10 @@
 #include "thread_slot.hpp"
 
 #if defined(__linux__)
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -50,6 +52,29 @@ inline bool name_this_thread(const char* name) noexcept {
 #else
   (void)name;
   return false;
+#endif
+}
+
+/// How late timers of the calling thread may be, in nanoseconds, so that several can come together. set: not 0.
+inline void set_native_timer_slack(std::uint64_t nanoseconds) noexcept {
+#if defined(__linux__)
+  prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(nanoseconds), 0, 0, 0);
+#else
+  (void)nanoseconds;
+#endif
+}
+/// Makes it `nanoseconds` if it is longer. What it was before, for set_timer_slack(); 0 if nothing was changed.
+inline std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds) noexcept {
+#if defined(__linux__)
+  const int saved = errno;
+  const int before = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+  const bool is_longer = before > 0 && static_cast<std::uint64_t>(before) > nanoseconds;
+  if (is_longer) set_native_timer_slack(nanoseconds);
+  errno = saved;
+  return is_longer ? static_cast<std::uint64_t>(before) : 0;
+#else
+  (void)nanoseconds;
+  return 0;
 #endif
 }
 

@@ -135,6 +135,27 @@ void for_each_in(const index_range_3& ranges, std::size_t first, std::size_t las
   }
 }
 
+/// for_each_in() of a part of the iterations, for leaf_loop.hpp.
+template <class Ranges>
+struct nested_part {
+  Ranges ranges;
+  std::size_t first, last;
+
+  template <class Function>
+  void operator()(Function& f) const {
+    for_each_in(ranges, first, last, f);
+  }
+};
+template <class Function>
+void run_nested(const index_range_2& ranges, std::size_t first, std::size_t last, Function& f) {
+  leaf::run<std::size_t, std::size_t>(nested_part<index_range_2>{ranges, first, last}, f);
+}
+template <class Function>
+void run_nested(const index_range_3& ranges, std::size_t first, std::size_t last, Function& f) {
+  leaf::run<std::size_t, std::size_t, std::size_t>(nested_part<index_range_3>{ranges, first, last},
+                                                   f);
+}
+
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 

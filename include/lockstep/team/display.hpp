@@ -69,6 +69,17 @@ inline std::string reason(decided_by who, const char* variable) {
                                           : std::string(", by default");
 }
 
+inline std::string anticipation_line(const resolved_team& made, const environment& variables) {
+  const std::string said = reason(made.anticipates_by, variables.anticipate.name);
+  if (made.anticipates) {
+    return "anticipation: on" + said +
+           "; a worker polls for 160 us and a quarter of the time between two regions at most, "
+           "and 4 ms after the last";
+  }
+  const bool could = made.members > 1 && made.policy.is_adaptive() && !made.is_crowded;
+  return "anticipation: off" + (could ? said : ", not with this size or policy, or not in a crowd");
+}
+
 /// "0 1 2 3", cut: who has more members sees how it goes on.
 inline std::string cpus_by_rank(const std::vector<unsigned>& cpus) {
   constexpr std::size_t most = 256;
@@ -96,6 +107,7 @@ inline std::string describe(const resolved_team& made, const environment& variab
                                              : reason(made.members_by, variables.members.name)) +
       (made.is_crowded ? "; crowded: more members than CPUs for them" : ""));
   add("wait policy: " + text_of(made.policy) + reason(made.policy_by, variables.policy.name));
+  add(anticipation_line(made, variables));
   add("binding: " + text_of(made.bind) + reason(made.bind_by, variables.bind.name));
   if (!made.cpu_of_rank.empty()) add("CPU of each rank:" + cpus_by_rank(made.cpu_of_rank));
   if (made.cpu_of_rank.empty() && !made.bind.is_none()) add("CPU of each rank: none usable");

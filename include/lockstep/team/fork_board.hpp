@@ -38,6 +38,9 @@
 //   11 line.load      relaxed  -      of another member's line: the claim that follows carries the look to that
 //                                     member, which then sees this phase there, or a later one
 //
+// Where the board anticipates, workers may sleep with an end (anticipating_wait.hpp): whoever wakes up by itself
+// looks at its line again, and takes its mark back where nobody else sleeps on it.
+//
 // Stores 2, 4 and 6 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
 //
 // Cost   two members: two line transfers in a row, no system call unless somebody sleeps. No RMW in a `run`; in a
@@ -52,6 +55,7 @@
 #include "../platform/cache_line.hpp"
 #include "../wait/sleeper_mark.hpp"
 #include "../wait/wait_engine.hpp"
+#include "anticipating_wait.hpp"
 #include "claim_board.hpp"
 #include "fork_tree.hpp"
 #include "job.hpp"
@@ -97,8 +101,9 @@ class fork_board {
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
   /// Tests pass `first_phase` to start next to wrap-around, narrow trees, and lines that are renewed often.
+  /// `anticipates` counts for the adaptive policy of a team that is not crowded.
   fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
-             std::uint64_t most_age = usual_most_age)
+             bool anticipates = false, std::uint64_t most_age = usual_most_age)
       : tree_(tree),
         lines_(tree_.lines()),
         reports_(tree.members()),
@@ -108,7 +113,8 @@ class fork_board {
         caller_(1),
         policy_(policy),
         how_(how),
-        most_age_(most_age) {
+        most_age_(most_age),
+        anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
     platform::process_fence::prepare();
     reset(first_phase);
   }
@@ -142,8 +148,14 @@ class fork_board {
     const std::size_t line = tree_.watched_by(rank).index;
     private_state& own = histories_[rank].value;
     while (true) {
-      announced condition{*this, line, own.seen};
-      wait_engine::wait(condition, policy_, own.announcements);
+      announced condition{*this, line, own.seen, has_one_worker()};
+      if (anticipates_) {
+        own.anticipating.wait(condition, policy_, own.announcements);
+        if (!own.has_begun) own.anticipating.forget_gap();
+        own.has_begun = true;
+      } else {
+        wait_engine::wait(condition, policy_, own.announcements);
+      }
       if (is_closed()) return nullptr;
       const std::uint32_t claimed = claims_.last_claim(rank);
       own.seen = lines_[line].value.announced.load(platform::memory_order_acquire);  // 3
@@ -221,6 +233,11 @@ class fork_board {
     for (std::size_t i = 0; i < tree_.lines(); ++i) marks_[i].notify(fence_payer_of(policy_));
   }
 
+  /// For tests: worker `rank` begins as if its last regions had come after gaps of so many nanoseconds.
+  void expect(std::size_t rank, std::uint64_t gap) noexcept {
+    histories_[rank].value.anticipating.expect(gap);
+  }
+
   bool is_closed() const noexcept {
     return closed_.load(platform::memory_order_acquire) != 0;  // 7
   }
@@ -237,6 +254,7 @@ class fork_board {
     for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
       reports_[rank].value.store(first_phase, platform::memory_order_relaxed);  // 8
       histories_[rank].value.seen = first_phase;
+      histories_[rank].value.has_begun = false;
     }
   }
 
@@ -248,7 +266,9 @@ class fork_board {
   /// A member's own.
   struct private_state {
     std::uint32_t seen = 0;  ///< the last phase on its line
+    bool has_begun = false;  ///< it has seen a region: what it waits for next comes after a gap
     wait_history announcements = {};
+    anticipating_wait anticipating = {};
     wait_history reports = {};
     stage_trust patience = {};  ///< whether late members come while it polls for them
   };
@@ -264,6 +284,7 @@ class fork_board {
     fork_board& board;
     std::size_t line;
     std::uint32_t seen;
+    bool is_only_one;  ///< who watches this line
 
     bool ready() const noexcept {
       const platform::wait_word& word = board.lines_[line].value.announced;
@@ -272,6 +293,7 @@ class fork_board {
     }
     void sleep(deadline until) {
       board.marks_[line].sleep(*this, until, fence_payer_of(board.policy_));
+      if (!until.is_never() && is_only_one) board.marks_[line].withdraw();
     }
   };
   struct reported {
@@ -345,6 +367,7 @@ class fork_board {
     lines_[line].value.announced.store(phase, platform::memory_order_release);  // 2
     return marks_[line].notify(fence_payer_of(policy_));
   }
+  bool has_one_worker() const noexcept { return tree_.members() == 2; }
 
   platform::line_gap before_;
   const fork_tree tree_;
@@ -358,6 +381,7 @@ class fork_board {
   const wait_policy policy_;
   const way how_;
   const std::uint64_t most_age_;
+  const bool anticipates_;
   platform::line_gap after_;
 };
 

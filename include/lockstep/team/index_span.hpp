@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "../platform/error.hpp"
-#include "callable.hpp"
+#include "leaf_loop.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -125,9 +125,7 @@ struct each_of {
   Function& f;
 
   void operator()(std::size_t begin, std::size_t end) const {
-    Function& call = f;
-    const Index last = span[end];
-    for (Index i = span[begin]; i < last; ++i) call(i);
+    leaf::loop(span[begin], span[end], f);
   }
 };
 

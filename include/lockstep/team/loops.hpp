@@ -121,7 +121,7 @@ bool for_each_nested(const seat& at, const Ranges& ranges, schedule how, Functio
       "lockstep: the function of this loop cannot be called as f(i, j), or f(i, j, k) for "
       "three ranges, with indices of type std::size_t");
   return hand_out(at, index_range{0, iterations_of(ranges)}, how,
-                  [&](std::size_t begin, std::size_t end) { for_each_in(ranges, begin, end, f); });
+                  [&](std::size_t begin, std::size_t end) { run_nested(ranges, begin, end, f); });
 }
 
 /// Calls f() on the first member that comes, and on no other.

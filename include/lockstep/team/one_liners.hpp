@@ -30,8 +30,8 @@ inline namespace LOCKSTEP_ABI {
 /// that may be copied and is small, else with a reference to the function.
 template <class Index, class Function>
 struct loop_of_blocks final : made_to_travel {
-  template <class From>
-  loop_of_blocks(const index_span<Index>& over, From& of) noexcept : span(over), f(of) {}
+  template <class Given>
+  loop_of_blocks(const index_span<Index>& over, Given& of) noexcept : span(over), f(of) {}
 
   index_span<Index> span;
   Function f;

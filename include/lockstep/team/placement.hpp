@@ -42,6 +42,8 @@ struct resolved_team {
   std::vector<unsigned> cpu_of_rank;
   std::vector<unsigned> left_out;  ///< CPUs of a list that this process may not use
   std::string name;
+  bool anticipates = false;  ///< whether workers learn when the next region is due
+  decided_by anticipates_by = decided_by::nobody;
   decided_by members_by = decided_by::nobody;
   decided_by policy_by = decided_by::nobody;
   decided_by bind_by = decided_by::nobody;
@@ -214,6 +216,14 @@ inline resolved_team resolve(const team_options& options, const environment& var
     result.policy_by = options.has_policy() ? decided_by::program : decided_by::environment;
   }
   result.policy = result.policy.when_crowded(result.is_crowded);
+  const bool is_said = options.has_anticipate() || variables.anticipate.is_set;
+  if (is_said) {
+    result.anticipates_by =
+        options.has_anticipate() ? decided_by::program : decided_by::environment;
+  }
+  const bool wanted = options.has_anticipate() ? options.anticipate() : variables.anticipate.value;
+  result.anticipates =
+      wanted && result.members > 1 && result.policy.is_adaptive() && !result.is_crowded;
   return result;
 }
 

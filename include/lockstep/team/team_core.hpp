@@ -50,7 +50,7 @@ class team_core {
         is_crowded_(made.is_crowded),
         door_(door),
         group_(size_, made.policy, stop_),
-        forks_(fork_tree(size_), made.policy, way_of(made)),
+        forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates),
         errors_(size_),
         region_{this, door.age(), &group_, &running_, nullptr},
         between_(region_) {}

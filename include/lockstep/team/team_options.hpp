@@ -34,6 +34,14 @@ class team_options {
     has_policy_ = true;
     return *this;
   }
+  /// Whether workers learn when the next region is due, and poll shortly before it: for a quarter of the time between
+  /// regions at most, and 4 ms after the last. True by default; counts for wait_policy() in teams that are
+  /// not crowded.
+  team_options& anticipate(bool yes) {
+    anticipate_ = yes;
+    has_anticipate_ = true;
+    return *this;
+  }
   /// Where members run; binding(): not said.
   team_options& bind(binding where) {
     bind_ = std::move(where);
@@ -59,6 +67,8 @@ class team_options {
   std::size_t members() const noexcept { return members_; }
   bool has_policy() const noexcept { return has_policy_; }
   wait_policy policy() const noexcept { return policy_; }
+  bool has_anticipate() const noexcept { return has_anticipate_; }
+  bool anticipate() const noexcept { return anticipate_; }
   const binding& bind() const noexcept { return bind_; }
   const std::string& name() const noexcept { return name_; }
   const hook& on_start() const noexcept { return on_start_; }
@@ -68,6 +78,8 @@ class team_options {
   std::size_t members_ = 0;
   wait_policy policy_;
   bool has_policy_ = false;
+  bool anticipate_ = true;
+  bool has_anticipate_ = false;
   binding bind_;
   std::string name_ = "lockstep";
   hook on_start_;

@@ -81,6 +81,15 @@ class sleeper_mark {
     platform::futex_wait(mark_, odd, fenced ? until.nanoseconds() : soon(until));
   }
 
+  /// For a thread whose sleep came to its deadline: the notifier need not wake it. Requires that no other thread
+  /// ever sleeps on this mark: one that does would be forgotten.
+  void withdraw() noexcept {
+    std::uint32_t odd = mark_.load(platform::memory_order_relaxed);  // 1
+    if ((odd & 1u) == 0) return;
+    mark_.compare_exchange_strong(odd, odd + 1u, platform::memory_order_relaxed,  // 3
+                                  platform::memory_order_relaxed);                // 3
+  }
+
  private:
   LOCKSTEP_NOINLINE void wake() {
     std::uint32_t odd = mark_.load(platform::memory_order_relaxed);  // 1

@@ -45,6 +45,9 @@ inline bool fence_heavy(int line = __builtin_LINE(), const char* file = __builti
 }
 inline unsigned usable_cpus() { return model::explorer::active()->cpus(); }
 
+inline std::uint64_t shorten_timer_slack(std::uint64_t) { return 0; }
+inline void set_timer_slack(std::uint64_t) {}
+
 inline std::uint64_t number_of_this_thread() { return model::explorer::active()->number(); }
 
 /// A number for each T and name.
