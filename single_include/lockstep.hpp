@@ -126,6 +126,17 @@
 #define LOCKSTEP_END_SIGN_CONVERSIONS
 #endif
 
+/// Between these two an aggregate may be made from fewer values than it has members without a warning.
+#if defined(__GNUC__)
+#define LOCKSTEP_BEGIN_MISSING_INITIALIZERS                        \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored " \
+                                         "\"-Wmissing-field-initializers\"")
+#define LOCKSTEP_END_MISSING_INITIALIZERS _Pragma("GCC diagnostic pop")
+#else
+#define LOCKSTEP_BEGIN_MISSING_INITIALIZERS
+#define LOCKSTEP_END_MISSING_INITIALIZERS
+#endif
+
 // Static data of which every module (executable or shared object) has its own.
 #if defined(__ELF__) || defined(__APPLE__)
 #define LOCKSTEP_MODULE_LOCAL __attribute__((visibility("hidden")))
@@ -7052,12 +7063,14 @@ struct is_made_from_values {
   template <class Value, std::size_t>
   using one = Value;
 
+  LOCKSTEP_BEGIN_MISSING_INITIALIZERS
   template <class C, std::size_t... Numbers>
   static auto test(int)
       -> decltype(static_cast<void>(C{one<variable, Numbers>()...}), std::true_type());
   template <class C, std::size_t... Numbers>
   static auto test(long)
       -> decltype(static_cast<void>(C{one<temporary, Numbers>()...}), std::true_type());
+  LOCKSTEP_END_MISSING_INITIALIZERS
   template <class C, std::size_t... Numbers>
   static std::false_type test(...);
   static constexpr bool value =

@@ -168,7 +168,7 @@ TEST_P(functors_of, a_mutable_closure_is_one_object_for_all) {
 
 TEST(functors, closures_that_nobody_can_tell_from_a_copy_travel_and_nothing_else_does) {
   int a = 1;
-  const std::size_t n = 2;
+  std::size_t n = 2;
   std::vector<int> v;
   auto by_reference = [&](member&) { a += static_cast<int>(v.size() + n); };
   auto by_value = [a, n](member&) { static_cast<void>(a + static_cast<int>(n)); };

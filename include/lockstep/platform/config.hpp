@@ -95,6 +95,17 @@
 #define LOCKSTEP_END_SIGN_CONVERSIONS
 #endif
 
+/// Between these two an aggregate may be made from fewer values than it has members without a warning.
+#if defined(__GNUC__)
+#define LOCKSTEP_BEGIN_MISSING_INITIALIZERS                        \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored " \
+                                         "\"-Wmissing-field-initializers\"")
+#define LOCKSTEP_END_MISSING_INITIALIZERS _Pragma("GCC diagnostic pop")
+#else
+#define LOCKSTEP_BEGIN_MISSING_INITIALIZERS
+#define LOCKSTEP_END_MISSING_INITIALIZERS
+#endif
+
 // Static data of which every module (executable or shared object) has its own.
 #if defined(__ELF__) || defined(__APPLE__)
 #define LOCKSTEP_MODULE_LOCAL __attribute__((visibility("hidden")))

@@ -48,12 +48,14 @@ struct is_made_from_values {
   template <class Value, std::size_t>
   using one = Value;
 
+  LOCKSTEP_BEGIN_MISSING_INITIALIZERS
   template <class C, std::size_t... Numbers>
   static auto test(int)
       -> decltype(static_cast<void>(C{one<variable, Numbers>()...}), std::true_type());
   template <class C, std::size_t... Numbers>
   static auto test(long)
       -> decltype(static_cast<void>(C{one<temporary, Numbers>()...}), std::true_type());
+  LOCKSTEP_END_MISSING_INITIALIZERS
   template <class C, std::size_t... Numbers>
   static std::false_type test(...);
   static constexpr bool value =
