@@ -128,9 +128,11 @@
 
 /// Between these two an aggregate may be made from fewer values than it has members without a warning.
 #if defined(__GNUC__)
-#define LOCKSTEP_BEGIN_MISSING_INITIALIZERS                        \
-  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored " \
-                                         "\"-Wmissing-field-initializers\"")
+// clang-format off: it would cut the string
+#define LOCKSTEP_BEGIN_MISSING_INITIALIZERS \
+  _Pragma("GCC diagnostic push") \
+  _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"")
+// clang-format on
 #define LOCKSTEP_END_MISSING_INITIALIZERS _Pragma("GCC diagnostic pop")
 #else
 #define LOCKSTEP_BEGIN_MISSING_INITIALIZERS
@@ -11625,9 +11627,15 @@ class caller_queue {
     void sleep(deadline until) { queue.mark_.sleep(*this, until, fence_payer_of(queue.policy_)); }
   };
 
+  /// Asked for once a thread: it costs a system call. In a child of fork() a message shows the parent's.
+  static std::uint64_t shown_number() noexcept {
+    std::uint64_t& known = platform::per_thread<std::uint64_t, struct name_of_shown_number>();
+    if (known == 0) known = platform::shown_thread_number();
+    return known;
+  }
   void note_holder() noexcept {
     if (!platform::diagnoses_misuse) return;
-    holder_.store(static_cast<std::uint32_t>(platform::shown_thread_number()),
+    holder_.store(static_cast<std::uint32_t>(shown_number()),
                   platform::memory_order_relaxed);  // 7
   }
 

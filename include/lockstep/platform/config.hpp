@@ -97,9 +97,11 @@
 
 /// Between these two an aggregate may be made from fewer values than it has members without a warning.
 #if defined(__GNUC__)
-#define LOCKSTEP_BEGIN_MISSING_INITIALIZERS                        \
-  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored " \
-                                         "\"-Wmissing-field-initializers\"")
+// clang-format off: it would cut the string
+#define LOCKSTEP_BEGIN_MISSING_INITIALIZERS \
+  _Pragma("GCC diagnostic push") \
+  _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"")
+// clang-format on
 #define LOCKSTEP_END_MISSING_INITIALIZERS _Pragma("GCC diagnostic pop")
 #else
 #define LOCKSTEP_BEGIN_MISSING_INITIALIZERS
