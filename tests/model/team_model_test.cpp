@@ -456,6 +456,15 @@ TEST_P(team_in_short_model, a_reduction_is_that_of_all_shares_whoever_ran_them) 
   });
 }
 
+TEST_P(team_model, a_loop_of_a_crowd_awaits_the_shares_that_members_run_for_each_other) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    team all(3, policy());
+    int found[3] = {};
+    all.parallel_for(0, 3, [&](int i) { ++found[i]; });
+    check(found[0] + found[1] + found[2] == 3, "the loop has awaited every share");
+  });
+}
+
 TEST_P(joinable_thread_model, join_sees_what_the_thread_did_J1) {
   explore_with(small(), [] {
     int data = 0;
