@@ -74,7 +74,7 @@ void use(lockstep::team& workers) {
 }  // namespace
 
 int main() {
-  for (const std::size_t members : {1, 2, 3, 9}) {
+  for (const std::size_t members : {1u, 2u, 3u, 9u}) {
     lockstep::team workers(members);
     use<aligned<32>>(workers);
     use<aligned<64>>(workers);
