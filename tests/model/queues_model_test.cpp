@@ -236,6 +236,87 @@ TEST_P(condition_variable_model, works_with_any_lock_and_passes_the_wake_along_t
   });
 }
 
+/// A lock of one thread, on what all share: refuses when it is told to.
+struct refusing_lock {
+  shared_mutex& of;
+  bool refuses_lock = false, refuses_unlock = false;
+
+  void lock() {
+    if (refuses_lock) throw refused();
+    of.lock();
+  }
+  void unlock() {
+    if (refuses_unlock) throw refused();
+    of.unlock();
+  }
+  struct refused {};
+};
+
+TEST_P(condition_variable_model, a_lock_that_throws_keeps_no_other_waiter_C3) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    shared_mutex lock(policy());
+    condition_variable changed(policy());
+    bool said = false;
+    int seen = 0;
+    threads({[&] {
+               refusing_lock mine{lock};
+               mine.lock();
+               mine.refuses_lock = true;
+               try {
+                 while (!said) changed.wait(mine);
+                 mine.unlock();
+               } catch (const refusing_lock::refused&) {  // not locked
+               }
+             },
+             [&] {
+               std::unique_lock<shared_mutex> guard(lock);
+               changed.wait(guard, [&] { return said; });
+               ++seen;
+             },
+             [&] {
+               {
+                 const std::lock_guard<shared_mutex> guard(lock);
+                 said = true;
+               }
+               changed.notify_all();
+             }});
+    check(seen == 1, "the other waiter has seen it");
+  });
+}
+
+TEST_P(condition_variable_model, an_unlock_that_throws_leaves_nobody_in_the_queue_C1) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    shared_mutex lock(policy());
+    condition_variable changed(policy());
+    bool said = false;
+    int seen = 0;
+    threads({[&] {
+               refusing_lock mine{lock};
+               mine.lock();
+               mine.refuses_unlock = true;
+               try {
+                 if (!said) changed.wait(mine);
+               } catch (const refusing_lock::refused&) {  // still locked
+               }
+               mine.refuses_unlock = false;
+               mine.unlock();
+             },
+             [&] {
+               std::unique_lock<shared_mutex> guard(lock);
+               changed.wait(guard, [&] { return said; });
+               ++seen;
+             },
+             [&] {
+               {
+                 const std::lock_guard<shared_mutex> guard(lock);
+                 said = true;
+               }
+               changed.notify_one();
+             }});
+    check(seen == 1, "no dead node has taken the notification");
+  });
+}
+
 TEST_P(condition_variable_model, may_be_destroyed_when_its_waiters_have_been_notified_C5) {
   explore_with(huge(), [] {
     mutex lock(policy());
