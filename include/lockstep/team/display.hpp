@@ -80,6 +80,13 @@ inline std::string anticipation_line(const resolved_team& made, const environmen
   return "anticipation: off" + (could ? said : ", not with this size or policy, or not in a crowd");
 }
 
+inline std::string learning_line(const resolved_team& made, const environment& variables) {
+  const std::string said = reason(made.learns_by, variables.learn.name);
+  return made.learns ? "loops: on as many members as pay, up to " +
+                           std::to_string(made.can_run_at_once) + said
+                     : "loops: on " + std::to_string(made.can_run_at_once) + " members" + said;
+}
+
 /// "0 1 2 3", cut: who has more members sees how it goes on.
 inline std::string cpus_by_rank(const std::vector<unsigned>& cpus) {
   constexpr std::size_t most = 256;
@@ -108,6 +115,7 @@ inline std::string describe(const resolved_team& made, const environment& variab
       (made.is_crowded ? "; crowded: more members than CPUs for them" : ""));
   add("wait policy: " + text_of(made.policy) + reason(made.policy_by, variables.policy.name));
   add(anticipation_line(made, variables));
+  add(learning_line(made, variables));
   add("binding: " + text_of(made.bind) + reason(made.bind_by, variables.bind.name));
   if (!made.cpu_of_rank.empty()) add("CPU of each rank:" + cpus_by_rank(made.cpu_of_rank));
   if (made.cpu_of_rank.empty() && !made.bind.is_none()) add("CPU of each rank: none usable");

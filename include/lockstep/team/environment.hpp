@@ -181,6 +181,7 @@ struct environment {
       "LOCKSTEP_PROC_BIND", "none, close, spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536",
       binding()};
   environment_variable<bool> anticipate{"LOCKSTEP_ANTICIPATE", "0, 1, false or true", true};
+  environment_variable<bool> learn{"LOCKSTEP_LEARN", "0, 1, false or true", true};
   environment_variable<bool> display{"LOCKSTEP_DISPLAY_ENV", "0, 1, false or true", false};
 
   /// look_up(name) returns the value or null, as std::getenv does.
@@ -191,20 +192,21 @@ struct environment {
     result.policy.read(look_up(result.policy.name), environment_text::parse_policy);
     result.bind.read(look_up(result.bind.name), environment_text::parse_binding);
     result.anticipate.read(look_up(result.anticipate.name), environment_text::parse_switch);
+    result.learn.read(look_up(result.learn.name), environment_text::parse_switch);
     result.display.read(look_up(result.display.name), environment_text::parse_switch);
     return result;
   }
 
   /// One line for each variable, in a fixed order.
   std::vector<std::string> descriptions() const {
-    return {members.description(), policy.description(), bind.description(),
-            anticipate.description(), display.description()};
+    return {members.description(),    policy.description(), bind.description(),
+            anticipate.description(), learn.description(),  display.description()};
   }
 
   /// What the user has to be told: the descriptions of those that are ignored.
   std::vector<std::string> complaints() const {
-    const bool ignored[] = {members.is_ignored(), policy.is_ignored(), bind.is_ignored(),
-                            anticipate.is_ignored(), display.is_ignored()};
+    const bool ignored[] = {members.is_ignored(),    policy.is_ignored(), bind.is_ignored(),
+                            anticipate.is_ignored(), learn.is_ignored(),  display.is_ignored()};
     const std::vector<std::string> all = descriptions();
     std::vector<std::string> result;
     for (std::size_t i = 0; i < all.size(); ++i) {

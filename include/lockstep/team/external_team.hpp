@@ -87,12 +87,12 @@ class external_team : public one_liners<external_team> {
   /// As team's.
   template <class Function>
   bool run(Function&& f) {
-    return run_then(size(), f, nothing());
+    return run_on(size(), f);
   }
   template <class Function>
   bool run(std::size_t k, Function&& f) {
     platform::checked_range("lockstep::external_team::run", "members", k, 1, size());
-    return run_then(k, f, nothing());
+    return run_on(k, f);
   }
   void request_stop() { body_->core.request_stop(); }
 
@@ -117,18 +117,36 @@ class external_team : public one_liners<external_team> {
     return team_options().members(members).bind(binding::none());
   }
 
-  template <class Function, class Finish>
-  bool run_then(std::size_t k, Function&& f, Finish finish, region_kind kind = region_kind::run) {
-    const bool needs_others = k > 1 && !nesting::is_inside(&body_->core);
-    if (is_child_ && needs_others) {
-      platform::fail<std::logic_error>(
-          "lockstep::external_team::run: this is a child process, which has none of the serving "
-          "threads; make a new team");
-    }
-    return team_core::run_in_turn(
-        door_, &body_->core, k, f, [this] { check_served(); }, finish, kind);
+  template <class Function>
+  bool run_on(std::size_t k, Function& f) {
+    team_core& core = body_->core;
+    if (k > 1) check_parent();
+    return team_core::take_turn(
+        door_, &core, [&] { return team_core::run_alone(f); },
+        [&] {
+          if (k > 1) check_served();
+          return core.run(k, f);
+        });
+  }
+  /// As team_core's.
+  template <class Function, class Prepare, class Finish>
+  bool run_loop(const loop_request& of, Function& f, Prepare prepare, Finish finish) {
+    team_core& core = body_->core;
+    if (size() > 1) check_parent();
+    return team_core::take_turn(
+        door_, &core, [&] { return team_core::run_loop_alone(f, prepare); },
+        [&] {
+          if (size() > 1) check_served();
+          return core.run_loop(of, f, prepare, finish);
+        });
   }
 
+  void check_parent() const {
+    if (!is_child_ || nesting::is_inside(&body_->core)) return;
+    platform::fail<std::logic_error>(
+        "lockstep::external_team::run: this is a child process, which has none of the serving "
+        "threads; make a new team");
+  }
   void check_served() const {
     if (!body_->core.is_closed()) return;
     platform::fail<std::logic_error>(

@@ -11,17 +11,18 @@
 // Invariants
 //   F1  A region's phase is the same on all lines that announce it, and greater than those before; its lowest
 //       bit is the kind of region. A watcher misses no phase of a `run`, since the next one comes only
-//       after its report. It may miss phases of loops: then somebody else has reported for it.
-//   F2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop that does who
-//       has claimed the watcher's share (claim_board.hpp), for all that the watcher would do: relay, run,
-//       collect, report. Either way a report has caught up with the line exactly when the share is
-//       done. Members that were not announced to are not looked at.
+//       after its report. It may miss phases of loops: then others have done its share.
+//   F2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop the parts of its share
+//       are claimed (share_board.hpp); who claims the first one relays, who finishes the last one collects and
+//       reports. Either way a report has caught up with the line exactly when the share is done. Members
+//       that were not announced to, and in loops those above the size, are not looked at.
 //   F3  Whatever is done for a member in a region, and below it in the tree, happens before its report, and
 //       that before the return of collect() by whoever collects it.
-//   F4  A line is not written again before all reports of its phase have been collected. A late watcher reads
-//       nothing of it but the phase, until it has claimed its share.
-//   F5  No line and no claim is older than 2^30 regions: then an empty loop renews them all. So a phase that comes again
+//   F4  A line is not written again before all reports of its phase have been collected. Of a loop's line nothing but
+//       the word that announces it is read by who has not claimed a part.
+//   F5  No line and no claim is older than 2^31 phases: then an empty loop renews them all. So a phase that comes again
 //       is found where nobody takes it for the old one.
+//   F6  A `run` and the end wake all who sleep. A loop may leave them asleep, and end without them.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -33,10 +34,7 @@
 //   6  closed.store   release  7      who is let go sees what came before close()
 //   7  closed.load    acquire  6      the other half
 //   8  report.store   relaxed  -      as 1
-//   9  line.load      relaxed  -      by who takes part in the phase: it does not change
-//   10 line.load      relaxed  -      a look: 3 comes after it
-//   11 line.load      relaxed  -      of another member's line: the claim that follows carries the look to that
-//                                     member, which then sees this phase there, or a later one
+//   9  line.load      relaxed  -      a look: 3 comes after it
 //
 // Where the board anticipates, workers may sleep with an end (anticipating_wait.hpp): whoever wakes up by itself
 // looks at its line again, and takes its mark back where nobody else sleeps on it.
@@ -53,45 +51,17 @@
 #include <cstdint>
 
 #include "../platform/cache_line.hpp"
+#include "../platform/system.hpp"
 #include "../wait/sleeper_mark.hpp"
 #include "../wait/wait_engine.hpp"
 #include "anticipating_wait.hpp"
-#include "claim_board.hpp"
 #include "fork_tree.hpp"
-#include "job.hpp"
+#include "loop_share.hpp"
+#include "region_line.hpp"
+#include "share_board.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-
-/// What a region's members have to know before they start.
-struct region_head {
-  std::uint32_t region;  ///< its number, never 0
-  std::uint32_t size;    ///< members that take part: ranks below it
-  std::uint32_t phase;   ///< of the barrier when it begins
-};
-
-/// Who comes to a region.
-enum class region_kind : std::uint32_t {
-  run = 0,  ///< every member
-  loop = 1  ///< each share is run by its member, or by one that is there if that has not come
-};
-
-/// One cache line: the phase that announces a region, and the region.
-struct region_line {
-  platform::wait_word announced{0};
-  region_head head = {};
-  job what;
-
-  /// For who takes part in the region.
-  std::uint32_t phase() const noexcept {
-    return announced.load(platform::memory_order_relaxed);  // 9
-  }
-  region_kind kind() const noexcept { return kind_of(phase()); }
-  static region_kind kind_of(std::uint32_t phase) noexcept {
-    return static_cast<region_kind>(phase & 1u);
-  }
-};
-static_assert(sizeof(region_line) <= 64, "phase, region and job share a cache line");
 
 class fork_board {
  public:
@@ -107,7 +77,7 @@ class fork_board {
       : tree_(tree),
         lines_(tree_.lines()),
         reports_(tree.members()),
-        claims_(tree.members()),
+        shares_(tree.members()),
         histories_(tree.members()),
         marks_(tree_.lines() + tree.members()),
         caller_(1),
@@ -120,114 +90,123 @@ class fork_board {
   }
 
   bool is_relayed() const noexcept { return how_ == way::relayed; }
+  bool anticipates() const noexcept { return anticipates_; }
   /// Whether this worker tells others of regions, and collects their reports.
   bool is_leader(std::size_t rank) const noexcept {
     return how_ == way::relayed && rank % tree_.width() == 0;
   }
 
-  /// Member 0: announces f(member&) to every worker that the region needs. True if some of them slept.
-  /// Requires head.size > 1.
+  /// Member 0: announces f(member&) to every worker that the region needs. Requires head.size > 1.
   template <class Function>
-  bool announce(const region_head& head, Function& f, region_kind kind = region_kind::run) {
-    caller_state& own = caller_[0].value;
-    if (own.phase - own.renewed > most_age_) renew(head);
-    own.phase = (own.phase | 1u) + 1u + static_cast<std::uint32_t>(kind);
-    const std::uint32_t phase = static_cast<std::uint32_t>(own.phase);
-    if (lines_.size() == 1) {  // written in place
-      lines_[0].value.what.assign(f);
-      return publish(0, head, phase);
-    }
-    job what;
-    what.assign(f);
-    return announce(0, head, what, phase);
+  void announce(const region_head& head, Function& f) {
+    announce<member>(head, f, 0, true);
+  }
+  /// The same for a loop, f(loop_share&), in so many parts a share. Those that sleep are woken now, or by wake(), or not at
+  /// all: a loop needs nobody.
+  template <class Function>
+  void announce_loop(const region_head& head, Function& f, std::uint32_t parts, bool wakes) {
+    announce<loop_share>(head, f, parts, wakes);
+  }
+  /// Wakes those who hear of regions of this size.
+  void wake(std::size_t size) {
+    tree_.for_each_needed(size, [this](const fork_tree::line& at) { notify(at.index); });
+  }
+  /// Whether some of them may sleep.
+  bool has_sleepers(std::size_t size) const noexcept {
+    bool found = false;
+    tree_.for_each_needed(
+        size, [&](const fork_tree::line& at) { found |= marks_[at.index].has_sleeper(); });
+    return found;
   }
 
-  /// A worker waits for the next region that it is needed for: a `run`, or a loop whose share of this rank
-  /// it has claimed. nullptr once closed.
-  region_line* next(std::size_t rank) {
+  /// A worker waits for the next region that it is needed for: a `run`, or a loop in which it has claimed a part
+  /// of its share. False once closed.
+  bool next(std::size_t rank, order& out) {
     const std::size_t line = tree_.watched_by(rank).index;
     private_state& own = histories_[rank].value;
     while (true) {
-      announced condition{*this, line, own.seen, has_one_worker()};
-      if (anticipates_) {
-        own.anticipating.wait(condition, policy_, own.announcements);
-        if (!own.has_begun) own.anticipating.forget_gap();
-        own.has_begun = true;
-      } else {
-        wait_engine::wait(condition, policy_, own.announcements);
-      }
-      if (is_closed()) return nullptr;
-      const std::uint32_t claimed = claims_.last_claim(rank);
-      own.seen = lines_[line].value.announced.load(platform::memory_order_acquire);  // 3
-      if (region_line::kind_of(own.seen) == region_kind::run ||
-          claims_.try_claim(rank, claimed, own.seen)) {
-        return &lines_[line].value;
-      }
+      announced condition{*this, line, own.seen, has_one_worker(), false};
+      wait_for_region(condition, own);
+      if (is_closed()) return false;
+      if (condition.has_slept) shares_.note_coming(rank, platform::monotonic_nanoseconds());
+      out.line = &lines_[line].value;
+      out.announced = announcement(out.line->announced.load(platform::memory_order_acquire));  // 3
+      const bool is_needed = !out.is_loop() || claim_on(line, rank, out);
+      note_seen(own, out.announced);
+      if (is_needed) return true;
     }
   }
 
-  /// A leader tells those it leads; nothing for the others. Before it runs its own part. True if some slept.
-  bool relay(std::size_t rank, const region_line& from) {
-    return is_leader(rank) && announce(rank, from.head, from.what, from.phase());
+  /// Claims the next part of a share in the loop that runs, if there is one. By any thread of the team. Of the caller's
+  /// share only where shares have several parts.
+  bool claim(std::size_t rank, order& out) {
+    return claim_on(rank == 0 ? 0 : tree_.watched_by(rank).index, rank, out);
+  }
+  /// A claimed part was run. True for who must now complete the share, and report it.
+  bool finish_part(std::size_t rank, const order& of) { return shares_.finish(rank, of.announced); }
+
+  /// A leader tells those it leads; nothing for the others. Before the first part of its own.
+  void relay(std::size_t rank, const order& from, bool wakes) {
+    if (!is_leader(rank)) return;
+    for_each_published(rank, from.announced.size(), [&](const fork_tree::line& at) {
+      lines_[at.index].value.what = from.line->what;
+      publish(at.index, from.head(), from.announced, wakes);
+    });
   }
 
-  /// Waits for the reports of all to whom this member has announced the region.
-  void collect(std::size_t rank, std::size_t size) {
-    const std::uint32_t phase = phase_of(rank);
-    for_each_watcher_told(rank, size, [&](std::size_t watcher, const region_line&) {
-      reported condition{*this, watcher, phase};
+  /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
+  void collect(std::size_t rank, announcement of) {
+    for_each_told(rank, of, [&](std::size_t watcher) {
+      reported condition{*this, watcher, of.phase()};
       wait_engine::wait(condition, policy_, histories_[rank].value.reports);
     });
   }
-
-  /// Calls run(watcher, line) for the shares of those whom this member has told of a loop and who have not come.
-  /// After it every such share has been claimed. Before it polls a moment, for members that are just coming,
-  /// unless `at_once` or that has been in vain lately.
-  template <class Run>
-  void take_shares(std::size_t rank, std::size_t size, bool at_once, Run run) {
-    stage_trust& patience = histories_[rank].value.patience;
-    unsigned polls = at_once || !patience.asks() ? 0 : polls_for_who_comes;
-    const std::uint32_t polled = phase_of(rank);
-    for_each_watcher_told(rank, size, [&](std::size_t watcher, const region_line&) {
-      const reported condition{*this, watcher, polled};
-      for (; !condition.ready() && polls > 0; --polls) platform::polling_pause();
+  /// The same for at most `polls` looks: whether all have come.
+  bool collect_shortly(std::size_t rank, announcement of, unsigned polls) {
+    bool all = true;
+    for_each_told(rank, of, [&](std::size_t watcher) {
+      const reported condition{*this, watcher, of.phase()};
+      bool has_come = condition.ready();
+      for (; !has_come && polls > 0; --polls) {
+        platform::polling_pause();
+        has_come = condition.ready();
+      }
+      all &= has_come;
     });
-    bool took = false;
-    if (polls == 0) {
-      for_each_watcher_told(rank, size, [&](std::size_t watcher, region_line& line) {
-        const std::uint32_t phase = phase_of(rank);  // a share may have called fork(): see reset()
-        const reported condition{*this, watcher, phase};
-        if (condition.ready() || !claims_.try_take(watcher, phase)) return;
-        took = true;
-        run(watcher, line);
+    return all;
+  }
+  /// f(rank) for those to whom this member has announced the region, as far as the region needs them; of a loop whose
+  /// shares have several parts, for the caller's share as well.
+  template <class Function>
+  void for_each_told(std::size_t rank, announcement of, Function f) const {
+    const std::size_t end = of.is_loop() ? of.size() : tree_.members();
+    if (rank == 0 && of.parts() > 1) f(std::size_t{0});
+    for_each_published(rank, of.size(), [&](const fork_tree::line& at) {
+      tree_.for_each_watcher(at, [&](std::size_t watcher) {
+        if (watcher < end) f(watcher);
       });
-    }
-    if (took) {
-      patience.failed();
-    } else {
-      patience.paid();
-    }
+    });
   }
-
-  /// Calls run(other) for all shares of the loop that nobody has claimed, where the line of the other member has been
-  /// written. For a worker of a crowd, before it reports.
-  template <class Run>
-  void take_others(std::size_t rank, const region_line& order, Run run) {
-    const std::size_t size = order.head.size;
-    for (std::size_t i = 1, other = rank + 1; i < size; ++i, ++other) {
-      if (other >= size) other = 1;
-      const std::uint32_t phase = order.phase();  // as in take_shares()
-      if (is_announced(other, phase) && claims_.try_take(other, phase)) run(other);
-    }
+  /// By who takes part: whether a share was reported.
+  bool has_reported(std::size_t rank, announcement of) {
+    return reported{*this, rank, of.phase()}.ready();
   }
+  /// Of the region that runs, for its caller: it does not look at a line just published, which is on its way to the
+  /// others.
+  announcement current() const noexcept { return announcement(caller_[0].value.announced); }
 
   /// A worker, or who has taken its share, is done with the region.
-  void report(std::size_t rank, const region_line& of) {
-    reports_[rank].value.store(of.phase(), platform::memory_order_release);  // 4
+  void report(std::size_t rank, announcement of) {
+    reports_[rank].value.phase.store(of.phase(), platform::memory_order_release);  // 4
     marks_[tree_.lines() + rank].notify(fence_payer_of(policy_));
   }
 
-  /// Lets all workers go: next() returns nullptr.
+  /// Travels with a report: 16 bytes for whoever makes it, before it, and for the caller after it.
+  cell& beside_report(std::size_t rank) noexcept { return reports_[rank].value.beside; }
+  /// When a member last came out of a sleep to a region.
+  std::uint64_t last_coming(std::size_t rank) const noexcept { return shares_.last_coming(rank); }
+
+  /// Lets all workers go: next() returns false.
   void close() {
     closed_.store(1, platform::memory_order_release);  // 6
     for (std::size_t i = 0; i < tree_.lines(); ++i) marks_[i].notify(fence_payer_of(policy_));
@@ -243,55 +222,59 @@ class fork_board {
   }
 
   /// As new. While no worker lives: before they are started, or where a fork() has left them behind. There the
-  /// caller may be in a share: it finds that all shares have been reported.
+  /// caller may be in a share: it finds that all shares have been claimed and reported.
   void reset(std::uint32_t first_phase = 0) noexcept {
     closed_.store(0, platform::memory_order_relaxed);  // 1
+    const announcement none(first_phase, 1, 1);
     for (std::size_t i = 0; i < lines_.size(); ++i) {
-      lines_[i].value.announced.store(first_phase, platform::memory_order_relaxed);  // 1
+      lines_[i].value.announced.store(none.word(), platform::memory_order_relaxed);  // 1
     }
-    claims_.reset(first_phase);
     caller_[0].value.phase = caller_[0].value.renewed = first_phase;
+    caller_[0].value.announced = none.word();
     for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
-      reports_[rank].value.store(first_phase, platform::memory_order_relaxed);  // 8
-      histories_[rank].value.seen = first_phase;
+      shares_.reset(rank, first_phase);
+      reports_[rank].value.phase.store(first_phase, platform::memory_order_relaxed);  // 8
+      histories_[rank].value.seen = none.word();
       histories_[rank].value.has_begun = false;
     }
   }
 
  private:
-  /// How often take_shares() looks for reports first: 1.5 us. A member that polls begins within two line
-  /// transfers, at most 0.5 us.
-  static constexpr unsigned polls_for_who_comes = 48;
-
   /// A member's own.
   struct private_state {
-    std::uint32_t seen = 0;  ///< the last phase on its line
+    std::uint64_t seen = 0;  ///< the last word on its line
     bool has_begun = false;  ///< it has seen a region: what it waits for next comes after a gap
     wait_history announcements = {};
     anticipating_wait anticipating = {};
     wait_history reports = {};
-    stage_trust patience = {};  ///< whether late members come while it polls for them
   };
 
   /// Of the caller of regions. More bits than a line has: phases come again there, here they do not.
   struct caller_state {
     std::uint64_t phase = 0;  ///< the last one announced
     std::uint64_t renewed = 0;
+    std::uint64_t announced = 0;
+  };
+  struct report_line {
+    platform::wait_word phase{0};
+    cell beside = {};
   };
 
   // What the wait engine looks at.
   struct announced {
     fork_board& board;
     std::size_t line;
-    std::uint32_t seen;
+    std::uint64_t seen;
     bool is_only_one;  ///< who watches this line
+    bool has_slept;
 
     bool ready() const noexcept {
-      const platform::wait_word& word = board.lines_[line].value.announced;
-      return word.load(platform::memory_order_relaxed) != seen ||  // 10
+      const platform::atomic<std::uint64_t>& word = board.lines_[line].value.announced;
+      return word.load(platform::memory_order_relaxed) != seen ||  // 9
              board.is_closed();
     }
     void sleep(deadline until) {
+      has_slept = true;
       board.marks_[line].sleep(*this, until, fence_payer_of(board.policy_));
       if (!until.is_never() && is_only_one) board.marks_[line].withdraw();
     }
@@ -302,40 +285,80 @@ class fork_board {
     std::uint32_t target;
 
     bool ready() const noexcept {
-      return board.reports_[rank].value.load(platform::memory_order_acquire) == target;  // 5
+      return board.reports_[rank].value.phase.load(platform::memory_order_acquire) == target;  // 5
     }
     void sleep(deadline until) {
       board.marks_[board.tree_.lines() + rank].sleep(*this, until, fence_payer_of(board.policy_));
     }
   };
 
-  /// A loop in which nothing is done, announced to all.
-  LOCKSTEP_NOINLINE void renew(region_head head) {
-    caller_[0].value.renewed = caller_[0].value.phase;
-    head.size = static_cast<std::uint32_t>(tree_.members());
-    const auto nothing = [](member&) {};
-    announce(head, nothing, region_kind::loop);
-    take_nothing(0);
+  void wait_for_region(announced& condition, private_state& own) {
+    if (!anticipates_) {
+      wait_engine::wait(condition, policy_, own.announcements);
+      return;
+    }
+    own.anticipating.wait(condition, policy_, own.announcements);
+    if (!own.has_begun) own.anticipating.forget_gap();
+    own.has_begun = true;
   }
-  void take_nothing(std::size_t rank) {
-    take_shares(rank, tree_.members(), true, [this](std::size_t late, region_line& line) {
-      relay(late, line);
-      take_nothing(late);
-      report(late, line);
+  /// Where regions went by unseen, the wait was longer than a gap.
+  static void note_seen(private_state& own, announcement now) noexcept {
+    const std::uint32_t steps = now.phase() - announcement(own.seen).phase();
+    if (steps > 3) own.anticipating.forget_gap();
+    own.seen = now.word();
+  }
+
+  /// Looks at the announcement on a line, and claims a part of a share if it is a loop that has one left for it.
+  bool claim_on(std::size_t line, std::size_t rank, order& out) {
+    region_line& at = lines_[line].value;
+    while (true) {
+      const std::uint64_t known = shares_.look(rank);
+      out.announced = announcement(at.announced.load(platform::memory_order_acquire));  // 3
+      out.line = &at;
+      if (!out.is_loop() || rank >= out.announced.size()) return false;
+      const share_board::outcome how = shares_.try_claim(rank, known, out.announced, out.part);
+      if (how != share_board::outcome::changed) return how == share_board::outcome::claimed;
+    }
+  }
+
+  template <class Argument, class Function>
+  void announce(const region_head& head, Function& f, std::uint32_t parts, bool wakes) {
+    caller_state& own = caller_[0].value;
+    if (own.phase - own.renewed > most_age_) renew();
+    own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
+    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts);
+    own.announced = now.word();
+    if (lines_.size() == 1) {  // written in place
+      lines_[0].value.what.template assign<Argument>(f);
+      publish(0, head, now, wakes);
+      return;
+    }
+    job what;
+    what.template assign<Argument>(f);
+    for_each_published(0, head.size, [&](const fork_tree::line& at) {
+      lines_[at.index].value.what = what;
+      publish(at.index, head, now, wakes);
     });
-    collect(rank, tree_.members());
   }
 
-  /// The phase of the region that this member takes part in. Member 0 has announced it: it does not look at a
-  /// line just published, which is on its way to the others.
-  std::uint32_t phase_of(std::size_t rank) const noexcept {
-    return rank == 0 ? static_cast<std::uint32_t>(caller_[0].value.phase)
-                     : lines_[tree_.watched_by(rank).index].value.phase();
+  /// A loop in which nothing is done, of which all hear, and whose shares are claimed here.
+  LOCKSTEP_NOINLINE void renew() {
+    caller_[0].value.renewed = caller_[0].value.phase;
+    const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0};
+    const auto nothing = [](loop_share&) {};
+    announce<loop_share>(head, nothing, 1, true);
+    shares_.reset(0, current().phase());
+    renew_below(0);
   }
-
-  bool is_announced(std::size_t rank, std::uint32_t phase) const noexcept {
-    return lines_[tree_.watched_by(rank).index].value.announced.load(
-               platform::memory_order_relaxed) == phase;  // 11
+  void renew_below(std::size_t rank) {
+    for_each_told(rank, current(), [this](std::size_t watcher) {
+      order claimed;
+      if (!claim(watcher, claimed)) return;
+      relay(watcher, claimed, true);
+      renew_below(watcher);
+      report(watcher, claimed.announced);
+    });
+    collect(rank, current());
   }
 
   template <class Function>
@@ -346,34 +369,21 @@ class fork_board {
       tree_.for_each_needed(size, f);
     }
   }
-  /// f(watcher, line) for those that this member has announced the region to.
-  template <class Function>
-  void for_each_watcher_told(std::size_t rank, std::size_t size, Function f) {
-    for_each_published(rank, size, [&](const fork_tree::line& at) {
-      tree_.for_each_watcher(at, [&](std::size_t watcher) { f(watcher, lines_[at.index].value); });
-    });
+  void publish(std::size_t line, const region_head& head, announcement as, bool wakes) {
+    region_line& at = lines_[line].value;
+    at.region = head.region;
+    at.barrier_phase = head.phase;
+    at.announced.store(as.word(), platform::memory_order_release);  // 2
+    if (wakes) notify(line);
   }
-
-  bool announce(std::size_t rank, const region_head& head, const job& what, std::uint32_t phase) {
-    bool woke = false;
-    for_each_published(rank, head.size, [&](const fork_tree::line& at) {
-      lines_[at.index].value.what = what;
-      woke |= publish(at.index, head, phase);
-    });
-    return woke;
-  }
-  bool publish(std::size_t line, const region_head& head, std::uint32_t phase) {
-    lines_[line].value.head = head;
-    lines_[line].value.announced.store(phase, platform::memory_order_release);  // 2
-    return marks_[line].notify(fence_payer_of(policy_));
-  }
+  void notify(std::size_t line) { marks_[line].notify(fence_payer_of(policy_)); }
   bool has_one_worker() const noexcept { return tree_.members() == 2; }
 
   platform::line_gap before_;
   const fork_tree tree_;
   platform::aligned_array<platform::padded<region_line>> lines_;
-  platform::aligned_array<platform::padded<platform::wait_word>> reports_;
-  claim_board claims_;
+  platform::aligned_array<platform::padded<report_line>> reports_;
+  share_board shares_;
   platform::aligned_array<platform::padded<private_state>> histories_;
   platform::aligned_array<sleeper_mark> marks_;
   platform::aligned_array<platform::padded<caller_state>> caller_;
@@ -384,6 +394,10 @@ class fork_board {
   const bool anticipates_;
   platform::line_gap after_;
 };
+
+inline cell& loop_values::operator()(std::size_t rank) const noexcept {
+  return of_.beside_report(rank);
+}
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -16,6 +16,7 @@
 
 #include "collapse.hpp"
 #include "index_span.hpp"
+#include "loop_share.hpp"
 #include "seat.hpp"
 
 namespace lockstep {
@@ -47,8 +48,8 @@ bool in_construct(const seat& at, Use use) {
 }
 
 /// The chunks of static_chunk(), in turn.
-template <class Body>
-void deal_chunks(const seat& at, index_range range, std::size_t chunk, Body& body) {
+template <class At, class Body>
+void deal_chunks(const At& at, index_range range, std::size_t chunk, Body& body) {
   const std::size_t chunks = chunks_of(range.first, range.last, chunk);
   for (std::size_t c = at.rank(); c < chunks && !at.may_stop(); c += at.size()) {
     const index_range mine = known_chunk(range.first, range.last, chunk, c);
@@ -58,8 +59,8 @@ void deal_chunks(const seat& at, index_range range, std::size_t chunk, Body& bod
 }
 
 /// Calls body for what each ticket stands for, until one stands for nothing.
-template <class Part, class Body>
-void take_parts(const seat& at, ticket_source& tickets, Part part_of, Body& body) {
+template <class At, class Tickets, class Part, class Body>
+void take_parts(const At& at, Tickets& tickets, Part part_of, Body& body) {
   while (!at.may_stop()) {
     const index_range mine = part_of(tickets.take());
     if (mine.first == mine.last) return;
@@ -68,11 +69,10 @@ void take_parts(const seat& at, ticket_source& tickets, Part part_of, Body& body
 }
 
 /// As hand_out(), in a construct that was entered where the schedule takes tickets.
-template <class Body>
-void hand_out_in(const seat& at, ticket_source& tickets, index_range range, schedule how,
-                 Body& body) {
+template <class At, class Tickets, class Body>
+void hand_out_in(const At& at, Tickets& tickets, index_range range, schedule how, Body& body) {
   if (how.kind() == schedule_kind::static_blocks) {
-    const index_range mine = static_block(range.first, range.last, at.rank(), at.size());
+    const index_range mine = at.block_of(range);
     if (mine.first < mine.last) body(mine.first, mine.last);
   } else if (how.kind() == schedule_kind::static_chunks) {
     deal_chunks(at, range, how.chunk(), body);
@@ -107,21 +107,37 @@ bool hand_out(const seat& at, index_range range, schedule how, Body body) {
   return !at.is_stopped();
 }
 
+/// The same for a part of a loop that is a region by itself.
+template <class Body>
+void hand_out(const loop_share& at, index_range range, schedule how, Body body) {
+  hand_out_in(at, at, range, how, body);
+}
+
 /// f(i) for all i of the span, by this member and the others.
 template <class Index, class Function>
 bool for_each(const seat& at, const index_span<Index>& span, schedule how, Function& f) {
   return hand_out(at, index_range{0, span.length}, how, each_index(span, f));
 }
 
-/// f(i, j), or f(i, j, k), for all of them.
+/// A part of nested ranges.
 template <class Ranges, class Function>
-bool for_each_nested(const seat& at, const Ranges& ranges, schedule how, Function& f) {
+struct part_of_nested {
+  const Ranges& ranges;
+  Function& f;
+
+  void operator()(std::size_t begin, std::size_t end) const { run_nested(ranges, begin, end, f); }
+};
+
+/// f(i, j), or f(i, j, k), for all of them.
+template <class At, class Ranges, class Function>
+auto for_each_nested(const At& at, const Ranges& ranges, schedule how, Function& f)
+    -> decltype(hand_out(at, index_range(), how, part_of_nested<Ranges, Function>{ranges, f})) {
   static_assert(
       is_nested<Ranges>::template calls<Function>(),
       "lockstep: the function of this loop cannot be called as f(i, j), or f(i, j, k) for "
       "three ranges, with indices of type std::size_t");
   return hand_out(at, index_range{0, iterations_of(ranges)}, how,
-                  [&](std::size_t begin, std::size_t end) { run_nested(ranges, begin, end, f); });
+                  part_of_nested<Ranges, Function>{ranges, f});
 }
 
 /// Calls f() on the first member that comes, and on no other.
@@ -154,6 +170,12 @@ bool first_come_each(const seat& at, Functions&... functions) {
                   [&](std::size_t first, std::size_t last) {
                     for (std::size_t k = first; k < last; ++k) call_one(k, functions...);
                   });
+}
+template <class... Functions>
+void first_come_each(const loop_share& at, Functions&... functions) {
+  for (std::size_t k = at.take(); k < sizeof...(Functions) && !at.may_stop(); k = at.take()) {
+    call_one(k, functions...);
+  }
 }
 
 }  // namespace loops

@@ -42,6 +42,9 @@ struct resolved_team {
   std::vector<unsigned> cpu_of_rank;
   std::vector<unsigned> left_out;  ///< CPUs of a list that this process may not use
   std::string name;
+  std::size_t can_run_at_once = 1;  ///< members, on the CPUs they may use
+  bool learns = true;               ///< whether loops learn on how many members they pay
+  decided_by learns_by = decided_by::nobody;
   bool anticipates = false;  ///< whether workers learn when the next region is due
   decided_by anticipates_by = decided_by::nobody;
   decided_by members_by = decided_by::nobody;
@@ -208,14 +211,21 @@ inline resolved_team resolve(const team_options& options, const environment& var
   }
 
   result.cpu_of_rank = placement::plan(cpus, result.members, result.bind);
-  result.is_crowded =
-      result.members > usable || (!result.cpu_of_rank.empty() &&
-                                  result.members > placement::count_different(result.cpu_of_rank));
+  result.can_run_at_once = result.members < usable ? result.members : usable;
+  if (!result.cpu_of_rank.empty()) {
+    const std::size_t cpus_bound_to = placement::count_different(result.cpu_of_rank);
+    if (cpus_bound_to < result.can_run_at_once) result.can_run_at_once = cpus_bound_to;
+  }
+  result.is_crowded = result.members > result.can_run_at_once;
   if (options.has_policy() || variables.policy.is_set) {
     result.policy = options.has_policy() ? options.policy() : variables.policy.value;
     result.policy_by = options.has_policy() ? decided_by::program : decided_by::environment;
   }
   result.policy = result.policy.when_crowded(result.is_crowded);
+  result.learns = options.has_learn() ? options.learn() : variables.learn.value;
+  result.learns_by = options.has_learn()      ? decided_by::program
+                     : variables.learn.is_set ? decided_by::environment
+                                              : decided_by::nobody;
   const bool is_said = options.has_anticipate() || variables.anticipate.is_set;
   if (is_said) {
     result.anticipates_by =

@@ -87,11 +87,26 @@ T fold(index_range range, Value&& value, Op&& op) {
   return fold<T>(range, value, op, [] { return true; });
 }
 
+/// reduce_node() without recursion, for up to 4 leaves: short leaves cost no more than a call.
+template <class T, class LeafValue, class Op>
+T reduce_small_node(std::size_t a, std::size_t b, LeafValue& leaf_value, Op& op) {
+  T first(leaf_value(a));
+  if (b - a == 1) return first;
+  T second(leaf_value(a + 1));
+  T left(op(std::move(first), std::move(second)));
+  if (b - a == 2) return left;
+  T third(leaf_value(a + 2));
+  if (b - a == 3) return op(std::move(left), std::move(third));
+  T fourth(leaf_value(a + 3));
+  T right(op(std::move(third), std::move(fourth)));
+  return op(std::move(left), std::move(right));
+}
+
 /// The value of the node [a, b), from leaf_value(leaf) of its leaves, called from left to right.
 /// Requires: a node of the tree. `op` takes and returns T.
 template <class T, class LeafValue, class Op>
 T reduce_node(std::size_t a, std::size_t b, LeafValue&& leaf_value, Op&& op) {
-  if (b - a == 1) return leaf_value(a);
+  if (b - a <= 4) return reduce_small_node<T>(a, b, leaf_value, op);
   const std::size_t middle = middle_of(a, b);
   // Named, as the arguments of one call may be evaluated in either order.
   T left(reduce_node<T>(a, middle, leaf_value, op));
@@ -110,6 +125,17 @@ void visit_maximal_nodes(index_range node, index_range block, Function& f) {
   const std::size_t middle = middle_of(node.first, node.last);
   visit_maximal_nodes(index_range{node.first, middle}, block, f);
   visit_maximal_nodes(index_range{middle, node.last}, block, f);
+}
+
+/// The leaves of node number `number`, of the `nodes` that one level of the tree has. Requires: nodes is a power of two,
+/// and not above leaves: then the level is complete, as the halves of a node differ by one leaf at most.
+inline index_range node_at(std::size_t leaves, std::size_t nodes, std::size_t number) noexcept {
+  index_range at = {0, leaves};
+  for (std::size_t half = nodes / 2; half > 0; half /= 2) {
+    const std::size_t middle = middle_of(at.first, at.last);
+    at = (number & half) != 0 ? index_range{middle, at.last} : index_range{at.first, middle};
+  }
+  return at;
 }
 
 /// Calls f(first, last) for the nodes of the tree over `leaves` leaves that lie in [a, b) while their

@@ -27,8 +27,9 @@ inline namespace LOCKSTEP_ABI {
 namespace reductions {
 
 /// Whether the region is not stopped: what a fold asks. Where it is, the member leaves from here.
-struct watch {
-  const seat& at;
+template <class At>
+struct watch_of {
+  const At& at;
 
   bool operator()() const {
     if (!at.may_stop()) return true;
@@ -36,6 +37,8 @@ struct watch {
     return false;
   }
 };
+
+using watch = watch_of<seat>;
 
 /// How a cell is read: copied while others may read it too, else moved from.
 struct by_copy {
@@ -214,31 +217,40 @@ struct leaf_of_blocks {
     return f(part.first, part.last);
   }
 };
-template <class T, class Function, class Op>
+template <class T, class Function, class Op, class At = seat>
 struct leaf_of_each {
-  const seat& at;
+  const At& at;
   index_range range;
   Function& f;
   Op& op;
+  const std::size_t leaf_size = reduction_tree::leaf_size(length_of(range));
+
+  leaf_of_each(const At& of, index_range over, Function& function, Op& operation)
+      : at(of), range(over), f(function), op(operation) {}
 
   T operator()(std::size_t leaf) const {
-    return reduction_tree::fold<T>(reduction_tree::leaf_range(range.first, range.last, leaf), f, op,
-                                   watch{at});
+    // A look takes as long as a short leaf: all that are due in a strip look once.
+    if (leaf_size >= 64 || leaf % 16 == 0) watch_of<At>{at}();
+    if (leaf_size == 1) return f(range.first + leaf);
+    const index_range part = known_chunk(range.first, range.last, leaf_size, leaf);
+    return leaf_size <= reduction_tree::strip_length
+               ? reduction_tree::fold<T>(part, f, op)
+               : reduction_tree::fold<T>(part, f, op, watch_of<At>{at});
   }
 };
 
 // --- a range, by members: `fast` ---
 
 /// This member's parts of a range, folded. It may have none.
-template <class T, class Function, class Op>
-void fold_each(const seat& at, index_range range, Function& f, Op& op, schedule how,
-               maybe<T>& sum) {
+template <class T, class At, class Function, class Op>
+void fold_each(const At& at, index_range range, Function& f, Op& op, schedule how, maybe<T>& sum) {
   loops::hand_out(at, range, how, [&](std::size_t first, std::size_t last) {
     const index_range part = {first, last};
     if (sum.has_value()) {
-      sum.value() = reduction_tree::fold_on<T>(std::move(sum.value()), part, f, op, watch{at});
+      sum.value() =
+          reduction_tree::fold_on<T>(std::move(sum.value()), part, f, op, watch_of<At>{at});
     } else {
-      sum.set(reduction_tree::fold<T>(part, f, op, watch{at}));
+      sum.set(reduction_tree::fold<T>(part, f, op, watch_of<At>{at}));
     }
   });
 }
@@ -291,59 +303,6 @@ T reduce_put(const seat& at, const T& init, maybe<T>& mine, Op& op) {
   return meet<T>(at, init, [&](std::uint32_t phase) {
     return combine_put<T, by_copy>(at.shared(), at.size(), phase, init, op);
   });
-}
-
-// --- a reduction that is a region by itself ---
-
-/// Its result: set by a member that is alone, or after the join; else it is init.
-template <class T>
-struct outcome {
-  T init;
-  maybe<T> result;
-
-  explicit outcome(T&& from) : init(std::move(from)) {}
-  T take() { return std::move(result.has_value() ? result.value() : init); }
-};
-
-/// A member's part; then finish_range() does the rest in the caller's turn. `phase`: that of the barrier when the
-/// region began.
-template <class T, class Function, class Op>
-void run_range(const seat& at, index_range range, Function& f, Op& op, schedule how,
-               outcome<T>& out) {
-  const leaf_of_each<T, Function, Op> leaf{at, range, f, op};
-  if (!at.is_alone()) {
-    put_range<T>(at, length_of(range), leaf, op, how);
-    return;
-  }
-  T whole(reduce_alone<T>(length_of(range), leaf, op));
-  if (at.goes_on()) out.result.set(op(std::move(out.init), std::move(whole)));
-}
-template <class T, class Op>
-void finish_range(group& shared, std::size_t size, std::uint32_t phase, index_range range,
-                  schedule how, Op& op, outcome<T>& out) {
-  if (size == 1) return;
-  const std::uint32_t phases = how.kind() == schedule_kind::static_blocks ? 1 : 2;
-  out.result.set(combine_nodes<T, by_move>(shared, size, phase + phases,
-                                           reduction_tree::leaves_of(length_of(range)),
-                                           std::move(out.init), op));
-}
-
-/// The same for `fast`.
-template <class T, class Function, class Op>
-void run_fast(const seat& at, index_range range, Function& f, Op& op, schedule how,
-              outcome<T>& out) {
-  maybe<T> mine;
-  fold_each<T>(at, range, f, op, how, mine);
-  if (!at.is_alone()) {
-    put_maybe<T>(at, mine);
-  } else if (mine.has_value() && at.goes_on()) {
-    out.result.set(op(std::move(out.init), std::move(mine.value())));
-  }
-}
-template <class T, class Op>
-void finish_fast(group& shared, std::size_t size, std::uint32_t phase, Op& op, outcome<T>& out) {
-  if (size == 1) return;
-  out.result.set(combine_put<T, by_move>(shared, size, phase + 1, std::move(out.init), op));
 }
 
 }  // namespace reductions

@@ -17,20 +17,22 @@ inline namespace LOCKSTEP_ABI {
 namespace reductions {
 
 /// What a scan works on: f(i) are the values, store(i, value) takes the results.
-template <class T, class Function, class Op, class Store>
+template <class T, class Function, class Op, class Store, class At = seat>
 struct scan_of {
-  const seat& at;
+  const At& at;
   index_range range;
   Function& f;
   Op& op;
   Store& store;
 
-  T sum_of(std::size_t leaf) const { return leaf_of_each<T, Function, Op>{at, range, f, op}(leaf); }
+  T sum_of(std::size_t leaf) const {
+    return leaf_of_each<T, Function, Op, At>{at, range, f, op}(leaf);
+  }
 
   /// The second pass over a leaf; what its last index gets is not the next prefix, but near it.
   void run_through(std::size_t leaf, T running) const {
     const index_range part = reduction_tree::leaf_range(range.first, range.last, leaf);
-    for (std::size_t i = part.first; watch{at}() && i < part.last;) {
+    for (std::size_t i = part.first; watch_of<At>{at}() && i < part.last;) {
       constexpr std::size_t strip = reduction_tree::strip_length;
       const std::size_t end = part.last - i > strip ? i + strip : part.last;
       for (; i < end; ++i) {

@@ -84,7 +84,7 @@ class schedule {
       : chunk_(kind == schedule_kind::static_blocks ? 0 : checked_chunk(chunk)), kind_(kind) {}
 
   constexpr schedule_kind kind() const noexcept { return kind_; }
-  /// Iterations per chunk, the fewest for guided; 0 for static_blocks.
+  /// Iterations per chunk, the fewest for guided; for static_blocks the grain, 0 if none was given.
   constexpr std::size_t chunk() const noexcept { return chunk_; }
 
   friend constexpr bool operator==(schedule a, schedule b) noexcept {
@@ -93,6 +93,11 @@ class schedule {
   friend constexpr bool operator!=(schedule a, schedule b) noexcept { return !(a == b); }
 
  private:
+  friend constexpr schedule grain(std::size_t iterations);
+  struct with_grain {};
+  constexpr schedule(with_grain, std::size_t iterations)
+      : chunk_(checked_chunk(iterations)), kind_(schedule_kind::static_blocks) {}
+
   static constexpr std::size_t checked_chunk(std::size_t chunk) {
     return chunk != 0 ? chunk : refuse_chunk();
   }
@@ -107,6 +112,11 @@ class schedule {
 
 /// One contiguous block per member; the default of every loop.
 constexpr schedule static_schedule() noexcept { return schedule(); }
+/// Blocks of `iterations` or more, on fewer members if there is not enough: for a parallel_for and its like, which learn
+/// by themselves how many members pay where this is not said. Inside a region: static_schedule(). Refuses 0.
+constexpr schedule grain(std::size_t iterations) {
+  return schedule(schedule::with_grain(), iterations);
+}
 /// Chunks of `chunk` iterations, dealt out in turn. Refuses 0.
 constexpr schedule static_schedule(std::size_t chunk) {
   return schedule(schedule_kind::static_chunks, chunk);

@@ -37,6 +37,11 @@ class seat {
   std::size_t size() const noexcept { return own_->place.size; }
   bool is_alone() const noexcept { return own_->place.size == 1; }
 
+  /// This member's block of a range.
+  index_range block_of(index_range range) const noexcept {
+    return static_block(range.first, range.last, rank(), size());
+  }
+
   bool is_nobodys() const noexcept { return own_ == nullptr; }
   /// Requires: !is_alone().
   group& shared() const noexcept { return *shared_; }

@@ -84,14 +84,14 @@ class team : public one_liners<team> {
   /// by request_stop(). See T1 to T3.
   template <class Function>
   bool run(Function&& f) {
-    return run_then(size(), f, nothing());
+    return run_on(size(), f);
   }
   /// On the first k members only; of the others, up to 7 hear of it, where they watch a line with one of
   /// those (fork_tree.hpp). Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f) {
     platform::checked_range("lockstep::team::run", "members", k, 1, size());
-    return run_then(k, f, nothing());
+    return run_on(k, f);
   }
 
   /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
@@ -161,11 +161,26 @@ class team : public one_liners<team> {
     caller_queue* of_;
   };
 
-  /// As run(), then finish(group, head) in the caller's turn.
-  template <class Function, class Finish>
-  bool run_then(std::size_t k, Function&& f, Finish finish, region_kind kind = region_kind::run) {
-    return team_core::run_in_turn(
-        door_, &body_->core, k, f, [this] { resume_workers(); }, finish, kind);
+  template <class Function>
+  bool run_on(std::size_t k, Function& f) {
+    team_core& core = body_->core;
+    return team_core::take_turn(
+        door_, &core, [&] { return team_core::run_alone(f); },
+        [&] {
+          if (k > 1) resume_workers();
+          return core.run(k, f);
+        });
+  }
+  /// As team_core's.
+  template <class Function, class Prepare, class Finish>
+  bool run_loop(const loop_request& of, Function& f, Prepare prepare, Finish finish) {
+    team_core& core = body_->core;
+    return team_core::take_turn(
+        door_, &core, [&] { return team_core::run_loop_alone(f, prepare); },
+        [&] {
+          if (size() > 1) resume_workers();
+          return core.run_loop(of, f, prepare, finish);
+        });
   }
 
   void resume_workers() {

@@ -14,8 +14,7 @@
 //       from each other, never wait in a circle.
 //   C5  Whatever runs of the user's while its caller has the turn, on any thread, runs marked as inside: it
 //       may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
-//   C6  Who has claimed a share of a loop is the member of that rank for it: its place in the group, its cells and
-//       its error are used by that thread alone, from the claim to the report.
+//   C6  A loop uses nothing that belongs to a member (loop_share.hpp): any thread may run any part of it.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -29,13 +28,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <vector>
 
 #include "../platform/unwinding.hpp"
+#include "first_error.hpp"
 #include "fork_board.hpp"
+#include "loop_crew.hpp"
+#include "loop_steering.hpp"
 #include "member.hpp"
 #include "team_door.hpp"
 
@@ -51,7 +49,8 @@ class team_core {
         door_(door),
         group_(size_, made.policy, stop_),
         forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates),
-        errors_(size_),
+        crew_(forks_, stop_, error_, is_crowded_),
+        steering_(forks_, made),
         region_{this, door.age(), &group_, &running_, nullptr},
         between_(region_) {}
   team_core(const team_core&) = delete;
@@ -61,18 +60,42 @@ class team_core {
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
   bool is_inside() const noexcept { return nesting::is_inside(this); }
 
-  /// Runs f on the first `size` members; then finish(group, head), still in the caller's turn, unless the
-  /// region was stopped. False if it was. Requires: the caller's turn, not inside, workers there if size > 1.
-  template <class Function, class Finish>
-  bool run(std::size_t size, Function& f, Finish finish, region_kind kind = region_kind::run) {
-    const region_head head = begin(size);
-    const nesting::inside here(
-        region_);  // up to the last of the user's code, in finish() and after
-    const bool woke = size > 1 && forks_.announce(head, f, kind);
+  /// Runs f(member&) on the first `size` members. False if the region was stopped.
+  template <class Function>
+  bool run(std::size_t size, Function& f) {
+    const region_head head = begin(size, group_.begin(size));
+    const nesting::inside here(region_);  // up to the last of the user's code
+    if (size > 1) forks_.announce(head, f);
     // Not through the line just published: it is on its way to the others.
     perform(0, head, f);
-    if (size > 1 && kind == region_kind::loop) take_shares(0, size, woke);
-    return end(head, finish);
+    return end(head);
+  }
+
+  /// Runs f(loop_share&) for all shares of a loop: prepare(plan) before it, and unless it was stopped, then false,
+  /// finish(plan, values) after it.
+  template <class Function, class Prepare, class Finish>
+  bool run_loop(const loop_request& of, Function& f, Prepare prepare, Finish finish) {
+    const loop_plan& plan = steering_.begin(of);
+    prepare(plan);
+    const region_head head = begin(plan.shares, 0);
+    const nesting::inside here(region_);
+    crew_.reset_tickets();
+    bool all_came = true;
+    if (plan.shares > 1) {
+      forks_.announce_loop(head, f, plan.parts, plan.wakes);
+      all_came = crew_.lead(head, f, plan.wakes && steering_.were_asleep(),
+                            [this](bool is_own) { steering_.after_part(is_own); });
+    } else {
+      crew_.run_alone(head, f);
+      steering_.after_part(true);
+    }
+    steering_.end(all_came);
+    if (!end_of_region(head)) {
+      error_.rethrow();
+      return false;
+    }
+    finish(plan, loop_values(forks_));
+    return true;
   }
 
   /// The two halves of run() for f on all members: a region that is open between them. For users:
@@ -80,7 +103,7 @@ class team_core {
   template <class Function>
   void start(Function& f) {
     started_.what.assign(f);
-    started_.head = begin(size_);
+    started_.head = begin(size_, group_.begin(size_));
     if (size_ > 1) forks_.announce(started_.head, f);
     between_.outer = nesting::innermost();
     nesting::innermost() = &between_;
@@ -94,7 +117,7 @@ class team_core {
     const region_head head = leave_between();
     const nesting::inside here(region_);
     perform(0, head, started_.what);
-    return end(head, [](group&, const region_head&) {});
+    return end(head);
   }
   /// In place of join(): stops the region, and waits for the others. The caller's part is not run; errors are dropped.
   void give_up() {
@@ -103,28 +126,26 @@ class team_core {
     stop_.request(head.region);
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
-      end(head, [](group&, const region_head&) {});
+      end(head);
     } catch (...) {
     }
 #else
-    end(head, [](group&, const region_head&) {});
+    end(head);
 #endif
   }
 
-  /// run() of `core` in a turn of the calling thread; alone where it must not wait for one, and cannot have it at
-  /// once. Before it has the turn, nothing of the core is looked at: D1 of team_door.hpp.
-  template <class Function, class Prepare, class Finish>
-  static bool run_in_turn(team_door& door, team_core* core, std::size_t size, Function& f,
-                          Prepare prepare, Finish finish, region_kind kind = region_kind::run) {
-    if (nesting::is_inside(core)) return run_alone(f);
+  /// in_turn() in a turn of the calling thread; alone() where it must not wait for one, and cannot have it at once.
+  /// Before it has the turn, nothing of the core is looked at: D1 of team_door.hpp.
+  template <class Alone, class InTurn>
+  static bool take_turn(team_door& door, team_core* core, Alone alone, InTurn in_turn) {
+    if (nesting::is_inside(core)) return alone();
     if (door.may_wait()) {
       door.callers().begin();
     } else if (!door.callers().try_begin()) {
-      return run_alone(f);
+      return alone();
     }
     const caller_turn mine(door.callers(), std::adopt_lock);
-    if (size > 1) prepare();
-    return core->run(size, f, finish, kind);
+    return in_turn();
   }
 
   /// A region of one member, the calling thread.
@@ -134,16 +155,17 @@ class team_core {
     member_state own;
     own.place.region = 1;
     member self(seat(own, stop));
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-      f(self);
-    } catch (const region_stopped&) {
-      if (!stop.requested(1)) throw;  // that of another region
-    }
-#else
-    f(self);
-#endif
-    return !stop.requested(1);
+    return call_alone(stop, f, self);
+  }
+  /// The same for a loop.
+  template <class Function, class Prepare>
+  static bool run_loop_alone(Function& f, Prepare prepare) {
+    stop_source stop;
+    platform::atomic<std::size_t> tickets{0};
+    prepare(loop_plan());
+    const loop_common alone = {stop, tickets, 1, 1, 1};
+    loop_share all(alone, 0, 0, nullptr);
+    return call_alone(stop, f, all);
   }
 
   /// What marks a thread of this team that runs the user's hooks: no team is younger, so none is waited for.
@@ -154,13 +176,13 @@ class team_core {
   /// What a worker does until close().
   void work(std::size_t rank) {
     const nesting::inside here(region_);  // whatever it runs of the user's is in one
-    while (region_line* const order = forks_.next(rank)) {
-      play(rank, *order);
-      if (is_crowded_ && order->kind() == region_kind::loop) {
-        forks_.take_others(rank, *order, [&](std::size_t late) { play_for(late, *order); });
+    order what;
+    while (forks_.next(rank, what)) {
+      if (what.is_loop()) {
+        crew_.serve(rank, what);
+      } else {
+        play(rank, what);
       }
-      if (is_left_alone_) end_of_lone_child();
-      forks_.report(rank, *order);
     }
   }
   void close() { forks_.close(); }
@@ -181,15 +203,16 @@ class team_core {
     door_.callers().forget_others(in_region);
     forks_.reset();
     stop_.forget_others();
+    error_.forget_others();
     group_.sub_groups().forget_others();
     group_.forget_kept_values();
     if (in_region) {
-      is_left_alone_ = true;
+      crew_.be_alone(true);
       request_stop();
     } else {
       running_.store(0, platform::memory_order_relaxed);  // 1
       started_.head.region = 0;
-      for (std::exception_ptr& error : errors_) error = nullptr;  // of a region that has ended here
+      error_.forget();  // of a region that has ended here
       group_.end(true);
     }
   }
@@ -212,50 +235,43 @@ class team_core {
     group& of_;
   };
 
-  region_head begin(std::size_t size) noexcept {
+  /// `phase`: of the barrier when it begins.
+  region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
     running_.store(number_, platform::memory_order_relaxed);  // 1
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
-    return region_head{number_, static_cast<std::uint32_t>(size), group_.begin(size)};
+    return region_head{number_, static_cast<std::uint32_t>(size), phase};
   }
-
-  template <class Finish>
-  bool end(const region_head& head, Finish finish) {
-    if (head.size > 1) forks_.collect(0, head.size);
+  /// Nobody is in the region any more. False if it was stopped.
+  bool end_of_region(const region_head& head) noexcept {
     running_.store(0, platform::memory_order_relaxed);  // 1
-    if (is_left_alone_) is_left_alone_ = false;         // members read that line
-    const bool was_stopped = stop_.requested(head.region);
-    group_.end(was_stopped);
+    if (crew_.is_alone()) crew_.be_alone(false);        // members read that line
+    return !stop_.requested(head.region);
+  }
+  bool end(const region_head& head) {
+    if (head.size > 1) forks_.collect(0, forks_.current());
+    const bool goes_on = end_of_region(head);
+    group_.end(!goes_on);
     const values_until_end values(group_);
-    if (was_stopped) {
-      rethrow_first_error();
-    } else {
-      finish(group_, head);
-    }
-    return !was_stopped;
+    if (!goes_on) error_.rethrow();
+    return goes_on;
   }
 
-  /// What a worker has to do in a region but to report: for itself, or for a member whose share it has taken.
-  /// In a loop that was stopped shares are begun no more.
-  void play(std::size_t rank, region_line& order) {
-    const bool is_loop = order.kind() == region_kind::loop;
-    const bool woke = forks_.relay(rank, order);
-    if (rank < order.head.size && !(is_loop && stop_.requested_relaxed(order.head.region))) {
-      perform(rank, order.head, order.what);
-    }
-    if (!forks_.is_leader(rank)) return;
-    if (is_loop) take_shares(rank, order.head.size, woke);
-    forks_.collect(rank, order.head.size);
+  /// What a worker has to do in a `run`.
+  void play(std::size_t rank, const order& what) {
+    forks_.relay(rank, what, true);
+    const region_head head = what.head();
+    if (rank < head.size) perform(rank, head, what.line->what);
+    if (crew_.is_alone()) end_of_lone_child();
+    if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
+    forks_.report(rank, what.announced);
   }
-  /// In a loop, after a member's own part: those of members that it has told of it, and that have not come.
-  void take_shares(std::size_t rank, std::size_t size, bool at_once) {
-    forks_.take_shares(rank, size, at_once || is_crowded_,
-                       [this](std::size_t late, region_line& order) { play_for(late, order); });
-  }
-  void play_for(std::size_t late, region_line& order) {
-    play(late, order);
-    forks_.report(late, order);
+
+  static void call(job& what, member& self) { what.call(self); }
+  template <class Function>
+  static void call(Function& f, member& self) {
+    f(self);
   }
 
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
@@ -264,7 +280,7 @@ class team_core {
     member self(seat(group_.enter(rank, head.size, head.region, head.phase), group_));
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
-      f(self);
+      call(f, self);
     } catch (const region_stopped&) {
       if (!stop_.requested(head.region)) fail(rank, head);  // that of another region
     } catch (const platform::forced_unwind&) {
@@ -273,43 +289,29 @@ class team_core {
       fail(rank, head);
     }
 #else
-    f(self);
+    call(f, self);
 #endif
   }
 
 #if LOCKSTEP_HAS_EXCEPTIONS
   void fail(std::size_t rank, const region_head& head) {
-    errors_[rank] = std::current_exception();
+    error_.note(first_error::position_of(rank, 0));
     stop_.request(head.region);
   }
 #endif
 
-  void rethrow_first_error() {
+  template <class Function, class Argument>
+  static bool call_alone(stop_source& stop, Function& f, Argument& with) {
 #if LOCKSTEP_HAS_EXCEPTIONS
-    std::exception_ptr first;
-    for (std::exception_ptr& error : errors_) {
-      if (error && !first) first = error;
-      error = nullptr;
+    try {
+      f(with);
+    } catch (const region_stopped&) {
+      if (!stop.requested(1)) throw;  // that of another region
     }
-    if (first) std::rethrow_exception(first);
+#else
+    f(with);
 #endif
-  }
-
-  /// A worker that has called fork() in a region, and returned from there in the child.
-  [[noreturn]] static void end_of_lone_child() {
-    std::fprintf(
-        stderr,
-        "lockstep::team: fork() was called inside a region by a member other than 0; in the "
-        "child process that member has nowhere to return to: call exec or _exit there\n");
-    std::abort();
-  }
-
-  [[noreturn]] LOCKSTEP_NOINLINE static void end_of_lost_member() {
-    std::fprintf(
-        stderr,
-        "lockstep::team: the thread of a member was cancelled, or called pthread_exit(), inside "
-        "a region, which then cannot end; return from the function instead\n");
-    std::abort();
+    return !stop.requested(1);
   }
 
   region_head leave_between() noexcept {
@@ -328,12 +330,13 @@ class team_core {
   const std::size_t size_;
   const bool is_crowded_;
   team_door& door_;
-  bool is_left_alone_ = false;  ///< in a child process, inside a region: the others are not there
   stop_source stop_;
   group group_;
   fork_board forks_;
+  first_error error_;
+  loop_crew crew_;
   // The caller's own.
-  std::vector<std::exception_ptr> errors_;
+  loop_steering steering_;
   nesting::region region_;
   nesting::region between_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;

@@ -42,6 +42,13 @@ class team_options {
     has_anticipate_ = true;
     return *this;
   }
+  /// Whether parallel_for and its like learn what their iterations cost, and run on as many members as pay (one_liners.hpp).
+  /// True by default; false: always on all members that have a CPU.
+  team_options& learn(bool yes) {
+    learn_ = yes;
+    has_learn_ = true;
+    return *this;
+  }
   /// Where members run; binding(): not said.
   team_options& bind(binding where) {
     bind_ = std::move(where);
@@ -69,6 +76,8 @@ class team_options {
   wait_policy policy() const noexcept { return policy_; }
   bool has_anticipate() const noexcept { return has_anticipate_; }
   bool anticipate() const noexcept { return anticipate_; }
+  bool has_learn() const noexcept { return has_learn_; }
+  bool learn() const noexcept { return learn_; }
   const binding& bind() const noexcept { return bind_; }
   const std::string& name() const noexcept { return name_; }
   const hook& on_start() const noexcept { return on_start_; }
@@ -80,6 +89,8 @@ class team_options {
   bool has_policy_ = false;
   bool anticipate_ = true;
   bool has_anticipate_ = false;
+  bool learn_ = true;
+  bool has_learn_ = false;
   binding bind_;
   std::string name_ = "lockstep";
   hook on_start_;

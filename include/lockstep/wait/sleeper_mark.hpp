@@ -72,6 +72,11 @@ class sleeper_mark {
     return true;
   }
 
+  /// Whether somebody may sleep at this moment. Promises nothing.
+  bool has_sleeper() const noexcept {
+    return (mark_.load(platform::memory_order_relaxed) & 1u) != 0;  // 1
+  }
+
   /// Sleeps unless `what.ready()` when looked at after the announcement. May return for no reason.
   template <class Waitable>
   void sleep(const Waitable& what, deadline until, fence_payer payer = fence_payer::sleeper) {
