@@ -5,6 +5,7 @@
 // times as much. Trees are narrow here, so that three members make one.
 #include <lockstep/team/caller_queue.hpp>
 #include <lockstep/team/fork_board.hpp>
+#include <lockstep/team/loop_crew.hpp>
 #include <lockstep/team/member.hpp>
 #include <lockstep/team/stop_source.hpp>
 
@@ -38,28 +39,31 @@ INSTANTIATE_TEST_SUITE_P(policies, kept_values_model, testing::ValuesIn(sleeping
 class crew {
  public:
   crew(fork_tree tree, wait_policy policy, fork_board::way how, std::uint32_t first_phase = 0,
-       std::size_t played = 1, bool helps = false,
+       std::size_t played = 1, bool is_crowded = false,
        std::uint64_t most_age = fork_board::usual_most_age)
       : board_(tree, policy, how, first_phase, false, most_age),
+        loops_(board_, stop_, error_, is_crowded),
         members_(tree.members()),
-        played_(played),
-        helps_(helps) {}
+        played_(played) {}
   /// Whose first worker expects a region after a gap of 200 ms, and sleeps until then; the others sleep for good.
   struct anticipating {};
   crew(anticipating, fork_tree tree, wait_policy policy, std::uint32_t first_phase)
       : board_(tree, policy, fork_board::way::direct, first_phase, true),
+        loops_(board_, stop_, error_, false),
         members_(tree.members()),
-        played_(1),
-        helps_(false) {
+        played_(1) {
     board_.expect(1, 200000000);
   }
 
+  enum class waking { at_once, after_a_part, never };
   struct region {
     std::uint32_t size;
-    region_kind kind = region_kind::run;
+    std::uint32_t parts = 0;  // of a share; 0: a run
+    waking wakes = waking::at_once;
 
     region(std::uint32_t members) : size(members) {}
-    region(std::uint32_t members, region_kind of) : size(members), kind(of) {}
+    region(std::uint32_t members, std::uint32_t parts_of_share, waking how = waking::at_once)
+        : size(members), parts(parts_of_share), wakes(how) {}
   };
 
   /// These regions, one after the other, then the end.
@@ -76,65 +80,82 @@ class crew {
     std::uint32_t number = 0;
     for (const region& each : regions) {
       given_ = ++number;
-      const auto part = [this](member& me) {
-        check(!me.stop_requested(), "a member of its own");
-        check(found_[me.rank()] != given_, "a share is run once");
-        found_[me.rank()] = given_;
-      };
-      board_.announce(region_head{number, each.size, 0}, part, each.kind);
-      found_[0] = number;
-      for (std::size_t rank = 1; rank < played_; ++rank) serve_once(rank);
-      if (each.kind == region_kind::loop) take_shares(0, each.size);
-      board_.collect(0, each.size);
+      const region_head head = {number, each.size, 0};
+      if (each.parts == 0) {
+        lead_run(head);
+      } else {
+        lead_loop(head, each);
+      }
+      const std::uint32_t parts = each.parts == 0 ? 1 : each.parts;
       for (std::size_t rank = 0; rank < each.size; ++rank) {
-        check(found_[rank] == number, "every share has been awaited");
+        for (std::uint32_t part = 0; part < parts; ++part) {
+          check(found_[rank][part] == number, "every part has been awaited");
+        }
       }
     }
     board_.close();
+  }
+  void lead_run(const region_head& head) {
+    const auto all = [this](member& me) { find(me.rank(), 0); };
+    board_.announce(head, all);
+    found_[0][0] = head.region;
+    for (std::size_t rank = 1; rank < played_; ++rank) serve_once(rank);
+    board_.collect(0, board_.current());
+  }
+  void lead_loop(const region_head& head, const region& of) {
+    const auto part = [this](loop_share& me) { find(me.rank(), part_number(me)); };
+    bool is_to_wake = of.wakes == waking::after_a_part;
+    board_.announce_loop(head, part, of.parts, of.wakes == waking::at_once);
+    // As if woken: to wait a moment changes nothing but who comes first.
+    loops_.lead(head, part, true, [&](bool) {
+      if (is_to_wake) board_.wake(of.size);
+      is_to_wake = false;
+    });
+  }
+  /// From the range that it stands for.
+  static std::uint32_t part_number(const loop_share& me) {
+    const std::size_t all = me.size() * me.parts();
+    return static_cast<std::uint32_t>(me.block_of(index_range{0, all}).first % me.parts());
+  }
+  void find(std::size_t rank, std::uint32_t part) {
+    check(found_[rank][part] != given_, "a part is run once");
+    found_[rank][part] = given_;
   }
 
   void serve(std::size_t rank) {
     while (serve_once(rank)) continue;
   }
   bool serve_once(std::size_t rank) {
-    region_line* const order = board_.next(rank);
-    if (order == nullptr) return false;
-    play(rank, *order);
-    if (helps_ && order->kind() == region_kind::loop) {
-      board_.take_others(rank, *order, [&](std::size_t late) { play_for(late, *order); });
+    order what;
+    if (!board_.next(rank, what)) return false;
+    if (what.is_loop()) {
+      loops_.serve(rank, what);
+      return true;
     }
-    board_.report(rank, *order);
-    return true;
-  }
-  void play(std::size_t rank, region_line& order) {
-    check(order.head.region == given_, "the order is that of the region");
-    board_.relay(rank, order);
-    if (rank < order.head.size) {
+    check(what.head().region == given_, "the order is that of the region");
+    board_.relay(rank, what, true);
+    if (rank < what.head().size) {
       stop_source stop;
       member_state own;
       own.place.rank = rank;
       own.place.region = 1;
       member self(seat(own, stop));
-      order.what(self);
+      what.line->what.call(self);
     }
-    if (order.kind() == region_kind::loop) take_shares(rank, order.head.size);
-    board_.collect(rank, order.head.size);
-  }
-  void play_for(std::size_t late, region_line& order) {
-    play(late, order);
-    board_.report(late, order);
-  }
-  /// At once: to wait a moment changes nothing but who comes first.
-  void take_shares(std::size_t rank, std::size_t size) {
-    board_.take_shares(rank, size, true,
-                       [this](std::size_t late, region_line& order) { play_for(late, order); });
+    board_.collect(rank, what.announced);
+    board_.report(rank, what.announced);
+    return true;
   }
 
+  stop_source stop_;
+  first_error error_;
   fork_board board_;
+  loop_crew loops_;
   const std::size_t members_, played_;
-  const bool helps_;
-  std::uint32_t given_ = 0, found_[4] = {};
+  std::uint32_t given_ = 0, found_[4][3] = {};
 };
+constexpr std::uint32_t run = 0, loop = 1;  // parts
+constexpr crew::waking late = crew::waking::after_a_part, never = crew::waking::never;
 
 TEST_P(fork_board_model, of_two_orders_two_regions_and_ends_F1_F3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
@@ -161,8 +182,6 @@ TEST_P(fork_board_model, relayed_wakes_who_stood_still_F2) {
   explore_with({{0, 0, 0}},
                [] { crew(fork_tree(4, 2), policy(), fork_board::way::relayed, 0, 2).run({3, 4}); });
 }
-
-constexpr region_kind loop = region_kind::loop, run = region_kind::run;
 
 TEST_P(fork_board_model, each_share_of_a_loop_is_run_once_by_its_member_or_for_it_F2_K1) {
   explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}},
@@ -198,6 +217,46 @@ TEST_P(fork_board_model, direct_workers_of_a_crowd_take_shares_of_other_lines_K2
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     crew(fork_tree(3, 2), policy(), fork_board::way::direct, 0, 1, true)
         .run({{3, loop}, {3, loop}});
+  });
+}
+
+TEST_P(fork_board_model, each_part_of_a_share_is_run_once_by_whoever_claims_it_K1_K4) {
+  explore_with({{2, 0, 0}, {1, 1, 0}},
+               [] { crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, 2}}); });
+}
+
+TEST_P(fork_board_model, a_late_member_helps_with_parts_of_its_loop_and_of_no_other_K2_K3) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    crew(fork_tree(2), policy(), fork_board::way::direct, 0xFFFFFFFB)
+        .run({{2, 2}, {2, loop}, {2, 2}});
+  });
+}
+
+TEST_P(fork_board_model, parts_then_a_run_then_parts_of_another_size_K2_F4) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    crew(fork_tree(3), policy(), fork_board::way::direct).run({{3, 2}, {2, run}, {2, 2}});
+  });
+}
+
+TEST_P(fork_board_model, relayed_parts_of_a_leaders_share_are_finished_before_it_reports_K4_F3) {
+  explore_with({{0, 0, 0}},
+               [] { crew(fork_tree(3, 2), policy(), fork_board::way::relayed).run({{3, 2}}); });
+}
+
+TEST_P(fork_board_model, a_loop_that_wakes_nobody_ends_and_the_next_region_wakes_all_F6) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, loop, never}, {2, run}});
+  });
+}
+
+TEST_P(fork_board_model, after_a_loop_that_wakes_nobody_the_end_lets_all_go_F6) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}},
+               [] { crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, 2, never}}); });
+}
+
+TEST_P(fork_board_model, who_is_woken_in_the_middle_of_a_loop_joins_it_or_not_F6_K3) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, 2, late}, {2, loop, never}});
   });
 }
 
@@ -244,7 +303,8 @@ TEST_P(fork_board_model, close_lets_every_worker_go_and_carries_what_came_before
     fork_board board(fork_tree(3, 2), policy(), fork_board::way::direct);
     int data = 0;
     const auto serves = [&](std::size_t rank) {
-      check(board.next(rank) == nullptr, "says that it was closed");
+      order none;
+      check(!board.next(rank, none), "says that it was closed");
       check(data == 7, "sees what came before close");
     };
     threads({[&] {
@@ -260,20 +320,19 @@ TEST_P(fork_board_model, after_a_reset_workers_begin_anew) {
     fork_board board(fork_tree(2), policy(), fork_board::way::direct);
     int found = 0;
     times(2, [&](int round) {
-      const auto serves = [&](std::size_t, const region_line& order) {
-        ++found;
-        board.report(1, order);
-      };
+      stop_source stop;
+      first_error error;
+      loop_crew loops(board, stop, error, false);
+      const auto part = [&](loop_share& me) { found += me.rank() == 1 ? 1 : 0; };
       threads({[&] {
-                 const auto part = [](member&) {};
-                 board.announce(region_head{1, 2, 0}, part, loop);
-                 board.take_shares(0, 2, true, serves);
-                 board.collect(0, 2);
+                 board.announce_loop(region_head{1, 2, 0}, part, 1, true);
+                 loops.lead(region_head{1, 2, 0}, part, true, [](bool) {});
                  check(found == round + 1, "the share has been awaited");
                  board.close();
                },
                [&] {
-                 while (const region_line* const order = board.next(1)) serves(1, *order);
+                 order what;
+                 while (board.next(1, what)) loops.serve(1, what);
                }});
       board.reset();
     });

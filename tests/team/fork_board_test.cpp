@@ -2,6 +2,7 @@
 // tests/team/fork_board_test.cpp -- F1 to F3 both ways, which no small machine chooses by itself
 #include <lockstep/team/fork_board.hpp>
 
+#include <lockstep/team/loop_crew.hpp>
 #include <lockstep/team/member.hpp>
 
 #include <gtest/gtest.h>
@@ -22,10 +23,10 @@ namespace {
 
 using lockstep::fork_board;
 using lockstep::fork_tree;
+using lockstep::loop_share;
 using lockstep::member;
+using lockstep::order;
 using lockstep::region_head;
-using lockstep::region_kind;
-using lockstep::region_line;
 
 struct parameters {
   lockstep::test::named_policy policy;
@@ -61,6 +62,7 @@ class crew {
   crew(const parameters& p, std::uint32_t first_phase,
        std::uint64_t most_age = fork_board::usual_most_age)
       : board(fork_tree(p.members, p.width), p.policy.policy, p.how, first_phase, false, most_age),
+        loops_(board, stop_, error_, p.how == fork_board::way::direct),
         seen_(p.members),
         threads_(p.members) {
     start();
@@ -87,13 +89,19 @@ class crew {
 
   /// One region, of which the caller is member 0.
   template <class Function>
-  void run(std::size_t size, Function& f, region_kind kind = region_kind::run) {
-    const region_head head{++regions_, static_cast<std::uint32_t>(size), 3 * regions_};
-    const bool woke = size > 1 && board.announce(head, f, kind);
+  void run(std::size_t size, Function& f) {
+    const region_head head = next_head(size);
+    if (size > 1) board.announce(head, f);
     call(0, f);
-    if (size == 1) return;
-    if (kind == region_kind::loop) take_shares(0, size, woke);
-    board.collect(0, size);
+    if (size > 1) board.collect(0, board.current());
+  }
+  /// The same of a loop.
+  template <class Function>
+  void loop(std::size_t size, Function& f, std::uint32_t parts, bool wakes) {
+    const region_head head = next_head(size);
+    if (size == 1) return loops_.run_alone(head, f);
+    board.announce_loop(head, f, parts, wakes);
+    loops_.lead(head, f, false, [](bool) {});
   }
 
   std::uint32_t regions() const noexcept { return regions_; }
@@ -107,38 +115,41 @@ class crew {
     lockstep::member_state own;
     own.place.rank = rank;
     member self(lockstep::seat(own, stop));
+    invoke(f, self);
+  }
+  template <class Function>
+  static void invoke(Function& f, member& self) {
     f(self);
+  }
+  static void invoke(lockstep::job& what, member& self) { what.call(self); }
+
+  region_head next_head(std::size_t size) {
+    ++regions_;
+    return {regions_, static_cast<std::uint32_t>(size), 3 * regions_};
   }
 
   void work(std::size_t rank) {
     threads_[rank].enter();
-    while (region_line* const order = board.next(rank)) {
-      play(rank, *order);
-      const bool helps = !board.is_relayed() && order->kind() == region_kind::loop;
-      if (helps && rank % 3 == 1) {
-        board.take_others(rank, *order, [&](std::size_t late) { play_for(late, *order); });
+    order what;
+    while (board.next(rank, what)) {
+      if (what.is_loop()) {
+        loops_.serve(rank, what);
+        continue;
       }
-      board.report(rank, *order);
+      board.relay(rank, what, true);
+      const region_head head = what.head();
+      if (rank < head.size) {
+        seen_[rank].push_back(head);
+        call(rank, what.line->what);
+      }
+      board.collect(rank, what.announced);
+      board.report(rank, what.announced);
     }
-  }
-  void play(std::size_t rank, region_line& order) {
-    const bool woke = board.relay(rank, order);
-    if (rank < order.head.size) {
-      seen_[rank].push_back(order.head);
-      call(rank, order.what);
-    }
-    if (order.kind() == region_kind::loop) take_shares(rank, order.head.size, woke);
-    board.collect(rank, order.head.size);
-  }
-  void play_for(std::size_t late, region_line& order) {
-    play(late, order);
-    board.report(late, order);
-  }
-  void take_shares(std::size_t rank, std::size_t size, bool at_once) {
-    board.take_shares(rank, size, at_once,
-                      [this](std::size_t late, region_line& order) { play_for(late, order); });
   }
 
+  lockstep::stop_source stop_;
+  lockstep::first_error error_;
+  lockstep::loop_crew loops_;
   std::vector<std::vector<region_head>> seen_;
   std::vector<lockstep::test::watched_thread> threads_;
   std::vector<std::thread> workers_;
@@ -159,33 +170,44 @@ class fork_board_of : public testing::TestWithParam<parameters> {
   }
   /// Regions of changing sizes, each of which calls `f` on ranks below its size, and nobody else.
   void run_regions(crew& workers, bool with_loops = false) const {
-    std::vector<std::uint32_t> calls(members()), expected(members());  // plain: F3
-    std::uint32_t before = 0, wrong = 0;                               // plain: seen by all
+    constexpr std::uint32_t most_parts = 3;
+    std::vector<std::uint32_t> calls(most_parts * members()), expected(calls.size());  // plain: F3
+    std::uint32_t before = 0, wrong = 0;  // plain: seen by all
     for (std::uint32_t region = 1; region <= regions(); ++region) {
       const std::size_t size = size_of(region);
+      const std::uint32_t parts = with_loops ? region % 4 : 0;
       before = region;
-      std::vector<std::uint32_t> misses(members());
-      const auto small = [&calls, &misses, &before, region](member& me) {
-        ++calls[me.rank()];
-        misses[me.rank()] += before != region;
+      std::vector<std::uint32_t> misses(calls.size());
+      const auto note = [&calls, &misses, &before, region](std::size_t which) {
+        ++calls[which];
+        misses[which] += before != region;
       };
+      const auto small = [note](member& me) { note(most_parts * me.rank()); };
       const std::array<std::uint64_t, 16> ballast = {region};
       const auto large = [&, ballast](member& me) {
         small(me);
-        misses[me.rank()] += ballast[0] != region;
+        misses[most_parts * me.rank()] += ballast[0] != region;
       };
       static_assert(lockstep::job::travels_as<decltype(small)>(), "copied into the line");
       static_assert(!lockstep::job::travels_as<decltype(large)>(), "called by its address");
-      const bool is_loop = with_loops && region % 11 != 0;
-      const region_kind kind = is_loop ? region_kind::loop : region_kind::run;
-      if (region % 3 == 0) {
-        workers.run(size, large, kind);
+      const auto part = [note](loop_share& me) {
+        const std::size_t all = me.size() * me.parts();
+        note(most_parts * me.rank() + me.block_of({0, all}).first % me.parts());
+      };
+      if (parts > 0) {
+        workers.loop(size, part, size == 1 ? 1 : parts, region % 3 != 0);
+      } else if (region % 3 == 0) {
+        workers.run(size, large);
       } else {
-        workers.run(size, small, kind);
+        workers.run(size, small);
       }
-      for (std::size_t rank = 0; rank < size; ++rank) ++expected[rank];
+      for (std::size_t rank = 0; rank < size; ++rank) {
+        for (std::uint32_t k = 0; k < (size == 1 || parts == 0 ? 1 : parts); ++k) {
+          ++expected[most_parts * rank + k];
+        }
+      }
       for (const std::uint32_t each : misses) wrong += each;
-      ASSERT_EQ(calls, expected) << "region " << region << " of " << size;
+      ASSERT_EQ(calls, expected) << "region " << region << " of " << size << ", parts " << parts;
     }
     EXPECT_EQ(wrong, 0u);
   }
@@ -206,7 +228,7 @@ TEST_P(fork_board_of, F1_no_announcement_is_missed_where_phases_wrap_around) {
   }
 }
 
-TEST_P(fork_board_of, F2_each_share_of_a_loop_is_run_once_whoever_comes) {
+TEST_P(fork_board_of, F2_F6_each_part_of_a_loop_is_run_once_whoever_comes_or_is_woken) {
   crew workers(GetParam(), 0);
   run_regions(workers, true);
 }
@@ -269,7 +291,8 @@ TEST_P(fork_board_of, a_worker_that_comes_after_close_does_not_wait) {
   fork_board board(fork_tree(members(), GetParam().width), GetParam().policy.policy,
                    GetParam().how);
   board.close();
-  for (std::size_t rank = 1; rank < members(); ++rank) EXPECT_EQ(board.next(rank), nullptr);
+  order none;
+  for (std::size_t rank = 1; rank < members(); ++rank) EXPECT_FALSE(board.next(rank, none));
 }
 
 TEST_P(fork_board_of, reset_makes_a_closed_board_as_new_for_other_workers) {

@@ -137,8 +137,8 @@ class fork_board {
     }
   }
 
-  /// Claims the next part of a share in the loop that runs, if there is one. By any thread of the team. Of the caller's
-  /// share only where shares have several parts.
+  /// Claims the next part of a share in the loop that runs, if there is one. By any thread of the team. Where shares have
+  /// one part, the caller runs its own, and nobody claims that.
   bool claim(std::size_t rank, order& out) {
     return claim_on(rank == 0 ? 0 : tree_.watched_by(rank).index, rank, out);
   }
@@ -191,8 +191,7 @@ class fork_board {
   bool has_reported(std::size_t rank, announcement of) {
     return reported{*this, rank, of.phase()}.ready();
   }
-  /// Of the region that runs, for its caller: it does not look at a line just published, which is on its way to the
-  /// others.
+  /// For the caller: it does not look at a line just published, which is on its way to the others.
   announcement current() const noexcept { return announcement(caller_[0].value.announced); }
 
   /// A worker, or who has taken its share, is done with the region.
@@ -316,6 +315,7 @@ class fork_board {
       out.announced = announcement(at.announced.load(platform::memory_order_acquire));  // 3
       out.line = &at;
       if (!out.is_loop() || rank >= out.announced.size()) return false;
+      if (rank == 0 && out.announced.parts() == 1) return false;  // the caller runs it, unclaimed
       const share_board::outcome how = shares_.try_claim(rank, known, out.announced, out.part);
       if (how != share_board::outcome::changed) return how == share_board::outcome::claimed;
     }
@@ -394,10 +394,6 @@ class fork_board {
   const bool anticipates_;
   platform::line_gap after_;
 };
-
-inline cell& loop_values::operator()(std::size_t rank) const noexcept {
-  return of_.beside_report(rank);
-}
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -11,6 +11,10 @@
 //   W4  In a loop that was stopped, parts are claimed and not run.
 //   W5  In a child process, after a fork() in a part, nothing of the loop is left to do for the caller; another thread
 //       cannot go on there.
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  tickets.store  relaxed  -      between loops; the announcement orders it
 #ifndef LOCKSTEP_TEAM_LOOP_CREW_HPP
 #define LOCKSTEP_TEAM_LOOP_CREW_HPP
 
@@ -44,6 +48,16 @@ inline namespace LOCKSTEP_ABI {
                "child process that member has nowhere to return to: call exec or _exit there\n");
   std::abort();
 }
+
+/// What travelled with the reports of a loop, for its caller.
+class loop_values {
+ public:
+  explicit loop_values(fork_board& of) noexcept : of_(of) {}
+  cell& operator()(std::size_t rank) const noexcept { return of_.beside_report(rank); }
+
+ private:
+  fork_board& of_;
+};
 
 class loop_crew {
  public:

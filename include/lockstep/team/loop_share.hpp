@@ -28,17 +28,6 @@ struct loop_common {
   std::uint32_t parts;  ///< of each share
 };
 
-/// What travelled with the reports of a loop, for its caller.
-class fork_board;
-class loop_values {
- public:
-  explicit loop_values(fork_board& of) noexcept : of_(of) {}
-  cell& operator()(std::size_t rank) const noexcept;
-
- private:
-  fork_board& of_;
-};
-
 class loop_share {
  public:
   loop_share(const loop_common& of, std::size_t rank, std::uint32_t part, cell* beside) noexcept

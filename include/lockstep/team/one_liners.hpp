@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "job.hpp"
+#include "loop_crew.hpp"
 #include "loop_reductions.hpp"
 #include "member.hpp"
 

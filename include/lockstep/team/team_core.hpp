@@ -102,7 +102,7 @@ class team_core {
   /// started_region.hpp.
   template <class Function>
   void start(Function& f) {
-    started_.what.assign(f);
+    started_.what.assign<member>(f);
     started_.head = begin(size_, group_.begin(size_));
     if (size_ > 1) forks_.announce(started_.head, f);
     between_.outer = nesting::innermost();
