@@ -36,10 +36,8 @@
 //   8  report.store   relaxed  -      as 1
 //   9  line.load      relaxed  -      a look: 3 comes after it
 //
-// Where the board anticipates, workers may sleep with an end (anticipating_wait.hpp): whoever wakes up by itself
-// looks at its line again, and takes its mark back where nobody else sleeps on it.
-//
-// Stores 2, 4 and 6 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
+// Who wakes up by itself (anticipating_wait.hpp) looks at its line again, and takes its mark back where nobody else
+// sleeps on it. Stores 2, 4 and 6 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
 //
 // Cost   two members: two line transfers in a row, no system call unless somebody sleeps. No RMW in a `run`; in a
 //        loop one for each member, on a line of its own.
@@ -129,9 +127,9 @@ class fork_board {
       wait_for_region(condition, own);
       if (is_closed()) return false;
       if (condition.has_slept) shares_.note_coming(rank, platform::monotonic_nanoseconds());
-      out.line = &lines_[line].value;
-      out.announced = announcement(out.line->announced.load(platform::memory_order_acquire));  // 3
-      const bool is_needed = !out.is_loop() || claim_on(line, rank, out);
+      read_line(line, out);
+      // Meanwhile the loop may have ended, and a `run` have begun.
+      const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
       note_seen(own, out.announced);
       if (is_needed) return true;
     }
@@ -307,13 +305,15 @@ class fork_board {
     own.seen = now.word();
   }
 
+  void read_line(std::size_t line, order& out) noexcept {
+    out.line = &lines_[line].value;
+    out.announced = announcement(out.line->announced.load(platform::memory_order_acquire));  // 3
+  }
   /// Looks at the announcement on a line, and claims a part of a share if it is a loop that has one left for it.
   bool claim_on(std::size_t line, std::size_t rank, order& out) {
-    region_line& at = lines_[line].value;
     while (true) {
       const std::uint64_t known = shares_.look(rank);
-      out.announced = announcement(at.announced.load(platform::memory_order_acquire));  // 3
-      out.line = &at;
+      read_line(line, out);
       if (!out.is_loop() || rank >= out.announced.size()) return false;
       if (rank == 0 && out.announced.parts() == 1) return false;  // the caller runs it, unclaimed
       const share_board::outcome how = shares_.try_claim(rank, known, out.announced, out.part);
