@@ -163,7 +163,8 @@ class share_reduction {
     }
     maybe<T> sum;  // there may be no finish()
     each_(me, sum);
-    if (sum.has_value()) init_ = op_(std::move(init_), std::move(sum.value()));
+    if (!sum.has_value() || me.is_stopped()) return;
+    init_ = op_(std::move(init_), std::move(sum.value()));
   }
   void prepare(const loop_plan& plan) {
     if (plan.shares > 1) values_.make(plan.shares);
