@@ -48,6 +48,7 @@ TEST(display, it_says_what_was_decided_and_by_whom) {
             "them\n"
             "  wait policy: hybrid:20us, by LOCKSTEP_WAIT_POLICY\n"
             "  anticipation: off, not with this size or policy, or not in a crowd\n"
+            "  loops: on as many members as pay, up to 2, by default\n"
             "  binding: 5,0,9, by LOCKSTEP_PROC_BIND\n"
             "  CPU of each rank: 5 0 5\n"
             "  not usable, left out: 9\n"
@@ -57,6 +58,7 @@ TEST(display, it_says_what_was_decided_and_by_whom) {
             "  LOCKSTEP_WAIT_POLICY='hybrid:20us'\n"
             "  LOCKSTEP_PROC_BIND='5,0,9'\n"
             "  LOCKSTEP_ANTICIPATE not set\n"
+            "  LOCKSTEP_LEARN not set\n"
             "  LOCKSTEP_DISPLAY_ENV not set\n");
 }
 
@@ -69,6 +71,7 @@ TEST(display, it_says_what_is_so_by_default) {
             "  team: 'lockstep', 1 member, one for each CPU\n"
             "  wait policy: default, by default\n"
             "  anticipation: off, not with this size or policy, or not in a crowd\n"
+            "  loops: on as many members as pay, up to 1, by default\n"
             "  binding: none, by default\n"
             "  futex: a futex\n"
             "  process fence: a fence\n"
@@ -76,6 +79,7 @@ TEST(display, it_says_what_is_so_by_default) {
             "  LOCKSTEP_WAIT_POLICY not set\n"
             "  LOCKSTEP_PROC_BIND not set\n"
             "  LOCKSTEP_ANTICIPATE not set\n"
+            "  LOCKSTEP_LEARN not set\n"
             "  LOCKSTEP_DISPLAY_ENV not set\n");
 }
 
@@ -100,6 +104,29 @@ TEST(display, it_says_whether_workers_anticipate_and_what_that_may_burn) {
         resolve(team_options().members(2).policy(policy), variables({}), 4, {}).anticipates);
   }
   EXPECT_FALSE(resolve(team_options().members(5), variables({}), 4, {}).anticipates) << "a crowd";
+}
+
+TEST(display, it_says_on_how_many_members_loops_run_and_by_whose_wish) {
+  const granted_cpus machine = {4, -1, {}};
+  const auto text = [&](const team_options& said, const char* learn) {
+    return described(said, learn == nullptr ? variables({}) : variables({{"LOCKSTEP_LEARN", learn}}),
+                     machine);
+  };
+  const auto has = [](const std::string& all, const char* line) {
+    return all.find(line) != std::string::npos;
+  };
+  const team_options three = team_options().members(3);
+  EXPECT_TRUE(has(text(three, nullptr), "  loops: on as many members as pay, up to 3, by default\n"));
+  EXPECT_TRUE(has(text(three, "0"), "  loops: on 3 members, by LOCKSTEP_LEARN\n"));
+  EXPECT_TRUE(has(text(three, "0"), "  LOCKSTEP_LEARN='0'\n"));
+  EXPECT_TRUE(
+      has(text(three, "1"), "  loops: on as many members as pay, up to 3, by LOCKSTEP_LEARN\n"));
+  EXPECT_TRUE(has(text(team_options(three).learn(false), "1"),
+                  "  loops: on 3 members, said by the program\n"));
+  EXPECT_TRUE(has(text(team_options(three).learn(true), "0"),
+                  "  loops: on as many members as pay, up to 3, said by the program\n"));
+  EXPECT_TRUE(has(text(team_options().members(9), nullptr), "up to 4, by default\n"))
+      << "a crowd: no more than there are CPUs";
 }
 
 TEST(display, a_machine_that_tells_nothing_is_described_as_such) {

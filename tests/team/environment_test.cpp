@@ -29,11 +29,14 @@ environment with_members(const std::string& text) { return read({{"LOCKSTEP_NUM_
 environment with_policy(const std::string& text) { return read({{"LOCKSTEP_WAIT_POLICY", text}}); }
 environment with_bind(const std::string& text) { return read({{"LOCKSTEP_PROC_BIND", text}}); }
 environment with_display(const std::string& text) { return read({{"LOCKSTEP_DISPLAY_ENV", text}}); }
+environment with_learn(const std::string& text) { return read({{"LOCKSTEP_LEARN", text}}); }
 
 TEST(environment, nothing_is_set_where_there_is_no_variable) {
   const environment none = read({});
   EXPECT_FALSE(none.members.is_set || none.policy.is_set || none.bind.is_set ||
-               none.display.is_set);
+               none.anticipate.is_set || none.learn.is_set || none.display.is_set);
+  EXPECT_TRUE(none.anticipate.value);
+  EXPECT_TRUE(none.learn.value);
   EXPECT_FALSE(none.display.value);
   EXPECT_TRUE(none.bind.value.is_unset());
   EXPECT_EQ(none.policy.value, wait_policy());
@@ -45,6 +48,8 @@ TEST(environment, an_empty_or_blank_value_is_as_none) {
     const environment found = read({{"LOCKSTEP_NUM_THREADS", blank},
                                     {"LOCKSTEP_WAIT_POLICY", blank},
                                     {"LOCKSTEP_PROC_BIND", blank},
+                                    {"LOCKSTEP_ANTICIPATE", blank},
+                                    {"LOCKSTEP_LEARN", blank},
                                     {"LOCKSTEP_DISPLAY_ENV", blank}});
     EXPECT_EQ(found.descriptions(), read({}).descriptions());
     EXPECT_TRUE(found.complaints().empty());
@@ -147,6 +152,22 @@ TEST(environment, one_bad_value_does_not_spoil_the_others) {
   EXPECT_EQ(found.policy.value, wait_policy::block());
   EXPECT_TRUE(found.display.value);
   EXPECT_EQ(found.descriptions()[1], "LOCKSTEP_WAIT_POLICY='block'");
+}
+
+TEST(environment, whether_loops_learn_is_a_switch) {
+  for (const char* on : {"1", "true", " TRUE "}) {
+    EXPECT_TRUE(with_learn(on).learn.is_set && with_learn(on).learn.value) << on;
+  }
+  for (const char* off : {"0", "false", "False\t"}) {
+    EXPECT_TRUE(with_learn(off).learn.is_set && !with_learn(off).learn.value) << off;
+  }
+  for (const char* bad : {"2", "-1", "on", "never", "00", "1 1"}) {
+    const environment found = with_learn(bad);
+    EXPECT_TRUE(!found.learn.is_set && found.learn.value) << bad << ": as by default";
+    EXPECT_EQ(found.complaints(),
+              std::vector<std::string>{"LOCKSTEP_LEARN='" + std::string(bad) +
+                                       "' is ignored: must be 0, 1, false or true"});
+  }
 }
 
 TEST(environment, a_message_is_one_short_line_whatever_the_value) {

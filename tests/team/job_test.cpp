@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: MIT
 // tests/team/job_test.cpp -- closures that travel by value, and those that stay where they are
 #include <lockstep/team/job.hpp>
+#include <lockstep/team/loop_share.hpp>
 #include <lockstep/team/member.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace {
 
 using lockstep::job;
+using lockstep::loop_share;
 using lockstep::member;
 
 /// A member of eight that shares nothing: for functions that only ask for its rank.
@@ -26,14 +30,25 @@ struct lone_member {
   member self{lockstep::seat(own, stop)};
 };
 
+/// A part of a loop that nobody else runs.
+struct lone_share {
+  explicit lone_share(std::size_t rank, std::uint32_t part = 0, std::uint32_t parts = 1)
+      : common{stop, tickets, 1, 8, parts}, self(common, rank, part, nullptr) {}
+
+  lockstep::stop_source stop;
+  lockstep::platform::atomic<std::size_t> tickets{0};
+  lockstep::loop_common common;
+  loop_share self;
+};
+
 /// Calls a copy of the job made after the closure's own storage has been overwritten.
 template <class Function>
 void call_copy(Function& f, std::size_t rank) {
   job original;
-  original.assign(f);
+  original.assign<member>(f);
   job copy = original;
   lone_member who(rank);
-  copy(who.self);
+  copy.call(who.self);
 }
 
 TEST(job, a_small_closure_travels_by_value) {
@@ -41,12 +56,12 @@ TEST(job, a_small_closure_travels_by_value) {
   job travelling;
   {
     auto small = [&seen, add = std::size_t{100}](member& self) { seen = self.rank() + add; };
-    travelling.assign(small);
+    travelling.assign<member>(small);
     auto* const bytes = reinterpret_cast<unsigned char*>(&small);
     std::fill(bytes, bytes + sizeof small, static_cast<unsigned char>(0));
   }
   lone_member who(3);
-  travelling(who.self);
+  travelling.call(who.self);
   EXPECT_EQ(seen, 103u);
 }
 
@@ -98,6 +113,72 @@ TEST(job, a_plain_function_and_a_const_closure_are_jobs_too) {
   const auto closure = [](member& self) { last_rank = self.rank() + 1; };
   call_copy(closure, 6);
   EXPECT_EQ(last_rank, 7u);
+}
+
+TEST(job, a_loop_travels_as_a_region_does) {
+  std::size_t seen = 0;
+  job copy;
+  {
+    auto small = [&seen](loop_share& me) { seen = me.block_of({0, 64}).first; };
+    job original;
+    original.assign<loop_share>(small);
+    copy = original;
+    auto* const bytes = reinterpret_cast<unsigned char*>(&small);
+    std::fill(bytes, bytes + sizeof small, static_cast<unsigned char>(0));
+  }
+  lone_share third_part_of_two(2, 3, 4);
+  copy.call(third_part_of_two.self);
+  EXPECT_EQ(seen, 22u) << "of 8 blocks of 8, cut in 4";
+}
+
+TEST(job, a_loop_that_does_not_travel_is_called_in_place) {
+  struct counter {
+    int calls = 0;
+    void operator()(loop_share&) { ++calls; }
+  } counting;
+  job original;
+  original.assign<loop_share>(counting);
+  job copy = original;
+  lone_share who(0);
+  copy.call(who.self);
+  original.call(who.self);
+  EXPECT_EQ(counting.calls, 2);
+}
+
+TEST(job, it_is_for_one_kind_of_region_or_the_other_by_what_it_was_assigned_for) {
+  struct both final : lockstep::made_to_travel {
+    int* regions;
+    int* loops;
+    both(int* r, int* l) : regions(r), loops(l) {}
+    void operator()(member&) const { ++*regions; }
+    void operator()(loop_share&) const { ++*loops; }
+  };
+  static_assert(job::travels_as<both>() && job::travels_as<both, loop_share>(), "");
+  int regions = 0, loops = 0;
+  both f(&regions, &loops);
+  job what;
+  what.assign<loop_share>(f);
+  lone_share share(1);
+  what.call(share.self);
+  what.assign<member>(f);
+  lone_member who(1);
+  what.call(who.self);
+  EXPECT_EQ(regions, 1);
+  EXPECT_EQ(loops, 1);
+}
+
+TEST(job, what_is_called_with_a_share_travels_by_the_same_rules) {
+  const auto for_shares = [](loop_share&) {};
+  const auto for_members = [](member&) {};
+  using shares = decltype(for_shares);
+  using members = decltype(for_members);
+  static_assert(job::travels_as<shares, loop_share>() && !job::travels_as<shares, member>(), "");
+  static_assert(job::travels_as<members>() && !job::travels_as<members, loop_share>(), "");
+  std::array<unsigned char, job::closure_size + 1> bytes{};
+  const auto large = [bytes](loop_share&) { return bytes[0]; };
+  static_assert(!job::travels_as<decltype(large), loop_share>(), "");
+  const auto counting = [count = 0](loop_share&) mutable { return ++count; };
+  static_assert(!job::travels_as<decltype(counting), loop_share>(), "");
 }
 
 }  // namespace

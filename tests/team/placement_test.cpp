@@ -299,6 +299,44 @@ TEST(resolve, a_team_is_crowded_when_members_outnumber_the_cpus_they_may_run_on)
   EXPECT_TRUE(crowded(team_options().members(2).bind(binding::cpus({1})), 4)) << "both on one";
 }
 
+TEST(resolve, as_many_members_can_run_at_once_as_have_a_cpu) {
+  const cpu_topology cpus = machine(1, 4, 1);
+  const auto at_once = [&](const team_options& said, std::size_t usable) {
+    const resolved_team made = resolve(said, variables({}), usable, cpus);
+    EXPECT_EQ(made.is_crowded, made.can_run_at_once < made.members);
+    return made.can_run_at_once;
+  };
+  EXPECT_EQ(at_once(team_options().members(1), 4), 1u);
+  EXPECT_EQ(at_once(team_options().members(3), 4), 3u);
+  EXPECT_EQ(at_once(team_options().members(5), 4), 4u);
+  EXPECT_EQ(at_once(team_options().members(65536), 1), 1u);
+  EXPECT_EQ(at_once(team_options().members(3), 2), 2u) << "quota";
+  EXPECT_EQ(at_once(team_options().members(4).bind(binding::close()), 4), 4u);
+  EXPECT_EQ(at_once(team_options().members(4).bind(binding::spread()), 3), 3u) << "quota, bound";
+  EXPECT_EQ(at_once(team_options().members(3).bind(binding::cpus({1, 1, 2})), 4), 2u);
+  EXPECT_EQ(at_once(team_options().members(2).bind(binding::cpus({1})), 4), 1u) << "both on one";
+  EXPECT_EQ(at_once(team_options().members(3).bind(binding::cpus({9})), 4), 3u) << "bound nowhere";
+}
+
+TEST(resolve, whether_loops_learn_is_said_by_the_program_else_the_environment_else_they_do) {
+  const auto made = [](const team_options& said, const char* learn) {
+    return resolve(said, learn == nullptr ? variables({}) : variables({{"LOCKSTEP_LEARN", learn}}),
+                   2, machine(1, 2, 1));
+  };
+  EXPECT_TRUE(made(team_options(), nullptr).learns);
+  EXPECT_EQ(made(team_options(), nullptr).learns_by, decided_by::nobody);
+  EXPECT_FALSE(made(team_options(), "0").learns);
+  EXPECT_EQ(made(team_options(), "0").learns_by, decided_by::environment);
+  EXPECT_TRUE(made(team_options(), "1").learns);
+  EXPECT_EQ(made(team_options(), "1").learns_by, decided_by::environment);
+  EXPECT_TRUE(made(team_options(), "maybe").learns);
+  EXPECT_EQ(made(team_options(), "maybe").learns_by, decided_by::nobody);
+  EXPECT_TRUE(made(team_options().learn(true), "0").learns);
+  EXPECT_FALSE(made(team_options().learn(false), "1").learns);
+  EXPECT_EQ(made(team_options().learn(false), "1").learns_by, decided_by::program);
+  EXPECT_TRUE(made(team_options().learn(true).members(1), nullptr).learns) << "also alone";
+}
+
 TEST(resolve, the_most_members_are_65536) {
   EXPECT_EQ(resolve(team_options().members(65536), variables({}), 1, {}).members, 65536u);
   EXPECT_THROW(resolve(team_options().members(65537), variables({}), 1, {}), std::invalid_argument);
@@ -325,6 +363,8 @@ TEST(team_options, what_is_set_is_what_is_found) {
                                 .policy(wait_policy::block())
                                 .bind(binding::close())
                                 .name("n")
+                                .anticipate(false)
+                                .learn(false)
                                 .on_start([&](std::size_t rank) { started = rank; })
                                 .on_exit([&](std::size_t rank) { ended = rank; });
   EXPECT_EQ(said.members(), 4u);
@@ -332,11 +372,15 @@ TEST(team_options, what_is_set_is_what_is_found) {
   EXPECT_EQ(said.policy(), wait_policy::block());
   EXPECT_EQ(said.bind(), binding::close());
   EXPECT_EQ(said.name(), "n");
+  EXPECT_TRUE(said.has_anticipate() && !said.anticipate());
+  EXPECT_TRUE(said.has_learn() && !said.learn());
   said.on_start()(2);
   said.on_exit()(3);
   EXPECT_EQ(started, 2u);
   EXPECT_EQ(ended, 3u);
   EXPECT_FALSE(team_options().has_policy());
+  EXPECT_TRUE(!team_options().has_anticipate() && team_options().anticipate());
+  EXPECT_TRUE(!team_options().has_learn() && team_options().learn());
   EXPECT_EQ(team_options().members(), 0u);
   EXPECT_TRUE(team_options().bind().is_unset());
   EXPECT_FALSE(team_options().on_start());

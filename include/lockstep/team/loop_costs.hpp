@@ -85,7 +85,7 @@ class loop_costs {
     const std::size_t shares = shares_for(work, most);
     if (shares < 2) {
       if (result.is_timed) join_ -= (join_ - least_join) / 64;  // so that it is tried again
-      at.remember(of.iterations, result);
+      at.remember(of.iterations, work, result);
       return result;
     }
     if (asleep && !pays(work, most, wake_)) {
@@ -102,7 +102,7 @@ class loop_costs {
       result.wakes = false;
       if (of.can_split) result.parts = std::max(result.parts, parts_of(of, shares, 4));
     }
-    at.remember(of.iterations, result);
+    at.remember(of.iterations, work, result);
     return result;
   }
 
@@ -172,8 +172,9 @@ class loop_costs {
     bool is_as_before(std::size_t now) noexcept {
       return now == iterations && steady != 0 && ++skipped < loops_per_sample;
     }
-    void remember(std::size_t now, const loop_plan& plan) noexcept {
-      const bool is_short = plan.parts == 1 && plan.wakes && plan.missed <= 0;
+    void remember(std::size_t now, double work, const loop_plan& plan) noexcept {
+      const bool is_short =
+          work <= always_timed && plan.parts == 1 && plan.wakes && plan.missed <= 0;
       iterations = is_short && samples == young ? now : 0;
       before = plan;
       before.is_timed = false;

@@ -156,9 +156,21 @@ class share_reduction {
  public:
   share_reduction(T&& init, Each each, Op& op) : init_(std::move(init)), each_(each), op_(op) {}
 
-  void operator()(loop_share& me) { each_(me, values_[me.rank()]); }
-  void prepare(const loop_plan& plan) { values_.make(plan.shares); }
+  void operator()(loop_share& me) {
+    if (!me.is_alone()) {
+      each_(me, values_[me.rank()]);
+      return;
+    }
+    maybe<T> sum;  // there may be no finish()
+    each_(me, sum);
+    if (!sum.has_value() || me.is_stopped()) return;
+    init_ = op_(std::move(init_), std::move(sum.value()));
+  }
+  void prepare(const loop_plan& plan) {
+    if (plan.shares > 1) values_.make(plan.shares);
+  }
   void finish(const loop_plan& plan) {
+    if (plan.shares == 1) return;
     for (std::size_t rank = 0; rank < plan.shares; ++rank) {
       if (!values_[rank].has_value()) continue;
       init_ = op_(std::move(init_), std::move(values_[rank].value()));
