@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 # Ratios and the colours there; between them it is interpolated.
 STOPS = ((0.5, (33, 102, 172)), (0.75, (146, 197, 222)), (1.0, (247, 247, 247)), (1.5, (253, 219, 199)),
          (3.0, (244, 165, 130)), (10.0, (214, 96, 77)), (100.0, (140, 20, 45)))
-CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH, GAP = 46, 28, 64, 18
+CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH, GAP = 46, 28, 104, 14
 HEAD, PANEL_HEAD, FOOT = 52, 40, 46
 
 
@@ -34,7 +34,7 @@ def colour(ratio):
 
 def ink(background):
     red, green, blue = background
-    return "#fff" if 0.299 * red + 0.587 * green + 0.114 * blue < 120 else "#222"
+    return "#fff" if 0.299 * red + 0.587 * green + 0.114 * blue < 140 else "#222"
 
 
 def shown(ratio):
@@ -87,7 +87,7 @@ def heat_map(title, subtitle, panels, rows, columns, panels_in_a_row):
     width = LABEL_WIDTH + CELL_WIDTH * len(columns) + GAP
     height = PANEL_HEAD + CELL_HEIGHT * len(rows) + GAP
     lines = -(-len(panels) // panels_in_a_row)
-    whole = max(width * min(panels_in_a_row, len(panels)) + GAP, 560), HEAD + height * lines + FOOT
+    whole = max(width * min(panels_in_a_row, len(panels)) + GAP, 900), HEAD + height * lines + FOOT
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole[0]}" height="{whole[1]}" '
              f'viewBox="0 0 {whole[0]} {whole[1]}" font-family="sans-serif" role="img">',
              f"<title>{escape(title)}</title>", f'<rect width="{whole[0]}" height="{whole[1]}" fill="#fff"/>',

@@ -52,16 +52,16 @@ def numbers(rows, name, show):
 # --- pictures
 
 
-def panels_of(rows, peers, value, title=str):
+def panels_of(rows, peers, value, line=lambda row: row["size"]):
     """A panel for each peer; of rows that share a place the worst counts. value(row): ratio and note."""
     panels = []
     for peer in peers:
         values = {}
         for row in records.of_peer(rows, peer):
-            place, found = (row["size"], row["pause_us"]), value(row)
+            place, found = (line(row), row["pause_us"]), value(row)
             if place not in values or found[0] > values[place][0]:
                 values[place] = found
-        panels.append(heat_map.Panel(title(peer), values))
+        panels.append(heat_map.Panel(peer, values))
     return panels
 
 
@@ -81,14 +81,14 @@ def duty_picture(result):
     rows = [r for r in result["rows"] if r["setting"] == "idle"]
     if not rows:
         return None
-    peers, panels = list(result["peers"]), []
-    for kind in ("regular", "random"):
-        own = [r for r in rows if r["kind"] == kind]
-        panels += panels_of(own, peers, lambda r: (verdict.ratio(r), f"{r['cpus']:.1f} CPUs"), lambda p: f"{p}, {kind}")
+    rows = [r for r in rows if r["kind"] in ("regular", "random")]
+    panels = panels_of(rows, list(result["peers"]), lambda r: (verdict.ratio(r), f"{r['cpus']:.1f} CPUs"),
+                       lambda r: (r["kind"], r["size"]))
+    lines = [((kind, p), f"{kind}, P = {p}") for kind in ("regular", "random") for p, _ in numbers(rows, "size", str)]
     return heat_map.heat_map(
-        "A loop of P after a gap of S: time over the serial loop's, and the CPUs used",
-        "medians; two threads, nothing else running; lockstep: run(), lockstep loops: parallel_for()",
-        panels, numbers(rows, "size", lambda p: f"P = {p} µs"), numbers(rows, "pause_us", microseconds), len(peers))
+        "A loop of P µs after a gap of S: time over the serial loop's, and the CPUs used",
+        "medians; gaps regular and random; two threads, nothing else running; lockstep: run(), lockstep loops: parallel_for()",
+        panels, lines, numbers(rows, "pause_us", microseconds), 4)
 
 
 # --- tables
