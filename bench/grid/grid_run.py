@@ -262,7 +262,7 @@ def verdict_line(one):
 def to_json(result):
     """A row a line."""
     head = json.dumps({key: value for key, value in result.items() if key != "rows"}, indent=1)
-    rows = ",\n".join(json.dumps(row) for row in result["rows"])
+    rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in result["rows"])
     return f"{head.rstrip('}').rstrip()},\n \"rows\": [\n{rows}\n]}}\n"
 
 

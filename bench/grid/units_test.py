@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Do the pure parts of the grids plan, summarise and judge as they say? No process is started."""
 
+import os
+import subprocess
+import sys
 import unittest
 
 import grid_plan as plan
 import grid_records as records
 import grid_verdict as verdict
+import machine_settings
 
 IDLE, CROWD = plan.SETTINGS[0], plan.Setting("32", "32 threads", threads=32)
 PEERS = ("lockstep", "lockstep loops", "oneTBB", "ForkUnion")
@@ -81,6 +85,28 @@ class Plan(unittest.TestCase):
         self.assertEqual(plan.slowed(effort, 20, 10, 2), effort)
         self.assertAlmostEqual(plan.slowed(effort, 10, 10, 2).seconds, 0.05)
         self.assertEqual(plan.slowed(effort, -1, 10, 2).seconds, plan.LEAST_SECONDS)
+
+
+class Settings(unittest.TestCase):
+    def test_a_group_with_a_quota_is_there_while_it_is_used_and_gone_then(self):
+        try:
+            with machine_settings.quota_group(0.5) as group:
+                self.assertTrue(group.is_dir())
+            self.assertFalse(group.exists())
+        except machine_settings.CannotBeSet as error:
+            self.assertNotEqual(str(error), "")
+
+    def test_most_settings_need_nothing_of_the_system(self):
+        for setting in plan.SETTINGS[:4]:
+            with machine_settings.made(setting) as prepare:
+                self.assertIsNone(prepare)
+
+    def test_one_cpu_is_that_of_the_new_process_only(self):
+        before = os.sched_getaffinity(0)
+        with machine_settings.made(plan.SETTINGS[4]) as prepare:
+            done = subprocess.run([sys.executable, "-c", "import os; print(len(os.sched_getaffinity(0)))"], preexec_fn=prepare,
+                                  capture_output=True, text=True, check=True)
+        self.assertEqual((done.stdout, os.sched_getaffinity(0)), ("1\n", before))
 
 
 class Records(unittest.TestCase):
