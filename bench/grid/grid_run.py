@@ -203,9 +203,9 @@ def drive(program, options):
     bench = team.Bench(options.runners, options.timeout)
     available = bench.available()
     peers = tuple(peer for peer in plan.PEERS if (program.name, peer.peer) in available.get(peer.runner, ()))
+    peers = tuple(peer for peer in peers if any(options.filter.search(row_name(setting, cell, peer))
+                                                for setting in options.settings for cell in program.levels[0][0]))
     groups, effort, level = settle_plan(program, options, peers)
-    peers = tuple(peer for peer in peers if any(options.filter.search(row_name(group.setting, cell, peer))
-                                                for group in groups for cell in group.cells))
     if options.list:
         print("\n".join(row_name(g.setting, c, p) for g in groups for c in g.cells for p in peers
                         if options.filter.search(row_name(g.setting, c, p))))
