@@ -13,7 +13,9 @@ usage: ./do COMMAND
   test             everything CI runs: check, then the tests with GCC, Clang and the sanitizers
   bench [NAME] [ARG...]  a benchmark program in full: seed000 (the default), seed001, seed003, seed004,
                    team (against OpenMP and other pools, half an hour), duty (loops between serial work),
-                   serial (loops against the serial loop, over sizes and pauses); arguments are passed on to it
+                   serial (loops against the serial loop, over sizes and pauses), periodic (a short loop every
+                   millisecond); these three take --budget 20m; arguments are passed on to it
+  performance      docs/performance.md and its pictures anew, from bench/results
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
   nightly [REGEX]  hours: every schedule further, larger models, an hour of stress for each disturbance
@@ -48,15 +50,15 @@ do_demo() {
 
 do_bench() {
   local name=seed000
-  case ${1:-} in seed[0-9]* | team | duty | serial) name=$1 && shift ;; esac
+  case ${1:-} in seed[0-9]* | team | duty | serial | periodic) name=$1 && shift ;; esac
   need build program peers
-  case $name in team | duty | serial)
+  case $name in team | duty | serial | periodic)
     need scripts team libomp
     bench/team/fetch_fork_union.sh build/fork_union ;;
   esac
   build release "bench.$name"
   case $name in
-    team | duty | serial) python3 "bench/$name/run.py" --runners build/release/bench "$@" ;;
+    team | duty | serial | periodic) python3 "bench/$name/run.py" --runners build/release/bench "$@" ;;
     *) "build/release/bench/$name" "$@" ;;
   esac
 }
@@ -115,6 +117,7 @@ do_check() {
   python3 scripts/check_layers.py || failed=1
   python3 scripts/check_orders.py || failed=1
   python3 scripts/check_openmp_page.py || failed=1
+  python3 scripts/performance.py --check || failed=1
   python3 scripts/amalgamate.py --check || failed=1
   scripts/format.sh --check || failed=1
   return $failed
@@ -132,6 +135,11 @@ do_single() {
   python3 scripts/amalgamate.py
 }
 
+do_performance() {
+  need scripts
+  python3 scripts/performance.py
+}
+
 do_test() {
   need build program peers team libomp test model scripts clang format
   exec scripts/test.sh
@@ -139,7 +147,7 @@ do_test() {
 
 command=${1:-}
 case $command in
-  demo | test | coverage | check | format | single) no_arguments "$@" && "do_$command" ;;
+  demo | test | coverage | check | format | performance | single) no_arguments "$@" && "do_$command" ;;
   bench | figures | build | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
   "" | help | -h | --help) usage ;;
   *) echo "./do: no command '$command'" >&2 && usage >&2 && exit 2 ;;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // bench/duty/duty_works.hpp -- a program that alternates serial work with a loop
 //
-// duty/KIND/P: a loop of P microseconds of serial time, after gaps of about --size microseconds each:
+// Work "duty", cells KIND:P:S: loops of P microseconds of serial time after gaps of about S microseconds:
 //   regular, tenth (+- 10 %), alternating (a half and one and a half in turns), random (from 0 to twice)
-// The same gaps come before serial loops first: caches are as cold there. The value is the median time of a
-// loop over that of the serial one.
+// The same gaps come before serial loops, while there is no team yet: caches are as cold there.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "duty/cell_sampling.hpp"
 #include "duty/index_kernels.hpp"
-#include "support/stopwatch.hpp"
+#include "support/program.hpp"
 #include "team/catalogue.hpp"
 #include "team/sampling.hpp"
 #include "team/settled.hpp"
@@ -22,24 +22,25 @@
 namespace team_bench {
 
 enum class gap_kind { regular, tenth, alternating, random };
-constexpr const char* name_of(gap_kind kind) {
-  return kind == gap_kind::regular       ? "regular"
-         : kind == gap_kind::tenth       ? "tenth"
-         : kind == gap_kind::alternating ? "alternating"
-                                         : "random";
+
+inline gap_kind gap_kind_of(const std::string& name) {
+  if (name == "regular") return gap_kind::regular;
+  if (name == "tenth") return gap_kind::tenth;
+  if (name == "alternating") return gap_kind::alternating;
+  if (name == "random") return gap_kind::random;
+  throw bench::argument_error("there are no gaps of the kind '" + name + "'");
 }
 
-/// Works for as long as a gap lasts, in nanoseconds. The same gaps in every process.
+inline void poll_for(double nanoseconds) {
+  const double end = now_ns() + nanoseconds;
+  while (now_ns() < end) asm volatile("" ::: "memory");
+}
+
+/// The lengths of gaps, in nanoseconds. The same for all peers.
 class gaps {
  public:
-  gaps(gap_kind kind, double mean) : kind_(kind), mean_(mean) {}
+  gaps(gap_kind kind, double mean, unsigned seed) : kind_(kind), mean_(mean), engine_(seed) {}
 
-  void pass() {
-    const double end = now_ns() + next();
-    while (now_ns() < end) asm volatile("" ::: "memory");
-  }
-
- private:
   double next() {
     ++count_;
     const double draw = std::uniform_real_distribution<double>(0, 2)(engine_);
@@ -49,87 +50,99 @@ class gaps {
                                             : mean_ * draw;
   }
 
+ private:
   gap_kind kind_;
   double mean_;
   std::size_t count_ = 0;
-  std::mt19937_64 engine_{1};
+  std::mt19937_64 engine_;
 };
 
-/// The time of each of so many loops, each after a gap.
+/// Fastest of several short looks.
+template <class Kernel>
+double nanoseconds_per_iteration(const Kernel& kernel) {
+  constexpr std::size_t looks = 20, iterations = 2'000;
+  double least = 1e9;
+  for (std::size_t i = 0; i < looks; ++i) {
+    const double start = now_ns();
+    part(kernel, 0, iterations);
+    least = std::min(least, (now_ns() - start) / iterations);
+  }
+  return least;
+}
+
+/// A sample: loops of so many iterations, each after a gap; a first one does not count.
 template <class Loop>
-std::vector<double> times_after(gaps before, std::size_t repeats, const Loop& loop) {
+std::vector<double> times_after(const request& wanted, gaps& before, std::size_t loops,
+                                const Loop& loop) {
   std::vector<double> times;
-  for (std::size_t i = 0; i < repeats; ++i) {
-    before.pass();
+  poll_for(before.next());
+  loop();
+  repeat_sample(wanted, loops, [&] {
+    poll_for(before.next());
     const double start = now_ns();
     loop();
     times.push_back(now_ns() - start);
-  }
+  });
   return times;
 }
 
-inline double mean_of(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double each : values) sum += each;
-  return sum / static_cast<double>(values.size());
-}
-inline double quantile_of(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
-
-inline measurement compare_times(const std::vector<double>& loops,
-                                 const std::vector<double>& serial,
-                                 const bench::elapsed_time& time) {
-  measurement result;
-  result.value = median(loops) / median(serial);
-  result.unit = "of serial";
-  result.cpus = time.cpu_seconds / time.wall_seconds;
-  result.more["loop_ns"] = median(loops);
-  result.more["serial_ns"] = median(serial);
-  result.more["mean_ratio"] = mean_of(loops) / mean_of(serial);
-  result.more["p95_ratio"] = quantile_of(loops, 0.95) / median(serial);
-  return result;
-}
-
-template <class Peer>
-measurement measure_duty(const request& wanted, gap_kind kind, double loop_us) {
-  constexpr std::size_t most = 1 << 16, calibrating = 20'000;
-  std::vector<double> x(most, 1.0), y(most, 1.0);
-  const sqrt_kernel kernel{x.data(), y.data()};
-  double each_ns = 1e9;
-  for (int i = 0; i < 20; ++i) {
-    const double start = now_ns();
-    part(kernel, 0, calibrating);
-    each_ns = std::min(each_ns, (now_ns() - start) / calibrating);
-  }
-  const std::size_t n =
-      std::clamp<std::size_t>(static_cast<std::size_t>(1000 * loop_us / each_ns), 1, most);
-  const double gap_ns = 1000 * static_cast<double>(wanted.size);
-  const auto repeats = static_cast<std::size_t>(
-      std::clamp(1e9 * wanted.seconds / (gap_ns + 1000 * loop_us), 3.0, 3000.0));
-  const gaps before(kind, gap_ns);
-  const std::vector<double> serial =
-      times_after(before, std::min<std::size_t>(repeats, 300), [&] { part(kernel, 0, n); });
-  Peer peer(wanted);
-  const auto loop = [&] { run_loop(peer, n, kernel); };
-  times_after(before, std::min<std::size_t>(repeats, 20), loop);  // as in the middle of the program
+/// As in the middle of the program: the team has seen such gaps.
+template <class Loop>
+void get_used_to(gaps before, const Loop& loop) {
+  constexpr std::size_t loops = 16;
+  constexpr double longest_seconds = 0.5;
   const bench::stopwatch watch;
-  const std::vector<double> loops = times_after(before, repeats, loop);
-  return compare_times(loops, serial, watch.elapsed());
+  for (std::size_t i = 0; i < loops && watch.wall_seconds() < longest_seconds; ++i) {
+    poll_for(before.next());
+    loop();
+  }
 }
 
-template <class Peer>
-void add_duty(catalogue& to, const std::string& peer) {
-  for (const gap_kind kind :
-       {gap_kind::regular, gap_kind::tenth, gap_kind::alternating, gap_kind::random}) {
-    for (const int loop_us : {5, 20, 100, 500}) {
-      to.push_back({std::string("duty/") + name_of(kind) + "/" + std::to_string(loop_us), peer,
-                    [=](const request& wanted) {
-                      return measure_duty<settled<Peer>>(wanted, kind, loop_us);
-                    }});
-    }
+/// Loops by the microseconds that the serial one takes.
+class loops_by_time {
+ public:
+  /// Iterations of a loop of so many microseconds.
+  [[nodiscard]] std::size_t iterations(double microseconds) const {
+    const double fitting = 1000 * microseconds / each_ns_;
+    return std::clamp<std::size_t>(static_cast<std::size_t>(fitting), 1, most);
   }
+  [[nodiscard]] const sqrt_kernel& kernel() const { return kernel_; }
+
+ private:
+  static constexpr std::size_t most = 1 << 16;
+
+  std::vector<double> x_ = std::vector<double>(most, 1.0), y_ = x_;
+  sqrt_kernel kernel_{x_.data(), y_.data()};
+  double each_ns_ = nanoseconds_per_iteration(kernel_);
+};
+
+template <class Peer>
+measurement measure_duty(const request& wanted) {
+  const loops_by_time work;
+  const sqrt_kernel& kernel = work.kernel();
+  const std::size_t count = wanted.cells.size();
+  std::vector<cell_times> times(count);
+  std::vector<std::size_t> lengths;
+  std::vector<gaps> before;
+  for (const cell& one : wanted.cells) {
+    lengths.push_back(work.iterations(static_cast<double>(one.size)));
+    before.emplace_back(gap_kind_of(one.kind), 1000 * one.pause_us, wanted.seed);
+  }
+  std::vector<gaps> before_serial = before;
+  take_turns(wanted, [&](std::size_t i) {
+    const std::size_t loops = std::max(wanted.cells[i].loops / 3, least_loops);
+    times[i].serial_ns.push_back(
+        times_after(wanted, before_serial[i], loops, [&] { part(kernel, 0, lengths[i]); }));
+  });
+  Peer peer(wanted);
+  get_used_to(before[0], [&] { run_loop(peer, lengths[0], kernel); });
+  take_turns(wanted, [&](std::size_t i) {
+    const bench::stopwatch watch;
+    times[i].loops_ns.push_back(times_after(wanted, before[i], wanted.cells[i].loops,
+                                            [&] { run_loop(peer, lengths[i], kernel); }));
+    add_time(times[i], watch.elapsed());
+  });
+  return measurement_of(std::move(times));
 }
 
 }  // namespace team_bench

@@ -2,7 +2,7 @@
 // bench/duty/loops_between.cpp -- lockstep's loops between other things: through run() and through parallel_for()
 #include <functional>
 
-#include "serial/serial_works.hpp"
+#include "duty/loops_between.hpp"
 #include "team/peers/lockstep_team.hpp"
 #include "team/team_entries.hpp"
 

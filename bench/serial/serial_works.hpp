@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // bench/serial/serial_works.hpp -- a loop against the serial loop, over sizes and pauses
 //
-// serial/KERNEL/PAUSE: loops of --size elements, each after PAUSE microseconds: polled below 50, slept from
-// there on. Serial and parallel loops take turns. The value is the median time over that of the serial loop.
+// Work "serial", cells KERNEL:N:PAUSE: loops of N elements, each after PAUSE microseconds: polled below 50, slept
+// from there on. Serial and parallel loops take turns.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -12,25 +13,17 @@
 #include <thread>
 #include <vector>
 
+#include "duty/cell_sampling.hpp"
 #include "duty/duty_works.hpp"
 
 namespace team_bench {
 
-enum class serial_kernel { daxpy, dot, sqrt, stencil };
-constexpr const char* name_of(serial_kernel kernel) {
-  return kernel == serial_kernel::daxpy  ? "daxpy"
-         : kernel == serial_kernel::dot  ? "dot"
-         : kernel == serial_kernel::sqrt ? "sqrt"
-                                         : "stencil";
-}
-
 inline void pass_pause(double pause_us) {
   if (pause_us >= 50) {
     std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(pause_us));
-    return;
+  } else {
+    poll_for(1000 * pause_us);
   }
-  const double end = now_ns() + 1000 * pause_us;
-  while (now_ns() < end) asm volatile("" ::: "memory");
 }
 
 /// Nanoseconds of a loop: of several in a row where one is too short to be timed.
@@ -41,65 +34,84 @@ double time_of(const Loop& loop, std::size_t in_a_row) {
   return (now_ns() - start) / static_cast<double>(in_a_row);
 }
 
+/// As many as the slower of the two allows: in a crowd a loop of nothing may take milliseconds.
 template <class Serial, class Parallel>
-measurement measure_turns(const request& wanted, double pause_us, const Serial& serial,
-                          const Parallel& parallel) {
-  const double once = time_of(serial, 1) * 1e-9 + pause_us * 1e-6;
-  const auto repeats =
-      static_cast<std::size_t>(std::clamp(wanted.seconds / (2 * once), 5.0, 401.0));
-  const std::size_t in_a_row = pause_us > 0 ? 1 : once < 5e-6 ? 50 : 3;
+std::size_t loops_in_a_row(const Serial& serial, const Parallel& parallel) {
+  constexpr double short_ns = 5'000, long_ns = 500'000;
+  const auto fastest = [](const auto& loop) {
+    return std::min({time_of(loop, 1), time_of(loop, 1), time_of(loop, 1)});
+  };
+  const double slower = std::max(fastest(serial), fastest(parallel));
+  return slower < short_ns ? 50 : slower < long_ns ? 3 : 1;
+}
+
+template <class Serial, class Parallel>
+void sample_turns(const request& wanted, const cell& one, cell_times& seen, const Serial& serial,
+                  const Parallel& parallel) {
+  const std::size_t in_a_row = one.pause_us > 0 ? 1 : loops_in_a_row(serial, parallel);
   std::vector<double> alone, together;
   const bench::stopwatch watch;
-  for (std::size_t i = 0; i < repeats; ++i) {
-    pass_pause(pause_us);
+  repeat_sample(wanted, one.loops, [&] {
+    pass_pause(one.pause_us);
     alone.push_back(time_of(serial, in_a_row));
-    pass_pause(pause_us);
+    pass_pause(one.pause_us);
     together.push_back(time_of(parallel, in_a_row));
-  }
-  return compare_times(together, alone, watch.elapsed());
+  });
+  add_time(seen, watch.elapsed());
+  seen.serial_ns.push_back(std::move(alone));
+  seen.loops_ns.push_back(std::move(together));
 }
 
+/// The arrays of all cells.
+struct operands {
+  explicit operands(std::size_t n)
+      : width(static_cast<std::size_t>(std::sqrt(static_cast<double>(n))) + 1),
+        x(n + 2 * width, 1.0),
+        y(n, 2.0) {}
+
+  std::size_t width;
+  std::vector<double> x, y;
+};
+
 template <class Peer>
-measurement measure_serial(const request& wanted, serial_kernel which, double pause_us) {
-  const std::size_t n = wanted.size == 0 ? 1 : wanted.size;
-  const auto width = static_cast<std::size_t>(std::sqrt(static_cast<double>(n))) + 1;
-  std::vector<double> x(n + 2 * width, 1.0), y(n, 2.0);
-  Peer peer(wanted);
-  const auto measure = [&](const auto& kernel) {
-    return measure_turns(
-        wanted, pause_us, [&] { part(kernel, 0, n); }, [&] { run_loop(peer, n, kernel); });
+void sample_kernel(const request& wanted, Peer& peer, operands& of, const cell& one,
+                   cell_times& seen) {
+  const std::size_t n = std::max<std::size_t>(one.size, 1);
+  const auto each = [&](const auto& kernel) {
+    sample_turns(
+        wanted, one, seen, [&] { part(kernel, 0, n); }, [&] { run_loop(peer, n, kernel); });
   };
-  switch (which) {
-    case serial_kernel::daxpy: return measure(daxpy_kernel{x.data(), y.data()});
-    case serial_kernel::sqrt: return measure(sqrt_kernel{x.data(), y.data()});
-    case serial_kernel::stencil: return measure(stencil_kernel{x.data(), y.data(), width});
-    case serial_kernel::dot: break;
-  }
-  const dot_kernel kernel{x.data(), y.data()};
-  const auto use = [](double sum) { asm volatile("" : : "g"(&sum) : "memory"); };
-  return measure_turns(
-      wanted, pause_us, [&] { use(part_sum(kernel, 0, n)); },
-      [&] { use(run_sum(peer, n, kernel)); });
+  const auto sum = [&](const auto& kernel) {
+    const auto use = [](double result) { asm volatile("" : : "g"(&result) : "memory"); };
+    sample_turns(
+        wanted, one, seen, [&] { use(part_sum(kernel, 0, n)); },
+        [&] { use(run_sum(peer, n, kernel)); });
+  };
+  if (one.kind == "daxpy") return each(daxpy_kernel{of.x.data(), of.y.data()});
+  if (one.kind == "sqrt") return each(sqrt_kernel{of.x.data(), of.y.data()});
+  if (one.kind == "stencil") return each(stencil_kernel{of.x.data(), of.y.data(), of.width});
+  if (one.kind == "dot") return sum(dot_kernel{of.x.data(), of.y.data()});
+  throw bench::argument_error("there is no kernel '" + one.kind + "'");
 }
 
 template <class Peer>
-void add_serial(catalogue& to, const std::string& peer) {
-  for (const serial_kernel kernel :
-       {serial_kernel::daxpy, serial_kernel::dot, serial_kernel::sqrt, serial_kernel::stencil}) {
-    for (const int pause_us : {0, 10, 100, 1000, 10'000, 100'000}) {
-      to.push_back({std::string("serial/") + name_of(kernel) + "/" + std::to_string(pause_us), peer,
-                    [=](const request& wanted) {
-                      return measure_serial<settled<Peer>>(wanted, kernel, pause_us);
-                    }});
-    }
+measurement measure_serial(const request& wanted) {
+  std::size_t largest = 1;
+  for (const cell& one : wanted.cells) largest = std::max(largest, one.size);
+  operands of(largest);
+  Peer peer(wanted);
+  std::vector<cell_times> unused(wanted.cells.size()), times(wanted.cells.size());
+  request briefly = wanted;
+  briefly.samples = 1;
+  for (cell& one : briefly.cells) {
+    one.loops = least_loops;
+    one.pause_us = std::min(one.pause_us, 100.0);
   }
-}
-
-/// Loops between other things.
-template <class Peer>
-void add_loops_between(catalogue& to, const std::string& peer) {
-  add_duty<Peer>(to, peer);
-  add_serial<Peer>(to, peer);
+  take_turns(briefly,
+             [&](std::size_t i) { sample_kernel(briefly, peer, of, briefly.cells[i], unused[i]); });
+  take_turns(wanted,
+             [&](std::size_t i) { sample_kernel(wanted, peer, of, wanted.cells[i], times[i]); });
+  return measurement_of(std::move(times));
 }
 
 }  // namespace team_bench

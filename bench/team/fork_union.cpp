@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "serial/serial_works.hpp"
+#include "duty/loops_between.hpp"
 #include "team/peers/fork_union_pool.hpp"
 #include "team/team_entries.hpp"
 #include "team/works/overhead_works.hpp"

@@ -3,7 +3,7 @@
 // GCC for libgomp and by Clang for libomp; main() and the kernels are the same objects in both runners.
 #include <string>
 
-#include "serial/serial_works.hpp"
+#include "duty/loops_between.hpp"
 #include "team/catalogue.hpp"
 #include "team/openmp_constructs.hpp"
 #include "team/overheads.hpp"

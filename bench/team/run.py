@@ -10,6 +10,7 @@ Exit status: 0 done; 1 a sample or the system failed; 2 bad arguments.
 """
 
 import argparse
+import datetime
 import json
 import os
 import re
@@ -46,9 +47,10 @@ class Bench:
             raise ArgumentError(f"--runners: there is no team_lockstep in '{directory}'")
         self.environment = {k: v for k, v in os.environ.items() if not FOREIGN.match(k)}
 
-    def ask(self, runner, *arguments, environment=()):
+    def ask(self, runner, *arguments, environment=(), prepare=None):
+        """`prepare` is called in the new process before the runner begins."""
         done = subprocess.run([self.paths[runner], *arguments], env=self.environment | dict(environment),
-                              capture_output=True, text=True, timeout=self.timeout, check=False)
+                              capture_output=True, text=True, timeout=self.timeout, check=False, preexec_fn=prepare)
         if done.returncode != 0:
             raise RuntimeError(done.stderr.strip() or f"exit status {done.returncode}")
         return done.stdout
@@ -144,7 +146,7 @@ def run(options):
         print(f"\nVerdict{' (quick)' if options.quick else ''}\n{targets.to_text(verdicts)}")
     if options.json:
         write_whole(options.json, json.dumps({"program": "team", "quick": options.quick, "machine": machine,
-                                              "rows": records, "verdict": verdicts}, indent=1) + "\n")
+                                              "date": datetime.date.today().isoformat(), "rows": records, "verdict": verdicts}, indent=1) + "\n")
     return 1 if failures else 0
 
 

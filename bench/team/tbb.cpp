@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <tbb/version.h>
 
-#include "serial/serial_works.hpp"
+#include "duty/loops_between.hpp"
 #include "team/peers/tbb_arena.hpp"
 #include "team/team_entries.hpp"
 #include "team/works/overhead_works.hpp"

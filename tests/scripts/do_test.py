@@ -43,7 +43,7 @@ class Do(unittest.TestCase):
         self.assertIn("unheard-of", self.run_do(ROOT / "do", "unheard-of", status=2))
 
     def test_a_word_too_many_is_refused(self):
-        for command in (["check", "more"], ["build", "dev", "more"], ["single", "more"]):
+        for command in (["check", "more"], ["performance", "more"], ["build", "dev", "more"], ["single", "more"]):
             self.assertIn("more", self.run_do(ROOT / "do", *command, status=2))
 
     def test_bad_times_and_readers_of_fuzz_are_refused(self):

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""What the times of a cell say, and tables of them (pure)."""
+
+import math
+import statistics
+
+
+def quantile(values, share):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, math.ceil(share * len(ordered)) - 1 if share > 0 else 0)]
+
+
+def rounded(value, digits=4):
+    """For the record: noise has no more digits."""
+    if value is None or not math.isfinite(value):
+        return None
+    return 0.0 if value == 0 else float(f"{value:.{digits}g}")
+
+
+def flat(samples):
+    return [time for sample in samples for time in sample]
+
+
+def summarize(setting, cell, peer, samples, serial, cpus):
+    """samples: lists of times of loops in nanoseconds; serial: all times of the serial loop."""
+    record = {"setting": setting.name, "cell": cell.title, "kind": cell.kind, "size": cell.size,
+              "pause_us": cell.pause_us, "peer": peer.label, "failed": not samples}
+    if not samples:
+        return record
+    loops, alone = flat(samples), statistics.median(serial)
+    medians = [statistics.median(sample) for sample in samples]
+    figures = {"median": statistics.median(medians) / alone, "min": min(medians) / alone, "max": max(medians) / alone}
+    return record | {
+        "value": {name: rounded(value) for name, value in figures.items()},
+        "p95_ratio": rounded(quantile(loops, 0.95) / alone),
+        "mean_ratio": rounded(statistics.fmean(loops) / statistics.fmean(serial)),
+        "cpus": rounded(statistics.median(cpus), 3),
+        "loop_ns": rounded(statistics.median(medians)),
+        "p95_ns": rounded(quantile(loops, 0.95)),
+        "p99_ns": rounded(quantile(loops, 0.99)),
+        "mean_ns": rounded(statistics.fmean(loops)),
+        "serial_ns": rounded(alone),
+        "serial_p95_ns": rounded(quantile(serial, 0.95)),
+        "serial_mean_ns": rounded(statistics.fmean(serial)),
+        "samples": len(samples),
+        "loops": len(loops),
+    }
+
+
+def of_peer(records, label):
+    return [r for r in records if r["peer"] == label and not r["failed"]]
+
+
+def by_cell(records):
+    """{(setting, cell): {peer: record}}, without what failed."""
+    found = {}
+    for record in records:
+        if not record["failed"]:
+            found.setdefault((record["setting"], record["cell"]), {})[record["peer"]] = record
+    return found
+
+
+def aligned(lines):
+    """A Markdown table; the first column to the left, the others to the right."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    def row(line):
+        return "| " + " | ".join(f"{cell:{'>' if i else '<'}{width}}"
+                                 for i, (cell, width) in enumerate(zip(line, widths))) + " |"
+    rule = "|" + "|".join("-" * (width + 1) + (":" if i else "-") for i, width in enumerate(widths)) + "|"
+    return "\n".join([row(lines[0]), rule, *map(row, lines[1:])])
+
+
+def table(records, show):
+    """A line for each cell, a column for each peer."""
+    peers = list(dict.fromkeys(r["peer"] for r in records))
+    lines = [["cell", *peers]]
+    for cell in dict.fromkeys(r["cell"] for r in records):
+        found = {r["peer"]: r for r in records if r["cell"] == cell}
+        lines.append([cell] + ["-" if p not in found else "failed" if found[p]["failed"] else show(found[p])
+                               for p in peers])
+    return aligned(lines)

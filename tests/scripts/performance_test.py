@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Are the page of figures and its pictures what the generator makes of the results, and does it notice if not?"""
+
+import contextlib
+import io
+import json
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+from tree import TreeTest
+
+import heat_map
+import performance
+import team_tables
+from source_text import ROOT
+
+MACHINE = {"cpu": "CPU", "usable_cpus": 2, "kernel": "Linux", "compiler": "GCC", "flags": "-O2", "peers": {"tbb": "1"}}
+PEERS = {"lockstep": {"environment": {}}, "lockstep loops": {"environment": {}},
+         "oneTBB": {"environment": {"TBB": "<slow>"}}}
+
+
+def row(peer, ratio, setting="idle", kind="regular", size=20, pause=100, **more):
+    return {"setting": setting, "cell": f"{kind} {size} {pause}", "kind": kind, "size": size, "pause_us": pause, "peer": peer,
+            "failed": False, "value": {"median": ratio, "min": ratio, "max": ratio}, "p95_ratio": ratio, "mean_ratio": ratio,
+            "cpus": 1.5, "loop_ns": 1000 * ratio, "p95_ns": 1000 * ratio, "p99_ns": 1000 * ratio, "serial_ns": 1000} | more
+
+
+def grid(program, rows, **more):
+    return {"program": program, "quick": False, "date": "2026-01-02", "machine": MACHINE, "peers": PEERS,
+            "settings": {"idle": {"title": "nothing else"}, "quota": {"title": "a quota", "left_out": "no groups"}},
+            "effort": {"samples": 9, "processes": 3, "seconds": 600},
+            "verdict": [{"text": "a target", "met": False}, {"text": "a figure", "met": None}], "rows": rows} | more
+
+
+def made(**programs):
+    """{path: text} of all that is generated from the results."""
+    with tempfile.TemporaryDirectory() as directory:
+        root = Path(directory)
+        (root / "bench/results").mkdir(parents=True)
+        (root / "docs").mkdir()
+        for program, result in programs.items():
+            (root / f"bench/results/box-1-{program}.json").write_text(json.dumps(result), encoding="utf-8")
+        with contextlib.redirect_stdout(io.StringIO()):
+            assert performance.main(["script", directory]) == 0
+            assert performance.main(["script", "--check", directory]) == 0
+        return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
+                for path in (root / "docs").rglob("*") if path.is_file()}
+
+
+class Committed(unittest.TestCase):
+    def test_the_page_and_its_pictures_are_what_the_results_say(self):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            status = performance.main(["script", "--check", str(ROOT)])
+        self.assertEqual(status, 0, printed.getvalue())
+
+
+class Page(unittest.TestCase):
+    def test_what_was_not_measured_is_said(self):
+        page = made(serial=grid("serial", [row("lockstep", 0.5)]))["docs/performance.md"]
+        self.assertIn("`./do bench duty` has not been run", page)
+        self.assertNotIn("`./do bench serial` has not been run", page)
+
+    def test_machine_date_versions_and_settings_are_told(self):
+        page = made(duty=grid("duty", [row("lockstep", 0.5)]))["docs/performance.md"]
+        for text in ("CPU, 2 CPUs, Linux; GCC, `-O2`; tbb 1. Measured on 2026-01-02.", "9 samples of a cell in 3 processes",
+                     "oneTBB: `TBB=<slow>`", "a quota: could not be set (no groups)."):
+            self.assertIn(text, page)
+
+    def test_losing_cells_of_ours_are_marked_and_no_others(self):
+        rows = [row("lockstep", 0.56), row("lockstep loops", 0.55), row("oneTBB", 0.5), row("lockstep", 1.06, kind="random"),
+                row("oneTBB", 9.0, kind="random")]
+        page = made(duty=grid("duty", rows))["docs/performance.md"]
+        self.assertRegex(page, r"\| 20 µs, 100 µs \| +0\.56 \(1\.5\) ✗ \| +0\.55 \(1\.5\) \| +0\.50 \(1\.5\) \|")
+        self.assertRegex(page, r"\| 20 µs, 100 µs \| +1\.06 \(1\.5\) ✗ \| +- \| +9\.00 \(1\.5\) \|")
+
+    def test_cells_slower_than_the_serial_loop_are_listed(self):
+        rows = [row("lockstep loops", 1.3), row("oneTBB", 7.0), row("lockstep loops", 1.15, size=5)]
+        page = made(serial=grid("serial", rows))["docs/performance.md"]
+        listed = page[page.index("### Cells in which"):page.index("*box-1: `./do bench duty`")]
+        self.assertRegex(listed, r"idle: regular 20 100 \| +- \| +1\.30 ✗ \| +7\.0 \|")
+        self.assertNotIn("regular 5 100", listed)  # 100 ns are free
+
+    def test_targets_are_told_with_their_outcome(self):
+        page = made(duty=grid("duty", [row("lockstep", 0.5)]))["docs/performance.md"]
+        self.assertIn("- a target: **not met** ✗.\n- a figure.", page)
+
+    def test_failed_rows_have_no_figures(self):
+        rows = [row("lockstep", 0.5), {"setting": "idle", "cell": "regular 20 100", "kind": "regular", "size": 20,
+                                       "pause_us": 100, "peer": "oneTBB", "failed": True}]
+        page = made(duty=grid("duty", rows), serial=grid("serial", rows))["docs/performance.md"]
+        self.assertRegex(page, r"\| 20 µs, 100 µs \| +0\.50 \(1\.5\) \| +- \| +- \|")
+
+    def test_the_team_is_compared_with_the_best_peer(self):
+        def one(runtime, value, best=True, section="Programs", work="cg 64"):
+            return {"section": section, "work": work, "runtime": runtime, "variant": runtime, "failed": False, "unit": "ns",
+                    "value": {"median": value}, "cpus": 1.0, "best": best}
+        rows = [one("lockstep", 120), one("libomp", 100), one("libgomp", 50, best=False), one("serial", 10),
+                one("lockstep", 80, section="Starts"), one("oneTBB", 20, section="Starts"), one("libomp", 100, section="Starts")]
+        page = made(team={"program": "team", "quick": False, "machine": MACHINE, "rows": rows})["docs/performance.md"]
+        self.assertRegex(page, r"\| cg 64 \| +120 ns \| +100 ns \| +10 ns \| +1\.20 ✗ \|")
+        self.assertRegex(page, r"\| cg 64 \| +80 ns \| +100 ns \| +20 ns \| +0\.80 \|")
+
+    def test_lengths_have_three_digits_and_a_unit(self):
+        self.assertEqual([team_tables.shown(v, "ns") for v in (0, 4.4, 994, 996, 12345, 999999, 2.5e6, None)],
+                         ["0 ns", "4 ns", "994 ns", "1.00 µs", "12.3 µs", "1.00 ms", "2.50 ms", "never"])
+
+
+class Blocks(TreeTest):
+    main = performance.main
+
+    def test_blocks_of_the_page_for_users_are_filled_in(self):
+        with tempfile.TemporaryDirectory() as directory:
+            root = Path(directory)
+            (root / "docs").mkdir()
+            page = root / performance.COSTS
+            page.write_text("a\n<!-- figures: worst -->\nold\n<!-- end -->\nb\n", encoding="utf-8")
+            with contextlib.redirect_stdout(io.StringIO()):
+                self.assertEqual(performance.main(["script", directory]), 0)
+            self.assertEqual(page.read_text(encoding="utf-8"),
+                             "a\n<!-- figures: worst -->\n*Not measured yet.*\n<!-- end -->\nb\n")
+
+    def test_bad_marks_are_refused_and_nothing_is_written(self):
+        for text, complaint in (("<!-- figures: moon -->\n<!-- end -->\n", "there are no figures 'moon'"),
+                                ("<!-- figures: duty -->\n", "have no end"), ("<!-- end -->\n", "without a beginning")):
+            self.assert_bad({performance.COSTS: text}, complaint)
+
+
+class Check(unittest.TestCase):
+    def test_a_changed_page_or_picture_and_a_picture_of_nothing_are_noticed(self):
+        with tempfile.TemporaryDirectory() as directory:
+            root = Path(directory)
+            (root / "bench/results").mkdir(parents=True)
+            (root / "bench/results/box-serial.json").write_text(json.dumps(grid("serial", [row("lockstep", 0.5)])), encoding="utf-8")
+            def complaints(*arguments):
+                printed = io.StringIO()
+                with contextlib.redirect_stdout(printed):
+                    performance.main(["script", *arguments, directory])
+                return printed.getvalue().splitlines()[:-1]
+            self.assertEqual(complaints(), [])
+            picture = root / "docs/figures/box-serial.svg"
+            for path in (picture, root / performance.PAGE):
+                right = path.read_text(encoding="utf-8")
+                path.write_text(right + " ", encoding="utf-8")
+                self.assertEqual(len(complaints("--check")), 1)
+                path.write_text(right, encoding="utf-8")
+            (root / "docs/figures/moon.svg").write_text("", encoding="utf-8")
+            self.assertIn("no result makes this picture", complaints("--check")[0])
+
+
+class Pictures(unittest.TestCase):
+    def test_a_picture_is_well_formed_and_shows_every_cell_by_its_worst_kernel(self):
+        rows = [row("lockstep", 0.5), row("lockstep", 2.0, kind="random"), row("oneTBB", 40.0)]
+        files = made(serial=grid("serial", rows), duty=grid("duty", rows))
+        self.assertEqual(sorted(files), ["docs/figures/box-1-duty.svg", "docs/figures/box-1-serial.svg", "docs/performance.md"])
+        serial = xml.fromstring(files["docs/figures/box-1-serial.svg"])
+        shown = [each.text for each in serial.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertIn("1.90", shown)
+        self.assertIn("40", shown)
+        self.assertNotIn("0.40", shown)
+        xml.fromstring(files["docs/figures/box-1-duty.svg"])
+
+    def test_colours_say_faster_equal_slower(self):
+        faster, equal, slower = (heat_map.colour(r) for r in (0.5, 1.0, 10.0))
+        self.assertGreater(faster[2], faster[0])
+        self.assertEqual(equal, (247, 247, 247))
+        self.assertGreater(slower[0], slower[2])
+        self.assertEqual((heat_map.colour(0.01), heat_map.colour(1e6)), (heat_map.STOPS[0][1], heat_map.STOPS[-1][1]))
+
+    def test_figures_fit_into_their_cells(self):
+        self.assertEqual([heat_map.shown(r) for r in (0.514, 1.994, 1.996, 9.96, 123.4, 996, 60880)],
+                         ["0.51", "1.99", "2.0", "10", "123", "1.0k", "61k"])
+
+
+if __name__ == "__main__":
+    unittest.main()
