@@ -85,7 +85,7 @@ void perform_loop(team& on, const overhead_setup& with, std::size_t times, locks
   on.run([&](member& self) {
     for (std::size_t i = 0; i < times; ++i) {
       self.for_each(
-          0, iterations_per_thread * with.threads, [&](std::size_t) { delay(with.rounds); }, how);
+          0, with.iterations * with.threads, [&](std::size_t) { delay(with.rounds); }, how);
     }
   });
 }
@@ -152,6 +152,9 @@ void add_lockstep_overheads(catalogue& to) {
   add(to, "static", reference::loop, static_loop);
   add(to, "dynamic", reference::loop, dynamic_loop);
   add(to, "guided", reference::loop, guided_loop);
+  add(to, "long-static", reference::long_loop, static_loop);
+  add(to, "long-dynamic", reference::long_loop, dynamic_loop);
+  add(to, "long-guided", reference::long_loop, guided_loop);
 }
 
 }  // namespace team_bench

@@ -41,6 +41,9 @@ void add_overheads(catalogue& to) {
   add("static", reference::loop, openmp::static_loop);
   add("dynamic", reference::loop, openmp::dynamic_loop);
   add("guided", reference::loop, openmp::guided_loop);
+  add("long-static", reference::long_loop, openmp::static_loop);
+  add("long-dynamic", reference::long_loop, openmp::dynamic_loop);
+  add("long-guided", reference::long_loop, openmp::guided_loop);
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ inline void reduction(const overhead_setup& with, std::size_t times) {
 }
 
 inline void static_loop(const overhead_setup& with, std::size_t times) {
-  const std::size_t last = iterations_per_thread * with.threads;
+  const std::size_t last = with.iterations * with.threads;
   const int chunk = static_cast<int>(with.chunk);
 #pragma omp parallel num_threads(static_cast<int>(with.threads))
   for (std::size_t i = 0; i < times; ++i) {
@@ -115,7 +115,7 @@ inline void static_loop(const overhead_setup& with, std::size_t times) {
 }
 
 inline void dynamic_loop(const overhead_setup& with, std::size_t times) {
-  const std::size_t last = iterations_per_thread * with.threads;
+  const std::size_t last = with.iterations * with.threads;
   const int chunk = with.chunk == 0 ? 1 : static_cast<int>(with.chunk);
 #pragma omp parallel num_threads(static_cast<int>(with.threads))
   for (std::size_t i = 0; i < times; ++i) {
@@ -125,7 +125,7 @@ inline void dynamic_loop(const overhead_setup& with, std::size_t times) {
 }
 
 inline void guided_loop(const overhead_setup& with, std::size_t times) {
-  const std::size_t last = iterations_per_thread * with.threads;
+  const std::size_t last = with.iterations * with.threads;
   const int chunk = with.chunk == 0 ? 1 : static_cast<int>(with.chunk);
 #pragma omp parallel num_threads(static_cast<int>(with.threads))
   for (std::size_t i = 0; i < times; ++i) {

@@ -98,6 +98,7 @@ def overhead_works(threads):
     for kind in ("static", "dynamic", "guided"):
         for chunk in CHUNKS:
             yield Work(section, f"overhead {kind}({chunk}){of}", f"overhead/{kind}", threads, chunk)
+            yield Work(section, f"overhead {kind}({chunk}), long{of}", f"overhead/long-{kind}", threads, chunk)
 
 
 def fork_works():

@@ -149,6 +149,45 @@ TEST_P(loop_board_model, every_ticket_is_given_once_and_places_are_used_again_H1
   });
 }
 
+TEST_P(loop_board_model, every_ticket_of_each_hand_is_given_once_and_hands_are_full_again_H1_H2) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    stop_source stop;
+    loop_board board(policy(), stop, 1);
+    int given[2][2] = {};
+    const auto takes = [&](std::size_t rank) {
+      place_in_barrier self = place_of(rank, 2);
+      for (std::uint32_t construct = 0; construct < 2; ++construct) {
+        check(board.enter(self, construct), "nobody stopped it");
+        for (const std::size_t owner : {rank, 1 - rank}) {
+          if (board.taken_from_hand(construct, owner) > 0) continue;
+          if (board.take_from_hand(construct, owner) == 0) ++given[construct][owner];
+        }
+        board.leave(self, construct, true);
+      }
+    };
+    threads({[&] { takes(0); }, [&] { takes(1); }});
+    for (const auto& construct : given) {
+      for (const int each : construct) check(each == 1, "each ticket is given once");
+    }
+  });
+}
+
+TEST_P(loop_board_model, after_a_stop_a_reset_fills_the_hands_H2) {
+  explore_with({{2, 1, 0}, {1, 0, 1}}, [] {
+    stop_source stop;
+    loop_board board(policy(), stop, 1);
+    const auto comes = [&](place_in_barrier self) {
+      if (!board.enter(self, 0)) return;
+      board.take_from_hand(0, 1);
+      board.leave(self, 0, true);
+      check(!board.enter(self, 1), "the place was never left by the other");
+    };
+    threads({[&] { comes(place_of(0, 2)); }, [&] { stop.request(1); }});
+    board.reset();
+    check(board.taken_from_hand(0, 1) == 0, "as new");
+  });
+}
+
 TEST_P(loop_board_model, what_was_done_in_a_place_comes_before_its_next_construct_H1) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;

@@ -317,6 +317,77 @@ TEST_P(condition_variable_model, an_unlock_that_throws_leaves_nobody_in_the_queu
   });
 }
 
+/// The sleeper unlocks once before it waits: so the first of the others is on its way, if both have queued up,
+/// and the second is let go ahead of its turn.
+template <class Lock>
+void sleeps_behind_one_on_its_way(Lock& lock, condition_variable& changed, const int& count) {
+  lock.lock();
+  lock.unlock();
+  std::unique_lock<Lock> guard(lock);
+  while (count < 2) changed.wait(guard);
+}
+
+TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_of_its_turn_is_not_lost_M6) {
+  explore_with(large(), [] {
+    mutex lock(policy());
+    condition_variable changed(policy());
+    int count = 0;
+    const auto counts = [&] {
+      const std::lock_guard<mutex> guard(lock);
+      if (++count == 2) changed.notify_all();
+    };
+    threads({[&] { sleeps_behind_one_on_its_way(lock, changed, count); }, counts, counts});
+    check(count == 2 && lock.try_lock(), "free in the end");
+    lock.unlock();
+  });
+}
+
+TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_may_give_up_M6) {
+  explore_with(huge(), [] {
+    mutex lock(policy());
+    condition_variable changed(policy());
+    int count = 0;
+    const auto counts = [&] {
+      const std::lock_guard<mutex> guard(lock);
+      if (++count == 2) changed.notify_all();
+    };
+    threads({[&] { sleeps_behind_one_on_its_way(lock, changed, count); }, counts,
+             [&] {
+               if (lock.try_lock_for(std::chrono::microseconds(900))) lock.unlock();
+               counts();
+             }});
+    check(count == 2 && lock.try_lock(), "free in the end");
+    lock.unlock();
+  });
+}
+
+TEST(condition_variable_model_at_length, who_was_let_go_ahead_is_not_waited_for_M6) {
+  plan by;
+  by.budgets = {{2, 0, 0}};
+  by.searches_at_random = false;
+  by.how.most_steps = 40000;
+  explore(
+      [] {
+        mutex lock(wait_policy::block());
+        condition_variable changed(wait_policy::block());
+        const auto uses = [&] { const std::lock_guard<mutex> guard(lock); };
+        threads({[&] {
+                   lock.lock();
+                   lock.unlock();
+                   std::unique_lock<mutex> guard(lock);
+                   // Nobody says anything: it comes back without a place in the mutex's queue.
+                   static_cast<void>(changed.wait_for(guard, std::chrono::microseconds(900)));
+                 },
+                 uses, uses});
+        // Were it still counted as waiting, the lock would be reserved for it in the end.
+        times(mutex::bypass_limit + 2, [&](int) {
+          lock.lock();
+          lock.unlock();
+        });
+      },
+      by);
+}
+
 TEST_P(condition_variable_model, may_be_destroyed_when_its_waiters_have_been_notified_C5) {
   explore_with(huge(), [] {
     mutex lock(policy());

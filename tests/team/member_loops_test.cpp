@@ -154,6 +154,27 @@ TEST_P(member_loops, H1_one_member_that_is_slow_in_every_loop_keeps_its_parts) {
   EXPECT_TRUE(all_are(visits, 1));
 }
 
+TEST_P(member_loops, L2_members_that_are_done_run_what_is_left_of_a_late_members_hand) {
+  team workers(members(), policy());
+  std::atomic<std::size_t> done{0};
+  const std::size_t length = 3 * workers.size();
+  std::vector<int> visits(length, 0);
+  workers.run([&](member& self) {
+    // Member 0 comes when everything is done.
+    if (self.rank() == 0 && self.size() > 1) {
+      while (done.load() < length) std::this_thread::yield();
+    }
+    self.for_each(
+        nowait, 0, length,
+        [&](std::size_t i) {
+          ++visits[i];
+          ++done;
+        },
+        lockstep::dynamic_schedule());
+  });
+  EXPECT_TRUE(all_are(visits, 1));
+}
+
 TEST_P(member_loops, A1_regions_may_end_anywhere_in_the_ring_of_places) {
   team workers(members(), policy());
   std::vector<int> visits(16, 0);

@@ -181,7 +181,10 @@ class condition_variable {
       word_.fetch_add(1, platform::memory_order_relaxed);  // 2
       waiters.push_back(self);
     }
+    // Asked before the unlock, after which the mutex's line is another thread's: 40 ns of a chain of two.
+    const bool leaves_cpu = self.target != nullptr && self.target->has_more_waiters();
     unlock(lock, self);
+    if (leaves_cpu) self.target->let_one_go_ahead();
     const bool notified = self.wait(policy, until, history()) || !leave(self);
     // Once notified, nothing of the condition variable is touched (C5).
     if (notified && self.target != nullptr) {

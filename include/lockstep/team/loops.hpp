@@ -7,6 +7,10 @@
 //   L2  Static schedules share nothing. Dynamic and guided ones take tickets from a place of the loop board,
 //       which every member enters and leaves, also one that finds nothing left to do.
 //   L3  A member that is alone takes the same chunks, in order, with tickets that it counts itself.
+//       Dynamic loops of up to 8 members with two chunks each are dealt: member r of n takes chunks r, r + n,
+//       r + 2n, ..., and then what is left of the others' hands. So the first chunk that nobody has begun is
+//       the next one of some member: an iteration may wait for those before it, if all members come to the
+//       loop without waiting for it. for_ordered, sections and single have one counter.
 //   L4  Before each block or chunk a member looks whether the region was stopped; in it, it does not.
 #ifndef LOCKSTEP_TEAM_LOOPS_HPP
 #define LOCKSTEP_TEAM_LOOPS_HPP
@@ -68,6 +72,43 @@ void take_parts(const At& at, Tickets& tickets, Part part_of, Body& body) {
   }
 }
 
+/// Dealt dynamic chunks (L2), of this member's hand first. Requires: chunks >= at.size().
+template <class Body>
+void take_from_hands(const seat& at, std::uint32_t construct, index_range range, std::size_t chunk,
+                     std::size_t chunks, Body& body) {
+  loop_board& board = at.shared().loops;
+  const std::size_t size = at.size();
+  for (std::size_t i = 0, owner = at.rank(); i < size;
+       ++i, owner = owner + 1 < size ? owner + 1 : 0) {
+    const std::size_t hand = (chunks - owner - 1) / size + 1;
+    while (!at.may_stop() && board.taken_from_hand(construct, owner) < hand) {
+      const std::size_t taken = board.take_from_hand(construct, owner);
+      if (taken >= hand) break;
+      const index_range mine = known_chunk(range.first, range.last, chunk, taken * size + owner);
+      body(mine.first, mine.last);
+    }
+  }
+}
+
+inline bool is_dealt(const seat& at, index_range range, schedule how) noexcept {
+  return how.kind() == schedule_kind::dynamic && !at.is_alone() &&
+         at.size() <= loop_board::most_hands &&
+         chunks_of(range.first, range.last, how.chunk()) / 2 >= at.size();
+}
+
+/// As hand_out() where is_dealt().
+template <class Body>
+bool deal_out(const seat& at, index_range range, schedule how, Body& body) {
+  if (at.is_stopped()) return false;
+  loop_board& board = at.shared().loops;
+  const std::uint32_t construct = at.next_construct();
+  if (!board.enter(at.place(), construct)) return false;
+  take_from_hands(at, construct, range, how.chunk(),
+                  chunks_of(range.first, range.last, how.chunk()), body);
+  board.leave(at.place(), construct, true);
+  return !at.is_stopped();
+}
+
 /// As hand_out(), in a construct that was entered where the schedule takes tickets.
 template <class At, class Tickets, class Body>
 void hand_out_in(const At& at, Tickets& tickets, index_range range, schedule how, Body& body) {
@@ -93,14 +134,19 @@ inline bool takes_tickets(schedule how) noexcept {
   return how.kind() == schedule_kind::dynamic || how.kind() == schedule_kind::guided;
 }
 
+/// As hand_out(), with one counter for all members. Requires: takes_tickets(how).
+template <class Body>
+bool hand_out_by_ticket(const seat& at, index_range range, schedule how, Body&& body) {
+  return in_construct(at,
+                      [&](ticket_source& tickets) { hand_out_in(at, tickets, range, how, body); });
+}
+
 /// Calls body(first, last) for this member's parts of the range; waits for nobody, but for the place.
 /// False, and nothing is called any more, once the region is stopped.
 template <class Body>
 bool hand_out(const seat& at, index_range range, schedule how, Body body) {
-  if (takes_tickets(how)) {
-    return in_construct(
-        at, [&](ticket_source& tickets) { hand_out_in(at, tickets, range, how, body); });
-  }
+  if (is_dealt(at, range, how)) return deal_out(at, range, how, body);
+  if (takes_tickets(how)) return hand_out_by_ticket(at, range, how, body);
   if (at.is_stopped()) return false;
   ticket_source none = {nullptr, 0, 0};
   hand_out_in(at, none, range, how, body);
@@ -143,8 +189,8 @@ auto for_each_nested(const At& at, const Ranges& ranges, schedule how, Function&
 /// Calls f() on the first member that comes, and on no other.
 template <class Function>
 bool first_come(const seat& at, Function& f) {
-  return hand_out(at, index_range{0, 1}, dynamic_schedule(),
-                  [&](std::size_t, std::size_t) { f(); });
+  return hand_out_by_ticket(at, index_range{0, 1}, dynamic_schedule(),
+                            [&](std::size_t, std::size_t) { f(); });
 }
 
 /// Calls the k-th of some functions.
@@ -166,10 +212,10 @@ void call_one(std::size_t k, Function& f, Others&... others) {
 /// Calls each of the functions on the first member that comes for it.
 template <class... Functions>
 bool first_come_each(const seat& at, Functions&... functions) {
-  return hand_out(at, index_range{0, sizeof...(Functions)}, dynamic_schedule(),
-                  [&](std::size_t first, std::size_t last) {
-                    for (std::size_t k = first; k < last; ++k) call_one(k, functions...);
-                  });
+  return hand_out_by_ticket(at, index_range{0, sizeof...(Functions)}, dynamic_schedule(),
+                            [&](std::size_t first, std::size_t last) {
+                              for (std::size_t k = first; k < last; ++k) call_one(k, functions...);
+                            });
 }
 template <class... Functions>
 void first_come_each(const loop_share& at, Functions&... functions) {

@@ -3,7 +3,7 @@
 //
 // static_block    one contiguous block per member
 // static_chunk    chunks dealt out in turn, by rank
-// chunk_of_ticket chunks taken by ticket, from one counter that all members add to ("dynamic")
+// chunk_of_ticket chunks taken by ticket, from one counter or a hand for each member ("dynamic"): loops.hpp
 // guided_cursor   chunks taken by ticket, that shrink with what is left ("guided")
 //
 //   S1  The blocks, chunks or tickets of a loop cover [first, last) without gap or overlap, in rank order,

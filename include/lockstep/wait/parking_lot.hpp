@@ -72,6 +72,10 @@ class parked_thread {
   /// To be used again, by its own thread, after it was notified.
   void renew() noexcept { word_.store(0, platform::memory_order_relaxed); }  // 4
 
+  /// True once it was let go ahead of its turn. For its own thread after that notification, and for those
+  /// who hold the lock of its queue.
+  bool was_ahead() const noexcept { return was_ahead_; }
+
   bool ready() const noexcept {
     return word_.load(platform::memory_order_acquire) == notified_;  // 2
   }
@@ -103,6 +107,7 @@ class parked_thread {
   platform::wait_word word_;
   std::uint32_t purpose_;
   bool slept_ = false;
+  bool was_ahead_ = false;
   std::uintptr_t key_ = 0;
   parked_thread* next_ = nullptr;
   parked_thread* previous_ = nullptr;
@@ -214,6 +219,12 @@ class parking_lot {
     void send_out(parked_thread& thread) noexcept {
       remove(thread);
       link(bucket_.on_their_way, nullptr, thread, first_of(bucket_.on_their_way));
+    }
+    /// Out of the queue before its turn, at most once for each thread: the object's word does not tell of it
+    /// any more, and it goes on as one that has just come.
+    void send_ahead(parked_thread& thread) noexcept {
+      remove(thread);
+      thread.was_ahead_ = true;
     }
     /// True if a child of a fork() at this moment would put the object's word right (Q4); for tests.
     bool is_known() const noexcept {
