@@ -48,6 +48,7 @@ TEST(display, it_says_what_was_decided_and_by_whom) {
             "them\n"
             "  wait policy: hybrid:20us, by LOCKSTEP_WAIT_POLICY\n"
             "  anticipation: off, not with this size or policy, or not in a crowd\n"
+            "  parting: off, not with this size or policy, or not in a crowd, or bound\n"
             "  binding: 5,0,9, by LOCKSTEP_PROC_BIND\n"
             "  CPU of each rank: 5 0 5\n"
             "  not usable, left out: 9\n"
@@ -57,6 +58,7 @@ TEST(display, it_says_what_was_decided_and_by_whom) {
             "  LOCKSTEP_WAIT_POLICY='hybrid:20us'\n"
             "  LOCKSTEP_PROC_BIND='5,0,9'\n"
             "  LOCKSTEP_ANTICIPATE not set\n"
+            "  LOCKSTEP_PART not set\n"
             "  LOCKSTEP_DISPLAY_ENV not set\n");
 }
 
@@ -69,6 +71,7 @@ TEST(display, it_says_what_is_so_by_default) {
             "  team: 'lockstep', 1 member, one for each CPU\n"
             "  wait policy: default, by default\n"
             "  anticipation: off, not with this size or policy, or not in a crowd\n"
+            "  parting: off, not with this size or policy, or not in a crowd, or bound\n"
             "  binding: none, by default\n"
             "  futex: a futex\n"
             "  process fence: a fence\n"
@@ -76,6 +79,7 @@ TEST(display, it_says_what_is_so_by_default) {
             "  LOCKSTEP_WAIT_POLICY not set\n"
             "  LOCKSTEP_PROC_BIND not set\n"
             "  LOCKSTEP_ANTICIPATE not set\n"
+            "  LOCKSTEP_PART not set\n"
             "  LOCKSTEP_DISPLAY_ENV not set\n");
 }
 
@@ -100,6 +104,36 @@ TEST(display, it_says_whether_workers_anticipate_and_what_that_may_burn) {
         resolve(team_options().members(2).policy(policy), variables({}), 4, {}).anticipates);
   }
   EXPECT_FALSE(resolve(team_options().members(5), variables({}), 4, {}).anticipates) << "a crowd";
+}
+
+TEST(display, it_says_whether_workers_part_which_bound_and_crowded_ones_do_not) {
+  const granted_cpus machine = {4, -1, {}};
+  const std::string on = described(team_options().members(2), variables({}), machine);
+  EXPECT_NE(on.find("parting: on, by default; a worker leaves a CPU that it shares with a member "
+                    "it waits for\n"),
+            std::string::npos)
+      << on;
+  const std::string off =
+      described(team_options().members(2), variables({{"LOCKSTEP_PART", "0"}}), machine);
+  EXPECT_NE(off.find("parting: off, by LOCKSTEP_PART\n"), std::string::npos) << off;
+  const std::string said = described(team_options().members(2).part(true),
+                                     variables({{"LOCKSTEP_PART", "false"}}), machine);
+  EXPECT_NE(said.find("parting: on, said by the program;"), std::string::npos) << said;
+  const platform::cpu_topology two = {{0, 0, 0, 0, core_kind::unknown},
+                                      {1, 1, 0, 0, core_kind::unknown}};
+  const auto parts = [&](const team_options& options) {
+    return resolve(options, variables({}), 2, two).parts;
+  };
+  EXPECT_TRUE(parts(team_options().members(2)));
+  EXPECT_FALSE(parts(team_options().members(1)));
+  EXPECT_FALSE(parts(team_options().members(3))) << "a crowd";
+  EXPECT_FALSE(parts(team_options().members(2).part(false)));
+  EXPECT_FALSE(parts(team_options().members(2).bind(lockstep::binding::close()))) << "bound";
+  for (const lockstep::wait_policy policy :
+       {lockstep::wait_policy::spin(), lockstep::wait_policy::block(),
+        lockstep::wait_policy::hybrid(std::chrono::microseconds(2))}) {
+    EXPECT_FALSE(parts(team_options().members(2).policy(policy)));
+  }
 }
 
 TEST(display, a_machine_that_tells_nothing_is_described_as_such) {

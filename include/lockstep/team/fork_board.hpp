@@ -59,6 +59,7 @@
 #include "claim_board.hpp"
 #include "fork_tree.hpp"
 #include "job.hpp"
+#include "parting.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -101,9 +102,9 @@ class fork_board {
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
   /// Tests pass `first_phase` to start next to wrap-around, narrow trees, and lines that are renewed often.
-  /// `anticipates` counts for the adaptive policy of a team that is not crowded.
+  /// `anticipates` counts for the adaptive policy of a team that is not crowded; `parts`: see parting.hpp.
   fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
-             bool anticipates = false, std::uint64_t most_age = usual_most_age)
+             bool anticipates = false, std::uint64_t most_age = usual_most_age, bool parts = false)
       : tree_(tree),
         lines_(tree_.lines()),
         reports_(tree.members()),
@@ -111,6 +112,7 @@ class fork_board {
         histories_(tree.members()),
         marks_(tree_.lines() + tree.members()),
         caller_(1),
+        parting_(tree.members(), parts),
         policy_(policy),
         how_(how),
         most_age_(most_age),
@@ -148,7 +150,7 @@ class fork_board {
     const std::size_t line = tree_.watched_by(rank).index;
     private_state& own = histories_[rank].value;
     while (true) {
-      announced condition{*this, line, own.seen, has_one_worker()};
+      announced condition{*this, line, rank, own.seen, has_one_worker()};
       if (anticipates_) {
         own.anticipating.wait(condition, policy_, own.announcements);
         if (!own.has_begun) own.anticipating.forget_gap();
@@ -175,7 +177,7 @@ class fork_board {
   void collect(std::size_t rank, std::size_t size) {
     const std::uint32_t phase = phase_of(rank);
     for_each_watcher_told(rank, size, [&](std::size_t watcher, const region_line&) {
-      reported condition{*this, watcher, phase};
+      reported condition{*this, watcher, phase, rank == 0};
       wait_engine::wait(condition, policy_, histories_[rank].value.reports);
     });
   }
@@ -189,14 +191,14 @@ class fork_board {
     unsigned polls = at_once || !patience.asks() ? 0 : polls_for_who_comes;
     const std::uint32_t polled = phase_of(rank);
     for_each_watcher_told(rank, size, [&](std::size_t watcher, const region_line&) {
-      const reported condition{*this, watcher, polled};
+      const reported condition{*this, watcher, polled, false};
       for (; !condition.ready() && polls > 0; --polls) platform::polling_pause();
     });
     bool took = false;
     if (polls == 0) {
       for_each_watcher_told(rank, size, [&](std::size_t watcher, region_line& line) {
         const std::uint32_t phase = phase_of(rank);  // a share may have called fork(): see reset()
-        const reported condition{*this, watcher, phase};
+        const reported condition{*this, watcher, phase, false};
         if (condition.ready() || !claims_.try_take(watcher, phase)) return;
         took = true;
         run(watcher, line);
@@ -279,12 +281,14 @@ class fork_board {
     std::uint64_t renewed = 0;
   };
 
-  // What the wait engine looks at.
   struct announced {
     fork_board& board;
-    std::size_t line;
+    std::size_t line, rank;
     std::uint32_t seen;
     bool is_only_one;  ///< who watches this line
+    bool is_elsewhere(std::uint64_t now) noexcept {
+      return board.parting_.is_elsewhere(rank, 0, now);
+    }
 
     bool ready() const noexcept {
       const platform::wait_word& word = board.lines_[line].value.announced;
@@ -300,7 +304,11 @@ class fork_board {
     fork_board& board;
     std::size_t rank;
     std::uint32_t target;
+    bool is_for_caller;  ///< others may wait for reports in place of a member that waits elsewhere
 
+    bool is_elsewhere(std::uint64_t now) noexcept {
+      return is_for_caller && board.parting_.is_elsewhere(0, rank, now);
+    }
     bool ready() const noexcept {
       return board.reports_[rank].value.load(platform::memory_order_acquire) == target;  // 5
     }
@@ -377,6 +385,7 @@ class fork_board {
   platform::aligned_array<platform::padded<private_state>> histories_;
   platform::aligned_array<sleeper_mark> marks_;
   platform::aligned_array<platform::padded<caller_state>> caller_;
+  parting_board parting_;
   platform::wait_word closed_{0};
   const wait_policy policy_;
   const way how_;

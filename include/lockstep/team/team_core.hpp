@@ -49,8 +49,9 @@ class team_core {
       : size_(made.members),
         is_crowded_(made.is_crowded),
         door_(door),
-        group_(size_, made.policy, stop_),
-        forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates),
+        group_(size_, made.policy, stop_, nullptr, made.parts),
+        forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
+               fork_board::usual_most_age, made.parts),
         errors_(size_),
         region_{this, door.age(), &group_, &running_, nullptr},
         between_(region_) {}
