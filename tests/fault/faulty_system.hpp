@@ -136,6 +136,8 @@ inline void yield_thread() noexcept {
   test::faulty_system::after_yield();
 }
 inline void polling_pause() noexcept { cpu_relax(); }
+inline int current_cpu() noexcept { return native_current_cpu(); }
+inline bool leave_cpu(unsigned cpu) noexcept { return leave_native_cpu(cpu); }
 inline std::uint64_t monotonic_nanoseconds() noexcept { return test::faulty_system::now(); }
 inline void fence_light() noexcept { process_fence::light(); }
 inline bool fence_heavy() noexcept {

@@ -2,6 +2,7 @@
 // tests/platform/this_thread_test.cpp -- what was wished for is what the system then says
 #include <lockstep/platform/this_thread.hpp>
 
+#include <errno.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
@@ -18,7 +19,9 @@
 namespace {
 
 using lockstep::platform::affinity;
+using lockstep::platform::leave_native_cpu;
 using lockstep::platform::name_this_thread;
+using lockstep::platform::native_current_cpu;
 using lockstep::platform::pin_this_thread;
 using lockstep::test::run_threads;
 
@@ -48,6 +51,31 @@ TEST(this_thread, a_pin_to_a_cpu_that_does_not_exist_changes_nothing) {
     EXPECT_FALSE(pin_this_thread(CPU_SETSIZE));
     EXPECT_FALSE(pin_this_thread(std::numeric_limits<unsigned>::max()));
     EXPECT_EQ(affinity(), before);
+  });
+}
+
+TEST(this_thread, who_leaves_its_cpu_runs_on_another_one_and_has_the_affinity_that_it_had) {
+  const std::vector<unsigned> before = affinity();
+  run_threads(1, [&](unsigned) {
+    for (int i = 0; i < 100; ++i) {
+      const int cpu = native_current_cpu();
+      ASSERT_GE(cpu, 0);
+      errno = 4711;
+      EXPECT_EQ(leave_native_cpu(static_cast<unsigned>(cpu)), before.size() > 1);
+      EXPECT_EQ(errno, 4711);
+      EXPECT_EQ(affinity(), before);
+    }
+  });
+}
+
+TEST(this_thread, who_has_one_cpu_only_or_is_not_on_the_named_one_stays) {
+  const std::vector<unsigned> all = affinity();
+  run_threads(1, [&](unsigned) {
+    ASSERT_TRUE(pin_this_thread(all.front()));
+    EXPECT_FALSE(leave_native_cpu(all.front()));
+    EXPECT_FALSE(leave_native_cpu(all.back() + 1));
+    EXPECT_FALSE(leave_native_cpu(std::numeric_limits<unsigned>::max()));
+    EXPECT_EQ(affinity(), std::vector<unsigned>{all.front()});
   });
 }
 

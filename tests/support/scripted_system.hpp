@@ -48,6 +48,8 @@ struct scripted_system {
   std::uint64_t clock_cost = 25;
   std::uint64_t yield_cost = 500;
   std::uint64_t pause_cost = 26;
+  int cpu = -1;                // that the thread runs on; -1: unknown
+  std::vector<unsigned> left;  // CPUs that it has left
 
   static scripted_system& instance() {
     static scripted_system the_one;
@@ -121,6 +123,11 @@ inline void polling_pause() {
 inline unsigned usable_cpus() {
   static const unsigned count = count_usable_cpus();
   return count;
+}
+inline int current_cpu() { return test::scripted_system::instance().cpu; }
+inline bool leave_cpu(unsigned cpu) {
+  test::scripted_system::instance().left.push_back(cpu);
+  return true;
 }
 using thread = std::thread;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/anticipating_team_test.cpp -- teams whose regions come after gaps of all kinds
+// tests/team/anticipating_team_test.cpp -- teams whose regions come after gaps of all kinds, and whose members part
 #include <lockstep/team/team.hpp>
 
 #include <gtest/gtest.h>
@@ -70,5 +70,17 @@ TEST(anticipating_team, functions_of_the_user_run_with_the_timer_slack_that_the_
   }
 }
 #endif
+
+TEST(parting_team, barriers_and_regions_without_end_leave_the_affinity_of_every_member_as_it_was) {
+  const std::vector<unsigned> before = lockstep::platform::affinity();
+  team of(team_options().members(few_members()));
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 0; i < 500; ++i) of.run([](lockstep::member&) {});
+    of.run([](lockstep::member& me) {
+      for (int i = 0; i < 500; ++i) me.sync_threads();
+    });
+    of.run([&](lockstep::member&) { EXPECT_EQ(lockstep::platform::affinity(), before); });
+  }
+}
 
 }  // namespace

@@ -49,6 +49,7 @@ TEST(display, it_says_what_was_decided_and_by_whom) {
             "  wait policy: hybrid:20us, by LOCKSTEP_WAIT_POLICY\n"
             "  anticipation: off, not with this size or policy, or not in a crowd\n"
             "  loops: on as many members as pay, up to 2, by default\n"
+            "  parting: off, not with this size or policy, or not in a crowd, or bound\n"
             "  binding: 5,0,9, by LOCKSTEP_PROC_BIND\n"
             "  CPU of each rank: 5 0 5\n"
             "  not usable, left out: 9\n"
@@ -59,6 +60,7 @@ TEST(display, it_says_what_was_decided_and_by_whom) {
             "  LOCKSTEP_PROC_BIND='5,0,9'\n"
             "  LOCKSTEP_ANTICIPATE not set\n"
             "  LOCKSTEP_LEARN not set\n"
+            "  LOCKSTEP_PART not set\n"
             "  LOCKSTEP_DISPLAY_ENV not set\n");
 }
 
@@ -72,6 +74,7 @@ TEST(display, it_says_what_is_so_by_default) {
             "  wait policy: default, by default\n"
             "  anticipation: off, not with this size or policy, or not in a crowd\n"
             "  loops: on as many members as pay, up to 1, by default\n"
+            "  parting: off, not with this size or policy, or not in a crowd, or bound\n"
             "  binding: none, by default\n"
             "  futex: a futex\n"
             "  process fence: a fence\n"
@@ -80,6 +83,7 @@ TEST(display, it_says_what_is_so_by_default) {
             "  LOCKSTEP_PROC_BIND not set\n"
             "  LOCKSTEP_ANTICIPATE not set\n"
             "  LOCKSTEP_LEARN not set\n"
+            "  LOCKSTEP_PART not set\n"
             "  LOCKSTEP_DISPLAY_ENV not set\n");
 }
 
@@ -109,14 +113,15 @@ TEST(display, it_says_whether_workers_anticipate_and_what_that_may_burn) {
 TEST(display, it_says_on_how_many_members_loops_run_and_by_whose_wish) {
   const granted_cpus machine = {4, -1, {}};
   const auto text = [&](const team_options& said, const char* learn) {
-    return described(said, learn == nullptr ? variables({}) : variables({{"LOCKSTEP_LEARN", learn}}),
-                     machine);
+    return described(
+        said, learn == nullptr ? variables({}) : variables({{"LOCKSTEP_LEARN", learn}}), machine);
   };
   const auto has = [](const std::string& all, const char* line) {
     return all.find(line) != std::string::npos;
   };
   const team_options three = team_options().members(3);
-  EXPECT_TRUE(has(text(three, nullptr), "  loops: on as many members as pay, up to 3, by default\n"));
+  EXPECT_TRUE(
+      has(text(three, nullptr), "  loops: on as many members as pay, up to 3, by default\n"));
   EXPECT_TRUE(has(text(three, "0"), "  loops: on 3 members, by LOCKSTEP_LEARN\n"));
   EXPECT_TRUE(has(text(three, "0"), "  LOCKSTEP_LEARN='0'\n"));
   EXPECT_TRUE(
@@ -127,6 +132,36 @@ TEST(display, it_says_on_how_many_members_loops_run_and_by_whose_wish) {
                   "  loops: on as many members as pay, up to 3, said by the program\n"));
   EXPECT_TRUE(has(text(team_options().members(9), nullptr), "up to 4, by default\n"))
       << "a crowd: no more than there are CPUs";
+}
+
+TEST(display, it_says_whether_workers_part_which_bound_and_crowded_ones_do_not) {
+  const granted_cpus machine = {4, -1, {}};
+  const std::string on = described(team_options().members(2), variables({}), machine);
+  EXPECT_NE(on.find("parting: on, by default; a worker leaves a CPU that it shares with a member "
+                    "it waits for\n"),
+            std::string::npos)
+      << on;
+  const std::string off =
+      described(team_options().members(2), variables({{"LOCKSTEP_PART", "0"}}), machine);
+  EXPECT_NE(off.find("parting: off, by LOCKSTEP_PART\n"), std::string::npos) << off;
+  const std::string said = described(team_options().members(2).part(true),
+                                     variables({{"LOCKSTEP_PART", "false"}}), machine);
+  EXPECT_NE(said.find("parting: on, said by the program;"), std::string::npos) << said;
+  const platform::cpu_topology two = {{0, 0, 0, 0, core_kind::unknown},
+                                      {1, 1, 0, 0, core_kind::unknown}};
+  const auto parts = [&](const team_options& options) {
+    return resolve(options, variables({}), 2, two).parts;
+  };
+  EXPECT_TRUE(parts(team_options().members(2)));
+  EXPECT_FALSE(parts(team_options().members(1)));
+  EXPECT_FALSE(parts(team_options().members(3))) << "a crowd";
+  EXPECT_FALSE(parts(team_options().members(2).part(false)));
+  EXPECT_FALSE(parts(team_options().members(2).bind(lockstep::binding::close()))) << "bound";
+  for (const lockstep::wait_policy policy :
+       {lockstep::wait_policy::spin(), lockstep::wait_policy::block(),
+        lockstep::wait_policy::hybrid(std::chrono::microseconds(2))}) {
+    EXPECT_FALSE(parts(team_options().members(2).policy(policy)));
+  }
 }
 
 TEST(display, a_machine_that_tells_nothing_is_described_as_such) {

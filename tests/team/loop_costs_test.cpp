@@ -53,8 +53,8 @@ void expect_possible(const loop_plan& plan, const loop_request& of, std::size_t 
   EXPECT_TRUE(std::isfinite(plan.missed) && plan.missed >= 0);
 }
 bool is_same(const loop_plan& a, const loop_plan& b) {
-  return a.shares == b.shares && a.parts == b.parts && a.wakes == b.wakes &&
-         a.missed == b.missed && a.is_timed == b.is_timed;
+  return a.shares == b.shares && a.parts == b.parts && a.wakes == b.wakes && a.missed == b.missed &&
+         a.is_timed == b.is_timed;
 }
 
 // --- E1: unknown places ---
@@ -518,8 +518,7 @@ TEST(loop_costs, loops_of_no_and_of_one_iteration_are_the_callers) {
 
 TEST(loop_costs, numbers_of_any_size_make_possible_plans) {
   const double times[] = {0, 1e-300, 1, 1e9, 1e18, 1e300, std::numeric_limits<double>::max()};
-  const std::size_t counts[] = {0,          1,      2, 3, 65536, std::size_t{1} << 32, plenty,
-                                ~std::size_t{0}};
+  const std::size_t counts[] = {0, 1, 2, 3, 65536, std::size_t{1} << 32, plenty, ~std::size_t{0}};
   for (const std::size_t members : {2u, 65536u}) {
     for (const double first : times) {
       for (const std::size_t learned : counts) {
@@ -558,8 +557,7 @@ int timed_of_1600(loop_costs& costs, const loop_request& of, double each) {
   for (int i = 0; i < 1600; ++i) {
     if (!costs.plan(of, awake).is_timed) continue;
     ++timed;
-    costs.learn_iterations(of.place, of.iterations,
-                           static_cast<double>(of.iterations) * each + 20);
+    costs.learn_iterations(of.place, of.iterations, static_cast<double>(of.iterations) * each + 20);
   }
   return timed;
 }

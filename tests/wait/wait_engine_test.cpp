@@ -423,4 +423,46 @@ TEST_F(wait_engine_test, a_long_yield_in_which_it_got_ready_ends_the_wait_but_no
   EXPECT_EQ(what_.sleeps, 1u) << "it was a stranger who had the CPU all the same";
 }
 
+/// Says where the thread is that makes it ready.
+struct placed_waitable : waitable {
+  bool elsewhere = true;
+  std::size_t asked = 0;
+  bool is_elsewhere(std::uint64_t) {
+    ++asked;
+    return elsewhere;
+  }
+};
+
+TEST(wait_engine, where_yields_go_to_strangers_who_waits_for_another_cpu_polls_before_it_sleeps) {
+  for (const bool elsewhere : {true, false}) {
+    scripted_system& system = scripted_system::reset();
+    wait_history history;
+    history.yielding.failed_badly();
+    placed_waitable what;
+    what.elsewhere = elsewhere;
+    const std::uint64_t begin = system.now;
+    std::uint64_t polled = 0;
+    what.on_sleep = [&] {
+      polled = system.now - begin;
+      what.ready_when = [] { return true; };
+    };
+    EXPECT_TRUE(wait_engine::wait(what, wait_policy(), history));
+    EXPECT_EQ(what.asked, 1u);
+    EXPECT_EQ(system.count(call::yield), 0u);
+    EXPECT_GE(polled, spin_budget);
+    EXPECT_EQ(polled >= 50000, elsewhere) << polled;
+  }
+}
+
+TEST(wait_engine, who_is_crowded_or_ready_while_it_spins_is_not_asked_for_its_cpu) {
+  scripted_system& system = scripted_system::reset();
+  wait_history history;
+  placed_waitable what;
+  const std::uint64_t begin = system.now;
+  what.ready_when = [&] { return system.now > begin + 1000; };
+  EXPECT_TRUE(wait_engine::wait(what, wait_policy(), history));
+  EXPECT_TRUE(wait_engine::wait(what, wait_policy().when_crowded(true), history));
+  EXPECT_EQ(what.asked, 0u);
+}
+
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 
 #include "thread_slot.hpp"
 
@@ -37,6 +38,47 @@ inline bool pin_this_thread(unsigned cpu) noexcept {
   const bool is_pinned = sched_setaffinity(0, size, mask) == 0;
   CPU_FREE(mask);
   return is_pinned;
+#else
+  (void)cpu;
+  return false;
+#endif
+}
+
+/// The CPU that the calling thread runs on, or did a moment ago; -1 if unknown.
+inline int native_current_cpu() noexcept {
+#if defined(__linux__)
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+/// Moves the calling thread to another CPU of its affinity mask, if there is one: takes `cpu` out of the mask for a
+/// moment. The mask is then as it was before, or as somebody else has made it meanwhile. False if nothing was changed.
+inline bool leave_native_cpu(unsigned cpu) noexcept {
+#if defined(__linux__)
+  // The kernel refuses a mask smaller than its own: this is enough for 65536 CPUs.
+  constexpr std::size_t size = 8192;
+  alignas(cpu_set_t) unsigned char before[size] = {}, without[size] = {}, found[size] = {};
+  const auto mask = [](unsigned char* bytes) { return reinterpret_cast<cpu_set_t*>(bytes); };
+  const int saved = errno;
+  bool has_left = sched_getaffinity(0, size, mask(before)) == 0 && cpu < 8 * size &&
+                  CPU_ISSET_S(cpu, size, mask(before));
+  if (has_left) {
+    std::memcpy(without, before, size);
+    CPU_CLR_S(cpu, size, mask(without));
+    has_left =
+        CPU_COUNT_S(size, mask(without)) > 0 && sched_setaffinity(0, size, mask(without)) == 0;
+  }
+  const bool is_still_ours = has_left && (sched_getaffinity(0, size, mask(found)) != 0 ||
+                                          std::memcmp(found, without, size) == 0);
+  if (is_still_ours && sched_setaffinity(0, size, mask(before)) != 0) {
+    // None of its CPUs is there any more: then any will do.
+    std::memset(found, 0xff, size);
+    sched_setaffinity(0, size, mask(found));
+  }
+  errno = saved;
+  return has_left;
 #else
   (void)cpu;
   return false;

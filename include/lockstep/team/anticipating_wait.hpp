@@ -64,6 +64,7 @@ class anticipating_wait {
     if (known_.is_on()) {
       follow(what);
     } else {
+      wait_engine::ask_where(what);
       wait_engine::wait(what, policy.when_crowded(true),
                         history);  // as ever, but it has spun already
       now_ = platform::monotonic_nanoseconds();
@@ -106,6 +107,7 @@ class anticipating_wait {
       if (poll(what)) return true;
       now_ = platform::monotonic_nanoseconds();
       if (now_ - has_cpu_since < time_between_yields) continue;
+      wait_engine::ask_where(what);
       platform::yield_thread();
       has_cpu_since = platform::monotonic_nanoseconds();
       if (has_cpu_since - now_ > long_yield) known_.was_disturbed();

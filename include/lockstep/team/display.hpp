@@ -87,6 +87,18 @@ inline std::string learning_line(const resolved_team& made, const environment& v
                      : "loops: on " + std::to_string(made.can_run_at_once) + " members" + said;
 }
 
+inline std::string parting_line(const resolved_team& made, const environment& variables) {
+  const std::string said = reason(made.parts_by, variables.part.name);
+  if (made.parts) {
+    return "parting: on" + said +
+           "; a worker leaves a CPU that it shares with a member it waits for";
+  }
+  const bool could =
+      made.members > 1 && made.policy.is_adaptive() && !made.is_crowded && made.cpu_of_rank.empty();
+  return "parting: off" +
+         (could ? said : ", not with this size or policy, or not in a crowd, or bound");
+}
+
 /// "0 1 2 3", cut: who has more members sees how it goes on.
 inline std::string cpus_by_rank(const std::vector<unsigned>& cpus) {
   constexpr std::size_t most = 256;
@@ -116,6 +128,7 @@ inline std::string describe(const resolved_team& made, const environment& variab
   add("wait policy: " + text_of(made.policy) + reason(made.policy_by, variables.policy.name));
   add(anticipation_line(made, variables));
   add(learning_line(made, variables));
+  add(parting_line(made, variables));
   add("binding: " + text_of(made.bind) + reason(made.bind_by, variables.bind.name));
   if (!made.cpu_of_rank.empty()) add("CPU of each rank:" + cpus_by_rank(made.cpu_of_rank));
   if (made.cpu_of_rank.empty() && !made.bind.is_none()) add("CPU of each rank: none usable");

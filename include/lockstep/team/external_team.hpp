@@ -111,10 +111,10 @@ class external_team : public one_liners<external_team> {
   explicit external_team(const resolved_team& made)
       : door_(made, "lockstep::external_team"), body_(made, door_) {}
 
-  /// Who owns the threads binds them.
+  /// Who owns the threads binds and moves them.
   static team_options options_for(std::size_t members) {
     platform::checked_count("lockstep::external_team", "members", members);
-    return team_options().members(members).bind(binding::none());
+    return team_options().members(members).bind(binding::none()).part(false);
   }
 
   template <class Function>

@@ -52,10 +52,10 @@
 #include "../platform/system.hpp"
 #include "../wait/sleeper_mark.hpp"
 #include "../wait/wait_engine.hpp"
-#include "anticipating_wait.hpp"
 #include "fork_tree.hpp"
-#include "loop_share.hpp"
+#include "parting.hpp"
 #include "region_line.hpp"
+#include "region_watch.hpp"
 #include "share_board.hpp"
 
 namespace lockstep {
@@ -69,9 +69,9 @@ class fork_board {
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
   /// Tests pass `first_phase` to start next to wrap-around, narrow trees, and lines that are renewed often.
-  /// `anticipates` counts for the adaptive policy of a team that is not crowded.
+  /// `anticipates` counts for the adaptive policy of a team that is not crowded; `parts`: see parting.hpp.
   fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
-             bool anticipates = false, std::uint64_t most_age = usual_most_age)
+             bool anticipates = false, std::uint64_t most_age = usual_most_age, bool parts = false)
       : tree_(tree),
         lines_(tree_.lines()),
         reports_(tree.members()),
@@ -79,6 +79,7 @@ class fork_board {
         histories_(tree.members()),
         marks_(tree_.lines() + tree.members()),
         caller_(1),
+        parting_(tree.members(), parts),
         policy_(policy),
         how_(how),
         most_age_(most_age),
@@ -121,16 +122,16 @@ class fork_board {
   /// of its share. False once closed.
   bool next(std::size_t rank, order& out) {
     const std::size_t line = tree_.watched_by(rank).index;
-    private_state& own = histories_[rank].value;
+    region_watch& own = histories_[rank].value.regions;
     while (true) {
-      announced condition{*this, line, own.seen, has_one_worker(), false};
-      wait_for_region(condition, own);
+      announced condition{*this, line, rank, own.seen, has_one_worker(), false};
+      own.wait(condition, policy_, anticipates_);
       if (is_closed()) return false;
       if (condition.has_slept) shares_.note_coming(rank, platform::monotonic_nanoseconds());
       read_line(line, out);
       // Meanwhile the loop may have ended, and a `run` have begun.
       const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
-      note_seen(own, out.announced);
+      own.note(out.announced);
       if (is_needed) return true;
     }
   }
@@ -155,7 +156,7 @@ class fork_board {
   /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
   void collect(std::size_t rank, announcement of) {
     for_each_told(rank, of, [&](std::size_t watcher) {
-      reported condition{*this, watcher, of.phase()};
+      reported condition{*this, watcher, of.phase(), rank == 0};
       wait_engine::wait(condition, policy_, histories_[rank].value.reports);
     });
   }
@@ -163,7 +164,7 @@ class fork_board {
   bool collect_shortly(std::size_t rank, announcement of, unsigned polls) {
     bool all = true;
     for_each_told(rank, of, [&](std::size_t watcher) {
-      const reported condition{*this, watcher, of.phase()};
+      const reported condition{*this, watcher, of.phase(), false};
       bool has_come = condition.ready();
       for (; !has_come && polls > 0; --polls) {
         platform::polling_pause();
@@ -187,7 +188,7 @@ class fork_board {
   }
   /// By who takes part: whether a share was reported.
   bool has_reported(std::size_t rank, announcement of) {
-    return reported{*this, rank, of.phase()}.ready();
+    return reported{*this, rank, of.phase(), false}.ready();
   }
   /// For the caller: it does not look at a line just published, which is on its way to the others.
   announcement current() const noexcept { return announcement(caller_[0].value.announced); }
@@ -211,7 +212,7 @@ class fork_board {
 
   /// For tests: worker `rank` begins as if its last regions had come after gaps of so many nanoseconds.
   void expect(std::size_t rank, std::uint64_t gap) noexcept {
-    histories_[rank].value.anticipating.expect(gap);
+    histories_[rank].value.regions.anticipating.expect(gap);
   }
 
   bool is_closed() const noexcept {
@@ -231,18 +232,15 @@ class fork_board {
     for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
       shares_.reset(rank, first_phase);
       reports_[rank].value.phase.store(first_phase, platform::memory_order_relaxed);  // 8
-      histories_[rank].value.seen = none.word();
-      histories_[rank].value.has_begun = false;
+      histories_[rank].value.regions.seen = none.word();
+      histories_[rank].value.regions.has_begun = false;
     }
   }
 
  private:
   /// A member's own.
   struct private_state {
-    std::uint64_t seen = 0;  ///< the last word on its line
-    bool has_begun = false;  ///< it has seen a region: what it waits for next comes after a gap
-    wait_history announcements = {};
-    anticipating_wait anticipating = {};
+    region_watch regions = {};
     wait_history reports = {};
   };
 
@@ -252,18 +250,17 @@ class fork_board {
     std::uint64_t renewed = 0;
     std::uint64_t announced = 0;
   };
-  struct report_line {
-    platform::wait_word phase{0};
-    cell beside = {};
-  };
 
-  // What the wait engine looks at.
   struct announced {
     fork_board& board;
-    std::size_t line;
+    std::size_t line, rank;
     std::uint64_t seen;
     bool is_only_one;  ///< who watches this line
     bool has_slept;
+
+    bool is_elsewhere(std::uint64_t now) noexcept {
+      return board.parting_.is_elsewhere(rank, 0, now);
+    }
 
     bool ready() const noexcept {
       const platform::atomic<std::uint64_t>& word = board.lines_[line].value.announced;
@@ -280,7 +277,11 @@ class fork_board {
     fork_board& board;
     std::size_t rank;
     std::uint32_t target;
+    bool is_for_caller;  ///< others may wait for reports in place of a member that waits elsewhere
 
+    bool is_elsewhere(std::uint64_t now) noexcept {
+      return is_for_caller && board.parting_.is_elsewhere(0, rank, now);
+    }
     bool ready() const noexcept {
       return board.reports_[rank].value.phase.load(platform::memory_order_acquire) == target;  // 5
     }
@@ -288,22 +289,6 @@ class fork_board {
       board.marks_[board.tree_.lines() + rank].sleep(*this, until, fence_payer_of(board.policy_));
     }
   };
-
-  void wait_for_region(announced& condition, private_state& own) {
-    if (!anticipates_) {
-      wait_engine::wait(condition, policy_, own.announcements);
-      return;
-    }
-    own.anticipating.wait(condition, policy_, own.announcements);
-    if (!own.has_begun) own.anticipating.forget_gap();
-    own.has_begun = true;
-  }
-  /// Where regions went by unseen, the wait was longer than a gap.
-  static void note_seen(private_state& own, announcement now) noexcept {
-    const std::uint32_t steps = now.phase() - announcement(own.seen).phase();
-    if (steps > 3) own.anticipating.forget_gap();
-    own.seen = now.word();
-  }
 
   void read_line(std::size_t line, order& out) noexcept {
     out.line = &lines_[line].value;
@@ -387,6 +372,7 @@ class fork_board {
   platform::aligned_array<platform::padded<private_state>> histories_;
   platform::aligned_array<sleeper_mark> marks_;
   platform::aligned_array<platform::padded<caller_state>> caller_;
+  parting_board parting_;
   platform::wait_word closed_{0};
   const wait_policy policy_;
   const way how_;

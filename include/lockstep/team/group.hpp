@@ -64,9 +64,10 @@ struct member_state {
 
 class group {
  public:
-  /// Sub-teams pass the group of the region, which their own sub-teams end with as well.
-  group(std::size_t most, wait_policy policy, stop_source& stop, group* of_region = nullptr)
-      : barrier(most, policy, stop),
+  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `parts`: see parting.hpp.
+  group(std::size_t most, wait_policy policy, stop_source& stop, group* of_region = nullptr,
+        bool parts = false)
+      : barrier(most, policy, stop, reducing_barrier::usual_most_flags, parts),
         loops(policy, stop),
         progress(most, policy, stop),
         leaves(reduction_tree::most_leaves),

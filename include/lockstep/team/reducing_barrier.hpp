@@ -35,6 +35,7 @@
 #include <cstdint>
 
 #include "../sync/tree_barrier.hpp"
+#include "parting.hpp"
 #include "stop_source.hpp"
 
 namespace lockstep {
@@ -62,14 +63,16 @@ class reducing_barrier final : public sleeping_place {
   /// Above this many participants the fetches of all flags cost more than a tree: see sync/barrier.hpp.
   static constexpr std::size_t usual_most_flags = 8;
 
-  /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags.
+  /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags. `parts`: see
+  /// parting.hpp; for participants that are a team's.
   reducing_barrier(std::size_t most, wait_policy policy, stop_source& stop,
-                   std::size_t most_flags = usual_most_flags)
+                   std::size_t most_flags = usual_most_flags, bool parts = false)
       : stop_(stop),
         lines_(most),
         result_(1),
         tree_(most),
         marks_(most < most_flags ? most : most_flags),
+        parting_(marks_.size(), parts),
         policy_(policy),
         most_flags_(most_flags) {
     platform::process_fence::prepare();
@@ -135,7 +138,12 @@ class reducing_barrier final : public sleeping_place {
     std::size_t mark;
     std::uint32_t target;
     std::uint32_t region;
+    std::size_t rank;  ///< who waits
+    bool is_flag;      ///< of participant `mark`
 
+    bool is_elsewhere(std::uint64_t now) noexcept {
+      return is_flag && owner.parting_.is_elsewhere(rank, mark, now);
+    }
     bool ready() const noexcept {
       const std::uint32_t phase = at.phase.load(platform::memory_order_acquire);  // 2
       return static_cast<std::int32_t>(phase - target) >= 0 || owner.stop_.requested(region);
@@ -180,7 +188,7 @@ class reducing_barrier final : public sleeping_place {
     marks_[mark].notify(fence_payer_of(policy_));
   }
   void wait(place_in_barrier& self, line& at, std::size_t mark, std::uint32_t target) {
-    reached condition{*this, at, mark, target, self.region};
+    reached condition{*this, at, mark, target, self.region, self.rank, self.size <= most_flags_};
     wait_engine::wait(condition, policy_, self.history);
   }
 
@@ -190,6 +198,7 @@ class reducing_barrier final : public sleeping_place {
   platform::aligned_array<platform::padded<line>> result_;
   arrival_tree tree_;
   platform::aligned_array<sleeper_mark> marks_;
+  parting_board parting_;
   const wait_policy policy_;
   const std::size_t most_flags_;
   platform::line_gap after_;

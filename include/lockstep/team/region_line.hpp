@@ -16,6 +16,7 @@
 
 #include "../platform/atomic.hpp"
 #include "job.hpp"
+#include "reducing_barrier.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -68,6 +69,12 @@ struct region_line {
   region_head head(announcement as) const noexcept { return {region, as.size(), barrier_phase}; }
 };
 static_assert(sizeof(region_line) <= 64, "the word, the region and its job share a cache line");
+
+/// How a member answers: the phase of the region that it has done, or that was done for it, and what travels with it.
+struct report_line {
+  platform::wait_word phase{0};
+  cell beside = {};
+};
 
 /// What a worker is to do: the region of its line, and which part of a share if that is a loop. Valid until the
 /// worker has reported, or finished the part.

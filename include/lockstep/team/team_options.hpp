@@ -49,6 +49,13 @@ class team_options {
     has_learn_ = true;
     return *this;
   }
+  /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its affinity
+  /// lets it run. True by default; counts as anticipate() does, where members are not bound.
+  team_options& part(bool yes) {
+    part_ = yes;
+    has_part_ = true;
+    return *this;
+  }
   /// Where members run; binding(): not said.
   team_options& bind(binding where) {
     bind_ = std::move(where);
@@ -78,6 +85,8 @@ class team_options {
   bool anticipate() const noexcept { return anticipate_; }
   bool has_learn() const noexcept { return has_learn_; }
   bool learn() const noexcept { return learn_; }
+  bool has_part() const noexcept { return has_part_; }
+  bool part() const noexcept { return part_; }
   const binding& bind() const noexcept { return bind_; }
   const std::string& name() const noexcept { return name_; }
   const hook& on_start() const noexcept { return on_start_; }
@@ -91,6 +100,8 @@ class team_options {
   bool has_anticipate_ = false;
   bool learn_ = true;
   bool has_learn_ = false;
+  bool part_ = true;
+  bool has_part_ = false;
   binding bind_;
   std::string name_ = "lockstep";
   hook on_start_;

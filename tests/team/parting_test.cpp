@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// tests/team/parting_test.cpp -- P1 to P3, on the scripted system
+#include <lockstep/team/parting.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "support/scripted_system.hpp"
+
+namespace {
+
+using lockstep::parting_board;
+using lockstep::parting_pace;
+using lockstep::test::scripted_system;
+
+constexpr std::uint64_t us = 1000, ms = 1000000;
+
+/// Waits at these distances that all share their CPU; the times at which it parts.
+std::vector<std::uint64_t> partings(parting_pace& pace, std::uint64_t begin, std::uint64_t end,
+                                    std::uint64_t distance) {
+  std::vector<std::uint64_t> times;
+  for (std::uint64_t now = begin; now < end; now += distance) {
+    if (pace.shared(now)) times.push_back(now);
+  }
+  return times;
+}
+
+TEST(parting, members_that_switch_all_the_time_part_after_a_millisecond_P2) {
+  parting_pace pace;
+  const std::vector<std::uint64_t> times = partings(pace, 5000 * ms, 5003 * ms, 3 * us);
+  ASSERT_FALSE(times.empty());
+  EXPECT_GE(times.front(), 5001 * ms);
+  EXPECT_LE(times.front(), 5001 * ms + 3 * us);
+}
+
+TEST(parting, members_that_work_between_their_waits_stay_P2) {
+  parting_pace pace;
+  EXPECT_TRUE(partings(pace, 5000 * ms, 9000 * ms, 50 * us).empty());
+}
+
+TEST(parting, moves_in_vain_become_rare_and_a_good_one_makes_the_next_early_P3) {
+  parting_pace pace;
+  const std::vector<std::uint64_t> times = partings(pace, 0, 4000 * ms, 3 * us);
+  ASSERT_GE(times.size(), 8u);
+  EXPECT_LE(times.size(), 80u);
+  for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GE(times[i] - times[i - 1], ms) << i;
+  EXPECT_GE(times.back() - times[times.size() - 2], parting_pace::most_rest);
+  const std::vector<std::uint64_t> later = partings(pace, 9000 * ms, 9004 * ms, 3 * us);
+  ASSERT_GE(later.size(), 2u);
+  EXPECT_LE(later[1] - later[0], 3 * ms);
+}
+
+/// Two members of a board that wait for each other in turns.
+class parting_board_test : public testing::Test {
+ protected:
+  void SetUp() override { scripted_system::reset(); }
+
+  void wait_in_turns(parting_board& board, int cpu_of_caller, int cpu_of_worker,
+                     std::size_t worker = 1) {
+    scripted_system& system = scripted_system::instance();
+    for (int i = 0; i < 2000; ++i) {
+      system.now += 3 * us;
+      system.cpu = cpu_of_caller;
+      board.is_elsewhere(0, worker, system.now);
+      system.cpu = cpu_of_worker;
+      is_elsewhere_ = board.is_elsewhere(worker, 0, system.now);
+    }
+  }
+  const std::vector<unsigned>& left() const { return scripted_system::instance().left; }
+  bool is_elsewhere_ = false;
+};
+
+TEST_F(parting_board_test, a_worker_on_the_cpu_of_the_caller_leaves_it) {
+  parting_board board(2, true);
+  wait_in_turns(board, 7, 7);
+  ASSERT_FALSE(left().empty());
+  EXPECT_EQ(left().front(), 7u);
+  EXPECT_FALSE(is_elsewhere_);
+}
+
+TEST_F(parting_board_test, members_on_cpus_of_their_own_know_it_and_stay) {
+  parting_board board(2, true);
+  wait_in_turns(board, 7, 65535);
+  EXPECT_TRUE(left().empty());
+  EXPECT_TRUE(is_elsewhere_);
+}
+
+TEST_F(parting_board_test, nobody_leaves_where_the_board_does_not_let_them_P1) {
+  parting_board board(2, false);
+  wait_in_turns(board, 7, 7);
+  EXPECT_TRUE(left().empty());
+}
+
+TEST_F(parting_board_test, the_thread_of_member_0_never_leaves_P1) {
+  parting_board board(2, true);
+  scripted_system& system = scripted_system::instance();
+  for (int i = 0; i < 2000; ++i) {
+    system.now += 3 * us;
+    system.cpu = 7;
+    board.is_elsewhere(0, 1, system.now);
+    if (i % 100 == 0) board.is_elsewhere(1, 0, system.now);
+  }
+  EXPECT_TRUE(left().empty());
+}
+
+TEST_F(parting_board_test, where_the_other_one_has_said_nothing_new_nobody_leaves) {
+  parting_board board(2, true);
+  scripted_system& system = scripted_system::instance();
+  system.cpu = 7;
+  board.is_elsewhere(0, 1, system.now);
+  for (int i = 0; i < 2000; ++i) board.is_elsewhere(1, 0, system.now += 3 * us);
+  EXPECT_TRUE(left().empty());
+}
+
+TEST_F(parting_board_test, where_the_system_does_not_tell_the_cpu_nothing_is_known) {
+  parting_board board(2, true);
+  wait_in_turns(board, -1, -1);
+  EXPECT_TRUE(left().empty());
+  EXPECT_FALSE(is_elsewhere_);
+}
+
+}  // namespace
