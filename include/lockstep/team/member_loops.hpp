@@ -51,7 +51,7 @@ class member_loops {
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_each(First first, Last last, Function&& f,
                                                          schedule how = static_schedule()) {
-    return try_for_each(nowait, first, last, f, how) && at_.sync();
+    return loops::for_each<loops::with_wait>(at_, span_of(first, last), how, f);
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
@@ -75,7 +75,7 @@ class member_loops {
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD if_nested<Ranges> try_for_each(const Ranges& ranges, Function&& f,
                                                     schedule how = static_schedule()) {
-    return try_for_each(nowait, ranges, f, how) && at_.sync();
+    return loops::for_each_nested<loops::with_wait>(at_, ranges, how, f);
   }
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_nested<Ranges> for_each(nowait_t, const Ranges& ranges,
