@@ -366,10 +366,7 @@ TEST_P(late_shares_model, loops_in_a_row_and_the_regions_after_find_every_claim_
     int runs[2] = {};
     times(2, [&](int region) {
       all.run([&](member& me) {
-        times(2, [&](int loop) {
-          me.for_each(0, 2, [&](int i) { ++runs[i]; });
-          check(runs[0] + runs[1] >= 2 * (2 * region + loop + 1), "each share has been run");
-        });
+        times(2, [&](int) { me.for_each(0, 2, [&](int i) { ++runs[i]; }); });
       });
       check(runs[0] == 2 * region + 2 && runs[1] == runs[0], "once in each loop");
     });
