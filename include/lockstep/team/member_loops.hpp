@@ -42,7 +42,10 @@ class member_loops {
     return loops::hand_out(at_, index_range{0, span.length}, how, by_block(span, f));
   }
 
-  /// Calls f(i) once for every i of [first, last), on some member, then waits for all.
+  /// Calls f(i) once for every i of [first, last), on some member, then waits for all. With static schedules that is the
+  /// member of for_range, but the share of one that has not come yet may be run by another that waits
+  /// (late_shares.hpp): iterations that need what their member did by itself since the last wait belong in
+  /// for_range, or after a loop without a wait, which keeps the shares of the next loop where they are.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
       First first, Last last, Function&& f, schedule how = static_schedule()) {
