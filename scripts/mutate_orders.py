@@ -40,6 +40,7 @@ FIRST = {"wait/sleeper_mark.hpp": "boards", "wait/word_waiter.hpp": "once",
          "wait/parking_lot.hpp": "locks", "wait/short_lock.hpp": "locks",
          "team/caller_queue.hpp": "regions", "team/claim_board.hpp": "regions", "team/dependants.hpp": "regions",
          "team/fork_board.hpp": "regions", "team/fork_tree.hpp": "regions",
+         "team/share_claims.hpp": "constructs", "team/late_shares.hpp": "constructs",
          "team/stop_source.hpp": "regions",
          "team/sub_team.hpp": "regions", "team/team_core.hpp": "team", "team/team_threads.hpp": "team"}
 

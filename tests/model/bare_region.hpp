@@ -19,7 +19,9 @@ inline std::vector<setting> sleeping_policies() {
 
 class bare_region {
  public:
-  bare_region(std::size_t members, wait_policy policy) : shared_(members, policy, stop_) {}
+  bare_region(std::size_t members, wait_policy policy,
+              std::size_t most_flags = reducing_barrier::usual_most_flags)
+      : shared_(members, policy, stop_, nullptr, false, most_flags) {}
 
   stop_source& stop() noexcept { return stop_; }
   group& shared() noexcept { return shared_; }

@@ -8,6 +8,8 @@
 #include <lockstep/team/progress_board.hpp>
 #include <lockstep/team/reducing_barrier.hpp>
 
+#include <functional>
+
 #include "model/bare_region.hpp"
 #include "model/scenario.hpp"
 
@@ -17,11 +19,14 @@ namespace {
 class reducing_barrier_model : public model_test {};
 class loop_board_model : public model_test {};
 class progress_board_model : public model_test {};
+class late_shares_model : public model_test {};
 INSTANTIATE_TEST_SUITE_P(policies, reducing_barrier_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, loop_board_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, progress_board_model, testing::ValuesIn(sleeping_policies()),
+                         setting_name);
+INSTANTIATE_TEST_SUITE_P(policies, late_shares_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 
 place_in_barrier place_of(std::size_t rank, std::size_t size, std::uint32_t phase = 0) {
@@ -377,6 +382,154 @@ TEST_P(reducing_barrier_model, who_stood_still_for_half_of_all_phases_is_awaited
     all.run([&](member& me) {
       meet(me);
       check(found[0] + found[1] + found[2] == 5, "sees what came before each arrival");
+    });
+  });
+}
+
+TEST_P(late_shares_model, of_two_each_share_is_run_once_and_all_have_come_after_the_loop_Y1) {
+  explore_with({{3, 0, 0}, {2, 1, 0}, {1, 0, 1}}, [] {
+    bare_region all(2, policy());
+    int before[2] = {}, runs[2] = {};
+    all.run([&](member& me) {
+      before[me.rank()] = 1;
+      check(me.for_each(0, 2, [&](int i) { ++runs[i]; }), "nobody stopped it");
+      check(runs[0] == 1 && runs[1] == 1, "each share has been run once");
+      check(before[0] + before[1] == 2, "sees what came before each arrival");
+    });
+  });
+}
+
+TEST_P(late_shares_model, loops_in_a_row_and_the_regions_after_find_every_claim_in_step_V2) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    bare_region all(2, policy());
+    int runs[2] = {};
+    times(2, [&](int region) {
+      all.run([&](member& me) {
+        times(2, [&](int) { me.for_each(0, 2, [&](int i) { ++runs[i]; }); });
+      });
+      check(runs[0] == 2 * region + 2 && runs[1] == runs[0], "once in each loop");
+    });
+  });
+}
+
+TEST_P(late_shares_model, of_three_takers_and_claimers_meet_at_each_share_V1) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(3, policy());
+    int before[3] = {}, runs[3] = {};
+    all.run([&](member& me) {
+      before[me.rank()] = 1;
+      me.for_each(0, 3, [&](int i) { ++runs[i]; }, static_schedule(1));
+      for (int i = 0; i < 3; ++i) check(runs[i] == 1 && before[i] == 1, "all have come, once each");
+    });
+  });
+}
+
+TEST_P(late_shares_model, with_a_tree_who_runs_the_last_share_may_be_the_last_to_arrive_G5_G6) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    bare_region all(2, policy(), 1);
+    int before[2] = {};
+    all.run([&](member& me) {
+      times(2, [&](int step) {
+        before[me.rank()] = step + 1;
+        const int sum = me.reduce_each(0, 2, step, [](int i) { return i + 1; }, std::plus<int>());
+        check(sum == step + 3, "the sum of this step");
+        check(before[0] > step && before[1] > step, "sees what came before each arrival");
+        me.sync_threads();
+      });
+    });
+  });
+}
+
+TEST_P(late_shares_model, values_of_shares_are_not_overwritten_early_whoever_puts_them_A2) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    bare_region all(2, policy());
+    all.run([&](member& me) {
+      times(3, [&](int step) {
+        const auto value = [&](int i) { return step * (i + 1); };
+        check(me.reduce_each(0, 2, step, value, std::plus<int>()) == 4 * step,
+              "the sum of this step");
+      });
+    });
+  });
+}
+
+TEST_P(late_shares_model, after_a_loop_by_rank_a_member_finds_its_own_block_Y2) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    bare_region all(2, policy());
+    int by_rank[2] = {}, runs[2] = {};
+    all.run([&](member& me) {
+      me.for_each(0, 2, [&](int i) { ++runs[i]; });
+      me.for_range(0, 2, [&](int first, int last) {
+        for (int i = first; i < last; ++i) by_rank[i] = static_cast<int>(me.rank()) + 1;
+      });
+      me.for_each(0, 2, [&](int i) {
+        check(by_rank[i] == i + 1, "what its member has written by rank is there");
+        ++runs[i];
+      });
+      check(runs[0] == 2 && runs[1] == 2, "each share has been run once in each loop");
+    });
+  });
+}
+
+TEST_P(late_shares_model, who_stood_still_finds_its_claims_in_step_V3) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(3, policy());
+    const auto loop = [](member& me) { me.for_each(0, static_cast<int>(me.size()), [](int) {}); };
+    all.run_first(2, loop);
+    int runs[3] = {};
+    all.run([&](member& me) {
+      me.for_each(0, 3, [&](int i) { ++runs[i]; });
+      check(runs[0] + runs[1] + runs[2] == 3, "each share has been run once");
+    });
+  });
+}
+
+TEST_P(late_shares_model, an_exception_in_a_taken_share_stops_the_region_even_if_it_is_caught_Y3) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    bare_region all(2, policy());
+    const bool complete = all.run([&](member& me) {
+      try {
+        me.for_each(std::size_t{0}, std::size_t{2}, [](std::size_t i) {
+          if (i == 1) throw i;
+        });
+        check(false, "no member goes on");
+      } catch (const std::size_t& share) {
+        if (share == me.rank()) me.request_stop();  // as a team does
+      }
+    });
+    check(!complete, "run says so");
+    int runs[2] = {};
+    check(all.run([&](member& me) { me.for_each(0, 2, [&](int i) { ++runs[i]; }); }) &&
+              runs[0] == 1 && runs[1] == 1,
+          "claims are as new");
+  });
+}
+
+TEST_P(late_shares_model, a_stop_at_any_time_leaves_nobody_waiting_and_the_next_region_alone_Y3) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    int runs[2] = {}, after[2] = {};
+    const std::uint32_t region = all.next_region();
+    const bool complete = all.run_beside(
+        [&](member& me) { times(2, [&](int) { me.for_each(0, 2, [&](int i) { ++runs[i]; }); }); },
+        [&] { all.stop().request(region); });
+    check(runs[0] <= 2 && runs[1] <= 2, "no share is run twice");
+    check(!complete || runs[0] + runs[1] == 4, "none is left out where nobody stopped it");
+    check(all.run([&](member& me) { me.for_each(0, 2, [&](int i) { ++after[i]; }); }) &&
+              after[0] == 1 && after[1] == 1,
+          "the next region was not meant");
+  });
+}
+
+TEST_P(late_shares_model, a_sub_team_has_claims_of_its_own) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    int runs[2] = {};
+    all.run([&](member& me) {
+      me.for_each(0, 2, [&](int i) { ++runs[i]; });
+      sub_team part = me.split(0);
+      part->for_each(0, 2, [&](int i) { ++runs[i]; });
+      check(runs[0] == 2 && runs[1] == 2, "each share has been run once in each loop");
     });
   });
 }

@@ -655,6 +655,22 @@ TEST_P(kept_values_model, none_is_left_of_a_region_that_is_stopped_at_any_time_A
   });
 }
 
+TEST_P(kept_values_model, of_a_share_that_another_has_run_live_as_long_as_those_of_its_member_A3) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    bare_region all(2, policy());
+    ghost alive;
+    all.run([&](member& me) {
+      times(3, [&](int step) {
+        const kept_value sum = me.reduce_each(
+            0, 2, kept_value(step, alive), [&](int i) { return kept_value(step * i, alive); },
+            std::plus<kept_value>());
+        check(sum.value() == 2 * step, "the sum of this step");
+      });
+    });
+    check(alive.value() == 0, "none is left");
+  });
+}
+
 TEST_P(kept_values_model, of_a_reduction_without_an_end_are_read_after_the_join_and_none_is_left) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());

@@ -207,6 +207,22 @@ TEST_P(team_in_short_model, a_nested_region_runs_inline_T2) {
   });
 }
 
+TEST_P(team_in_short_model, a_nested_region_in_an_iteration_runs_inline_whoever_runs_that_T2) {
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
+    team all(2, policy());
+    int found[2] = {};
+    all.run([&](member& me) {
+      me.for_each(0, 2, [&](int i) {
+        all.run([&](member& inner) {
+          check(inner.size() == 1, "alone");
+          inner.for_each(i, i + 1, [&](int k) { ++found[k]; });
+        });
+      });
+      check(found[0] == 1 && found[1] == 1, "each iteration was run once");
+    });
+  });
+}
+
 TEST_P(team_in_short_model, an_operation_that_calls_the_team_after_the_join_runs_inline_C5) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     team all(2, policy());

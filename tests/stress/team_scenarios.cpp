@@ -4,8 +4,10 @@
 // The caller is the first thread of the crew and member 0; the team brings the other threads.
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "lockstep/team/joinable_thread.hpp"
@@ -424,6 +426,33 @@ void run_team_hand_out(round& the) {
   });
 }
 
+/// Loops by static schedules that wait at their end, with members that come late: others run their shares.
+void run_team_late_shares(round& the) {
+  team members(the.threads(), the.policy());
+  const std::size_t loops = the.steps(), length = 2 * members.size() + 5;
+  const std::uint64_t seed = 1 + the.threads();
+  std::vector<std::uint64_t> visits(length);  // plain
+  findings wrong(members.size());
+  the.run(1, loops * length, [&](actor& self) {
+    const bool complete = members.run([&](member& me) {
+      for (std::size_t loop = 0; loop < loops; ++loop) {
+        const std::uint64_t dawdles = (seed + loop) * 2654435761u % (members.size() + 2);
+        for (int k = 0; dawdles == me.rank() && k < 20; ++k) std::this_thread::yield();
+        me.for_each(
+            0, length, [&](std::size_t i) { ++visits[i]; },
+            loop % 4 == 3 ? static_schedule(2) : static_schedule());
+        const auto value = [&](std::size_t i) { return visits[i]; };
+        const std::uint64_t sum =
+            me.reduce_each(0, length, std::uint64_t{0}, value, std::plus<std::uint64_t>());
+        wrong.expect(me, sum == length * (loop + 1));
+      }
+    });
+    self.require(complete, "for_each: the region was stopped by nobody");
+    wrong.require_none(self, "for_each: an index was left out or done twice");
+    self.done(loops * length);
+  });
+}
+
 /// The parts of a loop that have a turn, in the order of the loop.
 void run_team_ordered(round& the) {
   team members(the.threads(), the.policy());
@@ -646,6 +675,7 @@ std::vector<scenario> team_scenarios() {
       {"team_fused", "barriers that carry values: those of all, in the order of ranks",
        run_team_fused},
       {"team_hand_out", "loops handed out without waiting do every index once", run_team_hand_out},
+      {"team_late_shares", "shares of late members are run once", run_team_late_shares},
       {"team_ordered", "turns come in the order of the loop", run_team_ordered},
       {"team_progress", "nobody is ahead of whom it waits for", run_team_progress},
       {"team_stop", "stopped at any time: all of a region, or false", run_team_stop},

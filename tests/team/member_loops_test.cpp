@@ -97,16 +97,20 @@ TEST_P(member_loops, for_range_gives_each_part_once_with_every_schedule_and_wait
   EXPECT_TRUE(all_are(visits, static_cast<int>(schedules().size())));
 }
 
-TEST_P(member_loops, the_default_schedule_gives_each_member_the_same_block_in_every_loop) {
+TEST_P(member_loops, Y2_the_default_schedule_gives_each_member_the_same_block_up_to_a_wait) {
   team workers(members(), policy());
   std::vector<std::size_t> owner(100, 99);
-  workers.run([&](member& self) {
-    self.for_each(0, owner.size(), [&](std::size_t i) { owner[i] = self.rank(); });
-    self.for_each(0, owner.size(), [&](std::size_t i) { EXPECT_EQ(owner[i], self.rank()); });
-    self.for_range(0, owner.size(), [&](std::size_t first, std::size_t last) {
-      for (std::size_t i = first; i < last; ++i) EXPECT_EQ(owner[i], self.rank());
+  for (int region = 0; region < 3; ++region) {
+    workers.run([&](member& self) {
+      const auto is_own = [&](std::size_t i) { EXPECT_EQ(owner[i], self.rank()); };
+      self.for_each(nowait, 0, owner.size(), [&](std::size_t i) { owner[i] = self.rank(); });
+      self.for_each(0, owner.size(), is_own);
+      self.for_range(0, owner.size(), [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) is_own(i);
+      });
+      self.for_each(0, owner.size(), is_own);
     });
-  });
+  }
 }
 
 TEST_P(member_loops, H1_loops_without_waiting_back_to_back_with_members_that_dawdle) {

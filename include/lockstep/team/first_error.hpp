@@ -22,7 +22,6 @@ class first_error {
     return std::uint64_t{rank} << 16 | part;
   }
 
-#if LOCKSTEP_HAS_EXCEPTIONS
   /// Keeps the exception that is being handled.
   void note(std::uint64_t position) {
     std::exception_ptr now = std::current_exception();
@@ -40,9 +39,6 @@ class first_error {
     std::swap(error_, now);
     std::rethrow_exception(std::move(now));
   }
-#else
-  void rethrow() noexcept {}
-#endif
 
   /// In a child process: whoever held the lock is not there.
   void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }

@@ -8,7 +8,8 @@
 //   A1  Between end() and begin() every board is at rest: phases equal, places of constructs empty, steps 0.
 //       After a region that was stopped they are made so by force: nobody is in it any more.
 //   A2  Cells are 16 bytes for a value, or a pointer to one that its writer keeps. A member writes its cells
-//       of phase p + 1 before it arrives in it, and those of p + 3 after all have read them (G2).
+//       of phase p + 1 before it arrives in it, and those of p + 3 after all have read them (G2). So does who runs its
+//       share in its place (late_shares.hpp): it has seen all arrive in phase p, and its own cells are as old.
 //   A3  When a region is over, whether it was stopped or not, no value is left that a cell points to. Those of
 //       sub-teams end with these, in the region.
 //
@@ -30,6 +31,7 @@
 #include "loop_board.hpp"
 #include "progress_board.hpp"
 #include "reduction_tree.hpp"
+#include "share_claims.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -42,8 +44,12 @@ struct keeper {
 /// What one member has for itself.
 struct member_state {
   place_in_barrier place;
-  std::uint32_t construct = 0;  ///< the number of its next shared construct, if it has had one
-  bool has_construct = false;   ///< in this region
+  std::uint32_t construct = 0;     ///< the number of its next shared construct, if it has had one
+  bool has_construct = false;      ///< in this region
+  std::uint32_t loops = 0;         ///< whose shares were claimed (share_claims.hpp)
+  std::uint32_t last_by_rank = 0;  ///< the phase in which it ran a loop by rank last
+  stage_trust looks;     ///< whether looks at the claims of others have found any that were late
+  stage_trust patience;  ///< whether the others came while it polled for them
   cell nodes[2][reduction_tree::most_nodes - 1];
   std::unique_ptr<keeper> kept[2];  ///< for the cells of two phases
   std::unique_ptr<keeper> kept_result;
@@ -64,12 +70,14 @@ struct member_state {
 
 class group {
  public:
-  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `parts`: see parting.hpp.
+  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `parts`: see parting.hpp. Tests
+  /// pass a smaller limit for flags.
   group(std::size_t most, wait_policy policy, stop_source& stop, group* of_region = nullptr,
-        bool parts = false)
-      : barrier(most, policy, stop, reducing_barrier::usual_most_flags, parts),
+        bool parts = false, std::size_t most_flags = reducing_barrier::usual_most_flags)
+      : barrier(most, policy, stop, most_flags, parts),
         loops(policy, stop),
         progress(most, policy, stop),
+        claims(most),
         leaves(reduction_tree::most_leaves),
         of_region_(of_region != nullptr ? *of_region : *this),
         members_(most) {
@@ -81,6 +89,7 @@ class group {
   reducing_barrier barrier;
   loop_board loops;
   progress_board progress;
+  share_claims claims;
   platform::aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
 
   group& of_region() noexcept { return of_region_; }
@@ -100,6 +109,7 @@ class group {
     const std::uint32_t phase = state(0).place.phase;
     if (size == 1 || size == size_) return phase;  // who is alone meets nobody
     barrier.reset(phase);  // who comes back, and the other kind of barrier, has stood still
+    reset_claims();
     size_ = size;
     return phase;
   }
@@ -113,6 +123,7 @@ class group {
     self.place.phase = phase;
     self.place.has_left = false;
     self.has_construct = false;
+    self.last_by_rank = phase - 1;  // in no phase of this region
     return self;
   }
 
@@ -121,6 +132,7 @@ class group {
     if (was_stopped) {
       state(0).place.phase = 0;
       barrier.reset(0);
+      reset_claims();
       loops.reset();
       progress.reset();
       sub_groups_.destroy_all();
@@ -149,6 +161,11 @@ class group {
   }
 
  private:
+  void reset_claims() noexcept {
+    claims.reset();
+    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).loops = 0;
+  }
+
   group& of_region_;
   dependants sub_groups_;
   platform::aligned_array<platform::padded<member_state>> members_;

@@ -180,12 +180,11 @@ class loop_crew {
     f(me);
 #endif
   }
-#if LOCKSTEP_HAS_EXCEPTIONS
+  /// The exception that is being handled.
   void fail(const loop_common& common, std::size_t rank, std::uint32_t part) {
     errors_.note(first_error::position_of(rank, part));
     stop_.request(common.region);
   }
-#endif
 
   fork_board& forks_;
   stop_source& stop_;

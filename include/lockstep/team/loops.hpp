@@ -11,7 +11,9 @@
 //       r + 2n, ..., and then what is left of the others' hands. So the first chunk that nobody has begun is
 //       the next one of some member: an iteration may wait for those before it, if all members come to the
 //       loop without waiting for it. for_ordered, sections and single have one counter.
-//   L4  Before each block or chunk a member looks whether the region was stopped; in it, it does not.
+//   L4  A static share belongs to a rank. In a loop that waits at its end it may be run by another member, in place
+//       of one that has not come (late_shares.hpp).
+//   L5  Before each block or chunk a member looks whether the region was stopped; in it, it does not.
 #ifndef LOCKSTEP_TEAM_LOOPS_HPP
 #define LOCKSTEP_TEAM_LOOPS_HPP
 
@@ -20,8 +22,8 @@
 
 #include "collapse.hpp"
 #include "index_span.hpp"
+#include "late_shares.hpp"
 #include "loop_share.hpp"
-#include "seat.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -51,14 +53,25 @@ bool in_construct(const seat& at, Use use) {
   return !at.is_stopped();
 }
 
-/// The chunks of static_chunk(), in turn.
+/// The chunks of static_chunk() that are the share of a rank, in turn.
 template <class At, class Body>
-void deal_chunks(const At& at, index_range range, std::size_t chunk, Body& body) {
+void deal_chunks(const At& at, std::size_t rank, index_range range, std::size_t chunk, Body& body) {
   const std::size_t chunks = chunks_of(range.first, range.last, chunk);
-  for (std::size_t c = at.rank(); c < chunks && !at.may_stop(); c += at.size()) {
+  for (std::size_t c = rank; c < chunks && !at.may_stop(); c += at.size()) {
     const index_range mine = known_chunk(range.first, range.last, chunk, c);
     body(mine.first, mine.last);
     if (chunks - c <= at.size()) return;  // before c + size can wrap
+  }
+}
+
+/// The share of a rank by a static schedule.
+template <class Body>
+void run_share(const seat& at, std::size_t rank, index_range range, schedule how, Body& body) {
+  if (how.kind() == schedule_kind::static_blocks) {
+    const index_range part = static_block(range.first, range.last, rank, at.size());
+    if (part.first < part.last) body(part.first, part.last);
+  } else {
+    deal_chunks(at, rank, range, how.chunk(), body);
   }
 }
 
@@ -116,7 +129,7 @@ void hand_out_in(const At& at, Tickets& tickets, index_range range, schedule how
     const index_range mine = at.block_of(range);
     if (mine.first < mine.last) body(mine.first, mine.last);
   } else if (how.kind() == schedule_kind::static_chunks) {
-    deal_chunks(at, range, how.chunk(), body);
+    deal_chunks(at, at.rank(), range, how.chunk(), body);
   } else if (how.kind() == schedule_kind::dynamic) {
     const std::size_t chunks = chunks_of(range.first, range.last, how.chunk());
     const auto part_of = [&](std::size_t ticket) {
@@ -148,8 +161,8 @@ bool hand_out(const seat& at, index_range range, schedule how, Body body) {
   if (is_dealt(at, range, how)) return deal_out(at, range, how, body);
   if (takes_tickets(how)) return hand_out_by_ticket(at, range, how, body);
   if (at.is_stopped()) return false;
-  ticket_source none = {nullptr, 0, 0};
-  hand_out_in(at, none, range, how, body);
+  at.note_loop_by_rank();
+  run_share(at, at.rank(), range, how, body);
   return !at.is_stopped();
 }
 
@@ -159,15 +172,56 @@ void hand_out(const loop_share& at, index_range range, schedule how, Body body) 
   hand_out_in(at, at, range, how, body);
 }
 
+/// The shares of a loop, by a static schedule.
+template <class Body>
+struct static_shares {
+  const seat& at;
+  index_range range;
+  schedule how;
+  Body& body;
+
+  /// Of chunks it may be so all the same.
+  bool is_empty(std::size_t rank) const noexcept { return rank >= length_of(range); }
+  void operator()(std::size_t rank) const { run_share(at, rank, range, how, body); }
+};
+
+/// As hand_out(), then waits for all; meanwhile calls body for the shares of members that have not come.
+template <class Body>
+bool hand_out_and_wait(const seat& at, index_range range, schedule how, Body body) {
+  if (at.is_alone() || takes_tickets(how)) return hand_out(at, range, how, body) && at.sync();
+  if (at.is_stopped()) return false;
+  const static_shares<Body> shares = {at, range, how, body};
+  cell nothing;
+  return run_claimed(at, shares, nothing, [](cell&) {});
+}
+
+/// How a loop is run: by hand_out(), or by hand_out_and_wait().
+struct without_wait {
+  template <class Body>
+  static bool run(const seat& at, index_range range, schedule how, Body body) {
+    return hand_out(at, range, how, body);
+  }
+};
+struct with_wait {
+  template <class Body>
+  static bool run(const seat& at, index_range range, schedule how, Body body) {
+    return hand_out_and_wait(at, range, how, body);
+  }
+};
+
 /// f(i) for all i of the span, by this member and the others.
-template <class Index, class Function>
+template <class Way = without_wait, class Index, class Function>
 bool for_each(const seat& at, const index_span<Index>& span, schedule how, Function& f) {
-  return hand_out(at, index_range{0, span.length}, how, each_index(span, f));
+  return Way::run(at, index_range{0, span.length}, how, each_index(span, f));
 }
 
 /// A part of nested ranges.
 template <class Ranges, class Function>
 struct part_of_nested {
+  static_assert(
+      is_nested<Ranges>::template calls<Function>(),
+      "lockstep: the function of this loop cannot be called as f(i, j), or f(i, j, k) for "
+      "three ranges, with indices of type std::size_t");
   const Ranges& ranges;
   Function& f;
 
@@ -175,14 +229,9 @@ struct part_of_nested {
 };
 
 /// f(i, j), or f(i, j, k), for all of them.
-template <class At, class Ranges, class Function>
-auto for_each_nested(const At& at, const Ranges& ranges, schedule how, Function& f)
-    -> decltype(hand_out(at, index_range(), how, part_of_nested<Ranges, Function>{ranges, f})) {
-  static_assert(
-      is_nested<Ranges>::template calls<Function>(),
-      "lockstep: the function of this loop cannot be called as f(i, j), or f(i, j, k) for "
-      "three ranges, with indices of type std::size_t");
-  return hand_out(at, index_range{0, iterations_of(ranges)}, how,
+template <class Way = without_wait, class Ranges, class Function>
+bool for_each_nested(const seat& at, const Ranges& ranges, schedule how, Function& f) {
+  return Way::run(at, index_range{0, iterations_of(ranges)}, how,
                   part_of_nested<Ranges, Function>{ranges, f});
 }
 

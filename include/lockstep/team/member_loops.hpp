@@ -42,7 +42,10 @@ class member_loops {
     return loops::hand_out(at_, index_range{0, span.length}, how, by_block(span, f));
   }
 
-  /// Calls f(i) once for every i of [first, last), on some member, then waits for all.
+  /// Calls f(i) once for every i of [first, last), on some member, then waits for all. With static schedules that is the
+  /// member of for_range, but the share of one that has not come yet may be run by another that waits
+  /// (late_shares.hpp): iterations that need what their member did by itself since the last wait belong in
+  /// for_range, or after a loop without a wait, which keeps the shares of the next loop where they are.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
       First first, Last last, Function&& f, schedule how = static_schedule()) {
@@ -51,7 +54,7 @@ class member_loops {
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_each(First first, Last last, Function&& f,
                                                          schedule how = static_schedule()) {
-    return try_for_each(nowait, first, last, f, how) && at_.sync();
+    return loops::for_each<loops::with_wait>(at_, span_of(first, last), how, f);
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
@@ -75,7 +78,7 @@ class member_loops {
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD if_nested<Ranges> try_for_each(const Ranges& ranges, Function&& f,
                                                     schedule how = static_schedule()) {
-    return try_for_each(nowait, ranges, f, how) && at_.sync();
+    return loops::for_each_nested<loops::with_wait>(at_, ranges, how, f);
   }
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_nested<Ranges> for_each(nowait_t, const Ranges& ranges,

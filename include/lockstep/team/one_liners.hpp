@@ -208,8 +208,10 @@ class one_liners {
   }
   template <class Ranges, class Function>
   bool nested(const Ranges& ranges, Function& f, schedule how) {
-    return share<Function>(iterations_of(ranges), how,
-                           [&](loop_share& me) { loops::for_each_nested(me, ranges, how, f); });
+    return share<Function>(iterations_of(ranges), how, [&](loop_share& me) {
+      loops::hand_out(me, index_range{0, iterations_of(ranges)}, how,
+                      loops::part_of_nested<Ranges, Function>{ranges, f});
+    });
   }
 };
 

@@ -16,12 +16,14 @@
 //   G4  Who was released by a stop, and arrives all the same, is not counted and writes nothing: others may
 //       still read what it wrote before.
 //   G5  With the tree, combine() runs once, on the last to arrive; else on everyone, with the same values.
+//   G6  A participant that has come may leave its arrival to another (arrive_for), and waits for it like all others.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access             order    pairs  why it suffices
 //   1  phase.store        release  2      others see the value, and what came before the arrival
 //   2  phase.load         acquire  1      the other half
 //   3  phase.store        relaxed  -      between regions: nobody arrives or waits
+//   4  phase.load         relaxed  -      a look: who goes on comes through 2
 //
 // Store 1 and the look at the mark behind it are the notifier's side of sleeper_mark.hpp.
 //
@@ -58,6 +60,12 @@ struct place_in_barrier {
   wait_history history = {};
 };
 
+/// What a participant does in a phase, usually: it arrives by itself, and does nothing else until it waits.
+struct usual_arrival {
+  static constexpr bool arrives() noexcept { return true; }
+  static void meanwhile() noexcept {}
+};
+
 class reducing_barrier final : public sleeping_place {
  public:
   /// Above this many participants the fetches of all flags cost more than a tree: see sync/barrier.hpp.
@@ -92,7 +100,9 @@ class reducing_barrier final : public sleeping_place {
 
   /// Blocks until all have arrived. False once the region is stopped: nobody waits for anybody any more.
   bool arrive_and_wait(place_in_barrier& self) {
-    return self.size <= most_flags_ ? arrive_by_flags(self) : arrive_by_tree(self, [](cell&) {});
+    usual_arrival usual;
+    return self.size <= most_flags_ ? arrive_by_flags(self, usual)
+                                    : arrive_by_tree(self, [](cell&) {}, usual);
   }
 
   /// The same, and `out` gets what combine(out) has made of the values of all, which are at
@@ -100,14 +110,42 @@ class reducing_barrier final : public sleeping_place {
   /// value_of(its rank, self.phase + 1) before the call.
   template <class Combine>
   bool meet(place_in_barrier& self, cell& out, Combine combine) {
+    usual_arrival usual;
+    return meet(self, out, combine, usual);
+  }
+  /// With `arrival` in place of usual_arrival: while arrives() is false another participant arrives for this one.
+  template <class Combine, class Arrival>
+  bool meet(place_in_barrier& self, cell& out, Combine combine, Arrival& arrival) {
     if (self.size <= most_flags_) {
-      if (!arrive_by_flags(self)) return false;
+      if (!arrive_by_flags(self, arrival)) return false;
       combine(out);
     } else {
-      if (!arrive_by_tree(self, combine)) return false;
+      if (!arrive_by_tree(self, combine, arrival)) return false;
       out = result_[0].value.values[0];
     }
     return true;
+  }
+
+  /// By a participant that is in a phase: whether another has arrived in it; with the tree, whether all have.
+  bool has_arrived(const place_in_barrier& self, std::size_t rank) const noexcept {
+    const line& at = self.size <= most_flags_ ? lines_[rank].value : result_[0].value;
+    const std::uint32_t phase = at.phase.load(platform::memory_order_relaxed);  // 4
+    return static_cast<std::int32_t>(phase - self.phase) >= 0;
+  }
+  bool have_all_arrived(const place_in_barrier& self) const noexcept {
+    if (self.size > most_flags_) return has_arrived(self, self.rank);
+    std::size_t rank = 0;
+    while (rank < self.size && (rank == self.rank || has_arrived(self, rank))) ++rank;
+    return rank == self.size;
+  }
+  /// By a participant that is in a phase: the arrival of another, which has come and left it to this one.
+  template <class Combine>
+  void arrive_for(const place_in_barrier& self, std::size_t rank, Combine& combine) {
+    if (self.size <= most_flags_) {
+      publish(lines_[rank].value, rank, self.phase);
+    } else if (tree_.arrive(rank, self.size)) {
+      publish_result(self.phase, combine);
+    }
   }
 
   /// Between regions: the next one begins after `phase`, whatever has been before.
@@ -153,30 +191,39 @@ class reducing_barrier final : public sleeping_place {
     }
   };
 
-  bool arrive_by_flags(place_in_barrier& self) {
+  template <class Arrival>
+  bool arrive_by_flags(place_in_barrier& self, Arrival& arrival) {
     if (self.has_left) return false;
     const std::uint32_t target = ++self.phase;
-    publish(lines_[self.rank].value, self.rank, target);
+    if (arrival.arrives()) publish(lines_[self.rank].value, self.rank, target);
+    arrival.meanwhile();
     // Readers that begin with different writers disturb each other less.
     for (std::size_t i = 1, other = self.rank; i < self.size; ++i) {
       if (++other == self.size) other = 0;
       wait(self, lines_[other].value, other, target);
     }
+    if (!arrival.arrives()) wait(self, lines_[self.rank].value, self.rank, target);
     return goes_on(self);
   }
 
-  template <class Combine>
-  bool arrive_by_tree(place_in_barrier& self, Combine combine) {
+  template <class Combine, class Arrival>
+  bool arrive_by_tree(place_in_barrier& self, Combine combine, Arrival& arrival) {
     if (self.has_left) return false;
     const std::uint32_t target = ++self.phase;
-    line& result = result_[0].value;
-    if (tree_.arrive(self.rank, self.size)) {
-      combine(result.values[0]);
-      publish(result, 0, target);
+    if (arrival.arrives() && tree_.arrive(self.rank, self.size)) {
+      publish_result(target, combine);
     } else {
-      wait(self, result, 0, target);
+      arrival.meanwhile();
+      wait(self, result_[0].value, 0, target);
     }
     return goes_on(self);
+  }
+  /// By the last to arrive.
+  template <class Combine>
+  void publish_result(std::uint32_t target, Combine& combine) {
+    line& result = result_[0].value;
+    combine(result.values[0]);
+    publish(result, 0, target);
   }
 
   bool goes_on(place_in_barrier& self) const noexcept {

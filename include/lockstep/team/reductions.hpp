@@ -54,19 +54,31 @@ struct by_move {
   }
 };
 
-/// Meets the others; the result of combine(phase), which has T. The value at hand where the region was
-/// stopped and exceptions are off.
-template <class T, class Combine>
-T meet(const seat& at, const T& at_hand, Combine combine) {
+/// Meets the others by pass.meet(out, put_result); the result of combine(phase), which has T. The value at hand where the
+/// region was stopped and exceptions are off.
+template <class T, class Pass, class Combine>
+T meet_by(const seat& at, const T& at_hand, Pass pass, Combine combine) {
   cell out = {};
   const std::uint32_t phase = at.next_phase();
   const auto put_result = [&](cell& into) {
     T result(combine(phase));
     cargo<T>::put(cargo<T>::prepare(at.shared(), at.own().kept_result, 1), into, std::move(result));
   };
-  if (at.shared().barrier.meet(at.place(), out, put_result)) return cargo<T>::get(out);
+  if (pass.meet(out, put_result)) return cargo<T>::get(out);
   leave_stopped_region();
   return at_hand;
+}
+struct by_barrier {
+  const seat& at;
+
+  template <class PutResult>
+  bool meet(cell& out, PutResult& put_result) const {
+    return at.shared().barrier.meet(at.place(), out, put_result);
+  }
+};
+template <class T, class Combine>
+T meet(const seat& at, const T& at_hand, Combine combine) {
+  return meet_by<T>(at, at_hand, by_barrier{at}, combine);
 }
 
 // --- one value of each member ---
@@ -110,20 +122,44 @@ T broadcast(const seat& at, std::size_t root, const T& value) {
 
 // --- a range, along the tree ---
 
-/// This member's nodes of the tree over `leaves` leaves, into its cells of the next phase.
+/// The nodes of a rank, of the tree over `leaves` leaves, into its cells of a phase.
 template <class T, class LeafValue, class Op>
-void put_nodes(const seat& at, std::size_t leaves, LeafValue& leaf_value, Op& op) {
-  const std::uint32_t phase = at.next_phase();
-  auto&& kept = cargo<T>::prepare(at.shared(), at.own().kept[phase & 1u],  //
+void put_nodes_of(const seat& at, std::size_t rank, std::uint32_t phase, std::size_t leaves,
+                  LeafValue& leaf_value, Op& op) {
+  auto&& kept = cargo<T>::prepare(at.shared(), at.shared().state(rank).kept[phase & 1u],  //
                                   reduction_tree::most_nodes);
-  const index_range mine = static_block(0, leaves, at.rank(), at.size());
+  const index_range part = static_block(0, leaves, rank, at.size());
   std::size_t k = 0;
-  reduction_tree::maximal_nodes(leaves, mine.first, mine.last, [&](std::size_t a, std::size_t b) {
-    cargo<T>::put(kept, at.shared().cell_of(at.rank(), phase, k),
+  reduction_tree::maximal_nodes(leaves, part.first, part.last, [&](std::size_t a, std::size_t b) {
+    cargo<T>::put(kept, at.shared().cell_of(rank, phase, k),
                   reduction_tree::reduce_node<T>(a, b, leaf_value, op));
     ++k;
   });
 }
+/// Those of this member, of the next phase.
+template <class T, class LeafValue, class Op>
+void put_nodes(const seat& at, std::size_t leaves, LeafValue& leaf_value, Op& op) {
+  put_nodes_of<T>(at, at.rank(), at.next_phase(), leaves, leaf_value, op);
+}
+
+/// The nodes of all ranks as shares of a loop: late_shares.hpp.
+template <class T, class LeafValue, class Op>
+struct node_shares {
+  const seat& at;
+  std::uint32_t phase;
+  std::size_t leaves;
+  LeafValue& leaf_value;
+  Op& op;
+
+  bool is_empty(std::size_t rank) const noexcept { return rank >= leaves; }
+  void operator()(std::size_t rank) const {
+    put_nodes_of<T>(at, rank, phase, leaves, leaf_value, op);
+  }
+  template <class PutResult>
+  bool meet(cell& out, PutResult& put_result) const {
+    return run_claimed(at, *this, out, put_result);
+  }
+};
 
 /// What init, and the nodes of all members in a phase, make together.
 template <class T, class Read, class Op>
@@ -194,14 +230,19 @@ T reduce_leaves(const seat& at, std::size_t iterations, const T& init, LeafValue
     if (!at.goes_on()) leave_stopped_region();
     return op(T(init), std::move(whole));
   }
+  const std::size_t leaves = reduction_tree::leaves_of(iterations);
+  const auto combine = [&](std::uint32_t phase) {
+    return combine_nodes<T, by_copy>(at.shared(), at.size(), phase, leaves, init, op);
+  };
+  if (how.kind() == schedule_kind::static_blocks) {
+    const node_shares<T, LeafValue, Op> shares = {at, at.next_phase(), leaves, leaf_value, op};
+    return meet_by<T>(at, init, shares, combine);
+  }
   if (!put_range<T>(at, iterations, leaf_value, op, how)) {
     leave_stopped_region();
     return init;
   }
-  return meet<T>(at, init, [&](std::uint32_t phase) {
-    return combine_nodes<T, by_copy>(at.shared(), at.size(), phase,
-                                     reduction_tree::leaves_of(iterations), init, op);
-  });
+  return meet<T>(at, init, combine);
 }
 
 /// The value of a leaf from f(first, last), or from f(i).

@@ -65,6 +65,9 @@ class seat {
   /// The phase in which this member arrives next: that of the cells which it writes before.
   std::uint32_t next_phase() const noexcept { return own_->place.phase + 1; }
 
+  /// This member runs a loop by rank, and does not wait at its end: see late_shares.hpp.
+  void note_loop_by_rank() const noexcept { own_->last_by_rank = own_->place.phase; }
+
   /// The number of the next construct that members share.
   std::uint32_t next_construct() const noexcept {
     if (!own_->has_construct) {
