@@ -97,9 +97,9 @@ void expect_once(const std::vector<int>& visits, const std::string& what) {
   EXPECT_EQ(visits, std::vector<int>(visits.size(), 1)) << what;
 }
 
-const schedule schedules[] = {lockstep::static_schedule(),   lockstep::grain(1),
-                              lockstep::grain(50),           lockstep::static_schedule(3),
-                              lockstep::dynamic_schedule(),  lockstep::dynamic_schedule(5),
+const schedule schedules[] = {lockstep::static_schedule(),  lockstep::grain(1),
+                              lockstep::grain(50),          lockstep::static_schedule(3),
+                              lockstep::dynamic_schedule(), lockstep::dynamic_schedule(5),
                               lockstep::guided_schedule(2)};
 
 /// Every loop that there is, and each of its indices once.
@@ -131,8 +131,8 @@ void expect_all_loops(Team& workers) {
               sum);
     for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(prefix[i], static_cast<long>(i * (i + 1) / 2));
     std::vector<int> called(3);
-    EXPECT_TRUE(workers.parallel_invoke([&] { ++called[0]; }, [&] { ++called[1]; },
-                                        [&] { ++called[2]; }));
+    EXPECT_TRUE(
+        workers.parallel_invoke([&] { ++called[0]; }, [&] { ++called[1]; }, [&] { ++called[2]; }));
     expect_once(called, "functions");
     EXPECT_THROW(workers.parallel_for(std::size_t{0}, n,
                                       [](std::size_t i) {
@@ -255,8 +255,7 @@ TEST_P(halted_members, in_a_chunk_leave_the_other_chunks_to_others) {
         how.kind() == lockstep::schedule_kind::guided ? n / (2 * members()) + 1 : 1;
     loop_with_halted_worker loop(n);
     loop.check(largest, [&] {
-      EXPECT_TRUE(workers.parallel_for(
-          std::size_t{0}, n, [&](std::size_t i) { loop(i); }, how));
+      EXPECT_TRUE(workers.parallel_for(std::size_t{0}, n, [&](std::size_t i) { loop(i); }, how));
     });
   }
 }

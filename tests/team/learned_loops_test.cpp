@@ -46,9 +46,9 @@ constexpr int often = 30, seldom = 3;  // a place is known after 4 loops, one in
 
 std::vector<schedule> all_schedules() {
   using namespace lockstep;
-  return {static_schedule(),   grain(1),           grain(7),         grain(1000),
-          static_schedule(3),  dynamic_schedule(), dynamic_schedule(9), guided_schedule(),
-          guided_schedule(5)};
+  return {static_schedule(),   grain(1),           grain(7),
+          grain(1000),         static_schedule(3), dynamic_schedule(),
+          dynamic_schedule(9), guided_schedule(),  guided_schedule(5)};
 }
 /// 0 to 50, and around powers of two; how often a loop of that size is run.
 std::vector<std::pair<std::size_t, int>> all_sizes() {
@@ -88,8 +88,8 @@ TEST_P(learned_loops, every_index_is_visited_once) {
     for (const auto& [n, rounds] : all_sizes()) {
       std::vector<int> visits(n);  // plain
       for (int round = 0; round < rounds; ++round) {
-        ASSERT_TRUE(workers.parallel_for(std::size_t{0}, n, [&](std::size_t i) { ++visits[i]; },
-                                         how));
+        ASSERT_TRUE(
+            workers.parallel_for(std::size_t{0}, n, [&](std::size_t i) { ++visits[i]; }, how));
       }
       expect_all(visits, rounds, name_of(how));
     }
@@ -330,8 +330,7 @@ TEST_P(learned_loops, an_exception_in_any_part_is_that_of_the_loop_and_no_part_i
       for (std::size_t i = 0; i < n; ++i) ASSERT_LE(visits[i], 1) << i << ", " << name_of(how);
     }
     std::vector<int> visits(n);
-    ASSERT_TRUE(
-        workers.parallel_for(std::size_t{0}, n, [&](std::size_t i) { ++visits[i]; }, how));
+    ASSERT_TRUE(workers.parallel_for(std::size_t{0}, n, [&](std::size_t i) { ++visits[i]; }, how));
     expect_all(visits, 1, "after exceptions");
   }
 }
@@ -347,17 +346,33 @@ TEST_P(learned_loops, of_exceptions_in_many_parts_one_is_thrown_and_none_is_left
                      std::size_t{0}, std::size_t{128}, [](std::size_t i) { throw failure{i}; },
                      lockstep::grain(1)),
                  failure);
-    EXPECT_THROW(workers.parallel_reduce(
-                     std::size_t{0}, std::size_t{128}, 0,
-                     fail, std::plus<int>(),
-                     lockstep::grain(1)),
+    EXPECT_THROW(workers.parallel_reduce(std::size_t{0}, std::size_t{128}, 0, fail,
+                                         std::plus<int>(), lockstep::grain(1)),
                  failure);
-    EXPECT_THROW(workers.parallel_scan(
-                     std::size_t{0}, std::size_t{128}, 0,
-                     fail, std::plus<int>(),
-                     [](std::size_t, int) {}),
+    EXPECT_THROW(workers.parallel_scan(std::size_t{0}, std::size_t{128}, 0, fail, std::plus<int>(),
+                                       [](std::size_t, int) {}),
                  failure);
     EXPECT_TRUE(workers.parallel_for(std::size_t{0}, std::size_t{128}, [](std::size_t) {}));
+  }
+}
+
+TEST_P(learned_loops, an_operation_that_throws_when_the_values_are_combined_is_heard_of) {
+  wide_team workers(members(), learns());
+  const auto one = [](std::size_t) { return std::vector<int>(1, 1); };
+  for (int round = 0; round < often; ++round) {
+    const std::size_t most = round % 2 == 0 ? 128 : 40 + static_cast<std::size_t>(round);
+    const auto join = [most](std::vector<int> a, const std::vector<int>& b) {
+      if (a.size() + b.size() > most) throw failure{a.size()};
+      a.insert(a.end(), b.begin(), b.end());
+      return a;
+    };
+    const auto reduce = [&](std::size_t n) {
+      return workers
+          .parallel_reduce(std::size_t{0}, n, std::vector<int>(), one, join, lockstep::grain(1))
+          .size();
+    };
+    EXPECT_EQ(reduce(most), most);
+    EXPECT_THROW(reduce(129), failure);
   }
 }
 
@@ -403,9 +418,9 @@ TEST_P(learned_loops, a_request_to_stop_in_the_middle_leaves_out_what_was_not_be
   }
   const auto stop = [&](std::size_t i) { return i == 64 ? (workers.request_stop(), 1) : 1; };
   for (int round = 0; round < often; ++round) {
-    EXPECT_THROW(workers.parallel_reduce(std::size_t{0}, n, 0, stop, std::plus<int>(),
-                                         lockstep::grain(1)),
-                 lockstep::region_stopped);
+    EXPECT_THROW(
+        workers.parallel_reduce(std::size_t{0}, n, 0, stop, std::plus<int>(), lockstep::grain(1)),
+        lockstep::region_stopped);
     EXPECT_THROW(workers.parallel_scan(std::size_t{0}, n, 0, stop, std::plus<int>(),
                                        [](std::size_t, int) {}),
                  lockstep::region_stopped);
@@ -426,9 +441,8 @@ TEST_P(learned_loops, loops_in_loops_of_the_same_team_run_where_they_are_called)
                                [&](std::size_t j) { ++visits[inner * i + j]; });
           const auto one = [](std::size_t) { return 1; };
           sums[i] = workers.parallel_reduce(std::size_t{0}, inner, 1, one, std::plus<int>());
-          fast_sums[i] =
-              workers.parallel_reduce(lockstep::fast, std::size_t{0}, inner, 1, one,
-                                      std::plus<int>());
+          fast_sums[i] = workers.parallel_reduce(lockstep::fast, std::size_t{0}, inner, 1, one,
+                                                 std::plus<int>());
           scans[i] = workers.parallel_scan(std::size_t{0}, inner, 1, one, std::plus<int>(),
                                            [](std::size_t, int) {});
         },
