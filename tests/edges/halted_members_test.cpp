@@ -146,7 +146,7 @@ class halted_members : public testing::TestWithParam<std::size_t> {
  protected:
   static std::size_t members() { return GetParam(); }
 };
-INSTANTIATE_TEST_SUITE_P(sizes, halted_members, testing::Values(2, 3, 4, 7));
+INSTANTIATE_TEST_SUITE_P(sizes, halted_members, testing::Values(2, 3, 4, 7, 16));
 
 /// Halts the last `count` workers of a team, which wait for the next region.
 template <class Team>
