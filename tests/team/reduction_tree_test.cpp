@@ -243,6 +243,48 @@ TEST(reduction_tree, D4_the_operation_meets_neighbours_in_index_order_along_the_
   }
 }
 
+/// Every level that a tree has from end to end: 1, 2, 4, ... nodes, no more than leaves.
+TEST(reduction_tree, G1_the_nodes_of_a_level_cover_the_leaves_in_order) {
+  for (std::size_t leaves = 1; leaves <= most_leaves; ++leaves) {
+    for (std::size_t nodes = 1; nodes <= leaves; nodes *= 2) {
+      std::size_t next = 0, shortest = leaves, longest = 0;
+      for (std::size_t number = 0; number < nodes; ++number) {
+        const index_range node = node_at(leaves, nodes, number);
+        ASSERT_EQ(node.first, next) << leaves << " leaves, " << nodes << " nodes";
+        next = node.last;
+        shortest = std::min(shortest, length_of(node));
+        longest = std::max(longest, length_of(node));
+      }
+      ASSERT_EQ(next, leaves);
+      ASSERT_GE(shortest, 1u) << leaves << " leaves, " << nodes << " nodes";
+      ASSERT_LE(longest - shortest, 1u);
+    }
+  }
+}
+
+TEST(reduction_tree, G1_a_level_combined_in_halves_is_the_whole_tree) {
+  const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
+  const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i % 26)); };
+  for (std::size_t leaves = 1; leaves <= 140; ++leaves) {
+    const std::string whole = reduce_node<std::string>(0, leaves, letter, join);
+    for (std::size_t nodes = 1; nodes <= leaves; nodes *= 2) {
+      std::vector<std::string> values;
+      for (std::size_t number = 0; number < nodes; ++number) {
+        const index_range node = node_at(leaves, nodes, number);
+        values.push_back(reduce_node<std::string>(node.first, node.last, letter, join));
+      }
+      for (; values.size() > 1;) {
+        std::vector<std::string> halves;
+        for (std::size_t i = 0; i < values.size(); i += 2) {
+          halves.push_back(join(values[i], values[i + 1]));
+        }
+        values = halves;
+      }
+      ASSERT_EQ(values[0], whole) << leaves << " leaves, " << nodes << " nodes";
+    }
+  }
+}
+
 TEST(reduction_tree, D4_the_shape_is_pinned) {
   const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
   const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i)); };

@@ -49,11 +49,21 @@ TEST(schedule, knows_its_kind_and_chunk) {
   EXPECT_EQ(schedule(schedule_kind::static_blocks, 5), lockstep::static_schedule());
 }
 
+TEST(schedule, a_grain_is_one_of_blocks) {
+  static_assert(lockstep::grain(7).chunk() == 7, "constexpr");
+  EXPECT_EQ(lockstep::grain(7).kind(), schedule_kind::static_blocks);
+  EXPECT_NE(lockstep::grain(7), lockstep::static_schedule());
+  EXPECT_NE(lockstep::grain(7), lockstep::static_schedule(7)) << "those are chunks";
+  EXPECT_NE(lockstep::grain(7), lockstep::grain(8));
+  EXPECT_EQ(lockstep::grain(7), lockstep::grain(7));
+}
+
 TEST(schedule, refuses_a_chunk_of_zero_by_name) {
   for (schedule (*const make)(std::size_t) :
        {+[](std::size_t chunk) { return lockstep::static_schedule(chunk); },
         +[](std::size_t chunk) { return lockstep::dynamic_schedule(chunk); },
-        +[](std::size_t chunk) { return lockstep::guided_schedule(chunk); }}) {
+        +[](std::size_t chunk) { return lockstep::guided_schedule(chunk); },
+        +[](std::size_t chunk) { return lockstep::grain(chunk); }}) {
     std::string message;
     try {
       make(0);

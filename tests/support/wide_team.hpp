@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// tests/support/wide_team.hpp -- a team as it is on a machine with a CPU for each member, whatever this one has
+//
+// Loops have a share for every member. The members wait as in a crowd, since in truth they may be one.
+#pragma once
+
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+#include <lockstep/team/one_liners.hpp>
+#include <lockstep/team/team_core.hpp>
+
+namespace lockstep::test {
+
+class wide_team : public one_liners<wide_team> {
+ public:
+  explicit wide_team(std::size_t members, bool learns = true, wait_policy policy = wait_policy())
+      : wide_team(made_of(members, learns, policy)) {}
+  ~wide_team() {
+    core_.close();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  std::size_t size() const noexcept { return core_.size(); }
+  void request_stop() { core_.request_stop(); }
+  template <class Function>
+  bool run(Function&& f) {
+    return team_core::take_turn(
+        door_, &core_, [&] { return team_core::run_alone(f); },
+        [&] { return core_.run(size(), f); });
+  }
+
+ private:
+  friend class one_liners<wide_team>;
+
+  explicit wide_team(const resolved_team& made) : door_(made, "wide_team"), core_(made, door_) {
+    for (std::size_t rank = 1; rank < made.members; ++rank) {
+      threads_.emplace_back([this, rank] { core_.work(rank); });
+    }
+  }
+  static resolved_team made_of(std::size_t members, bool learns, wait_policy policy) {
+    resolved_team made;
+    made.members = made.can_run_at_once = members;
+    made.policy = policy.when_crowded(members > 2);
+    made.learns = learns;
+    return made;
+  }
+  template <class Function, class Prepare, class Finish>
+  bool run_loop(const loop_request& of, Function& f, Prepare prepare, Finish finish) {
+    return team_core::take_turn(
+        door_, &core_, [&] { return team_core::run_loop_alone(f, prepare); },
+        [&] { return core_.run_loop(of, f, prepare, finish); });
+  }
+
+  team_door door_;
+  team_core core_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace lockstep::test
