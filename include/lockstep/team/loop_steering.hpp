@@ -92,7 +92,7 @@ class loop_steering {
 
   /// J2. Members that are awake poll for some 50 us.
   bool has_missed_enough() noexcept {
-    missed_ = start_ - own_end_ < awake_time ? missed_ + plan_.missed : plan_.missed;
+    missed_ = start_ - last_end_ < awake_time ? missed_ + plan_.missed : plan_.missed;
     if (missed_ < costs_.wake()) return false;
     missed_ = 0;
     return true;
@@ -122,7 +122,7 @@ class loop_steering {
   bool is_asleep_ = false;
   bool may_wake_ = false;
   std::size_t parts_ = 0, own_parts_ = 0;
-  std::uint64_t start_ = 0, own_end_ = 0;
+  std::uint64_t start_ = 0, own_end_ = 0, last_end_ = 0;
   std::uint64_t woken_at_ = 0;  ///< 0: not, or it is known how long that took
   double missed_ = 0;
   unsigned late_ = 0;
