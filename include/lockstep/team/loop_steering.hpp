@@ -41,7 +41,8 @@ class loop_steering {
     may_wake_ = is_asleep_ && plan_.shares > 1 && !plan_.wakes;
     parts_ = own_parts_ = 0;
     if (!plan_.is_timed) return plan_;
-    start_ = now();
+    last_end_ = own_end_;
+    start_ = own_end_ = now();
     if (plan_.missed > 0 && has_missed_enough()) {
       plan_ = costs_.plan(of, false);
       plan_.is_timed = true;
