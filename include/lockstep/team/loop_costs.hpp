@@ -133,13 +133,13 @@ class loop_costs {
   void learn_join(double time) noexcept {
     const double now = std::min(time + clock_time, 4 * join_);
     join_ += (now - join_) / (now < join_ ? 4 : 32);
-    join_ = std::min(std::max(join_, least_join), most_join);
+    join_ = between(least_join, join_, most_join);
   }
   /// So long a member took to come from when the caller began to wake it.
   void learn_wake(double time) noexcept {
     const double now = std::min(time, 2 * wake_);
     wake_ += (now - wake_) / 8;
-    wake_ = std::min(std::max(wake_, least_wake), most_wake);
+    wake_ = between(least_wake, wake_, most_wake);
   }
 
   /// Of an iteration at a place; 0: not known.
@@ -187,6 +187,9 @@ class loop_costs {
     }
   };
 
+  static double between(double least, double value, double most) noexcept {
+    return value < least ? least : value > most ? most : value;
+  }
   static bool pays(double work, std::size_t shares, double cost) noexcept {
     return work - work / static_cast<double>(shares) > cost;
   }

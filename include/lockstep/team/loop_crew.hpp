@@ -61,7 +61,7 @@ class loop_values {
 
 class loop_crew {
  public:
-  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded) noexcept
+  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded)
       : forks_(forks), stop_(stop), errors_(errors), is_crowded_(is_crowded) {}
   loop_crew(const loop_crew&) = delete;
   loop_crew& operator=(const loop_crew&) = delete;
