@@ -8569,13 +8569,13 @@ class loop_costs {
   void learn_join(double time) noexcept {
     const double now = std::min(time + clock_time, 4 * join_);
     join_ += (now - join_) / (now < join_ ? 4 : 32);
-    join_ = std::min(std::max(join_, least_join), most_join);
+    join_ = between(least_join, join_, most_join);
   }
   /// So long a member took to come from when the caller began to wake it.
   void learn_wake(double time) noexcept {
     const double now = std::min(time, 2 * wake_);
     wake_ += (now - wake_) / 8;
-    wake_ = std::min(std::max(wake_, least_wake), most_wake);
+    wake_ = between(least_wake, wake_, most_wake);
   }
 
   /// Of an iteration at a place; 0: not known.
@@ -8623,6 +8623,9 @@ class loop_costs {
     }
   };
 
+  static double between(double least, double value, double most) noexcept {
+    return value < least ? least : value > most ? most : value;
+  }
   static bool pays(double work, std::size_t shares, double cost) noexcept {
     return work - work / static_cast<double>(shares) > cost;
   }
@@ -10221,7 +10224,7 @@ class loop_values {
 
 class loop_crew {
  public:
-  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded) noexcept
+  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded)
       : forks_(forks), stop_(stop), errors_(errors), is_crowded_(is_crowded) {}
   loop_crew(const loop_crew&) = delete;
   loop_crew& operator=(const loop_crew&) = delete;
@@ -14281,7 +14284,8 @@ class loop_steering {
     may_wake_ = is_asleep_ && plan_.shares > 1 && !plan_.wakes;
     parts_ = own_parts_ = 0;
     if (!plan_.is_timed) return plan_;
-    start_ = now();
+    last_end_ = own_end_;
+    start_ = own_end_ = now();
     if (plan_.missed > 0 && has_missed_enough()) {
       plan_ = costs_.plan(of, false);
       plan_.is_timed = true;
@@ -14332,7 +14336,7 @@ class loop_steering {
 
   /// J2. Members that are awake poll for some 50 us.
   bool has_missed_enough() noexcept {
-    missed_ = start_ - own_end_ < awake_time ? missed_ + plan_.missed : plan_.missed;
+    missed_ = start_ - last_end_ < awake_time ? missed_ + plan_.missed : plan_.missed;
     if (missed_ < costs_.wake()) return false;
     missed_ = 0;
     return true;
@@ -14362,7 +14366,7 @@ class loop_steering {
   bool is_asleep_ = false;
   bool may_wake_ = false;
   std::size_t parts_ = 0, own_parts_ = 0;
-  std::uint64_t start_ = 0, own_end_ = 0;
+  std::uint64_t start_ = 0, own_end_ = 0, last_end_ = 0;
   std::uint64_t woken_at_ = 0;  ///< 0: not, or it is known how long that took
   double missed_ = 0;
   unsigned late_ = 0;
