@@ -36,7 +36,8 @@ std::atomic<int> files_opened{0};
 extern "C" std::FILE* fopen(const char* name, const char* how) {
   ++files_opened;
   using function = std::FILE* (*)(const char*, const char*);
-  static const function next = reinterpret_cast<function>(dlsym(RTLD_NEXT, "fopen"));
+  // Looked up anew: a guarded static would hang in a child whose parent forked in the middle of making it.
+  const function next = reinterpret_cast<function>(dlsym(RTLD_NEXT, "fopen"));
   return next(name, how);
 }
 
