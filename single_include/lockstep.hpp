@@ -7348,16 +7348,16 @@ class reducing_barrier final : public sleeping_place {
   /// Above this many participants the fetches of all flags cost more than a tree: see sync/barrier.hpp.
   static constexpr std::size_t usual_most_flags = 8;
 
-  /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags. `parts`: see
+  /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags. `finds_cpu`: see
   /// parting.hpp; for participants that are a team's.
   reducing_barrier(std::size_t most, wait_policy policy, stop_source& stop,
-                   std::size_t most_flags = usual_most_flags, bool parts = false)
+                   std::size_t most_flags = usual_most_flags, bool finds_cpu = false)
       : stop_(stop),
         lines_(most),
         result_(1),
         tree_(most),
         marks_(most < most_flags ? most : most_flags),
-        parting_(marks_.size(), parts),
+        parting_(marks_.size(), finds_cpu),
         policy_(policy),
         most_flags_(most_flags) {
     platform::process_fence::prepare();
@@ -8125,9 +8125,10 @@ class fork_board {
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
   /// Tests pass `first_phase` to start next to wrap-around, narrow trees, and lines that are renewed often.
-  /// `anticipates` counts for the adaptive policy of a team that is not crowded; `parts`: see parting.hpp.
+  /// `anticipates` counts for the adaptive policy of a team that is not crowded; `finds_cpu`: see parting.hpp.
   fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
-             bool anticipates = false, std::uint64_t most_age = usual_most_age, bool parts = false)
+             bool anticipates = false, std::uint64_t most_age = usual_most_age,
+             bool finds_cpu = false)
       : tree_(tree),
         lines_(tree_.lines()),
         reports_(tree.members()),
@@ -8135,7 +8136,7 @@ class fork_board {
         histories_(tree.members()),
         marks_(tree_.lines() + tree.members()),
         caller_(1),
-        parting_(tree.members(), parts),
+        parting_(tree.members(), finds_cpu),
         policy_(policy),
         how_(how),
         most_age_(most_age),
@@ -9913,11 +9914,11 @@ struct member_state {
 
 class group {
  public:
-  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `parts`: see parting.hpp. Tests
+  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see parting.hpp. Tests
   /// pass a smaller limit for flags.
   group(std::size_t most, wait_policy policy, stop_source& stop, group* of_region = nullptr,
-        bool parts = false, std::size_t most_flags = reducing_barrier::usual_most_flags)
-      : barrier(most, policy, stop, most_flags, parts),
+        bool finds_cpu = false, std::size_t most_flags = reducing_barrier::usual_most_flags)
+      : barrier(most, policy, stop, most_flags, finds_cpu),
         loops(policy, stop),
         progress(most, policy, stop),
         claims(most),
@@ -13661,7 +13662,7 @@ class binding {
 //   LOCKSTEP_WAIT_POLICY   default | spin | block | hybrid:TIME, TIME as 500ns, 20us, 1ms
 //   LOCKSTEP_PROC_BIND     none | close | spread | a list of CPUs: 0,2,4-7,8-14:2
 //   LOCKSTEP_ANTICIPATE    0 | 1 | false | true: whether workers learn when the next region is due
-//   LOCKSTEP_PART          0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait for
+//   LOCKSTEP_FIND_CPU        0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait for
 //   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
 //
 // Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
@@ -13824,7 +13825,7 @@ struct environment {
       binding()};
   environment_variable<bool> anticipate{"LOCKSTEP_ANTICIPATE", "0, 1, false or true", true};
   environment_variable<bool> learn{"LOCKSTEP_LEARN", "0, 1, false or true", true};
-  environment_variable<bool> part{"LOCKSTEP_PART", "0, 1, false or true", true};
+  environment_variable<bool> find_cpu{"LOCKSTEP_FIND_CPU", "0, 1, false or true", true};
   environment_variable<bool> display{"LOCKSTEP_DISPLAY_ENV", "0, 1, false or true", false};
 
   /// look_up(name) returns the value or null, as std::getenv does.
@@ -13836,7 +13837,7 @@ struct environment {
     result.bind.read(look_up(result.bind.name), environment_text::parse_binding);
     result.anticipate.read(look_up(result.anticipate.name), environment_text::parse_switch);
     result.learn.read(look_up(result.learn.name), environment_text::parse_switch);
-    result.part.read(look_up(result.part.name), environment_text::parse_switch);
+    result.find_cpu.read(look_up(result.find_cpu.name), environment_text::parse_switch);
     result.display.read(look_up(result.display.name), environment_text::parse_switch);
     return result;
   }
@@ -13844,14 +13845,14 @@ struct environment {
   /// One line for each variable, in a fixed order.
   std::vector<std::string> descriptions() const {
     return {members.description(),    policy.description(), bind.description(),
-            anticipate.description(), learn.description(),  part.description(),
+            anticipate.description(), learn.description(),  find_cpu.description(),
             display.description()};
   }
 
   /// What the user has to be told: the descriptions of those that are ignored.
   std::vector<std::string> complaints() const {
     const bool ignored[] = {members.is_ignored(),    policy.is_ignored(), bind.is_ignored(),
-                            anticipate.is_ignored(), learn.is_ignored(),  part.is_ignored(),
+                            anticipate.is_ignored(), learn.is_ignored(),  find_cpu.is_ignored(),
                             display.is_ignored()};
     const std::vector<std::string> all = descriptions();
     std::vector<std::string> result;
@@ -13928,9 +13929,9 @@ class team_options {
   }
   /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its affinity
   /// lets it run. True by default; counts as anticipate() does, where members are not bound.
-  team_options& part(bool yes) {
-    part_ = yes;
-    has_part_ = true;
+  team_options& find_cpu(bool yes) {
+    find_cpu_ = yes;
+    has_find_cpu_ = true;
     return *this;
   }
   /// Where members run; binding(): not said.
@@ -13962,8 +13963,8 @@ class team_options {
   bool anticipate() const noexcept { return anticipate_; }
   bool has_learn() const noexcept { return has_learn_; }
   bool learn() const noexcept { return learn_; }
-  bool has_part() const noexcept { return has_part_; }
-  bool part() const noexcept { return part_; }
+  bool has_find_cpu() const noexcept { return has_find_cpu_; }
+  bool find_cpu() const noexcept { return find_cpu_; }
   const binding& bind() const noexcept { return bind_; }
   const std::string& name() const noexcept { return name_; }
   const hook& on_start() const noexcept { return on_start_; }
@@ -13977,8 +13978,8 @@ class team_options {
   bool has_anticipate_ = false;
   bool learn_ = true;
   bool has_learn_ = false;
-  bool part_ = true;
-  bool has_part_ = false;
+  bool find_cpu_ = true;
+  bool has_find_cpu_ = false;
   binding bind_;
   std::string name_ = "lockstep";
   hook on_start_;
@@ -14024,8 +14025,9 @@ struct resolved_team {
   decided_by learns_by = decided_by::nobody;
   bool anticipates = false;  ///< whether workers learn when the next region is due
   decided_by anticipates_by = decided_by::nobody;
-  bool parts = false;  ///< whether workers leave a CPU that they share with a member they wait for
-  decided_by parts_by = decided_by::nobody;
+  bool finds_cpu =
+      false;  ///< whether workers leave a CPU that they share with a member they wait for
+  decided_by finds_cpu_by = decided_by::nobody;
   decided_by members_by = decided_by::nobody;
   decided_by policy_by = decided_by::nobody;
   decided_by bind_by = decided_by::nobody;
@@ -14213,12 +14215,12 @@ inline resolved_team resolve(const team_options& options, const environment& var
   const bool wanted = options.has_anticipate() ? options.anticipate() : variables.anticipate.value;
   result.anticipates =
       wanted && result.members > 1 && result.policy.is_adaptive() && !result.is_crowded;
-  result.parts_by = options.has_part()      ? decided_by::program
-                    : variables.part.is_set ? decided_by::environment
-                                            : decided_by::nobody;
-  result.parts = (options.has_part() ? options.part() : variables.part.value) &&
-                 result.members > 1 && result.policy.is_adaptive() && !result.is_crowded &&
-                 result.cpu_of_rank.empty();
+  result.finds_cpu_by = options.has_find_cpu()      ? decided_by::program
+                        : variables.find_cpu.is_set ? decided_by::environment
+                                                    : decided_by::nobody;
+  result.finds_cpu = (options.has_find_cpu() ? options.find_cpu() : variables.find_cpu.value) &&
+                     result.members > 1 && result.policy.is_adaptive() && !result.is_crowded &&
+                     result.cpu_of_rank.empty();
   return result;
 }
 
@@ -14283,6 +14285,7 @@ class loop_steering {
     plan_ = costs_.plan(of, is_asleep_);
     may_wake_ = is_asleep_ && plan_.shares > 1 && !plan_.wakes;
     parts_ = own_parts_ = 0;
+    if (!is_asleep_ && plan_.shares > 1) pause_ = 0;
     if (!plan_.is_timed) return plan_;
     last_end_ = own_end_;
     start_ = own_end_ = now();
@@ -14325,7 +14328,7 @@ class loop_steering {
  private:
   static constexpr double least_worth_joining = 2000;
   static constexpr std::uint64_t awake_time = 50000;
-  static constexpr unsigned lessons = 6, loops_per_course = 64;
+  static constexpr unsigned lessons = 8, first_pause = 16, most_pause = 128;
 
   static std::uint64_t now() { return platform::monotonic_nanoseconds(); }
 
@@ -14355,8 +14358,20 @@ class loop_steering {
     costs_.learn_wake(static_cast<double>(came - woken_at_));
     woken_at_ = 0;
   }
+  /// J3. Courses are further and further apart, until members have been there again.
   void teach() {
-    if (forks_.anticipates() && late_++ % loops_per_course < lessons) forks_.wake(plan_.shares);
+    if (!forks_.anticipates()) return;
+    if (pause_ == 0) {
+      pause_ = first_pause;
+      lessons_left_ = lessons;
+    }
+    if (lessons_left_ == 0 && --rest_ > 0) return;
+    if (lessons_left_ == 0) lessons_left_ = lessons;
+    if (--lessons_left_ == 0) {
+      rest_ = pause_;
+      pause_ = 2 * pause_ < most_pause ? 2 * pause_ : most_pause;
+    }
+    forks_.wake(plan_.shares);
   }
 
   fork_board& forks_;
@@ -14369,7 +14384,7 @@ class loop_steering {
   std::uint64_t start_ = 0, own_end_ = 0, last_end_ = 0;
   std::uint64_t woken_at_ = 0;  ///< 0: not, or it is known how long that took
   double missed_ = 0;
-  unsigned late_ = 0;
+  unsigned pause_ = 0, rest_ = 0, lessons_left_ = 0;  ///< in loops; no pause: members were there
 };
 
 }  // namespace LOCKSTEP_ABI
@@ -14650,9 +14665,9 @@ class team_core {
       : size_(made.members),
         is_crowded_(made.is_crowded),
         door_(door),
-        group_(size_, made.policy, stop_, nullptr, made.parts),
+        group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
         forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
-               fork_board::usual_most_age, made.parts),
+               fork_board::usual_most_age, made.finds_cpu),
         crew_(forks_, stop_, error_, is_crowded_),
         steering_(forks_, made),
         region_{this, door.age(), &group_, &running_, nullptr},
@@ -15422,8 +15437,8 @@ inline std::string learning_line(const resolved_team& made, const environment& v
 }
 
 inline std::string parting_line(const resolved_team& made, const environment& variables) {
-  const std::string said = reason(made.parts_by, variables.part.name);
-  if (made.parts) {
+  const std::string said = reason(made.finds_cpu_by, variables.find_cpu.name);
+  if (made.finds_cpu) {
     return "parting: on" + said +
            "; a worker leaves a CPU that it shares with a member it waits for";
   }

@@ -60,7 +60,7 @@ TEST(display, it_says_what_was_decided_and_by_whom) {
             "  LOCKSTEP_PROC_BIND='5,0,9'\n"
             "  LOCKSTEP_ANTICIPATE not set\n"
             "  LOCKSTEP_LEARN not set\n"
-            "  LOCKSTEP_PART not set\n"
+            "  LOCKSTEP_FIND_CPU not set\n"
             "  LOCKSTEP_DISPLAY_ENV not set\n");
 }
 
@@ -83,7 +83,7 @@ TEST(display, it_says_what_is_so_by_default) {
             "  LOCKSTEP_PROC_BIND not set\n"
             "  LOCKSTEP_ANTICIPATE not set\n"
             "  LOCKSTEP_LEARN not set\n"
-            "  LOCKSTEP_PART not set\n"
+            "  LOCKSTEP_FIND_CPU not set\n"
             "  LOCKSTEP_DISPLAY_ENV not set\n");
 }
 
@@ -142,20 +142,20 @@ TEST(display, it_says_whether_workers_part_which_bound_and_crowded_ones_do_not) 
             std::string::npos)
       << on;
   const std::string off =
-      described(team_options().members(2), variables({{"LOCKSTEP_PART", "0"}}), machine);
-  EXPECT_NE(off.find("parting: off, by LOCKSTEP_PART\n"), std::string::npos) << off;
-  const std::string said = described(team_options().members(2).part(true),
-                                     variables({{"LOCKSTEP_PART", "false"}}), machine);
+      described(team_options().members(2), variables({{"LOCKSTEP_FIND_CPU", "0"}}), machine);
+  EXPECT_NE(off.find("parting: off, by LOCKSTEP_FIND_CPU\n"), std::string::npos) << off;
+  const std::string said = described(team_options().members(2).find_cpu(true),
+                                     variables({{"LOCKSTEP_FIND_CPU", "false"}}), machine);
   EXPECT_NE(said.find("parting: on, said by the program;"), std::string::npos) << said;
   const platform::cpu_topology two = {{0, 0, 0, 0, core_kind::unknown},
                                       {1, 1, 0, 0, core_kind::unknown}};
   const auto parts = [&](const team_options& options) {
-    return resolve(options, variables({}), 2, two).parts;
+    return resolve(options, variables({}), 2, two).finds_cpu;
   };
   EXPECT_TRUE(parts(team_options().members(2)));
   EXPECT_FALSE(parts(team_options().members(1)));
   EXPECT_FALSE(parts(team_options().members(3))) << "a crowd";
-  EXPECT_FALSE(parts(team_options().members(2).part(false)));
+  EXPECT_FALSE(parts(team_options().members(2).find_cpu(false)));
   EXPECT_FALSE(parts(team_options().members(2).bind(lockstep::binding::close()))) << "bound";
   for (const lockstep::wait_policy policy :
        {lockstep::wait_policy::spin(), lockstep::wait_policy::block(),

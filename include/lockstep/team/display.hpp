@@ -88,8 +88,8 @@ inline std::string learning_line(const resolved_team& made, const environment& v
 }
 
 inline std::string parting_line(const resolved_team& made, const environment& variables) {
-  const std::string said = reason(made.parts_by, variables.part.name);
-  if (made.parts) {
+  const std::string said = reason(made.finds_cpu_by, variables.find_cpu.name);
+  if (made.finds_cpu) {
     return "parting: on" + said +
            "; a worker leaves a CPU that it shares with a member it waits for";
   }

@@ -5,7 +5,7 @@
 //   LOCKSTEP_WAIT_POLICY   default | spin | block | hybrid:TIME, TIME as 500ns, 20us, 1ms
 //   LOCKSTEP_PROC_BIND     none | close | spread | a list of CPUs: 0,2,4-7,8-14:2
 //   LOCKSTEP_ANTICIPATE    0 | 1 | false | true: whether workers learn when the next region is due
-//   LOCKSTEP_PART          0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait for
+//   LOCKSTEP_FIND_CPU        0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait for
 //   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
 //
 // Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
@@ -183,7 +183,7 @@ struct environment {
       binding()};
   environment_variable<bool> anticipate{"LOCKSTEP_ANTICIPATE", "0, 1, false or true", true};
   environment_variable<bool> learn{"LOCKSTEP_LEARN", "0, 1, false or true", true};
-  environment_variable<bool> part{"LOCKSTEP_PART", "0, 1, false or true", true};
+  environment_variable<bool> find_cpu{"LOCKSTEP_FIND_CPU", "0, 1, false or true", true};
   environment_variable<bool> display{"LOCKSTEP_DISPLAY_ENV", "0, 1, false or true", false};
 
   /// look_up(name) returns the value or null, as std::getenv does.
@@ -195,7 +195,7 @@ struct environment {
     result.bind.read(look_up(result.bind.name), environment_text::parse_binding);
     result.anticipate.read(look_up(result.anticipate.name), environment_text::parse_switch);
     result.learn.read(look_up(result.learn.name), environment_text::parse_switch);
-    result.part.read(look_up(result.part.name), environment_text::parse_switch);
+    result.find_cpu.read(look_up(result.find_cpu.name), environment_text::parse_switch);
     result.display.read(look_up(result.display.name), environment_text::parse_switch);
     return result;
   }
@@ -203,14 +203,14 @@ struct environment {
   /// One line for each variable, in a fixed order.
   std::vector<std::string> descriptions() const {
     return {members.description(),    policy.description(), bind.description(),
-            anticipate.description(), learn.description(),  part.description(),
+            anticipate.description(), learn.description(),  find_cpu.description(),
             display.description()};
   }
 
   /// What the user has to be told: the descriptions of those that are ignored.
   std::vector<std::string> complaints() const {
     const bool ignored[] = {members.is_ignored(),    policy.is_ignored(), bind.is_ignored(),
-                            anticipate.is_ignored(), learn.is_ignored(),  part.is_ignored(),
+                            anticipate.is_ignored(), learn.is_ignored(),  find_cpu.is_ignored(),
                             display.is_ignored()};
     const std::vector<std::string> all = descriptions();
     std::vector<std::string> result;

@@ -69,9 +69,10 @@ class fork_board {
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
   /// Tests pass `first_phase` to start next to wrap-around, narrow trees, and lines that are renewed often.
-  /// `anticipates` counts for the adaptive policy of a team that is not crowded; `parts`: see parting.hpp.
+  /// `anticipates` counts for the adaptive policy of a team that is not crowded; `finds_cpu`: see parting.hpp.
   fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
-             bool anticipates = false, std::uint64_t most_age = usual_most_age, bool parts = false)
+             bool anticipates = false, std::uint64_t most_age = usual_most_age,
+             bool finds_cpu = false)
       : tree_(tree),
         lines_(tree_.lines()),
         reports_(tree.members()),
@@ -79,7 +80,7 @@ class fork_board {
         histories_(tree.members()),
         marks_(tree_.lines() + tree.members()),
         caller_(1),
-        parting_(tree.members(), parts),
+        parting_(tree.members(), finds_cpu),
         policy_(policy),
         how_(how),
         most_age_(most_age),

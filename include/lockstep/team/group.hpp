@@ -70,11 +70,11 @@ struct member_state {
 
 class group {
  public:
-  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `parts`: see parting.hpp. Tests
+  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see parting.hpp. Tests
   /// pass a smaller limit for flags.
   group(std::size_t most, wait_policy policy, stop_source& stop, group* of_region = nullptr,
-        bool parts = false, std::size_t most_flags = reducing_barrier::usual_most_flags)
-      : barrier(most, policy, stop, most_flags, parts),
+        bool finds_cpu = false, std::size_t most_flags = reducing_barrier::usual_most_flags)
+      : barrier(most, policy, stop, most_flags, finds_cpu),
         loops(policy, stop),
         progress(most, policy, stop),
         claims(most),

@@ -40,6 +40,7 @@ class loop_steering {
     plan_ = costs_.plan(of, is_asleep_);
     may_wake_ = is_asleep_ && plan_.shares > 1 && !plan_.wakes;
     parts_ = own_parts_ = 0;
+    if (!is_asleep_ && plan_.shares > 1) pause_ = 0;
     if (!plan_.is_timed) return plan_;
     last_end_ = own_end_;
     start_ = own_end_ = now();
@@ -82,7 +83,7 @@ class loop_steering {
  private:
   static constexpr double least_worth_joining = 2000;
   static constexpr std::uint64_t awake_time = 50000;
-  static constexpr unsigned lessons = 6, loops_per_course = 64;
+  static constexpr unsigned lessons = 8, first_pause = 16, most_pause = 128;
 
   static std::uint64_t now() { return platform::monotonic_nanoseconds(); }
 
@@ -112,8 +113,20 @@ class loop_steering {
     costs_.learn_wake(static_cast<double>(came - woken_at_));
     woken_at_ = 0;
   }
+  /// J3. Courses are further and further apart, until members have been there again.
   void teach() {
-    if (forks_.anticipates() && late_++ % loops_per_course < lessons) forks_.wake(plan_.shares);
+    if (!forks_.anticipates()) return;
+    if (pause_ == 0) {
+      pause_ = first_pause;
+      lessons_left_ = lessons;
+    }
+    if (lessons_left_ == 0 && --rest_ > 0) return;
+    if (lessons_left_ == 0) lessons_left_ = lessons;
+    if (--lessons_left_ == 0) {
+      rest_ = pause_;
+      pause_ = 2 * pause_ < most_pause ? 2 * pause_ : most_pause;
+    }
+    forks_.wake(plan_.shares);
   }
 
   fork_board& forks_;
@@ -126,7 +139,7 @@ class loop_steering {
   std::uint64_t start_ = 0, own_end_ = 0, last_end_ = 0;
   std::uint64_t woken_at_ = 0;  ///< 0: not, or it is known how long that took
   double missed_ = 0;
-  unsigned late_ = 0;
+  unsigned pause_ = 0, rest_ = 0, lessons_left_ = 0;  ///< in loops; no pause: members were there
 };
 
 }  // namespace LOCKSTEP_ABI

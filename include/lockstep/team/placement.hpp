@@ -47,8 +47,9 @@ struct resolved_team {
   decided_by learns_by = decided_by::nobody;
   bool anticipates = false;  ///< whether workers learn when the next region is due
   decided_by anticipates_by = decided_by::nobody;
-  bool parts = false;  ///< whether workers leave a CPU that they share with a member they wait for
-  decided_by parts_by = decided_by::nobody;
+  bool finds_cpu =
+      false;  ///< whether workers leave a CPU that they share with a member they wait for
+  decided_by finds_cpu_by = decided_by::nobody;
   decided_by members_by = decided_by::nobody;
   decided_by policy_by = decided_by::nobody;
   decided_by bind_by = decided_by::nobody;
@@ -236,12 +237,12 @@ inline resolved_team resolve(const team_options& options, const environment& var
   const bool wanted = options.has_anticipate() ? options.anticipate() : variables.anticipate.value;
   result.anticipates =
       wanted && result.members > 1 && result.policy.is_adaptive() && !result.is_crowded;
-  result.parts_by = options.has_part()      ? decided_by::program
-                    : variables.part.is_set ? decided_by::environment
-                                            : decided_by::nobody;
-  result.parts = (options.has_part() ? options.part() : variables.part.value) &&
-                 result.members > 1 && result.policy.is_adaptive() && !result.is_crowded &&
-                 result.cpu_of_rank.empty();
+  result.finds_cpu_by = options.has_find_cpu()      ? decided_by::program
+                        : variables.find_cpu.is_set ? decided_by::environment
+                                                    : decided_by::nobody;
+  result.finds_cpu = (options.has_find_cpu() ? options.find_cpu() : variables.find_cpu.value) &&
+                     result.members > 1 && result.policy.is_adaptive() && !result.is_crowded &&
+                     result.cpu_of_rank.empty();
   return result;
 }
 

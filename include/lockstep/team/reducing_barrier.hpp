@@ -71,16 +71,16 @@ class reducing_barrier final : public sleeping_place {
   /// Above this many participants the fetches of all flags cost more than a tree: see sync/barrier.hpp.
   static constexpr std::size_t usual_most_flags = 8;
 
-  /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags. `parts`: see
+  /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags. `finds_cpu`: see
   /// parting.hpp; for participants that are a team's.
   reducing_barrier(std::size_t most, wait_policy policy, stop_source& stop,
-                   std::size_t most_flags = usual_most_flags, bool parts = false)
+                   std::size_t most_flags = usual_most_flags, bool finds_cpu = false)
       : stop_(stop),
         lines_(most),
         result_(1),
         tree_(most),
         marks_(most < most_flags ? most : most_flags),
-        parting_(marks_.size(), parts),
+        parting_(marks_.size(), finds_cpu),
         policy_(policy),
         most_flags_(most_flags) {
     platform::process_fence::prepare();

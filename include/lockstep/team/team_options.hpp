@@ -51,9 +51,9 @@ class team_options {
   }
   /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its affinity
   /// lets it run. True by default; counts as anticipate() does, where members are not bound.
-  team_options& part(bool yes) {
-    part_ = yes;
-    has_part_ = true;
+  team_options& find_cpu(bool yes) {
+    find_cpu_ = yes;
+    has_find_cpu_ = true;
     return *this;
   }
   /// Where members run; binding(): not said.
@@ -85,8 +85,8 @@ class team_options {
   bool anticipate() const noexcept { return anticipate_; }
   bool has_learn() const noexcept { return has_learn_; }
   bool learn() const noexcept { return learn_; }
-  bool has_part() const noexcept { return has_part_; }
-  bool part() const noexcept { return part_; }
+  bool has_find_cpu() const noexcept { return has_find_cpu_; }
+  bool find_cpu() const noexcept { return find_cpu_; }
   const binding& bind() const noexcept { return bind_; }
   const std::string& name() const noexcept { return name_; }
   const hook& on_start() const noexcept { return on_start_; }
@@ -100,8 +100,8 @@ class team_options {
   bool has_anticipate_ = false;
   bool learn_ = true;
   bool has_learn_ = false;
-  bool part_ = true;
-  bool has_part_ = false;
+  bool find_cpu_ = true;
+  bool has_find_cpu_ = false;
   binding bind_;
   std::string name_ = "lockstep";
   hook on_start_;
