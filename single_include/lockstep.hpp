@@ -13662,7 +13662,8 @@ class binding {
 //   LOCKSTEP_WAIT_POLICY   default | spin | block | hybrid:TIME, TIME as 500ns, 20us, 1ms
 //   LOCKSTEP_PROC_BIND     none | close | spread | a list of CPUs: 0,2,4-7,8-14:2
 //   LOCKSTEP_ANTICIPATE    0 | 1 | false | true: whether workers learn when the next region is due
-//   LOCKSTEP_FIND_CPU        0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait for
+//   LOCKSTEP_LEARN         0 | 1 | false | true: whether loops learn on how many members they pay
+//   LOCKSTEP_FIND_CPU      0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait for
 //   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
 //
 // Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
@@ -15075,7 +15076,7 @@ class external_team : public one_liners<external_team> {
   /// Who owns the threads binds and moves them.
   static team_options options_for(std::size_t members) {
     platform::checked_count("lockstep::external_team", "members", members);
-    return team_options().members(members).bind(binding::none()).part(false);
+    return team_options().members(members).bind(binding::none()).find_cpu(false);
   }
 
   template <class Function>

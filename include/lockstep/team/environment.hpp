@@ -5,7 +5,8 @@
 //   LOCKSTEP_WAIT_POLICY   default | spin | block | hybrid:TIME, TIME as 500ns, 20us, 1ms
 //   LOCKSTEP_PROC_BIND     none | close | spread | a list of CPUs: 0,2,4-7,8-14:2
 //   LOCKSTEP_ANTICIPATE    0 | 1 | false | true: whether workers learn when the next region is due
-//   LOCKSTEP_FIND_CPU        0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait for
+//   LOCKSTEP_LEARN         0 | 1 | false | true: whether loops learn on how many members they pay
+//   LOCKSTEP_FIND_CPU      0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait for
 //   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
 //
 // Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user

@@ -114,7 +114,7 @@ class external_team : public one_liners<external_team> {
   /// Who owns the threads binds and moves them.
   static team_options options_for(std::size_t members) {
     platform::checked_count("lockstep::external_team", "members", members);
-    return team_options().members(members).bind(binding::none()).part(false);
+    return team_options().members(members).bind(binding::none()).find_cpu(false);
   }
 
   template <class Function>
