@@ -6,8 +6,8 @@
 // which, changes no bit. For one_liners.hpp.
 //
 //   G1  The nodes of one level: a power of two, no more than there are leaves.
-//   G2  A small value of a share that is one node travels with its report: one line for both. Other values are written
-//       to memory of the caller.
+//   G2  A small value of a share that is one node travels with its report: one line for both. Small values of other nodes
+//       go to cells of the team; larger ones to memory that the caller allocates.
 #ifndef LOCKSTEP_TEAM_LOOP_REDUCTIONS_HPP
 #define LOCKSTEP_TEAM_LOOP_REDUCTIONS_HPP
 
@@ -28,31 +28,38 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace reductions {
 
-/// Values that threads leave for the caller, each at its own number.
+/// Values that threads leave for the caller, each at its own number. Allocates for more than `few`.
 template <class T>
 class left_values {
  public:
-  void make(std::size_t count) { values_.reset(new platform::aligned_array<maybe<T>>(count)); }
-  maybe<T>& operator[](std::size_t number) noexcept { return (*values_)[number]; }
+  static constexpr std::size_t few = sizeof(T) <= 64 ? 8 : 1;
+
+  void make(std::size_t count) {
+    if (count > few) many_.reset(new platform::aligned_array<maybe<T>>(count));
+  }
+  maybe<T>& operator[](std::size_t number) noexcept {
+    return many_ ? (*many_)[number] : few_[number];
+  }
 
  private:
-  std::unique_ptr<platform::aligned_array<maybe<T>>> values_;
+  maybe<T> few_[few];
+  std::unique_ptr<platform::aligned_array<maybe<T>>> many_;
 };
 
 /// A value in a cell, for types that fit.
 template <class T>
-void put_beside(cell& into, const T& value, std::true_type /*fits*/) noexcept {
+void put_cell(cell& into, const T& value, std::true_type /*fits*/) noexcept {
   cargo<T>::put({}, into, value);
 }
 template <class T>
-void put_beside(cell&, const T&, std::false_type) noexcept {}
+void put_cell(cell&, const T&, std::false_type) noexcept {}
 template <class T>
-T take_beside(cell& from, std::true_type /*fits*/) noexcept {
+T take_cell(cell& from, std::true_type /*fits*/) noexcept {
   return cargo<T>::get(from);
 }
 template <class T>
-[[noreturn]] T take_beside(cell&, std::false_type) {
-  std::abort();  // is_beside() is false for such types
+[[noreturn]] T take_cell(cell&, std::false_type) {
+  std::abort();  // has none
 }
 
 /// By: f(i) by its offset. In the caller's frame; a loop has a pointer to it.
@@ -77,15 +84,17 @@ class range_reduction {
     range_reduction* of_;
   };
 
-  void prepare(const loop_plan& plan) {
+  /// `cells`: most_leaves of them, of the team.
+  void prepare(const loop_plan& plan, loop_cells& cells) {
     if (plan.shares == 1) return;
+    cells_ = &cells;
     if (is_beside(leaves_, plan.shares, plan.parts)) {
       nodes_ = plan.shares;
       return;
     }
     const std::size_t wanted = std::size_t{plan.shares} * (plan.parts > 16 ? plan.parts : 16);
     while (nodes_ < wanted && 2 * nodes_ <= leaves_) nodes_ *= 2;
-    values_.make(nodes_);
+    if (!fits()) values_.make(nodes_);
   }
   /// value_of_share(rank): the cell beside its report.
   template <class ValueOfShare>
@@ -93,8 +102,8 @@ class range_reduction {
     if (plan.shares == 1) return;
     const bool beside = is_beside(leaves_, plan.shares, plan.parts);
     const auto node = [&](std::size_t number) -> T {
-      if (beside) return take_beside<T>(value_of_share(number), fits());
-      return std::move(values_[number].value());
+      if (!fits()) return std::move(values_[number].value());
+      return take_cell<T>(beside ? value_of_share(number) : (*cells_)[number], fits());
     };
     T whole(combine(0, nodes_, node));
     result_.set(op_(std::move(init_), std::move(whole)));
@@ -124,8 +133,8 @@ class range_reduction {
     for (std::size_t number = mine.first; number < mine.last && !me.may_stop(); ++number) {
       const index_range node = reduction_tree::node_at(leaves, nodes, number);
       T value(reduction_tree::reduce_node<T>(node.first, node.last, leaf, op));
-      if (beside) {
-        put_beside<T>(*me.beside_report(), value, fits());
+      if (fits()) {
+        put_cell<T>(beside ? *me.beside_report() : (*cells_)[number], value, fits());
       } else {
         values_[number].set(std::move(value));
       }
@@ -143,6 +152,7 @@ class range_reduction {
 
   const std::size_t leaves_;
   std::size_t nodes_ = 1;
+  loop_cells* cells_ = nullptr;
   left_values<T> values_;
   T init_;
   maybe<T> result_;
@@ -166,7 +176,7 @@ class share_reduction {
     if (!sum.has_value() || me.is_stopped()) return;
     init_ = op_(std::move(init_), std::move(sum.value()));
   }
-  void prepare(const loop_plan& plan) {
+  void prepare(const loop_plan& plan, loop_cells&) {
     if (plan.shares > 1) values_.make(plan.shares);
   }
   void finish(const loop_plan& plan) {
@@ -210,7 +220,7 @@ class range_scan {
   sums first() noexcept { return {*this}; }
   stores second() noexcept { return {*this}; }
 
-  void prepare(const loop_plan& plan) {
+  void prepare(const loop_plan& plan, loop_cells&) {
     if (plan.shares > 1) sums_.make(leaves_);
   }
   /// After the first loop. False if that was all.

@@ -19,6 +19,9 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+/// Room for small values of parts; who runs a loop has it until it is over.
+using loop_cells = platform::aligned_array<cell>;
+
 /// What the shares of a loop have in common.
 struct loop_common {
   stop_source& stop;

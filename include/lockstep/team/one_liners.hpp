@@ -113,7 +113,7 @@ class one_liners {
     const std::size_t grain = how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
     const bool goes_on = team().run_loop(
         request_for<reduction>(span.length, grain, true), loop,
-        [&](const loop_plan& plan) { whole.prepare(plan); },
+        [&](const loop_plan& plan, loop_cells& cells) { whole.prepare(plan, cells); },
         [&](const loop_plan& plan, const loop_values& values) { whole.finish(plan, values); });
     if (!goes_on) leave_stopped_region();
     return whole.take();
@@ -132,7 +132,7 @@ class one_liners {
     reductions::share_reduction<T, decltype(each), Op> whole(std::move(init), each, op);
     const bool goes_on = team().run_loop(
         {span.length, nullptr, 0, false, true}, whole,
-        [&](const loop_plan& plan) { whole.prepare(plan); },
+        [&](const loop_plan& plan, loop_cells& cells) { whole.prepare(plan, cells); },
         [&](const loop_plan& plan, const loop_values&) { whole.finish(plan); });
     if (!goes_on) leave_stopped_region();
     return whole.take();
@@ -164,7 +164,7 @@ class one_liners {
     auto sums = whole.first();
     bool goes_on = team().run_loop(
         request_for<decltype(sums)>(span.length, 0, true), sums,
-        [&](const loop_plan& plan) { whole.prepare(plan); },
+        [&](const loop_plan& plan, loop_cells& cells) { whole.prepare(plan, cells); },
         [&](const loop_plan& plan, const loop_values&) { has_more = whole.hand_on(plan); });
     if (goes_on && has_more) {
       auto stores = whole.second();
@@ -178,7 +178,7 @@ class one_liners {
  private:
   /// Where nothing is left to do before or after a loop.
   struct nothing {
-    void operator()(const loop_plan&) const noexcept {}
+    void operator()(const loop_plan&, loop_cells&) const noexcept {}
     void operator()(const loop_plan&, const loop_values&) const noexcept {}
   };
 

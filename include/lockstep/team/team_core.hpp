@@ -72,12 +72,12 @@ class team_core {
     return end(head);
   }
 
-  /// Runs f(loop_share&) for all shares of a loop: prepare(plan) before it, and unless it was stopped, then false,
+  /// Runs f(loop_share&) for all shares of a loop: prepare(plan, cells) before it, and unless it was stopped, then false,
   /// finish(plan, values) after it.
   template <class Function, class Prepare, class Finish>
   bool run_loop(const loop_request& of, Function& f, Prepare prepare, Finish finish) {
     const loop_plan& plan = steering_.begin(of);
-    prepare(plan);
+    prepare(plan, group_.leaves);
     const region_head head = begin(plan.shares, 0);
     const nesting::inside here(region_);
     crew_.reset_tickets();
@@ -163,7 +163,8 @@ class team_core {
   static bool run_loop_alone(Function& f, Prepare prepare) {
     stop_source stop;
     platform::atomic<std::size_t> tickets{0};
-    prepare(loop_plan());
+    loop_cells none(0);
+    prepare(loop_plan(), none);
     const loop_common alone = {stop, tickets, 1, 1, 1};
     loop_share all(alone, 0, 0, nullptr);
     return call_alone(stop, f, all);
