@@ -8501,10 +8501,10 @@ class loop_costs {
   /// The plan of a loop; `asleep`: whether members sleep that it could use.
   loop_plan plan(const loop_request& of, bool asleep) noexcept {
     loop_plan result;
-    const std::size_t most = std::min(most_, of.iterations);
+    const std::size_t most = (std::min)(most_, of.iterations);
     if (of.is_fixed) {
-      result.shares =
-          static_cast<std::uint32_t>(std::max(std::size_t{1}, std::min(members_, of.iterations)));
+      result.shares = static_cast<std::uint32_t>(
+          (std::max)(std::size_t{1}, (std::min)(members_, of.iterations)));
       return result;
     }
     if (of.grain != 0 || !learns_) return by_hand(of, most);
@@ -8537,7 +8537,7 @@ class loop_costs {
     }
     if (result.missed > 0) {
       result.wakes = false;
-      if (of.can_split) result.parts = std::max(result.parts, parts_of(of, shares, 4));
+      if (of.can_split) result.parts = (std::max)(result.parts, parts_of(of, shares, 4));
     }
     at.remember(of.iterations, work, result);
     return result;
@@ -8550,7 +8550,7 @@ class loop_costs {
   void learn_iterations(const void* place_key, std::size_t iterations, double time) noexcept {
     if (iterations == 0) return;
     place& at = at_place(place_key);
-    const double now = std::max(time - clock_time, 1.0) / static_cast<double>(iterations);
+    const double now = (std::max)(time - clock_time, 1.0) / static_cast<double>(iterations);
     at.steady = 0;
     if (at.samples == 0) {
       at.iteration = now;
@@ -8568,13 +8568,13 @@ class loop_costs {
   }
   /// So long the caller waited for members that were awake, after its own share.
   void learn_join(double time) noexcept {
-    const double now = std::min(time + clock_time, 4 * join_);
+    const double now = (std::min)(time + clock_time, 4 * join_);
     join_ += (now - join_) / (now < join_ ? 4 : 32);
     join_ = between(least_join, join_, most_join);
   }
   /// So long a member took to come from when the caller began to wake it.
   void learn_wake(double time) noexcept {
-    const double now = std::min(time, 2 * wake_);
+    const double now = (std::min)(time, 2 * wake_);
     wake_ += (now - wake_) / 8;
     wake_ = between(least_wake, wake_, most_wake);
   }
@@ -8636,24 +8636,25 @@ class loop_costs {
     const double least_share = join_ / static_cast<double>(most_);
     const double wanted = work / least_share;
     return wanted < static_cast<double>(most)
-               ? std::max(std::size_t{2}, static_cast<std::size_t>(wanted))
+               ? (std::max)(std::size_t{2}, static_cast<std::size_t>(wanted))
                : most;
   }
   static std::uint32_t parts_of(const loop_request& of, std::size_t shares,
                                 double wanted) noexcept {
     const double each = static_cast<double>(of.iterations / shares);
-    const double parts = std::min(std::min(wanted, each), static_cast<double>(most_parts));
+    const double parts = (std::min)((std::min)(wanted, each), static_cast<double>(most_parts));
     return parts < 1 ? 1 : static_cast<std::uint32_t>(parts);
   }
   loop_plan by_hand(const loop_request& of, std::size_t most) const noexcept {
     loop_plan result;
     const std::size_t grain = of.grain != 0 ? of.grain : 1;
-    const std::size_t shares = std::max(std::size_t{1}, std::min(most, of.iterations / grain));
+    const std::size_t shares = (std::max)(std::size_t{1}, (std::min)(most, of.iterations / grain));
     result.shares = static_cast<std::uint32_t>(shares);
     const std::size_t share = of.iterations / shares;
     if (of.can_split && shares > 1) {
       result.parts = static_cast<std::uint32_t>(
-          of.grain != 0 ? std::max(std::size_t{1}, std::min<std::size_t>(share / grain, most_parts))
+          of.grain != 0
+              ? (std::max)(std::size_t{1}, (std::min<std::size_t>)(share / grain, most_parts))
           : share >= 1024 ? 8
                           : 1);
     }
@@ -10269,7 +10270,8 @@ class loop_crew {
     play(self, self, claimed, true);
     if (at.parts() == 1 && !is_crowded_) return;
     while (forks_.claim(self, claimed)) play(self, self, claimed, true);
-    const std::size_t looks = is_crowded_ ? at.size() - 1 : std::min<std::size_t>(at.size() - 1, 8);
+    const std::size_t looks =
+        is_crowded_ ? at.size() - 1 : (std::min<std::size_t>)(at.size() - 1, 8);
     std::size_t other = self;
     for (std::size_t i = 0; i < looks; ++i) {
       if (++other >= at.size()) other = at.parts() > 1 ? 0 : 1;

@@ -102,7 +102,8 @@ class loop_crew {
     play(self, self, claimed, true);
     if (at.parts() == 1 && !is_crowded_) return;
     while (forks_.claim(self, claimed)) play(self, self, claimed, true);
-    const std::size_t looks = is_crowded_ ? at.size() - 1 : std::min<std::size_t>(at.size() - 1, 8);
+    const std::size_t looks =
+        is_crowded_ ? at.size() - 1 : (std::min<std::size_t>)(at.size() - 1, 8);
     std::size_t other = self;
     for (std::size_t i = 0; i < looks; ++i) {
       if (++other >= at.size()) other = at.parts() > 1 ? 0 : 1;
