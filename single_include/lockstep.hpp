@@ -101,6 +101,24 @@
 #define LOCKSTEP_NOINLINE
 #endif
 
+/// Before a loop whose iterations may run several at once.
+#if defined(__clang__)
+#define LOCKSTEP_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define LOCKSTEP_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#else
+#define LOCKSTEP_INDEPENDENT_ITERATIONS
+#endif
+/// Between these two a compiler that cannot do so does not complain.
+#if defined(__clang__)
+#define LOCKSTEP_BEGIN_ATTEMPTS \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
+#define LOCKSTEP_END_ATTEMPTS _Pragma("clang diagnostic pop")
+#else
+#define LOCKSTEP_BEGIN_ATTEMPTS
+#define LOCKSTEP_END_ATTEMPTS
+#endif
+
 /// Before a function whose answer must be looked at.
 #if (__cplusplus >= 201703L) || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
 #define LOCKSTEP_NODISCARD [[nodiscard]]
@@ -8698,6 +8716,64 @@ char type_number<Type>::here = 0;
 
 #endif  // LOCKSTEP_TEAM_LOOP_COSTS_HPP
 
+// lockstep/team/independent.hpp -- a loop's function whose iterations need not be proved independent (layer: team)
+//
+//   team.parallel_for(0, n, lockstep::independent([=](std::size_t i) { y[i] = a * x[i + k]; }));
+//
+// Says that no iteration reads or writes what another one writes, so that the compiler may run several at once
+// (SIMD) where it cannot prove it: GCC's ivdep, OpenMP's simd. Parallel loops demand nearly that anyway;
+// what it adds is that neighbours on one thread do not depend on their order. For the loops that call f(i): parallel_for,
+// for_each, with every schedule. Elsewhere it calls the function and no more.
+//
+//   IN1  Calls the function as the caller would, through a const operator.
+//   IN2  Is copied where the function would be (callable.hpp).
+#ifndef LOCKSTEP_TEAM_INDEPENDENT_HPP
+#define LOCKSTEP_TEAM_INDEPENDENT_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+// Whether an int may become the unsigned argument of a function is its author's business.
+LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+
+template <class Function>
+class independent_iterations {
+ public:
+  explicit independent_iterations(Function of) : f_(std::move(of)) {}
+
+  template <class... Arguments>
+  auto operator()(Arguments&&... with) const
+      -> decltype(std::declval<const Function&>()(std::forward<Arguments>(with)...)) {
+    return f_(std::forward<Arguments>(with)...);
+  }
+
+ private:
+  Function f_;
+};
+
+LOCKSTEP_END_SIGN_CONVERSIONS
+
+/// f with that promise. Its call operator is const.
+template <class Function>
+independent_iterations<typename std::decay<Function>::type> independent(Function&& f) {
+  return independent_iterations<typename std::decay<Function>::type>(std::forward<Function>(f));
+}
+
+template <class Function>
+struct has_independent_iterations : std::false_type {};
+template <class Function>
+struct has_independent_iterations<const Function> : has_independent_iterations<Function> {};
+template <class Function>
+struct has_independent_iterations<independent_iterations<Function>> : std::true_type {};
+
+template <class Function>
+struct may_be_copied<independent_iterations<Function>, true> : may_be_copied<Function> {};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_INDEPENDENT_HPP
+
 // lockstep/team/leaf_loop.hpp -- the innermost loop of a part of a range, compiled by itself (layer: team)
 //
 // A user's iteration is to run as fast as in a serial loop. In the middle of the code that hands out parts the
@@ -8729,6 +8805,7 @@ struct has_copy<true, Function, Indices...>
 
 // Whether an int may become the unsigned argument of a function is its author's business.
 LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+LOCKSTEP_BEGIN_ATTEMPTS
 
 // Each loop is an object of its own bounds, called with the function.
 
@@ -8739,6 +8816,17 @@ struct each {
 
   template <class Function>
   void operator()(Function& f) const {
+    call(f, std::integral_constant<bool, has_independent_iterations<Function>::value>());
+  }
+
+ private:
+  template <class Function>
+  void call(Function& f, std::false_type) const {
+    for (Index i = first; i < last; ++i) f(i);
+  }
+  template <class Function>
+  void call(Function& f, std::true_type /*independent*/) const {
+    LOCKSTEP_INDEPENDENT_ITERATIONS
     for (Index i = first; i < last; ++i) f(i);
   }
 };
@@ -8774,6 +8862,7 @@ void loop(Index first, Index last, Function& f) {
   run<Index>(each<Index>{first, last}, f);
 }
 
+LOCKSTEP_END_ATTEMPTS
 LOCKSTEP_END_SIGN_CONVERSIONS
 
 }  // namespace leaf

@@ -35,6 +35,11 @@ TEST(leaf_loop, calls_with_every_index_in_order_up_to_the_limits_of_its_type_LL1
   EXPECT_EQ(visited<std::int8_t>(most - 2, most, nothing), (std::vector<std::int8_t>{125, 126}));
 }
 
+struct constant {
+  int value = 0;
+  void operator()(int) const {}
+};
+
 struct counting {
   std::size_t calls = 0;
   void operator()(std::size_t) { ++calls; }
@@ -78,6 +83,31 @@ TEST(leaf_loop, an_exception_ends_it) {
   };
   EXPECT_THROW(leaf::loop(0, 5, f), int);
   EXPECT_EQ(calls, 3);
+}
+
+TEST(leaf_loop, independent_iterations_are_each_run_once_whatever_the_compiler_makes_of_them_IN1) {
+  std::vector<int> x(1000), y(1000, -1);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int>(i);
+  for (const std::size_t n : {0u, 1u, 7u, 64u, 999u}) {
+    std::vector<int> expected = y;
+    for (std::size_t i = 0; i < n; ++i) expected[i] = 3 * x[i] + expected[i];
+    const auto f = lockstep::independent(
+        [from = x.data(), to = y.data()](std::size_t i) { to[i] = 3 * from[i] + to[i]; });
+    leaf::loop(std::size_t{0}, n, f);
+    EXPECT_EQ(y, expected) << n;
+  }
+}
+
+TEST(leaf_loop, independent_functions_are_copied_where_they_would_be_without_it_IN2) {
+  const auto small = [](int) {};
+  const auto independent = lockstep::independent(small);
+  static_assert(lockstep::may_be_copied<decltype(independent)>::value, "a closure inside");
+  static_assert(!lockstep::may_be_copied<lockstep::independent_iterations<constant>>::value,
+                "an object of the user's class is called itself");
+  int calls = 0;
+  const auto counts = lockstep::independent([&calls](int) { ++calls; });
+  leaf::loop(0, 5, counts);
+  EXPECT_EQ(calls, 5);
 }
 
 }  // namespace

@@ -70,6 +70,24 @@
 #define LOCKSTEP_NOINLINE
 #endif
 
+/// Before a loop whose iterations may run several at once.
+#if defined(__clang__)
+#define LOCKSTEP_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define LOCKSTEP_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#else
+#define LOCKSTEP_INDEPENDENT_ITERATIONS
+#endif
+/// Between these two a compiler that cannot do so does not complain.
+#if defined(__clang__)
+#define LOCKSTEP_BEGIN_ATTEMPTS \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
+#define LOCKSTEP_END_ATTEMPTS _Pragma("clang diagnostic pop")
+#else
+#define LOCKSTEP_BEGIN_ATTEMPTS
+#define LOCKSTEP_END_ATTEMPTS
+#endif
+
 /// Before a function whose answer must be looked at.
 #if (__cplusplus >= 201703L) || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
 #define LOCKSTEP_NODISCARD [[nodiscard]]

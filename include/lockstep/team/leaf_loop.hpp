@@ -22,6 +22,7 @@
 
 #include "../platform/config.hpp"
 #include "callable.hpp"
+#include "independent.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -37,6 +38,7 @@ struct has_copy<true, Function, Indices...>
 
 // Whether an int may become the unsigned argument of a function is its author's business.
 LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+LOCKSTEP_BEGIN_ATTEMPTS
 
 // Each loop is an object of its own bounds, called with the function.
 
@@ -47,6 +49,17 @@ struct each {
 
   template <class Function>
   void operator()(Function& f) const {
+    call(f, std::integral_constant<bool, has_independent_iterations<Function>::value>());
+  }
+
+ private:
+  template <class Function>
+  void call(Function& f, std::false_type) const {
+    for (Index i = first; i < last; ++i) f(i);
+  }
+  template <class Function>
+  void call(Function& f, std::true_type /*independent*/) const {
+    LOCKSTEP_INDEPENDENT_ITERATIONS
     for (Index i = first; i < last; ++i) f(i);
   }
 };
@@ -82,6 +95,7 @@ void loop(Index first, Index last, Function& f) {
   run<Index>(each<Index>{first, last}, f);
 }
 
+LOCKSTEP_END_ATTEMPTS
 LOCKSTEP_END_SIGN_CONVERSIONS
 
 }  // namespace leaf
