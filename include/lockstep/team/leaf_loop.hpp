@@ -49,16 +49,16 @@ struct each {
 
   template <class Function>
   void operator()(Function& f) const {
-    call(f, std::integral_constant<bool, has_independent_iterations<Function>::value>());
-  }
-
- private:
-  template <class Function>
-  void call(Function& f, std::false_type) const {
     for (Index i = first; i < last; ++i) f(i);
   }
+};
+/// The same for functions with independent iterations.
+template <class Index>
+struct each_independent {
+  Index first, last;
+
   template <class Function>
-  void call(Function& f, std::true_type /*independent*/) const {
+  void operator()(Function& f) const {
     LOCKSTEP_INDEPENDENT_ITERATIONS
     for (Index i = first; i < last; ++i) f(i);
   }
@@ -92,7 +92,9 @@ void run(const Loop& loop, Function& f) {
 /// Calls f(i) for every i of [first, last).
 template <class Function, class Index>
 void loop(Index first, Index last, Function& f) {
-  run<Index>(each<Index>{first, last}, f);
+  using kind = typename std::conditional<has_independent_iterations<Function>::value,
+                                         each_independent<Index>, each<Index>>::type;
+  run<Index>(kind{first, last}, f);
 }
 
 LOCKSTEP_END_ATTEMPTS
