@@ -8282,7 +8282,7 @@ class fork_board {
   /// Lets all workers go: next() returns false.
   void close() {
     closed_.store(1, platform::memory_order_release);  // 6
-    for (std::size_t i = 0; i < tree_.lines(); ++i) marks_[i].notify(fence_payer_of(policy_));
+    for (std::size_t i = 0; i < tree_.lines(); ++i) notify(i);
   }
 
   /// For tests: worker `rank` begins as if its last regions had come after gaps of so many nanoseconds.
@@ -10132,6 +10132,10 @@ class region_stopped {
   const char* what() const noexcept { return "lockstep: the region was stopped"; }
 };
 
+/// How often a member looks whether others come before it runs their shares: 1.5 us. One that is in time comes within
+/// two line transfers, at most 0.5 us.
+constexpr unsigned polls_for_who_comes = 48;
+
 class seat {
  public:
   /// Nobody's.
@@ -10318,6 +10322,31 @@ class loop_values {
   fork_board& of_;
 };
 
+/// Runs the user's part of a region; an exception that leaves it is noted at `position`, and stops the region.
+template <class Part>
+void run_guarded(stop_source& stop, std::uint32_t region, first_error& errors,
+                 std::uint64_t position, Part part) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  const auto fail = [&] {
+    errors.note(position);
+    stop.request(region);
+  };
+  try {
+    part();
+  } catch (const region_stopped&) {
+    if (!stop.requested(region)) fail();  // that of another region
+  } catch (const platform::forced_unwind&) {
+    end_of_lost_member();
+  } catch (...) {
+    fail();
+  }
+#else
+  static_cast<void>(stop), static_cast<void>(region), static_cast<void>(errors);
+  static_cast<void>(position);
+  part();
+#endif
+}
+
 class loop_crew {
  public:
   loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded)
@@ -10380,10 +10409,6 @@ class loop_crew {
   bool is_alone() const noexcept { return is_alone_; }
 
  private:
-  /// How often the caller looks for reports before it takes shares: 1.5 us. A member that polls begins within
-  /// two line transfers, at most 0.5 us.
-  static constexpr unsigned polls_for_who_comes = 48;
-
   loop_common common_of(const region_head& head, announcement at) noexcept {
     return {stop_, tickets_[0].value, head.region, head.size, at.parts()};
   }
@@ -10426,24 +10451,8 @@ class loop_crew {
   void run_part(const loop_common& common, std::size_t rank, std::uint32_t part, Function& f) {
     if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
     loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-      f(me);
-    } catch (const region_stopped&) {
-      if (!stop_.requested(common.region)) fail(common, rank, part);  // that of another region
-    } catch (const platform::forced_unwind&) {
-      end_of_lost_member();
-    } catch (...) {
-      fail(common, rank, part);
-    }
-#else
-    f(me);
-#endif
-  }
-  /// The exception that is being handled.
-  void fail(const loop_common& common, std::size_t rank, std::uint32_t part) {
-    errors_.note(first_error::position_of(rank, part));
-    stop_.request(common.region);
+    run_guarded(stop_, common.region, errors_, first_error::position_of(rank, part),
+                [&] { f(me); });
   }
 
   fork_board& forks_;
@@ -10658,10 +10667,6 @@ class late_shares {
   }
 
  private:
-  /// How often a member looks whether the others come: 1.5 us. One that is in time arrives within two line
-  /// transfers, at most 0.5 us.
-  static constexpr unsigned polls_for_who_comes = 48;
-
   LOCKSTEP_NOINLINE void take_when_late() {
     member_state& own = at_.own();
     if (own.last_by_rank + 1 == own.place.phase || !own.looks.asks() || come_in_time()) return;
@@ -11298,20 +11303,6 @@ struct watch_of {
 
 using watch = watch_of<seat>;
 
-/// How a cell is read: copied while others may read it too, else moved from.
-struct by_copy {
-  template <class T>
-  static T read(const cell& from) {
-    return cargo<T>::get(from);
-  }
-};
-struct by_move {
-  template <class T>
-  static T read(const cell& from) {
-    return cargo<T>::take(from);
-  }
-};
-
 /// Meets the others by pass.meet(out, put_result); the result of combine(phase), which has T. The value at hand where the
 /// region was stopped and exceptions are off.
 template <class T, class Pass, class Combine>
@@ -11394,12 +11385,6 @@ void put_nodes_of(const seat& at, std::size_t rank, std::uint32_t phase, std::si
     ++k;
   });
 }
-/// Those of this member, of the next phase.
-template <class T, class LeafValue, class Op>
-void put_nodes(const seat& at, std::size_t leaves, LeafValue& leaf_value, Op& op) {
-  put_nodes_of<T>(at, at.rank(), at.next_phase(), leaves, leaf_value, op);
-}
-
 /// The nodes of all ranks as shares of a loop: late_shares.hpp.
 template <class T, class LeafValue, class Op>
 struct node_shares {
@@ -11420,11 +11405,11 @@ struct node_shares {
 };
 
 /// What init, and the nodes of all members in a phase, make together.
-template <class T, class Read, class Op>
+template <class T, class Op>
 T combine_nodes(group& shared, std::size_t size, std::uint32_t phase, std::size_t leaves, T init,
                 Op& op) {
   const auto value_in = [&](std::size_t rank, std::size_t k) {
-    return Read::template read<T>(shared.cell_of(rank, phase, k));
+    return cargo<T>::get(shared.cell_of(rank, phase, k));
   };
   T whole(reduction_tree::combine<T>(leaves, size, value_in, op));
   return op(std::move(init), std::move(whole));
@@ -11444,27 +11429,22 @@ bool put_leaves(const seat& at, std::size_t leaves, schedule how, LeafValue& lea
   return at.sync() && complete;
 }
 
-/// A schedule of iterations as one of leaves.
+/// A schedule of chunks of iterations as one of leaves.
 inline schedule of_leaves(schedule how, std::size_t iterations) {
-  if (how.kind() == schedule_kind::static_blocks) return how;
   const std::size_t leaf = reduction_tree::leaf_size(iterations);
   return schedule(how.kind(), (how.chunk() - 1) / leaf + 1);
 }
 
-/// Puts this member's nodes of a range, computed by `how`: false once the region is stopped.
+/// Puts this member's nodes of a range, computed by a schedule of chunks: false once the region is stopped.
 template <class T, class LeafValue, class Op>
-bool put_range(const seat& at, std::size_t iterations, LeafValue& leaf_value, Op& op,
-               schedule how) {
+bool put_chunks(const seat& at, std::size_t iterations, LeafValue& leaf_value, Op& op,
+                schedule how) {
   const std::size_t leaves = reduction_tree::leaves_of(iterations);
-  if (how.kind() == schedule_kind::static_blocks) {
-    put_nodes<T>(at, leaves, leaf_value, op);
-    return true;
-  }
   if (!put_leaves<T>(at, leaves, of_leaves(how, iterations), leaf_value)) return false;
   const auto handed_out = [&](std::size_t leaf) {  // each is in one node, of one member
     return cargo<T>::take(at.shared().leaves[leaf]);
   };
-  put_nodes<T>(at, leaves, handed_out, op);
+  put_nodes_of<T>(at, at.rank(), at.next_phase(), leaves, handed_out, op);
   return true;
 }
 
@@ -11490,13 +11470,13 @@ T reduce_leaves(const seat& at, std::size_t iterations, const T& init, LeafValue
   }
   const std::size_t leaves = reduction_tree::leaves_of(iterations);
   const auto combine = [&](std::uint32_t phase) {
-    return combine_nodes<T, by_copy>(at.shared(), at.size(), phase, leaves, init, op);
+    return combine_nodes<T>(at.shared(), at.size(), phase, leaves, init, op);
   };
   if (how.kind() == schedule_kind::static_blocks) {
     const node_shares<T, LeafValue, Op> shares = {at, at.next_phase(), leaves, leaf_value, op};
     return meet_by<T>(at, init, shares, combine);
   }
-  if (!put_range<T>(at, iterations, leaf_value, op, how)) {
+  if (!put_chunks<T>(at, iterations, leaf_value, op, how)) {
     leave_stopped_region();
     return init;
   }
@@ -11582,11 +11562,11 @@ void put_maybe(const seat& at, maybe<T>& mine) {
 }
 
 /// What init and the values that were put in a phase make together, in the order of ranks.
-template <class T, class Read, class Op>
+template <class T, class Op>
 T combine_put(group& shared, std::size_t size, std::uint32_t phase, T init, Op& op) {
   for (std::size_t rank = 0; rank < size; ++rank) {
     if (has_put<T>(shared, rank, phase) == 0) continue;
-    init = op(std::move(init), Read::template read<T>(shared.cell_of(rank, phase, 0)));
+    init = op(std::move(init), cargo<T>::get(shared.cell_of(rank, phase, 0)));
   }
   return init;
 }
@@ -11600,7 +11580,7 @@ T reduce_put(const seat& at, const T& init, maybe<T>& mine, Op& op) {
   if (at.is_alone()) return op(T(init), std::move(mine.value()));
   put_maybe<T>(at, mine);
   return meet<T>(at, init, [&](std::uint32_t phase) {
-    return combine_put<T, by_copy>(at.shared(), at.size(), phase, init, op);
+    return combine_put<T>(at.shared(), at.size(), phase, init, op);
   });
 }
 
@@ -11888,7 +11868,6 @@ class range_scan {
  public:
   range_scan(T&& init, const By& by, Op& op, const Store& store)
       : leaves_(reduction_tree::leaves_of(by.span.length)),
-        iterations_(by.span.length),
         running_(std::move(init)),
         by_(by),
         op_(op),
@@ -11940,10 +11919,10 @@ class range_scan {
     }
   }
   scan_of<T, const By, Op, const Store, loop_share> scan(const loop_share& me) {
-    return {me, index_range{0, iterations_}, by_, op_, store_};
+    return {me, index_range{0, by_.span.length}, by_, op_, store_};
   }
 
-  const std::size_t leaves_, iterations_;
+  const std::size_t leaves_;
   left_values<T> sums_;
   T running_;
   const By by_;
@@ -14770,12 +14749,11 @@ class team_core {
   /// The door outlives the last thread that uses this object, or is not touched.
   team_core(const resolved_team& made, team_door& door)
       : size_(made.members),
-        is_crowded_(made.is_crowded),
         door_(door),
         group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
         forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
                fork_board::usual_most_age, made.finds_cpu),
-        crew_(forks_, stop_, error_, is_crowded_),
+        crew_(forks_, stop_, error_, made.is_crowded),
         steering_(forks_, made),
         region_{this, door.age(), &group_, &running_, nullptr},
         between_(region_) {}
@@ -14860,18 +14838,29 @@ class team_core {
 #endif
   }
 
-  /// in_turn() in a turn of the calling thread; alone() where it must not wait for one, and cannot have it at once.
-  /// Before it has the turn, nothing of the core is looked at: D1 of team_door.hpp.
-  template <class Alone, class InTurn>
-  static bool take_turn(team_door& door, team_core* core, Alone alone, InTurn in_turn) {
-    if (nesting::is_inside(core)) return alone();
-    if (door.may_wait()) {
-      door.callers().begin();
-    } else if (!door.callers().try_begin()) {
-      return alone();
-    }
-    const caller_turn mine(door.callers(), std::adopt_lock);
-    return in_turn();
+  /// run() of `core` in a turn of the calling thread, after get_ready() where others are needed; alone where it must
+  /// not wait for a turn, and cannot have it at once. Before it has the turn, nothing of the core is looked at: D1 of
+  /// team_door.hpp.
+  template <class Function, class GetReady>
+  static bool run_in_turn(team_door& door, team_core* core, std::size_t size, Function& f,
+                          GetReady get_ready) {
+    return take_turn(
+        door, core, [&] { return run_alone(f); },
+        [&] {
+          if (size > 1) get_ready();
+          return core->run(size, f);
+        });
+  }
+  /// The same for a loop.
+  template <class Function, class Prepare, class Finish, class GetReady>
+  static bool run_loop_in_turn(team_door& door, team_core* core, const loop_request& of,
+                               Function& f, Prepare prepare, Finish finish, GetReady get_ready) {
+    return take_turn(
+        door, core, [&] { return run_loop_alone(f, prepare); },
+        [&] {
+          if (core->size() > 1) get_ready();
+          return core->run_loop(of, f, prepare, finish);
+        });
   }
 
   /// A region of one member, the calling thread.
@@ -14962,6 +14951,18 @@ class team_core {
     group& of_;
   };
 
+  template <class Alone, class InTurn>
+  static bool take_turn(team_door& door, team_core* core, Alone alone, InTurn in_turn) {
+    if (nesting::is_inside(core)) return alone();
+    if (door.may_wait()) {
+      door.callers().begin();
+    } else if (!door.callers().try_begin()) {
+      return alone();
+    }
+    const caller_turn mine(door.callers(), std::adopt_lock);
+    return in_turn();
+  }
+
   /// `phase`: of the barrier when it begins.
   region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
@@ -15005,27 +15006,9 @@ class team_core {
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
     member self(seat(group_.enter(rank, head.size, head.region, head.phase), group_));
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-      call(f, self);
-    } catch (const region_stopped&) {
-      if (!stop_.requested(head.region)) fail(rank, head);  // that of another region
-    } catch (const platform::forced_unwind&) {
-      end_of_lost_member();
-    } catch (...) {
-      fail(rank, head);
-    }
-#else
-    call(f, self);
-#endif
+    run_guarded(stop_, head.region, error_, first_error::position_of(rank, 0),
+                [&] { call(f, self); });
   }
-
-#if LOCKSTEP_HAS_EXCEPTIONS
-  void fail(std::size_t rank, const region_head& head) {
-    error_.note(first_error::position_of(rank, 0));
-    stop_.request(head.region);
-  }
-#endif
 
   template <class Function, class Argument>
   static bool call_alone(stop_source& stop, Function& f, Argument& with) {
@@ -15055,7 +15038,6 @@ class team_core {
 
   platform::line_gap before_;
   const std::size_t size_;
-  const bool is_crowded_;
   team_door& door_;
   stop_source stop_;
   group group_;
@@ -15188,26 +15170,15 @@ class external_team : public one_liners<external_team> {
 
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
-    team_core& core = body_->core;
     if (k > 1) check_parent();
-    return team_core::take_turn(
-        door_, &core, [&] { return team_core::run_alone(f); },
-        [&] {
-          if (k > 1) check_served();
-          return core.run(k, f);
-        });
+    return team_core::run_in_turn(door_, &body_->core, k, f, [this] { check_served(); });
   }
   /// As team_core's.
   template <class Function, class Prepare, class Finish>
   bool run_loop(const loop_request& of, Function& f, Prepare prepare, Finish finish) {
-    team_core& core = body_->core;
     if (size() > 1) check_parent();
-    return team_core::take_turn(
-        door_, &core, [&] { return team_core::run_loop_alone(f, prepare); },
-        [&] {
-          if (size() > 1) check_served();
-          return core.run_loop(of, f, prepare, finish);
-        });
+    return team_core::run_loop_in_turn(door_, &body_->core, of, f, prepare, finish,
+                                       [this] { check_served(); });
   }
 
   void check_parent() const {
@@ -16066,24 +16037,13 @@ class team : public one_liners<team> {
 
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
-    team_core& core = body_->core;
-    return team_core::take_turn(
-        door_, &core, [&] { return team_core::run_alone(f); },
-        [&] {
-          if (k > 1) resume_workers();
-          return core.run(k, f);
-        });
+    return team_core::run_in_turn(door_, &body_->core, k, f, [this] { resume_workers(); });
   }
   /// As team_core's.
   template <class Function, class Prepare, class Finish>
   bool run_loop(const loop_request& of, Function& f, Prepare prepare, Finish finish) {
-    team_core& core = body_->core;
-    return team_core::take_turn(
-        door_, &core, [&] { return team_core::run_loop_alone(f, prepare); },
-        [&] {
-          if (size() > 1) resume_workers();
-          return core.run_loop(of, f, prepare, finish);
-        });
+    return team_core::run_loop_in_turn(door_, &body_->core, of, f, prepare, finish,
+                                       [this] { resume_workers(); });
   }
 
   void resume_workers() {

@@ -208,7 +208,7 @@ class fork_board {
   /// Lets all workers go: next() returns false.
   void close() {
     closed_.store(1, platform::memory_order_release);  // 6
-    for (std::size_t i = 0; i < tree_.lines(); ++i) marks_[i].notify(fence_payer_of(policy_));
+    for (std::size_t i = 0; i < tree_.lines(); ++i) notify(i);
   }
 
   /// For tests: worker `rank` begins as if its last regions had come after gaps of so many nanoseconds.

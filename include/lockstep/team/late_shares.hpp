@@ -46,10 +46,6 @@ class late_shares {
   }
 
  private:
-  /// How often a member looks whether the others come: 1.5 us. One that is in time arrives within two line
-  /// transfers, at most 0.5 us.
-  static constexpr unsigned polls_for_who_comes = 48;
-
   LOCKSTEP_NOINLINE void take_when_late() {
     member_state& own = at_.own();
     if (own.last_by_rank + 1 == own.place.phase || !own.looks.asks() || come_in_time()) return;

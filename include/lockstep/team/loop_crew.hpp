@@ -59,6 +59,31 @@ class loop_values {
   fork_board& of_;
 };
 
+/// Runs the user's part of a region; an exception that leaves it is noted at `position`, and stops the region.
+template <class Part>
+void run_guarded(stop_source& stop, std::uint32_t region, first_error& errors,
+                 std::uint64_t position, Part part) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  const auto fail = [&] {
+    errors.note(position);
+    stop.request(region);
+  };
+  try {
+    part();
+  } catch (const region_stopped&) {
+    if (!stop.requested(region)) fail();  // that of another region
+  } catch (const platform::forced_unwind&) {
+    end_of_lost_member();
+  } catch (...) {
+    fail();
+  }
+#else
+  static_cast<void>(stop), static_cast<void>(region), static_cast<void>(errors);
+  static_cast<void>(position);
+  part();
+#endif
+}
+
 class loop_crew {
  public:
   loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded)
@@ -121,10 +146,6 @@ class loop_crew {
   bool is_alone() const noexcept { return is_alone_; }
 
  private:
-  /// How often the caller looks for reports before it takes shares: 1.5 us. A member that polls begins within
-  /// two line transfers, at most 0.5 us.
-  static constexpr unsigned polls_for_who_comes = 48;
-
   loop_common common_of(const region_head& head, announcement at) noexcept {
     return {stop_, tickets_[0].value, head.region, head.size, at.parts()};
   }
@@ -167,24 +188,8 @@ class loop_crew {
   void run_part(const loop_common& common, std::size_t rank, std::uint32_t part, Function& f) {
     if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
     loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-      f(me);
-    } catch (const region_stopped&) {
-      if (!stop_.requested(common.region)) fail(common, rank, part);  // that of another region
-    } catch (const platform::forced_unwind&) {
-      end_of_lost_member();
-    } catch (...) {
-      fail(common, rank, part);
-    }
-#else
-    f(me);
-#endif
-  }
-  /// The exception that is being handled.
-  void fail(const loop_common& common, std::size_t rank, std::uint32_t part) {
-    errors_.note(first_error::position_of(rank, part));
-    stop_.request(common.region);
+    run_guarded(stop_, common.region, errors_, first_error::position_of(rank, part),
+                [&] { f(me); });
   }
 
   fork_board& forks_;

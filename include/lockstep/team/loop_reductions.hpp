@@ -201,7 +201,6 @@ class range_scan {
  public:
   range_scan(T&& init, const By& by, Op& op, const Store& store)
       : leaves_(reduction_tree::leaves_of(by.span.length)),
-        iterations_(by.span.length),
         running_(std::move(init)),
         by_(by),
         op_(op),
@@ -253,10 +252,10 @@ class range_scan {
     }
   }
   scan_of<T, const By, Op, const Store, loop_share> scan(const loop_share& me) {
-    return {me, index_range{0, iterations_}, by_, op_, store_};
+    return {me, index_range{0, by_.span.length}, by_, op_, store_};
   }
 
-  const std::size_t leaves_, iterations_;
+  const std::size_t leaves_;
   left_values<T> sums_;
   T running_;
   const By by_;

@@ -40,20 +40,6 @@ struct watch_of {
 
 using watch = watch_of<seat>;
 
-/// How a cell is read: copied while others may read it too, else moved from.
-struct by_copy {
-  template <class T>
-  static T read(const cell& from) {
-    return cargo<T>::get(from);
-  }
-};
-struct by_move {
-  template <class T>
-  static T read(const cell& from) {
-    return cargo<T>::take(from);
-  }
-};
-
 /// Meets the others by pass.meet(out, put_result); the result of combine(phase), which has T. The value at hand where the
 /// region was stopped and exceptions are off.
 template <class T, class Pass, class Combine>
@@ -136,12 +122,6 @@ void put_nodes_of(const seat& at, std::size_t rank, std::uint32_t phase, std::si
     ++k;
   });
 }
-/// Those of this member, of the next phase.
-template <class T, class LeafValue, class Op>
-void put_nodes(const seat& at, std::size_t leaves, LeafValue& leaf_value, Op& op) {
-  put_nodes_of<T>(at, at.rank(), at.next_phase(), leaves, leaf_value, op);
-}
-
 /// The nodes of all ranks as shares of a loop: late_shares.hpp.
 template <class T, class LeafValue, class Op>
 struct node_shares {
@@ -162,11 +142,11 @@ struct node_shares {
 };
 
 /// What init, and the nodes of all members in a phase, make together.
-template <class T, class Read, class Op>
+template <class T, class Op>
 T combine_nodes(group& shared, std::size_t size, std::uint32_t phase, std::size_t leaves, T init,
                 Op& op) {
   const auto value_in = [&](std::size_t rank, std::size_t k) {
-    return Read::template read<T>(shared.cell_of(rank, phase, k));
+    return cargo<T>::get(shared.cell_of(rank, phase, k));
   };
   T whole(reduction_tree::combine<T>(leaves, size, value_in, op));
   return op(std::move(init), std::move(whole));
@@ -186,27 +166,22 @@ bool put_leaves(const seat& at, std::size_t leaves, schedule how, LeafValue& lea
   return at.sync() && complete;
 }
 
-/// A schedule of iterations as one of leaves.
+/// A schedule of chunks of iterations as one of leaves.
 inline schedule of_leaves(schedule how, std::size_t iterations) {
-  if (how.kind() == schedule_kind::static_blocks) return how;
   const std::size_t leaf = reduction_tree::leaf_size(iterations);
   return schedule(how.kind(), (how.chunk() - 1) / leaf + 1);
 }
 
-/// Puts this member's nodes of a range, computed by `how`: false once the region is stopped.
+/// Puts this member's nodes of a range, computed by a schedule of chunks: false once the region is stopped.
 template <class T, class LeafValue, class Op>
-bool put_range(const seat& at, std::size_t iterations, LeafValue& leaf_value, Op& op,
-               schedule how) {
+bool put_chunks(const seat& at, std::size_t iterations, LeafValue& leaf_value, Op& op,
+                schedule how) {
   const std::size_t leaves = reduction_tree::leaves_of(iterations);
-  if (how.kind() == schedule_kind::static_blocks) {
-    put_nodes<T>(at, leaves, leaf_value, op);
-    return true;
-  }
   if (!put_leaves<T>(at, leaves, of_leaves(how, iterations), leaf_value)) return false;
   const auto handed_out = [&](std::size_t leaf) {  // each is in one node, of one member
     return cargo<T>::take(at.shared().leaves[leaf]);
   };
-  put_nodes<T>(at, leaves, handed_out, op);
+  put_nodes_of<T>(at, at.rank(), at.next_phase(), leaves, handed_out, op);
   return true;
 }
 
@@ -232,13 +207,13 @@ T reduce_leaves(const seat& at, std::size_t iterations, const T& init, LeafValue
   }
   const std::size_t leaves = reduction_tree::leaves_of(iterations);
   const auto combine = [&](std::uint32_t phase) {
-    return combine_nodes<T, by_copy>(at.shared(), at.size(), phase, leaves, init, op);
+    return combine_nodes<T>(at.shared(), at.size(), phase, leaves, init, op);
   };
   if (how.kind() == schedule_kind::static_blocks) {
     const node_shares<T, LeafValue, Op> shares = {at, at.next_phase(), leaves, leaf_value, op};
     return meet_by<T>(at, init, shares, combine);
   }
-  if (!put_range<T>(at, iterations, leaf_value, op, how)) {
+  if (!put_chunks<T>(at, iterations, leaf_value, op, how)) {
     leave_stopped_region();
     return init;
   }
@@ -324,11 +299,11 @@ void put_maybe(const seat& at, maybe<T>& mine) {
 }
 
 /// What init and the values that were put in a phase make together, in the order of ranks.
-template <class T, class Read, class Op>
+template <class T, class Op>
 T combine_put(group& shared, std::size_t size, std::uint32_t phase, T init, Op& op) {
   for (std::size_t rank = 0; rank < size; ++rank) {
     if (has_put<T>(shared, rank, phase) == 0) continue;
-    init = op(std::move(init), Read::template read<T>(shared.cell_of(rank, phase, 0)));
+    init = op(std::move(init), cargo<T>::get(shared.cell_of(rank, phase, 0)));
   }
   return init;
 }
@@ -342,7 +317,7 @@ T reduce_put(const seat& at, const T& init, maybe<T>& mine, Op& op) {
   if (at.is_alone()) return op(T(init), std::move(mine.value()));
   put_maybe<T>(at, mine);
   return meet<T>(at, init, [&](std::uint32_t phase) {
-    return combine_put<T, by_copy>(at.shared(), at.size(), phase, init, op);
+    return combine_put<T>(at.shared(), at.size(), phase, init, op);
   });
 }
 

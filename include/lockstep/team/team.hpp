@@ -163,24 +163,13 @@ class team : public one_liners<team> {
 
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
-    team_core& core = body_->core;
-    return team_core::take_turn(
-        door_, &core, [&] { return team_core::run_alone(f); },
-        [&] {
-          if (k > 1) resume_workers();
-          return core.run(k, f);
-        });
+    return team_core::run_in_turn(door_, &body_->core, k, f, [this] { resume_workers(); });
   }
   /// As team_core's.
   template <class Function, class Prepare, class Finish>
   bool run_loop(const loop_request& of, Function& f, Prepare prepare, Finish finish) {
-    team_core& core = body_->core;
-    return team_core::take_turn(
-        door_, &core, [&] { return team_core::run_loop_alone(f, prepare); },
-        [&] {
-          if (size() > 1) resume_workers();
-          return core.run_loop(of, f, prepare, finish);
-        });
+    return team_core::run_loop_in_turn(door_, &body_->core, of, f, prepare, finish,
+                                       [this] { resume_workers(); });
   }
 
   void resume_workers() {

@@ -45,12 +45,11 @@ class team_core {
   /// The door outlives the last thread that uses this object, or is not touched.
   team_core(const resolved_team& made, team_door& door)
       : size_(made.members),
-        is_crowded_(made.is_crowded),
         door_(door),
         group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
         forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
                fork_board::usual_most_age, made.finds_cpu),
-        crew_(forks_, stop_, error_, is_crowded_),
+        crew_(forks_, stop_, error_, made.is_crowded),
         steering_(forks_, made),
         region_{this, door.age(), &group_, &running_, nullptr},
         between_(region_) {}
@@ -135,18 +134,29 @@ class team_core {
 #endif
   }
 
-  /// in_turn() in a turn of the calling thread; alone() where it must not wait for one, and cannot have it at once.
-  /// Before it has the turn, nothing of the core is looked at: D1 of team_door.hpp.
-  template <class Alone, class InTurn>
-  static bool take_turn(team_door& door, team_core* core, Alone alone, InTurn in_turn) {
-    if (nesting::is_inside(core)) return alone();
-    if (door.may_wait()) {
-      door.callers().begin();
-    } else if (!door.callers().try_begin()) {
-      return alone();
-    }
-    const caller_turn mine(door.callers(), std::adopt_lock);
-    return in_turn();
+  /// run() of `core` in a turn of the calling thread, after get_ready() where others are needed; alone where it must
+  /// not wait for a turn, and cannot have it at once. Before it has the turn, nothing of the core is looked at: D1 of
+  /// team_door.hpp.
+  template <class Function, class GetReady>
+  static bool run_in_turn(team_door& door, team_core* core, std::size_t size, Function& f,
+                          GetReady get_ready) {
+    return take_turn(
+        door, core, [&] { return run_alone(f); },
+        [&] {
+          if (size > 1) get_ready();
+          return core->run(size, f);
+        });
+  }
+  /// The same for a loop.
+  template <class Function, class Prepare, class Finish, class GetReady>
+  static bool run_loop_in_turn(team_door& door, team_core* core, const loop_request& of,
+                               Function& f, Prepare prepare, Finish finish, GetReady get_ready) {
+    return take_turn(
+        door, core, [&] { return run_loop_alone(f, prepare); },
+        [&] {
+          if (core->size() > 1) get_ready();
+          return core->run_loop(of, f, prepare, finish);
+        });
   }
 
   /// A region of one member, the calling thread.
@@ -237,6 +247,18 @@ class team_core {
     group& of_;
   };
 
+  template <class Alone, class InTurn>
+  static bool take_turn(team_door& door, team_core* core, Alone alone, InTurn in_turn) {
+    if (nesting::is_inside(core)) return alone();
+    if (door.may_wait()) {
+      door.callers().begin();
+    } else if (!door.callers().try_begin()) {
+      return alone();
+    }
+    const caller_turn mine(door.callers(), std::adopt_lock);
+    return in_turn();
+  }
+
   /// `phase`: of the barrier when it begins.
   region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
@@ -280,27 +302,9 @@ class team_core {
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
     member self(seat(group_.enter(rank, head.size, head.region, head.phase), group_));
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-      call(f, self);
-    } catch (const region_stopped&) {
-      if (!stop_.requested(head.region)) fail(rank, head);  // that of another region
-    } catch (const platform::forced_unwind&) {
-      end_of_lost_member();
-    } catch (...) {
-      fail(rank, head);
-    }
-#else
-    call(f, self);
-#endif
+    run_guarded(stop_, head.region, error_, first_error::position_of(rank, 0),
+                [&] { call(f, self); });
   }
-
-#if LOCKSTEP_HAS_EXCEPTIONS
-  void fail(std::size_t rank, const region_head& head) {
-    error_.note(first_error::position_of(rank, 0));
-    stop_.request(head.region);
-  }
-#endif
 
   template <class Function, class Argument>
   static bool call_alone(stop_source& stop, Function& f, Argument& with) {
@@ -330,7 +334,6 @@ class team_core {
 
   platform::line_gap before_;
   const std::size_t size_;
-  const bool is_crowded_;
   team_door& door_;
   stop_source stop_;
   group group_;
