@@ -4,8 +4,7 @@
 // A phase is over when as many arrivals as expected have been made, by whichever threads; nobody returns
 // from a wait for it before. What happens before any arrival in a phase happens before the completion
 // function, and that happens before every return from a wait for the phase.
-// For threads that know their rank, barrier is faster (no read-modify-write up to 8), tree_barrier for
-// many.
+// For threads that know their rank, barrier is faster: no read-modify-write up to 8, a tree of counters above.
 //
 // Invariants, for phase p
 //   Q1  Between phases remaining_ is expected_; in a phase it is what is still to arrive.

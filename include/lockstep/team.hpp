@@ -85,7 +85,7 @@ class team : public detail::one_liners<team> {
     return run_on(size(), f);
   }
   /// On the first k members only; of the others, up to 7 hear of it, where they watch a line with one of
-  /// those (fork_tree.hpp). Fails if k is 0 or above size().
+  /// those (fork_lines.hpp). Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f) {
     detail::checked_range("lockstep::team::run", "members", k, 1, size());

@@ -3,9 +3,8 @@
 //
 // The boards by themselves where they have few places here, else members of a region without a team.
 #include <lockstep/detail/team/cargo.hpp>
-#include <lockstep/detail/team/loop_board.hpp>
-#include <lockstep/detail/team/progress_board.hpp>
-#include <lockstep/detail/team/reducing_barrier.hpp>
+#include <lockstep/detail/team/construct_boards.hpp>
+#include <lockstep/detail/team/team_barrier.hpp>
 #include <lockstep/member.hpp>
 
 #include <functional>

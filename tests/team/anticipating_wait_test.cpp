@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/anticipating_wait_test.cpp -- Y1 to Y3 on a clock of the test's own
-#include <lockstep/detail/team/anticipating_wait.hpp>
+#include <lockstep/detail/team/anticipation.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/parting_test.cpp -- P1 to P3, on the scripted system
-#include <lockstep/detail/team/parting.hpp>
+#include <lockstep/detail/team/team_barrier.hpp>
 
 #include <gtest/gtest.h>
 

@@ -27,11 +27,10 @@
 #include <initializer_list>
 #include <memory>
 
+#include "construct_boards.hpp"
 #include "dependants.hpp"
-#include "loop_board.hpp"
-#include "progress_board.hpp"
+#include "loop_claims.hpp"
 #include "reduction_tree.hpp"
-#include "share_claims.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -47,7 +46,7 @@ struct member_state {
   place_in_barrier place;
   std::uint32_t construct = 0;     ///< the number of its next shared construct, if it has had one
   bool has_construct = false;      ///< in this region
-  std::uint32_t loops = 0;         ///< whose shares were claimed (share_claims.hpp)
+  std::uint32_t loops = 0;         ///< whose shares were claimed (loop_claims.hpp)
   std::uint32_t last_by_rank = 0;  ///< the phase in which it ran a loop by rank last
   stage_trust looks;     ///< whether looks at the claims of others have found any that were late
   stage_trust patience;  ///< whether the others came while it polled for them
@@ -71,7 +70,7 @@ struct member_state {
 
 class group {
  public:
-  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see parting.hpp. Tests
+  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see team_barrier.hpp. Tests
   /// pass a smaller limit for flags.
   group(std::size_t most, wait_policy policy, stop_source& stop, group* of_region = nullptr,
         bool finds_cpu = false, std::size_t most_flags = reducing_barrier::usual_most_flags)

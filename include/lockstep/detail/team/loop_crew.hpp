@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: team)
 //
-// Whoever is there claims parts (share_board.hpp): first of its own share, then of those that are late. For
+// Whoever is there claims parts (loop_claims.hpp): first of its own share, then of those that are late. For
 // team_core.hpp.
 //
 //   W1  A member runs its own share as long as it is in time, so that data stay where they are.

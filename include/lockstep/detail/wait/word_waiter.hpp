@@ -4,7 +4,7 @@
 // For objects whose whole state is one word with a bit for "somebody sleeps", so that a waiter may
 // destroy the object as soon as its wait has returned. A waiter brings a predicate on the word; it
 // returns after it has seen a word that satisfies it, or at its deadline.
-// Where the structure guarantees the lifetime, a mark beside the state is cheaper: sleeper_mark.hpp.
+// Where the structure guarantees the lifetime, a mark beside the state is cheaper: published_words.hpp.
 //
 //   S1  A waiter sleeps only on a word that has the sleeping bit and does not satisfy its predicate.
 //   S2  Whoever changes the word so that a sleeper's predicate may become true looks for the bit in the
@@ -37,7 +37,6 @@
 #include "../platform/system.hpp"
 #include "misuse.hpp"
 #include "wait_engine.hpp"
-#include "wait_history.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
