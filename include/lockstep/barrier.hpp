@@ -42,7 +42,9 @@ class barrier {
   /// limit for flags.
   explicit barrier(std::size_t participants, wait_policy policy = wait_policy(),
                    std::uint32_t first_phase = 0, std::size_t flags = most_flags)
-      : ranks_(detail::checked_count("lockstep::barrier", "participants", participants)),
+      : rank_array_(detail::checked_count("lockstep::barrier", "participants", participants)),
+        ranks_(&rank_array_[0]),
+        participants_(participants),
         phases_(participants, policy.when_crowded(participants > detail::usable_cpus()),
                 participants <= flags ? participants : 0, flags) {
     phases_.reset(first_phase);
@@ -54,14 +56,14 @@ class barrier {
   barrier& operator=(const barrier&) = delete;
   ~barrier() { detail::misuse::destroying(this, "lockstep::barrier"); }
 
-  std::size_t participants() const noexcept { return ranks_.size(); }
+  std::size_t participants() const noexcept { return participants_; }
   wait_policy policy() const noexcept { return phases_.policy(); }
 
   /// Blocks until all participants have arrived; false once terminated.
   /// Requires: each rank used by one thread at a time. Fails if rank >= participants().
   bool arrive_and_wait(std::size_t rank) {
     arrive(rank);
-    return wait_for_others(rank, deadline::never()) == wait_status::ready;
+    return wait_for_others(rank, nullptr) == wait_status::ready;
   }
 
   /// The first half: tells the others that this thread is here. Never blocks.
@@ -73,7 +75,9 @@ class barrier {
 
   /// The second half: blocks until all have arrived; false once terminated.
   /// Requires: arrive(rank) was called before.
-  bool wait(std::size_t rank) { return wait_until(rank, deadline::never()) == wait_status::ready; }
+  bool wait(std::size_t rank) {
+    return wait_for_others(checked(rank), nullptr) == wait_status::ready;
+  }
   /// As wait() if all are there, else false; never blocks.
   bool try_wait(std::size_t rank) {
     own_state& self = ranks_[checked(rank)].value;
@@ -94,7 +98,7 @@ class barrier {
     return wait_until(rank, deadline::at(point));
   }
   wait_status wait_until(std::size_t rank, deadline until) {
-    return wait_for_others(checked(rank), until);
+    return wait_for_others(checked(rank), &until);
   }
 
   /// Releases everybody; from now on every wait returns at once. Any thread may call it.
@@ -115,29 +119,34 @@ class barrier {
     detail::wait_history history = {};
   };
 
-  wait_status wait_for_others(std::size_t rank, deadline until) {
+  using phase_word = detail::published_word<std::uint32_t>;
+
+  /// `until`: null is never.
+  wait_status wait_for_others(std::size_t rank, const deadline* until) {
     own_state& self = ranks_[rank].value;
-    const detail::phase_reached phase{self.arrived};
-    const bool is_over =
-        self.was_last ||
-        phases_.wait_for_others(
-            rank, participants(),
-            [&](const detail::published_word<std::uint32_t>& word, std::size_t) {
-              auto what = word.awaited(phase, detail::stops_when_set{terminated_});
-              return what.ready() || detail::wait_watched(what, this, policy(), self.history, until,
-                                                          detail::wait_engine::shared_yield_time);
-            });
-    if (!is_over) return wait_status::timed_out;
+    const auto wait_for = [&](const phase_word& word, std::size_t) {
+      auto what =
+          word.awaited(detail::phase_reached{self.arrived}, detail::stops_when_set{terminated_});
+      return what.ready() || detail::wait_watched(what, this, policy(), self.history,
+                                                  until != nullptr ? *until : deadline::never(),
+                                                  detail::wait_engine::shared_yield_time);
+    };
+    if (!self.was_last && !phases_.wait_for_others(rank, participants(), wait_for)) {
+      return wait_status::timed_out;
+    }
     if (terminated()) return wait_status::terminated;
     self.waited = self.arrived;
     return wait_status::ready;
   }
   std::size_t checked(std::size_t rank) const {
-    return detail::checked_rank("lockstep::barrier", "participants", rank, participants());
+    if (rank < participants_) return rank;
+    detail::fail_rank("lockstep::barrier", "participants", rank, participants_);
   }
 
   detail::line_gap before_;
-  detail::aligned_array<detail::padded<own_state>> ranks_;
+  detail::aligned_array<detail::padded<own_state>> rank_array_;
+  detail::padded<own_state>* const ranks_;
+  const std::size_t participants_;
   phases phases_;
   detail::wait_word terminated_{0};
   detail::line_gap after_;

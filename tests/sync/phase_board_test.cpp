@@ -54,7 +54,7 @@ TEST(published_words, what_was_written_beside_a_word_before_it_is_read_after_the
   }
 }
 
-TEST(phase_board, WORD_2_a_sleeper_of_this_phase_is_not_kept_asleep_by_one_of_the_next) {
+TEST(phase_board, PUBLISH_2_a_sleeper_of_this_phase_is_not_kept_asleep_by_one_of_the_next) {
   // Readers that lap each other around one writer: each reader answers on its own line, the writer goes
   // on when *any* majority has answered, so that fast readers wait for phase p + 1 while slow ones are
   // about to fall asleep for p. A reader that overslept would end the test by the ctest timeout.

@@ -18,12 +18,13 @@
 //   odd              somebody sleeps, or has slept     a sleeper, before it sleeps  whoever wakes, which adds 1
 // A mark may be odd with no sleeper: that costs a wake for nobody. No thread ever sleeps on an even mark.
 //
-//   WORD-1  A thread sleeps only on an odd mark that it made or found, and only after it has looked at the word
-//           and at the stop once more.
-//   WORD-2  Every odd value is left by exactly one step to the next even one, and a wake of all follows. So a thread
-//           that announced itself before the step never falls asleep, or is woken. A plain flag would not do: the
-//           sleeper of the next phase sets it again, and one about to sleep for this phase would find it set.
-//   WORD-3  Whoever requests a stop changes the stop first, and then looks at the marks of all words.
+//   PUBLISH-1  A thread sleeps only on an odd mark that it made or found, and only after it has looked at the word
+//              and at the stop once more.
+//   PUBLISH-2  Every odd value is left by exactly one step to the next even one, and a wake of all follows. So a
+//              thread that announced itself before the step never falls asleep, or is woken. A plain flag would
+//              not do: the sleeper of the next phase sets it again, and one about to sleep for this phase would
+//              find it set.
+//   PUBLISH-3  Whoever requests a stop changes the stop first, and then looks at the marks of all words.
 //
 //     notifier                          sleeper
 //     word.store(value)          (1)    odd = mark.fetch_or(1)         (4)
@@ -42,7 +43,7 @@
 //   2  word.load              acquire  1      the other half
 //   3  mark.load              relaxed  4      the fences order it after the word, and nothing else is read by it
 //   4  mark.fetch_or          relaxed  3      as 3
-//   5  mark.compare_exchange  relaxed  4      WORD-2 needs the order of changes to this word only; the kernel
+//   5  mark.compare_exchange  relaxed  4      PUBLISH-2 needs the order of changes to this word only; the kernel
 //                                             orders its comparison after the wake's lock
 //   6  thread_fence           seq_cst  6      both sides: the loads of the picture come after the stores
 //   7  word.load              relaxed  -      a look: whoever goes on comes through 2, or wrote the word itself
@@ -256,11 +257,17 @@ template <class Word, class Beside = nothing_beside>
 class published_words {
  public:
   published_words(std::size_t count, wait_policy policy)
-      : lines_(count), marks_(count), policy_(policy), payer_(fence_payer_of(policy)) {
+      : line_array_(count),
+        mark_array_(count),
+        lines_(count != 0 ? &line_array_[0] : nullptr),
+        marks_(count != 0 ? &mark_array_[0] : nullptr),
+        size_(count),
+        policy_(policy),
+        payer_(fence_payer_of(policy)) {
     detail::process_fence::prepare();
   }
 
-  std::size_t size() const noexcept { return lines_.size(); }
+  std::size_t size() const noexcept { return size_; }
   wait_policy policy() const noexcept { return policy_; }
 
   published_word<Word> operator[](std::size_t i) const noexcept {
@@ -283,8 +290,11 @@ class published_words {
     Beside beside;
   };
 
-  mutable detail::aligned_array<detail::padded<line>> lines_;
-  mutable detail::aligned_array<sleeper_mark> marks_;
+  detail::aligned_array<detail::padded<line>> line_array_;
+  detail::aligned_array<sleeper_mark> mark_array_;
+  detail::padded<line>* const lines_;
+  sleeper_mark* const marks_;
+  const std::size_t size_;
   const wait_policy policy_;
   const fence_payer payer_;
 };
