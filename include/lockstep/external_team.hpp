@@ -28,6 +28,7 @@
 #include "detail/team/one_liners.hpp"
 #include "detail/team/team_core.hpp"
 #include "semaphore.hpp"
+#include "sub_team.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -46,6 +46,7 @@
 #include "detail/team/team_threads.hpp"
 #include "inside_region.hpp"
 #include "started_region.hpp"
+#include "sub_team.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -6,8 +6,8 @@
 #include <lockstep/detail/team/caller_queue.hpp>
 #include <lockstep/detail/team/fork_board.hpp>
 #include <lockstep/detail/team/loop_crew.hpp>
+#include <lockstep/detail/team/stop_source.hpp>
 #include <lockstep/member.hpp>
-#include <lockstep/stop_source.hpp>
 
 #include <functional>
 #include <mutex>
@@ -139,10 +139,10 @@ class crew {
     if (rank < what.head().size) {
       stop_source stop;
       member_state own;
-      own.place.rank = rank;
-      own.place.region = 1;
-      member self(seat(own, stop));
-      what.line->what.call(self);
+      own.belong_to(nullptr, &stop, rank);
+      own.enter(1, 1, 0);
+      member_access here(own);
+      what.line->what.call(here.self);
     }
     board_.collect(rank, what.announced);
     board_.report(rank, what.announced);
@@ -680,7 +680,7 @@ TEST_P(kept_values_model, of_a_reduction_without_an_end_are_read_after_the_join_
     all.run([&](member& me) {
       maybe<kept_value> mine;
       if (me.rank() == 1) mine.set(kept_value(7, alive));
-      reductions::put_maybe<kept_value>(me.at(), mine);
+      reductions::put_maybe<kept_value>(member_access::state_of(me), mine);
     });
     check(alive.value() == 0, "none is left");
   });

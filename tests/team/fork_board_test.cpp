@@ -111,11 +111,11 @@ class crew {
  private:
   template <class Function>
   static void call(std::size_t rank, Function& f) {
-    lockstep::stop_source stop;
+    lockstep::detail::stop_source stop;
     lockstep::detail::member_state own;
-    own.place.rank = rank;
-    member self(lockstep::detail::seat(own, stop));
-    invoke(f, self);
+    own.belong_to(nullptr, &stop, rank);
+    lockstep::detail::member_access here(own);
+    invoke(f, here.self);
   }
   template <class Function>
   static void invoke(Function& f, member& self) {
@@ -147,7 +147,7 @@ class crew {
     }
   }
 
-  lockstep::stop_source stop_;
+  lockstep::detail::stop_source stop_;
   lockstep::detail::first_error error_;
   lockstep::detail::loop_crew loops_;
   std::vector<std::vector<region_head>> seen_;

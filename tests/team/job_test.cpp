@@ -22,12 +22,13 @@ using lockstep::detail::loop_share;
 /// A member of eight that shares nothing: for functions that only ask for its rank.
 struct lone_member {
   explicit lone_member(std::size_t rank, std::size_t size = 8) {
-    own.place.rank = rank;
-    own.place.size = size;
+    own.belong_to(nullptr, &stop, rank);
+    own.enter(size, 1, 0);
   }
-  lockstep::stop_source stop;
+  lockstep::detail::stop_source stop;
   lockstep::detail::member_state own;
-  member self{lockstep::detail::seat(own, stop)};
+  lockstep::detail::member_access handle{own};
+  member& self = handle.self;
 };
 
 /// A part of a loop that nobody else runs.
@@ -35,7 +36,7 @@ struct lone_share {
   explicit lone_share(std::size_t rank, std::uint32_t part = 0, std::uint32_t parts = 1)
       : common{stop, tickets, 1, 8, parts}, self(common, rank, part, nullptr) {}
 
-  lockstep::stop_source stop;
+  lockstep::detail::stop_source stop;
   lockstep::detail::atomic<std::size_t> tickets{0};
   lockstep::detail::loop_common common;
   loop_share self;

@@ -18,10 +18,10 @@
 
 namespace {
 
-using lockstep::stop_source;
 using lockstep::detail::cell;
-using lockstep::detail::place_in_barrier;
+using lockstep::detail::member_state;
 using lockstep::detail::reducing_barrier;
+using lockstep::detail::stop_source;
 using lockstep::test::run_threads;
 
 struct parameters {
@@ -67,7 +67,7 @@ load get(const cell& from) {
 struct setting {
   stop_source stop;
   reducing_barrier barrier;
-  std::vector<place_in_barrier> places;
+  std::vector<member_state> places;
 
   setting(const parameters& p, std::size_t most)
       : barrier(most, p.policy.policy, stop, p.most_flags), places(most) {}
@@ -78,22 +78,20 @@ struct setting {
     stop.begin(region);
     barrier.reset(phase);
     for (std::size_t rank = 0; rank < size; ++rank) {
-      places[rank] = place_in_barrier();
-      places[rank].rank = rank;
-      places[rank].size = size;
-      places[rank].region = region;
-      places[rank].phase = phase;
+      places[rank] = member_state();
+      places[rank].belong_to(nullptr, nullptr, rank);
+      places[rank].enter(size, region, phase);
     }
   }
 
   /// One phase of a participant: how many values were not those of this phase and their ranks.
-  std::size_t wrong_values_of_a_phase(place_in_barrier& self) {
+  std::size_t wrong_values_of_a_phase(member_state& self) {
     const std::uint32_t phase = self.phase + 1;
-    put(barrier.value_of(self.rank, phase), {self.rank, phase});
+    put(barrier.value_of(self.rank(), phase), {self.rank(), phase});
     cell out = {};
     const bool complete = barrier.meet(self, out, [&](cell& into) {
       load wrong = {0, phase};
-      for (std::size_t rank = 0; rank < self.size; ++rank) {
+      for (std::size_t rank = 0; rank < self.size(); ++rank) {
         const load value = get(barrier.value_of(rank, phase));
         wrong.rank += value.rank != rank || value.phase != phase;
       }
@@ -130,7 +128,7 @@ TEST_P(reducing_barrier_of, G1_nobody_is_through_before_all_have_arrived) {
       }
     });
     EXPECT_EQ(wrong.load(), 0u);
-    for (const place_in_barrier& each : the.places) EXPECT_EQ(each.phase, first + 2 * phases(200));
+    for (const member_state& each : the.places) EXPECT_EQ(each.phase, first + 2 * phases(200));
   }
 }
 
@@ -205,7 +203,7 @@ TEST_P(reducing_barrier_of, a_region_goes_on_where_the_one_before_has_ended_with
   the.begin(1, size(), 0u - 3u);
   for (std::uint32_t region = 1; region <= 10; ++region) {
     the.stop.begin(region);
-    for (place_in_barrier& each : the.places) each.region = region;
+    for (member_state& each : the.places) each.enter(each.size(), region, each.phase);
     std::atomic<std::size_t> wrong{0};
     run_threads(size(),
                 [&](std::size_t rank) { wrong += the.wrong_values_of_a_phase(the.places[rank]); });
@@ -248,7 +246,7 @@ TEST_P(reducing_barrier_of, G4_a_stop_at_any_time_never_gives_a_value_that_is_no
     the.begin(region, size(), 0u - 3u);
     std::atomic<std::size_t> wrong{0};
     run_threads(size(), [&](std::size_t rank) {
-      place_in_barrier& self = the.places[rank];
+      member_state& self = the.places[rank];
       for (std::uint32_t step = 0;; ++step) {
         if (rank == region % size() && step == region % 7) the.stop.request(region);
         const std::uint32_t phase = self.phase + 1;
@@ -280,8 +278,8 @@ TEST_P(reducing_barrier_of, G4_a_stop_at_any_time_never_gives_a_value_that_is_no
 TEST(reducing_barrier, one_participant_waits_for_nobody_until_it_is_stopped) {
   stop_source stop;
   reducing_barrier barrier(1, lockstep::wait_policy::block(), stop);
-  place_in_barrier self;
-  self.region = 1;
+  member_state self;
+  self.enter(1, 1, 0);
   stop.begin(1);
   for (std::uint32_t phase = 1; phase <= 5; ++phase) {
     EXPECT_TRUE(barrier.arrive_and_wait(self));

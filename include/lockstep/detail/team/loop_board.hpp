@@ -68,8 +68,8 @@ class loop_board final : public sleeping_place {
   void set_first_construct(std::uint32_t construct) noexcept { first_ = construct; }
 
   /// Waits until the place of the construct is free of the one before. False once the region is stopped.
-  bool enter(place_in_barrier& self, std::uint32_t construct) {
-    opened condition{*this, at(construct), construct, self.region};
+  bool enter(member_state& self, std::uint32_t construct) {
+    opened condition{*this, at(construct), construct, self.region()};
     return wait(condition, self);
   }
 
@@ -87,17 +87,17 @@ class loop_board final : public sleeping_place {
   }
 
   /// This member needs the place no more. Requires: it has entered. All members say the same of the hands.
-  void leave(const place_in_barrier& self, std::uint32_t construct, bool has_hands = false) {
+  void leave(const member_state& self, std::uint32_t construct, bool has_hands = false) {
     place& here = at(construct);
     const std::uint32_t before = here.left.fetch_add(1, detail::memory_order_acq_rel);  // 3
-    if (before + 1 != self.size) return;
-    if (has_hands) renew_hands(here, self.size);
+    if (before + 1 != self.size()) return;
+    if (has_hands) renew_hands(here, self.size());
     open(here, construct + places());
   }
 
   /// Waits for the turn of `position`, counted from 0. False once the region is stopped.
-  bool wait_for_turn(place_in_barrier& self, std::uint32_t construct, std::size_t position) {
-    my_turn condition{*this, at(construct), position, self.region};
+  bool wait_for_turn(member_state& self, std::uint32_t construct, std::size_t position) {
+    my_turn condition{*this, at(construct), position, self.region()};
     return wait(condition, self);
   }
   /// Requires: it was this thread's turn.
@@ -164,9 +164,9 @@ class loop_board final : public sleeping_place {
   place& at(std::uint32_t construct) noexcept { return places_[construct % places()].value; }
 
   template <class Condition>
-  bool wait(Condition& condition, place_in_barrier& self) {
+  bool wait(Condition& condition, member_state& self) {
     wait_engine::wait(condition, policy_, self.history);
-    return !stop_.requested(self.region);
+    return !stop_.requested(self.region());
   }
 
   static void renew_hands(place& here, std::size_t count) {

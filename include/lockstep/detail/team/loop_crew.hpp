@@ -102,7 +102,7 @@ class loop_crew {
       run_part(common_of(head, at), 0, 0, f);
       after_part(true);
       const bool has_patience = !is_crowded_ && !is_woken && patience_.asks();
-      if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_who_comes)) {
+      if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_late_members)) {
         patience_.paid();
         return true;
       }

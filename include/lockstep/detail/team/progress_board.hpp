@@ -53,10 +53,10 @@ class progress_board final : public sleeping_place {
   }
 
   /// Blocks until the member `rank` has published `step` or more. False once the region is stopped.
-  bool wait_for(place_in_barrier& self, std::size_t rank, std::size_t step) {
-    finished condition{*this, rank, step, self.region};
+  bool wait_for(member_state& self, std::size_t rank, std::size_t step) {
+    finished condition{*this, rank, step, self.region()};
     wait_engine::wait(condition, policy_, self.history);
-    return !stop_.requested(self.region);
+    return !stop_.requested(self.region());
   }
 
   bool used() const noexcept { return used_.load(detail::memory_order_relaxed) != 0; }  // 4

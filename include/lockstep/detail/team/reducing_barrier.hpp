@@ -36,30 +36,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../../stop_source.hpp"
 #include "../../tree_barrier.hpp"
+#include "member_state.hpp"
 #include "parting.hpp"
+#include "stop_source.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-/// A place for a value that participants hand to each other.
-struct cell {
-  static constexpr std::size_t size = 16;
-  alignas(8) unsigned char bytes[size];
-};
-
-/// What a participant keeps for itself, on a line of its own. One thread uses it at a time.
-struct place_in_barrier {
-  std::size_t rank = 0;
-  std::size_t size = 1;      ///< of the region: participants are ranks below it
-  std::uint32_t region = 0;  ///< its number
-  std::uint32_t phase = 0;   ///< the last phase this participant has arrived in
-  /// It was released because the region is stopped, and meets nobody any more.
-  bool has_left = false;
-  wait_history history = {};
-};
 
 /// What a participant does in a phase, usually: it arrives by itself, and does nothing else until it waits.
 struct usual_arrival {
@@ -100,24 +84,24 @@ class reducing_barrier final : public sleeping_place {
   }
 
   /// Blocks until all have arrived. False once the region is stopped: nobody waits for anybody any more.
-  bool arrive_and_wait(place_in_barrier& self) {
+  bool arrive_and_wait(member_state& self) {
     usual_arrival usual;
-    return self.size <= most_flags_ ? arrive_by_flags(self, usual)
-                                    : arrive_by_tree(self, [](cell&) {}, usual);
+    return self.size() <= most_flags_ ? arrive_by_flags(self, usual)
+                                      : arrive_by_tree(self, [](cell&) {}, usual);
   }
 
   /// The same, and `out` gets what combine(out) has made of the values of all, which are at
   /// value_of(rank, self.phase) then. Requires: each participant has put its own into
   /// value_of(its rank, self.phase + 1) before the call.
   template <class Combine>
-  bool meet(place_in_barrier& self, cell& out, Combine combine) {
+  bool meet(member_state& self, cell& out, Combine combine) {
     usual_arrival usual;
     return meet(self, out, combine, usual);
   }
   /// With `arrival` in place of usual_arrival: while arrives() is false another participant arrives for this one.
   template <class Combine, class Arrival>
-  bool meet(place_in_barrier& self, cell& out, Combine combine, Arrival& arrival) {
-    if (self.size <= most_flags_) {
+  bool meet(member_state& self, cell& out, Combine combine, Arrival& arrival) {
+    if (self.size() <= most_flags_) {
       if (!arrive_by_flags(self, arrival)) return false;
       combine(out);
     } else {
@@ -128,23 +112,23 @@ class reducing_barrier final : public sleeping_place {
   }
 
   /// By a participant that is in a phase: whether another has arrived in it; with the tree, whether all have.
-  bool has_arrived(const place_in_barrier& self, std::size_t rank) const noexcept {
-    const line& at = self.size <= most_flags_ ? lines_[rank].value : result_[0].value;
+  bool has_arrived(const member_state& self, std::size_t rank) const noexcept {
+    const line& at = self.size() <= most_flags_ ? lines_[rank].value : result_[0].value;
     const std::uint32_t phase = at.phase.load(detail::memory_order_relaxed);  // 4
     return static_cast<std::int32_t>(phase - self.phase) >= 0;
   }
-  bool have_all_arrived(const place_in_barrier& self) const noexcept {
-    if (self.size > most_flags_) return has_arrived(self, self.rank);
+  bool have_all_arrived(const member_state& self) const noexcept {
+    if (self.size() > most_flags_) return has_arrived(self, self.rank());
     std::size_t rank = 0;
-    while (rank < self.size && (rank == self.rank || has_arrived(self, rank))) ++rank;
-    return rank == self.size;
+    while (rank < self.size() && (rank == self.rank() || has_arrived(self, rank))) ++rank;
+    return rank == self.size();
   }
   /// By a participant that is in a phase: the arrival of another, which has come and left it to this one.
   template <class Combine>
-  void arrive_for(const place_in_barrier& self, std::size_t rank, Combine& combine) {
-    if (self.size <= most_flags_) {
+  void arrive_for(const member_state& self, std::size_t rank, Combine& combine) {
+    if (self.size() <= most_flags_) {
       publish(lines_[rank].value, rank, self.phase);
-    } else if (tree_.arrive(rank, self.size)) {
+    } else if (tree_.arrive(rank, self.size())) {
       publish_result(self.phase, combine);
     }
   }
@@ -193,25 +177,25 @@ class reducing_barrier final : public sleeping_place {
   };
 
   template <class Arrival>
-  bool arrive_by_flags(place_in_barrier& self, Arrival& arrival) {
+  bool arrive_by_flags(member_state& self, Arrival& arrival) {
     if (self.has_left) return false;
     const std::uint32_t target = ++self.phase;
-    if (arrival.arrives()) publish(lines_[self.rank].value, self.rank, target);
+    if (arrival.arrives()) publish(lines_[self.rank()].value, self.rank(), target);
     arrival.meanwhile();
     // Readers that begin with different writers disturb each other less.
-    for (std::size_t i = 1, other = self.rank; i < self.size; ++i) {
-      if (++other == self.size) other = 0;
+    for (std::size_t i = 1, other = self.rank(); i < self.size(); ++i) {
+      if (++other == self.size()) other = 0;
       wait(self, lines_[other].value, other, target);
     }
-    if (!arrival.arrives()) wait(self, lines_[self.rank].value, self.rank, target);
+    if (!arrival.arrives()) wait(self, lines_[self.rank()].value, self.rank(), target);
     return goes_on(self);
   }
 
   template <class Combine, class Arrival>
-  bool arrive_by_tree(place_in_barrier& self, Combine combine, Arrival& arrival) {
+  bool arrive_by_tree(member_state& self, Combine combine, Arrival& arrival) {
     if (self.has_left) return false;
     const std::uint32_t target = ++self.phase;
-    if (arrival.arrives() && tree_.arrive(self.rank, self.size)) {
+    if (arrival.arrives() && tree_.arrive(self.rank(), self.size())) {
       publish_result(target, combine);
     } else {
       arrival.meanwhile();
@@ -227,16 +211,17 @@ class reducing_barrier final : public sleeping_place {
     publish(result, 0, target);
   }
 
-  bool goes_on(place_in_barrier& self) const noexcept {
-    self.has_left = stop_.requested(self.region);
+  bool goes_on(member_state& self) const noexcept {
+    self.has_left = stop_.requested(self.region());
     return !self.has_left;
   }
   void publish(line& at, std::size_t mark, std::uint32_t target) {
     at.phase.store(target, detail::memory_order_release);  // 1
     marks_[mark].notify(fence_payer_of(policy_));
   }
-  void wait(place_in_barrier& self, line& at, std::size_t mark, std::uint32_t target) {
-    reached condition{*this, at, mark, target, self.region, self.rank, self.size <= most_flags_};
+  void wait(member_state& self, line& at, std::size_t mark, std::uint32_t target) {
+    reached condition{
+        *this, at, mark, target, self.region(), self.rank(), self.size() <= most_flags_};
     wait_engine::wait(condition, policy_, self.history);
   }
 

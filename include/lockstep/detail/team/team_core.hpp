@@ -164,10 +164,9 @@ class team_core {
   template <class Function>
   static bool run_alone(Function& f) {
     stop_source stop;
-    member_state own;
-    own.place.region = 1;
-    member self(seat(own, stop));
-    return call_alone(stop, f, self);
+    member_state own(stop);
+    member_access alone(own);
+    return call_alone(stop, f, alone.self);
   }
   /// The same for a loop.
   template <class Function, class Prepare>
@@ -302,9 +301,9 @@ class team_core {
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
-    member self(seat(group_.enter(rank, head.size, head.region, head.phase), group_));
+    member_access here(group_.enter(rank, head.size, head.region, head.phase));
     run_guarded(stop_, head.region, error_, first_error::position_of(rank, 0),
-                [&] { call(f, self); });
+                [&] { call(f, here.self); });
   }
 
   template <class Function, class Argument>
