@@ -101,7 +101,10 @@ class crew {
     const region_head head = next_head(size);
     if (size == 1) return loops_.run_alone(head, f);
     board.announce_loop(head, f, parts, wakes);
-    loops_.lead(head, f, false, [](bool) {});
+    struct {
+      void after_part(bool) {}
+    } steering;
+    loops_.lead(head, f, false, steering);
   }
 
   std::uint32_t regions() const noexcept { return regions_; }
@@ -115,13 +118,8 @@ class crew {
     lockstep::detail::member_state own;
     own.belong_to(nullptr, &stop, rank);
     lockstep::detail::member_access here(own);
-    invoke(f, here.self);
+    f(here.self);
   }
-  template <class Function>
-  static void invoke(Function& f, member& self) {
-    f(self);
-  }
-  static void invoke(lockstep::detail::job& what, member& self) { what.call(self); }
 
   region_head next_head(std::size_t size) {
     ++regions_;
