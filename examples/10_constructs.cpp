@@ -5,6 +5,7 @@
 // One region answers several questions about it; each of its constructs shares the work in another way.
 #include <algorithm>
 #include <functional>
+#include <future>
 #include <lockstep/lockstep.hpp>
 #include <string>
 #include <vector>
@@ -77,6 +78,25 @@ void ask(lockstep::member& me, std::vector<std::size_t>& steps, std::vector<std:
       });
 }
 
+/// A loop on a thread that a member starts: it runs inline there, because the thread says where it is.
+std::vector<std::size_t> ask_on_another_thread(lockstep::team& team, std::size_t n) {
+  std::vector<std::size_t> steps(n);
+  const auto f = [&](std::size_t i) { steps[i] = steps_from(i + 1); };
+  // [guest]
+  team.run([&](lockstep::member& me) {
+    me.single([&] {
+      const lockstep::region_token here = lockstep::this_region();
+      auto part = std::async(std::launch::async, [&, here] {
+        const lockstep::inside_region guest(here);
+        team.parallel_for(0, n, f);  // inline, on this thread alone
+      });
+      part.get();
+    });
+  });
+  // [/guest]
+  return steps;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -95,5 +115,7 @@ int main(int argc, char** argv) {
   numbered::print_line("longest " + std::to_string(result.longest));
   numbered::print_line("commonest " + std::to_string(result.commonest));
   numbered::print_line("different " + std::to_string(result.different));
-  return 0;
+
+  const std::vector<std::size_t> again = ask_on_another_thread(team, numbers);
+  return std::equal(again.begin(), again.end(), steps.begin() + 1) ? 0 : 1;
 }
