@@ -37,14 +37,14 @@
 #include <thread>
 #include <vector>
 
-#include "lockstep/platform/atomic.hpp"
-#include "lockstep/platform/system.hpp"
-#include "lockstep/sync/barrier.hpp"
-#include "lockstep/sync/event.hpp"
-#include "lockstep/sync/fan_in.hpp"
-#include "lockstep/sync/fan_out.hpp"
-#include "lockstep/sync/rendezvous.hpp"
-#include "lockstep/wait/word_waiter.hpp"
+#include "lockstep/barrier.hpp"
+#include "lockstep/detail/platform/atomic.hpp"
+#include "lockstep/detail/platform/system.hpp"
+#include "lockstep/detail/wait/word_waiter.hpp"
+#include "lockstep/event.hpp"
+#include "lockstep/fan_in.hpp"
+#include "lockstep/fan_out.hpp"
+#include "lockstep/rendezvous.hpp"
 
 #if defined(LOCKSTEP_COMPAT_USING_NAMESPACE_STD)
 using namespace std;
@@ -95,7 +95,7 @@ class notifier_places {
       const auto returned = [returns](std::uint32_t word) noexcept {
         return (word | sleeping_) != returns;
       };
-      wait_until_word(returns_, returned, wait_policy());
+      detail::wait_until_word(returns_, returned, wait_policy());
     }
     if (waiting.wait(rank)) going.notify(rank);
     give_back(rank);
@@ -110,9 +110,9 @@ class notifier_places {
 
   /// Unlike std::thread::id, never used again for another thread.
   static std::uint64_t this_thread() {
-    static platform::atomic<std::uint64_t> threads(0);
+    static detail::atomic<std::uint64_t> threads(0);
     static thread_local const std::uint64_t number =
-        threads.fetch_add(1, platform::memory_order_relaxed) + 1;  // 1
+        threads.fetch_add(1, detail::memory_order_relaxed) + 1;  // 1
     return number;
   }
 
@@ -127,7 +127,7 @@ class notifier_places {
     if (rank == count) rank = fewest_calls();
     place& mine = places_[rank];
     if (mine.in_use) {
-      returns = returns_.load(platform::memory_order_relaxed) | sleeping_;  // 2
+      returns = returns_.load(detail::memory_order_relaxed) | sleeping_;  // 2
       return false;
     }
     mine.holder = self;
@@ -139,9 +139,9 @@ class notifier_places {
     const std::lock_guard<std::mutex> lock(mutex_);
     places_[rank].in_use = false;
     // Counts from bit 1 on; the bit of sleepers is cleared, should it be set.
-    const std::uint32_t now = returns_.load(platform::memory_order_relaxed);  // 2
-    wake_sleepers(&returns_, returns_.exchange((now | sleeping_) + 1,
-                                               platform::memory_order_relaxed));  // 3
+    const std::uint32_t now = returns_.load(detail::memory_order_relaxed);  // 2
+    detail::wake_sleepers(&returns_, returns_.exchange((now | sleeping_) + 1,
+                                                       detail::memory_order_relaxed));  // 3
   }
 
   /// Of the places with the fewest calls one that is not in use, if there is one.
@@ -157,7 +157,7 @@ class notifier_places {
     return best;
   }
 
-  platform::wait_word returns_;  // how often a place was given back, changed under the mutex
+  detail::wait_word returns_;  // how often a place was given back, changed under the mutex
   std::mutex mutex_;
   std::vector<place> places_;
 };

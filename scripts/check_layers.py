@@ -4,11 +4,12 @@
 
 usage: check_layers.py [tree]
 
-In include/: a layer includes only itself and the layers before it; questions about system, compiler
-or architecture are asked in platform/ only; macros but include guards are defined in platform/
-only and are called LOCKSTEP_*; atomics go through the seam platform/atomic.hpp; what a header has in
-namespace lockstep it has in the inline namespace LOCKSTEP_ABI; a header has at most 400 lines, the
-SPDX line and a banner that gives its path. Everywhere: source files carry the SPDX line, and no file
+In include/: public headers lie directly in lockstep/, the others in lockstep/detail/LAYER/. Each header names its
+layer in its banner, and includes only headers of that layer and of the layers before it. Questions about system,
+compiler or architecture are asked in detail/platform/ only; macros but include guards are defined there only and are
+called LOCKSTEP_*; atomics go through the seam detail/platform/atomic.hpp; what a header has in namespace lockstep
+it has in the inline namespace LOCKSTEP_ABI; a header has at most 400 lines, the SPDX line and a banner that gives
+its path. Everywhere: source files carry the SPDX line, and no file
 names a directory of somebody's machine.
 """
 
@@ -20,8 +21,8 @@ from pathlib import PurePosixPath
 from source_text import Report, directives, guard_of, headers, includes, root_argument, split_lines
 
 LAYERS = ("platform", "wait", "sync", "trace", "team", "graph")
-UMBRELLA = "lockstep/lockstep.hpp"
-SEAM = "lockstep/platform/atomic.hpp"
+LAYERLESS = ("lockstep/lockstep.hpp", "thread_synchronizer.h")
+SEAM = "lockstep/detail/platform/atomic.hpp"
 MAX_LINES = 400
 
 SPDX = "SPDX-License-Identifier: MIT"
@@ -36,10 +37,25 @@ ATOMIC = re.compile(r"\b(std::atomic\w*|atomic_(?:thread|signal)_fence)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.$}/])/(?:home|root|work|farm|Users)/\w|\b[A-Z]:\\Users\\")
 
 
-def layer_of(path):
-    """The layer of a path relative to include/, or None for the umbrella and the compatibility header."""
-    parts = PurePosixPath(path).parts
-    return parts[1] if len(parts) > 2 and parts[0] == "lockstep" else None
+def directory_layer(header):
+    """The layer of a header below lockstep/detail/, given relative to include/; None for public headers."""
+    parts = PurePosixPath(header).parts
+    return parts[2] if len(parts) > 3 and parts[:2] == ("lockstep", "detail") else None
+
+
+def named_layer(text):
+    """The layer that the banner of a header names, or None."""
+    named = re.search(r"\(layer: (\w+)\)", (text.split("\n") + [""])[1])
+    return named.group(1) if named else None
+
+
+def layers_of(root):
+    """Maps each header, relative to include/, to its layer; None for the umbrella and the compatibility header."""
+    found = {}
+    for path in headers(root):
+        header = path.relative_to(root / "include").as_posix()
+        found[header] = directory_layer(header) or named_layer(path.read_text(encoding="utf-8"))
+    return found
 
 
 def included_path(header, bracket, path):
@@ -57,8 +73,8 @@ def included_path(header, bracket, path):
     return "/".join(parts)
 
 
-def check_includes(report, path, header, text):
-    layer = layer_of(header)
+def check_includes(report, path, header, text, layers):
+    layer = layers[header]
     if layer is None:
         return
     if layer not in LAYERS:
@@ -68,7 +84,7 @@ def check_includes(report, path, header, text):
         target = included_path(header, bracket, included)
         if target is None:
             continue
-        other = layer_of(target)
+        other = layers.get(target) or directory_layer(target)
         if other is None:
             report.add(path, number, f"layer {layer} includes {target}, which is above all layers")
         elif other not in LAYERS or LAYERS.index(other) > LAYERS.index(layer):
@@ -76,7 +92,7 @@ def check_includes(report, path, header, text):
 
 
 def check_macros(report, path, header, lines):
-    in_platform = layer_of(header) == "platform"
+    in_platform = directory_layer(header) == "platform"
     for directive in directives(lines):
         if directive.name in ("if", "ifdef", "ifndef", "elif") and not in_platform:
             for macro in RESERVED.findall(directive.rest):
@@ -116,10 +132,11 @@ def check_banner(report, path, header, text):
     if len(rows) < 2 or not rows[1].startswith(f"// {header} -- "):
         report.add(path, 2, f"no banner: the second line does not start with '// {header} -- '")
     else:
-        layer = layer_of(header)
-        named = re.search(r"\(layer: (\w+)\)", rows[1])
-        if layer and (not named or named.group(1) != layer):
+        layer, named = directory_layer(header), named_layer(text)
+        if layer and named != layer:
             report.add(path, 2, f"the banner does not say '(layer: {layer})'")
+        elif not named and header not in LAYERLESS:
+            report.add(path, 2, "the banner does not name the layer")
     length = text.count("\n")
     if length > MAX_LINES:
         report.add(path, length, f"{length} lines, at most {MAX_LINES}: it does two things")
@@ -154,11 +171,12 @@ def check_any_file(report, path, name):
 def main(argv):
     root = root_argument(argv)
     report = Report(root, "check_layers")
+    layers = layers_of(root)
     for path in headers(root):
         header = path.relative_to(root / "include").as_posix()
         text = path.read_text(encoding="utf-8")
         lines = split_lines(text)
-        check_includes(report, path, header, text)
+        check_includes(report, path, header, text, layers)
         check_macros(report, path, header, lines)
         check_seam(report, path, header, lines)
         check_namespace(report, path, lines)

@@ -4,11 +4,12 @@
 
 usage: check_orders.py [tree]
 
-A header with atomic accesses has a table in its banner, headed 'Memory order' and '#', and every
-line of code with an order ends in the numbers of its rows: '// 2' or '// 3, 4'. Complaints: an
+A header with atomic accesses has a table in a comment, headed 'Memory order' and '#', and every
+line of code with an order ends in the numbers of its rows: '// 2' or '// 3, 4'. A table is good for what
+follows it, up to the next table: a header of several classes has one in its banner or one above each. Complaints: an
 order without a number; a number without a row; a row that no access cites; a number on a line
 without access, fence or call of the wait engine; an atomic access that leaves its order to the
-default; atomic accesses in a header without a table.
+default; atomic accesses that no table precedes.
 """
 
 import re
@@ -29,27 +30,32 @@ DECLARED = re.compile(r"\b(?:atomic\s*<[^;={]*>|wait_word)\s*[&*]?\s*(\w+)\s*[;{
 DECLARATION = re.compile(r"(?!return\b)\b\w+(?:<.*>)?\s*[&*]?\s+[&*]?(\w+)\s*(?:;|\{|=(?!=))")
 
 
-def table_rows(lines):
-    """Maps row number to line number for the table in the banner; None without a table."""
-    rows, column = None, None
-    for line in lines:
-        if line.code.strip() or not line.comment.startswith("//"):
-            if line.code.strip() or rows is not None:
-                break
+def tables(lines):
+    """Yields (index of the first line, {row number: line number}) for each table, in the order of the file."""
+    start, rows, column = None, None, None
+    for index, line in enumerate(lines):
+        is_comment = not line.code.strip() and line.comment.startswith("//")
+        body = line.comment[2:] if is_comment else ""
+        if is_comment and re.match(r"/?\s*Memory order\b", body):
+            if column is not None:
+                yield start, rows
+            start, rows, column = index, {}, None
+        elif rows is None:
             continue
-        body = line.comment[2:]
-        if rows is None:
-            rows = {} if re.match(r"\s*Memory order\b", body) else None
         elif column is None:
-            head = re.match(r"(\s*)#\s", body)
+            head = re.match(r"(/?\s*)#\s", body)
             column = len(head.group(1)) if head else None
-        elif not body.strip() or len(body) - len(body.lstrip()) < column:
-            break
+            if not is_comment:
+                rows = None
+        elif not body.strip(" /") or len(body) - len(body.lstrip(" /")) < column:
+            yield start, rows
+            rows, column = None, None
         else:
-            found = re.match(r"\s*(\d+)\s", body[: column + 4])
+            found = re.match(r"/?\s*(\d+)\s", body[: column + 4])
             if found:
                 rows[int(found.group(1))] = line.number
-    return rows if column is not None else None
+    if column is not None:
+        yield start, rows
 
 
 def has_order(line):
@@ -130,11 +136,12 @@ def check_header(report, path, lines):
             report.add(path, number, f"{name} leaves its memory order to the default")
     for number, name in implicit_uses(lines):
         report.add(path, number, f"{name} is accessed by an operator, without an explicit order")
-    rows = table_rows(lines)
-    if rows is not None:
-        check_marks(report, path, lines, rows)
-    elif any(has_order(line) for line in lines):
-        report.add(path, 1, "atomic accesses, but no table 'Memory order' in the banner")
+    found = list(tables(lines))
+    starts = [start for start, _ in found]
+    if any(has_order(line) for line in lines[: starts[0] if starts else len(lines)]):
+        report.add(path, 1, "atomic accesses, but no table 'Memory order' before them")
+    for (start, rows), end in zip(found, starts[1:] + [len(lines)]):
+        check_marks(report, path, lines[start:end], rows)
 
 
 def main(argv):

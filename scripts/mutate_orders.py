@@ -6,12 +6,12 @@ usage: mutate_orders.py [--build DIR] [--only REGEX] [--list] [--jobs N] [--json
 
 Mutants of memory order need no compiler: the explorer weakens one access at its line while it runs
 (tests/model/explorer/site.hpp). They are found in the sources: every acquire, release and acq_rel of
-wait/, sync/ and team/ is weakened, every fence and every futex wake left out. Mutants of the protocol
+the headers but detail/platform is weakened, every fence and every futex wake left out. Mutants of the protocol
 (a re-check, a notify, an order of two steps) are in tests/model/mutants.txt, as text to replace; the
 model tests that include the header are compiled against a changed copy of include/.
 
 A mutant that no test kills must be in tests/model/equivalent.txt with the reason why it does no harm,
-and one that is listed there must survive. platform/ is not mutated: the seams replace it in the model.
+and one that is listed there must survive. detail/platform/ is not mutated: the seams replace it in the model.
 """
 
 import argparse
@@ -31,18 +31,17 @@ from source_text import ROOT, headers, includes, split_lines
 
 MODEL = ROOT / "tests" / "model"
 INCLUDE = ROOT / "include"
-LAYERS = ("wait", "sync", "team")
 PROGRAMS = ("events", "once", "locks", "queues", "boards", "constructs", "regions", "team")
 WEAKER = {"acquire": ["relaxed"], "release": ["relaxed"], "acq_rel": ["acquire", "release"]}
-LEFT_OUT = re.compile(r"\bplatform::(thread_fence|fence_light|fence_heavy|futex_wake_one|futex_wake_all)\s*\(")
+LEFT_OUT = re.compile(r"\bdetail::(thread_fence|fence_light|fence_heavy|futex_wake_one|futex_wake_all)\s*\(")
 # Which test says most about a header that nearly all include.
-FIRST = {"wait/sleeper_mark.hpp": "boards", "wait/word_waiter.hpp": "once",
-         "wait/parking_lot.hpp": "locks", "wait/short_lock.hpp": "locks",
-         "team/caller_queue.hpp": "regions", "team/claim_board.hpp": "regions", "team/dependants.hpp": "regions",
-         "team/fork_board.hpp": "regions", "team/fork_tree.hpp": "regions",
-         "team/share_claims.hpp": "constructs", "team/late_shares.hpp": "constructs",
-         "team/stop_source.hpp": "regions",
-         "team/sub_team.hpp": "regions", "team/team_core.hpp": "team", "team/team_threads.hpp": "team"}
+FIRST = {"detail/wait/sleeper_mark.hpp": "boards", "detail/wait/word_waiter.hpp": "once",
+         "detail/wait/parking_lot.hpp": "locks", "detail/wait/short_lock.hpp": "locks",
+         "detail/team/caller_queue.hpp": "regions", "detail/team/share_board.hpp": "regions", "detail/team/dependants.hpp": "regions",
+         "detail/team/fork_board.hpp": "regions", "detail/team/fork_tree.hpp": "regions",
+         "detail/team/share_claims.hpp": "constructs", "detail/team/late_shares.hpp": "constructs",
+         "stop_source.hpp": "regions",
+         "sub_team.hpp": "regions", "detail/team/team_core.hpp": "team", "detail/team/team_threads.hpp": "team"}
 
 # what: as LOCKSTEP_MODEL_MUTATION has it, or None for a change of the text (old, new).
 Mutant = namedtuple("Mutant", "header line what text old new")
@@ -89,7 +88,7 @@ def text_mutants():
 def all_mutants():
     for path in headers(ROOT):
         parts = path.relative_to(INCLUDE).parts
-        if parts[0] == "lockstep" and len(parts) > 2 and parts[1] in LAYERS:
+        if parts[0] == "lockstep" and parts[1:3] != ("detail", "platform"):
             yield from order_mutants(path)
     yield from text_mutants()
 

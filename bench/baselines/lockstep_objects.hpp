@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstddef>
-#include <lockstep/sync/barrier.hpp>
-#include <lockstep/sync/condition_variable.hpp>
-#include <lockstep/sync/mutex.hpp>
-#include <lockstep/sync/split_barrier.hpp>
+#include <lockstep/barrier.hpp>
+#include <lockstep/condition_variable.hpp>
+#include <lockstep/mutex.hpp>
+#include <lockstep/split_barrier.hpp>
 #include <string_view>
 
 #include "baselines/lockstep_policies.hpp"

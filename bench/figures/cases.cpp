@@ -16,7 +16,7 @@
 namespace figures {
 namespace {
 
-using lockstep::platform::padded;
+using lockstep::detail::padded;
 
 double lockstep_barrier(std::size_t members, std::size_t operations, placement where) {
   lockstep::barrier all(members);
@@ -79,7 +79,7 @@ class release_store {
   }
   void wait() {
     ++seen_.value;
-    while (word_.load(std::memory_order_acquire) != seen_.value) lockstep::platform::cpu_relax();
+    while (word_.load(std::memory_order_acquire) != seen_.value) lockstep::detail::cpu_relax();
   }
 
  private:

@@ -268,11 +268,4 @@ def to_json(result):
 
 def main(program, given):
     """Exit status as that of team/run.py."""
-    try:
-        return drive(program, parse(program, given))
-    except ArgumentError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except (OSError, RuntimeError, subprocess.SubprocessError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    return team.exit_status_of(lambda: drive(program, parse(program, given)))

@@ -19,13 +19,13 @@ enum class placement { free, dealt, spread, one_cpu };
 /// Moves the calling thread.
 inline void place(placement where, std::size_t rank) {
   // Looked up once and before anybody is bound: a bound thread sees its own CPU only.
-  static const std::vector<unsigned> cpus = lockstep::platform::affinity();
+  static const std::vector<unsigned> cpus = lockstep::detail::affinity();
   if (where == placement::free || cpus.empty()) return;
   cpu_set_t before;
   const bool gets_back =
       where == placement::dealt && sched_getaffinity(0, sizeof before, &before) == 0;
   if (where == placement::dealt && !gets_back) return;
-  lockstep::platform::pin_this_thread(cpus[where == placement::one_cpu ? 0 : rank % cpus.size()]);
+  lockstep::detail::pin_this_thread(cpus[where == placement::one_cpu ? 0 : rank % cpus.size()]);
   if (gets_back) sched_setaffinity(0, sizeof before, &before);
 }
 

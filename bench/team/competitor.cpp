@@ -15,8 +15,8 @@ namespace {
 [[noreturn]] void burn(pid_t parent, bool is_bound) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(0);  // it ended before the line above
-  const std::vector<unsigned> cpus = lockstep::platform::affinity();
-  if (is_bound && !cpus.empty()) lockstep::platform::pin_this_thread(cpus[0]);
+  const std::vector<unsigned> cpus = lockstep::detail::affinity();
+  if (is_bound && !cpus.empty()) lockstep::detail::pin_this_thread(cpus[0]);
   while (true) asm volatile("" ::: "memory");
 }
 

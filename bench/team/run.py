@@ -192,15 +192,20 @@ def parse(arguments):
     return options
 
 
-def main(arguments):
+def exit_status_of(work):
+    """That of work(), or of what it raised."""
     try:
-        return run(parse(arguments))
+        return work()
     except ArgumentError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except (OSError, RuntimeError, subprocess.SubprocessError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+
+
+def main(arguments):
+    return exit_status_of(lambda: run(parse(arguments)))
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@
 #ifdef CONSUMER_SINGLE_FIRST
 #include <lockstep.hpp>
 
-#include <lockstep/sync/event.hpp>
+#include <lockstep/event.hpp>
 #else
-#include <lockstep/sync/event.hpp>
-#include <lockstep/team/schedule.hpp>
+#include <lockstep/event.hpp>
+#include <lockstep/schedule.hpp>
 
 #include <lockstep.hpp>
 #endif

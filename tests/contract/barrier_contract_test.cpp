@@ -4,9 +4,9 @@
 // One typed suite over barrier, split_barrier and tree_barrier. Each thread writes a plain cell of its
 // own before the barrier and reads all of them after it: a hole in the order is a wrong value here and a
 // report under ThreadSanitizer, a lost wake-up a ctest timeout.
-#include <lockstep/sync/barrier.hpp>
-#include <lockstep/sync/split_barrier.hpp>
-#include <lockstep/sync/tree_barrier.hpp>
+#include <lockstep/barrier.hpp>
+#include <lockstep/split_barrier.hpp>
+#include <lockstep/tree_barrier.hpp>
 
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ class barrier_contract : public testing::Test {
   void for_all(Body body) {
     for (const lockstep::test::named_policy& named : lockstep::test::all_policies()) {
       for (const std::size_t threads : {1u, 2u, 3u, 9u, 64u}) {
-        const bool crowded = threads > lockstep::usable_cpus();
+        const bool crowded = threads > lockstep::detail::usable_cpus();
         if (named.policy.is_spin() && threads > 3) continue;
         for (const std::uint32_t first : {0x7FFFFFFEu, 0xFFFFFFFEu}) {
           SCOPED_TRACE(testing::Message() << named.name << ", " << threads << " from " << first);

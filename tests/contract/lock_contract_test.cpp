@@ -4,9 +4,9 @@
 // One typed suite over mutex, recursive_mutex and both sides of shared_mutex. The counters are plain data:
 // a hole in the exclusion is a wrong sum here and a report under ThreadSanitizer, a lost wake-up a ctest
 // timeout.
-#include <lockstep/sync/mutex.hpp>
-#include <lockstep/sync/recursive_mutex.hpp>
-#include <lockstep/sync/shared_mutex.hpp>
+#include <lockstep/mutex.hpp>
+#include <lockstep/recursive_mutex.hpp>
+#include <lockstep/shared_mutex.hpp>
 
 #include <gtest/gtest.h>
 
@@ -44,8 +44,8 @@ class lock_contract : public testing::Test {
   }
   /// Pure spinners in a crowd hand over once a time slice.
   static int rounds(lockstep::wait_policy policy, unsigned threads, int plenty) {
-    return policy.is_spin() && threads > lockstep::platform::usable_cpus() ? plenty / 100 + 2
-                                                                           : plenty;
+    return policy.is_spin() && threads > lockstep::detail::usable_cpus() ? plenty / 100 + 2
+                                                                         : plenty;
   }
 };
 

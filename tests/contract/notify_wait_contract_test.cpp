@@ -4,10 +4,10 @@
 // One typed suite over event, fan_out, fan_in and rendezvous, each under every policy, from the first
 // phase and from just below wrap-around. A hole in the ordering is a wrong value here and a report under
 // ThreadSanitizer (the cells are plain data); a lost wake-up is a ctest timeout.
-#include <lockstep/sync/event.hpp>
-#include <lockstep/sync/fan_in.hpp>
-#include <lockstep/sync/fan_out.hpp>
-#include <lockstep/sync/rendezvous.hpp>
+#include <lockstep/event.hpp>
+#include <lockstep/fan_in.hpp>
+#include <lockstep/fan_out.hpp>
+#include <lockstep/rendezvous.hpp>
 
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ class notify_wait_contract : public testing::Test {
 
   /// Pure spinning makes a crowded hand-over last a time slice, so it gets few rounds.
   static std::uint64_t rounds(wait_policy policy, std::uint64_t plenty) {
-    const bool slow = policy.is_spin() && threads > lockstep::usable_cpus();
+    const bool slow = policy.is_spin() && threads > lockstep::detail::usable_cpus();
     return slow ? plenty / 100 + 2 : plenty;
   }
 

@@ -3,10 +3,10 @@
 //
 // One typed suite over latch, manual_reset_event, eventual and future_set, with and without values, under
 // every policy. The cells are plain: a hole in the order is a report under ThreadSanitizer.
-#include <lockstep/sync/eventual.hpp>
-#include <lockstep/sync/future_set.hpp>
-#include <lockstep/sync/latch.hpp>
-#include <lockstep/sync/manual_reset_event.hpp>
+#include <lockstep/eventual.hpp>
+#include <lockstep/future_set.hpp>
+#include <lockstep/latch.hpp>
+#include <lockstep/manual_reset_event.hpp>
 
 #include <gtest/gtest.h>
 
@@ -104,7 +104,7 @@ TYPED_TEST(opening_contract, is_closed_until_the_last_has_opened_it_and_open_fro
 TYPED_TEST(opening_contract, all_waiters_return_and_see_what_came_before_the_opening) {
   this->for_all_policies([](wait_policy policy) {
     for (const std::size_t waiters : {1u, 2u, 12u}) {
-      const bool crowded = waiters + TypeParam::openers > lockstep::platform::usable_cpus();
+      const bool crowded = waiters + TypeParam::openers > lockstep::detail::usable_cpus();
       const int rounds = policy.is_spin() && crowded ? 2 : 30;
       for (int round = 0; round < rounds; ++round) {
         TypeParam face(policy);

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
 import coverage  # noqa: E402
 
-HEADER = "lockstep/sync/event.hpp"
+HEADER = "lockstep/event.hpp"
 SOURCE = ["wait();", "if (late) {", "  give_up();", "}"] + ["notify();"] * 96
 
 

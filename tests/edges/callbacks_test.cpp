@@ -3,8 +3,8 @@
 //
 // Operations, copies, moves, ends of values, thrown objects and hooks: each calls the team it runs in, which
 // then runs inline. Where one does not, the program waits for itself, and ctest ends it.
-#include <lockstep/team/external_team.hpp>
-#include <lockstep/team/team.hpp>
+#include <lockstep/external_team.hpp>
+#include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>
 

@@ -275,7 +275,7 @@ TEST(exit_edges, debug_builds_say_that_a_team_was_left_to_its_threads) {
   });
   EXPECT_EQ(found.status, 0);
   const bool says = found.said.find("while another thread runs a region") != std::string::npos;
-  EXPECT_EQ(says, lockstep::platform::diagnoses_misuse) << found.said;
+  EXPECT_EQ(says, lockstep::detail::diagnoses_misuse) << found.said;
 }
 
 TEST(exit_edges, a_team_on_the_heap_that_is_destroyed_while_another_thread_is_in_run_says_so) {
@@ -300,7 +300,7 @@ TEST(exit_edges, a_team_on_the_heap_that_is_destroyed_while_another_thread_is_in
   EXPECT_EQ(found.status, 0);
   const bool says = found.said.find("lockstep::team 'solver' at ") != std::string::npos &&
                     found.said.find("while another thread runs a region") != std::string::npos;
-  EXPECT_EQ(says, lockstep::platform::diagnoses_misuse) << found.said;
+  EXPECT_EQ(says, lockstep::detail::diagnoses_misuse) << found.said;
 }
 
 TEST(exit_edges, a_thread_forks_as_a_guest_and_uses_the_team_in_the_child) {

@@ -62,10 +62,10 @@ const std::vector<std::function<void()>>& uses() {
         std::unique_lock<lockstep::mutex> lock(mutex);
         condition.wait_for(lock, std::chrono::microseconds(1));
       },
-      [] { lockstep::usable_cpus(); },
+      [] { lockstep::detail::usable_cpus(); },
       [] { lockstep::build_info(); },
-      [] { lockstep::platform::tick_clock::rate(); },
-      [] { lockstep::platform::usable_topology(); },
+      [] { lockstep::detail::tick_clock::rate(); },
+      [] { lockstep::detail::usable_topology(); },
       [] {
         lockstep::recursive_mutex mutex;
         const std::lock_guard<lockstep::recursive_mutex> held(mutex);
@@ -96,7 +96,7 @@ int fork_in_the_middle(unsigned round) {
   }
   uses();  // its own guard is none of the library's
   go = true;
-  for (unsigned spins = round * 37 % 2000; spins > 0; --spins) lockstep::platform::cpu_relax();
+  for (unsigned spins = round * 37 % 2000; spins > 0; --spins) lockstep::detail::cpu_relax();
   int wrong = 0;
   std::vector<pid_t> children;
   for (int i = 0; i < 4; ++i) {
@@ -176,17 +176,17 @@ bool gives_numbers_once() {
   std::atomic<std::uint64_t> taken{0};
   std::atomic<bool> done{false};
   std::thread other([&] {
-    taken = lockstep::platform::number_of_this_thread();
+    taken = lockstep::detail::number_of_this_thread();
     while (!done) std::this_thread::yield();
   });
   while (taken == 0) std::this_thread::yield();
-  const std::uint64_t mine = lockstep::platform::number_of_this_thread();
+  const std::uint64_t mine = lockstep::detail::number_of_this_thread();
   const pid_t child = fork();
   if (child == 0) {
-    bool fresh = lockstep::platform::number_of_this_thread() == mine;
+    bool fresh = lockstep::detail::number_of_this_thread() == mine;
     for (int i = 0; i < 20; ++i) {
       std::thread([&] {
-        const std::uint64_t number = lockstep::platform::number_of_this_thread();
+        const std::uint64_t number = lockstep::detail::number_of_this_thread();
         fresh = fresh && number != taken && number != mine;
       }).join();
     }

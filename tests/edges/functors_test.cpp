@@ -15,10 +15,10 @@
 
 namespace {
 
-using lockstep::job;
-using lockstep::may_be_copied;
 using lockstep::member;
 using lockstep::team;
+using lockstep::detail::job;
+using lockstep::detail::may_be_copied;
 
 /// Small and not to be copied: counts in itself.
 struct counting {
@@ -183,8 +183,8 @@ TEST(functors, closures_that_nobody_can_tell_from_a_copy_travel_and_nothing_else
   EXPECT_FALSE(job::travels_as<std::reference_wrapper<counting>>());
   EXPECT_FALSE(may_be_copied<marking>::value || may_be_copied<marking_by_reference>::value);
   auto in_loop = [&](int i) { a += i; };
-  EXPECT_TRUE((lockstep::travels_in_loop<int, decltype(in_loop)>::value));
-  EXPECT_FALSE((lockstep::travels_in_loop<std::size_t, marking>::value));
+  EXPECT_TRUE((lockstep::detail::travels_in_loop<int, decltype(in_loop)>::value));
+  EXPECT_FALSE((lockstep::detail::travels_in_loop<std::size_t, marking>::value));
 }
 
 }  // namespace

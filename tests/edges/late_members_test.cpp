@@ -134,7 +134,7 @@ TEST_P(late_members, shares_that_were_not_begun_when_the_loop_was_stopped_are_no
   }));
   EXPECT_EQ(visits[0], 1);
   // There are no more shares than CPUs.
-  const int of_last_share = lockstep::usable_cpus() > 1 ? 0 : 1;
+  const int of_last_share = lockstep::detail::usable_cpus() > 1 ? 0 : 1;
   EXPECT_EQ(visits.back(), of_last_share);
   EXPECT_TRUE(all->parallel_for(0, members(), [&](std::size_t i) { ++visits[i]; }));
 }

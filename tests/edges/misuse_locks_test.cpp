@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // tests/edges/misuse_locks_test.cpp -- what debug builds say of locks, and when they say nothing
-#include <lockstep/sync/condition_variable.hpp>
-#include <lockstep/sync/latch.hpp>
-#include <lockstep/sync/mutex.hpp>
-#include <lockstep/sync/recursive_mutex.hpp>
-#include <lockstep/sync/semaphore.hpp>
-#include <lockstep/sync/shared_mutex.hpp>
+#include <lockstep/condition_variable.hpp>
+#include <lockstep/latch.hpp>
+#include <lockstep/mutex.hpp>
+#include <lockstep/recursive_mutex.hpp>
+#include <lockstep/semaphore.hpp>
+#include <lockstep/shared_mutex.hpp>
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class misuse_of_locks : public testing::Test {
  protected:
   misuse_of_locks() { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
   void SetUp() override {
-    if (!lockstep::misuse::diagnosed) GTEST_SKIP() << "needs the diagnosis";
+    if (!lockstep::detail::misuse::diagnosed) GTEST_SKIP() << "needs the diagnosis";
   }
 };
 

@@ -19,12 +19,12 @@
 
 namespace {
 
-using lockstep::platform::name_this_thread;
+using lockstep::detail::name_this_thread;
 using lockstep::test::run_threads;
 using lockstep::test::watched_thread;
 
 // The diagnosis costs no room, and where it is off not even a destructor.
-constexpr bool trivial = !lockstep::misuse::diagnosed;
+constexpr bool trivial = !lockstep::detail::misuse::diagnosed;
 static_assert(std::is_trivially_destructible_v<lockstep::event> == trivial &&
               sizeof(lockstep::event) == 16);
 static_assert(std::is_trivially_destructible_v<lockstep::latch> == trivial &&
@@ -40,7 +40,8 @@ class destroying : public testing::Test {
  protected:
   destroying() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
   void SetUp() override {
-    if (!lockstep::misuse::diagnosed) GTEST_SKIP() << "misuse is not diagnosed in this build";
+    if (!lockstep::detail::misuse::diagnosed)
+      GTEST_SKIP() << "misuse is not diagnosed in this build";
   }
 
   /// bob waits in `wait` when alice destroys what `make` has made.
@@ -143,9 +144,9 @@ TEST_F(destroying, who_polls_is_said_too) {
       name_this_thread("bob");
       there->wait(0);
     }).detach();
-    while (
-        lockstep::misuse::registry::find(there, lockstep::misuse::registry::role::waiter).number ==
-        0) {
+    while (lockstep::detail::misuse::registry::find(
+               there, lockstep::detail::misuse::registry::role::waiter)
+               .number == 0) {
       std::this_thread::yield();
     }
     object.reset();

@@ -22,14 +22,14 @@
 
 namespace {
 
-using lockstep::caller_queue;
-using lockstep::caller_turn;
 using lockstep::member;
 using lockstep::started_region;
 using lockstep::sub_team;
 using lockstep::team;
+using lockstep::detail::caller_queue;
+using lockstep::detail::caller_turn;
 
-static_assert(lockstep::platform::diagnoses_misuse, "what is tested here");
+static_assert(lockstep::detail::diagnoses_misuse, "what is tested here");
 
 /// Each in a process of its own, which begins anew.
 class team_misuse : public testing::Test {
@@ -90,7 +90,7 @@ TEST(caller_queue_edges, K3_who_waits_for_long_says_so_once_and_gets_its_turn) {
         EXPECT_NE(line.find(part), std::string::npos) << part << " is not in: " << line;
       }
       const std::string holder =
-          "which thread " + std::to_string(lockstep::platform::shown_thread_number()) + " has";
+          "which thread " + std::to_string(lockstep::detail::shown_thread_number()) + " has";
       EXPECT_NE(line.find(holder), std::string::npos) << holder << " is not in: " << line;
       others.emplace_back([&] {  // is silent
         const caller_turn mine(queue);

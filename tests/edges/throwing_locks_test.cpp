@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/edges/throwing_locks_test.cpp -- condition_variable with locks that throw, or that are not held
-#include <lockstep/sync/condition_variable.hpp>
-#include <lockstep/sync/mutex.hpp>
+#include <lockstep/condition_variable.hpp>
+#include <lockstep/mutex.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/edges/values_test.cpp -- values of every kind go through a team, and none is left in it (A3, N3, N4)
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>
 
@@ -430,7 +430,7 @@ TEST_P(values, N4_looks_for_a_stop_change_no_bits) {
   const auto value = [](std::size_t i) { return 1.0 / (1.0 + static_cast<double>(i)); };
   const auto plus = std::plus<double>();
   const std::size_t length = 5000000;  // leaves of 4883
-  namespace tree = lockstep::reduction_tree;
+  namespace tree = lockstep::detail::reduction_tree;
   const auto leaf = [&](std::size_t k) {
     const lockstep::index_range part = tree::leaf_range(0, length, k);
     double sum = value(part.first);

@@ -4,7 +4,7 @@
 // For LOCKSTEP_SYSTEM_SEAM. Futex: waits return for no reason (what EINTR, EAGAIN and spurious returns
 // are at this level), or before their deadline; wakes come late, and wake threads they need not. Process-
 // wide fence: refused every other time. Yields: as if a stranger used them for its time slice. Clock:
-// coarse, standing still, jumping. All within F1 to F5 of platform/futex.hpp, A1 of process_fence.hpp and
+// coarse, standing still, jumping. All within F1 to F5 of detail/platform/futex.hpp, A1 of process_fence.hpp and
 // the clock's one promise, that it never goes back.
 #pragma once
 
@@ -16,6 +16,8 @@
 #include "support/native_threads.hpp"
 
 namespace lockstep::test {
+
+using namespace detail;
 
 /// What goes wrong, and how often it did.
 struct faulty_system {
@@ -42,7 +44,7 @@ struct faulty_system {
 
   static std::uint64_t now() noexcept {
     maybe_jump();
-    const std::uint64_t real = platform::steady_nanoseconds() + ahead_;
+    const std::uint64_t real = detail::steady_nanoseconds() + ahead_;
     constexpr std::uint64_t millisecond = 1000000, stretch = 40 * millisecond;
     switch (clock) {
       case clock_kind::coarse: return real - real % millisecond;
@@ -51,21 +53,20 @@ struct faulty_system {
     }
   }
 
-  static void wait(const platform::wait_word& word, std::uint32_t expected,
-                   std::uint64_t deadline) {
+  static void wait(const detail::wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
     if (futex_fails && seeded_draws::once_in(3)) {
       ++for_no_reason;
       return;
     }
-    std::uint64_t limit = platform::no_deadline;
+    std::uint64_t limit = detail::no_deadline;
     if (futex_fails && seeded_draws::once_in(3)) limit = seeded_draws::next() % 100000;
     // What sleeps to a point of a clock that jumps is woken by the jump: here a little later.
-    if (clock == clock_kind::jumping && deadline != platform::no_deadline && limit > 500000)
+    if (clock == clock_kind::jumping && deadline != detail::no_deadline && limit > 500000)
       limit = 500000;
-    platform::native_futex::wait(word, expected, until(deadline, limit));
+    detail::native_futex::wait(word, expected, until(deadline, limit));
   }
 
-  static void before_wake(const platform::wait_word* word) {
+  static void before_wake(const detail::wait_word* word) {
     if (!futex_fails) return;
     if (seeded_draws::once_in(4)) {
       ++late_wakes;
@@ -74,7 +75,7 @@ struct faulty_system {
     }
     if (seeded_draws::once_in(4)) {
       ++needless_wakes;
-      platform::native_futex::wake_all(word);
+      detail::native_futex::wake_all(word);
     }
   }
 
@@ -99,16 +100,16 @@ struct faulty_system {
 
   /// The real time of the deadline, or of `limit` nanoseconds from now if that comes first.
   static std::uint64_t until(std::uint64_t deadline, std::uint64_t limit) {
-    if (deadline == platform::no_deadline && limit == platform::no_deadline) return deadline;
+    if (deadline == detail::no_deadline && limit == detail::no_deadline) return deadline;
     const std::uint64_t faulty = now();
-    std::uint64_t left = deadline == platform::no_deadline ? deadline
-                         : deadline > faulty               ? deadline - faulty
-                                                           : 0;
+    std::uint64_t left = deadline == detail::no_deadline ? deadline
+                         : deadline > faulty             ? deadline - faulty
+                                                         : 0;
     if (limit < left) {
       ++early;
       left = limit;
     }
-    return platform::steady_nanoseconds() + left;
+    return detail::steady_nanoseconds() + left;
   }
 
   inline static std::atomic<std::uint64_t> ahead_{0};
@@ -118,7 +119,7 @@ struct faulty_system {
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-namespace platform {
+namespace detail {
 
 inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
   test::faulty_system::wait(word, expected, deadline);
@@ -150,8 +151,8 @@ inline unsigned usable_cpus() {
   return pretended != 0 ? pretended : count;
 }
 
-using thread = std::thread;
+using system_thread = std::thread;
 
-}  // namespace platform
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -26,7 +26,7 @@ using lockstep::test::watched_thread;
 
 /// In the child: what it makes for itself.
 int use_fresh_objects() {
-  if (!lockstep::platform::process_fence::heavy()) return 2;
+  if (!lockstep::detail::process_fence::heavy()) return 2;
   long wrong = 0;
   for (const wait_policy policy : {wait_policy::block(), wait_policy()}) {
     for (const std::size_t threads : {2u, 5u}) {

@@ -2,7 +2,7 @@
 // tests/fault/futex_fault_test.cpp -- a bad futex, and a refused process-wide fence, lose nothing
 //
 // On faulty_system.hpp. The same below the seam, with the kernel's own errors: sandbox_test.cpp.
-#include <lockstep/platform/system.hpp>
+#include <lockstep/detail/platform/system.hpp>
 
 #include <gtest/gtest.h>
 
@@ -81,8 +81,8 @@ TEST(fence_fault, a_process_wide_fence_that_is_refused_every_other_time_loses_no
     }
   }
   std::printf("%ld fences refused\n", faulty_system::refused_fences.load());
-  if (lockstep::platform::process_fence::prepare() ==
-      lockstep::platform::process_fence::kind::asymmetric) {
+  if (lockstep::detail::process_fence::prepare() ==
+      lockstep::detail::process_fence::kind::asymmetric) {
     EXPECT_GE(faulty_system::refused_fences, enough / 10) << "far fewer than tried for: no power";
   }
   faulty_system::reset();

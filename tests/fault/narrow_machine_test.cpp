@@ -31,14 +31,12 @@ int run_workloads(std::size_t threads, int rounds) {
   return wrong == 0 ? 0 : 1;
 }
 
-bool keep_one_cpu() {
-  return lockstep::platform::pin_this_thread(lockstep::platform::affinity()[0]);
-}
+bool keep_one_cpu() { return lockstep::detail::pin_this_thread(lockstep::detail::affinity()[0]); }
 
 TEST(one_cpu, is_enough_for_every_workload) {
   EXPECT_EQ(in_child([] {
               if (!keep_one_cpu()) return 2;
-              if (lockstep::usable_cpus() != 1) return 3;
+              if (lockstep::detail::usable_cpus() != 1) return 3;
               return run_workloads(2, 60) + run_workloads(5, 60);
             }),
             0);
@@ -46,10 +44,10 @@ TEST(one_cpu, is_enough_for_every_workload) {
 
 TEST(one_cpu, that_is_left_of_several_is_enough_for_every_workload) {
   EXPECT_EQ(in_child([] {
-              const unsigned before = lockstep::usable_cpus();
+              const unsigned before = lockstep::detail::usable_cpus();
               lockstep::team workers(4);
               if (!keep_one_cpu()) return 2;
-              if (lockstep::usable_cpus() != before) return 3;
+              if (lockstep::detail::usable_cpus() != before) return 3;
               int calls = 0;
               for (int i = 0; i < 100; ++i) {
                 workers.run([&](lockstep::member& self) { calls += self.rank() == 3; });
@@ -79,7 +77,7 @@ TEST(fifth_of_a_cpu, is_enough_for_every_workload) {
   if (!limit_to_a_fifth(group)) GTEST_SKIP() << "no group with a CPU quota can be made here";
   const int status = in_child([&] {
     if (!group.write("cgroup.procs", "0")) return cannot_be_tested;
-    if (lockstep::usable_cpus() != 1) return 2;
+    if (lockstep::detail::usable_cpus() != 1) return 2;
     return run_workloads(2, 20) + run_workloads(5, 20);
   });
   if (status == cannot_be_tested) GTEST_SKIP() << "the group may not be joined";
@@ -92,7 +90,7 @@ TEST(fifth_of_a_cpu, that_comes_later_is_enough_for_every_workload) {
   const lockstep::test::control_group group("cpu");
   if (!limit_to_a_fifth(group)) GTEST_SKIP() << "no group with a CPU quota can be made here";
   const int status = in_child([&] {
-    lockstep::usable_cpus();
+    lockstep::detail::usable_cpus();
     if (!group.write("cgroup.procs", "0")) return cannot_be_tested;
     return run_workloads(2, 20) + run_workloads(5, 20);
   });

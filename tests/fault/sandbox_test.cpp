@@ -28,7 +28,7 @@
 namespace {
 
 using lockstep::wait_policy;
-using lockstep::platform::process_fence;
+using lockstep::detail::process_fence;
 using lockstep::test::cannot_be_tested;
 using lockstep::test::in_child;
 using lockstep::test::run_all_workloads;

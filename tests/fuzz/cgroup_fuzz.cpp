@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/fuzz/cgroup_fuzz.cpp -- the input is /proc/self/cgroup, mountinfo and cpu.max, parted by '~'
-#include <lockstep/platform/cgroup.hpp>
+#include <lockstep/detail/platform/cgroup.hpp>
 
 #include <algorithm>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace {
 
-namespace cgroup = lockstep::platform::cgroup;
+namespace cgroup = lockstep::detail::cgroup;
 using lockstep::test::require;
 
 /// A number of CPUs or no limit, never NaN: what count_usable_cpus() compares.

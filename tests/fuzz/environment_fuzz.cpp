@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/fuzz/environment_fuzz.cpp -- the input is the values of the four variables, parted by '~'
-#include <lockstep/team/display.hpp>
+#include <lockstep/detail/team/display.hpp>
 
 #include <map>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace {
 
-using lockstep::environment;
-using lockstep::resolved_team;
+using lockstep::detail::environment;
+using lockstep::detail::resolved_team;
 using lockstep::test::require;
-namespace platform = lockstep::platform;
-namespace text = lockstep::environment_text;
+namespace detail = lockstep::detail;
+namespace text = lockstep::detail::environment_text;
 
 environment read(const std::map<std::string, std::string>& values) {
   return environment::read([&](const char* name) -> const char* {
@@ -32,8 +32,8 @@ void check_values(const environment& found) {
   require(!found.policy.value.is_crowded(), "the user does not know whether a team is crowded");
   require(found.bind.is_set != found.bind.value.is_unset(), "a binding that is set is one");
   const std::vector<unsigned>& list = found.bind.value.list();
-  require(list.size() <= platform::max_cpus, "a list has bounds");
-  for (const unsigned cpu : list) require(cpu < platform::max_cpus, "a CPU has bounds");
+  require(list.size() <= detail::max_cpus, "a list has bounds");
+  for (const unsigned cpu : list) require(cpu < detail::max_cpus, "a CPU has bounds");
 }
 
 /// What was read, written by the library, is read as the same.
@@ -59,9 +59,9 @@ void check_messages(const environment& found) {
 
 /// A team of such an environment on a machine of two packages, two cores each, two siblings each.
 void check_team(const environment& found) {
-  platform::cpu_topology cpus;
+  detail::cpu_topology cpus;
   for (unsigned cpu = 0; cpu < 8; ++cpu) {
-    cpus.push_back({cpu, cpu / 2, cpu / 4, cpu % 2, platform::core_kind::unknown});
+    cpus.push_back({cpu, cpu / 2, cpu / 4, cpu % 2, detail::core_kind::unknown});
   }
   const resolved_team made = resolve(lockstep::team_options(), found, cpus.size(), cpus);
   require(made.members >= 1 && made.members <= 65536, "a team has a possible size");

@@ -6,7 +6,7 @@
 // Not there are the outcomes that need a load of a value stored later, or a store that enters the
 // modification order before an older one (memory.hpp says so).
 // Source [ALGLAVE14] for the programs and their names.
-#include <lockstep/platform/system.hpp>
+#include <lockstep/detail/platform/system.hpp>
 
 #include <gtest/gtest.h>
 
@@ -16,15 +16,17 @@
 #include "model/explorer/explore.hpp"
 
 namespace lockstep::model {
+
+using namespace detail;
 namespace {
 
-using platform::memory_order_acq_rel;
-using platform::memory_order_acquire;
-using platform::memory_order_relaxed;
-using platform::memory_order_release;
-using platform::memory_order_seq_cst;
-using platform::thread_fence;
-using word = platform::wait_word;
+using detail::memory_order_acq_rel;
+using detail::memory_order_acquire;
+using detail::memory_order_relaxed;
+using detail::memory_order_release;
+using detail::memory_order_seq_cst;
+using detail::thread_fence;
+using word = detail::wait_word;
 using outcomes = std::set<std::string>;
 
 /// Everything that the program may return, over all its schedules.
@@ -65,8 +67,8 @@ outcomes store_buffering(First between_first, Second between_second,
 
 void nothing() {}
 void full() { thread_fence(memory_order_seq_cst); }
-void light() { platform::fence_light(); }
-void heavy() { platform::fence_heavy(); }
+void light() { detail::fence_light(); }
+void heavy() { detail::fence_heavy(); }
 
 const outcomes all_four = {"00", "01", "10", "11"};
 const outcomes not_both_stale = {"01", "10", "11"};

@@ -2,7 +2,7 @@
 // tests/model/bare_region.hpp -- regions whose members are threads of the scenario: no team, no fork_board
 #pragma once
 
-#include <lockstep/team/member.hpp>
+#include <lockstep/member.hpp>
 
 #include <functional>
 #include <vector>

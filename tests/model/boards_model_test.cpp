@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // tests/model/boards_model_test.cpp -- fan_out, fan_in, rendezvous and the barriers under all schedules
-#include <lockstep/sync/barrier.hpp>
-#include <lockstep/sync/event.hpp>
-#include <lockstep/sync/fan_in.hpp>
-#include <lockstep/sync/fan_out.hpp>
-#include <lockstep/sync/rendezvous.hpp>
-#include <lockstep/sync/split_barrier.hpp>
-#include <lockstep/sync/tree_barrier.hpp>
+#include <lockstep/barrier.hpp>
+#include <lockstep/event.hpp>
+#include <lockstep/fan_in.hpp>
+#include <lockstep/fan_out.hpp>
+#include <lockstep/rendezvous.hpp>
+#include <lockstep/split_barrier.hpp>
+#include <lockstep/tree_barrier.hpp>
 
 #include <array>
 

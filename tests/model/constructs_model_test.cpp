@@ -2,11 +2,11 @@
 // tests/model/constructs_model_test.cpp -- what members of a region do together, under all schedules
 //
 // The boards by themselves where they have few places here, else members of a region without a team.
-#include <lockstep/team/cargo.hpp>
-#include <lockstep/team/loop_board.hpp>
-#include <lockstep/team/member.hpp>
-#include <lockstep/team/progress_board.hpp>
-#include <lockstep/team/reducing_barrier.hpp>
+#include <lockstep/detail/team/cargo.hpp>
+#include <lockstep/detail/team/loop_board.hpp>
+#include <lockstep/detail/team/progress_board.hpp>
+#include <lockstep/detail/team/reducing_barrier.hpp>
+#include <lockstep/member.hpp>
 
 #include <functional>
 
@@ -14,6 +14,8 @@
 #include "model/scenario.hpp"
 
 namespace lockstep::model {
+
+using namespace detail;
 namespace {
 
 class reducing_barrier_model : public model_test {};

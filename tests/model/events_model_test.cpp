@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // tests/model/events_model_test.cpp -- event, manual_reset_event, auto_reset_event under all schedules
-#include <lockstep/sync/auto_reset_event.hpp>
-#include <lockstep/sync/event.hpp>
-#include <lockstep/sync/manual_reset_event.hpp>
+#include <lockstep/auto_reset_event.hpp>
+#include <lockstep/event.hpp>
+#include <lockstep/manual_reset_event.hpp>
 
 #include "model/scenario.hpp"
 
 namespace lockstep::model {
+
+using namespace detail;
 namespace {
 
 class event_model : public model_test {};
@@ -174,19 +176,19 @@ TEST_P(manual_reset_event_model, reset_sees_what_was_notified_and_loses_no_openi
 }
 
 /// After the reset: what a notification before it carried is there, or the gate will be open again.
-void look_or_wait(manual_reset_event& gate, const platform::wait_word& data) {
+void look_or_wait(manual_reset_event& gate, const detail::wait_word& data) {
   gate.reset();
-  if (data.load(platform::memory_order_relaxed) == 0) gate.wait();
+  if (data.load(detail::memory_order_relaxed) == 0) gate.wait();
 }
 
 TEST_P(manual_reset_event_model, reset_look_wait_misses_nothing) {
   for (const bool open : {false, true}) {
     explore_with(small(), [open] {
       manual_reset_event gate(policy());
-      platform::wait_word data{0};
+      detail::wait_word data{0};
       if (open) gate.notify();
       threads({[&] {
-                 data.store(1, platform::memory_order_relaxed);
+                 data.store(1, detail::memory_order_relaxed);
                  gate.notify();
                },
                [&] { look_or_wait(gate, data); }});

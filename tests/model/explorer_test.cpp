@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/model/explorer_test.cpp -- the explorer finds what it is there to find, and says how to see it again
-#include <lockstep/platform/system.hpp>
+#include <lockstep/detail/platform/system.hpp>
 
 #include <gtest/gtest.h>
 
@@ -9,12 +9,14 @@
 #include "model/scenario.hpp"
 
 namespace lockstep::model {
+
+using namespace detail;
 namespace {
 
-using platform::memory_order_acquire;
-using platform::memory_order_relaxed;
-using platform::memory_order_release;
-using word = platform::wait_word;
+using detail::memory_order_acquire;
+using detail::memory_order_relaxed;
+using detail::memory_order_release;
+using word = detail::wait_word;
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -22,12 +24,12 @@ bool contains(const std::string& text, const std::string& part) {
 
 void wait_for_one(word& flag) {
   while (flag.load(memory_order_acquire) == 0) {
-    platform::futex_wait(flag, 0, platform::no_deadline);
+    detail::futex_wait(flag, 0, detail::no_deadline);
   }
 }
 void set_and_wake(word& flag) {
   flag.store(1, memory_order_release);
-  platform::futex_wake_all(&flag);
+  detail::futex_wake_all(&flag);
 }
 
 TEST(explorer, finds_nothing_wrong_with_a_futex_used_well) {
@@ -51,12 +53,12 @@ TEST(explorer, finds_the_wake_that_comes_before_the_sleep) {
     word flag{0}, sleepers{0};
     threads({[&] {
                flag.store(1, memory_order_release);
-               if (sleepers.load(memory_order_relaxed) != 0) platform::futex_wake_all(&sleepers);
+               if (sleepers.load(memory_order_relaxed) != 0) detail::futex_wake_all(&sleepers);
              },
              [&] {
                if (flag.load(memory_order_acquire) != 0) return;
                sleepers.store(1, memory_order_relaxed);
-               platform::futex_wait(sleepers, 1, platform::no_deadline);
+               detail::futex_wait(sleepers, 1, detail::no_deadline);
              }});
   });
   EXPECT_TRUE(contains(failure, "a wake-up is lost")) << failure;
@@ -70,16 +72,16 @@ TEST(explorer, finds_the_store_buffer_between_a_store_and_a_load) {
       word flag{0}, sleepers{0};
       threads({[&] {
                  flag.store(1, memory_order_release);
-                 if (fenced) platform::thread_fence(platform::memory_order_seq_cst);
+                 if (fenced) detail::thread_fence(detail::memory_order_seq_cst);
                  if (sleepers.load(memory_order_relaxed) == 0) return;
                  sleepers.store(2, memory_order_relaxed);
-                 platform::futex_wake_all(&sleepers);
+                 detail::futex_wake_all(&sleepers);
                },
                [&] {
                  sleepers.store(1, memory_order_relaxed);
-                 if (fenced) platform::thread_fence(platform::memory_order_seq_cst);
+                 if (fenced) detail::thread_fence(detail::memory_order_seq_cst);
                  if (flag.load(memory_order_acquire) != 0) return;
-                 platform::futex_wait(sleepers, 1, platform::no_deadline);
+                 detail::futex_wait(sleepers, 1, detail::no_deadline);
                }});
     });
   };
@@ -137,10 +139,10 @@ TEST(explorer, finds_an_object_that_is_passed_on_before_it_is_complete) {
                const word own{3};
                passed = &own;
                there.store(1, memory_order_relaxed);
-               while (there.load(memory_order_acquire) != 2) platform::polling_pause();
+               while (there.load(memory_order_acquire) != 2) detail::polling_pause();
              },
              [&] {
-               while (there.load(memory_order_relaxed) != 1) platform::polling_pause();
+               while (there.load(memory_order_relaxed) != 1) detail::polling_pause();
                passed->load(memory_order_relaxed);
                there.store(2, memory_order_release);
              }});
@@ -152,7 +154,7 @@ TEST(explorer, finds_threads_that_poll_for_ever) {
   const std::string failure = find_failure([] {
     word flag{0};
     threads({[&] {
-      while (flag.load(memory_order_acquire) == 0) platform::polling_pause();
+      while (flag.load(memory_order_acquire) == 0) detail::polling_pause();
     }});
   });
   EXPECT_TRUE(contains(failure, "polls")) << failure;
@@ -163,13 +165,13 @@ TEST(explorer, lets_a_sleep_end_at_its_deadline_and_for_no_reason) {
   EXPECT_EQ(find_failure([&] {
               word flag{0};
               threads({[&] {
-                         platform::futex_wait(flag, 0, platform::no_deadline);
+                         detail::futex_wait(flag, 0, detail::no_deadline);
                          if (flag.load(memory_order_acquire) == 0) early.add(1);
                        },
                        [&] { set_and_wake(flag); },
                        [&] {
-                         const std::uint64_t later = platform::monotonic_nanoseconds() + 1;
-                         platform::futex_wait(flag, 0, later);
+                         const std::uint64_t later = detail::monotonic_nanoseconds() + 1;
+                         detail::futex_wait(flag, 0, later);
                          on_time.add(1);
                        }});
             }),

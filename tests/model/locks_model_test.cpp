@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // tests/model/locks_model_test.cpp -- short_lock, mutex, recursive_mutex, shared_mutex under all
 // schedules
-#include <lockstep/sync/event.hpp>
-#include <lockstep/sync/mutex.hpp>
-#include <lockstep/sync/recursive_mutex.hpp>
-#include <lockstep/sync/shared_mutex.hpp>
+#include <lockstep/event.hpp>
+#include <lockstep/mutex.hpp>
+#include <lockstep/recursive_mutex.hpp>
+#include <lockstep/shared_mutex.hpp>
 
 #include <mutex>
 #include <shared_mutex>
@@ -12,6 +12,8 @@
 #include "model/scenario.hpp"
 
 namespace lockstep::model {
+
+using namespace detail;
 namespace {
 
 class mutex_model : public model_test {};
@@ -124,7 +126,7 @@ TEST(mutex_model_at_length, who_has_left_the_queue_is_not_waited_for_M4) {
         mutex lock(wait_policy::block());
         threads({[&] {
                    const std::lock_guard<mutex> guard(lock);
-                   platform::yield_thread();
+                   detail::yield_thread();
                  },
                  [&] {
                    if (lock.try_lock_for(std::chrono::microseconds(900))) lock.unlock();

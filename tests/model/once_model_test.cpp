@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/model/once_model_test.cpp -- latch, eventual, future_set under all schedules
-#include <lockstep/sync/eventual.hpp>
-#include <lockstep/sync/future_set.hpp>
-#include <lockstep/sync/latch.hpp>
+#include <lockstep/eventual.hpp>
+#include <lockstep/future_set.hpp>
+#include <lockstep/latch.hpp>
 
 #include "model/scenario.hpp"
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 // tests/model/queues_model_test.cpp -- semaphore and condition_variable under all schedules
-#include <lockstep/sync/condition_variable.hpp>
-#include <lockstep/sync/mutex.hpp>
-#include <lockstep/sync/semaphore.hpp>
-#include <lockstep/sync/shared_mutex.hpp>
+#include <lockstep/condition_variable.hpp>
+#include <lockstep/mutex.hpp>
+#include <lockstep/semaphore.hpp>
+#include <lockstep/shared_mutex.hpp>
 
 #include <mutex>
 
 #include "model/scenario.hpp"
 
 namespace lockstep::model {
+
+using namespace detail;
 namespace {
 
 class semaphore_model : public model_test {};
@@ -76,7 +78,7 @@ TEST_P(semaphore_model, carries_what_all_releasers_did_that_a_permit_passed) {
 TEST_P(semaphore_model, two_who_were_handed_permits_together_have_seen_both_releases) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     semaphore permits(0, policy());
-    platform::wait_word second_has{0};
+    detail::wait_word second_has{0};
     int first = 0, second = 0;
     threads({[&] {
                first = 1;
@@ -88,12 +90,12 @@ TEST_P(semaphore_model, two_who_were_handed_permits_together_have_seen_both_rele
              },
              [&] {
                permits.acquire();
-               second_has.store(1, platform::memory_order_release);
+               second_has.store(1, detail::memory_order_release);
              },
              [&] {
                permits.acquire();
                // Two permits were taken: it took both releases.
-               if (second_has.load(platform::memory_order_acquire) == 0) return;
+               if (second_has.load(detail::memory_order_acquire) == 0) return;
                check(first == 1 && second == 1, "sees what came before both releases");
              }});
   });
@@ -404,7 +406,7 @@ TEST_P(condition_variable_model, may_be_destroyed_when_its_waiters_have_been_not
                  if (waits) changed->notify_all();
                  return waits;
                };
-               while (!notified()) platform::yield_thread();
+               while (!notified()) detail::yield_thread();
                changed.destroy();
              }});
   });
@@ -417,10 +419,10 @@ TEST_P(condition_variable_model, may_be_destroyed_when_its_waiters_have_been_not
 /// A fork() by a thread that need not hold the object, whose first member is its word.
 template <class Object>
 void may_fork(Object& object, parking_lot::kind kind) {
-  platform::wait_word& word = reinterpret_cast<platform::wait_word&>(object);
+  detail::wait_word& word = reinterpret_cast<detail::wait_word&>(object);
   const parking_lot::queue waiters(parking_lot::key(word, kind));
   // A change that changes nothing: it sees the newest value, as the child does.
-  const std::uint32_t now = word.fetch_or(0, platform::memory_order_relaxed);
+  const std::uint32_t now = word.fetch_or(0, detail::memory_order_relaxed);
   check((now & ~parking_lot::without_waiters(kind)) == 0 || waiters.is_known(),
         "the child finds the object");
 }

@@ -3,11 +3,11 @@
 //
 // The parts of a team by themselves, on threads of the scenario: an execution of a whole team costs ten
 // times as much. Trees are narrow here, so that three members make one.
-#include <lockstep/team/caller_queue.hpp>
-#include <lockstep/team/fork_board.hpp>
-#include <lockstep/team/loop_crew.hpp>
-#include <lockstep/team/member.hpp>
-#include <lockstep/team/stop_source.hpp>
+#include <lockstep/detail/team/caller_queue.hpp>
+#include <lockstep/detail/team/fork_board.hpp>
+#include <lockstep/detail/team/loop_crew.hpp>
+#include <lockstep/member.hpp>
+#include <lockstep/stop_source.hpp>
 
 #include <functional>
 #include <mutex>
@@ -16,6 +16,8 @@
 #include "model/scenario.hpp"
 
 namespace lockstep::model {
+
+using namespace detail;
 namespace {
 
 class fork_board_model : public model_test {};

@@ -10,11 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "lockstep/wait/parking_lot.hpp"
-#include "lockstep/wait/wait_policy.hpp"
+#include "lockstep/detail/wait/parking_lot.hpp"
+#include "lockstep/wait_policy.hpp"
 #include "model/explorer/explore.hpp"
 
 namespace lockstep::model {
+
+using namespace detail;
 
 /// A policy, and the process-wide fence that the system has.
 struct setting {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // tests/model/team_model_test.cpp -- mailbox, team and joinable_thread under all schedules
-#include <lockstep/sync/event.hpp>
-#include <lockstep/sync/mailbox.hpp>
-#include <lockstep/team/external_team.hpp>
-#include <lockstep/team/joinable_thread.hpp>
-#include <lockstep/team/team.hpp>
+#include <lockstep/event.hpp>
+#include <lockstep/external_team.hpp>
+#include <lockstep/mailbox.hpp>
+#include <lockstep/team.hpp>
+#include <lockstep/thread.hpp>
 
 #include <stdexcept>
 
@@ -12,6 +12,8 @@
 #include "model/scenario.hpp"
 
 namespace lockstep::model {
+
+using namespace detail;
 namespace {
 
 class mailbox_model : public model_test {};
@@ -74,7 +76,7 @@ TEST_P(mailbox_model, a_slot_is_written_again_only_after_its_call_was_taken_X2) 
     int sum = 0;
     threads({[&] {
                times(4, [&](int call) {
-                 while (!calls.post([&sum, call] { sum += call; })) platform::yield_thread();
+                 while (!calls.post([&sum, call] { sum += call; })) detail::yield_thread();
                });
                calls.terminate();
              },
@@ -275,7 +277,7 @@ TEST_P(team_in_short_model, an_exception_after_start_stops_the_region_and_awaits
     team all(2, policy());
     int found[2] = {};
     const auto part = [&](member& me) {
-      while (!me.stop_requested()) platform::yield_thread();
+      while (!me.stop_requested()) detail::yield_thread();
       found[me.rank()] = 1;
     };
     bool caught = false;

@@ -2,7 +2,7 @@
 // tests/platform/cache_line_test.cpp -- alignment, ownership of lines, and balance of constructions
 //
 // Replaces the global operator new, to see how much is asked for and that all of it is given back.
-#include <lockstep/platform/cache_line.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
 
 #include <gtest/gtest.h>
 
@@ -45,9 +45,9 @@ long blocks_in_use = 0;
 
 namespace {
 
-using lockstep::platform::aligned_array;
-using lockstep::platform::cache_line_size;
-using lockstep::platform::padded;
+using lockstep::detail::aligned_array;
+using lockstep::detail::cache_line_size;
+using lockstep::detail::padded;
 
 static_assert((cache_line_size & (cache_line_size - 1)) == 0 && cache_line_size >= 64);
 static_assert(sizeof(padded<char>) == cache_line_size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/cgroup_test.cpp -- the text functions, and whole trees below a directory of the test
-#include <lockstep/platform/cgroup.hpp>
+#include <lockstep/detail/platform/cgroup.hpp>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 namespace {
 
-namespace cgroup = lockstep::platform::cgroup;
+namespace cgroup = lockstep::detail::cgroup;
 using cgroup::unlimited;
 
 TEST(cgroup_text, a_quota_is_divided_by_its_period) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/clock_test.cpp -- both clocks go forward, and agree
-#include <lockstep/platform/clock.hpp>
+#include <lockstep/detail/platform/clock.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 
 namespace {
 
-using lockstep::platform::steady_nanoseconds;
-using lockstep::platform::tick_clock;
+using lockstep::detail::steady_nanoseconds;
+using lockstep::detail::tick_clock;
 
 TEST(clock, steady_nanoseconds_is_the_steady_clock_in_nanoseconds) {
   const auto read = [] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/config_test.cpp -- the version in the header is that of the project
-#include <lockstep/platform/config.hpp>
+#include <lockstep/detail/platform/config.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/cpu_list_test.cpp -- numbers and lists of CPUs: what is taken, and what is refused
-#include <lockstep/platform/cpu_list.hpp>
+#include <lockstep/detail/platform/cpu_list.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 namespace {
 
-using namespace lockstep::platform;
+using namespace lockstep::detail;
 using cpus = std::vector<unsigned>;
 
 /// What the list holds; a CPU that no list can hold if it is refused.

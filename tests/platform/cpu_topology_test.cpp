@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/cpu_topology_test.cpp -- systems of many shapes, as trees below a directory of the test
-#include <lockstep/platform/cpu_topology.hpp>
+#include <lockstep/detail/platform/cpu_topology.hpp>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 namespace {
 
-using namespace lockstep::platform;
+using namespace lockstep::detail;
 using numbers = std::vector<unsigned>;
 using kinds = std::vector<core_kind>;
 constexpr core_kind fast = core_kind::performance, small = core_kind::efficiency,

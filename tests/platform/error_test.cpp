@@ -2,7 +2,7 @@
 // tests/platform/error_test.cpp -- bad input is refused by the promised type, in words that help
 //
 // The build without exceptions is tested in tests/build.
-#include <lockstep/platform/error.hpp>
+#include <lockstep/detail/platform/error.hpp>
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@
 
 namespace {
 
-using lockstep::platform::checked_count;
-using lockstep::platform::checked_rank;
-using lockstep::platform::max_participants;
+using lockstep::detail::checked_count;
+using lockstep::detail::checked_rank;
+using lockstep::detail::max_participants;
 
 /// The message of the exception that `f` throws, which must be an Exception, not a derived one.
 template <class Exception, class F>

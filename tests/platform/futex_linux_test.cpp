@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/futex_linux_test.cpp -- what the contract's test (futex_test.cpp) cannot see
-#include <lockstep/platform/futex_linux.hpp>
+#include <lockstep/detail/platform/futex_linux.hpp>
 
 #include <errno.h>
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@
 
 namespace {
 
-using lockstep::platform::linux_futex;
-using lockstep::platform::no_deadline;
-using lockstep::platform::wait_word;
+using lockstep::detail::linux_futex;
+using lockstep::detail::no_deadline;
+using lockstep::detail::wait_word;
 
 /// How often the calling thread has given up its CPU of its own accord.
 long voluntary_switches() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/futex_test.cpp -- the contract F1 to F4, for whichever back end is built in
-#include <lockstep/platform/futex.hpp>
+#include <lockstep/detail/platform/futex.hpp>
 
 #include <errno.h>
 #include <gtest/gtest.h>
@@ -13,16 +13,16 @@
 #include <cstdint>
 #include <thread>
 
-#include "lockstep/platform/clock.hpp"
+#include "lockstep/detail/platform/clock.hpp"
 #include "support/asleep.hpp"
 #include "support/threads.hpp"
 
 namespace {
 
-using futex = lockstep::platform::native_futex;
-using lockstep::platform::no_deadline;
-using lockstep::platform::steady_nanoseconds;
-using lockstep::platform::wait_word;
+using futex = lockstep::detail::native_futex;
+using lockstep::detail::no_deadline;
+using lockstep::detail::steady_nanoseconds;
+using lockstep::detail::wait_word;
 using lockstep::test::run_threads;
 using lockstep::test::watched_thread;
 using std::memory_order_acquire;

@@ -2,7 +2,7 @@
 // tests/platform/process_fence_test.cpp -- A1 as the store-buffering litmus test
 //
 // The kind is decided once in a process. Tests that need a fresh or a refused one run in a child.
-#include <lockstep/platform/process_fence.hpp>
+#include <lockstep/detail/platform/process_fence.hpp>
 
 #include <errno.h>
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@
 
 namespace {
 
-using lockstep::platform::process_fence;
-using lockstep::platform::wait_word;
+using lockstep::detail::process_fence;
+using lockstep::detail::wait_word;
 using std::memory_order_relaxed;
 
 /// Notifier and sleeper count upwards, each in a word of its own, and note what they see of the other.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/system_test.cpp -- the names of the seam do what those they stand for do
-#include <lockstep/platform/system.hpp>
+#include <lockstep/detail/platform/system.hpp>
 
 #include <gtest/gtest.h>
 
@@ -13,18 +13,18 @@
 
 namespace {
 
-namespace platform = lockstep::platform;
+namespace detail = lockstep::detail;
 
-static_assert(std::is_same_v<platform::thread, std::thread>);
+static_assert(std::is_same_v<detail::system_thread, std::thread>);
 
 /// One thread sleeps on a word; `wake` lets it return.
-void expect_a_sleeper_to_be_woken_by(void (*wake)(const platform::wait_word*)) {
-  platform::wait_word word{0};
+void expect_a_sleeper_to_be_woken_by(void (*wake)(const detail::wait_word*)) {
+  detail::wait_word word{0};
   lockstep::test::watched_thread watched;
-  platform::thread sleeper([&] {
+  detail::system_thread sleeper([&] {
     watched.enter();
     while (word.load(std::memory_order_acquire) == 0) {
-      platform::futex_wait(word, 0, platform::no_deadline);
+      detail::futex_wait(word, 0, detail::no_deadline);
     }
   });
   watched.wait_until_asleep();
@@ -34,30 +34,30 @@ void expect_a_sleeper_to_be_woken_by(void (*wake)(const platform::wait_word*)) {
 }
 
 TEST(system, F2_both_wakes_let_a_sleeper_return) {
-  expect_a_sleeper_to_be_woken_by(platform::futex_wake_one);
-  expect_a_sleeper_to_be_woken_by(platform::futex_wake_all);
+  expect_a_sleeper_to_be_woken_by(detail::futex_wake_one);
+  expect_a_sleeper_to_be_woken_by(detail::futex_wake_all);
 }
 
 TEST(system, F4_deadlines_are_times_of_its_own_clock) {
-  const platform::wait_word word{0};
-  const std::uint64_t deadline = platform::monotonic_nanoseconds() + 10000000;
+  const detail::wait_word word{0};
+  const std::uint64_t deadline = detail::monotonic_nanoseconds() + 10000000;
   int returns = 0;
-  for (; platform::monotonic_nanoseconds() < deadline; ++returns) {
-    platform::futex_wait(word, 0, deadline);
+  for (; detail::monotonic_nanoseconds() < deadline; ++returns) {
+    detail::futex_wait(word, 0, deadline);
   }
   EXPECT_LT(returns, 100);
 }
 
 TEST(system, its_clock_is_the_steady_one) {
-  const std::uint64_t before = platform::steady_nanoseconds();
-  const std::uint64_t now = platform::monotonic_nanoseconds();
+  const std::uint64_t before = detail::steady_nanoseconds();
+  const std::uint64_t now = detail::monotonic_nanoseconds();
   EXPECT_LE(before, now);
-  EXPECT_LE(now, platform::steady_nanoseconds());
+  EXPECT_LE(now, detail::steady_nanoseconds());
 }
 
 TEST(system, A1_the_heavy_side_of_the_fence_is_granted) {
-  platform::fence_light();
-  EXPECT_TRUE(platform::fence_heavy());
+  detail::fence_light();
+  EXPECT_TRUE(detail::fence_heavy());
 }
 
 }  // namespace

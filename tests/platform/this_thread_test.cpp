@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/this_thread_test.cpp -- what was wished for is what the system then says
-#include <lockstep/platform/this_thread.hpp>
+#include <lockstep/detail/platform/this_thread.hpp>
 
 #include <errno.h>
 #include <gtest/gtest.h>
@@ -13,16 +13,16 @@
 #include <thread>
 #include <vector>
 
-#include "lockstep/platform/usable_cpus.hpp"
+#include "lockstep/detail/platform/usable_cpus.hpp"
 #include "support/threads.hpp"
 
 namespace {
 
-using lockstep::platform::affinity;
-using lockstep::platform::leave_native_cpu;
-using lockstep::platform::name_this_thread;
-using lockstep::platform::native_current_cpu;
-using lockstep::platform::pin_this_thread;
+using lockstep::detail::affinity;
+using lockstep::detail::leave_native_cpu;
+using lockstep::detail::name_this_thread;
+using lockstep::detail::native_current_cpu;
+using lockstep::detail::pin_this_thread;
 using lockstep::test::run_threads;
 
 TEST(this_thread, a_pinned_thread_runs_on_its_cpu_and_on_no_other) {
@@ -101,15 +101,15 @@ TEST(this_thread, a_name_is_what_the_system_shows_cut_to_15_characters) {
 }
 
 TEST(this_thread, labels_tell_living_threads_apart_and_carry_their_names) {
-  const lockstep::platform::thread_label mine = lockstep::platform::label_of_this_thread();
-  EXPECT_EQ(mine.number, lockstep::platform::system_thread_number());
+  const lockstep::detail::thread_label mine = lockstep::detail::label_of_this_thread();
+  EXPECT_EQ(mine.number, lockstep::detail::system_thread_number());
   std::thread([&] {
-    lockstep::platform::name_this_thread("fifteen letters");
-    const lockstep::platform::thread_label other = lockstep::platform::label_of_this_thread();
+    lockstep::detail::name_this_thread("fifteen letters");
+    const lockstep::detail::thread_label other = lockstep::detail::label_of_this_thread();
     EXPECT_NE(other.number, mine.number);
-    EXPECT_EQ(std::string(other.text),
-              "thread " + std::to_string(lockstep::platform::shown_thread_number()) +
-                  " 'fifteen letters'");
+    EXPECT_EQ(
+        std::string(other.text),
+        "thread " + std::to_string(lockstep::detail::shown_thread_number()) + " 'fifteen letters'");
   }).join();
 }
 

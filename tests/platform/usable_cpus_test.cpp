@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/usable_cpus_test.cpp -- affinity and quota of the running system both count
-#include <lockstep/platform/system.hpp>
-#include <lockstep/platform/usable_cpus.hpp>
+#include <lockstep/detail/platform/system.hpp>
+#include <lockstep/detail/platform/usable_cpus.hpp>
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -15,19 +15,19 @@
 #include <string>
 #include <vector>
 
-#include "lockstep/platform/this_thread.hpp"
+#include "lockstep/detail/platform/this_thread.hpp"
 #include "support/threads.hpp"
 
 namespace {
 
-namespace cgroup = lockstep::platform::cgroup;
-using lockstep::platform::affinity;
-using lockstep::platform::count_usable_cpus;
+namespace cgroup = lockstep::detail::cgroup;
+using lockstep::detail::affinity;
+using lockstep::detail::count_usable_cpus;
 
 TEST(usable_cpus, are_at_least_one_and_at_most_those_of_the_affinity_mask) {
   EXPECT_GE(count_usable_cpus(), 1u);
   EXPECT_LE(count_usable_cpus(), affinity().size());
-  EXPECT_EQ(lockstep::usable_cpus(), lockstep::platform::usable_cpus());
+  EXPECT_EQ(lockstep::detail::usable_cpus(), lockstep::detail::usable_cpus());
 }
 
 TEST(usable_cpus, affinity_is_ascending_and_holds_the_cpu_we_run_on) {
@@ -38,13 +38,13 @@ TEST(usable_cpus, affinity_is_ascending_and_holds_the_cpu_we_run_on) {
 }
 
 TEST(usable_cpus, a_thread_with_one_cpu_counts_one_afresh_and_the_process_keeps_its_count) {
-  const unsigned of_process = lockstep::usable_cpus();
+  const unsigned of_process = lockstep::detail::usable_cpus();
   lockstep::test::run_threads(1, [&](unsigned) {
-    ASSERT_TRUE(lockstep::platform::pin_this_thread(affinity().back()));
+    ASSERT_TRUE(lockstep::detail::pin_this_thread(affinity().back()));
     EXPECT_EQ(count_usable_cpus(), 1u);
-    EXPECT_EQ(lockstep::usable_cpus(), of_process);
+    EXPECT_EQ(lockstep::detail::usable_cpus(), of_process);
   });
-  EXPECT_EQ(lockstep::usable_cpus(), of_process);
+  EXPECT_EQ(lockstep::detail::usable_cpus(), of_process);
 }
 
 /// A real control group with a quota, below our own; not made where the system does not let us.

@@ -6,28 +6,29 @@ from tree import SPDX, TreeTest, header
 
 import check_layers
 
-SYNC = "include/lockstep/sync/event.hpp"
-PLATFORM = "include/lockstep/platform/config.hpp"
+SYNC = "include/lockstep/event.hpp"
+PLATFORM = "include/lockstep/detail/platform/config.hpp"
+TEAM = "include/lockstep/team.hpp"
 
 
 def sync(body):
-    return {SYNC: header("sync/event.hpp", body)}
+    return {SYNC: header("event.hpp", body, layer="sync"), TEAM: header("team.hpp", layer="team")}
 
 
 def platform(body):
-    return {PLATFORM: header("platform/config.hpp", body)}
+    return {PLATFORM: header("detail/platform/config.hpp", body, layer="platform")}
 
 
 class CheckLayers(TreeTest):
     main = check_layers.main
 
     def test_a_layer_may_include_itself_and_earlier_layers(self):
-        self.assert_good(sync('#include <atomic>\n#include "fan_out.hpp"\n#include "../wait/engine.hpp"\n'
-                              "#include <lockstep/platform/config.hpp>\n"))
+        self.assert_good(sync('#include <atomic>\n#include "event.hpp"\n#include "detail/wait/engine.hpp"\n'
+                              "#include <lockstep/detail/platform/config.hpp>\n"))
 
     def test_a_layer_may_not_include_a_later_layer(self):
-        self.assert_bad(sync("#include <lockstep/team/team.hpp>\n"), "event.hpp:4: layer sync includes")
-        self.assert_bad(sync('#include "../trace/ring.hpp"\n'), "later layer trace")
+        self.assert_bad(sync("#include <lockstep/team.hpp>\n"), "event.hpp:4: layer sync includes")
+        self.assert_bad(sync('#include "detail/trace/ring.hpp"\n'), "later layer trace")
         self.assert_bad(platform('#include "../wait/engine.hpp"\n'), "later layer wait")
 
     def test_a_layer_may_not_include_the_umbrella(self):
@@ -35,12 +36,12 @@ class CheckLayers(TreeTest):
         self.assert_bad(sync("#include <thread_synchronizer.h>\n"), "above all layers")
 
     def test_a_directory_that_is_no_layer_is_refused(self):
-        text = header("util/x.hpp")
-        self.assert_bad({"include/lockstep/util/x.hpp": text}, "'util' is not a layer")
+        text = header("detail/util/x.hpp", layer="util")
+        self.assert_bad({"include/lockstep/detail/util/x.hpp": text}, "'util' is not a layer")
 
     def test_a_commented_or_quoted_include_does_not_count(self):
-        self.assert_good(sync("// #include <lockstep/team/team.hpp>\n"
-                              "/*\n#include <lockstep/team/team.hpp>\n*/\n"))
+        self.assert_good(sync("// #include <lockstep/team.hpp>\n"
+                              "/*\n#include <lockstep/team.hpp>\n*/\n"))
 
     def test_the_system_is_asked_about_in_platform_only(self):
         for condition in ("#ifdef __linux__", "#if defined(_WIN32)", "#ifndef __GNUC__",
@@ -60,8 +61,8 @@ class CheckLayers(TreeTest):
         self.assert_good(sync("// #define LOCKSTEP_X 1\n"))
 
     def test_a_header_may_define_its_own_guard(self):
-        self.assert_good(sync("#ifndef LOCKSTEP_SYNC_EVENT_HPP\n#define LOCKSTEP_SYNC_EVENT_HPP\n#endif\n"))
-        self.assert_bad(sync("#define LOCKSTEP_SYNC_OTHER_HPP\n"), "outside platform/")
+        self.assert_good(sync("#ifndef LOCKSTEP_EVENT_HPP\n#define LOCKSTEP_EVENT_HPP\n#endif\n"))
+        self.assert_bad(sync("#define LOCKSTEP_OTHER_HPP\n"), "outside platform/")
 
     def test_macros_carry_the_prefix(self):
         self.assert_bad(platform("#define HELPER 1\n"), "lacks the prefix")
@@ -70,14 +71,14 @@ class CheckLayers(TreeTest):
         banner = f"{SPDX}// thread_synchronizer.h -- the drop-in\n#pragma once\n"
         name = "include/thread_synchronizer.h"
         option = "#ifdef LOCKSTEP_COMPAT_USING_NAMESPACE_STD\nusing namespace std;\n#endif\n"
-        self.assert_good({name: banner + "#include <lockstep/sync/event.hpp>\n" + option})
+        self.assert_good({name: banner + "#include <lockstep/event.hpp>\n" + option})
         self.assert_bad({name: banner + "#define LOCKSTEP_COMPAT_X\n"}, "outside platform/")
 
     def test_atomics_go_through_the_seam(self):
         self.assert_bad(sync("std::atomic<int> a;\n"), "std::atomic goes round the seam")
         self.assert_bad(platform("std::atomic_thread_fence(o);\n"), "goes round the seam")
-        seam = "include/lockstep/platform/atomic.hpp"
-        self.assert_good({seam: header("platform/atomic.hpp", "using std::atomic;\n")})
+        seam = "include/lockstep/detail/platform/atomic.hpp"
+        self.assert_good({seam: header("detail/platform/atomic.hpp", "using std::atomic;\n", layer="platform")})
 
     def test_everything_is_in_the_inline_namespace_of_the_settings(self):
         opened, closed = "namespace lockstep {\ninline namespace LOCKSTEP_ABI {\n", "}\n}\n"
@@ -93,8 +94,9 @@ class CheckLayers(TreeTest):
     def test_a_header_has_the_spdx_line_and_a_banner_with_its_path_and_layer(self):
         self.assert_bad({SYNC: "#pragma once\n"}, "first line", "no banner", "no 'SPDX")
         self.assert_bad({SYNC: SPDX + "#pragma once\n"}, "no banner")
-        self.assert_bad({SYNC: header("sync/barrier.hpp")}, "lockstep/sync/event.hpp -- ")
-        self.assert_bad({SYNC: header("sync/event.hpp", layer="team")}, "(layer: sync)")
+        self.assert_bad({SYNC: header("barrier.hpp", layer="sync")}, "lockstep/event.hpp -- ")
+        self.assert_bad({PLATFORM: header("detail/platform/config.hpp", layer="team")}, "(layer: platform)")
+        self.assert_bad({SYNC: f"{SPDX}// lockstep/event.hpp -- a test\n"}, "does not name the layer")
 
     def test_sources_of_every_kind_carry_the_spdx_line(self):
         for name in ("tests/x_test.cpp", "scripts/x.py", "do", ".ci/run", "tests/CMakeLists.txt"):

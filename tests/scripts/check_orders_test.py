@@ -25,13 +25,21 @@ class CheckOrders(TreeTest):
     main = check_orders.main
 
     def tree(self, body, banner=TABLE):
-        return {"include/lockstep/sync/x.hpp": header("sync/x.hpp", body, banner=banner)}
+        return {"include/lockstep/x.hpp": header("x.hpp", body, layer="sync", banner=banner)}
 
     def good(self, body, banner=TABLE):
         self.assert_good(self.tree(body, banner))
 
     def bad(self, body, *expected, banner=TABLE):
         self.assert_bad(self.tree(body, banner), *expected)
+
+    def test_a_table_is_good_for_what_follows_it_up_to_the_next(self):
+        second = TABLE.replace("  2  phase_ change     release  1      the other half\n//", "").replace("(", "(again, ")
+        self.good(GOOD + second + "auto q = phase_.load(memory_order_relaxed);  // 1\n")
+        self.bad(GOOD + second + GOOD, "row 2 is not in the table")
+        self.bad(second.join(["auto p = phase_.load(memory_order_relaxed);  // 1\n", GOOD]), "row 2 is cited by no",
+                 "row 2 is not in the table")
+        self.bad(GOOD + second, "row 1 is cited by no access")
 
     def test_every_order_marked_and_every_row_cited_is_good(self):
         self.good(GOOD)

@@ -6,8 +6,8 @@ from tree import SPDX, TreeTest
 
 import guards
 
-GUARD = "LOCKSTEP_SYNC_TEST_HPP"
-NAME = "include/lockstep/sync/test.hpp"
+GUARD = "LOCKSTEP_DETAIL_WAIT_TEST_HPP"
+NAME = "include/lockstep/detail/wait/test.hpp"
 GOOD = f"{SPDX}#ifndef {GUARD}\n#define {GUARD}\n\nint a;\n\n#endif  // {GUARD}\n"
 
 

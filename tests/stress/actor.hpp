@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <thread>
 
-#include "lockstep/platform/cpu_relax.hpp"
+#include "lockstep/detail/platform/cpu_relax.hpp"
 
 namespace lockstep::stress {
+
+using namespace detail;
 
 /// Numbers that follow from a seed. Equal seeds give equal numbers on every system.
 class random_source {
@@ -57,7 +59,7 @@ class actor {
     const std::size_t draw = random.below(64);
     if (draw < 48) return;
     if (draw == 48) return std::this_thread::yield();
-    for (std::size_t i = std::size_t{1} << draw % 9; i > 0; --i) platform::cpu_relax();
+    for (std::size_t i = std::size_t{1} << draw % 9; i > 0; --i) detail::cpu_relax();
   }
 
   /// Counts operations that are complete.

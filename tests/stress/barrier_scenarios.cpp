@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <deque>
 
-#include "lockstep/sync/barrier.hpp"
-#include "lockstep/sync/latch.hpp"
-#include "lockstep/sync/split_barrier.hpp"
-#include "lockstep/sync/tree_barrier.hpp"
+#include "lockstep/barrier.hpp"
+#include "lockstep/latch.hpp"
+#include "lockstep/split_barrier.hpp"
+#include "lockstep/tree_barrier.hpp"
 #include "stress/round.hpp"
 
 namespace lockstep::stress {

@@ -3,9 +3,11 @@
 
 #include <exception>
 
-#include "lockstep/platform/atomic.hpp"
+#include "lockstep/detail/platform/atomic.hpp"
 
 namespace lockstep::stress {
+
+using namespace detail;
 
 crew::crew(std::size_t size) : actors_(size), errors_(size) {
   threads_.reserve(size);

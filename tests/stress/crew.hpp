@@ -13,10 +13,12 @@
 #include <thread>
 #include <vector>
 
-#include "lockstep/platform/cache_line.hpp"
+#include "lockstep/detail/platform/cache_line.hpp"
 #include "stress/actor.hpp"
 
 namespace lockstep::stress {
+
+using namespace detail;
 
 using actor_body = std::function<void(actor&)>;
 
@@ -40,7 +42,7 @@ class crew {
   void work(std::size_t rank);
   void call(const actor_body& body, actor& self, std::uint64_t seed);
 
-  platform::aligned_array<platform::padded<actor>> actors_;
+  detail::aligned_array<detail::padded<actor>> actors_;
   std::vector<std::string> errors_;
   std::mutex mutex_;
   std::condition_variable started_, ended_;

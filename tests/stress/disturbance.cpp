@@ -17,11 +17,13 @@
 #include <fstream>
 #include <thread>
 
-#include "lockstep/platform/cgroup.hpp"
-#include "lockstep/platform/usable_cpus.hpp"
+#include "lockstep/detail/platform/cgroup.hpp"
+#include "lockstep/detail/platform/usable_cpus.hpp"
 #include "stress/actor.hpp"
 
 namespace lockstep::stress {
+
+using namespace detail;
 namespace {
 
 constexpr std::size_t most_exempt = 8;
@@ -56,7 +58,7 @@ std::vector<int> threads_of_this_process() {
 /// Binds all threads, exempt ones too; new ones inherit it.
 class one_cpu : public disturbance {
  public:
-  one_cpu() : before_(platform::affinity()) {
+  one_cpu() : before_(detail::affinity()) {
     if (before_.size() < 2) throw unavailable("there is only one CPU anyway");
     bind({before_.back()});
   }
@@ -79,7 +81,7 @@ class one_cpu : public disturbance {
 class quota : public disturbance {
  public:
   quota() {
-    namespace cgroup = platform::cgroup;
+    namespace cgroup = detail::cgroup;
     const std::string groups = cgroup::read_file("/proc/self/cgroup");
     const std::string mounts = cgroup::read_file("/proc/self/mountinfo");
     for (std::size_t at = 0; at < mounts.size();) {

@@ -8,16 +8,16 @@
 #include <memory>
 #include <mutex>
 
-#include "lockstep/sync/auto_reset_event.hpp"
-#include "lockstep/sync/condition_variable.hpp"
-#include "lockstep/sync/event.hpp"
-#include "lockstep/sync/eventual.hpp"
-#include "lockstep/sync/future_set.hpp"
-#include "lockstep/sync/latch.hpp"
-#include "lockstep/sync/manual_reset_event.hpp"
-#include "lockstep/sync/mutex.hpp"
-#include "lockstep/sync/semaphore.hpp"
-#include "lockstep/sync/split_barrier.hpp"
+#include "lockstep/auto_reset_event.hpp"
+#include "lockstep/condition_variable.hpp"
+#include "lockstep/event.hpp"
+#include "lockstep/eventual.hpp"
+#include "lockstep/future_set.hpp"
+#include "lockstep/latch.hpp"
+#include "lockstep/manual_reset_event.hpp"
+#include "lockstep/mutex.hpp"
+#include "lockstep/semaphore.hpp"
+#include "lockstep/split_barrier.hpp"
 #include "stress/round.hpp"
 
 namespace lockstep::stress {

@@ -5,12 +5,12 @@
 #include <mutex>
 #include <shared_mutex>
 
-#include "lockstep/sync/auto_reset_event.hpp"
-#include "lockstep/sync/condition_variable.hpp"
-#include "lockstep/sync/mutex.hpp"
-#include "lockstep/sync/recursive_mutex.hpp"
-#include "lockstep/sync/semaphore.hpp"
-#include "lockstep/sync/shared_mutex.hpp"
+#include "lockstep/auto_reset_event.hpp"
+#include "lockstep/condition_variable.hpp"
+#include "lockstep/mutex.hpp"
+#include "lockstep/recursive_mutex.hpp"
+#include "lockstep/semaphore.hpp"
+#include "lockstep/shared_mutex.hpp"
 #include "stress/round.hpp"
 
 namespace lockstep::stress {

@@ -5,11 +5,11 @@
 // of ThreadSanitizer or a wrong value, a lost notification a round that never ends.
 #include <deque>
 
-#include "lockstep/sync/barrier.hpp"
-#include "lockstep/sync/event.hpp"
-#include "lockstep/sync/fan_in.hpp"
-#include "lockstep/sync/fan_out.hpp"
-#include "lockstep/sync/rendezvous.hpp"
+#include "lockstep/barrier.hpp"
+#include "lockstep/event.hpp"
+#include "lockstep/fan_in.hpp"
+#include "lockstep/fan_out.hpp"
+#include "lockstep/rendezvous.hpp"
 #include "stress/round.hpp"
 
 namespace lockstep::stress {

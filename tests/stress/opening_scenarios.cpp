@@ -3,11 +3,11 @@
 #include <deque>
 #include <stdexcept>
 
-#include "lockstep/sync/eventual.hpp"
-#include "lockstep/sync/future_set.hpp"
-#include "lockstep/sync/mailbox.hpp"
-#include "lockstep/sync/manual_reset_event.hpp"
-#include "lockstep/sync/semaphore.hpp"
+#include "lockstep/eventual.hpp"
+#include "lockstep/future_set.hpp"
+#include "lockstep/mailbox.hpp"
+#include "lockstep/manual_reset_event.hpp"
+#include "lockstep/semaphore.hpp"
 #include "stress/round.hpp"
 
 namespace lockstep::stress {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "lockstep/wait/deadline.hpp"
-#include "lockstep/wait/wait_policy.hpp"
+#include "lockstep/deadline.hpp"
+#include "lockstep/wait_policy.hpp"
 #include "stress/actor.hpp"
 #include "stress/crew.hpp"
 

@@ -16,12 +16,14 @@
 #include <map>
 #include <regex>
 
-#include "lockstep/platform/usable_cpus.hpp"
+#include "lockstep/detail/platform/usable_cpus.hpp"
 #include "stress/disturbance.hpp"
 #include "stress/round.hpp"
 #include "stress/watchdog.hpp"
 
 namespace lockstep::stress {
+
+using namespace detail;
 namespace {
 
 using clock_type = std::chrono::steady_clock;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/support/delay_atomic.hpp -- an atomic seam that delays: windows of a few cycles become wide
 //
-// For LOCKSTEP_ATOMIC_SEAM (platform/atomic.hpp); lockstep_test(... DELAYED) builds with it. Each
+// For LOCKSTEP_ATOMIC_SEAM (detail/platform/atomic.hpp); lockstep_test(... DELAYED) builds with it. Each
 // operation is the standard one; before and after it, once in 64 times each, the thread yields or
 // spins for a random while. A bug between two accesses then shows within some rounds that plain stress
 // does not meet in 10^5.
@@ -18,9 +18,11 @@
 #include <cstdlib>
 #include <thread>
 
-#include "lockstep/platform/cpu_relax.hpp"
+#include "lockstep/detail/platform/cpu_relax.hpp"
 
 namespace lockstep::test {
+
+using namespace detail;
 
 class delay_source {
  public:
@@ -31,7 +33,7 @@ class delay_source {
     if (draw % 64 != 0) return;
     if (draw / 64 % 4 == 0) return std::this_thread::yield();
     const std::uint64_t pauses = std::uint64_t{1} << (draw / 256 % 13);
-    for (std::uint64_t i = 0; i < pauses; ++i) platform::cpu_relax();
+    for (std::uint64_t i = 0; i < pauses; ++i) detail::cpu_relax();
   }
 
   /// From now on the calling thread draws what follows from `seed`.
@@ -81,7 +83,7 @@ struct delayed_scope {
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-namespace platform {
+namespace detail {
 
 template <class T>
 class atomic {
@@ -143,6 +145,6 @@ inline void signal_fence(std::memory_order order) noexcept {
   std::atomic_signal_fence(order);
 }
 
-}  // namespace platform
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lockstep/team/member.hpp"
+#include "lockstep/member.hpp"
 
 namespace lockstep::test {
 

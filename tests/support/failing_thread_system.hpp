@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/support/failing_thread_system.hpp -- the native system, whose threads fail to start on command
 //
-// For LOCKSTEP_SYSTEM_SEAM: everything is what platform/system.hpp has, but the k-th thread is refused as
+// For LOCKSTEP_SYSTEM_SEAM: everything is what detail/platform/system.hpp has, but the k-th thread is refused as
 // a system at its limit would refuse it.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-namespace platform {
+namespace detail {
 
 inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
   native_futex::wait(word, expected, deadline);
@@ -32,17 +32,17 @@ inline unsigned usable_cpus() {
   return count;
 }
 
-class thread {
+class system_thread {
  public:
   inline static int starts_left = 0;
   inline static int running = 0;  // of the starting thread only
 
   template <class Function, class... Arguments>
-  explicit thread(Function f, Arguments&&... arguments)
+  explicit system_thread(Function f, Arguments&&... arguments)
       : thread_(checked(std::move(f), std::forward<Arguments>(arguments)...)) {
     ++running;
   }
-  thread(thread&&) = default;
+  system_thread(system_thread&&) = default;
   void join() {
     thread_.join();
     --running;
@@ -62,6 +62,6 @@ class thread {
   std::thread thread_;
 };
 
-}  // namespace platform
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

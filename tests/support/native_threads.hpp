@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // tests/support/native_threads.hpp -- what belongs to a thread, as the native system has it
 //
-// For seams (LOCKSTEP_SYSTEM_SEAM) that replace other parts of platform/system.hpp, but not these.
+// For seams (LOCKSTEP_SYSTEM_SEAM) that replace other parts of detail/platform/system.hpp, but not these.
 #pragma once
 
 #include <cstdint>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-namespace platform {
+namespace detail {
 
 inline std::uint64_t shorten_timer_slack(std::uint64_t nanoseconds) noexcept {
   return shorten_native_timer_slack(nanoseconds);
@@ -25,6 +25,6 @@ T& per_thread() noexcept {
   return value;
 }
 
-}  // namespace platform
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

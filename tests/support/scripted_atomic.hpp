@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/support/scripted_atomic.hpp -- an atomic seam that is the standard one, but tells of fences
 //
-// For LOCKSTEP_ATOMIC_SEAM (platform/atomic.hpp), beside scripted_system.hpp, in tests of one thread.
+// For LOCKSTEP_ATOMIC_SEAM (detail/platform/atomic.hpp), beside scripted_system.hpp, in tests of one thread.
 #pragma once
 
 #include <atomic>
@@ -9,6 +9,8 @@
 #include <functional>
 
 namespace lockstep::test {
+
+using namespace detail;
 
 /// The full fences of the one thread, with the action that the test hung on them.
 struct scripted_fences {
@@ -25,7 +27,7 @@ struct scripted_fences {
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-namespace platform {
+namespace detail {
 
 template <class T>
 using atomic = std::atomic<T>;
@@ -38,6 +40,6 @@ inline void thread_fence(std::memory_order order) {
 }
 inline void signal_fence(std::memory_order) {}
 
-}  // namespace platform
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/support/scripted_system.hpp -- a system seam that plays a script on a clock of its own
 //
-// For LOCKSTEP_SYSTEM_SEAM (platform/system.hpp), in tests of one thread. Every call is recorded and
+// For LOCKSTEP_SYSTEM_SEAM (detail/platform/system.hpp), in tests of one thread. Every call is recorded and
 // runs the action that the test hung on it, which stands for what other threads do at that moment.
 // Time passes only by calls: a look at the clock takes 25 ns, a pause 26 ns, a yield 500 ns, a sleep lasts
 // until its deadline unless an action ends it.
@@ -21,6 +21,8 @@
 
 namespace lockstep::test {
 
+using namespace detail;
+
 struct stranded : std::logic_error {
   using std::logic_error::logic_error;
 };
@@ -29,7 +31,7 @@ enum class call { futex_wait, wake_one, wake_all, yield, clock, fence_light, fen
 
 /// A futex_wait as it was asked for; `slept` if the word had the expected value, as F1 demands.
 struct futex_sleep {
-  const platform::wait_word* word;
+  const detail::wait_word* word;
   std::uint32_t expected;
   std::uint64_t deadline;
   bool slept;
@@ -68,13 +70,13 @@ struct scripted_system {
     if (action) action();
   }
 
-  void sleep(const platform::wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
-    const bool sleeping = word.load(platform::memory_order_relaxed) == expected;
+  void sleep(const detail::wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+    const bool sleeping = word.load(detail::memory_order_relaxed) == expected;
     calls.push_back(call::futex_wait);
     sleeps.push_back({&word, expected, deadline, sleeping});
     if (!sleeping) return;
     if (on_sleep) return on_sleep();
-    if (deadline == platform::no_deadline) throw stranded("asleep for ever");
+    if (deadline == detail::no_deadline) throw stranded("asleep for ever");
     now = std::max(now, deadline);
   }
 };
@@ -83,7 +85,7 @@ struct scripted_system {
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-namespace platform {
+namespace detail {
 
 inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
   test::scripted_system::instance().sleep(word, expected, deadline);
@@ -129,8 +131,8 @@ inline bool leave_cpu(unsigned cpu) {
   test::scripted_system::instance().left.push_back(cpu);
   return true;
 }
-using thread = std::thread;
+using system_thread = std::thread;
 
-}  // namespace platform
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

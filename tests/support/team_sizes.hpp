@@ -13,10 +13,12 @@
 #include <tuple>
 #include <vector>
 
-#include "lockstep/platform/usable_cpus.hpp"
+#include "lockstep/detail/platform/usable_cpus.hpp"
 #include "support/policies.hpp"
 
 namespace lockstep::test {
+
+using namespace detail;
 
 using team_parameters = std::tuple<named_policy, std::size_t>;
 

@@ -8,10 +8,12 @@
 #include <thread>
 #include <vector>
 
-#include <lockstep/team/one_liners.hpp>
-#include <lockstep/team/team_core.hpp>
+#include <lockstep/detail/team/one_liners.hpp>
+#include <lockstep/detail/team/team_core.hpp>
 
 namespace lockstep::test {
+
+using namespace detail;
 
 class wide_team : public one_liners<wide_team> {
  public:
@@ -26,9 +28,7 @@ class wide_team : public one_liners<wide_team> {
   void request_stop() { core_.request_stop(); }
   template <class Function>
   bool run(Function&& f) {
-    return team_core::take_turn(
-        door_, &core_, [&] { return team_core::run_alone(f); },
-        [&] { return core_.run(size(), f); });
+    return team_core::run_in_turn(door_, &core_, size(), f, [] {});
   }
 
  private:
@@ -48,9 +48,7 @@ class wide_team : public one_liners<wide_team> {
   }
   template <class Function, class Prepare, class Finish>
   bool run_loop(const loop_request& of, Function& f, Prepare prepare, Finish finish) {
-    return team_core::take_turn(
-        door_, &core_, [&] { return team_core::run_loop_alone(f, prepare); },
-        [&] { return core_.run_loop(of, f, prepare, finish); });
+    return team_core::run_loop_in_turn(door_, &core_, of, f, prepare, finish, [] {});
   }
 
   team_door door_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/auto_reset_event_test.cpp -- every notification lets one of many waiters through
-#include <lockstep/sync/auto_reset_event.hpp>
+#include <lockstep/auto_reset_event.hpp>
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 //
 // Every thread writes its own *plain* slot between barriers and reads the others': a hole in the ordering
 // is a ThreadSanitizer report, an early return a wrong value, a lost wake-up a ctest timeout.
-#include <lockstep/sync/barrier.hpp>
+#include <lockstep/barrier.hpp>
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class barrier_of : public testing::TestWithParam<parameters> {
   std::uint32_t first_phase() const { return std::get<2>(GetParam()); }
   int phases() const {
     // Spinning crowds pass a time slice for every hand-over.
-    if (policy().is_spin()) return participants() > lockstep::usable_cpus() ? 2 : 50;
+    if (policy().is_spin()) return participants() > lockstep::detail::usable_cpus() ? 2 : 50;
     return participants() > 8 ? 100 : 500;
   }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/condition_variable_test.cpp -- no lost, no doubled and no spurious wake-up
-#include <lockstep/sync/condition_variable.hpp>
+#include <lockstep/condition_variable.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "lockstep/sync/recursive_mutex.hpp"
+#include "lockstep/recursive_mutex.hpp"
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
@@ -77,8 +77,8 @@ class condition_contract : public testing::Test {
     for_policies(lockstep::test::crowd_safe_policies(), body);
   }
   static int rounds(lockstep::wait_policy policy, unsigned threads, int plenty) {
-    return policy.is_spin() && threads > lockstep::platform::usable_cpus() ? plenty / 100 + 2
-                                                                           : plenty;
+    return policy.is_spin() && threads > lockstep::detail::usable_cpus() ? plenty / 100 + 2
+                                                                         : plenty;
   }
 
  private:

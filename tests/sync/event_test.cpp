@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/event_test.cpp -- what event has beyond the notify/wait contract
-#include <lockstep/sync/event.hpp>
+#include <lockstep/event.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/eventual_test.cpp -- one value, set once, read by many
-#include <lockstep/sync/eventual.hpp>
+#include <lockstep/eventual.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/future_set_test.cpp -- ready after n contributions from any threads
-#include <lockstep/sync/future_set.hpp>
+#include <lockstep/future_set.hpp>
 
 #include <gtest/gtest.h>
 
@@ -188,14 +188,14 @@ TEST_P(future_set_with_policy, C3_the_waiter_may_destroy_it_as_soon_as_its_wait_
 }
 
 TEST(future_set_misuse, destroying_it_under_a_waiter_is_reported_by_its_own_name) {
-  if (!lockstep::misuse::diagnosed) GTEST_SKIP() << "misuse is not diagnosed in this build";
+  if (!lockstep::detail::misuse::diagnosed) GTEST_SKIP() << "misuse is not diagnosed in this build";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto destroy_under_a_waiter = [] {
     auto* const set = new future_set<void>(1);  // not static: that may end under a waiter
     std::thread([set] { set->wait(); }).detach();
-    using role = lockstep::misuse::registry::role;
+    using role = lockstep::detail::misuse::registry::role;
     // The set's address is that of its word.
-    while (lockstep::misuse::registry::find(set, role::waiter).number == 0) {
+    while (lockstep::detail::misuse::registry::find(set, role::waiter).number == 0) {
       std::this_thread::yield();
     }
     set->~future_set();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/latch_test.cpp -- a latch opens once, when it has been counted down
-#include <lockstep/sync/latch.hpp>
+#include <lockstep/latch.hpp>
 
 #include <gtest/gtest.h>
 
@@ -139,7 +139,7 @@ TEST_P(latch_with_policy, L3_the_waiter_may_destroy_the_latch_as_soon_as_its_wai
 }
 
 TEST(latch_misuse, counting_below_zero_is_reported_with_the_numbers) {
-  if (!lockstep::misuse::diagnosed) GTEST_SKIP() << "misuse is not diagnosed in this build";
+  if (!lockstep::detail::misuse::diagnosed) GTEST_SKIP() << "misuse is not diagnosed in this build";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(latch(2).count_down(3), "lockstep::latch at .*count_down\\(3\\), but 2 left");
   EXPECT_DEATH(latch(2).count_down(-1), "lockstep::latch at .*count_down\\(-1\\), but 2 left");

@@ -39,7 +39,7 @@ TEST_P(made_with, a_policy_an_object_tells_it) {
 
 TEST_P(made_with, a_policy_a_barrier_tells_it_and_whether_it_is_crowded) {
   const wait_policy policy = GetParam().policy;
-  const unsigned cpus = lockstep::usable_cpus();
+  const unsigned cpus = lockstep::detail::usable_cpus();
   for (const unsigned participants : {1u, cpus, cpus + 1}) {
     const wait_policy expected = policy.when_crowded(participants > cpus);
     EXPECT_EQ(lockstep::barrier(participants, policy).policy(), expected) << participants;

@@ -3,7 +3,7 @@
 //
 // Posted calls and posters share *plain* data: a hole in the ordering is a ThreadSanitizer report, a
 // lost wake-up a ctest timeout, a call lost or run twice a wrong count.
-#include <lockstep/sync/mailbox.hpp>
+#include <lockstep/mailbox.hpp>
 
 #include <gtest/gtest.h>
 

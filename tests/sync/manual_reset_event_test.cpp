@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/manual_reset_event_test.cpp -- a gate that is open from notify() until reset()
-#include <lockstep/sync/manual_reset_event.hpp>
+#include <lockstep/manual_reset_event.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/mutex_test.cpp -- what mutex and recursive_mutex have beyond the contract of all locks
-#include <lockstep/sync/mutex.hpp>
-#include <lockstep/sync/recursive_mutex.hpp>
+#include <lockstep/mutex.hpp>
+#include <lockstep/recursive_mutex.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "lockstep/platform/this_thread.hpp"
-#include "lockstep/platform/usable_cpus.hpp"
+#include "lockstep/detail/platform/this_thread.hpp"
+#include "lockstep/detail/platform/usable_cpus.hpp"
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
@@ -79,7 +79,7 @@ TEST_P(mutex_with_policy, M4_sleepers_get_the_lock_in_the_order_of_their_arrival
 
 TEST_P(mutex_with_policy, M4_a_sleeper_is_overtaken_a_bounded_number_of_times) {
   // Both on one CPU, where the one that overtakes runs until its time slice ends.
-  const unsigned cpu = lockstep::platform::affinity().front();
+  const unsigned cpu = lockstep::detail::affinity().front();
   for (int round = 0; round < 5; ++round) {
     mutex lock(GetParam().policy);
     watched_thread sleeper;
@@ -87,7 +87,7 @@ TEST_P(mutex_with_policy, M4_a_sleeper_is_overtaken_a_bounded_number_of_times) {
     bool got_it = false;
     std::uint32_t overtaken = 0;
     run_threads(2, [&](std::size_t rank) {
-      lockstep::platform::pin_this_thread(cpu);
+      lockstep::detail::pin_this_thread(cpu);
       if (rank == 0) {
         while (!held.load(std::memory_order_acquire)) std::this_thread::yield();
         sleeper.enter();

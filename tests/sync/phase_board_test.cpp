@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/phase_board_test.cpp -- the common part of fan_out, fan_in, rendezvous and barrier
-#include <lockstep/sync/phase_board.hpp>
+#include <lockstep/detail/wait/phase_board.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@
 namespace {
 
 using lockstep::deadline;
-using lockstep::phase_board;
 using lockstep::wait_status;
+using lockstep::detail::phase_board;
 
 TEST(phase_board, B1_a_writer_may_run_ahead_by_as_many_phases_as_fit_half_the_numbers) {
   phase_board board(1, 1, lockstep::wait_policy(), 0xFFFFFF00u);
@@ -41,7 +41,7 @@ TEST(phase_board, a_payload_written_before_an_advance_is_read_after_the_wait) {
   };
   for (const auto& named : lockstep::test::all_policies()) {
     SCOPED_TRACE(named.name);
-    lockstep::basic_phase_board<message> there(1, 1, named.policy, 0);
+    lockstep::detail::basic_phase_board<message> there(1, 1, named.policy, 0);
     phase_board back(1, 1, named.policy, 0);
     std::atomic<long> wrong{0};
     lockstep::test::run_threads(2, [&](std::size_t rank) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/queue_waits_test.cpp -- how long a thread polls before it queues and sleeps, on the scripted system
-#include <lockstep/sync/condition_variable.hpp>
-#include <lockstep/sync/mutex.hpp>
+#include <lockstep/condition_variable.hpp>
+#include <lockstep/mutex.hpp>
 
 #include <gtest/gtest.h>
 
@@ -23,8 +23,8 @@ constexpr std::uint64_t longest_pause = 64;
 class queue_waits : public testing::Test {
  protected:
   queue_waits() {
-    lockstep::this_thread_history() = lockstep::wait_history();
-    lockstep::this_thread_history_in_queues() = lockstep::wait_history();
+    lockstep::detail::this_thread_history() = lockstep::detail::wait_history();
+    lockstep::detail::this_thread_history_in_queues() = lockstep::detail::wait_history();
   }
   std::size_t yields() const { return system_.count(call::yield); }
   std::size_t sleeps() const { return system_.count(call::futex_wait); }
@@ -54,10 +54,10 @@ class held_elsewhere {
 };
 
 TEST_F(queue_waits, M4_a_mutex_polls_for_its_budget_and_one_pause_longer) {
-  if (lockstep::usable_cpus() < 2) GTEST_SKIP() << "needs two CPUs";
+  if (lockstep::detail::usable_cpus() < 2) GTEST_SKIP() << "needs two CPUs";
   for (const std::uint64_t pause_cost : {1u, 26u, 45u}) {
     scripted_system::reset().pause_cost = pause_cost;
-    lockstep::this_thread_history() = lockstep::wait_history();
+    lockstep::detail::this_thread_history() = lockstep::detail::wait_history();
     lockstep::mutex lock;
     const held_elsewhere held(lock);
     const std::uint64_t start = system_.now;

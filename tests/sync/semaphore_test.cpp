@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/semaphore_test.cpp -- permits are neither lost nor made, and go round in order
-#include <lockstep/sync/semaphore.hpp>
+#include <lockstep/semaphore.hpp>
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ constinit lockstep::semaphore static_semaphore(0);
 class semaphore_with_policy : public testing::TestWithParam<named_policy> {
  protected:
   int rounds(unsigned threads, int plenty) const {
-    return GetParam().policy.is_spin() && threads > lockstep::platform::usable_cpus()
+    return GetParam().policy.is_spin() && threads > lockstep::detail::usable_cpus()
                ? plenty / 100 + 2
                : plenty;
   }
@@ -261,7 +261,8 @@ TEST(semaphore, wrong_numbers_of_permits_are_refused_by_name) {
 }
 
 TEST(semaphore, S1_a_release_past_the_maximum_is_refused_and_gives_none) {
-  if (lockstep::misuse::diagnosed) GTEST_SKIP() << "ends the program in debug builds: misuse_test";
+  if (lockstep::detail::misuse::diagnosed)
+    GTEST_SKIP() << "ends the program in debug builds: misuse_test";
   lockstep::counting_semaphore<5> permits(4);
   EXPECT_THROW(permits.release(2), std::invalid_argument);
   EXPECT_THROW(permits.release(-1), std::invalid_argument);

@@ -2,7 +2,7 @@
 // tests/sync/shared_mutex_test.cpp -- readers together, writers alone, nobody starves
 //
 // The exclusive side alone is covered by contract/lock_contract_test.cpp.
-#include <lockstep/sync/shared_mutex.hpp>
+#include <lockstep/shared_mutex.hpp>
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(policies, sleeping_shared,
 
 TEST_P(shared_with_policy, W1_readers_see_no_half_written_state) {
   for (const unsigned threads : {2u, 3u, 12u}) {
-    const bool slow = GetParam().policy.is_spin() && threads > lockstep::platform::usable_cpus();
+    const bool slow = GetParam().policy.is_spin() && threads > lockstep::detail::usable_cpus();
     const int rounds = slow ? 20 : 1500;
     shared_mutex lock(GetParam().policy);
     long first = 0, second = 0;  // plain

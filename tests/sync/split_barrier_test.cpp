@@ -4,7 +4,7 @@
 // Every thread writes its own *plain* slot before it arrives and reads the others' after its wait: a hole
 // in the ordering is a ThreadSanitizer report, an early return a wrong value, a lost wake-up a ctest
 // timeout.
-#include <lockstep/sync/split_barrier.hpp>
+#include <lockstep/split_barrier.hpp>
 
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ class split_barrier_of : public testing::TestWithParam<parameters> {
   std::uint32_t first_phase() const { return std::get<2>(GetParam()); }
   long phases() const {
     // Spinning crowds pass a time slice for every hand-over.
-    if (policy().is_spin()) return threads() > lockstep::usable_cpus() ? 2 : 50;
+    if (policy().is_spin()) return threads() > lockstep::detail::usable_cpus() ? 2 : 50;
     return threads() > 8 ? 50 : 500;
   }
 };
@@ -218,7 +218,7 @@ TEST(split_barrier, an_absurd_count_is_refused_by_name) {
 }
 
 TEST(split_barrier_death, more_arrivals_than_expected_are_diagnosed) {
-  if (!lockstep::misuse::diagnosed) GTEST_SKIP() << "no diagnosis in this build";
+  if (!lockstep::detail::misuse::diagnosed) GTEST_SKIP() << "no diagnosis in this build";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   plain_barrier two(2);
   EXPECT_DEATH(two.arrive(3), "lockstep::split_barrier.*3 arrivals.*2 are expected");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/anticipating_team_test.cpp -- teams whose regions come after gaps of all kinds, and whose members part
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using lockstep::team_options;
 using std::chrono::microseconds;
 
 /// So that it is not crowded, on any machine.
-std::size_t few_members() { return lockstep::usable_cpus() < 3 ? 2 : 3; }
+std::size_t few_members() { return lockstep::detail::usable_cpus() < 3 ? 2 : 3; }
 
 void expect_all_come(team& of, int regions, const std::function<microseconds()>& next_gap) {
   std::vector<int> parts(of.size());
@@ -72,14 +72,14 @@ TEST(anticipating_team, functions_of_the_user_run_with_the_timer_slack_that_the_
 #endif
 
 TEST(parting_team, barriers_and_regions_without_end_leave_the_affinity_of_every_member_as_it_was) {
-  const std::vector<unsigned> before = lockstep::platform::affinity();
+  const std::vector<unsigned> before = lockstep::detail::affinity();
   team of(team_options().members(few_members()));
   for (int round = 0; round < 20; ++round) {
     for (int i = 0; i < 500; ++i) of.run([](lockstep::member&) {});
     of.run([](lockstep::member& me) {
       for (int i = 0; i < 500; ++i) me.sync_threads();
     });
-    of.run([&](lockstep::member&) { EXPECT_EQ(lockstep::platform::affinity(), before); });
+    of.run([&](lockstep::member&) { EXPECT_EQ(lockstep::detail::affinity(), before); });
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/anticipating_wait_test.cpp -- Y1 to Y3 on a clock of the test's own
-#include <lockstep/team/anticipating_wait.hpp>
+#include <lockstep/detail/team/anticipating_wait.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,11 +12,11 @@
 
 namespace {
 
-using lockstep::anticipating_wait;
-using lockstep::anticipation;
 using lockstep::deadline;
-using lockstep::wait_history;
 using lockstep::wait_policy;
+using lockstep::detail::anticipating_wait;
+using lockstep::detail::anticipation;
+using lockstep::detail::wait_history;
 using lockstep::test::call;
 using lockstep::test::scripted_system;
 
@@ -57,7 +57,7 @@ class anticipating_wait_test : public testing::Test {
 TEST_F(anticipating_wait_test, before_it_knows_gaps_it_sleeps_until_it_is_woken) {
   const region what = wait_for(5 * ms);
   ASSERT_FALSE(what.sleeps.empty());
-  EXPECT_EQ(what.sleeps.back(), lockstep::platform::no_deadline);
+  EXPECT_EQ(what.sleeps.back(), lockstep::detail::no_deadline);
 }
 
 TEST_F(anticipating_wait_test,
@@ -82,7 +82,7 @@ TEST_F(anticipating_wait_test, what_does_not_come_is_slept_for_after_a_bounded_p
   for (int i = 0; i < 6; ++i) wait_for(5 * ms);
   const region what = wait_for(60000 * ms);
   ASSERT_EQ(what.sleeps.size(), 2u);
-  EXPECT_EQ(what.sleeps[1], lockstep::platform::no_deadline);
+  EXPECT_EQ(what.sleeps[1], lockstep::detail::no_deadline);
 }
 
 TEST_F(anticipating_wait_test, polls_give_the_cpu_away_Y2) {

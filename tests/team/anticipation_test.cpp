@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/anticipation_test.cpp -- N1 to N4, on gaps of all kinds, without a thread
-#include <lockstep/team/anticipation.hpp>
+#include <lockstep/detail/team/anticipation.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 
 namespace {
 
-using lockstep::anticipation;
-using lockstep::wait_step;
+using lockstep::detail::anticipation;
+using lockstep::detail::wait_step;
 
 constexpr std::uint64_t us = 1000, ms = 1000000;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/caller_queue_test.cpp -- K1 and K2: turns in the order of the calls, one thread at a time
-#include <lockstep/team/caller_queue.hpp>
+#include <lockstep/detail/team/caller_queue.hpp>
 
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@
 
 namespace {
 
-using lockstep::caller_queue;
-using lockstep::caller_turn;
+using lockstep::detail::caller_queue;
+using lockstep::detail::caller_turn;
 using lockstep::test::watched_thread;
 
 class caller_queue_by : public testing::TestWithParam<lockstep::test::named_policy> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/collapse_test.cpp -- nested ranges as one, exhaustively for small numbers
-#include <lockstep/team/collapse.hpp>
+#include <lockstep/detail/team/collapse.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,11 +14,11 @@
 
 namespace {
 
-using lockstep::for_each_in;
 using lockstep::index_range;
 using lockstep::index_range_2;
 using lockstep::index_range_3;
-using lockstep::iterations_of;
+using lockstep::detail::for_each_in;
+using lockstep::detail::iterations_of;
 
 constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t half_bits = std::size_t{1}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/display_test.cpp -- what the user reads about the first team, and when
-#include <lockstep/team/display.hpp>
+#include <lockstep/detail/team/display.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,9 @@
 namespace {
 
 using namespace lockstep;
-using platform::core_kind;
-using platform::cpu_topology;
+using namespace lockstep::detail;
+using detail::core_kind;
+using detail::cpu_topology;
 
 environment variables(const std::map<std::string, std::string>& given) {
   return environment::read([&](const char* name) -> const char* {
@@ -65,7 +66,7 @@ TEST(display, it_says_what_was_decided_and_by_whom) {
 }
 
 TEST(display, it_says_what_is_so_by_default) {
-  const granted_cpus machine = {1, platform::cgroup::unlimited, {{0, 0, 0, 0, core_kind::unknown}}};
+  const granted_cpus machine = {1, detail::cgroup::unlimited, {{0, 0, 0, 0, core_kind::unknown}}};
   EXPECT_EQ(described(team_options(), variables({}), machine),
             "lockstep 1.2.3, the first team:\n"
             "  usable CPUs: 1: affinity 1 (0), no quota\n"
@@ -147,8 +148,8 @@ TEST(display, it_says_whether_workers_part_which_bound_and_crowded_ones_do_not) 
   const std::string said = described(team_options().members(2).find_cpu(true),
                                      variables({{"LOCKSTEP_FIND_CPU", "false"}}), machine);
   EXPECT_NE(said.find("parting: on, said by the program;"), std::string::npos) << said;
-  const platform::cpu_topology two = {{0, 0, 0, 0, core_kind::unknown},
-                                      {1, 1, 0, 0, core_kind::unknown}};
+  const detail::cpu_topology two = {{0, 0, 0, 0, core_kind::unknown},
+                                    {1, 1, 0, 0, core_kind::unknown}};
   const auto parts = [&](const team_options& options) {
     return resolve(options, variables({}), 2, two).finds_cpu;
   };

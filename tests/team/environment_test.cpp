@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/environment_test.cpp -- every variable, every way to get it wrong, and what the user is told
-#include <lockstep/team/environment.hpp>
+#include <lockstep/detail/team/environment.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@
 namespace {
 
 using lockstep::binding;
-using lockstep::environment;
 using lockstep::wait_policy;
+using lockstep::detail::environment;
 using namespace std::chrono_literals;
 using variables = std::map<std::string, std::string>;
 
@@ -177,9 +177,9 @@ TEST(environment, a_message_is_one_short_line_whatever_the_value) {
     EXPECT_LT(line.size(), 250u);
     EXPECT_EQ(line.find_first_of("\n\x1b\x7f"), std::string::npos) << line;
   }
-  EXPECT_EQ(lockstep::environment_text::quoted(std::string(60, 'x')),
+  EXPECT_EQ(lockstep::detail::environment_text::quoted(std::string(60, 'x')),
             "'" + std::string(60, 'x') + "'");
-  EXPECT_EQ(lockstep::environment_text::quoted(std::string(61, 'x')),
+  EXPECT_EQ(lockstep::detail::environment_text::quoted(std::string(61, 'x')),
             "'" + std::string(60, 'x') + "...'");
 }
 
@@ -188,11 +188,12 @@ TEST(environment, the_texts_of_policies_and_bindings_are_read_as_the_same) {
        {wait_policy(), wait_policy::spin(), wait_policy::block(), wait_policy::hybrid(0ns),
         wait_policy::hybrid(1ns), wait_policy::hybrid(20us), wait_policy::hybrid(3ms),
         wait_policy::hybrid(wait_policy::longest_spin())}) {
-    EXPECT_EQ(with_policy(lockstep::environment_text::text_of(policy)).policy.value, policy);
+    EXPECT_EQ(with_policy(lockstep::detail::environment_text::text_of(policy)).policy.value,
+              policy);
   }
   for (const binding& where :
        {binding::none(), binding::close(), binding::spread(), binding::cpus({3, 0, 1, 2})}) {
-    EXPECT_EQ(with_bind(lockstep::environment_text::text_of(where)).bind.value, where);
+    EXPECT_EQ(with_bind(lockstep::detail::environment_text::text_of(where)).bind.value, where);
   }
 }
 

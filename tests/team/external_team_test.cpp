@@ -2,7 +2,7 @@
 // tests/team/external_team_test.cpp -- a team over threads of the user's: serve, release, regions, errors
 //
 // Child processes are in team_fork_test.cpp.
-#include <lockstep/team/external_team.hpp>
+#include <lockstep/external_team.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // tests/team/fork_board_test.cpp -- F1 to F3 both ways, which no small machine chooses by itself
-#include <lockstep/team/fork_board.hpp>
+#include <lockstep/detail/team/fork_board.hpp>
 
-#include <lockstep/team/loop_crew.hpp>
-#include <lockstep/team/member.hpp>
+#include <lockstep/detail/team/loop_crew.hpp>
+#include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>
 
@@ -21,12 +21,12 @@
 
 namespace {
 
-using lockstep::fork_board;
-using lockstep::fork_tree;
-using lockstep::loop_share;
 using lockstep::member;
-using lockstep::order;
-using lockstep::region_head;
+using lockstep::detail::fork_board;
+using lockstep::detail::fork_tree;
+using lockstep::detail::loop_share;
+using lockstep::detail::order;
+using lockstep::detail::region_head;
 
 struct parameters {
   lockstep::test::named_policy policy;
@@ -112,16 +112,16 @@ class crew {
   template <class Function>
   static void call(std::size_t rank, Function& f) {
     lockstep::stop_source stop;
-    lockstep::member_state own;
+    lockstep::detail::member_state own;
     own.place.rank = rank;
-    member self(lockstep::seat(own, stop));
+    member self(lockstep::detail::seat(own, stop));
     invoke(f, self);
   }
   template <class Function>
   static void invoke(Function& f, member& self) {
     f(self);
   }
-  static void invoke(lockstep::job& what, member& self) { what.call(self); }
+  static void invoke(lockstep::detail::job& what, member& self) { what.call(self); }
 
   region_head next_head(std::size_t size) {
     ++regions_;
@@ -148,8 +148,8 @@ class crew {
   }
 
   lockstep::stop_source stop_;
-  lockstep::first_error error_;
-  lockstep::loop_crew loops_;
+  lockstep::detail::first_error error_;
+  lockstep::detail::loop_crew loops_;
   std::vector<std::vector<region_head>> seen_;
   std::vector<lockstep::test::watched_thread> threads_;
   std::vector<std::thread> workers_;
@@ -188,8 +188,8 @@ class fork_board_of : public testing::TestWithParam<parameters> {
         small(me);
         misses[most_parts * me.rank()] += ballast[0] != region;
       };
-      static_assert(lockstep::job::travels_as<decltype(small)>(), "copied into the line");
-      static_assert(!lockstep::job::travels_as<decltype(large)>(), "called by its address");
+      static_assert(lockstep::detail::job::travels_as<decltype(small)>(), "copied into the line");
+      static_assert(!lockstep::detail::job::travels_as<decltype(large)>(), "called by its address");
       const auto part = [note](loop_share& me) {
         const std::size_t all = me.size() * me.parts();
         note(most_parts * me.rank() + me.block_of({0, all}).first % me.parts());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/fork_tree_test.cpp -- who tells whom, for every team up to 600 members and some larger ones
-#include <lockstep/team/fork_tree.hpp>
+#include <lockstep/detail/team/fork_tree.hpp>
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-using lockstep::fork_tree;
+using lockstep::detail::fork_tree;
 using line = fork_tree::line;
 
 constexpr std::size_t exhaustive = 600;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/team/job_test.cpp -- closures that travel by value, and those that stay where they are
-#include <lockstep/team/job.hpp>
-#include <lockstep/team/loop_share.hpp>
-#include <lockstep/team/member.hpp>
+#include <lockstep/detail/team/job.hpp>
+#include <lockstep/detail/team/loop_share.hpp>
+#include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>
 
@@ -15,9 +15,9 @@
 
 namespace {
 
-using lockstep::job;
-using lockstep::loop_share;
 using lockstep::member;
+using lockstep::detail::job;
+using lockstep::detail::loop_share;
 
 /// A member of eight that shares nothing: for functions that only ask for its rank.
 struct lone_member {
@@ -26,8 +26,8 @@ struct lone_member {
     own.place.size = size;
   }
   lockstep::stop_source stop;
-  lockstep::member_state own;
-  member self{lockstep::seat(own, stop)};
+  lockstep::detail::member_state own;
+  member self{lockstep::detail::seat(own, stop)};
 };
 
 /// A part of a loop that nobody else runs.
@@ -36,8 +36,8 @@ struct lone_share {
       : common{stop, tickets, 1, 8, parts}, self(common, rank, part, nullptr) {}
 
   lockstep::stop_source stop;
-  lockstep::platform::atomic<std::size_t> tickets{0};
-  lockstep::loop_common common;
+  lockstep::detail::atomic<std::size_t> tickets{0};
+  lockstep::detail::loop_common common;
   loop_share self;
 };
 
@@ -146,7 +146,7 @@ TEST(job, a_loop_that_does_not_travel_is_called_in_place) {
 }
 
 TEST(job, it_is_for_one_kind_of_region_or_the_other_by_what_it_was_assigned_for) {
-  struct both final : lockstep::made_to_travel {
+  struct both final : lockstep::detail::made_to_travel {
     int* regions;
     int* loops;
     both(int* r, int* l) : regions(r), loops(l) {}

@@ -2,7 +2,7 @@
 // tests/team/joinable_thread_test.cpp -- a thread whose join waits by policy and may time out
 //
 // On support/failing_thread_system.hpp, so that J2 can be tested: starts_left is how many threads start.
-#include <lockstep/team/joinable_thread.hpp>
+#include <lockstep/thread.hpp>
 
 #include <gtest/gtest.h>
 
@@ -33,8 +33,8 @@ static_assert(!std::is_constructible<joinable_thread, wait_policy>::value,
 
 class joinable_thread_with_policy : public testing::TestWithParam<lockstep::test::named_policy> {
  protected:
-  void SetUp() override { lockstep::platform::thread::starts_left = 1000000; }
-  void TearDown() override { EXPECT_EQ(lockstep::platform::thread::running, 0); }
+  void SetUp() override { lockstep::detail::system_thread::starts_left = 1000000; }
+  void TearDown() override { EXPECT_EQ(lockstep::detail::system_thread::running, 0); }
   wait_policy policy() const { return GetParam().policy; }
 };
 INSTANTIATE_TEST_SUITE_P(policies, joinable_thread_with_policy,
@@ -136,7 +136,7 @@ TEST_P(joinable_thread_with_policy, a_crowd_of_16_is_joined) {
 }
 
 TEST(joinable_thread, J1_a_joiner_that_sleeps_is_woken) {
-  lockstep::platform::thread::starts_left = 1;
+  lockstep::detail::system_thread::starts_left = 1;
   lockstep::test::watched_thread joiner;
   joiner.enter();
   joinable_thread worker(wait_policy::block(), [&joiner] { joiner.wait_until_asleep(); });
@@ -144,7 +144,7 @@ TEST(joinable_thread, J1_a_joiner_that_sleeps_is_woken) {
 }
 
 TEST(joinable_thread, function_and_arguments_are_copied_and_called_as_std_thread_does) {
-  lockstep::platform::thread::starts_left = 100;
+  lockstep::detail::system_thread::starts_left = 100;
   counter sum;
   joinable_thread(&counter::add, &sum, 2).join();
   joinable_thread(&counter::add, std::ref(sum), 3).join();
@@ -163,19 +163,19 @@ TEST(joinable_thread, function_and_arguments_are_copied_and_called_as_std_thread
 }
 
 TEST(joinable_thread, J2_a_thread_that_cannot_be_started_leaves_nothing_behind) {
-  using lockstep::platform::thread;
+  using lockstep::detail::system_thread;
   const auto token = std::make_shared<int>(0);
-  thread::starts_left = 0;
+  system_thread::starts_left = 0;
   EXPECT_THROW(joinable_thread([token] { ++*token; }), std::system_error);
   EXPECT_EQ(token.use_count(), 1) << "copies are gone; LeakSanitizer looks for the rest";
-  EXPECT_EQ(thread::running, 0);
-  thread::starts_left = 1;
+  EXPECT_EQ(system_thread::running, 0);
+  system_thread::starts_left = 1;
   joinable_thread([token] { ++*token; }).join();
   EXPECT_EQ(*token, 1);
 }
 
 TEST(joinable_thread, J3_joining_nothing_or_oneself_is_refused_by_name) {
-  lockstep::platform::thread::starts_left = 1;
+  lockstep::detail::system_thread::starts_left = 1;
   joinable_thread none;
   EXPECT_EQ(none.get_id(), joinable_thread::id());
   try {
@@ -204,7 +204,7 @@ TEST(joinable_thread, J3_joining_nothing_or_oneself_is_refused_by_name) {
 
 TEST(joinable_thread_death, an_exception_that_leaves_the_function_ends_the_program) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  lockstep::platform::thread::starts_left = 1;
+  lockstep::detail::system_thread::starts_left = 1;
   EXPECT_DEATH(joinable_thread([] { throw std::runtime_error("lost"); }).join(), "");
 }
 

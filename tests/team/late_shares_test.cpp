@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/late_shares_test.cpp -- loops of a region: the share of a member that has not come is run by others (Y1, Y3)
-#include <lockstep/team/late_shares.hpp>
+#include <lockstep/detail/team/late_shares.hpp>
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include <lockstep/sync/manual_reset_event.hpp>
-#include <lockstep/team/member.hpp>
-#include <lockstep/team/team.hpp>
+#include <lockstep/manual_reset_event.hpp>
+#include <lockstep/member.hpp>
+#include <lockstep/team.hpp>
 
 #include "support/team_sizes.hpp"
 

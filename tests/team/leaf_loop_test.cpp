@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/leaf_loop_test.cpp -- LL1 and LL2: which function is called, with what, and on which object
-#include <lockstep/team/leaf_loop.hpp>
+#include <lockstep/detail/team/leaf_loop.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 namespace {
 
-namespace leaf = lockstep::leaf;
+namespace leaf = lockstep::detail::leaf;
 
 template <class Index, class Function>
 std::vector<Index> visited(Index first, Index last, Function note) {
@@ -101,8 +101,8 @@ TEST(leaf_loop, independent_iterations_are_each_run_once_whatever_the_compiler_m
 TEST(leaf_loop, independent_functions_are_copied_where_they_would_be_without_it_IN2) {
   const auto small = [](int) {};
   const auto independent = lockstep::independent(small);
-  static_assert(lockstep::may_be_copied<decltype(independent)>::value, "a closure inside");
-  static_assert(!lockstep::may_be_copied<lockstep::independent_iterations<constant>>::value,
+  static_assert(lockstep::detail::may_be_copied<decltype(independent)>::value, "a closure inside");
+  static_assert(!lockstep::detail::may_be_copied<lockstep::independent_iterations<constant>>::value,
                 "an object of the user's class is called itself");
   int calls = 0;
   const auto counts = lockstep::independent([&calls](int) { ++calls; });

@@ -2,7 +2,7 @@
 // tests/team/learned_loops_test.cpp -- loops are right by every plan: alone, on some members, in parts, taken by others
 //
 // Each loop is run often enough for its place to be known; short iterations are learned to run alone, long ones on all.
-#include <lockstep/team/one_liners.hpp>
+#include <lockstep/detail/team/one_liners.hpp>
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 #include <tuple>
 #include <vector>
 
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include "support/wide_team.hpp"
 

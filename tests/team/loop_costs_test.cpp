@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/loop_costs_test.cpp -- E1 to E5, on made-up times, without a thread or a clock
-#include <lockstep/team/loop_costs.hpp>
+#include <lockstep/detail/team/loop_costs.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 
 namespace {
 
-using lockstep::loop_costs;
-using lockstep::loop_plan;
-using lockstep::loop_request;
+using lockstep::detail::loop_costs;
+using lockstep::detail::loop_plan;
+using lockstep::detail::loop_request;
 
 constexpr std::size_t plenty = std::size_t{1} << 60;
 constexpr bool awake = false, asleep = true;
@@ -649,12 +649,12 @@ TEST(loop_costs, a_plan_for_sleepers_is_not_what_is_remembered_for_who_is_awake)
 TEST(type_number, each_type_has_one_of_its_own) {
   struct first {};
   struct second {};
-  const void* const one = &lockstep::type_number<first>::here;
-  const void* const again = &lockstep::type_number<first>::here;
+  const void* const one = &lockstep::detail::type_number<first>::here;
+  const void* const again = &lockstep::detail::type_number<first>::here;
   EXPECT_EQ(one, again);
-  EXPECT_NE(one, static_cast<const void*>(&lockstep::type_number<second>::here));
-  EXPECT_NE(static_cast<const void*>(&lockstep::type_number<int>::here),
-            static_cast<const void*>(&lockstep::type_number<const int>::here));
+  EXPECT_NE(one, static_cast<const void*>(&lockstep::detail::type_number<second>::here));
+  EXPECT_NE(static_cast<const void*>(&lockstep::detail::type_number<int>::here),
+            static_cast<const void*>(&lockstep::detail::type_number<const int>::here));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/member_chain_test.cpp -- step by step in a chain: for_ordered, publish and wait_for (H3, P1, P2)
-#include <lockstep/team/member.hpp>
+#include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include "support/team_sizes.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/member_loops_test.cpp -- loops of a region: every schedule, collapse, nowait, weighted (L1, L2, H1, H2)
-#include <lockstep/team/member.hpp>
+#include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include "support/team_sizes.hpp"
 
@@ -115,7 +115,7 @@ TEST_P(member_loops, Y2_the_default_schedule_gives_each_member_the_same_block_up
 
 TEST_P(member_loops, H1_loops_without_waiting_back_to_back_with_members_that_dawdle) {
   team workers(members(), policy());
-  const std::size_t loops = is_slow() ? lockstep::loop_board::usual_places + 2
+  const std::size_t loops = is_slow() ? lockstep::detail::loop_board::usual_places + 2
                                       : static_cast<std::size_t>(times(100)) + 20;
   constexpr std::size_t length = 20;
   std::vector<int> visits(loops * length, 0);  // plain: each index is one member's

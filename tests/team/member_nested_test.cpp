@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/member_nested_test.cpp -- regions inside regions of the same team, where every construct works alone
-#include <lockstep/team/member.hpp>
+#include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include "support/every_construct.hpp"
 #include "support/team_sizes.hpp"

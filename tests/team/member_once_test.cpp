@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/member_once_test.cpp -- what one member does for all: single, master, critical, sections
-#include <lockstep/team/member.hpp>
+#include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,17 +10,17 @@
 #include <stdexcept>
 #include <vector>
 
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include "support/team_sizes.hpp"
 #include "support/threads.hpp"
 
 namespace {
 
-using lockstep::loop_board;
 using lockstep::member;
 using lockstep::nowait;
 using lockstep::team;
+using lockstep::detail::loop_board;
 using lockstep::test::dawdle;
 
 class member_once : public lockstep::test::each_team {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/member_stop_test.cpp -- the early end of a region: exceptions and stops in every construct (M3, A1)
-#include <lockstep/team/member.hpp>
+#include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include "support/every_construct.hpp"
 #include "support/team_sizes.hpp"
@@ -99,7 +99,7 @@ std::vector<waiting_place> waiting_places() {
        })},
       {"try_for_each nowait, the ring is full",
        [](member& self) {
-         const std::uint32_t places = lockstep::loop_board::usual_places;
+         const std::uint32_t places = lockstep::detail::loop_board::usual_places;
          bool going = true;
          for (std::uint32_t i = 0; i <= places && going; ++i) {
            going =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/member_sync_test.cpp -- all wait for all, with values: sync_* and broadcast (M2, G1 to G4)
-#include <lockstep/team/member.hpp>
+#include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include "support/team_sizes.hpp"
 
@@ -23,7 +23,7 @@ using lockstep::team;
 using lockstep::test::dawdle;
 
 static_assert(!std::is_copy_constructible<member>::value, "a member is used by itself alone");
-static_assert(sizeof(lockstep::cell) == 16, "values up to 16 bytes travel in cells");
+static_assert(sizeof(lockstep::detail::cell) == 16, "values up to 16 bytes travel in cells");
 
 class member_sync : public lockstep::test::each_team {};
 INSTANTIATE_TEST_SUITE_P(teams, member_sync, testing::ValuesIn(lockstep::test::all_teams()),
@@ -168,7 +168,7 @@ TEST_P(member_sync, G4_the_operation_is_called_size_minus_one_times_for_each_res
   });
   std::size_t all = 0;
   for (const std::size_t each : calls) all += each;
-  const bool by_flags = members() <= lockstep::reducing_barrier::usual_most_flags;
+  const bool by_flags = members() <= lockstep::detail::reducing_barrier::usual_most_flags;
   EXPECT_EQ(all, (by_flags ? members() : 1) * (members() - 1));
 }
 

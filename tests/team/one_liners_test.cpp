@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/one_liners_test.cpp -- regions with one loop in them: parallel_for, _2d, _3d, _invoke, _reduce, _scan
-#include <lockstep/team/one_liners.hpp>
+#include <lockstep/detail/team/one_liners.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include "support/team_sizes.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/parting_test.cpp -- P1 to P3, on the scripted system
-#include <lockstep/team/parting.hpp>
+#include <lockstep/detail/team/parting.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 
 namespace {
 
-using lockstep::parting_board;
-using lockstep::parting_pace;
+using lockstep::detail::parting_board;
+using lockstep::detail::parting_pace;
 using lockstep::test::scripted_system;
 
 constexpr std::uint64_t us = 1000, ms = 1000000;

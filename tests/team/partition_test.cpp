@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/partition_test.cpp -- learning from simulated members: no threads, no clock
-#include <lockstep/team/partition.hpp>
+#include <lockstep/detail/team/partition.hpp>
 
 #include <gtest/gtest.h>
 
@@ -18,10 +18,10 @@ namespace {
 
 using lockstep::index_range;
 using lockstep::length_of;
-using lockstep::member_sample;
-using lockstep::partition;
 using lockstep::static_block;
-using lockstep::weighted_bounds;
+using lockstep::detail::member_sample;
+using lockstep::detail::partition;
+using lockstep::detail::weighted_bounds;
 
 constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
 

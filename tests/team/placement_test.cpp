@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/placement_test.cpp -- plans for machines of many shapes, and who decides
-#include <lockstep/team/placement.hpp>
+#include <lockstep/detail/team/placement.hpp>
 
 #include <gtest/gtest.h>
 
@@ -16,16 +16,16 @@
 namespace {
 
 using lockstep::binding;
-using lockstep::decided_by;
-using lockstep::environment;
-using lockstep::resolve;
-using lockstep::resolved_team;
 using lockstep::team_options;
 using lockstep::wait_policy;
-using lockstep::placement::plan;
-using lockstep::platform::core_kind;
-using lockstep::platform::cpu_place;
-using lockstep::platform::cpu_topology;
+using lockstep::detail::core_kind;
+using lockstep::detail::cpu_place;
+using lockstep::detail::cpu_topology;
+using lockstep::detail::decided_by;
+using lockstep::detail::environment;
+using lockstep::detail::resolve;
+using lockstep::detail::resolved_team;
+using lockstep::detail::placement::plan;
 using numbers = std::vector<unsigned>;
 
 /// Packages of so many cores of so many siblings; CPU numbers as the kernel gives them on such machines:
@@ -345,7 +345,7 @@ TEST(resolve, the_most_members_are_65536) {
 }
 
 TEST(resolve, on_this_machine_every_member_is_put_on_a_usable_cpu) {
-  const numbers usable = lockstep::platform::affinity();
+  const numbers usable = lockstep::detail::affinity();
   const std::size_t members = usable.size() + 1;
   const resolved_team made = resolve(team_options().members(members).bind(binding::close()));
   EXPECT_EQ(made.members, members);

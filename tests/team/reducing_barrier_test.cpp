@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/team/reducing_barrier_test.cpp -- G1 to G5 by flags and by the tree, at wrap-around, in regions of
 // changing sizes, and when the region is stopped
-#include <lockstep/team/reducing_barrier.hpp>
+#include <lockstep/detail/team/reducing_barrier.hpp>
 
 #include <gtest/gtest.h>
 
@@ -18,10 +18,10 @@
 
 namespace {
 
-using lockstep::cell;
-using lockstep::place_in_barrier;
-using lockstep::reducing_barrier;
 using lockstep::stop_source;
+using lockstep::detail::cell;
+using lockstep::detail::place_in_barrier;
+using lockstep::detail::reducing_barrier;
 using lockstep::test::run_threads;
 
 struct parameters {

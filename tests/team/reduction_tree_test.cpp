@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/reduction_tree_test.cpp -- one tree for every team size, bit for bit
-#include <lockstep/team/reduction_tree.hpp>
+#include <lockstep/detail/team/reduction_tree.hpp>
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 
 namespace {
 
-using namespace lockstep::reduction_tree;
+using namespace lockstep::detail::reduction_tree;
 using lockstep::index_range;
 using lockstep::length_of;
 using lockstep::static_block;

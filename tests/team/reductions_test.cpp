@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/team/reductions_test.cpp -- a whole range becomes one value, with the same bits for every team size,
 // schedule and run (N1, N2, D1 to D5)
-#include <lockstep/team/reductions.hpp>
+#include <lockstep/detail/team/reductions.hpp>
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include "support/team_sizes.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 using lockstep::member;
 using lockstep::schedule;
 using lockstep::team;
-namespace reduction_tree = lockstep::reduction_tree;
+namespace reduction_tree = lockstep::detail::reduction_tree;
 
 const std::vector<std::size_t> lengths = {1, 2, 3, 127, 128, 129, 1000, 8193, 70000};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/schedule_test.cpp -- pure functions, tested exhaustively for small numbers
-#include <lockstep/team/schedule.hpp>
+#include <lockstep/schedule.hpp>
 
 #include <gtest/gtest.h>
 

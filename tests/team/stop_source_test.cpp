@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/stop_source_test.cpp -- Q1 to Q3: which region a request ends, and who is told
-#include <lockstep/team/stop_source.hpp>
+#include <lockstep/stop_source.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/sub_team_test.cpp -- parts of a team that work on their own: split, first, ends, stops
-#include <lockstep/team/sub_team.hpp>
+#include <lockstep/sub_team.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include "support/team_sizes.hpp"
 

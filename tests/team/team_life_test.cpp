@@ -3,7 +3,7 @@
 // resume, hooks, names, places, errors, and the end of the program
 //
 // What a fork() does is in team_fork_test.cpp, threads that cannot be started in team_start_test.cpp.
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -142,7 +142,7 @@ TEST_P(started_team, a_small_closure_is_copied_and_a_large_one_is_called_where_i
     std::array<long, 64> ballast;
     ballast.fill(region + 1000);
     auto large = [&got, ballast](member& me) { got[me.rank()] = ballast[me.rank()]; };
-    static_assert(!lockstep::job::travels_as<decltype(large)>(), "too large to be copied");
+    static_assert(!lockstep::detail::job::travels_as<decltype(large)>(), "too large to be copied");
     started = workers.start(large);
     EXPECT_TRUE(started.join());
     EXPECT_EQ(got, std::vector<long>(members(), region + 1000));
@@ -528,7 +528,7 @@ TEST(team_life, members_run_where_the_plan_has_bound_them_and_the_caller_where_i
   for (const binding& where : {binding::none(), binding::close(), binding::spread(),
                                binding::cpus({mine.back()}), binding::cpus(backwards)}) {
     const team_options options = team_options().members(5).bind(where);
-    const std::vector<unsigned> plan = lockstep::resolve(options).cpu_of_rank;
+    const std::vector<unsigned> plan = lockstep::detail::resolve(options).cpu_of_rank;
     ASSERT_EQ(plan.empty(), where.is_none());
     team workers(options);
     std::vector<std::vector<unsigned>> found(workers.size());
@@ -560,7 +560,7 @@ TEST(team_life, T2_a_nested_region_that_left_by_region_stopped_ends_alone) {
   EXPECT_TRUE(workers.run([&](member& outer) {
     stopped += !workers.run([](member& inner) {
       inner.request_stop();
-      lockstep::leave_stopped_region();  // as a construct that has no value to return
+      lockstep::detail::leave_stopped_region();  // as a construct that has no value to return
     });
     went_on += outer.sync_threads();
   }));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/team_start_test.cpp -- T4: threads that cannot be started (on support/failing_thread_system)
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>
 
@@ -13,12 +13,12 @@
 
 namespace {
 
-using lockstep::platform::thread;
+using lockstep::detail::system_thread;
 
 TEST(team_start, T4_a_refused_thread_ends_those_that_were_started_and_says_which_it_was) {
   constexpr int members = 9;
   for (int allowed = 0; allowed < members - 1; ++allowed) {
-    thread::starts_left = allowed;
+    system_thread::starts_left = allowed;
     try {
       lockstep::team workers(members);
       ADD_FAILURE() << "the refusal was swallowed";
@@ -28,14 +28,14 @@ TEST(team_start, T4_a_refused_thread_ends_those_that_were_started_and_says_which
       EXPECT_NE(std::string(error.what()).find("ask for fewer members"), std::string::npos);
       EXPECT_EQ(error.code(), std::errc::resource_unavailable_try_again);
     }
-    EXPECT_EQ(thread::running, 0) << "every started thread was joined";
+    EXPECT_EQ(system_thread::running, 0) << "every started thread was joined";
   }
 }
 
 TEST(team_start, T4_a_retry_after_a_refusal_works) {
-  thread::starts_left = 1;
+  system_thread::starts_left = 1;
   EXPECT_THROW(lockstep::team workers(4), std::system_error);
-  thread::starts_left = 3;
+  system_thread::starts_left = 3;
   lockstep::team workers(4);
   int calls[4] = {};
   workers.run([&](lockstep::member& self) { ++calls[self.rank()]; });
@@ -57,11 +57,11 @@ template <class Function>
 void expect_refusal_of(Function f) {
   constexpr int members = 5;
   for (int allowed = 0; allowed < members - 1; ++allowed) {
-    thread::starts_left = members - 1;
+    system_thread::starts_left = members - 1;
     lockstep::team workers(members);
     workers.pause();
-    EXPECT_EQ(thread::running, 0);
-    thread::starts_left = allowed;
+    EXPECT_EQ(system_thread::running, 0);
+    system_thread::starts_left = allowed;
     for (int again = 0; again < 2; ++again) {
       try {
         f(workers);
@@ -71,13 +71,13 @@ void expect_refusal_of(Function f) {
             "thread " + std::to_string(again == 0 ? allowed + 1 : 1) + " of 4";
         EXPECT_NE(std::string(error.what()).find(expected), std::string::npos) << error.what();
       }
-      EXPECT_EQ(thread::running, 0) << "every started thread was joined";
+      EXPECT_EQ(system_thread::running, 0) << "every started thread was joined";
     }
-    thread::starts_left = members - 1;
+    system_thread::starts_left = members - 1;
     expect_usable(workers);
-    EXPECT_EQ(thread::running, members - 1);
+    EXPECT_EQ(system_thread::running, members - 1);
   }
-  EXPECT_EQ(thread::running, 0);
+  EXPECT_EQ(system_thread::running, 0);
 }
 
 TEST(team_start, T4_a_refusal_when_a_paused_team_is_wanted_comes_out_of_what_wanted_it) {
@@ -103,10 +103,10 @@ TEST(team_start, T4_a_refusal_when_a_paused_team_is_wanted_comes_out_of_what_wan
 }
 
 TEST(team_start, T4_after_a_refusal_other_callers_get_their_turn_and_nothing_was_started) {
-  thread::starts_left = 2;
+  system_thread::starts_left = 2;
   lockstep::team workers(3);
   workers.pause();
-  thread::starts_left = 0;
+  system_thread::starts_left = 0;
   EXPECT_THROW(static_cast<void>(workers.start([](lockstep::member&) {})), std::system_error);
   bool has_run = false;
   std::thread([&] {  // hangs if the refused call kept its turn
@@ -117,20 +117,20 @@ TEST(team_start, T4_after_a_refusal_other_callers_get_their_turn_and_nothing_was
 }
 
 TEST(team_start, pause_joins_every_thread_and_a_paused_team_starts_none) {
-  thread::starts_left = 6;
+  system_thread::starts_left = 6;
   lockstep::team workers(3);
   expect_usable(workers);
-  EXPECT_EQ(thread::running, 2);
+  EXPECT_EQ(system_thread::running, 2);
   workers.pause();
-  EXPECT_EQ(thread::running, 0);
+  EXPECT_EQ(system_thread::running, 0);
   workers.pause();
   EXPECT_TRUE(workers.run(1, [](lockstep::member&) {}));
-  EXPECT_EQ(thread::running, 0);
+  EXPECT_EQ(system_thread::running, 0);
   workers.resume();
-  EXPECT_EQ(thread::running, 2);
+  EXPECT_EQ(system_thread::running, 2);
   workers.resume();
-  EXPECT_EQ(thread::running, 2);
-  EXPECT_EQ(thread::starts_left, 2) << "two threads each time";
+  EXPECT_EQ(system_thread::running, 2);
+  EXPECT_EQ(system_thread::starts_left, 2) << "two threads each time";
 }
 
 }  // namespace

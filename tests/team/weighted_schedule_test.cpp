@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/weighted_schedule_test.cpp -- the same bounds for all in every loop, and what is learnt
-#include <lockstep/team/weighted_schedule.hpp>
+#include <lockstep/weighted_schedule.hpp>
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include <lockstep/sync/barrier.hpp>
+#include <lockstep/barrier.hpp>
 
 #include "support/threads.hpp"
 
@@ -25,9 +25,9 @@ namespace {
 
 using lockstep::index_range;
 using lockstep::length_of;
-using lockstep::member_sample;
 using lockstep::static_block;
 using lockstep::weighted_schedule;
+using lockstep::detail::member_sample;
 
 static_assert(!std::is_copy_constructible<weighted_schedule>::value, "not copyable");
 

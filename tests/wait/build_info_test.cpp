@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/build_info_test.cpp -- the library tells how it was built
-#include <lockstep/wait/build_info.hpp>
+#include <lockstep/build_info.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <string>
 
-#include "lockstep/wait/wait_policy.hpp"
+#include "lockstep/wait_policy.hpp"
 
 namespace {
 
@@ -16,16 +16,16 @@ TEST(build_info, it_agrees_with_what_it_reports_about) {
   EXPECT_EQ(info.version, std::to_string(LOCKSTEP_VERSION_MAJOR) + "." +
                               std::to_string(LOCKSTEP_VERSION_MINOR) + "." +
                               std::to_string(LOCKSTEP_VERSION_PATCH));
-  EXPECT_STREQ(info.futex, lockstep::platform::native_futex::name());
+  EXPECT_STREQ(info.futex, lockstep::detail::native_futex::name());
 #if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX)
   EXPECT_STREQ(info.futex, "mutex and condition variable");
 #endif
-  using lockstep::platform::process_fence;
+  using lockstep::detail::process_fence;
   const bool asymmetric = process_fence::prepare() == process_fence::kind::asymmetric;
   EXPECT_EQ(std::strstr(info.process_fence, "membarrier") != nullptr, asymmetric);
   EXPECT_EQ(std::strstr(info.process_fence, "seq_cst") != nullptr, !asymmetric);
-  EXPECT_EQ(info.cache_line_size, lockstep::platform::cache_line_size);
-  EXPECT_EQ(info.usable_cpus, lockstep::usable_cpus());
+  EXPECT_EQ(info.cache_line_size, lockstep::detail::cache_line_size);
+  EXPECT_EQ(info.usable_cpus, lockstep::detail::usable_cpus());
   EXPECT_EQ(info.diagnoses_misuse, LOCKSTEP_DIAGNOSE_MISUSE != 0);
   EXPECT_EQ(std::strstr(info.default_policy, "adaptive") != nullptr,
             lockstep::wait_policy().is_adaptive());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/deadline_test.cpp -- no duration overflows, whatever its type; on the scripted clock
-#include <lockstep/wait/deadline.hpp>
+#include <lockstep/deadline.hpp>
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
 static_assert(deadline::never().is_never());
-static_assert(deadline::never().nanoseconds() == lockstep::platform::no_deadline);
+static_assert(deadline::never().nanoseconds() == lockstep::detail::no_deadline);
 
 /// The time a deadline made of `time` leaves, for durations that mean neither "now" nor "never".
 template <class Duration>
@@ -119,7 +119,7 @@ TEST(deadline, at_the_ends_of_a_clock_is_now_and_never) {
 
 TEST(deadline, never_is_not_past_before_the_clock_ends) {
   EXPECT_FALSE(deadline::never().is_past(0));
-  EXPECT_FALSE(deadline::never().is_past(lockstep::platform::no_deadline - 1));
+  EXPECT_FALSE(deadline::never().is_past(lockstep::detail::no_deadline - 1));
 }
 
 TEST(deadline, is_past_from_its_own_nanosecond_on) {

@@ -3,7 +3,7 @@
 //
 // Built with LOCKSTEP_DIAGNOSE_MISUSE=1. Death tests run in a program of their own each, so that the
 // threads of one do not disturb the next.
-#include <lockstep/wait/misuse.hpp>
+#include <lockstep/detail/wait/misuse.hpp>
 
 #include <gtest/gtest.h>
 
@@ -17,11 +17,11 @@
 
 namespace {
 
-using lockstep::platform::name_this_thread;
+using lockstep::detail::name_this_thread;
 using lockstep::test::run_threads;
 using lockstep::test::watched_thread;
 
-static_assert(lockstep::misuse::diagnosed, "this program is about the diagnosis");
+static_assert(lockstep::detail::misuse::diagnosed, "this program is about the diagnosis");
 
 class misuse_death : public testing::Test {
  protected:

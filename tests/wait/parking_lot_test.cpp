@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/parking_lot_test.cpp -- queues keep their order and their threads; notifications are not lost
-#include <lockstep/wait/parking_lot.hpp>
+#include <lockstep/detail/wait/parking_lot.hpp>
 
 #include <gtest/gtest.h>
 
@@ -18,17 +18,17 @@
 namespace {
 
 using lockstep::deadline;
-using lockstep::parked_chain;
-using lockstep::parked_thread;
-using lockstep::parking_lot;
-using lockstep::wake_list;
+using lockstep::detail::parked_chain;
+using lockstep::detail::parked_thread;
+using lockstep::detail::parking_lot;
+using lockstep::detail::wake_list;
 using lockstep::test::run_threads;
-using queue = lockstep::parking_lot::queue;
+using queue = lockstep::detail::parking_lot::queue;
 
 constexpr std::uintptr_t key = 0x1000;
 
 TEST(parking_lot, kinds_of_objects_at_one_address_have_different_keys) {
-  const lockstep::platform::wait_word word{0};
+  const lockstep::detail::wait_word word{0};
   using kind = parking_lot::kind;
   std::vector<std::uintptr_t> keys;
   for (const kind each :
@@ -88,7 +88,7 @@ TEST(parking_lot, Q4_in_a_child_no_word_tells_of_waiters_and_no_queue_has_one) {
                             kind::condition_variable};
   constexpr std::uint32_t kept[] = {1u, ~1u, ~2u, 0u};
   // Many words, so that queues share buckets; each with nobody, waiters, one on its way, or both.
-  std::deque<lockstep::platform::wait_word> words(1200);
+  std::deque<lockstep::detail::wait_word> words(1200);
   std::deque<parked_thread> threads(2 * words.size());
   const auto key_of = [&](std::size_t i) { return parking_lot::key(words[i], kinds[i % 4]); };
   for (std::size_t i = 0; i < words.size(); ++i) {

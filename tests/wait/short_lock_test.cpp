@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/short_lock_test.cpp -- exclusion, and nobody left asleep
-#include <lockstep/wait/short_lock.hpp>
+#include <lockstep/detail/wait/short_lock.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 namespace {
 
-using lockstep::short_lock;
+using lockstep::detail::short_lock;
 using lockstep::test::run_threads;
 
 constinit short_lock static_lock;

@@ -3,7 +3,7 @@
 //
 // A lost wake-up is a ctest timeout, a hole in the order of payload and phase a report of
 // ThreadSanitizer or a wrong value. The steps one by one are in sleeper_mark_test.cpp.
-#include <lockstep/wait/sleeper_mark.hpp>
+#include <lockstep/detail/wait/sleeper_mark.hpp>
 
 #include <gtest/gtest.h>
 
@@ -15,18 +15,18 @@
 #include <tuple>
 #include <vector>
 
-#include "lockstep/wait/wait_engine.hpp"
+#include "lockstep/detail/wait/wait_engine.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
 namespace {
 
-using lockstep::fence_payer;
-using lockstep::sleeper_mark;
-using lockstep::wait_engine;
-using lockstep::wait_history;
 using lockstep::wait_policy;
-using lockstep::platform::wait_word;
+using lockstep::detail::fence_payer;
+using lockstep::detail::sleeper_mark;
+using lockstep::detail::wait_engine;
+using lockstep::detail::wait_history;
+using lockstep::detail::wait_word;
 using std::memory_order_acquire;
 using std::memory_order_relaxed;
 using std::memory_order_release;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/sleeper_mark_test.cpp -- each step of notifier and sleeper, on the scripted system
-#include <lockstep/wait/sleeper_mark.hpp>
+#include <lockstep/detail/wait/sleeper_mark.hpp>
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -14,11 +14,11 @@
 namespace {
 
 using lockstep::deadline;
-using lockstep::fence_payer;
-using lockstep::fence_payer_of;
-using lockstep::sleeper_mark;
 using lockstep::wait_policy;
-using lockstep::platform::wait_word;
+using lockstep::detail::fence_payer;
+using lockstep::detail::fence_payer_of;
+using lockstep::detail::sleeper_mark;
+using lockstep::detail::wait_word;
 using lockstep::test::call;
 using lockstep::test::scripted_fences;
 using lockstep::test::scripted_system;
@@ -115,7 +115,7 @@ TEST_P(sleeper_mark_test, a_sleeper_announces_itself_then_fences_then_looks_then
   EXPECT_EQ(condition_.looks, 1);
   ASSERT_EQ(system_.sleeps.size(), 1u);
   EXPECT_EQ(system_.sleeps[0].word, &word_of(mark_));
-  EXPECT_EQ(system_.sleeps[0].deadline, lockstep::platform::no_deadline);
+  EXPECT_EQ(system_.sleeps[0].deadline, lockstep::detail::no_deadline);
 }
 
 TEST_P(sleeper_mark_test, W2_what_is_ready_after_the_announcement_is_not_slept_for) {

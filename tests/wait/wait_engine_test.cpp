@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/wait_engine_test.cpp -- which stage follows which, on the scripted system
-#include <lockstep/wait/wait_engine.hpp>
+#include <lockstep/detail/wait/wait_engine.hpp>
 
 #include <gtest/gtest.h>
 
@@ -11,15 +11,15 @@
 #include <cstdlib>
 #include <functional>
 
-#include "lockstep/platform/this_thread.hpp"
+#include "lockstep/detail/platform/this_thread.hpp"
 #include "support/policies.hpp"
 
 namespace {
 
 using lockstep::deadline;
-using lockstep::wait_engine;
-using lockstep::wait_history;
 using lockstep::wait_policy;
+using lockstep::detail::wait_engine;
+using lockstep::detail::wait_history;
 using lockstep::test::call;
 using lockstep::test::scripted_system;
 using lockstep::test::stranded;
@@ -163,7 +163,7 @@ TEST_P(sleeping_policy, spurious_returns_from_a_sleep_do_not_extend_the_deadline
 
 TEST_P(sleeping_policy, a_wait_without_a_deadline_sleeps_without_one) {
   EXPECT_THROW(wait(GetParam().policy), stranded);
-  EXPECT_EQ(what_.last_until, lockstep::platform::no_deadline);
+  EXPECT_EQ(what_.last_until, lockstep::detail::no_deadline);
 }
 
 TEST_F(wait_engine_test, spin_makes_no_call_however_long_it_lasts) {
@@ -241,7 +241,7 @@ TEST_F(wait_engine_test, hybrid_polls_for_its_time_but_not_when_crowded) {
 class uncrowded_default : public wait_engine_test {
  protected:
   void SetUp() override {
-    if (lockstep::usable_cpus() < 2) GTEST_SKIP() << "needs two CPUs";
+    if (lockstep::detail::usable_cpus() < 2) GTEST_SKIP() << "needs two CPUs";
   }
   void fail_to_spin(int times) {
     for (int i = 0; i < times; ++i) EXPECT_TRUE(spins_before_yielding(wait_policy())) << i;
@@ -293,7 +293,7 @@ TEST(wait_engine_on_one_cpu, default_never_polls) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(
       {
-        lockstep::platform::pin_this_thread(lockstep::platform::affinity().front());
+        lockstep::detail::pin_this_thread(lockstep::detail::affinity().front());
         scripted_system& system = scripted_system::reset();
         waitable what;
         std::size_t looks_before_yield = 0;

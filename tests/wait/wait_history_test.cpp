@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/wait_history_test.cpp -- every state of a stage's trust, reached by its own operations
-#include <lockstep/wait/wait_history.hpp>
+#include <lockstep/detail/wait/wait_history.hpp>
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 
 namespace {
 
-using lockstep::stage_trust;
-using lockstep::wait_history;
+using lockstep::detail::stage_trust;
+using lockstep::detail::wait_history;
 
 constexpr int limit = 4, probe_interval = 64;
 
@@ -131,10 +131,10 @@ TEST(stage_trust, first_probes_at_the_end_of_an_interval) {
 }
 
 TEST(this_thread_history, is_each_thread_s_own_and_begins_without_doubt) {
-  lockstep::this_thread_history().spinning.failed_badly();
-  EXPECT_EQ(&lockstep::this_thread_history(), &lockstep::this_thread_history());
-  std::thread([] { EXPECT_TRUE(lockstep::this_thread_history().spinning.asks()); }).join();
-  EXPECT_FALSE(lockstep::this_thread_history().spinning.asks());
+  lockstep::detail::this_thread_history().spinning.failed_badly();
+  EXPECT_EQ(&lockstep::detail::this_thread_history(), &lockstep::detail::this_thread_history());
+  std::thread([] { EXPECT_TRUE(lockstep::detail::this_thread_history().spinning.asks()); }).join();
+  EXPECT_FALSE(lockstep::detail::this_thread_history().spinning.asks());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/wait_policy_test.cpp -- a policy is a small constant value
-#include <lockstep/wait/wait_policy.hpp>
+#include <lockstep/wait_policy.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // tests/wait/word_waiter_sleep_test.cpp -- the word changes at the worst moments of sleep()
 //
 // The condition is asked between the look at the word and the mark: in it, other threads play.
-#include <lockstep/wait/word_waiter.hpp>
+#include <lockstep/detail/wait/word_waiter.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace {
 
 using lockstep::deadline;
-using lockstep::platform::wait_word;
+using lockstep::detail::wait_word;
 using lockstep::test::call;
 using lockstep::test::scripted_system;
 
@@ -27,7 +27,7 @@ class word_waiter_sleep : public testing::Test {
       word_.store(meanwhile);
       return is_done;
     };
-    lockstep::word_waiter<decltype(done)>(word_, done).sleep(deadline::after(timeout_));
+    lockstep::detail::word_waiter<decltype(done)>(word_, done).sleep(deadline::after(timeout_));
   }
 
   const std::chrono::microseconds timeout_{5};

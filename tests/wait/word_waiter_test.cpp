@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/word_waiter_test.cpp -- the waiter on a word with a sleeping bit, on a scripted system
-#include <lockstep/wait/word_waiter.hpp>
+#include <lockstep/detail/wait/word_waiter.hpp>
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 
-#include "lockstep/sync/auto_reset_event.hpp"
-#include "lockstep/sync/manual_reset_event.hpp"
+#include "lockstep/auto_reset_event.hpp"
+#include "lockstep/manual_reset_event.hpp"
 
 namespace {
 
 using lockstep::deadline;
 using lockstep::wait_policy;
-using lockstep::platform::wait_word;
+using lockstep::detail::wait_word;
 using lockstep::test::call;
 using lockstep::test::scripted_system;
 
@@ -24,7 +24,7 @@ std::uint32_t value(const wait_word& word) { return word.load(std::memory_order_
 TEST(word_waiter, a_word_that_is_right_already_costs_no_system_call) {
   scripted_system& system = scripted_system::reset();
   wait_word word{8};
-  EXPECT_TRUE(lockstep::wait_until_word(word, is_eight, wait_policy::block()));
+  EXPECT_TRUE(lockstep::detail::wait_until_word(word, is_eight, wait_policy::block()));
   EXPECT_TRUE(system.calls.empty());
 }
 
@@ -32,7 +32,7 @@ TEST(word_waiter, S1_it_sleeps_on_the_word_with_the_bit_that_it_has_announced) {
   scripted_system& system = scripted_system::reset();
   wait_word word{4};
   system.on_sleep = [&] { word.store(8, std::memory_order_relaxed); };
-  EXPECT_TRUE(lockstep::wait_until_word(word, is_eight, wait_policy::block()));
+  EXPECT_TRUE(lockstep::detail::wait_until_word(word, is_eight, wait_policy::block()));
   ASSERT_EQ(system.sleeps.size(), 1u);
   EXPECT_EQ(system.sleeps[0].word, &word);
   EXPECT_EQ(system.sleeps[0].expected, 5u);
@@ -47,16 +47,16 @@ TEST(word_waiter, S1_a_change_that_clears_the_bit_makes_it_announce_itself_again
     EXPECT_EQ(value(word) & 1u, 1u);
     word.store(++times == 3 ? 8 : 4, std::memory_order_relaxed);  // two wakes for nothing
   };
-  EXPECT_TRUE(lockstep::wait_until_word(word, is_eight, wait_policy::block()));
+  EXPECT_TRUE(lockstep::detail::wait_until_word(word, is_eight, wait_policy::block()));
   EXPECT_EQ(times, 3);
 }
 
 TEST(word_waiter, S2_only_a_change_of_a_word_with_the_bit_wakes) {
   scripted_system& system = scripted_system::reset();
   wait_word word{0};
-  lockstep::wake_sleepers(&word, 6);
+  lockstep::detail::wake_sleepers(&word, 6);
   EXPECT_TRUE(system.calls.empty());
-  lockstep::wake_sleepers(&word, 7);
+  lockstep::detail::wake_sleepers(&word, 7);
   EXPECT_EQ(system.count(call::wake_all), 1u);
 }
 
@@ -64,7 +64,7 @@ TEST(word_waiter, S3_a_timeout_leaves_the_bit_for_others_who_may_sleep) {
   scripted_system& system = scripted_system::reset();
   wait_word word{4};
   const auto until = deadline::after(std::chrono::milliseconds(5));
-  EXPECT_FALSE(lockstep::wait_until_word(word, is_eight, wait_policy::block(), until));
+  EXPECT_FALSE(lockstep::detail::wait_until_word(word, is_eight, wait_policy::block(), until));
   EXPECT_EQ(value(word), 5u);
   ASSERT_EQ(system.sleeps.size(), 1u);
   EXPECT_EQ(system.sleeps[0].deadline, until.nanoseconds());
@@ -78,7 +78,7 @@ TEST(word_waiter, a_change_at_the_very_deadline_is_seen) {
     system.now = until.nanoseconds();
     word.store(8, std::memory_order_relaxed);
   };
-  EXPECT_TRUE(lockstep::wait_until_word(word, is_eight, wait_policy::block(), until));
+  EXPECT_TRUE(lockstep::detail::wait_until_word(word, is_eight, wait_policy::block(), until));
 }
 
 // What threads meet only by luck in the objects' own tests: the script lets the others act while the

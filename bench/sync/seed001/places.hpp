@@ -8,7 +8,7 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <lockstep/sync/event.hpp>
+#include <lockstep/event.hpp>
 #include <mutex>
 #include <semaphore>
 

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <lockstep/platform/cache_line.hpp>
+#include <lockstep/detail/platform/cache_line.hpp>
 #include <numeric>
 #include <vector>
 
@@ -31,7 +31,7 @@ class racy_counter {
   [[nodiscard]] std::uint64_t result() const { return sum_; }
 
  private:
-  alignas(lockstep::platform::cache_line_size) sum sum_{0};
+  alignas(lockstep::detail::cache_line_size) sum sum_{0};
 };
 
 /// A sum for each, side by side on one cache line.
@@ -59,7 +59,7 @@ class padded_counter {
   }
 
  private:
-  lockstep::platform::aligned_array<lockstep::platform::padded<sum>> sums_;
+  lockstep::detail::aligned_array<lockstep::detail::padded<sum>> sums_;
 };
 
 /// A plain sum behind a lock, which lies elsewhere, as in the document.
@@ -77,8 +77,8 @@ class locked_counter {
   [[nodiscard]] std::uint64_t result() const { return sum_.value; }
 
  private:
-  lockstep::platform::padded<Mutex> mutex_;
-  lockstep::platform::padded<std::uint64_t> sum_;
+  lockstep::detail::padded<Mutex> mutex_;
+  lockstep::detail::padded<std::uint64_t> sum_;
 };
 
 class atomic_counter {
@@ -90,7 +90,7 @@ class atomic_counter {
   [[nodiscard]] std::uint64_t result() const { return sum_; }
 
  private:
-  alignas(lockstep::platform::cache_line_size) sum sum_{0};
+  alignas(lockstep::detail::cache_line_size) sum sum_{0};
 };
 
 }  // namespace bench::seed003

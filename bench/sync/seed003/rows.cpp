@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <lockstep/sync/mutex.hpp>
+#include <lockstep/mutex.hpp>
 #include <mutex>
 #include <thread>
 

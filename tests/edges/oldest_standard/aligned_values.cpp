@@ -2,7 +2,7 @@
 // tests/edges/oldest_standard/aligned_values.cpp -- over-aligned values in reductions, scans and hand-overs
 //
 // Without GoogleTest, which wants a newer standard. Every copy, move and use of a value looks at its address.
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/edges/refused/refused.cpp -- reductions with a wrong type, one for each value of REFUSED
-#include <lockstep/team/team.hpp>
+#include <lockstep/team.hpp>
 
 #include <cstddef>
 #include <functional>

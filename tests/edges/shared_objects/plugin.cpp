@@ -37,9 +37,9 @@ const plugin offered = {
     },
     [](lockstep::recursive_mutex& mutex) { mutex.lock(); },
     [](lockstep::recursive_mutex& mutex) { mutex.unlock(); },
-    [] { return lockstep::platform::number_of_this_thread(); },
-    [] { return lockstep::usable_cpus(); },
-    []() -> const void* { return &lockstep::platform::process(); },
+    [] { return lockstep::detail::number_of_this_thread(); },
+    [] { return lockstep::detail::usable_cpus(); },
+    []() -> const void* { return &lockstep::detail::process(); },
     [] { return new lockstep::team(2); },
     [](lockstep::team* team) { delete team; },
 };

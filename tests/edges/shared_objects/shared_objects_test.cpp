@@ -58,9 +58,9 @@ class shared_objects : public testing::Test {
 };
 
 TEST_F(shared_objects, the_state_of_the_process_is_one) {
-  EXPECT_EQ(a->process(), &lockstep::platform::process());
-  EXPECT_EQ(b->process(), &lockstep::platform::process());
-  EXPECT_EQ(a->usable_cpus(), lockstep::usable_cpus());
+  EXPECT_EQ(a->process(), &lockstep::detail::process());
+  EXPECT_EQ(b->process(), &lockstep::detail::process());
+  EXPECT_EQ(a->usable_cpus(), lockstep::detail::usable_cpus());
 }
 
 TEST_F(shared_objects, a_mutex_awaited_in_one_is_unlocked_in_another) {
@@ -148,7 +148,7 @@ TEST_F(shared_objects, a_critical_name_is_one_mutex) {
 }
 
 TEST_F(shared_objects, a_thread_has_one_number_and_holds_a_recursive_mutex_in_all) {
-  const std::uint64_t here = lockstep::platform::number_of_this_thread();
+  const std::uint64_t here = lockstep::detail::number_of_this_thread();
   EXPECT_EQ(a->thread_number(), here);
   EXPECT_EQ(b->thread_number(), here);
   lockstep::recursive_mutex mutex;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/model/explorer/atomic_seam.hpp -- the atomic seam of a modelled program
 //
-// For LOCKSTEP_ATOMIC_SEAM (platform/atomic.hpp). Of the size of the standard's atomics; the explorer
+// For LOCKSTEP_ATOMIC_SEAM (detail/platform/atomic.hpp). Of the size of the standard's atomics; the explorer
 // keeps the history beside. Outside of executions, and while constants are initialised, plain values.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-namespace platform {
+namespace detail {
 
 template <class T>
 class atomic {
@@ -112,6 +112,6 @@ inline void thread_fence(std::memory_order by, int line = __builtin_LINE(),
 /// Order within a thread: the explorer keeps it anyway.
 inline void signal_fence(std::memory_order) noexcept {}
 
-}  // namespace platform
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

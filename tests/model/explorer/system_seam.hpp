@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/model/explorer/system_seam.hpp -- the system seam of a modelled program
 //
-// For LOCKSTEP_SYSTEM_SEAM (platform/system.hpp). For use within executions only, but for per_thread.
+// For LOCKSTEP_SYSTEM_SEAM (detail/platform/system.hpp). For use within executions only, but for per_thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-namespace platform {
+namespace detail {
 
 inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline,
                        int line = __builtin_LINE(), const char* file = __builtin_FILE()) {
@@ -67,10 +67,10 @@ template <class T, class Name>
   return *static_cast<T*>(model::explorer::active()->per_thread(slot));
 }
 
-class thread {
+class system_thread {
  public:
   template <class Function, class... Arguments>
-  explicit thread(Function&& f, Arguments&&... arguments)
+  explicit system_thread(Function&& f, Arguments&&... arguments)
       : number_(model::explorer::active()->start(
             [copies =
                  std::make_shared<std::tuple<std::decay_t<Function>, std::decay_t<Arguments>...>>(
@@ -83,7 +83,7 @@ class thread {
                   std::move(*copies));
             },
             {__FILE__, __LINE__})) {}
-  thread(thread&&) = default;
+  system_thread(system_thread&&) = default;
   void join() { model::explorer::active()->join(number_, {__FILE__, __LINE__}); }
   std::thread::id get_id() const noexcept { return std::thread::id(); }
 
@@ -91,6 +91,6 @@ class thread {
   model::thread_number number_;
 };
 
-}  // namespace platform
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

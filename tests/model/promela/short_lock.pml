@@ -2,7 +2,7 @@
 // Three threads lock and unlock the lock of the library's queues.
 //
 // Models: short_lock of include/lockstep/wait/short_lock.hpp (lock, unlock, attempt) and
-// wait_engine::sleep of wait/wait_engine.hpp; futex: lib/futex.inc. One word, changed by
+// wait_engine::sleep of detail/wait/wait_engine.hpp; futex: lib/futex.inc. One word, changed by
 // read-modify-writes: one memory for all is exact. This is why the other models may have an ideal lock.
 //
 // Checked: L1, mutual exclusion; nobody sleeps for ever; every thread ends, if none is forgotten by the

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// lockstep/build_info.hpp -- how the library was built and what it found here (layer: wait)
+//
+// For bug reports and for programs that refuse to run without a native futex. The counterpart of
+// Argobots' ABT_info. Static facts and what the system granted; how a team is set up is for the team.
+#ifndef LOCKSTEP_BUILD_INFO_HPP
+#define LOCKSTEP_BUILD_INFO_HPP
+
+#include <cstddef>
+#include <string>
+
+#include "detail/platform/cache_line.hpp"
+#include "detail/platform/config.hpp"
+#include "detail/platform/system.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// The texts live for ever.
+struct build_information {
+  const char* version;
+  const char* futex;          ///< what sleeping threads sleep in
+  const char* process_fence;  ///< who pays between notifiers and sleepers, and what with
+  std::size_t cache_line_size;
+  const char* default_policy;
+  unsigned usable_cpus;  ///< affinity and quota, as when the process first asked
+  bool diagnoses_misuse;
+};
+
+inline build_information build_info() {
+  build_information info;
+  info.version = LOCKSTEP_VERSION;
+  info.futex = detail::native_futex::name();
+  info.process_fence = detail::process_fence::name();
+  info.cache_line_size = detail::cache_line_size;
+  info.default_policy = "adaptive: spin while that pays, yield while that helps, sleep";
+  info.usable_cpus = detail::usable_cpus();
+  info.diagnoses_misuse = detail::diagnoses_misuse;
+  return info;
+}
+
+/// One line per item, "name: value\n".
+inline std::string to_string(const build_information& info) {
+  std::string text;
+  const auto add = [&text](const char* name, const std::string& value) {
+    text.append(name).append(": ").append(value).append("\n");
+  };
+  add("version", info.version);
+  add("futex", info.futex);
+  add("process fence", info.process_fence);
+  add("cache line size", std::to_string(info.cache_line_size));
+  add("default policy", info.default_policy);
+  add("usable cpus", std::to_string(info.usable_cpus));
+  add("diagnoses misuse", info.diagnoses_misuse ? "yes" : "no");
+  return text;
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_BUILD_INFO_HPP

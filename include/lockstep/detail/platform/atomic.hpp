@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/platform/atomic.hpp -- the seam through which all atomics go (layer: platform)
+//
+// The library uses no std::atomic and no fence but through these names. In production they *are* the
+// standard ones. A test program may define LOCKSTEP_ATOMIC_SEAM to a header of its own, in quotes,
+// which declares the same names in the same namespace; the shipped code then runs, unchanged, on
+// atomics that delay, record or reorder. Units with another seam share no objects with others (config.hpp).
+//
+// A seam supplies: template <class T> class atomic with load, store, exchange, fetch_add, fetch_sub,
+// fetch_or, fetch_and, compare_exchange_strong/weak (explicit orders only), thread_fence, signal_fence.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_ATOMIC_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_ATOMIC_HPP
+
+#include <atomic>
+#include <cstdint>
+
+#include "config.hpp"
+
+#if defined(LOCKSTEP_ATOMIC_SEAM)
+#include LOCKSTEP_ATOMIC_SEAM
+#else
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+template <class T>
+using atomic = std::atomic<T>;
+
+inline void thread_fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
+inline void signal_fence(std::memory_order order) noexcept { std::atomic_signal_fence(order); }
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// For what is found out or made once, and is no part of a protocol: no seam replaces it.
+template <class T>
+using unseamed_atomic = std::atomic<T>;
+
+using std::memory_order_acq_rel;
+using std::memory_order_acquire;
+using std::memory_order_relaxed;
+using std::memory_order_release;
+using std::memory_order_seq_cst;
+
+/// The word that threads wait on: 32 bits on every system that has a futex.
+using wait_word = atomic<std::uint32_t>;
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_ATOMIC_HPP

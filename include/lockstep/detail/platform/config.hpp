@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/platform/config.hpp -- the version and what the compiler gives us (layer: platform)
+//
+// Every LOCKSTEP_ macro that is *defined* by the library is defined in this directory. None of them changes the
+// layout of a class, but some change what functions do: NDEBUG or LOCKSTEP_DIAGNOSE_MISUSE, -fno-exceptions,
+// LOCKSTEP_FORCE_PORTABLE_FUTEX, and the seams (atomic.hpp, system.hpp). So everything lives in an inline
+// namespace that names them, LOCKSTEP_ABI:
+//   - Units with different settings may be linked together; each has its own functions.
+//   - To pass an object of the library from one such unit to another by its type is an error of the linker, which
+//     shows both names: lockstep::abi_1_checked_exceptions::mutex.
+//   - An object inside a type of the user's may be passed, for the layout is the same, but not between different
+//     futexes or seams. Who owns it is diagnosed only if all units of the process are checked.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_CONFIG_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_CONFIG_HPP
+
+#define LOCKSTEP_VERSION_MAJOR 0
+#define LOCKSTEP_VERSION_MINOR 1
+#define LOCKSTEP_VERSION_PATCH 0
+
+#define LOCKSTEP_TEXT_OF(tokens) #tokens
+#define LOCKSTEP_DOTTED(a, b, c) LOCKSTEP_TEXT_OF(a.b.c)
+#define LOCKSTEP_VERSION \
+  LOCKSTEP_DOTTED(LOCKSTEP_VERSION_MAJOR, LOCKSTEP_VERSION_MINOR, LOCKSTEP_VERSION_PATCH)
+
+#if defined(__cpp_exceptions) || defined(__EXCEPTIONS) || defined(_CPPUNWIND)
+#define LOCKSTEP_HAS_EXCEPTIONS 1
+#else
+#define LOCKSTEP_HAS_EXCEPTIONS 0
+#endif
+
+/// 1: misuse of synchronisation objects is diagnosed (detail/wait/misuse.hpp), as it is by default in builds
+/// without NDEBUG.
+#if !defined(LOCKSTEP_DIAGNOSE_MISUSE)
+#if defined(NDEBUG)
+#define LOCKSTEP_DIAGNOSE_MISUSE 0
+#else
+#define LOCKSTEP_DIAGNOSE_MISUSE 1
+#endif
+#endif
+
+#if LOCKSTEP_DIAGNOSE_MISUSE
+#define LOCKSTEP_ABI_CHECKS checked
+#else
+#define LOCKSTEP_ABI_CHECKS unchecked
+#endif
+#if LOCKSTEP_HAS_EXCEPTIONS
+#define LOCKSTEP_ABI_ERRORS exceptions
+#else
+#define LOCKSTEP_ABI_ERRORS no_exceptions
+#endif
+#if defined(LOCKSTEP_ATOMIC_SEAM) || defined(LOCKSTEP_SYSTEM_SEAM)
+#define LOCKSTEP_ABI_SYSTEM _seam
+#elif defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
+#define LOCKSTEP_ABI_SYSTEM _portable
+#else
+#define LOCKSTEP_ABI_SYSTEM
+#endif
+#define LOCKSTEP_ABI_JOINED(checks, errors, system) abi_1_##checks##_##errors##system
+#define LOCKSTEP_ABI_NAME(checks, errors, system) LOCKSTEP_ABI_JOINED(checks, errors, system)
+/// The inline namespace of everything: its version, and the settings that change what functions do.
+#define LOCKSTEP_ABI \
+  LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM)
+
+// Slow paths are kept out of line so that the fast path stays small enough to be inlined.
+#if defined(__GNUC__)
+#define LOCKSTEP_NOINLINE __attribute__((noinline))
+#elif defined(_MSC_VER)
+#define LOCKSTEP_NOINLINE __declspec(noinline)
+#else
+#define LOCKSTEP_NOINLINE
+#endif
+
+/// Before a loop whose iterations may run several at once.
+#if defined(__clang__)
+#define LOCKSTEP_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define LOCKSTEP_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#else
+#define LOCKSTEP_INDEPENDENT_ITERATIONS
+#endif
+/// Between these two a compiler that cannot do so does not complain.
+#if defined(__clang__)
+#define LOCKSTEP_BEGIN_ATTEMPTS \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
+#define LOCKSTEP_END_ATTEMPTS _Pragma("clang diagnostic pop")
+#else
+#define LOCKSTEP_BEGIN_ATTEMPTS
+#define LOCKSTEP_END_ATTEMPTS
+#endif
+
+/// Before a function whose answer must be looked at.
+#if (__cplusplus >= 201703L) || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
+#define LOCKSTEP_NODISCARD [[nodiscard]]
+#elif defined(__GNUC__)
+#define LOCKSTEP_NODISCARD __attribute__((warn_unused_result))
+#else
+#define LOCKSTEP_NODISCARD
+#endif
+/// The same, of a function that throws where it would answer false: only without exceptions.
+#if LOCKSTEP_HAS_EXCEPTIONS
+#define LOCKSTEP_NODISCARD_UNLESS_THROWN
+#else
+#define LOCKSTEP_NODISCARD_UNLESS_THROWN LOCKSTEP_NODISCARD
+#endif
+
+/// Between these two an int may become an unsigned argument of the user's function without a warning.
+#if defined(__GNUC__)
+#define LOCKSTEP_BEGIN_SIGN_CONVERSIONS \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wsign-conversion\"")
+#define LOCKSTEP_END_SIGN_CONVERSIONS _Pragma("GCC diagnostic pop")
+#else
+#define LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+#define LOCKSTEP_END_SIGN_CONVERSIONS
+#endif
+
+/// Between these two an aggregate may be made from fewer values than it has members without a warning.
+#if defined(__GNUC__)
+// clang-format off: it would cut the string
+#define LOCKSTEP_BEGIN_MISSING_INITIALIZERS \
+  _Pragma("GCC diagnostic push") \
+  _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"")
+// clang-format on
+#define LOCKSTEP_END_MISSING_INITIALIZERS _Pragma("GCC diagnostic pop")
+#else
+#define LOCKSTEP_BEGIN_MISSING_INITIALIZERS
+#define LOCKSTEP_END_MISSING_INITIALIZERS
+#endif
+
+// Static data of which every module (executable or shared object) has its own.
+#if defined(__ELF__) || defined(__APPLE__)
+#define LOCKSTEP_MODULE_LOCAL __attribute__((visibility("hidden")))
+#else
+#define LOCKSTEP_MODULE_LOCAL
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+constexpr bool diagnoses_misuse = LOCKSTEP_DIAGNOSE_MISUSE != 0;
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_CONFIG_HPP

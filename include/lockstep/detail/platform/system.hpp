@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/platform/system.hpp -- the seam for what the system does for us (layer: platform)
+//
+// Sleeping, waking, yielding, the clock, the process-wide fence, the number of CPUs, threads and what
+// each has for itself: the rest of the library asks the system for these only through the names below. A
+// test program may define LOCKSTEP_SYSTEM_SEAM to a header of its own, in quotes, which declares the
+// same names in the same namespace; with the atomic seam it puts the shipped code under a controlled
+// scheduler (tests/model). Units with another seam do not share objects with others (config.hpp).
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  count.load     relaxed  -      a number that stands for itself
+//   2  count changes  relaxed  -      as 1
+#ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
+
+#include <cstdint>
+#include <thread>
+
+#include "atomic.hpp"
+#include "clock.hpp"
+#include "cpu_relax.hpp"
+#include "futex.hpp"
+#include "process_fence.hpp"
+#include "process_state.hpp"
+#include "this_thread.hpp"
+#include "thread_slot.hpp"
+#include "usable_cpus.hpp"
+
+#if defined(LOCKSTEP_SYSTEM_SEAM)
+#include LOCKSTEP_SYSTEM_SEAM
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+inline unsigned cpus_for_waits() { return usable_cpus(); }
+inline const nested_region*& innermost_region() noexcept {
+  return per_thread<const nested_region*, struct name_of_innermost>();
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+#else
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The futex contract F1 to F5 of futex.hpp.
+inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
+  native_futex::wait(word, expected, deadline);
+}
+inline void futex_wake_one(const wait_word* word) { native_futex::wake_one(word); }
+inline void futex_wake_all(const wait_word* word) { native_futex::wake_all(word); }
+
+/// Lets another runnable thread have this CPU, if there is one.
+inline void yield_thread() noexcept { std::this_thread::yield(); }
+
+/// Between two looks of a loop that polls: other threads have to go on for the next look to differ.
+inline void polling_pause() noexcept { cpu_relax(); }
+
+/// The clock of all deadlines and budgets.
+inline std::uint64_t monotonic_nanoseconds() noexcept { return steady_nanoseconds(); }
+
+/// The two sides of the process-wide fence (process_fence.hpp).
+inline void fence_light() noexcept { process_fence::light(); }
+inline bool fence_heavy() noexcept { return process_fence::heavy(); }
+
+/// count_usable_cpus() as it was when the process first asked. Asks the system at that time: waits do not,
+/// they take cpus_for_waits().
+inline unsigned usable_cpus() {
+  unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
+  std::uint32_t known = counted.load(memory_order_relaxed);  // 1
+  if (known != 0) return known;
+  const std::uint32_t count = count_usable_cpus();
+  const bool is_first = counted.compare_exchange_strong(known, count, memory_order_relaxed,  // 2
+                                                        memory_order_relaxed);               // 1
+  return is_first ? count : known;
+}
+
+/// The same if it is known, else the CPUs of the affinity mask.
+inline unsigned cpus_for_waits() noexcept {
+  const std::uint32_t usable = process().usable_cpus.load(memory_order_relaxed);  // 1
+  if (usable != 0) return usable;
+  const std::uint32_t affine = process().affine_cpus.load(memory_order_relaxed);  // 1
+  if (affine != 0) return affine;
+  const std::uint32_t count = count_affine_cpus();
+  process().affine_cpus.store(count, memory_order_relaxed);  // 2
+  return count;
+}
+
+/// How late the calling thread's timed sleeps may end (this_thread.hpp).
+inline std::uint64_t shorten_timer_slack(std::uint64_t nanoseconds) noexcept {
+  return shorten_native_timer_slack(nanoseconds);
+}
+inline void set_timer_slack(std::uint64_t nanoseconds) noexcept {
+  set_native_timer_slack(nanoseconds);
+}
+
+/// Where the calling thread runs, and how it gets elsewhere (this_thread.hpp).
+inline int current_cpu() noexcept { return native_current_cpu(); }
+inline bool leave_cpu(unsigned cpu) noexcept { return leave_native_cpu(cpu); }
+
+inline std::uint64_t number_of_this_thread() noexcept { return system_thread_number(); }
+
+/// The region that the calling thread is in, for all modules; null at first.
+inline const nested_region*& innermost_region() noexcept { return this_thread_slot().innermost; }
+
+/// The T of that name that belongs to the calling thread, in this module; all zero bits at first.
+template <class T, class Name>
+T& per_thread() noexcept {
+  static thread_local T value = T();
+  return value;
+}
+
+/// What a team starts its workers with.
+using system_thread = std::thread;
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+using detail::usable_cpus;
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/team/anticipation.hpp -- when a worker expects its next region: gaps in, steps out, pure (layer: team)
+//
+// Time steps, frames and blocks repeat. A worker that knows how long the last gaps between its regions were
+// can sleep until shortly before the next one is due, and be there when it comes: the speed of threads
+// that poll for the CPU time of threads that sleep. Times are nanoseconds since the wait began.
+//
+//   N1  Gaps that lie close together make one window, in which the worker polls: from a lead before the
+//       shortest of them until a margin after the longest. Between windows it sleeps, after the last
+//       one it sleeps for good. So two gaps in turns have a window each.
+//   N2  A worker that has waited for t polls for 160 us + t / 4 at most, and never for more than 4 ms: longest_poll().
+//   N3  Each gap is compared with what was expected, also while nobody acts on it: `most_doubt` more misses than
+//       hits turn anticipation off, until the gaps can be told again. A thread that lost a time
+//       slice while it polled turns it off at once.
+//   N4  The lead is learned from how late the worker woke up: rises fast, falls slowly.
+//
+// Gaps below `shortest_gap` are not counted: every worker polls that long, and a step of a program may be many
+// short gaps and a long one. Gaps above 4 s are taken as 4 s, and no window opens for them.
+#ifndef LOCKSTEP_DETAIL_TEAM_ANTICIPATION_HPP
+#define LOCKSTEP_DETAIL_TEAM_ANTICIPATION_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What to do next in a wait.
+struct wait_step {
+  enum class kind : unsigned char { poll, sleep, rest };  // rest: sleep until it comes
+
+  kind what;
+  std::uint64_t until;  ///< no meaning for rest
+};
+
+class anticipation {
+ public:
+  static constexpr std::uint64_t shortest_gap = 2000;
+  static constexpr std::uint64_t longest_gap = 1000000000;
+  /// A sleep shorter than `usual_sleep` is polled through where N2 allows it, one shorter than `shortest_sleep`
+  /// always: falling asleep and waking up late can take as long. With 50 us for both one region in
+  /// ten came 20 us before its worker woke up where gaps were 200 us.
+  static constexpr std::uint64_t usual_sleep = 120000, shortest_sleep = 50000;
+  static constexpr std::uint64_t first_lead = 80000, least_lead = 20000, most_lead = 300000;
+  static constexpr unsigned memory = 16, fewest = 4, most_doubt = 4;
+
+  /// N2.
+  static std::uint64_t longest_poll(std::uint64_t elapsed) noexcept {
+    const std::uint64_t share = 160000 + elapsed / 4;
+    return share < 4000000 ? share : 4000000;
+  }
+
+  /// Whether it is worth asking next_step().
+  bool is_on() const noexcept { return count_ >= fewest && doubt_ < most_doubt; }
+
+  /// For a worker that has waited for `elapsed`, and polled for `polled` of it.
+  wait_step next_step(std::uint64_t elapsed, std::uint64_t polled) const noexcept {
+    for (unsigned first = 0, end = 0; first < count_; first = end) {
+      end = end_of_window(first);
+      const window at = window_of(first, end);
+      if (elapsed >= at.closes) continue;
+      if (at.opens > longest_gap) break;
+      const std::uint64_t longest = sorted_[end - 1];
+      const bool can_poll_through = polled + longest <= elapsed + longest_poll(longest);
+      if (elapsed + (can_poll_through ? usual_sleep : shortest_sleep) < at.opens) {
+        return {wait_step::kind::sleep, at.opens};
+      }
+      const std::uint64_t most = longest_poll(elapsed);
+      if (polled + least_poll > most) break;
+      const std::uint64_t until = elapsed + (most - polled);
+      return {wait_step::kind::poll, until < at.closes ? until : at.closes};
+    }
+    return {wait_step::kind::rest, 0};
+  }
+
+  /// A wait is over after `gap`.
+  void came_after(std::uint64_t gap) noexcept {
+    if (gap < shortest_gap) return;
+    if (count_ >= fewest) judge(would_be_there(gap));
+    remember(gap > most_counted ? most_counted : static_cast<std::uint32_t>(gap));
+  }
+
+  /// A sleep with an end was over so long after its end. N4.
+  void woke_late_by(std::uint64_t late) noexcept {
+    if (late > most_lead) late = most_lead;
+    if (late > lead_) {
+      lead_ += (late - lead_) / 2;
+    } else {
+      lead_ -= (lead_ - late) / 64;
+    }
+    if (lead_ < least_lead) lead_ = least_lead;
+  }
+
+  /// Polling cost a time slice.
+  void was_disturbed() noexcept { doubt_ = 2 * most_doubt; }
+
+  std::uint64_t lead() const noexcept { return lead_; }
+
+ private:
+  static constexpr std::uint32_t most_counted = 4000000000u;
+  static constexpr std::uint64_t least_poll = 5000;
+
+  struct window {
+    std::uint64_t opens, closes;
+  };
+
+  /// The first of sorted_ that is too far from the one before to share its window.
+  unsigned end_of_window(unsigned first) const noexcept {
+    unsigned end = first + 1;
+    while (end < count_ && sorted_[end] - sorted_[end - 1] <= sorted_[end - 1] / 4 + 20000) ++end;
+    return end;
+  }
+  /// A quarter of the range on both sides, for gaps that were not among the last ones.
+  window window_of(unsigned first, unsigned end) const noexcept {
+    const std::uint64_t least = sorted_[first], most = sorted_[end - 1];
+    const std::uint64_t early = (most - least) / 4 + lead_;
+    return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000};
+  }
+
+  /// Whether a worker that follows next_step() polls after `gap`.
+  bool would_be_there(std::uint64_t gap) const noexcept {
+    std::uint64_t elapsed = 0, polled = 0;
+    while (true) {
+      const wait_step step = next_step(elapsed, polled);
+      if (step.what == wait_step::kind::rest) return false;
+      if (gap < step.until) return step.what == wait_step::kind::poll;
+      if (step.what == wait_step::kind::poll) polled += step.until - elapsed;
+      elapsed = step.until;
+    }
+  }
+
+  void judge(bool was_right) noexcept {
+    if (was_right) {
+      if (doubt_ > 0) --doubt_;
+    } else if (doubt_ < 2 * most_doubt) {
+      ++doubt_;
+    }
+  }
+
+  void remember(std::uint32_t gap) noexcept {
+    unsigned at = count_;  // of a free place in sorted_
+    if (count_ == memory) {
+      at = 0;
+      while (sorted_[at] != gaps_[next_]) ++at;
+    } else {
+      ++count_;
+    }
+    for (; at + 1 < count_ && sorted_[at + 1] < gap; ++at) sorted_[at] = sorted_[at + 1];
+    for (; at > 0 && sorted_[at - 1] > gap; --at) sorted_[at] = sorted_[at - 1];
+    sorted_[at] = gap;
+    gaps_[next_] = gap;
+    next_ = (next_ + 1) % memory;
+  }
+
+  std::uint32_t gaps_[memory] = {};    // in the order in which they came; next_ is the oldest
+  std::uint32_t sorted_[memory] = {};  // the same in ascending order
+  unsigned next_ = 0, count_ = 0, doubt_ = 0;
+  std::uint64_t lead_ = first_lead;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_ANTICIPATION_HPP

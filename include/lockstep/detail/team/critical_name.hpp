@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/team/critical_name.hpp -- one mutex for each name, in all modules of the process (layer: team)
+//
+// A name is a type, often incomplete and with hidden symbols, so the linker does not make its mutex one. Modules
+// meet in the text of the name instead, as the compiler spells it.
+//
+//   K1  The same name is the same mutex, whichever module asks, once and for ever.
+//   K2  A name of a function or in an unnamed namespace belongs to its module: others may spell it the same and
+//       mean another.
+//
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  first.load         acquire  2      an entry is whole before it is in the list
+//   2  first.compare_exch release  1      as 1
+//   3  known.load         acquire  4      the same for who finds the mutex by the way of another thread
+//   4  known.store        release  3      every writer writes the same
+//
+// Cost   a load and a branch. Once a name and module: a walk through all names, once a name an allocation.
+#ifndef LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP
+#define LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "../../mutex.hpp"
+#include "../platform/process_state.hpp"
+#include "../platform/type_name.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace critical_name {
+
+/// In the list of the process; never destroyed. The text is a copy: a module's own would go with it.
+struct entry {
+  mutex lock;
+  const entry* next;
+  std::size_t length;
+  char text[1];  // and what was allocated behind it
+};
+
+inline entry* find_among(void* first, const std::string& text) noexcept {
+  entry* at = static_cast<entry*>(first);
+  while (at != nullptr && text.compare(0, std::string::npos, at->text, at->length) != 0) {
+    at = const_cast<entry*>(at->next);
+  }
+  return at;
+}
+
+inline entry* make(const std::string& text) {
+  entry* const made = ::new (::operator new(sizeof(entry) + text.size())) entry();
+  made->length = text.size();
+  std::memcpy(made->text, text.c_str(), text.size() + 1);
+  return made;
+}
+
+/// Throws std::bad_alloc as `new` does.
+inline mutex& find_or_add(const std::string& text) {
+  detail::unseamed_atomic<void*>& list = detail::process().critical_names.first;
+  void* first = list.load(detail::memory_order_acquire);  // 1
+  entry* found = find_among(first, text);
+  if (found != nullptr) return found->lock;
+  entry* const made = make(text);
+  do {
+    found = find_among(first, text);
+    if (found != nullptr) {
+      made->~entry();
+      ::operator delete(made);
+      return found->lock;
+    }
+    made->next = static_cast<entry*>(first);
+  } while (!list.compare_exchange_weak(first, made, detail::memory_order_release,  // 2
+                                       detail::memory_order_acquire));  // 1
+  return made->lock;
+}
+
+/// What this module knows of a name.
+template <class Name>
+struct LOCKSTEP_MODULE_LOCAL in_module {
+  static mutex own;
+  static detail::unseamed_atomic<mutex*> known;
+};
+template <class Name>
+mutex in_module<Name>::own;
+template <class Name>
+detail::unseamed_atomic<mutex*> in_module<Name>::known{nullptr};
+
+template <class Name>
+LOCKSTEP_NOINLINE mutex& find() {
+  const detail::type_name name = detail::name_of_type<Name>();
+  mutex& found = name.is_of_module ? in_module<Name>::own : find_or_add(name.text);
+  in_module<Name>::known.store(&found, detail::memory_order_release);  // 4
+  return found;
+}
+
+template <class Name>
+mutex& mutex_of() {
+  mutex* const known = in_module<Name>::known.load(detail::memory_order_acquire);  // 3
+  return known != nullptr ? *known : find<Name>();
+}
+
+}  // namespace critical_name
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP

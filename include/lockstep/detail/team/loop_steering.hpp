@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/team/loop_steering.hpp -- decides how a loop is run, and measures it (layer: team)
+//
+// By what loop_costs.hpp has learned, and by who sleeps at the moment. For team_core.hpp: the caller that has the turn
+// uses it, in one loop after another.
+//
+//   J1  A loop that wakes nobody at its beginning wakes its members as soon as the caller has seen, after a part of
+//       it, that what is left is worth a wake-up.
+//   J2  Loops that follow each other closely, and do without members that sleep, wake them when all of them together
+//       have missed as much as a wake-up takes: at most twice the time is lost that way.
+//   J3  Where workers may anticipate, and slept through loops that were worth joining, they are woken after the loop, a
+//       few times in a row now and then: to learn when the next ones are due.
+//
+// Cost   a loop that is not measured: none. Else two or three looks at the clock, 20 to 25 ns each: the first loops of a
+//        place, then one in 16, and all that last longer than 10 us.
+#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
+#define LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fork_board.hpp"
+#include "loop_costs.hpp"
+#include "placement.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class loop_steering {
+ public:
+  loop_steering(fork_board& forks, const resolved_team& made) noexcept
+      : forks_(forks), costs_(made.members, made.can_run_at_once, made.is_crowded, made.learns) {}
+  loop_steering(const loop_steering&) = delete;
+  loop_steering& operator=(const loop_steering&) = delete;
+
+  /// Before a loop: how to run it.
+  const loop_plan& begin(const loop_request& of) {
+    of_ = of;
+    is_asleep_ = costs_.most_shares() > 1 && forks_.has_sleepers(costs_.most_shares());
+    plan_ = costs_.plan(of, is_asleep_);
+    may_wake_ = is_asleep_ && plan_.shares > 1 && !plan_.wakes;
+    parts_ = own_parts_ = 0;
+    if (!is_asleep_ && plan_.shares > 1) pause_ = 0;
+    if (!plan_.is_timed) return plan_;
+    last_end_ = own_end_;
+    start_ = own_end_ = now();
+    if (plan_.missed > 0 && has_missed_enough()) {
+      plan_ = costs_.plan(of, false);
+      plan_.is_timed = true;
+      may_wake_ = false;
+    }
+    if (woken_at_ != 0) learn_wake_up();
+    if (is_asleep_ && plan_.shares > 1 && plan_.wakes) woken_at_ = start_;
+    return plan_;
+  }
+
+  /// The caller has run a part, of its own share or of another.
+  void after_part(bool is_own) {
+    if (!plan_.is_timed) return;
+    ++parts_;
+    if (is_own) {
+      ++own_parts_;
+      own_end_ = now();
+    }
+    if (may_wake_) wake_if_long(is_own ? own_end_ : now());
+  }
+
+  /// Every share is done; `all_came`: each was begun by its member.
+  void end(bool all_came) {
+    if (!plan_.is_timed) return;
+    const double own_time = static_cast<double>(own_end_ - start_);
+    costs_.learn_iterations(of_.place, iterations_of_own(), own_time);
+    if (plan_.shares > 1 && plan_.parts == 1 && of_.can_split && all_came && !is_asleep_) {
+      costs_.learn_join(static_cast<double>(now() - own_end_));
+    }
+    if (may_wake_ && own_time > least_worth_joining) teach();
+  }
+
+  /// Whether members slept when this loop began.
+  bool were_asleep() const noexcept { return is_asleep_; }
+  const loop_costs& costs() const noexcept { return costs_; }
+
+ private:
+  static constexpr double least_worth_joining = 2000;
+  static constexpr std::uint64_t awake_time = 50000;
+  static constexpr unsigned lessons = 8, first_pause = 16, most_pause = 128;
+
+  static std::uint64_t now() { return detail::monotonic_nanoseconds(); }
+
+  std::size_t iterations_of_own() const noexcept {
+    const std::size_t parts = std::size_t{plan_.shares} * plan_.parts;
+    return own_parts_ == parts ? of_.iterations : of_.iterations / parts * own_parts_;
+  }
+
+  /// J2. Members that are awake poll for some 50 us.
+  bool has_missed_enough() noexcept {
+    missed_ = start_ - last_end_ < awake_time ? missed_ + plan_.missed : plan_.missed;
+    if (missed_ < costs_.wake()) return false;
+    missed_ = 0;
+    return true;
+  }
+  void wake_if_long(std::uint64_t at) {
+    const double each = static_cast<double>(at - start_) / static_cast<double>(parts_);
+    const std::size_t left = std::size_t{plan_.shares} * plan_.parts - parts_;
+    if (!costs_.is_worth_waking(each * static_cast<double>(left))) return;
+    may_wake_ = false;
+    woken_at_ = at;
+    forks_.wake(plan_.shares);
+  }
+  void learn_wake_up() {
+    const std::uint64_t came = forks_.last_coming(1);
+    if (came <= woken_at_) return;
+    costs_.learn_wake(static_cast<double>(came - woken_at_));
+    woken_at_ = 0;
+  }
+  /// J3. Courses are further and further apart, until members have been there again.
+  void teach() {
+    if (!forks_.anticipates()) return;
+    if (pause_ == 0) {
+      pause_ = first_pause;
+      lessons_left_ = lessons;
+    }
+    if (lessons_left_ == 0 && --rest_ > 0) return;
+    if (lessons_left_ == 0) lessons_left_ = lessons;
+    if (--lessons_left_ == 0) {
+      rest_ = pause_;
+      pause_ = 2 * pause_ < most_pause ? 2 * pause_ : most_pause;
+    }
+    forks_.wake(plan_.shares);
+  }
+
+  fork_board& forks_;
+  loop_costs costs_;
+  loop_request of_ = {0, nullptr, 0, true, false};
+  loop_plan plan_;
+  bool is_asleep_ = false;
+  bool may_wake_ = false;
+  std::size_t parts_ = 0, own_parts_ = 0;
+  std::uint64_t start_ = 0, own_end_ = 0, last_end_ = 0;
+  std::uint64_t woken_at_ = 0;  ///< 0: not, or it is known how long that took
+  double missed_ = 0;
+  unsigned pause_ = 0, rest_ = 0, lessons_left_ = 0;  ///< in loops; no pause: members were there
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/team/reduction_tree.hpp -- the fixed order of deterministic reductions (layer: team)
+//
+// A reduction over n iterations is bitwise the same for every team size, schedule and run: the range is cut
+// into leaves that depend on n alone, a leaf is folded from the left, and the leaves are combined along a
+// binary tree that depends on their number alone. Who computes what changes nothing; the operation is
+// applied to neighbours in the order of their indices, so it must be associative, not commutative.
+// Not as if folded from the left: equal to that only where the operation is truly associative. And the
+// compiler must not reorder either: no -ffast-math.
+//
+//   D1  leaves_of(n) <= n, <= 1024; leaf_range() cuts [first, last) without gap or overlap.
+//   D2  A node [a, b) of the tree with b - a > 1 has the children [a, m), [m, b), m = middle_of(a, b). The
+//       root is [0, leaves). Depth 10 at most. The root's children are the blocks of a team of 2.
+//   D3  The maximal nodes inside a run of leaves are unique, most_nodes at most.
+//   D4  combine() applies the operation as reduce_node(0, leaves) does, whatever the number of members.
+//   D5  A scan's prefix before a leaf is the left fold of init and the sums of all leaves before it.
+//
+// How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the
+// maximal_nodes() in it with reduce_node(), publishes their values in order; combine() does the rest. A
+// schedule that hands out single leaves publishes leaf values; then reduce_node(0, leaves) is the result.
+#ifndef LOCKSTEP_DETAIL_TEAM_REDUCTION_TREE_HPP
+#define LOCKSTEP_DETAIL_TEAM_REDUCTION_TREE_HPP
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "../../schedule.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace reduction_tree {
+
+/// What a value of type R is given to an operation on T as: a T itself where it is one, else converted first.
+template <class T, class R>
+using as_value =
+    typename std::conditional<std::is_same<T, typename std::decay<R>::type>::value, R&&, T>::type;
+
+/// The most leaves of any range, and the most maximal nodes inside a run of them.
+constexpr std::size_t most_leaves = 1024, most_nodes = 18;
+
+/// Iterations per leaf of a range of n, the last leaf perhaps shorter: 1 for short ranges, so that a few
+/// expensive iterations can be spread, and at least 64 where there are many, so that combining costs little.
+constexpr std::size_t leaf_size(std::size_t n) noexcept {
+  return n <= 128 ? 1 : n <= 8192 ? (n - 1) / 128 + 1 : n <= 65536 ? 64 : (n - 1) / most_leaves + 1;
+}
+
+/// The number of leaves of a range of n iterations: 0 to most_leaves.
+constexpr std::size_t leaves_of(std::size_t n) noexcept {
+  return n == 0 ? 0 : (n - 1) / leaf_size(n) + 1;
+}
+
+/// The iterations of leaf number `leaf` (0, 1, ...) of [first, last); empty past the last leaf.
+constexpr index_range leaf_range(std::size_t first, std::size_t last, std::size_t leaf) noexcept {
+  return chunk_of_ticket(first, last, leaf_size(length_of(index_range{first, last})), leaf);
+}
+
+/// Where the node [a, b) splits; the left half is the longer one. Requires b - a > 1.
+constexpr std::size_t middle_of(std::size_t a, std::size_t b) noexcept {
+  return a + (b - a + 1) / 2;
+}
+
+/// Iterations between two looks whether the rest is still wanted: a leaf may have 2^54 of them.
+constexpr std::size_t strip_length = 1024;
+
+/// op(...op(sum, value(first))..., value(last - 1)), each value as a T. Asks goes_on() once in every strip, and ends
+/// early, with a value of no use, where that says no; where the looks are does not change the bits.
+template <class T, class Value, class Op, class GoesOn>
+T fold_on(T sum, index_range range, Value&& value, Op&& op, GoesOn&& goes_on) {
+  for (std::size_t i = range.first; goes_on() && i < range.last;) {
+    const std::size_t end = range.last - i > strip_length ? i + strip_length : range.last;
+    for (; i < end; ++i) {
+      sum = op(std::move(sum), static_cast<as_value<T, decltype(value(i))>>(value(i)));
+    }
+  }
+  return sum;
+}
+
+/// value(i) of a non-empty range, folded from the left: the value of a leaf.
+template <class T, class Value, class Op, class GoesOn>
+T fold(index_range range, Value&& value, Op&& op, GoesOn&& goes_on) {
+  return fold_on<T>(value(range.first), index_range{range.first + 1, range.last}, value, op,
+                    goes_on);
+}
+template <class T, class Value, class Op>
+T fold(index_range range, Value&& value, Op&& op) {
+  return fold<T>(range, value, op, [] { return true; });
+}
+
+/// reduce_node() without recursion, for up to 4 leaves: short leaves cost no more than a call.
+template <class T, class LeafValue, class Op>
+T reduce_small_node(std::size_t a, std::size_t b, LeafValue& leaf_value, Op& op) {
+  T first(leaf_value(a));
+  if (b - a == 1) return first;
+  T second(leaf_value(a + 1));
+  T left(op(std::move(first), std::move(second)));
+  if (b - a == 2) return left;
+  T third(leaf_value(a + 2));
+  if (b - a == 3) return op(std::move(left), std::move(third));
+  T fourth(leaf_value(a + 3));
+  T right(op(std::move(third), std::move(fourth)));
+  return op(std::move(left), std::move(right));
+}
+
+/// The value of the node [a, b), from leaf_value(leaf) of its leaves, called from left to right.
+/// Requires: a node of the tree. `op` takes and returns T.
+template <class T, class LeafValue, class Op>
+T reduce_node(std::size_t a, std::size_t b, LeafValue&& leaf_value, Op&& op) {
+  if (b - a <= 4) return reduce_small_node<T>(a, b, leaf_value, op);
+  const std::size_t middle = middle_of(a, b);
+  // Named, as the arguments of one call may be evaluated in either order.
+  T left(reduce_node<T>(a, middle, leaf_value, op));
+  T right(reduce_node<T>(middle, b, leaf_value, op));
+  return op(std::move(left), std::move(right));
+}
+
+/// The walk from the root, through nodes that straddle an end of `block`, to those inside it.
+template <class Function>
+void visit_maximal_nodes(index_range node, index_range block, Function& f) {
+  if (node.last <= block.first || block.last <= node.first) return;
+  if (block.first <= node.first && node.last <= block.last) {
+    f(node.first, node.last);
+    return;
+  }
+  const std::size_t middle = middle_of(node.first, node.last);
+  visit_maximal_nodes(index_range{node.first, middle}, block, f);
+  visit_maximal_nodes(index_range{middle, node.last}, block, f);
+}
+
+/// The leaves of node number `number`, of the `nodes` that one level of the tree has. Requires: nodes is a power of two,
+/// and not above leaves: then the level is complete, as the halves of a node differ by one leaf at most.
+inline index_range node_at(std::size_t leaves, std::size_t nodes, std::size_t number) noexcept {
+  index_range at = {0, leaves};
+  for (std::size_t half = nodes / 2; half > 0; half /= 2) {
+    const std::size_t middle = middle_of(at.first, at.last);
+    at = (number & half) != 0 ? index_range{middle, at.last} : index_range{at.first, middle};
+  }
+  return at;
+}
+
+/// Calls f(first, last) for the nodes of the tree over `leaves` leaves that lie in [a, b) while their
+/// parents do not, from left to right: at most most_nodes, together all of [a, b).
+/// Requires b <= leaves. An empty run has none.
+template <class Function>
+void maximal_nodes(std::size_t leaves, std::size_t a, std::size_t b, Function&& f) {
+  if (a < b) visit_maximal_nodes(index_range{0, leaves}, index_range{a, b}, f);
+}
+
+/// Combines what the members of a team have published; use combine().
+template <class T, class ValueOf, class Op>
+class combiner {
+ public:
+  combiner(std::size_t leaves, std::size_t size, ValueOf& value_of, Op& op) noexcept
+      : leaves_(leaves),
+        size_(size),
+        block_(static_block(0, leaves, 0, size)),
+        value_of_(value_of),
+        op_(op) {}
+
+  T value(std::size_t a, std::size_t b) {
+    if (b <= block_.last) return take(b);
+    const std::size_t middle = middle_of(a, b);
+    T left(value(a, middle));
+    T right(value(middle, b));
+    return op_(std::move(left), std::move(right));
+  }
+
+ private:
+  /// The next published value, of the node that ends at b. Nodes come from left to right, so what is not
+  /// beyond the block's end is inside the block, and the first such node on the way down is maximal.
+  T take(std::size_t b) {
+    const std::size_t rank = rank_, node = node_++;
+    if (b == block_.last && b < leaves_) {
+      block_ = static_block(0, leaves_, ++rank_, size_);
+      node_ = 0;
+    }
+    return value_of_(rank, node);
+  }
+
+  const std::size_t leaves_;
+  const std::size_t size_;
+  index_range block_;  ///< of member rank_, whose next value is number node_
+  std::size_t rank_ = 0;
+  std::size_t node_ = 0;
+  ValueOf& value_of_;
+  Op& op_;
+};
+
+/// The value of the whole tree, where value_of(rank, k) is the value of the k-th of the maximal nodes in
+/// static_block(0, leaves, rank, size). Each is asked for once, in the order of rank and k.
+/// Requires leaves > 0, size > 0.
+template <class T, class ValueOf, class Op>
+T combine(std::size_t leaves, std::size_t size, ValueOf&& value_of, Op&& op) {
+  return combiner<T, ValueOf, Op>(leaves, size, value_of, op).value(0, leaves);
+}
+
+/// What a scan starts leaf number `leaf` with: op(...op(op(init, sum_of(0)), sum_of(1))..., sum_of(leaf - 1)).
+/// That of leaf + 1 is op(that of leaf, sum_of(leaf)), with the same bits: a member computes the first
+/// of its leaves so, and goes on from there.
+template <class T, class SumOf, class Op>
+T exclusive_prefix(std::size_t leaf, T init, SumOf&& sum_of, Op&& op) {
+  for (std::size_t before = 0; before < leaf; ++before) init = op(std::move(init), sum_of(before));
+  return init;
+}
+
+}  // namespace reduction_tree
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_REDUCTION_TREE_HPP

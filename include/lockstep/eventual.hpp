@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// lockstep/eventual.hpp -- one value, set once, read by many (layer: sync)
+//
+// get() blocks until the value is set and returns it, or throws the exception that was set in its place.
+// take() moves the value out, once. What happens before set_value() happens before every return from get(),
+// take() and wait(). Argobots' eventual;
+// unlike std::promise and std::future there is one object, no heap, and any number of readers.
+// Ready after several contributions: future_set. No value and several notifiers: latch.
+//
+// Invariants
+//   V1  Of all who set, one makes the claim bit; the others fail. Only the claimer writes the content.
+//   V2  An outcome bit is set after the content is complete, and stays until reset().
+//   V3  If the constructor of T throws, the claim is given back and the eventual is empty as before: the
+//       setter has the exception and decides, for instance to set_exception().
+//   V4  Who sets touches nothing after setting the outcome bit but the address, in a futex wake: when
+//       all waits have returned the last reader may destroy the eventual.
+//   V5  Of all who take, one makes the taken bit and moves the value; the others fail, and every get() that
+//       comes later. If that move throws, the bit is given back. An exception is not taken: all get it.
+//
+//   word_   bit  name      meaning                     set by                    cleared by
+//           0    sleeping  somebody may sleep on it    a waiter                  reset
+//           1    claimed   somebody sets the content   set_value, set_exception  V3; reset
+//           2    ready     the value is there          set_value                 reset
+//           3    failed    the exception is there      set_exception             reset
+//           4    taken     the value was moved out     take, after ready         V5; reset
+// Legal to be set too long: sleeping (costs a wake). A taken value is destroyed with the eventual or by reset.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access           order    pairs  why it suffices
+//   1  word.fetch_or    acquire  2      the claimer writes after what a failed claimer wrote
+//   2  word.fetch_and   release  1      the other half
+//   3  word.fetch_or    release  4      the readers see the content; later changes are all RMWs
+//   4  until word       acquire  3      the other half (1 of word_waiter.hpp)
+//   5  word.load        relaxed  -      after 4: the outcome does not change any more. In the
+//                                       destructor and in reset() there is nobody else
+//   6  word.store       relaxed  -      reset() requires that nobody else is there
+//   7  word.fetch_or    acquire  8      the taker moves what a failed taker left; 4 has seen the content
+//   8  word.fetch_and   release  7      the other half
+//
+// Cost   set: two RMWs. get: one load when set; take: an RMW more. No system call unless a reader sleeps. 8 bytes, 4 of
+//        state and 4 of policy, and the value or a std::exception_ptr in one place.
+#ifndef LOCKSTEP_EVENTUAL_HPP
+#define LOCKSTEP_EVENTUAL_HPP
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "detail/platform/config.hpp"
+#include "detail/platform/error.hpp"
+#include "detail/wait/word_waiter.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// What eventual<T> and eventual<void> have in common; not for use by itself.
+template <class Content>
+class eventual_base {
+ public:
+  eventual_base(const eventual_base&) = delete;
+  eventual_base& operator=(const eventual_base&) = delete;
+
+  /// Sets an exception in place of the value: get() throws it. Fails if the eventual is set already, or
+  /// if there is no exception.
+  void set_exception(std::exception_ptr error) {
+    if (error == nullptr) {
+      detail::fail<std::invalid_argument>("lockstep::eventual: set_exception without an exception");
+    }
+    claim ours(*this);
+    ::new (static_cast<void*>(&error_)) std::exception_ptr(std::move(error));
+    ours.publish(failed_);
+  }
+
+  /// True if a value or an exception is there; never blocks.
+  bool is_ready() const noexcept {
+    return detail::word_waiter<bool (*)(std::uint32_t)>(word_, is_settled).ready();
+  }
+  bool try_wait() const noexcept { return is_ready(); }
+
+  /// Blocks until a value or an exception is there; throws nothing of it.
+  void wait() const { wait_until(deadline::never()); }
+
+  /// As wait(), for at most `time`: ready or timed_out.
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
+    return wait_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) const {
+    return wait_until(deadline::at(point));
+  }
+  wait_status wait_until(deadline until) const {
+    return detail::wait_until_word(word_, is_settled, policy_, until) ? wait_status::ready  // 4
+                                                                      : wait_status::timed_out;
+  }
+
+  /// Destroys value or exception; the eventual can be set anew.
+  /// Requires: nobody waits, reads or sets, and who did so has told this thread.
+  void reset() noexcept {
+    destroy_content();
+    word_.store(0, detail::memory_order_relaxed);  // 6
+  }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+ protected:
+  explicit constexpr eventual_base(wait_policy policy) noexcept
+      : word_(0), policy_(policy), nothing_(0) {}
+  ~eventual_base() {
+    detail::misuse::destroying(&word_, "lockstep::eventual");
+    destroy_content();
+  }
+
+  template <class... Arguments>
+  void set(Arguments&&... arguments) {
+    claim ours(*this);
+    ::new (static_cast<void*>(&content_)) Content(std::forward<Arguments>(arguments)...);
+    ours.publish(ready_);
+  }
+
+  const Content& get_content() const {
+    wait();
+    const std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 5
+    if ((word & (failed_ | taken_)) != 0) fail_get(word);
+    return content_;
+  }
+
+  Content take_content() {
+    wait();
+    const std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 5
+    if ((word & failed_) != 0) fail_get(word);
+    removal ours(*this);
+    Content content(std::move(content_));
+    ours.owner = nullptr;
+    return content;
+  }
+
+ private:
+  static constexpr std::uint32_t claimed_ = 2, ready_ = 4, failed_ = 8, taken_ = 16;
+
+  static bool is_settled(std::uint32_t word) noexcept { return word >= ready_; }
+
+  /// The right to write the content; given back unless used.
+  class claim {
+   public:
+    explicit claim(eventual_base& of) : owner_(&of) {
+      if ((of.word_.fetch_or(claimed_, detail::memory_order_acquire) & claimed_) != 0) {  // 1
+        detail::fail<std::logic_error>("lockstep::eventual: set, but it is set already");
+      }
+    }
+    ~claim() {
+      if (owner_ != nullptr) owner_->word_.fetch_and(~claimed_, detail::memory_order_release);  // 2
+    }
+    claim(const claim&) = delete;
+    claim& operator=(const claim&) = delete;
+
+    void publish(std::uint32_t outcome) {
+      detail::wait_word& word = owner_->word_;
+      owner_ = nullptr;
+      detail::wake_sleepers(&word, word.fetch_or(outcome, detail::memory_order_release));  // 3
+    }
+
+   private:
+    eventual_base* owner_;
+  };
+
+  /// The right to move the content out; given back unless done (V5).
+  struct removal {
+    eventual_base* owner;
+
+    explicit removal(eventual_base& of) : owner(&of) {
+      const std::uint32_t old = of.word_.fetch_or(taken_, detail::memory_order_acquire);  // 7
+      if ((old & taken_) != 0) of.fail_get(old);
+    }
+    ~removal() {
+      if (owner != nullptr) owner->word_.fetch_and(~taken_, detail::memory_order_release);  // 8
+    }
+    removal(const removal&) = delete;
+    removal& operator=(const removal&) = delete;
+  };
+
+  [[noreturn]] LOCKSTEP_NOINLINE void fail_get(std::uint32_t word) const {
+    if ((word & taken_) != 0) {
+      detail::fail<std::logic_error>("lockstep::eventual: get or take, but its value is taken");
+    }
+#if LOCKSTEP_HAS_EXCEPTIONS
+    std::rethrow_exception(error_);
+#else
+    detail::fail<std::runtime_error>("lockstep::eventual: get, but it holds an exception");
+#endif
+  }
+
+  void destroy_content() noexcept {
+    const std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 5
+    if ((word & ready_) != 0) content_.~Content();
+    if ((word & failed_) != 0) error_.~exception_ptr();
+  }
+
+  mutable detail::wait_word word_;
+  wait_policy policy_;
+  union {
+    unsigned char nothing_;
+    Content content_;
+    std::exception_ptr error_;  // in every build: the layout is the same without exceptions
+  };
+};
+
+template <class T>
+class eventual : public eventual_base<T> {
+  static_assert(std::is_object<T>::value && !std::is_const<T>::value,
+                "an eventual holds an object: no reference, no const");
+
+ public:
+  explicit constexpr eventual(wait_policy policy = wait_policy()) noexcept
+      : eventual_base<T>(policy) {}
+
+  /// Sets the value and lets all readers go. Fails if the eventual is set already, or is being set.
+  void set_value(const T& value) { this->set(value); }
+  void set_value(T&& value) { this->set(std::move(value)); }
+  template <class... Arguments>
+  void emplace(Arguments&&... arguments) {
+    this->set(std::forward<Arguments>(arguments)...);
+  }
+
+  /// Blocks until the value is set. It lives until reset() or the end of the eventual. Fails if it was taken.
+  const T& get() const { return this->get_content(); }
+
+  /// Blocks until the value is set and moves it out, once for all threads: fails if it was taken already.
+  /// Requires: nobody reads what get() has returned, while this moves it.
+  T take() { return this->take_content(); }
+};
+
+/// Stands for the value of an eventual<void>.
+struct no_value {};
+
+template <>
+class eventual<void> : public eventual_base<no_value> {
+ public:
+  explicit constexpr eventual(wait_policy policy = wait_policy()) noexcept
+      : eventual_base<no_value>(policy) {}
+
+  void set_value() { set(); }
+  void get() const { get_content(); }
+  /// As get(), once for all threads: fails if another has taken it.
+  void take() { take_content(); }
+};
+
+static_assert(sizeof(eventual<std::uint32_t>) <= 8 + sizeof(std::exception_ptr) &&
+                  sizeof(eventual<void>) == 8 + sizeof(std::exception_ptr),
+              "a word of state, one of policy, and the content");
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_EVENTUAL_HPP

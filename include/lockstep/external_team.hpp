@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// lockstep/external_team.hpp -- a team over threads that the user owns (layer: team)
+//
+//   lockstep::external_team team(3);
+//   // on two threads of yours, with the attributes you gave them:  team.serve(1);  and  team.serve(2);
+//   team.run([](lockstep::member& me) { ... });    // on a third: it is member 0
+//   team.release();                                // serve() returns
+//
+// Regions are those of team: T1 to T3, T5 (in a child process the serving threads are gone: only regions
+// of one member are left). run() waits until those serve who hear of it: the members that it needs, and
+// those who watch the same lines (fork_tree.hpp): in a team of up to 8, all. Loops wait for nobody who does not
+// serve yet (one_liners.hpp).
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access            order    pairs  why it suffices
+//   1  claimed.exchange  relaxed  -      one thread a rank; the fork orders the rest
+//   2  claimed.load      relaxed  -      in the destructor, after which nobody may come
+//
+// Cost   that of team; serve() itself nothing.
+#ifndef LOCKSTEP_EXTERNAL_TEAM_HPP
+#define LOCKSTEP_EXTERNAL_TEAM_HPP
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+
+#include "detail/platform/fork_list.hpp"
+#include "detail/team/one_liners.hpp"
+#include "detail/team/team_core.hpp"
+#include "semaphore.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+class external_team : public detail::one_liners<external_team> {
+ public:
+  /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
+  explicit external_team(std::size_t members) : external_team(options_for(members)) {}
+  external_team(std::size_t members, wait_policy policy)
+      : external_team(options_for(members).policy(policy)) {}
+  /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
+  /// serve any more.
+  /// T7 goes for it as well: while a region of another thread runs, the serving threads are left as they are.
+  ~external_team() {
+    if (body_->core.is_inside()) {
+      std::fprintf(
+          stderr,
+          "lockstep::external_team: destroyed, or its program ended, inside its own region; "
+          "leave the region first\n");
+      std::abort();
+    }
+    if (!door_.shut()) {
+      body_.leave();
+      return;
+    }
+    release();
+    for (std::size_t rank = 1; rank < size() && !is_child_; ++rank) {
+      if (body_->claimed[rank].load(detail::memory_order_relaxed) != 0) {  // 2
+        body_->left.acquire();
+      }
+    }
+  }
+  external_team(const external_team&) = delete;
+  external_team& operator=(const external_team&) = delete;
+
+  std::size_t size() const noexcept { return door_.size(); }
+  wait_policy policy() const noexcept { return door_.policy(); }
+
+  /// The calling thread is member `rank` of every region until release(). Fails if rank is 0 (that is who calls run()),
+  /// is not below size(), or is taken. After release() it returns at once, whoever had the rank.
+  void serve(std::size_t rank) {
+    detail::checked_rank("lockstep::external_team::serve", "members", rank, size());
+    body& at = *body_.operator->();  // another thread may leave it to this one
+    if (rank == 0 || at.claimed[rank].exchange(1, detail::memory_order_relaxed) != 0) {  // 1
+      if (rank != 0 && at.core.is_closed()) return;
+      detail::fail<std::invalid_argument>(
+          "lockstep::external_team::serve: rank 0 is the caller of run(), and each other rank is "
+          "for one thread; give every thread a rank of its own, from 1 on");
+    }
+    at.core.work(rank);
+    at.left.release();
+  }
+
+  /// Every serve() returns, now and in future. Any thread may call it while no region runs.
+  void release() { body_->core.close(); }
+
+  /// As team's.
+  template <class Function>
+  bool run(Function&& f) {
+    return run_on(size(), f);
+  }
+  template <class Function>
+  bool run(std::size_t k, Function&& f) {
+    detail::checked_range("lockstep::external_team::run", "members", k, 1, size());
+    return run_on(k, f);
+  }
+  void request_stop() { body_->core.request_stop(); }
+
+ private:
+  friend class detail::one_liners<external_team>;
+
+  struct body {
+    body(const detail::resolved_team& made, detail::team_door& door)
+        : core(made, door), claimed(made.members) {}
+
+    detail::team_core core;
+    detail::aligned_array<detail::wait_word> claimed;
+    semaphore left{0};
+  };
+
+  explicit external_team(const team_options& options) : external_team(detail::resolve(options)) {}
+  explicit external_team(const detail::resolved_team& made)
+      : door_(made, "lockstep::external_team"), body_(made, door_) {}
+
+  /// Who owns the threads binds and moves them.
+  static team_options options_for(std::size_t members) {
+    detail::checked_count("lockstep::external_team", "members", members);
+    return team_options().members(members).bind(binding::none()).find_cpu(false);
+  }
+
+  template <class Function>
+  bool run_on(std::size_t k, Function& f) {
+    if (k > 1) check_parent();
+    return detail::team_core::run_in_turn(door_, &body_->core, k, f, [this] { check_served(); });
+  }
+  /// As team_core's.
+  template <class Function, class Prepare, class Finish>
+  bool run_loop(const detail::loop_request& of, Function& f, Prepare prepare, Finish finish) {
+    if (size() > 1) check_parent();
+    return detail::team_core::run_loop_in_turn(door_, &body_->core, of, f, prepare, finish,
+                                               [this] { check_served(); });
+  }
+
+  void check_parent() const {
+    if (!is_child_ || detail::nesting::is_inside(&body_->core)) return;
+    detail::fail<std::logic_error>(
+        "lockstep::external_team::run: this is a child process, which has none of the serving "
+        "threads; make a new team");
+  }
+  void check_served() const {
+    if (!body_->core.is_closed()) return;
+    detail::fail<std::logic_error>(
+        "lockstep::external_team::run: release() was called, nobody serves any more; make a new "
+        "team");
+  }
+
+  /// Of `self`, a external_team.
+  static void in_child(void* self) noexcept {
+    external_team& at = *static_cast<external_team*>(self);
+    at.is_child_ = true;
+    at.body_->core.forget_others();
+  }
+
+  detail::team_door door_;
+  detail::owned_body<body> body_;
+  bool is_child_ = false;
+  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_EXTERNAL_TEAM_HPP

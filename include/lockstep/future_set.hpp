@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+// lockstep/future_set.hpp -- ready after n contributions from any threads (layer: sync)
+//
+// The last of n contributions runs the callback, with all values at hand, and then lets all waiters go.
+// What happens before any contribution happens before the callback, and that before every return from
+// a wait. Argobots' future. One value: eventual. No values and no callback: latch, which is smaller.
+//
+// Invariants, n = contributions()
+//   C1  Each contribution has an index of its own from 0 to n - 1; one more fails and changes nothing.
+//   C2  The callback runs once, on the thread of the last contribution, before any waiter is let go.
+//   C3  The set is ready when all have contributed, never earlier, not even after an exception: so a
+//       waiter that has returned knows that nobody uses the set any more, and may destroy it when the
+//       other waits have returned, too.
+//   C4  If somebody contributes an exception, or a value's assignment or the callback throws, the first
+//       one is carried to the waiters. The callback is not run after an exception.
+//   C5  The callback must neither wait for the set nor contribute nor destroy it: it is not ready yet.
+// With n = 0 the set is ready at once: constructor and reset() run the callback.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access              order    pairs  why it suffices
+//   1  tickets.fetch_add   relaxed  -      only gives out different numbers
+//   2  failures.fetch_add  relaxed  -      only chooses one; what it writes is published by 3
+//   3  arrived.fetch_add   acq_rel  3      the last to arrive sees what all have written; the eventual
+//                                          passes that on to the waiters
+//   4  store               relaxed  -      reset() requires that nobody else is there
+//
+// Cost   contribute: two RMWs on one line; the last one also the callback and an eventual's set. wait:
+//        one load when ready. One allocation for the values, when the set is made. Values lie side by
+//        side: contributors may share their lines.
+#ifndef LOCKSTEP_FUTURE_SET_HPP
+#define LOCKSTEP_FUTURE_SET_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <stdexcept>
+#include <utility>
+
+#include "detail/platform/cache_line.hpp"
+#include "detail/platform/config.hpp"
+#include "detail/platform/error.hpp"
+#include "eventual.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// The values of a future_set by index; it owns them.
+template <class T>
+class future_values {
+ public:
+  explicit future_values(const detail::aligned_array<T>& values) noexcept : values_(&values) {}
+
+  std::size_t size() const noexcept { return values_->size(); }
+  const T& operator[](std::size_t index) const noexcept { return (*values_)[index]; }
+  const T* begin() const noexcept { return size() == 0 ? nullptr : &(*values_)[0]; }
+  const T* end() const noexcept { return size() == 0 ? nullptr : begin() + size(); }
+
+ private:
+  const detail::aligned_array<T>* values_;
+};
+
+/// What all sets have in common, with or without values; not for use by itself.
+class future_set_base {
+ public:
+  future_set_base(const future_set_base&) = delete;
+  future_set_base& operator=(const future_set_base&) = delete;
+
+  std::size_t contributions() const noexcept { return contributions_; }
+
+  /// Blocks until all have contributed; throws the exception that is carried.
+  void wait() const { done_.get(); }
+
+  /// True if all have contributed; never blocks, throws nothing that is carried. So do the timed waits.
+  bool is_ready() const noexcept { return done_.is_ready(); }
+  bool try_wait() const noexcept { return done_.is_ready(); }
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
+    return done_.wait_for(time);
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) const {
+    return done_.wait_until(point);
+  }
+  wait_status wait_until(deadline until) const { return done_.wait_until(until); }
+
+  wait_policy policy() const noexcept { return done_.policy(); }
+
+ protected:
+  future_set_base(std::size_t contributions, wait_policy policy)
+      : done_(policy),
+        contributions_(contributions),
+        tickets_(0),
+        arrived_(0),
+        failures_(0),
+        error_() {}
+  ~future_set_base() { detail::misuse::destroying(&done_, "lockstep::future_set"); }
+
+  std::size_t take_ticket() {
+    const std::size_t index = tickets_.fetch_add(1, detail::memory_order_relaxed);  // 1
+    if (index >= contributions_) fail_contribution(contributions_);
+    return index;
+  }
+
+  /// Keeps the first error; nullptr is none.
+  void note(std::exception_ptr error) noexcept {
+    if (error == nullptr) return;
+    const std::size_t before = failures_.fetch_add(1, detail::memory_order_relaxed);  // 2
+    if (before == 0) error_ = std::move(error);
+  }
+
+  /// The last to call it completes the set. Nothing of it may be touched afterwards.
+  template <class Callback>
+  void arrive(const Callback& callback) {
+    // Read first: when we have arrived and are not the last, the set may be destroyed.
+    const std::size_t last = contributions_ - 1;
+    if (arrived_.fetch_add(1, detail::memory_order_acq_rel) == last) {  // 3
+      complete(callback);
+    }
+  }
+
+  template <class Callback>
+  void complete(const Callback& callback) {
+    if (error_ == nullptr) error_ = error_of(callback);
+    if (error_ == nullptr) {
+      done_.set_value();
+    } else {
+      done_.set_exception(std::move(error_));
+    }
+  }
+
+  template <class Function>
+  static std::exception_ptr error_of(const Function& f) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+      f();
+    } catch (...) {
+      return std::current_exception();
+    }
+#else
+    f();
+#endif
+    return std::exception_ptr();
+  }
+
+  void reset_counts() noexcept {
+    done_.reset();
+    error_ = std::exception_ptr();
+    tickets_.store(0, detail::memory_order_relaxed);   // 4
+    arrived_.store(0, detail::memory_order_relaxed);   // 4
+    failures_.store(0, detail::memory_order_relaxed);  // 4
+  }
+
+  static std::exception_ptr checked(std::exception_ptr error) {
+    if (error == nullptr) {
+      detail::fail<std::invalid_argument>(
+          "lockstep::future_set: contribute_exception without an exception");
+    }
+    return error;
+  }
+
+ private:
+  [[noreturn]] LOCKSTEP_NOINLINE static void fail_contribution(std::size_t contributions) {
+    char message[128];
+    std::snprintf(message, sizeof message,
+                  "lockstep::future_set: contributed, but all %zu contributions are made",
+                  contributions);
+    detail::fail<std::logic_error>(message);
+  }
+
+  eventual<void> done_;
+  const std::size_t contributions_;
+  detail::atomic<std::size_t> tickets_;
+  detail::atomic<std::size_t> arrived_;
+  detail::atomic<std::size_t> failures_;
+  std::exception_ptr error_;  // of the first failure; read by the last to arrive
+};
+
+/// Requires: T can be made without arguments and assigned. A slot whose contribution was an exception
+/// keeps the value it had.
+template <class T>
+class future_set : public future_set_base {
+ public:
+  using values = future_values<T>;
+  using callback = std::function<void(const values&)>;
+
+  explicit future_set(std::size_t contributions, callback on_ready = callback(),
+                      wait_policy policy = wait_policy())
+      : future_set_base(contributions, policy),
+        on_ready_(std::move(on_ready)),
+        slots_(contributions) {
+    if (contributions == 0) complete(run_callback{*this});
+  }
+
+  /// Stores the value and returns its index. Fails if all have contributed.
+  std::size_t contribute(const T& value) {
+    return put([this, &value](std::size_t index) { slots_[index] = value; });
+  }
+  std::size_t contribute(T&& value) {
+    return put([this, &value](std::size_t index) { slots_[index] = std::move(value); });
+  }
+
+  /// In place of a value. Fails if all have contributed, or if there is no exception.
+  std::size_t contribute_exception(std::exception_ptr error) {
+    std::exception_ptr ours = checked(std::move(error));
+    const std::size_t index = take_ticket();
+    note(std::move(ours));
+    arrive(run_callback{*this});
+    return index;
+  }
+
+  /// As wait(). The values live until they are contributed anew, or to the end of the set.
+  values get() const {
+    wait();
+    return values(slots_);
+  }
+
+  /// Begins anew, also if not all have contributed.
+  /// Requires: nobody waits, reads or contributes, and who did so has told this thread.
+  void reset() {
+    reset_counts();
+    if (contributions() == 0) complete(run_callback{*this});
+  }
+
+ private:
+  struct run_callback {
+    const future_set& owner;
+    void operator()() const {
+      if (owner.on_ready_) owner.on_ready_(values(owner.slots_));
+    }
+  };
+
+  template <class Store>
+  std::size_t put(const Store& store) {
+    const std::size_t index = take_ticket();
+    note(error_of([&store, index] { store(index); }));
+    arrive(run_callback{*this});
+    return index;
+  }
+
+  const callback on_ready_;
+  detail::aligned_array<T> slots_;
+};
+
+template <>
+class future_set<void> : public future_set_base {
+ public:
+  using callback = std::function<void()>;
+
+  explicit future_set(std::size_t contributions, callback on_ready = callback(),
+                      wait_policy policy = wait_policy())
+      : future_set_base(contributions, policy), on_ready_(std::move(on_ready)) {
+    if (contributions == 0) complete(run_callback{*this});
+  }
+
+  std::size_t contribute() {
+    const std::size_t index = take_ticket();
+    arrive(run_callback{*this});
+    return index;
+  }
+  std::size_t contribute_exception(std::exception_ptr error) {
+    std::exception_ptr ours = checked(std::move(error));
+    const std::size_t index = take_ticket();
+    note(std::move(ours));
+    arrive(run_callback{*this});
+    return index;
+  }
+
+  void get() const { wait(); }
+  void reset() {
+    reset_counts();
+    if (contributions() == 0) complete(run_callback{*this});
+  }
+
+ private:
+  struct run_callback {
+    const future_set& owner;
+    void operator()() const {
+      if (owner.on_ready_) owner.on_ready_();
+    }
+  };
+
+  const callback on_ready_;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_FUTURE_SET_HPP

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// lockstep/latch.hpp -- opens once, when it has been counted down to zero (layer: sync)
+//
+// No wait returns before the count is zero; from then on every wait returns at once, for ever. What
+// happens before any count_down() happens before every return from a wait.
+// The shape is that of std::latch. For phase after phase see barrier; to close again, manual_reset_event.
+//
+// Invariants, n = count in word_
+//   L1  n only falls, and opens the latch when it reaches 0.
+//   L2  A waiter sleeps on a word with the sleeping bit and n > 0 (S1 of word_waiter.hpp); the thread
+//       whose change makes n zero finds the bit in the old value and wakes all. Other changes wake
+//       nobody: they make nobody's wait end.
+//   L3  count_down() touches nothing after its change of the word but the address, in a futex wake:
+//       when all waits have returned, the last of these threads may destroy the latch.
+//
+//   word_     bits 1..31 count   bit 0 sleeping (may be set with no sleeper)
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access          order    pairs  why it suffices
+//   1  word.fetch_sub  release  2      every later change is a read-modify-write and keeps the release
+//                                      sequence, so the waiter acquires from all who counted down
+//   2  until word      acquire  1      the other half (1 of word_waiter.hpp)
+//
+// Cost   count_down: one RMW. wait: one load when open, else a refetch of the line for each change. No
+//        system call unless a waiter sleeps. 8 bytes: 4 of state, 4 of policy.
+#ifndef LOCKSTEP_LATCH_HPP
+#define LOCKSTEP_LATCH_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <stdexcept>
+
+#include "detail/platform/config.hpp"
+#include "detail/platform/error.hpp"
+#include "detail/wait/word_waiter.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+class latch : detail::misuse::watched<latch> {
+ public:
+  static constexpr std::ptrdiff_t(max)() noexcept { return 0x7FFFFFFF; }
+
+  /// Open from the start if expected is 0. Fails if it is negative or above max().
+  explicit constexpr latch(std::ptrdiff_t expected, wait_policy policy = wait_policy())
+      : word_(checked(expected) * one_), policy_(policy) {}
+  latch(const latch&) = delete;
+  latch& operator=(const latch&) = delete;
+
+  /// Takes `n` off the count; never blocks. Requires: 0 <= n <= what is left of the count.
+  void count_down(std::ptrdiff_t n = 1) {
+    const std::uint32_t change = static_cast<std::uint32_t>(n) * one_;
+    const std::uint32_t old = word_.fetch_sub(change, detail::memory_order_release);  // 1
+    if (detail::misuse::diagnosed) diagnose(&word_, n, static_cast<std::ptrdiff_t>(old / one_));
+    if (is_open(old - change)) detail::wake_sleepers(&word_, old);
+  }
+
+  /// True if the latch is open; never blocks.
+  bool try_wait() const noexcept { return waiter(word_, is_open).ready(); }
+
+  /// Blocks until the latch is open.
+  void wait() const { wait_until(deadline::never()); }
+
+  void arrive_and_wait(std::ptrdiff_t n = 1) {
+    count_down(n);
+    wait();
+  }
+
+  /// As wait(), for at most `time`: ready or timed_out.
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
+    return wait_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) const {
+    return wait_until(deadline::at(point));
+  }
+  wait_status wait_until(deadline until) const {
+    return detail::wait_until_word(word_, is_open, policy_, until) ? wait_status::ready  // 2
+                                                                   : wait_status::timed_out;
+  }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+ private:
+  friend class detail::misuse::watched<latch>;
+  static constexpr const char* kind = "lockstep::latch";
+  static constexpr std::uint32_t one_ = 2;
+  using waiter = detail::word_waiter<bool (*)(std::uint32_t)>;
+
+  static bool is_open(std::uint32_t word) noexcept { return word < one_; }
+
+  static constexpr std::uint32_t checked(std::ptrdiff_t expected) {
+    return expected >= 0 && expected <= (max)() ? static_cast<std::uint32_t>(expected)
+                                                : (fail_expected(expected), 0u);
+  }
+  [[noreturn]] LOCKSTEP_NOINLINE static void fail_expected(std::ptrdiff_t expected) {
+    char message[128];
+    std::snprintf(message, sizeof message, "lockstep::latch: count %td given, must be 0 to %td",
+                  expected, (max)());
+    detail::fail<std::invalid_argument>(message);
+  }
+
+  static void diagnose(const void* object, std::ptrdiff_t n, std::ptrdiff_t left) {
+    if (n >= 0 && n <= left) return;
+    char text[128];
+    std::snprintf(text, sizeof text, "count_down(%td), but %td left to count", n, left);
+    detail::misuse::report(object, "lockstep::latch", text);
+  }
+
+  mutable detail::wait_word word_;
+  wait_policy policy_;
+};
+
+static_assert(sizeof(latch) == 8, "a word of state, one of policy");
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_LATCH_HPP

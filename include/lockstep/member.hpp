@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// lockstep/member.hpp -- what a team's function sees of itself: OpenMP's constructs and more (layer: team)
+//
+// One object per member and region; only the member itself uses it, and not after the region. Which to use:
+//   all wait for all            sync_threads; with a value in the same phase: sync_sum and its like, broadcast
+//   share the work of a loop    for_range (blocks, waits for nobody), for_each (iterations, waits at its end)
+//   loop and reduction in one   reduce_range, reduce_each: the same bits for every team size and schedule
+//   one does it                 single (others wait), master (they do not), critical (one at a time)
+//   different work              sections, split, first
+//   step by step in a chain     publish and wait_for, for_ordered
+// Constructs that members share wait at their end unless called with `nowait`; for_range and master never do.
+//
+//   M1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
+//       loops, sections, single(nowait)), in the same order, with the same range and schedule.
+//   M2  What happens before any member's arrival in a construct that waits happens before every return from it.
+//   M3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more. A construct
+//       that begins or ends in a stopped region throws region_stopped, which run() catches: the member
+//       that stopped it itself as well as the others. Its try_ form returns false in place of that; those
+//       that return a value have none. Built without exceptions, the plain forms return false
+//       as the try_ forms do, or the value at hand, or an empty sub_team. rank, size, master, critical,
+//       publish, stop_requested and request_stop never throw region_stopped. Reductions and scans look every
+//       thousand calls of f(i). See also M4 of member_loops.hpp.
+#ifndef LOCKSTEP_MEMBER_HPP
+#define LOCKSTEP_MEMBER_HPP
+
+#include <cstddef>
+#include <cstdio>
+#include <stdexcept>
+#include <utility>
+
+#include "detail/platform/error.hpp"
+#include "detail/team/critical_name.hpp"
+#include "detail/team/member_loops.hpp"
+#include "detail/team/scans.hpp"
+#include "mutex.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// First argument of a reduction whose last bits may differ from one team size to another.
+struct fast_t {};
+constexpr fast_t fast = {};
+
+class sub_team;
+
+class member : public detail::member_loops {
+ public:
+  explicit member(const detail::seat& at) noexcept : member_loops(at) {}
+  member& operator=(const member&) = delete;
+
+  /// 0 to size() - 1; the thread that called run() is 0.
+  std::size_t rank() const noexcept { return at_.rank(); }
+  std::size_t size() const noexcept { return at_.size(); }
+
+  // --- all wait for all ---
+
+  /// Blocks until every member of the region has called it as often as this one; M2, M3.
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads() { return or_leave(at_.sync()); }
+  LOCKSTEP_NODISCARD bool try_sync_threads() { return at_.sync(); }
+
+  /// op over the values of all members, in the order of ranks: the same on each, and in every run. One
+  /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap; of them nothing is left
+  /// when run() returns.
+  template <class T, class Op>
+  T sync_reduce(T value, Op op) {
+    return detail::reductions::reduce_values<T>(at_, value, op);
+  }
+  template <class T>
+  T sync_sum(T value) {
+    return sync_reduce(value, [](const T& a, const T& b) { return static_cast<T>(a + b); });
+  }
+  template <class T>
+  T sync_min(T value) {
+    return sync_reduce(value, [](const T& a, const T& b) { return b < a ? b : a; });
+  }
+  template <class T>
+  T sync_max(T value) {
+    return sync_reduce(value, [](const T& a, const T& b) { return a < b ? b : a; });
+  }
+  /// How many members said true.
+  std::size_t sync_count(bool condition) { return sync_sum<std::size_t>(condition ? 1 : 0); }
+  bool sync_and(bool condition) { return sync_count(condition) == size(); }
+  bool sync_or(bool condition) { return sync_count(condition) != 0; }
+
+  /// The value of member `root`, on all. One phase. Fails if root >= size().
+  template <class T>
+  T broadcast(std::size_t root, T value) {
+    detail::checked_rank("lockstep::member::broadcast", "members", root, size());
+    return detail::reductions::broadcast<T>(at_, root, value);
+  }
+
+  // --- one does it ---
+
+  /// Member 0 calls f(), the others wait until it has. Costs a barrier, no more. f is not called in a
+  /// region that was stopped before.
+  template <class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(Function&& f) {
+    return or_leave(try_single(f));
+  }
+  template <class Function>
+  LOCKSTEP_NODISCARD bool try_single(Function&& f) {
+    if (at_.is_stopped()) return false;
+    if (rank() == 0) f();
+    return at_.sync();
+  }
+  /// The member that comes first calls f(); the others go on.
+  template <class Function>
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(nowait_t, Function&& f) {
+    return or_leave(try_single(nowait, f));
+  }
+  template <class Function>
+  LOCKSTEP_NODISCARD bool try_single(nowait_t, Function&& f) {
+    return detail::loops::first_come(at_, f);
+  }
+  /// Member 0 calls f(); nobody waits.
+  template <class Function>
+  void master(Function&& f) {
+    if (rank() == 0) f();
+  }
+  /// Calls f() while no other thread of the program is in a critical part of the same name, a type:
+  /// me.critical<struct log_file>([&] { ... }). Fair. Not to be nested with itself. Waits for no member of its region,
+  /// so a stop does not end it: f is called, to put in order what others look at afterwards.
+  template <class Name = void, class Function>
+  void critical(Function&& f) {
+    struct held {
+      mutex& lock;
+      explicit held(mutex& m) : lock(m) { lock.lock(); }
+      ~held() { lock.unlock(); }
+    } const here(detail::critical_name::mutex_of<Name>());
+    f();
+  }
+
+  // --- reductions over a range ---
+
+  /// op(init, all values of f(first, last) over parts of the range, in order), on all members. The same bits for every
+  /// team size, schedule and run: op is applied along a tree that depends on the length alone
+  /// (reduction_tree.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
+  /// With the default schedule members that wait run the shares of those that have not come, as in for_each.
+  template <class T, class First, class Last, class Function, class Op>
+  detail::if_bounds<First, Last, T> reduce_range(First first, Last last, T init, Function&& f,
+                                                 Op op, schedule how = static_schedule()) {
+    const auto span = detail::span_of(first, last);
+    const auto by = detail::by_block(span, f);
+    detail::reductions::check_types<T, detail::reductions::value_of_block<decltype(by)>, Op>();
+    using leaf = detail::reductions::leaf_of_blocks<T, decltype(by)>;
+    return detail::reductions::reduce_leaves<T>(at_, span.length, init, leaf{at_, all_of(span), by},
+                                                op, how);
+  }
+  /// The same with f(i).
+  template <class T, class First, class Last, class Function, class Op>
+  detail::if_bounds<First, Last, T> reduce_each(First first, Last last, T init, Function&& f, Op op,
+                                                schedule how = static_schedule()) {
+    const auto span = detail::span_of(first, last);
+    const auto by = detail::by_offset(span, f);
+    detail::reductions::check_types<T, detail::reductions::value_of<decltype(by)>, Op>();
+    using leaf = detail::reductions::leaf_of_each<T, decltype(by), Op>;
+    return detail::reductions::reduce_leaves<T>(at_, span.length, init,
+                                                leaf{at_, all_of(span), by, op}, op, how);
+  }
+  /// Not the same for every team size: each member folds its parts, and init and the results are combined by
+  /// rank. Requires op to commute unless the schedule is static_schedule().
+  template <class T, class First, class Last, class Function, class Op>
+  detail::if_bounds<First, Last, T> reduce_range(fast_t, First first, Last last, T init,
+                                                 Function&& f, Op op,
+                                                 schedule how = static_schedule()) {
+    const auto span = detail::span_of(first, last);
+    const auto by = detail::by_block(span, f);
+    detail::reductions::check_types<T, detail::reductions::value_of_block<decltype(by)>, Op>();
+    detail::maybe<T> mine;
+    detail::reductions::fold_range<T>(at_, all_of(span), by, op, how, mine);
+    return detail::reductions::reduce_put<T>(at_, init, mine, op);
+  }
+  template <class T, class First, class Last, class Function, class Op>
+  detail::if_bounds<First, Last, T> reduce_each(fast_t, First first, Last last, T init,
+                                                Function&& f, Op op,
+                                                schedule how = static_schedule()) {
+    const auto span = detail::span_of(first, last);
+    const auto by = detail::by_offset(span, f);
+    detail::reductions::check_types<T, detail::reductions::value_of<decltype(by)>, Op>();
+    detail::maybe<T> mine;
+    detail::reductions::fold_each<T>(at_, all_of(span), by, op, how, mine);
+    return detail::reductions::reduce_put<T>(at_, init, mine, op);
+  }
+
+  /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
+  template <class T, class First, class Last, class Function, class Op, class Store>
+  detail::if_bounds<First, Last, T> scan_each(First first, Last last, T init, Function&& f, Op op,
+                                              Store&& store) {
+    const auto span = detail::span_of(first, last);
+    const auto by = detail::by_offset(span, f);
+    const auto into = detail::store_by_offset(span, store);
+    detail::reductions::check_types<T, detail::reductions::value_of<decltype(by)>, Op>();
+    const detail::reductions::scan_of<T, decltype(by), Op, decltype(into)> what{at_, all_of(span),
+                                                                                by, op, into};
+    return detail::reductions::scan_leaves<T>(at_, what, init);
+  }
+
+  // --- parts of the team ---
+
+  /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases; allocates.
+  sub_team split(std::size_t color);
+  /// The first k members form a sub-team; the others get an empty one. One phase; allocates. Fails if k is
+  /// 0 or above size().
+  sub_team first(std::size_t k);
+  static constexpr std::size_t no_color = ~std::size_t{0};
+
+  // --- step by step ---
+
+  /// This member has finished `step`, and all before it: what it has done is seen by who waits for it.
+  /// Steps only grow; they begin at 0 in every region.
+  void publish(std::size_t step) {
+    published_ = step;
+    if (!at_.is_alone()) at_.shared().progress.publish(rank(), step);
+  }
+  /// Blocks until member `rank` has published `step` or more. Fails if rank >= size(), and with std::logic_error
+  /// for a step of this member's own beyond what it has published: nobody else can publish that.
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool wait_for(std::size_t rank, std::size_t step) {
+    return or_leave(try_wait_for(rank, step));
+  }
+  LOCKSTEP_NODISCARD bool try_wait_for(std::size_t rank, std::size_t step) {
+    detail::checked_rank("lockstep::member::wait_for", "members", rank, size());
+    if (rank != this->rank()) return at_.shared().progress.wait_for(at_.place(), rank, step);
+    if (step > published_) fail_own_step(step, published_);
+    return !at_.is_stopped();
+  }
+
+  // --- the early end ---
+
+  /// True once the region is stopped: time to return.
+  bool stop_requested() const noexcept { return at_.is_stopped(); }
+  /// Ends the region: M3. run() returns false then.
+  void request_stop() { at_.request_stop(); }
+
+  /// What constructs beyond these are made from.
+  const detail::seat& at() const noexcept { return at_; }
+
+ private:
+  friend class sub_team;
+  member(const member&) = default;
+
+  [[noreturn]] LOCKSTEP_NOINLINE static void fail_own_step(std::size_t step,
+                                                           std::size_t published) {
+    char message[160];
+    std::snprintf(message, sizeof message,
+                  "lockstep::member::wait_for: this member waits for its own step %zu, and has "
+                  "published %zu: it would wait for ever",
+                  step, published);
+    detail::fail<std::logic_error>(message);
+  }
+
+  std::size_t published_ = 0;  ///< the last step of this member
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#include "sub_team.hpp"
+
+#endif  // LOCKSTEP_MEMBER_HPP

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// lockstep/split_barrier.hpp -- std::barrier's shape: no ranks, leaves allowed (layer: sync)
+//
+// A phase is over when as many arrivals as expected have been made, by whichever threads; nobody returns
+// from a wait for it before. What happens before any arrival in a phase happens before the completion
+// function, and that happens before every return from a wait for the phase.
+// For threads that know their rank, barrier is faster (no read-modify-write up to 8), tree_barrier for
+// many.
+//
+// Invariants, for phase p
+//   Q1  Between phases remaining_ is expected_; in a phase it is what is still to arrive.
+//   Q2  The completion function runs once a phase, on the last to arrive, before anyone is released.
+//   Q3  Whoever waits for p returns once the phase is another, however far the others have gone on.
+//   Q4  The last to arrive touches nothing after its change of phase_ but the address, in a futex wake;
+//       every other arrival touches nothing after its change of remaining_. So the barrier may be
+//       destroyed when the waits for the last completed phase have returned.
+//   Q5  A waiter sleeps only on a word with its own phase and the sleeping bit; the change to the next
+//       phase finds the bit in the old value, clears it, and wakes.
+//
+//   phase_    bits 1..31 phase   bit 0 sleeping (may be set with no sleeper)
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access               order    pairs  why it suffices
+//   1  phase.load           relaxed  -      no phase ends before the caller's own arrival in it
+//   2  dropped.fetch_add    relaxed  -      published by 3 of the same thread
+//   3  remaining.fetch_sub  acq_rel  3      the last to arrive has seen all arrivals, and publishes them
+//   4  dropped.load, store  relaxed  -      ordered by 3, and by 6 for the next phase
+//   5  remaining.store      relaxed  -      published by 6; the next arrivals come after 7
+//   6  phase.exchange       release  7      the waiters see all arrivals and the completion
+//   7  wait for the phase   acquire  6      the other half, in word_waiter.hpp
+//   8  remaining.load       relaxed  -      for a message
+//
+// Cost   per phase: one RMW per arrival on one line, one exchange and a refetch per waiter of another;
+//        no system call unless somebody sleeps. No heap.
+// Source [MCS91] sec. 3.1, with a phase for the sense.
+#ifndef LOCKSTEP_SPLIT_BARRIER_HPP
+#define LOCKSTEP_SPLIT_BARRIER_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+
+#include "detail/platform/cache_line.hpp"
+#include "detail/platform/error.hpp"
+#include "detail/wait/word_waiter.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// The completion function that does nothing.
+struct no_completion {
+  void operator()() const noexcept {}
+};
+
+/// CompletionFunction is called without arguments. It must not use the barrier. If it throws,
+/// std::terminate is called: the phase could neither be ended nor taken back.
+template <class CompletionFunction = no_completion>
+class split_barrier {
+ public:
+  /// Which phase an arrival was made in; what wait() wants to know.
+  class arrival_token {
+   public:
+    arrival_token(arrival_token&&) = default;
+    arrival_token& operator=(arrival_token&&) = default;
+
+   private:
+    friend class split_barrier;
+    explicit arrival_token(std::uint32_t phase) noexcept : phase_(phase) {}
+    std::uint32_t phase_;
+  };
+
+  /// The most arrivals a phase can expect.
+  static constexpr std::ptrdiff_t(max)() noexcept { return 0x7FFFFFFF; }
+
+  /// Fails if expected is negative or above max(). Tests pass `first_phase` to start next to
+  /// wrap-around (at 2^31).
+  explicit split_barrier(std::ptrdiff_t expected,
+                         CompletionFunction completion = CompletionFunction(),
+                         wait_policy policy = wait_policy(), std::uint32_t first_phase = 0)
+      : remaining_(checked(expected)),
+        dropped_(0),
+        expected_(static_cast<std::uint32_t>(expected)),
+        completion_(std::move(completion)),
+        phase_(first_phase * one_),
+        policy_(policy.when_crowded(static_cast<std::size_t>(expected) > detail::usable_cpus())) {}
+  split_barrier(const split_barrier&) = delete;
+  split_barrier& operator=(const split_barrier&) = delete;
+  ~split_barrier() { detail::misuse::destroying(this, kind); }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+  /// Makes `n` arrivals; runs the completion function if they are the last. Never blocks. Keep the
+  /// token: it is what a wait needs.
+  /// Requires: 1 <= n <= the arrivals still expected in this phase (diagnosed in debug builds).
+  arrival_token arrive(std::ptrdiff_t n = 1) {
+    const std::uint32_t phase = phase_.load(detail::memory_order_relaxed) & ~sleeping_;  // 1
+    take_off(n);
+    return arrival_token(phase);
+  }
+
+  /// Blocks until the phase of the token is over.
+  void wait(arrival_token&& arrival) const { wait_until(arrival, deadline::never()); }
+
+  void arrive_and_wait() { wait(arrive()); }
+
+  /// Arrives, and from the next phase on one arrival less is expected. When all have dropped, the
+  /// barrier is of no more use, but for waits for the last phase.
+  void arrive_and_drop() {
+    dropped_.fetch_add(1, detail::memory_order_relaxed);  // 2
+    take_off(1);
+  }
+
+  /// True if the phase of the token is over; never blocks.
+  bool try_wait(const arrival_token& arrival) const noexcept {
+    return detail::word_waiter<is_over>(phase_, is_over{arrival.phase_}).ready();
+  }
+
+  /// As wait(), for at most `time`; after a time-out the arrival still counts: wait again.
+  template <class Rep, class Period>
+  wait_status wait_for(const arrival_token& arrival,
+                       std::chrono::duration<Rep, Period> time) const {
+    return wait_until(arrival, deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(const arrival_token& arrival,
+                         std::chrono::time_point<Clock, Duration> point) const {
+    return wait_until(arrival, deadline::at(point));
+  }
+  wait_status wait_until(const arrival_token& arrival, deadline until) const {
+    detail::word_waiter<is_over> end(phase_, is_over{arrival.phase_});
+    const bool over =
+        end.ready() || detail::wait_registered(end, this, policy_, until,  // 7
+                                               detail::wait_engine::shared_yield_time);
+    return over ? wait_status::ready : wait_status::timed_out;
+  }
+
+ private:
+  static constexpr std::uint32_t sleeping_ = 1, one_ = 2;
+  static constexpr const char* kind = "lockstep::split_barrier";
+
+  /// What the waiters look for. Not whether the phase is the next one (Q3).
+  struct is_over {
+    std::uint32_t phase;
+    bool operator()(std::uint32_t word) const noexcept { return (word & ~sleeping_) != phase; }
+  };
+
+  static std::uint32_t checked(std::ptrdiff_t expected) {
+    if (expected < 0 || expected > (max)()) {
+      char message[120];
+      std::snprintf(message, sizeof message, "%s: %td arrivals expected, must be 0 to %td", kind,
+                    expected, (max)());
+      detail::fail<std::invalid_argument>(message);
+    }
+    return static_cast<std::uint32_t>(expected);
+  }
+
+  void take_off(std::ptrdiff_t n) {
+    if (detail::misuse::diagnosed && (n < 1 || n > (max)())) {
+      report_arrivals(n, remaining_.load(detail::memory_order_relaxed));  // 8
+    }
+    const std::uint32_t count = static_cast<std::uint32_t>(n);
+    const std::uint32_t before = remaining_.fetch_sub(count, detail::memory_order_acq_rel);  // 3
+    if (detail::misuse::diagnosed && count > before) report_arrivals(n, before);
+    if (before == count) complete();
+  }
+
+  [[noreturn]] LOCKSTEP_NOINLINE void report_arrivals(std::ptrdiff_t n, std::uint32_t left) const {
+    char text[160];
+    std::snprintf(text, sizeof text, "%td arrivals by %s, but %lu are expected in this phase", n,
+                  detail::label_of_this_thread().text, static_cast<unsigned long>(left));
+    detail::misuse::report(this, kind, text);
+  }
+
+  /// On the last to arrive, while nobody else may use anything but phase_. An exception would leave
+  /// the phase neither ended nor running: noexcept makes it std::terminate.
+  void complete() noexcept {
+    completion_();
+    expected_ -= dropped_.load(detail::memory_order_relaxed);   // 4
+    dropped_.store(0, detail::memory_order_relaxed);            // 4
+    remaining_.store(expected_, detail::memory_order_relaxed);  // 5
+    // The number of the phase is nobody else's to change; the exchange clears the bit, should it be set.
+    const std::uint32_t next = (phase_.load(detail::memory_order_relaxed) | sleeping_) + 1;  // 1
+    const std::uint32_t old = phase_.exchange(next, detail::memory_order_release);           // 6
+    detail::wake_sleepers(&phase_, old);
+  }
+
+  detail::line_gap before_;
+  detail::wait_word remaining_;
+  detail::wait_word dropped_;
+  std::uint32_t expected_;
+  CompletionFunction completion_;
+  detail::line_gap between_;
+  mutable detail::wait_word phase_;
+  wait_policy policy_;
+  detail::line_gap after_;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SPLIT_BARRIER_HPP

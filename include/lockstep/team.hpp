@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// lockstep/team.hpp -- persistent threads that run one function together (layer: team)
+//
+// run(f) calls f(member&) on every member, and returns when all calls have returned. What happens before
+// run() happens before every call; every call happens before the return of run(). The caller is member
+// 0; the other members are threads that the team starts once and keeps. Between regions they wait by
+// the team's policy: with the default they sleep after about 50 us, unless they have learned when the next region
+// is due (anticipation.hpp): then they sleep until shortly before it. 4 ms after the last region they use no CPU.
+// run() allocates nothing and takes no lock. What members can do is in member.hpp. For threads of your own see
+// external_team.hpp.
+//
+//   T1  One region at a time: outside threads that call run() together are served in the order of their
+//       calls.
+//   T2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
+//       as the only member of its region: it would wait for itself otherwise. So do the parallel_ functions.
+//       From inside a region of another team it waits for its turn if that team was made before this one;
+//       else, if this one is busy, it runs inline as well: two teams could wait for each other otherwise.
+//   T3  An exception leaves the team usable: members that wait in the region are released, all calls are
+//       awaited, then run() rethrows the exception of the lowest rank.
+//   T4  A thread that cannot be started ends the constructor (or the run() that resumes) with
+//       std::system_error, after those that were started have ended.
+//   T5  In a child process of fork() the team starts its threads anew for its first region. A region
+//       that the forking thread was in is stopped there: see docs/faq.md.
+//   T6  What only an outside thread may call fails, from inside a region, with std::logic_error.
+//   T7  A static team may end, with its program, while other threads run regions of it: those go on until the
+//       process ends, and who comes later waits for that (team_door.hpp). Debug builds say so.
+//
+// Threads that a member starts, and that use the team: inside_region.hpp.
+//
+// Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
+//        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
+//        members along a tree (fork_board.hpp). Two members uncrowded: two line transfers in a row.
+#ifndef LOCKSTEP_TEAM_HPP
+#define LOCKSTEP_TEAM_HPP
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "detail/platform/fork_list.hpp"
+#include "detail/team/display.hpp"
+#include "detail/team/one_liners.hpp"
+#include "detail/team/team_threads.hpp"
+#include "inside_region.hpp"
+#include "started_region.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+class team : public detail::one_liners<team> {
+ public:
+  /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
+  team() : team(team_options()) {}
+
+  /// Fails if members is 0 or above 65536.
+  explicit team(std::size_t members)
+      : team(team_options().members(detail::checked_count("lockstep::team", "members", members))) {}
+  team(std::size_t members, wait_policy policy)
+      : team(team_options()
+                 .members(detail::checked_count("lockstep::team", "members", members))
+                 .policy(policy)) {}
+  explicit team(const team_options& options) : team(options, detail::resolve(options)) {}
+
+  /// Requires: no region runs, but for T7. From inside one of its own regions, also one that was started and
+  /// not joined, it ends the program with a message: it would wait for itself.
+  ~team() {
+    if (body_->core.is_inside()) {
+      end_of_program("destroyed, or its program ended, inside its own region");
+    }
+    if (!door_.shut()) body_.leave();
+  }
+  team(const team&) = delete;
+  team& operator=(const team&) = delete;
+
+  std::size_t size() const noexcept { return door_.size(); }
+  wait_policy policy() const noexcept { return door_.policy(); }
+
+  /// Calls f(member&) once on every member; returns when all have returned: false if the region was stopped
+  /// by request_stop(). See T1 to T3.
+  template <class Function>
+  bool run(Function&& f) {
+    return run_on(size(), f);
+  }
+  /// On the first k members only; of the others, up to 7 hear of it, where they watch a line with one of
+  /// those (fork_tree.hpp). Fails if k is 0 or above size().
+  template <class Function>
+  bool run(std::size_t k, Function&& f) {
+    detail::checked_range("lockstep::team::run", "members", k, 1, size());
+    return run_on(k, f);
+  }
+
+  /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
+  /// the caller's part and waits (started_region.hpp). In between the caller is inside the region (T2). The
+  /// function must live until then; a temporary is taken only where it is copied (job.hpp). Fails if called from
+  /// inside a region.
+  template <class Function>
+  LOCKSTEP_NODISCARD started_region start(Function&& f) {
+    static_assert(
+        std::is_lvalue_reference<Function>::value || detail::job::travels_as<Function>(),
+        "lockstep::team::start: keep this function in a variable until join(): it is too large "
+        "to be copied, or not trivially copyable");
+    check_outside("start");
+    door_.callers().begin();
+    turn_until_end guard(door_.callers());
+    resume_workers();
+    body_->core.start(f);
+    guard.keep();
+    return started_region(door_, body_->core);
+  }
+
+  /// Ends the region that runs, if one does: see M3 of member.hpp. Any thread may call it.
+  void request_stop() { body_->core.request_stop(); }
+
+  /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
+  void pause() {
+    check_outside("pause");
+    const detail::caller_turn mine(door_.callers());
+    body_->threads.stop();
+  }
+  /// Starts the threads again now, so that the next region does not have to.
+  void resume() {
+    check_outside("resume");
+    const detail::caller_turn mine(door_.callers());
+    resume_workers();
+  }
+
+ private:
+  friend class detail::one_liners<team>;
+
+  /// The threads end before the core.
+  struct body {
+    body(const detail::resolved_team& made, detail::team_door& door, const team_options& options)
+        : core(made, door),
+          threads(core, made.name, made.cpu_of_rank, options.on_start(), options.on_exit()) {}
+
+    detail::team_core core;
+    detail::team_threads threads;
+  };
+
+  team(const team_options& options, detail::resolved_team made)
+      : door_(made, "lockstep::team"), body_(made, door_, options) {
+    detail::display_first_team(made);
+    resume_workers();
+  }
+
+  /// A turn that was begun: ends with this object unless it is kept.
+  class turn_until_end {
+   public:
+    explicit turn_until_end(detail::caller_queue& of) noexcept : of_(&of) {}
+    ~turn_until_end() {
+      if (of_ != nullptr) of_->end();
+    }
+    void keep() noexcept { of_ = nullptr; }
+
+   private:
+    detail::caller_queue* of_;
+  };
+
+  template <class Function>
+  bool run_on(std::size_t k, Function& f) {
+    return detail::team_core::run_in_turn(door_, &body_->core, k, f, [this] { resume_workers(); });
+  }
+  /// As team_core's.
+  template <class Function, class Prepare, class Finish>
+  bool run_loop(const detail::loop_request& of, Function& f, Prepare prepare, Finish finish) {
+    return detail::team_core::run_loop_in_turn(door_, &body_->core, of, f, prepare, finish,
+                                               [this] { resume_workers(); });
+  }
+
+  void resume_workers() {
+    detail::team_threads& threads = body_->threads;
+    if (!threads.are_there() && size() > 1) threads.start();
+  }
+
+  void check_outside(const char* function) const {
+    if (door_.may_wait()) return;
+    char message[192];
+    std::snprintf(message, sizeof message,
+                  "lockstep::team::%s: called inside a region of this team, or of one that was "
+                  "made later, and "
+                  "would wait for it; call it after run() has returned",
+                  function);
+    detail::fail<std::logic_error>(message);
+  }
+  [[noreturn]] static void end_of_program(const char* why) {
+    std::fprintf(stderr, "lockstep::team: %s; leave the region first\n", why);
+    std::abort();
+  }
+
+  /// Of `self`, a team.
+  static void in_child(void* self) noexcept {
+    body& at = *static_cast<team*>(self)->body_.operator->();
+    at.threads.forget();
+    at.core.forget_others();
+  }
+
+  detail::team_door door_;
+  detail::owned_body<body> body_;
+  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_HPP

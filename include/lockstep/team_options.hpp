@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// lockstep/team_options.hpp -- what a program says about a team that it makes: a value (layer: team)
+//
+//   lockstep::team team(lockstep::team_options().members(4).bind(lockstep::binding::close()));
+//
+// What is not said here is taken from the environment (environment.hpp), and what is not said there
+// either has its default; see resolve() in placement.hpp.
+#ifndef LOCKSTEP_TEAM_OPTIONS_HPP
+#define LOCKSTEP_TEAM_OPTIONS_HPP
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "binding.hpp"
+#include "wait_policy.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+class team_options {
+ public:
+  using hook = std::function<void(std::size_t rank)>;
+
+  /// Members including the caller, 1 to 65536; 0: not said, one for each usable CPU.
+  team_options& members(std::size_t count) {
+    members_ = count;
+    return *this;
+  }
+  /// How members wait. wait_policy() said here beats the environment as any other.
+  team_options& policy(wait_policy how) {
+    policy_ = how;
+    has_policy_ = true;
+    return *this;
+  }
+  /// Whether workers learn when the next region is due, and poll shortly before it: for a quarter of the time between
+  /// regions at most, and 4 ms after the last. True by default; counts for wait_policy() in teams that are
+  /// not crowded.
+  team_options& anticipate(bool yes) {
+    anticipate_ = yes;
+    has_anticipate_ = true;
+    return *this;
+  }
+  /// Whether parallel_for and its like learn what their iterations cost, and run on as many members as pay (one_liners.hpp).
+  /// True by default; false: always on all members that have a CPU.
+  team_options& learn(bool yes) {
+    learn_ = yes;
+    has_learn_ = true;
+    return *this;
+  }
+  /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its affinity
+  /// lets it run. True by default; counts as anticipate() does, where members are not bound.
+  team_options& find_cpu(bool yes) {
+    find_cpu_ = yes;
+    has_find_cpu_ = true;
+    return *this;
+  }
+  /// Where members run; binding(): not said.
+  team_options& bind(binding where) {
+    bind_ = std::move(where);
+    return *this;
+  }
+  /// What debuggers and messages call the team; the rank is added to the names of its threads.
+  team_options& name(std::string text) {
+    name_ = std::move(text);
+    return *this;
+  }
+  /// Called on each thread that the team starts, with its rank, before its first region: for thread
+  /// local state. Not for rank 0, whose thread is the caller's.
+  team_options& on_start(hook function) {
+    on_start_ = std::move(function);
+    return *this;
+  }
+  /// As on_start(), after the last region.
+  team_options& on_exit(hook function) {
+    on_exit_ = std::move(function);
+    return *this;
+  }
+
+  std::size_t members() const noexcept { return members_; }
+  bool has_policy() const noexcept { return has_policy_; }
+  wait_policy policy() const noexcept { return policy_; }
+  bool has_anticipate() const noexcept { return has_anticipate_; }
+  bool anticipate() const noexcept { return anticipate_; }
+  bool has_learn() const noexcept { return has_learn_; }
+  bool learn() const noexcept { return learn_; }
+  bool has_find_cpu() const noexcept { return has_find_cpu_; }
+  bool find_cpu() const noexcept { return find_cpu_; }
+  const binding& bind() const noexcept { return bind_; }
+  const std::string& name() const noexcept { return name_; }
+  const hook& on_start() const noexcept { return on_start_; }
+  const hook& on_exit() const noexcept { return on_exit_; }
+
+ private:
+  std::size_t members_ = 0;
+  wait_policy policy_;
+  bool has_policy_ = false;
+  bool anticipate_ = true;
+  bool has_anticipate_ = false;
+  bool learn_ = true;
+  bool has_learn_ = false;
+  bool find_cpu_ = true;
+  bool has_find_cpu_ = false;
+  binding bind_;
+  std::string name_ = "lockstep";
+  hook on_start_;
+  hook on_exit_;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_OPTIONS_HPP
