@@ -10,6 +10,7 @@ README.md and docs/what-a-loop-costs.md the script fills in the lines between `<
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -254,6 +255,12 @@ def team_section(result):
     return ["## The team's operations", about(result), *team_tables.sections(result, LOSES)]
 
 
+def contents(parts):
+    """Links to the sections, once each."""
+    titles = dict.fromkeys(part.removeprefix("## ") for part in parts if part.startswith("## "))
+    return " ·\n".join(f"[{title}](#{re.sub(r'[^a-z0-9 -]', '', title.lower()).replace(' ', '-')})" for title in titles)
+
+
 def page_and_pictures(found):
     """The page, and {path: text} of its pictures."""
     parts, pictures = ["<!-- made by ./do performance from bench/results: do not edit -->", "# Performance",
@@ -279,6 +286,7 @@ def page_and_pictures(found):
                 parts += (periodic_section if program == "periodic" else team_section)(programs[program])
         if RINGS in programs:
             parts += rings_section(programs[RINGS])
+    parts.insert(3, contents(parts))
     return "\n\n".join(part for part in parts if part) + "\n", pictures
 
 

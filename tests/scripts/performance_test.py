@@ -64,6 +64,12 @@ class Page(unittest.TestCase):
         self.assertIn("`./do bench duty` has not been run", page)
         self.assertNotIn("`./do bench serial` has not been run", page)
 
+    def test_the_page_begins_with_links_to_its_sections(self):
+        page = made(duty=grid("duty", [row("lockstep", 0.5)]))["docs/performance.md"]
+        self.assertIn("\n[Loops between serial work](#loops-between-serial-work)\n", page)
+        team = {"program": "team", "quick": False, "machine": MACHINE, "rows": []}
+        self.assertIn("(#the-teams-operations)", made(team=team)["docs/performance.md"])
+
     def test_machine_date_versions_and_settings_are_told(self):
         page = made(duty=grid("duty", [row("lockstep", 0.5)]))["docs/performance.md"]
         for text in ("CPU, 2 CPUs, Linux; GCC, `-O2`; tbb 1. Measured on 2026-01-02.", "9 samples of each cell in 3 processes",
