@@ -37,12 +37,12 @@ LEFT_OUT = re.compile(r"\bdetail::(thread_fence|fence_light|fence_heavy|futex_wa
 # Which test says most about a header that nearly all include.
 FIRST = {"detail/wait/published_words.hpp": "boards", "detail/wait/word_waiter.hpp": "once",
          "detail/wait/parking_lot.hpp": "locks", "detail/wait/short_lock.hpp": "locks",
-         "detail/team/caller_queue.hpp": "regions", "detail/team/loop_claims.hpp": "regions", "detail/team/dependants.hpp": "regions",
+         "detail/team/caller_queue.hpp": "regions", "detail/team/loop_claims.hpp": "regions",
          "detail/team/fork_board.hpp": "regions", "detail/team/fork_lines.hpp": "regions",
          "detail/team/late_shares.hpp": "constructs", "detail/team/construct_boards.hpp": "constructs",
          "detail/team/team_barrier.hpp": "constructs", "detail/wait/ranked_barrier.hpp": "boards",
-         "stop_source.hpp": "regions",
-         "sub_team.hpp": "regions", "detail/team/team_core.hpp": "team", "detail/team/team_threads.hpp": "team"}
+         "detail/team/stop_source.hpp": "regions",
+         "detail/team/group.hpp": "regions", "sub_team.hpp": "regions", "detail/team/team_core.hpp": "team", "detail/team/workers.hpp": "team"}
 
 # what: as LOCKSTEP_MODEL_MUTATION has it, or None for a change of the text (old, new).
 Mutant = namedtuple("Mutant", "header line what text old new")

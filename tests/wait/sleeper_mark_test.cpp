@@ -189,7 +189,8 @@ TEST_P(sleeper_mark_test,
   EXPECT_EQ(value_of(mark_), 3u) << "the next sleeper's announcement stands";
 }
 
-TEST_P(sleeper_mark_test, PUBLISH_2_a_second_sleeper_of_one_phase_sleeps_on_the_value_of_the_first) {
+TEST_P(sleeper_mark_test,
+       PUBLISH_2_a_second_sleeper_of_one_phase_sleeps_on_the_value_of_the_first) {
   condition second;
   system_.on_sleep = [&] {
     if (system_.sleeps.size() == 1) sleep(second);

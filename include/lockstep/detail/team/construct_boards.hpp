@@ -41,15 +41,15 @@ namespace detail {
 // Cost   entering and leaving: one fetch and one RMW a member. A ticket: one RMW on a line of its own, which
 //        is at hand where only its owner takes from it: 5 ns in place of 40 to 50.
 // Source the ring of dispatch buffers: [LIBOMP]; tickets instead of bounds: one RMW in place of a CAS loop.
-class loop_board final : public sleeping_place {
+class loop_board final : public stoppable {
  public:
   /// How many constructs the fastest member may be ahead of the slowest.
-  static constexpr std::uint32_t usual_places = 8;
+  static constexpr std::uint32_t usual_slots = 8;
   /// Above this many members a look at all hands at the end costs more than one counter. A guess: not measured.
   static constexpr std::size_t most_hands = 8;
 
   /// Requires: slots is a power of two, so that numbers may wrap. Tests pass fewer.
-  loop_board(wait_policy policy, stop_source& stop, std::uint32_t slots = usual_places)
+  loop_board(wait_policy policy, stop_source& stop, std::uint32_t slots = usual_slots)
       : stop_(stop), open_(slots, policy), turns_(slots, policy), handed_out_(slots) {
     reset();
     stop_.add(*this);
@@ -64,7 +64,7 @@ class loop_board final : public sleeping_place {
   void set_first_construct(std::uint32_t construct) noexcept { first_ = construct; }
 
   /// Waits until the slot of the construct is free of the one before. False once the region is stopped.
-  bool enter(place_in_barrier& self, std::uint32_t construct) {
+  bool enter(member_state& self, std::uint32_t construct) {
     return wait(self, open_[slot_of(construct)],
                 [construct](std::uint32_t holds) { return holds == construct; });
   }
@@ -83,17 +83,17 @@ class loop_board final : public sleeping_place {
   }
 
   /// This member needs the slot no more. Requires: it has entered. All members say the same of the hands.
-  void leave(const place_in_barrier& self, std::uint32_t construct, bool has_hands = false) {
+  void leave(const member_state& self, std::uint32_t construct, bool has_hands = false) {
     const std::size_t slot = slot_of(construct);
     const std::uint32_t before =
         open_.beside(slot).left.fetch_add(1, detail::memory_order_acq_rel);  // 2
-    if (before + 1 != self.size) return;
-    if (has_hands) renew_hands(slot, self.size);
+    if (before + 1 != self.size()) return;
+    if (has_hands) renew_hands(slot, self.size());
     open(slot, construct + slots());
   }
 
   /// Waits for the turn of `position`, counted from 0. False once the region is stopped.
-  bool wait_for_turn(place_in_barrier& self, std::uint32_t construct, std::size_t position) {
+  bool wait_for_turn(member_state& self, std::uint32_t construct, std::size_t position) {
     return wait(self, turns_[slot_of(construct)],
                 [position](std::size_t turn) { return turn == position; });
   }
@@ -132,9 +132,9 @@ class loop_board final : public sleeping_place {
   numbers& of(std::uint32_t construct) noexcept { return handed_out_[slot_of(construct)].value; }
 
   template <class Word, class Done>
-  bool wait(place_in_barrier& self, const published_word<Word>& word, Done done) {
-    word.wait(done, stops_with_region{stop_, self.region}, self.history);
-    return !stop_.requested(self.region);
+  bool wait(member_state& self, const published_word<Word>& word, Done done) {
+    word.wait(done, stops_with_region{stop_, self.region()}, self.history);
+    return !stop_.requested(self.region());
   }
 
   void renew_hands(std::size_t slot, std::size_t count) {
@@ -170,7 +170,7 @@ class loop_board final : public sleeping_place {
 //   2  used.store  relaxed  -      as 1
 //
 // Cost   publish: one store on one's own line. wait: one line fetch.
-class progress_board final : public sleeping_place {
+class progress_board final : public stoppable {
  public:
   progress_board(std::size_t most, wait_policy policy, stop_source& stop)
       : stop_(stop), steps_(most, policy) {
@@ -187,10 +187,10 @@ class progress_board final : public sleeping_place {
   }
 
   /// Blocks until the member `rank` has published `step` or more. False once the region is stopped.
-  bool wait_for(place_in_barrier& self, std::size_t rank, std::size_t step) {
+  bool wait_for(member_state& self, std::size_t rank, std::size_t step) {
     steps_[rank].wait([step](std::size_t finished) { return finished >= step; },
-                      stops_with_region{stop_, self.region}, self.history);
-    return !stop_.requested(self.region);
+                      stops_with_region{stop_, self.region()}, self.history);
+    return !stop_.requested(self.region());
   }
 
   bool used() const noexcept { return used_.load(detail::memory_order_relaxed) != 0; }  // 1

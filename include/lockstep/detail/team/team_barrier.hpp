@@ -11,10 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../../stop_source.hpp"
 #include "../platform/cache_line.hpp"
 #include "../platform/system.hpp"
 #include "../wait/ranked_barrier.hpp"
+#include "member_state.hpp"
+#include "stop_source.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -137,23 +138,6 @@ struct stops_with_region {
   bool requested() const noexcept { return source.requested(region); }
 };
 
-/// A value that participants hand to each other.
-struct cell {
-  static constexpr std::size_t size = 16;
-  alignas(8) unsigned char bytes[size];
-};
-
-/// What a participant keeps for itself, on a line of its own. One thread uses it at a time.
-struct place_in_barrier {
-  std::size_t rank = 0;
-  std::size_t size = 1;      ///< of the region: participants are ranks below it
-  std::uint32_t region = 0;  ///< its number
-  std::uint32_t phase = 0;   ///< the last phase this participant has arrived in
-  /// It was released because the region is stopped, and meets nobody any more.
-  bool has_left = false;
-  wait_history history = {};
-};
-
 /// What a participant does in a phase, usually: it arrives by itself, and does nothing else until it waits.
 struct usual_arrival {
   static constexpr bool arrives() noexcept { return true; }
@@ -174,22 +158,22 @@ struct usual_arrival {
 // Cost   as ranked_barrier.hpp. With flags a reduction costs no more: values travel with the phases. With the tree the
 //        last to arrive fetches the lines of all.
 // Source values on the flags' lines: ours.
-class reducing_barrier final : public sleeping_place {
+class team_barrier final : public stoppable {
  public:
   static constexpr std::size_t usual_most_flags = 8;
 
   /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags.
   /// `finds_cpu`: members part, see above.
-  reducing_barrier(std::size_t most, wait_policy policy, stop_source& stop,
-                   std::size_t most_flags = usual_most_flags, bool finds_cpu = false)
+  team_barrier(std::size_t most, wait_policy policy, stop_source& stop,
+               std::size_t most_flags = usual_most_flags, bool finds_cpu = false)
       : stop_(stop),
         phases_(most, policy, most, most_flags),
         parting_(most < most_flags ? most : most_flags, finds_cpu) {
     stop_.add(*this);
   }
-  ~reducing_barrier() { stop_.remove(*this); }
-  reducing_barrier(const reducing_barrier&) = delete;
-  reducing_barrier& operator=(const reducing_barrier&) = delete;
+  ~team_barrier() { stop_.remove(*this); }
+  team_barrier(const team_barrier&) = delete;
+  team_barrier& operator=(const team_barrier&) = delete;
 
   wait_policy policy() const noexcept { return phases_.policy(); }
   stop_source& stop() const noexcept { return stop_; }
@@ -200,7 +184,7 @@ class reducing_barrier final : public sleeping_place {
   }
 
   /// Blocks until all have arrived. False once the region is stopped: nobody waits for anybody any more.
-  bool arrive_and_wait(place_in_barrier& self) {
+  bool arrive_and_wait(member_state& self) {
     usual_arrival usual;
     const auto nothing = [](cell&) {};
     return pass(self, nothing, usual);
@@ -210,15 +194,15 @@ class reducing_barrier final : public sleeping_place {
   /// value_of(rank, self.phase) then. Requires: each participant has put its own into
   /// value_of(its rank, self.phase + 1) before the call.
   template <class Combine>
-  bool meet(place_in_barrier& self, cell& out, Combine combine) {
+  bool meet(member_state& self, cell& out, Combine combine) {
     usual_arrival usual;
     return meet(self, out, combine, usual);
   }
   /// With `arrival` in place of usual_arrival: while arrives() is false another participant arrives for this one.
   template <class Combine, class Arrival>
-  bool meet(place_in_barrier& self, cell& out, Combine combine, Arrival& arrival) {
+  bool meet(member_state& self, cell& out, Combine combine, Arrival& arrival) {
     if (!pass(self, combine, arrival)) return false;
-    if (phases_.has_flags(self.size)) {
+    if (phases_.has_flags(self.size())) {
       combine(out);
     } else {
       out = phases_.value_of_all().of_phase[0];
@@ -227,18 +211,18 @@ class reducing_barrier final : public sleeping_place {
   }
 
   /// By a participant that is in a phase: whether another has arrived in it; with the tree, whether all have.
-  bool has_arrived(const place_in_barrier& self, std::size_t rank) const noexcept {
-    return phases_.has_arrived(rank, self.size, {self.phase});
+  bool has_arrived(const member_state& self, std::size_t rank) const noexcept {
+    return phases_.has_arrived(rank, self.size(), {self.phase});
   }
-  bool have_all_arrived(const place_in_barrier& self) const noexcept {
-    if (!phases_.has_flags(self.size)) return has_arrived(self, self.rank);
+  bool have_all_arrived(const member_state& self) const noexcept {
+    if (!phases_.has_flags(self.size())) return has_arrived(self, self.rank());
     std::size_t rank = 0;
-    while (rank < self.size && (rank == self.rank || has_arrived(self, rank))) ++rank;
-    return rank == self.size;
+    while (rank < self.size() && (rank == self.rank() || has_arrived(self, rank))) ++rank;
+    return rank == self.size();
   }
   /// By a participant that is in a phase: the arrival of another, which has come and left it to this one.
   template <class Combine>
-  void arrive_for(const place_in_barrier& self, std::size_t rank, Combine& combine) {
+  void arrive_for(const member_state& self, std::size_t rank, Combine& combine) {
     arrive(self, rank, combine);
   }
 
@@ -254,30 +238,30 @@ class reducing_barrier final : public sleeping_place {
   using word = published_word<std::uint32_t>;
 
   template <class Combine, class Arrival>
-  bool pass(place_in_barrier& self, Combine& combine, Arrival& arrival) {
+  bool pass(member_state& self, Combine& combine, Arrival& arrival) {
     if (self.has_left) return false;
     ++self.phase;
-    if (!arrival.arrives() || !arrive(self, self.rank, combine)) {
+    if (!arrival.arrives() || !arrive(self, self.rank(), combine)) {
       arrival.meanwhile();
-      phases_.wait_for_others(self.rank, self.size, [&](const word& at, std::size_t other) {
+      phases_.wait_for_others(self.rank(), self.size(), [&](const word& at, std::size_t other) {
         return wait(self, at, other);
       });
-      if (!arrival.arrives() && phases_.has_flags(self.size)) {
-        wait(self, phases_.flag(self.rank), self.rank);
+      if (!arrival.arrives() && phases_.has_flags(self.size())) {
+        wait(self, phases_.flag(self.rank()), self.rank());
       }
     }
-    self.has_left = stop_.requested(self.region);
+    self.has_left = stop_.requested(self.region());
     return !self.has_left;
   }
   template <class Combine>
-  bool arrive(const place_in_barrier& self, std::size_t rank, Combine& combine) {
-    return phases_.arrive(rank, self.size, self.phase,
+  bool arrive(const member_state& self, std::size_t rank, Combine& combine) {
+    return phases_.arrive(rank, self.size(), self.phase,
                           [&] { combine(phases_.value_of_all().of_phase[0]); });
   }
-  bool wait(place_in_barrier& self, const word& at, std::size_t other) {
-    parting_board* const known = other < self.size ? &parting_ : nullptr;
-    return at.wait(phase_reached{self.phase}, stops_with_region{stop_, self.region}, self.history,
-                   deadline::never(), whereabouts{known, self.rank, other});
+  bool wait(member_state& self, const word& at, std::size_t other) {
+    parting_board* const known = other < self.size() ? &parting_ : nullptr;
+    return at.wait(phase_reached{self.phase}, stops_with_region{stop_, self.region()}, self.history,
+                   deadline::never(), whereabouts{known, self.rank(), other});
   }
 
   detail::line_gap before_;
