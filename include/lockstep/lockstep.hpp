@@ -3,11 +3,9 @@
 #ifndef LOCKSTEP_LOCKSTEP_HPP
 #define LOCKSTEP_LOCKSTEP_HPP
 
-#include "auto_reset_event.hpp"
 #include "barrier.hpp"
 #include "build_info.hpp"
 #include "condition_variable.hpp"
-#include "deadline.hpp"
 #include "detail/platform/config.hpp"
 #include "detail/platform/this_thread.hpp"
 #include "detail/platform/usable_cpus.hpp"
@@ -19,7 +17,6 @@
 #include "future_set.hpp"
 #include "latch.hpp"
 #include "mailbox.hpp"
-#include "manual_reset_event.hpp"
 #include "mutex.hpp"
 #include "recursive_mutex.hpp"
 #include "rendezvous.hpp"

@@ -21,7 +21,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "../../deadline.hpp"
+#include "../../wait_policy.hpp"
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
 #include "../wait/wait_engine.hpp"
