@@ -35,7 +35,7 @@ double sum_of(lockstep::team& team, const std::vector<double>& values) {
 
 int main(int argc, char** argv) {
   numbered::arguments given(argc, argv);
-  const std::size_t members = given.number("members", 1, 1000, lockstep::detail::usable_cpus());
+  const std::size_t members = given.number("members", 1, 1000, lockstep::usable_cpus());
   const std::size_t elements = given.number("elements", 0, 10000000, 1000000);
   given.end();
 

@@ -81,7 +81,7 @@ void ask(lockstep::member& me, std::vector<std::size_t>& steps, std::vector<std:
 
 int main(int argc, char** argv) {
   numbered::arguments given(argc, argv);
-  const std::size_t members = given.number("members", 1, 1000, lockstep::detail::usable_cpus());
+  const std::size_t members = given.number("members", 1, 1000, lockstep::usable_cpus());
   const std::size_t numbers = given.number("numbers", 1, 100000, 10000);
   given.end();
 

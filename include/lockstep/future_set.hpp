@@ -180,7 +180,7 @@ class future_set : public detail::future_set_base {
 
    private:
     friend class future_set;
-    explicit values(const detail::aligned_array<T>& slots) noexcept : slots_(&slots) {}
+    explicit values(const detail::aligned_array<T>& of) noexcept : slots_(&of) {}
 
     const detail::aligned_array<T>* slots_;
   };
