@@ -37,6 +37,7 @@ LEFT_OUT = re.compile(r"\bdetail::(thread_fence|fence_light|fence_heavy|futex_wa
 # Which test says most about a header that nearly all include.
 FIRST = {"detail/wait/sleeper_mark.hpp": "boards", "detail/wait/word_waiter.hpp": "once",
          "detail/wait/parking_lot.hpp": "locks", "detail/wait/short_lock.hpp": "locks",
+         "detail/wait/queued_word.hpp": "locks",
          "detail/team/caller_queue.hpp": "regions", "detail/team/share_board.hpp": "regions", "detail/team/dependants.hpp": "regions",
          "detail/team/fork_board.hpp": "regions", "detail/team/fork_tree.hpp": "regions",
          "detail/team/share_claims.hpp": "constructs", "detail/team/late_shares.hpp": "constructs",

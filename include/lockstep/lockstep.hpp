@@ -21,7 +21,6 @@
 #include "mailbox.hpp"
 #include "manual_reset_event.hpp"
 #include "mutex.hpp"
-#include "recursive_mutex.hpp"
 #include "rendezvous.hpp"
 #include "semaphore.hpp"
 #include "shared_mutex.hpp"

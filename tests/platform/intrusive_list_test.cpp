@@ -81,7 +81,7 @@ TEST(intrusive_list, LIST2_a_node_that_was_taken_out_has_no_neighbours) {
   EXPECT_EQ(nodes[2].previous(), &nodes[0]);
 }
 
-TEST(intrusive_list, the_rest_of_a_list_can_lose_every_node_but_its_first) {
+TEST(intrusive_list, the_rest_of_a_list_can_lose_every_node) {
   std::deque<node> nodes(4);
   intrusive_list<node> list;
   for (node& each : nodes) list.push_back(each);
@@ -91,6 +91,9 @@ TEST(intrusive_list, the_rest_of_a_list_can_lose_every_node_but_its_first) {
   EXPECT_EQ(nodes[2].previous(), &nodes[0]);
   EXPECT_EQ(nodes[2].next(), nullptr);
   EXPECT_EQ(nodes[3].previous(), nullptr);
+  intrusive_list<node>::remove_from_the_rest(nodes[0]);
+  EXPECT_EQ(nodes[0].next(), nullptr);
+  EXPECT_EQ(nodes[2].previous(), nullptr);
 }
 
 }  // namespace

@@ -68,10 +68,10 @@ class intrusive_list {
     (self.next_ != nullptr ? links(*self.next_).previous_ : last_) = self.previous_;
     self.next_ = self.previous_ = nullptr;
   }
-  /// For what is left of a list whose ends nobody keeps. Requires: there is a node before `node`.
+  /// For nodes that remain linked when their list is gone.
   static void remove_from_the_rest(Node& node) noexcept {
     list_node<Node>& self = links(node);
-    links(*self.previous_).next_ = self.next_;
+    if (self.previous_ != nullptr) links(*self.previous_).next_ = self.next_;
     if (self.next_ != nullptr) links(*self.next_).previous_ = self.previous_;
     self.next_ = self.previous_ = nullptr;
   }
