@@ -27,10 +27,10 @@
 //
 // Memory order (# marks the line)
 //   #  access          order    pairs  why it suffices
-//   1  word.load       relaxed  2      a waiter has counted itself before it gave up the lock under which
-//                                      the notifier changed the predicate
+//   1  word.load       acquire  2, 3   a waiter has counted itself before it gave up the lock under which the notifier
+//                                      changed the predicate; at zero, the threads that left have done so (CONDITION-5)
 //   2  word.fetch_add  relaxed  1      as 1; the queue's lock orders the changes
-//   3  word.fetch_sub  relaxed  1      as 2
+//   3  word.fetch_sub  release  1      as 1
 //
 // Cost   notify with no thread waiting: one load. wait: a queue operation and the lock's own; no system call
 //        unless it sleeps. With a stop token, in addition: to register a callback. 8 bytes.
@@ -334,13 +334,13 @@ class condition_variable {
     detail::misuse::let_go(this, self.number);
     detail::parking_lot::queue waiters(key());
     if (!waiters.withdraw(self)) return false;
-    word_.fetch_sub(1, detail::memory_order_relaxed);  // 3
+    word_.fetch_sub(1, detail::memory_order_release);  // 3
     return true;
   }
 
   void notify(std::uint32_t most) {
     // Those that begin to wait while we work are not ours to notify (CONDITION-4).
-    const std::uint32_t there = word_.load(detail::memory_order_relaxed);  // 1
+    const std::uint32_t there = word_.load(detail::memory_order_acquire);  // 1
     if (there == 0) return;
     taken_out all;
     {
@@ -353,7 +353,7 @@ class condition_variable {
         check_same(all, next);
         all.append(next);
       }
-      if (taken > 0) word_.fetch_sub(taken, detail::memory_order_relaxed);  // 3
+      if (taken > 0) word_.fetch_sub(taken, detail::memory_order_release);  // 3
     }
     if (detail::misuse::diagnosed) let_go(all);
     if (all.target != nullptr) all.target->adopt(all.moved);
