@@ -60,7 +60,6 @@
 #include <utility>
 
 #include "../../wait_policy.hpp"
-#include "../../wait_policy.hpp"
 #include "../platform/cache_line.hpp"
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
