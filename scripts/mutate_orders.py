@@ -39,7 +39,7 @@ FIRST = {"detail/wait/sleeper_mark.hpp": "boards", "detail/wait/word_waiter.hpp"
          "detail/wait/parking_lot.hpp": "locks", "detail/wait/short_lock.hpp": "locks",
          "detail/team/caller_queue.hpp": "regions", "detail/team/share_board.hpp": "regions",
          "detail/team/fork_board.hpp": "regions", "detail/team/fork_tree.hpp": "regions",
-         "detail/team/share_claims.hpp": "constructs", "detail/team/late_shares.hpp": "constructs",
+         "detail/team/share_claims.hpp": "constructs", "detail/team/loops.hpp": "constructs",
          "detail/team/stop_source.hpp": "regions",
          "detail/team/group.hpp": "regions", "sub_team.hpp": "regions", "detail/team/team_core.hpp": "team", "detail/team/team_threads.hpp": "team"}
 

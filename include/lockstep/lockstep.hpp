@@ -22,6 +22,7 @@
 #include "manual_reset_event.hpp"
 #include "mutex.hpp"
 #include "recursive_mutex.hpp"
+#include "reduction.hpp"
 #include "rendezvous.hpp"
 #include "semaphore.hpp"
 #include "shared_mutex.hpp"
@@ -30,5 +31,6 @@
 #include "thread.hpp"
 #include "tree_barrier.hpp"
 #include "wait_policy.hpp"
+#include "weighted_schedule.hpp"
 
 #endif  // LOCKSTEP_LOCKSTEP_HPP

@@ -42,7 +42,7 @@
 
 #include "detail/platform/fork_list.hpp"
 #include "detail/team/display.hpp"
-#include "detail/team/one_liners.hpp"
+#include "detail/team/team_loops.hpp"
 #include "detail/team/team_threads.hpp"
 #include "inside_region.hpp"
 #include "started_region.hpp"
@@ -51,7 +51,7 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-class team : public detail::one_liners<team> {
+class team : public detail::team_loops<team> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
   team() : team(team_options()) {}
@@ -129,7 +129,7 @@ class team : public detail::one_liners<team> {
   }
 
  private:
-  friend class detail::one_liners<team>;
+  friend class detail::team_loops<team>;
 
   /// The threads end before the core.
   struct body {
@@ -165,9 +165,9 @@ class team : public detail::one_liners<team> {
     return detail::team_core::run_in_turn(door_, &body_->core, k, f, [this] { resume_workers(); });
   }
   /// As team_core's.
-  template <class Function, class Prepare, class Finish>
-  bool run_loop(const detail::loop_request& of, Function& f, Prepare prepare, Finish finish) {
-    return detail::team_core::run_loop_in_turn(door_, &body_->core, of, f, prepare, finish,
+  LOCKSTEP_NOINLINE bool run_loop(const detail::loop_request& of, detail::job& what,
+                                  const detail::loop_ends& ends) {
+    return detail::team_core::run_loop_in_turn(door_, &body_->core, of, what, ends,
                                                [this] { resume_workers(); });
   }
 

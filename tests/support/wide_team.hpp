@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include <lockstep/detail/team/one_liners.hpp>
 #include <lockstep/detail/team/team_core.hpp>
+#include <lockstep/detail/team/team_loops.hpp>
 
 namespace lockstep::test {
 

@@ -39,6 +39,18 @@ class job {
                   "lockstep::member&");
     put<Argument>(f, std::integral_constant<bool, travels<Argument, Function>::value>());
   }
+  /// For what is compiled once: call(closure, argument), with a copy of the closure. Requires: nobody can tell a copy of
+  /// it from itself.
+  template <class Argument, class Closure>
+  void carry(const Closure& closure) noexcept {
+    static_assert(sizeof(Closure) <= closure_size && alignof(Closure) <= alignof(void*), "it fits");
+    ::new (static_cast<void*>(closure_)) Closure(closure);
+    set<Argument>([](job& self, Argument& with) {
+      (*reinterpret_cast<const Closure*>(self.closure_))(with);
+    });
+  }
+  /// A number for the function's type.
+  const void* place() const noexcept { return reinterpret_cast<const void*>(call_); }
   /// Calls the function. Requires: it was assigned for this Argument.
   template <class Argument>
   void call(Argument& with) {

@@ -27,8 +27,8 @@
 #include "../platform/unwinding.hpp"
 #include "first_error.hpp"
 #include "fork_board.hpp"
-#include "loop_costs.hpp"
 #include "loop_share.hpp"
+#include "loop_steering.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -85,6 +85,13 @@ void run_guarded(stop_source& stop, std::uint32_t region, first_error& errors,
 #endif
 }
 
+/// What the caller of a loop does before it and, unless it was stopped, after it. Null functions: nothing.
+struct loop_ends {
+  void* data;
+  void (*prepare)(void* data, const loop_plan& plan, loop_cells& cells);
+  void (*finish)(void* data, const loop_plan& plan, const loop_values& values);
+};
+
 class loop_crew {
  public:
   loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded)
@@ -92,22 +99,22 @@ class loop_crew {
   loop_crew(const loop_crew&) = delete;
   loop_crew& operator=(const loop_crew&) = delete;
 
-  /// The caller runs f(loop_share&) in a loop that it has announced, and calls after_part(own) after each part that it
-  /// has run, of its own share or of another. Every share is done when it returns. True if every other member came in time.
-  template <class Function, class AfterPart>
-  bool lead(const region_head& head, Function& f, bool is_woken, AfterPart after_part) {
+  /// The caller runs a loop that it has announced, and tells `steering` of each part that it has run, of its own share or
+  /// of another. Every share is done when it returns. True if every other member came in time.
+  LOCKSTEP_NOINLINE bool lead(const region_head& head, job& what, bool is_woken,
+                              loop_steering& steering) {
     const announcement at = forks_.current();
     if (at.parts() == 1) {
       // Not through the line just published: it is on its way to the others.
-      run_part(common_of(head, at), 0, 0, f);
-      after_part(true);
+      run_part(common_of(head, at), 0, 0, what);
+      steering.after_part(true);
       const bool has_patience = !is_crowded_ && !is_woken && patience_.asks();
       if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_late_members)) {
         patience_.paid();
         return true;
       }
     }
-    const bool took = take_told(0, 0, at, after_part);
+    const bool took = take_told(0, 0, at, &steering);
     if (took) {
       patience_.failed();
     } else {
@@ -117,9 +124,8 @@ class loop_crew {
     return !took;
   }
   /// The caller runs it as the only one.
-  template <class Function>
-  void run_alone(const region_head& head, Function& f) {
-    run_part(common_of(head, announcement(1, 1, 1)), 0, 0, f);
+  void run_alone(const region_head& head, job& what) {
+    run_part(common_of(head, announcement(1, 1, 1)), 0, 0, what);
   }
 
   /// A worker runs a part that it has claimed, and what it can claim after it.
@@ -154,15 +160,14 @@ class loop_crew {
   /// `self` runs a claimed part of the share of `rank`.
   void play(std::size_t self, std::size_t rank, const order& claimed, bool wakes) {
     if (claimed.part == 0 && rank != 0) forks_.relay(rank, claimed, wakes);
-    const auto call = [&](loop_share& me) { claimed.line->what.call(me); };
-    run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, call);
+    run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, claimed.line->what);
     if (is_alone_) {
       if (self != 0) end_of_lone_child();
       return;
     }
     if (!forks_.finish_part(rank, claimed)) return;
     if (rank != 0 && forks_.is_leader(rank)) {
-      take_told(self, rank, claimed.announced, [](bool) {});
+      take_told(self, rank, claimed.announced, nullptr);
       if (is_alone_) return;
       forks_.collect(rank, claimed.announced);
     }
@@ -171,26 +176,24 @@ class loop_crew {
 
   /// Claims and runs what is left of the shares of those whom `rank` has told of the loop. True if there was some, but for
   /// the share of `self`.
-  template <class AfterPart>
-  bool take_told(std::size_t self, std::size_t rank, announcement at, AfterPart after_part) {
+  bool take_told(std::size_t self, std::size_t rank, announcement at, loop_steering* steering) {
     bool took = false;
     forks_.for_each_told(rank, at, [&](std::size_t watcher) {
       order claimed;
       while (!is_alone_ && !forks_.has_reported(watcher, at) && forks_.claim(watcher, claimed)) {
         play(self, watcher, claimed, false);
         took |= watcher != self;
-        after_part(watcher == self);
+        if (steering != nullptr) steering->after_part(watcher == self);
       }
     });
     return took;
   }
 
-  template <class Function>
-  void run_part(const loop_common& common, std::size_t rank, std::uint32_t part, Function& f) {
+  void run_part(const loop_common& common, std::size_t rank, std::uint32_t part, job& what) {
     if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
     loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
     run_guarded(stop_, common.region, errors_, first_error::position_of(rank, part),
-                [&] { f(me); });
+                [&] { what.call(me); });
   }
 
   fork_board& forks_;

@@ -72,22 +72,19 @@ class team_core {
     return end(head);
   }
 
-  /// Runs f(loop_share&) for all shares of a loop: prepare(plan, cells) before it, and unless it was stopped, then false,
-  /// finish(plan, values) after it.
-  template <class Function, class Prepare, class Finish>
-  bool run_loop(const loop_request& of, Function& f, Prepare prepare, Finish finish) {
+  /// Runs what(loop_share&) for all shares of a loop. False if it was stopped.
+  LOCKSTEP_NOINLINE bool run_loop(const loop_request& of, job& what, const loop_ends& ends) {
     const loop_plan& plan = steering_.begin(of);
-    prepare(plan, group_.leaves);
+    if (ends.prepare != nullptr) ends.prepare(ends.data, plan, group_.leaves);
     const region_head head = begin(plan.shares, 0);
     const nesting::inside here(region_);
     crew_.reset_tickets();
     bool all_came = true;
     if (plan.shares > 1) {
-      forks_.announce_loop(head, f, plan.parts, plan.wakes);
-      all_came = crew_.lead(head, f, plan.wakes && steering_.were_asleep(),
-                            [this](bool is_own) { steering_.after_part(is_own); });
+      forks_.announce_loop(head, what, plan.parts, plan.wakes);
+      all_came = crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_);
     } else {
-      crew_.run_alone(head, f);
+      crew_.run_alone(head, what);
       steering_.after_part(true);
     }
     steering_.end(all_came);
@@ -95,7 +92,7 @@ class team_core {
       error_.rethrow();
       return false;
     }
-    finish(plan, loop_values(forks_));
+    if (ends.finish != nullptr) ends.finish(ends.data, plan, loop_values(forks_));
     return true;
   }
 
@@ -149,14 +146,14 @@ class team_core {
         });
   }
   /// The same for a loop.
-  template <class Function, class Prepare, class Finish, class GetReady>
-  static bool run_loop_in_turn(team_door& door, team_core* core, const loop_request& of,
-                               Function& f, Prepare prepare, Finish finish, GetReady get_ready) {
+  template <class GetReady>
+  static bool run_loop_in_turn(team_door& door, team_core* core, const loop_request& of, job& what,
+                               const loop_ends& ends, GetReady get_ready) {
     return take_turn(
-        door, core, [&] { return run_loop_alone(f, prepare); },
+        door, core, [&] { return run_loop_alone(what, ends); },
         [&] {
           if (core->size() > 1) get_ready();
-          return core->run_loop(of, f, prepare, finish);
+          return core->run_loop(of, what, ends);
         });
   }
 
@@ -169,15 +166,14 @@ class team_core {
     return call_alone(stop, f, alone.self);
   }
   /// The same for a loop.
-  template <class Function, class Prepare>
-  static bool run_loop_alone(Function& f, Prepare prepare) {
+  static bool run_loop_alone(job& what, const loop_ends& ends) {
     stop_source stop;
     detail::atomic<std::size_t> tickets{0};
     loop_cells none(0);
-    prepare(loop_plan(), none);
+    if (ends.prepare != nullptr) ends.prepare(ends.data, loop_plan(), none);
     const loop_common alone = {stop, tickets, 1, 1, 1};
     loop_share all(alone, 0, 0, nullptr);
-    return call_alone(stop, f, all);
+    return call_alone(stop, what, all);
   }
 
   /// What marks a thread of this team that runs the user's hooks: no team is younger, so none is waited for.
@@ -292,10 +288,13 @@ class team_core {
     forks_.report(rank, what.announced);
   }
 
-  static void call(job& what, member& self) { what.call(self); }
-  template <class Function>
-  static void call(Function& f, member& self) {
-    f(self);
+  template <class Argument>
+  static void call(job& what, Argument& with) {
+    what.call(with);
+  }
+  template <class Function, class Argument>
+  static void call(Function& f, Argument& with) {
+    f(with);
   }
 
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
@@ -310,12 +309,12 @@ class team_core {
   static bool call_alone(stop_source& stop, Function& f, Argument& with) {
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
-      f(with);
+      call(f, with);
     } catch (const region_stopped&) {
       if (!stop.requested(1)) throw;  // that of another region
     }
 #else
-    f(with);
+    call(f, with);
 #endif
     return !stop.requested(1);
   }
