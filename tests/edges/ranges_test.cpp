@@ -259,7 +259,6 @@ void expect_positions(team& workers, Position first, Position last) {
 }
 
 TEST_P(ranges_of, SPAN_1_loops_run_from_pointer_to_pointer_and_from_iterator_to_iterator) {
-  team workers(GetParam());
   std::vector<double> v(1000);
   double* const none = nullptr;
   for (const std::size_t n : {0u, 1u, 7u, 1000u}) {
@@ -275,7 +274,6 @@ TEST_P(ranges_of, SPAN_1_loops_run_from_pointer_to_pointer_and_from_iterator_to_
 }
 
 TEST_P(ranges_of, SPAN_1_an_iterator_and_a_const_iterator_count_as_const_iterators) {
-  team workers(GetParam());
   std::vector<int> v(100, 1);
   std::atomic<int> calls{0};
   const auto visit = [&](std::vector<int>::const_iterator i) { calls += *i; };
@@ -285,7 +283,6 @@ TEST_P(ranges_of, SPAN_1_an_iterator_and_a_const_iterator_count_as_const_iterato
 }
 
 TEST_P(ranges_of, SPAN_2_positions_that_are_reversed_are_empty) {
-  team workers(GetParam());
   std::vector<int> v(10);
   const auto never = [](std::vector<int>::iterator) { FAIL(); };
   EXPECT_TRUE(workers.parallel_for(v.end(), v.begin(), never));
@@ -295,7 +292,6 @@ TEST_P(ranges_of, SPAN_2_positions_that_are_reversed_are_empty) {
 }
 
 TEST_P(ranges_of, reductions_and_scans_over_positions_have_the_bits_of_those_over_indices) {
-  team workers(GetParam());
   std::vector<double> v(5000), by_index(v.size()), by_position(v.size());
   for (std::size_t i = 0; i < v.size(); ++i) v[i] = 1.0 / static_cast<double>(i + 1);
   const auto add = std::plus<double>();
@@ -345,14 +341,12 @@ void expect_all_of_type(team& workers) {
 }
 
 TEST_P(ranges_of, SPAN_3_loops_over_the_whole_range_of_narrow_types) {
-  team workers(GetParam());
   expect_all_of_type<std::int8_t>(workers);
   expect_all_of_type<std::uint8_t>(workers);
   expect_all_of_type<std::int16_t>(workers);
 }
 
 TEST_P(ranges_of, a_range_of_2_to_the_40_is_cut_into_blocks_that_cover_it) {
-  team workers(GetParam());
   std::atomic<std::int64_t> all{0};
   constexpr std::int64_t n = std::int64_t{1} << 40;
   workers.run([&](member& me) {

@@ -103,9 +103,9 @@ TEST_P(reducers_of, REDUCER_2_an_empty_range_has_no_value) {
 
 TEST(reducers, values_at_the_limits_of_their_type_are_found) {
   team workers(2);
-  constexpr int most = std::numeric_limits<int>::max(), least = std::numeric_limits<int>::min();
-  const auto greatest = [](int i) { return with_index(most, i); };
-  const auto smallest = [](int i) { return with_index(least, i); };
+  const int most = std::numeric_limits<int>::max(), least = std::numeric_limits<int>::min();
+  const auto greatest = [=](int i) { return with_index(most, i); };
+  const auto smallest = [=](int i) { return with_index(least, i); };
   EXPECT_EQ(workers.parallel_reduce(5, 900, no_index<int, int>(), greatest, min_with_index()),
             with_index(most, 5));
   EXPECT_EQ(workers.parallel_reduce(-5, 900, no_index<int, int>(), smallest, max_with_index()),
