@@ -41,7 +41,7 @@ FIRST = {"detail/wait/sleeper_mark.hpp": "boards", "detail/wait/word_waiter.hpp"
          "detail/team/fork_board.hpp": "regions", "detail/team/fork_tree.hpp": "regions",
          "detail/team/share_claims.hpp": "constructs", "detail/team/loops.hpp": "constructs",
          "detail/team/stop_source.hpp": "regions",
-         "detail/team/group.hpp": "regions", "sub_team.hpp": "regions", "detail/team/team_core.hpp": "team", "detail/team/team_threads.hpp": "team"}
+         "detail/team/group.hpp": "regions", "sub_team.hpp": "regions", "detail/team/team_core.hpp": "team", "detail/team/workers.hpp": "team"}
 
 # what: as LOCKSTEP_MODEL_MUTATION has it, or None for a change of the text (old, new).
 Mutant = namedtuple("Mutant", "header line what text old new")

@@ -99,9 +99,14 @@ class crew {
   template <class Function>
   void loop(std::size_t size, Function& f, std::uint32_t parts, bool wakes) {
     const region_head head = next_head(size);
-    if (size == 1) return loops_.run_alone(head, f);
-    board.announce_loop(head, f, parts, wakes);
-    loops_.lead(head, f, false, [](bool) {});
+    job work;
+    work.assign<loop_share>(f);
+    if (size == 1) return loops_.run_alone(head, work);
+    board.announce_loop(head, work, parts, wakes);
+    struct {
+      void after_part(bool) {}
+    } steering;
+    loops_.lead(head, work, false, steering);
   }
 
   std::uint32_t regions() const noexcept { return regions_; }
@@ -115,13 +120,8 @@ class crew {
     lockstep::detail::member_state own;
     own.belong_to(nullptr, &stop, rank);
     lockstep::detail::member_access here(own);
-    invoke(f, here.self);
+    f(here.self);
   }
-  template <class Function>
-  static void invoke(Function& f, member& self) {
-    f(self);
-  }
-  static void invoke(lockstep::detail::job& what, member& self) { what.call(self); }
 
   region_head next_head(std::size_t size) {
     ++regions_;

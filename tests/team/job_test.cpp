@@ -49,7 +49,7 @@ void call_copy(Function& f, std::size_t rank) {
   original.assign<member>(f);
   job copy = original;
   lone_member who(rank);
-  copy.call(who.self);
+  copy(who.self);
 }
 
 TEST(job, a_small_closure_travels_by_value) {
@@ -62,7 +62,7 @@ TEST(job, a_small_closure_travels_by_value) {
     std::fill(bytes, bytes + sizeof small, static_cast<unsigned char>(0));
   }
   lone_member who(3);
-  travelling.call(who.self);
+  travelling(who.self);
   EXPECT_EQ(seen, 103u);
 }
 
@@ -128,7 +128,7 @@ TEST(job, a_loop_travels_as_a_region_does) {
     std::fill(bytes, bytes + sizeof small, static_cast<unsigned char>(0));
   }
   lone_share third_part_of_two(2, 3, 4);
-  copy.call(third_part_of_two.self);
+  copy(third_part_of_two.self);
   EXPECT_EQ(seen, 22u) << "of 8 blocks of 8, cut in 4";
 }
 
@@ -141,29 +141,28 @@ TEST(job, a_loop_that_does_not_travel_is_called_in_place) {
   original.assign<loop_share>(counting);
   job copy = original;
   lone_share who(0);
-  copy.call(who.self);
-  original.call(who.self);
+  copy(who.self);
+  original(who.self);
   EXPECT_EQ(counting.calls, 2);
 }
 
 TEST(job, it_is_for_one_kind_of_region_or_the_other_by_what_it_was_assigned_for) {
-  struct both final : lockstep::detail::made_to_travel {
+  struct both {
     int* regions;
     int* loops;
     both(int* r, int* l) : regions(r), loops(l) {}
     void operator()(member&) const { ++*regions; }
     void operator()(loop_share&) const { ++*loops; }
   };
-  static_assert(job::travels_as<both>() && job::travels_as<both, loop_share>(), "");
   int regions = 0, loops = 0;
   both f(&regions, &loops);
   job what;
-  what.assign<loop_share>(f);
+  what.carry<loop_share>(f);
   lone_share share(1);
-  what.call(share.self);
-  what.assign<member>(f);
+  what(share.self);
+  what.carry<member>(f);
   lone_member who(1);
-  what.call(who.self);
+  what(who.self);
   EXPECT_EQ(regions, 1);
   EXPECT_EQ(loops, 1);
 }

@@ -8,7 +8,7 @@
 //            region that was stopped they are made so by force: nobody is in it any more.
 //   GROUP-2  A member writes its cells of phase p + 1 before it arrives in that phase, and those of p + 3 after all
 //            have read them (G2 of reducing_barrier.hpp). So does a member that runs the share of another
-//            (late_shares.hpp): it has seen all arrive in phase p.
+//            (loops.hpp): it has seen all arrive in phase p.
 //   GROUP-3  When a region is over, whether it was stopped or not, no value is left that a cell points to. The
 //            values of a sub-team end with it, inside the region.
 //
@@ -100,8 +100,8 @@ class group {
   std::uint32_t begin(std::size_t size) noexcept {
     const std::uint32_t phase = state(0).phase;
     if (size == 1 || size == size_) return phase;  // a member that is alone meets nobody
-    barrier.reset(
-        phase);  // members that were in no region, and the other kind of barrier, are behind
+    // Members that were in no region meanwhile are behind, and so is the other kind of barrier.
+    barrier.reset(phase);
     reset_claims();
     size_ = size;
     return phase;

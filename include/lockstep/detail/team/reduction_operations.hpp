@@ -22,9 +22,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "callable.hpp"
 #include "cells.hpp"
 #include "index_span.hpp"
+#include "job.hpp"
 #include "reduction_tree.hpp"
 
 namespace lockstep {

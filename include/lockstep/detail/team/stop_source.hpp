@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/team/stop_source.hpp -- ends a region early: lets everybody go who waits in it (layer: team)
+// lockstep/detail/team/stop_source.hpp -- the early end of a region: by a request, or by an exception (layer: team)
 //
 // Regions have numbers. A request names the region that it ends; a request that comes after the end of its region
 // does nothing to the next one. For users: member::request_stop, team::request_stop.
@@ -10,6 +10,8 @@
 //           thread may sleep is in the list: a request notifies all of them after its change.
 //   STOP-3  begin(region) keeps the word within 2^30 of the region, so that the differences of STOP-1 have a
 //           meaning for requests that are late by less than 2^31 regions.
+//   STOP-4  Of several exceptions the caller gets the one with the lowest position: a member's rank, or in a loop the
+//           share and its part. Any thread of the region may note one; the reports order that before the region's end.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
@@ -23,10 +25,16 @@
 #ifndef LOCKSTEP_DETAIL_TEAM_STOP_SOURCE_HPP
 #define LOCKSTEP_DETAIL_TEAM_STOP_SOURCE_HPP
 
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <new>
+#include <utility>
 
 #include "../platform/system.hpp"
+#include "../platform/unwinding.hpp"
 #include "../wait/short_lock.hpp"
 
 namespace lockstep {
@@ -89,19 +97,19 @@ class stop_source {
 
   /// Before the first member of the region starts. Requires region != 0.
   void begin(std::uint32_t region) noexcept {
-    std::uint32_t seen = word_.load(memory_order_relaxed);  // 1
+    std::uint32_t seen = word_.load(detail::memory_order_relaxed);  // 1
     if (region - seen > (std::uint32_t{1} << 30)) {
-      word_.compare_exchange_strong(seen, region - 1, memory_order_relaxed,  // 4
-                                    memory_order_relaxed);                   // 4
+      word_.compare_exchange_strong(seen, region - 1, detail::memory_order_relaxed,  // 4
+                                    detail::memory_order_relaxed);                   // 4
     }
   }
 
   /// Stops the region, or does nothing if it is over. Any thread may call it.
   void request(std::uint32_t region) {
-    std::uint32_t seen = word_.load(memory_order_relaxed);  // 1
+    std::uint32_t seen = word_.load(detail::memory_order_relaxed);  // 1
     while (static_cast<std::int32_t>(region - seen) > 0 &&
-           !word_.compare_exchange_strong(seen, region, memory_order_release,  // 2
-                                          memory_order_relaxed)) {             // 1
+           !word_.compare_exchange_strong(seen, region, detail::memory_order_release,  // 2
+                                          detail::memory_order_relaxed)) {             // 1
     }
     lock_.lock();
     for (sleeping_place* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
@@ -113,11 +121,11 @@ class stop_source {
 
   /// True once the region was stopped; what came before the request is seen.
   bool requested(std::uint32_t region) const noexcept {
-    return word_.load(memory_order_acquire) == region;  // 3
+    return word_.load(detail::memory_order_acquire) == region;  // 3
   }
   /// The same for a caller that reads nothing of what came before the request.
   bool requested_relaxed(std::uint32_t region) const noexcept {
-    return word_.load(memory_order_relaxed) == region;  // 5
+    return word_.load(detail::memory_order_relaxed) == region;  // 5
   }
 
  private:
@@ -125,6 +133,97 @@ class stop_source {
   short_lock lock_;
   sleeping_place* first_ = nullptr;
 };
+
+/// Of the exceptions of a region, the one that its caller gets.
+class first_error {
+ public:
+  static constexpr std::uint64_t position_of(std::size_t rank, std::uint32_t part) noexcept {
+    return std::uint64_t{rank} << 16 | part;
+  }
+
+  /// Keeps the exception that is being handled.
+  void note(std::uint64_t position) {
+    std::exception_ptr now = std::current_exception();
+    lock_.lock();
+    if (!error_ || position < position_) {
+      position_ = position;
+      std::swap(error_, now);
+    }
+    lock_.unlock();
+  }
+  /// Throws what was noted, if anything was. When the region is over.
+  void rethrow() {
+    if (!error_) return;
+    std::exception_ptr now;
+    std::swap(error_, now);
+    std::rethrow_exception(std::move(now));
+  }
+
+  /// In a child process: a thread that held the lock is not there.
+  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
+  void forget() noexcept { error_ = nullptr; }
+
+ private:
+  short_lock lock_;
+  std::uint64_t position_ = 0;
+  std::exception_ptr error_;
+};
+
+/// For a thread that is cancelled, or has called pthread_exit(), in a region.
+[[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lost_member() {
+  std::fprintf(
+      stderr,
+      "lockstep::team: the thread of a member was cancelled, or called pthread_exit(), inside "
+      "a region, which then cannot end; return from the function instead\n");
+  std::abort();
+}
+/// For a worker that has called fork() in a region, and returned from there in the child.
+[[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lone_child() {
+  std::fprintf(stderr,
+               "lockstep::team: fork() was called inside a region by a member other than 0; in the "
+               "child process that member has nowhere to return to: call exec or _exit there\n");
+  std::abort();
+}
+
+/// Calls the user's part(with) of a region. An exception that leaves it is noted at `position`, and stops the region.
+template <class Part, class Argument>
+void call_guarded(stop_source& stop, std::uint32_t region, first_error& errors,
+                  std::uint64_t position, Part& part, Argument& with) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  const auto fail = [&] {
+    errors.note(position);
+    stop.request(region);
+  };
+  try {
+    part(with);
+  } catch (const region_stopped&) {
+    if (!stop.requested(region)) fail();  // that of another region
+  } catch (const forced_unwind&) {
+    end_of_lost_member();
+  } catch (...) {
+    fail();
+  }
+#else
+  static_cast<void>(stop), static_cast<void>(region), static_cast<void>(errors);
+  static_cast<void>(position);
+  part(with);
+#endif
+}
+
+/// The same on the caller alone, in region 1 of `stop`: exceptions pass. False if the region was stopped.
+template <class Part, class Argument>
+bool call_alone(stop_source& stop, Part& part, Argument& with) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+    part(with);
+  } catch (const region_stopped&) {
+    if (!stop.requested(1)) throw;  // that of another region
+  }
+#else
+  part(with);
+#endif
+  return !stop.requested(1);
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
