@@ -173,10 +173,11 @@ inline process_state& process() noexcept {
 }
 
 // When the module is loaded, so that no wait has to walk. A unit that diagnoses nothing says so: it may lock
-// what others unlock.
+// what others unlock. The library's own units lock nothing of the user's.
 __attribute__((constructor)) static void find_process_at_load() {
   process_state& all = process();
-  if (!diagnoses_misuse) all.unchecked_units.store(1, memory_order_relaxed);  // 3
+  if (!diagnoses_misuse && !builds_library)
+    all.unchecked_units.store(1, memory_order_relaxed);  // 3
 }
 
 }  // namespace detail

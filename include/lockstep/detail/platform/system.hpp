@@ -20,12 +20,12 @@
 #include "atomic.hpp"
 #include "clock.hpp"
 #include "cpu_relax.hpp"
+#include "cpus.hpp"
 #include "futex.hpp"
 #include "process_fence.hpp"
 #include "process_state.hpp"
 #include "this_thread.hpp"
 #include "thread_slot.hpp"
-#include "usable_cpus.hpp"
 
 #if defined(LOCKSTEP_SYSTEM_SEAM)
 #include LOCKSTEP_SYSTEM_SEAM
