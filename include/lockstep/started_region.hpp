@@ -20,7 +20,6 @@
 #include <stdexcept>
 
 #include "detail/platform/error.hpp"
-#include "detail/platform/unwinding.hpp"
 #include "detail/team/team_core.hpp"
 
 namespace lockstep {

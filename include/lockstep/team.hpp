@@ -40,7 +40,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "detail/platform/fork_list.hpp"
+#include "detail/platform/fork.hpp"
 #include "detail/team/display.hpp"
 #include "detail/team/one_liners.hpp"
 #include "detail/team/team_threads.hpp"
@@ -199,7 +199,7 @@ class team : public detail::one_liners<team> {
 
   detail::team_door door_;
   detail::owned_body<body> body_;
-  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
+  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork.hpp
 };
 
 }  // namespace LOCKSTEP_ABI

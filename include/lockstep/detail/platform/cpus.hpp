@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "config.hpp"
-#include "process_state.hpp"
+#include "process.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "cpus.hpp"
-#include "made_once.hpp"
+#include "process.hpp"
 
 #if defined(__linux__)
 #include <sched.h>

@@ -9,8 +9,7 @@
 
 #include "../platform/cpus.hpp"
 #include "../platform/error.hpp"
-#include "../platform/made_once.hpp"
-#include "../platform/process_state.hpp"
+#include "../platform/process.hpp"
 #include "environment.hpp"
 
 namespace lockstep {

@@ -24,7 +24,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "../platform/unwinding.hpp"
+#include "../platform/error.hpp"
 #include "first_error.hpp"
 #include "fork_board.hpp"
 #include "loop_costs.hpp"

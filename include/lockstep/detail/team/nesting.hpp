@@ -2,7 +2,7 @@
 // lockstep/detail/team/nesting.hpp -- which regions the calling thread is in (layer: team)
 //
 // A region and the one it was called from form a list, the same for all its members, so that a way back
-// through another team's threads is seen as well. All modules see the same list (thread_slot.hpp).
+// through another team's threads is seen as well. All modules see the same list (this_thread.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access          order    pairs  why it suffices
@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-#include "../platform/process_state.hpp"
+#include "../platform/process.hpp"
 #include "../platform/system.hpp"
 
 namespace lockstep {

@@ -30,7 +30,7 @@
 #include <cstdint>
 
 #include "../../member.hpp"
-#include "../platform/unwinding.hpp"
+#include "../platform/error.hpp"
 #include "first_error.hpp"
 #include "fork_board.hpp"
 #include "loop_crew.hpp"

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../platform/system.hpp"
+#include "../platform/system_thread.hpp"
 #include "../platform/this_thread.hpp"
 #include "placement.hpp"
 #include "team_core.hpp"
