@@ -15,7 +15,7 @@ usage: ./do COMMAND
                    team (against OpenMP and other pools, half an hour), duty (loops between serial work),
                    serial (loops against the serial loop, over sizes and pauses), periodic (a short loop every
                    millisecond); these three take --budget 20m; arguments are passed on to it
-  performance      docs/performance.md and its pictures anew, from bench/results
+  performance      remake docs/performance.md, its pictures, and the figures of README.md, from bench/results
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
   nightly [REGEX]  hours: every schedule further, larger models, an hour of stress for each disturbance

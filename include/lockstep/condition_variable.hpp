@@ -44,10 +44,10 @@
 #include <cstdint>
 #include <mutex>
 
-#include "deadline.hpp"
 #include "detail/wait/misuse.hpp"
 #include "detail/wait/parking_lot.hpp"
 #include "mutex.hpp"
+#include "wait_policy.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

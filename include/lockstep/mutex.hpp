@@ -46,11 +46,11 @@
 #include <chrono>
 #include <cstdint>
 
-#include "deadline.hpp"
 #include "detail/platform/system.hpp"
 #include "detail/wait/misuse.hpp"
 #include "detail/wait/parking_lot.hpp"
 #include "detail/wait/wait_engine.hpp"
+#include "wait_policy.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

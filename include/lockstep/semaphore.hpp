@@ -34,11 +34,11 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "deadline.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/wait/misuse.hpp"
 #include "detail/wait/parking_lot.hpp"
 #include "detail/wait/wait_engine.hpp"
+#include "wait_policy.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -12,8 +12,6 @@
 #include <stdexcept>
 
 namespace lockstep::model {
-
-using namespace detail;
 namespace {
 
 std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {

@@ -125,11 +125,7 @@ LOCKSTEP_COLD double parse_cpu_max(const std::string& text) {
   return ratio(quota, next_word(text, at));
 }
 
-LOCKSTEP_COLD double tighter(double a, double b) {
-  if (a < 0) return b;
-  if (b < 0) return a;
-  return a < b ? a : b;
-}
+LOCKSTEP_COLD double tighter(double a, double b) { return a < 0 || (b >= 0 && b < a) ? b : a; }
 
 LOCKSTEP_COLD bool has_word(const std::string& list, const std::string& word) {
   return ("," + list + ",").find("," + word + ",") != std::string::npos;

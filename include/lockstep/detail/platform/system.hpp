@@ -106,14 +106,6 @@ T& per_thread() noexcept {
 
 #endif
 
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-using detail::usable_cpus;
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
 #if LOCKSTEP_HAS_BODIES
 #include "system.ipp"
 #endif

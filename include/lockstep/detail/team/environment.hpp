@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../binding.hpp"
+#include "../../team_options.hpp"
 #include "../../wait_policy.hpp"
 #include "../platform/config.hpp"
 
