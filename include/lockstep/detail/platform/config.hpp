@@ -92,6 +92,15 @@
 #define LOCKSTEP_COLD inline
 #endif
 
+// Not rare, but no part of a user's loop either: compiled once in the library, for speed.
+#if !LOCKSTEP_COMPILED
+#define LOCKSTEP_OUT_OF_LINE inline
+#elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
+#define LOCKSTEP_OUT_OF_LINE __attribute__((visibility("default")))
+#else
+#define LOCKSTEP_OUT_OF_LINE
+#endif
+
 // Slow paths are kept out of line so that the fast path stays small enough to be inlined.
 #if defined(__GNUC__)
 #define LOCKSTEP_NOINLINE __attribute__((noinline))
