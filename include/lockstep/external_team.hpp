@@ -24,7 +24,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "detail/platform/fork_list.hpp"
+#include "detail/platform/fork.hpp"
 #include "detail/team/team_core.hpp"
 #include "detail/team/team_loops.hpp"
 #include "semaphore.hpp"
@@ -161,7 +161,7 @@ class external_team : public detail::team_loops<external_team> {
   detail::team_door door_;
   detail::owned_body<body> body_;
   bool is_child_ = false;
-  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
+  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork.hpp
 };
 
 }  // namespace LOCKSTEP_ABI
