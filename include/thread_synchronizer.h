@@ -43,9 +43,7 @@
 #include "lockstep/detail/platform/system.hpp"
 #include "lockstep/detail/wait/word_waiter.hpp"
 #include "lockstep/event.hpp"
-#include "lockstep/fan_in.hpp"
-#include "lockstep/fan_out.hpp"
-#include "lockstep/rendezvous.hpp"
+#include "lockstep/fan.hpp"
 
 #if defined(LOCKSTEP_COMPAT_USING_NAMESPACE_STD)
 using namespace std;

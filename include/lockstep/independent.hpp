@@ -9,14 +9,14 @@
 // for_each, with every schedule. Elsewhere it calls the function and no more.
 //
 //   IN1  Calls the function as the caller would, through a const operator.
-//   IN2  Is copied where the function would be (callable.hpp).
+//   IN2  Is copied where the function would be (job.hpp).
 #ifndef LOCKSTEP_INDEPENDENT_HPP
 #define LOCKSTEP_INDEPENDENT_HPP
 
 #include <type_traits>
 #include <utility>
 
-#include "detail/team/callable.hpp"
+#include "detail/team/job.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

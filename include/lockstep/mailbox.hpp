@@ -38,7 +38,7 @@
 //   9  sequence.store      relaxed  -      before the mailbox is given to other threads
 //
 // The store 4 (or the change 7) and the look at the mark that follows are the notifier's side of
-// sleeper_mark.hpp; ready() after the announcement is the sleeper's side.
+// published_words.hpp; ready() after the announcement is the sleeper's side.
 //
 // Cost   post: one RMW on the line of tail_, one line of the slot; no system call unless the owner
 //        sleeps. run: one line a call, no read-modify-write. 64 bytes a slot.
@@ -56,7 +56,7 @@
 #include "detail/platform/cache_line.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/wait/misuse.hpp"
-#include "detail/wait/sleeper_mark.hpp"
+#include "detail/wait/published_words.hpp"
 #include "detail/wait/wait_engine.hpp"
 #include "detail/wait/word_waiter.hpp"
 #include "wait_policy.hpp"

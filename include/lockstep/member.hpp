@@ -42,10 +42,12 @@ struct fast_t {};
 constexpr fast_t fast = {};
 
 class sub_team;
+namespace detail {
+struct member_access;
+}  // namespace detail
 
 class member : public detail::member_loops {
  public:
-  explicit member(const detail::seat& at) noexcept : member_loops(at) {}
   member& operator=(const member&) = delete;
 
   /// 0 to size() - 1; the thread that called run() is 0.
@@ -197,6 +199,8 @@ class member : public detail::member_loops {
 
   // --- parts of the team ---
 
+  // In sub_team.hpp.
+
   /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases; allocates.
   sub_team split(std::size_t color);
   /// The first k members form a sub-team; the others get an empty one. One phase; allocates. Fails if k is
@@ -219,7 +223,7 @@ class member : public detail::member_loops {
   }
   LOCKSTEP_NODISCARD bool try_wait_for(std::size_t rank, std::size_t step) {
     detail::checked_rank("lockstep::member::wait_for", "members", rank, size());
-    if (rank != this->rank()) return at_.shared().progress.wait_for(at_.place(), rank, step);
+    if (rank != this->rank()) return at_.shared().progress.wait_for(at_, rank, step);
     if (step > published_) fail_own_step(step, published_);
     return !at_.is_stopped();
   }
@@ -231,11 +235,11 @@ class member : public detail::member_loops {
   /// Ends the region: M3. run() returns false then.
   void request_stop() { at_.request_stop(); }
 
-  /// What constructs beyond these are made from.
-  const detail::seat& at() const noexcept { return at_; }
-
  private:
   friend class sub_team;
+  friend struct detail::member_access;
+
+  explicit member(detail::member_state& at) noexcept : member_loops(at) {}
   member(const member&) = default;
 
   [[noreturn]] LOCKSTEP_NOINLINE static void fail_own_step(std::size_t step,
@@ -251,9 +255,18 @@ class member : public detail::member_loops {
   std::size_t published_ = 0;  ///< the last step of this member
 };
 
+namespace detail {
+
+/// Makes the member object of a state, for the code that runs regions, and for constructs beyond those of member.
+struct member_access {
+  explicit member_access(member_state& of) noexcept : self(of) {}
+  static member_state& state_of(member& of) noexcept { return of.at_; }
+
+  member self;
+};
+
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#include "sub_team.hpp"
 
 #endif  // LOCKSTEP_MEMBER_HPP

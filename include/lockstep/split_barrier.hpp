@@ -4,7 +4,7 @@
 // A phase is over when as many arrivals as expected have been made, by whichever threads. No wait for the
 // phase returns before. What happens before any arrival in a phase happens before the completion function,
 // and that happens before every return from a wait for the phase.
-// Threads that know their rank: barrier is faster (no read-modify-write up to 8).
+// Threads that know their rank: barrier is faster (no read-modify-write up to 8, a tree of counters above).
 //
 // Invariants, for phase p
 //   SPLIT-1  Between phases remaining_ is expected_. In a phase it is what is still to arrive.

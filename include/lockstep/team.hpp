@@ -23,9 +23,9 @@
 //       that the forking thread was in is stopped there: see docs/faq.md.
 //   T6  What only an outside thread may call fails, from inside a region, with std::logic_error.
 //   T7  A static team may end, with its program, while other threads run regions of it: those go on until the
-//       process ends, and who comes later waits for that (team_door.hpp). Debug builds say so.
+//       process ends; threads that come later wait for that (nesting.hpp). Debug builds say so.
 //
-// Threads that a member starts, and that use the team: inside_region.hpp.
+// Threads that a member starts, and that use the team: inside_region of region.hpp.
 //
 // Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
 //        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
@@ -43,9 +43,9 @@
 #include "detail/platform/fork_list.hpp"
 #include "detail/team/display.hpp"
 #include "detail/team/one_liners.hpp"
-#include "detail/team/team_threads.hpp"
-#include "inside_region.hpp"
-#include "started_region.hpp"
+#include "detail/team/workers.hpp"
+#include "region.hpp"
+#include "sub_team.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -85,7 +85,7 @@ class team : public detail::one_liners<team> {
     return run_on(size(), f);
   }
   /// On the first k members only; of the others, up to 7 hear of it, where they watch a line with one of
-  /// those (fork_tree.hpp). Fails if k is 0 or above size().
+  /// those (fork_lines.hpp). Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f) {
     detail::checked_range("lockstep::team::run", "members", k, 1, size());
@@ -93,7 +93,7 @@ class team : public detail::one_liners<team> {
   }
 
   /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
-  /// the caller's part and waits (started_region.hpp). In between the caller is inside the region (T2). The
+  /// the caller's part and waits (region.hpp). In between the caller is inside the region (T2). The
   /// function must live until then; a temporary is taken only where it is copied (job.hpp). Fails if called from
   /// inside a region.
   template <class Function>
@@ -103,11 +103,10 @@ class team : public detail::one_liners<team> {
         "lockstep::team::start: keep this function in a variable until join(): it is too large "
         "to be copied, or not trivially copyable");
     check_outside("start");
-    door_.callers().begin();
-    turn_until_end guard(door_.callers());
-    resume_workers();
+    detail::region_turn turn(door_, &body_->core);
+    body_->threads.make_ready();
     body_->core.start(f);
-    guard.keep();
+    turn.keep();
     return started_region(door_, body_->core);
   }
 
@@ -124,7 +123,7 @@ class team : public detail::one_liners<team> {
   void resume() {
     check_outside("resume");
     const detail::caller_turn mine(door_.callers());
-    resume_workers();
+    body_->threads.make_ready();
   }
 
  private:
@@ -137,42 +136,24 @@ class team : public detail::one_liners<team> {
           threads(core, made.name, made.cpu_of_rank, options.on_start(), options.on_exit()) {}
 
     detail::team_core core;
-    detail::team_threads threads;
+    detail::worker_threads threads;
   };
 
   team(const team_options& options, detail::resolved_team made)
-      : door_(made, "lockstep::team"), body_(made, door_, options) {
+      : door_(made.members, made.policy, "lockstep::team", made.name.c_str()),
+        body_(made, door_, options) {
     detail::display_first_team(made);
-    resume_workers();
+    body_->threads.make_ready();
   }
-
-  /// A turn that was begun: ends with this object unless it is kept.
-  class turn_until_end {
-   public:
-    explicit turn_until_end(detail::caller_queue& of) noexcept : of_(&of) {}
-    ~turn_until_end() {
-      if (of_ != nullptr) of_->end();
-    }
-    void keep() noexcept { of_ = nullptr; }
-
-   private:
-    detail::caller_queue* of_;
-  };
 
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
-    return detail::team_core::run_in_turn(door_, &body_->core, k, f, [this] { resume_workers(); });
+    return detail::team_core::run(door_, &body_->core, body_->threads, k, f);
   }
   /// As team_core's.
   template <class Function, class Prepare, class Finish>
   bool run_loop(const detail::loop_request& of, Function& f, Prepare prepare, Finish finish) {
-    return detail::team_core::run_loop_in_turn(door_, &body_->core, of, f, prepare, finish,
-                                               [this] { resume_workers(); });
-  }
-
-  void resume_workers() {
-    detail::team_threads& threads = body_->threads;
-    if (!threads.are_there() && size() > 1) threads.start();
+    return detail::team_core::run_loop(door_, &body_->core, body_->threads, of, f, prepare, finish);
   }
 
   void check_outside(const char* function) const {

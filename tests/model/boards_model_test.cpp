@@ -2,11 +2,8 @@
 // tests/model/boards_model_test.cpp -- fan_out, fan_in, rendezvous and the barriers under all schedules
 #include <lockstep/barrier.hpp>
 #include <lockstep/event.hpp>
-#include <lockstep/fan_in.hpp>
-#include <lockstep/fan_out.hpp>
-#include <lockstep/rendezvous.hpp>
+#include <lockstep/fan.hpp>
 #include <lockstep/split_barrier.hpp>
-#include <lockstep/tree_barrier.hpp>
 
 #include <array>
 
@@ -177,10 +174,10 @@ TEST_P(barrier_of_three_model, holds_everyone_until_all_have_arrived) {
   });
 }
 
-TEST_P(barrier_model, with_a_counter_holds_everyone_until_all_have_arrived_R1) {
+TEST_P(barrier_model, with_a_counter_holds_everyone_until_all_have_arrived_RANKED_1) {
   explore_with(huge(), [] {
-    barrier all(barrier::most_flags + 1, policy());
-    meet<barrier, barrier::most_flags + 1>(all, 2, 2);
+    barrier all(3, policy(), 0, 1);
+    meet<barrier, 3>(all, 2, 2);
   });
 }
 
@@ -193,17 +190,17 @@ TEST_P(barrier_model, terminate_releases_who_waits_for_one_that_never_comes) {
   });
 }
 
-TEST_P(tree_barrier_model, holds_everyone_until_all_have_arrived_T1) {
+TEST_P(tree_barrier_model, holds_everyone_until_all_have_arrived_RANKED_2) {
   explore_with({{3, 0, 0}, {2, 1, 0}}, [] {
-    tree_barrier all(5, policy());
-    meet<tree_barrier, 5>(all, 2, 2);
+    barrier all(5, policy(), 0, 1);
+    meet<barrier, 5>(all, 2, 2);
   });
 }
 
-TEST_P(tree_barrier_model, of_three_threads_holds_everyone_until_all_have_arrived_T1) {
+TEST_P(tree_barrier_model, of_three_threads_holds_everyone_until_all_have_arrived_RANKED_2) {
   explore_with({{1, 1, 0}}, [] {
-    tree_barrier all(5, policy());
-    meet<tree_barrier, 5>(all, 3, 2);
+    barrier all(5, policy(), 0, 1);
+    meet<barrier, 5>(all, 3, 2);
   });
 }
 

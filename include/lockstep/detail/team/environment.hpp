@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../binding.hpp"
+#include "../../team_options.hpp"
 #include "../../wait_policy.hpp"
 #include "../platform/cpu_list.hpp"
 #include "../platform/error.hpp"

@@ -17,39 +17,39 @@
 // barrier for a moment first, as it would anyway; and where looks find nothing it stops looking, but for one loop
 // in 64. In a crowd, and where waits sleep at once, it looks at once.
 //
-// Cost   in step: one RMW on a line of one's own (share_claims.hpp), one look at the barrier.
+// Cost   in step: one RMW on a line of one's own (loop_claims.hpp), one look at the barrier.
 #ifndef LOCKSTEP_DETAIL_TEAM_LATE_SHARES_HPP
 #define LOCKSTEP_DETAIL_TEAM_LATE_SHARES_HPP
 
 #include <cstddef>
 #include <cstdint>
 
-#include "seat.hpp"
+#include "group.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// What a member does at the end of a loop. Shares: shares(rank) runs a share, shares.is_empty(rank) says that there is
-/// nothing to run. Combine: as that of reducing_barrier::meet().
+/// nothing to run. Combine: as that of team_barrier::meet().
 template <class Shares, class Combine>
 class late_shares {
  public:
-  late_shares(const seat& at, std::uint32_t loop, bool arrives, const Shares& shares,
+  late_shares(member_state& at, std::uint32_t loop, bool arrives, const Shares& shares,
               Combine& combine) noexcept
       : at_(at), loop_(loop), arrives_(arrives), shares_(shares), combine_(combine) {}
 
-  /// For reducing_barrier: whether this member arrives by itself.
+  /// For team_barrier: whether this member arrives by itself.
   bool arrives() const noexcept { return arrives_; }
-  /// For reducing_barrier, after the arrival.
+  /// For team_barrier, after the arrival.
   void meanwhile() {
-    if (!barrier().have_all_arrived(at_.place())) take_when_late();
+    if (!barrier().have_all_arrived(at_)) take_when_late();
   }
 
  private:
   LOCKSTEP_NOINLINE void take_when_late() {
-    member_state& own = at_.own();
-    if (own.last_by_rank + 1 == own.place.phase || !own.looks.asks() || come_in_time()) return;
+    member_state& own = at_;
+    if (own.last_by_rank + 1 == own.phase || !own.looks.asks() || come_in_time()) return;
     if (take_all()) {
       own.looks.paid();
     } else {
@@ -59,12 +59,12 @@ class late_shares {
 
   bool come_in_time() {
     const wait_policy policy = barrier().policy();
-    stage_trust& patience = at_.own().patience;
+    stage_trust& patience = at_.patience;
     if (policy.is_crowded() || policy.is_block() || detail::cpus_for_waits() == 1) return false;
     if (!patience.asks()) return false;
-    for (unsigned polls = polls_for_who_comes; polls > 0; --polls) {
+    for (unsigned polls = polls_for_late_members; polls > 0; --polls) {
       detail::polling_pause();
-      if (barrier().have_all_arrived(at_.place())) {
+      if (barrier().have_all_arrived(at_)) {
         patience.paid();
         return true;
       }
@@ -77,7 +77,7 @@ class late_shares {
     bool took = false;
     for (std::size_t i = 1, other = at_.rank(); i < at_.size() && !at_.may_stop(); ++i) {
       if (++other == at_.size()) other = 0;
-      if (barrier().has_arrived(at_.place(), other) || shares_.is_empty(other)) continue;
+      if (barrier().has_arrived(at_, other) || shares_.is_empty(other)) continue;
       if (!at_.shared().claims.try_take(other, loop_)) continue;
       took = true;
       run_for(other);
@@ -86,7 +86,7 @@ class late_shares {
   }
   void run_for(std::size_t late) {
     struct watch {
-      const seat& at;
+      member_state& at;
       bool is_done;
       ~watch() {
         if (!is_done) at.request_stop();
@@ -95,13 +95,13 @@ class late_shares {
     shares_(late);
     share.is_done = true;
     if (at_.shared().claims.finish(late, loop_)) {
-      barrier().arrive_for(at_.place(), late, combine_);
+      barrier().arrive_for(at_, late, combine_);
     }
   }
 
-  reducing_barrier& barrier() const noexcept { return at_.shared().barrier; }
+  team_barrier& barrier() const noexcept { return at_.shared().barrier; }
 
-  const seat& at_;
+  member_state& at_;
   const std::uint32_t loop_;
   const bool arrives_;
   const Shares& shares_;
@@ -111,13 +111,13 @@ class late_shares {
 /// Runs this member's share unless another has, and meets the others; `out` gets what combine(out) makes. Requires:
 /// this member is not alone. False once the region is stopped.
 template <class Shares, class Combine>
-bool run_claimed(const seat& at, const Shares& shares, cell& out, Combine combine) {
-  const std::uint32_t loop = ++at.own().loops;
+bool run_claimed(member_state& at, const Shares& shares, cell& out, Combine combine) {
+  const std::uint32_t loop = ++at.loops;
   const share_claims::found mine = at.shared().claims.claim(at.rank(), loop);
   if (mine == share_claims::found::free) shares(at.rank());
   late_shares<Shares, Combine> late(at, loop, mine != share_claims::found::running, shares,
                                     combine);
-  return at.shared().barrier.meet(at.place(), out, combine, late);
+  return at.meet(out, combine, late);
 }
 
 }  // namespace detail

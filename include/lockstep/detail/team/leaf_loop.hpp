@@ -8,7 +8,7 @@
 // else can change.
 //
 //   LL1  f is called with first, first + 1, ... before last, in order; no index beyond last is computed.
-//   LL2  A closure is copied where nobody can tell (callable.hpp) and it is small. Any other function is called
+//   LL2  A closure is copied where nobody can tell (job.hpp) and it is small. Any other function is called
 //        where it is. What a closure holds by reference is read anew after each store that could change
 //        it, as the language demands: capture numbers and pointers by value.
 //
@@ -22,7 +22,7 @@
 
 #include "../../independent.hpp"
 #include "../platform/config.hpp"
-#include "callable.hpp"
+#include "job.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -50,13 +50,13 @@ class left_values {
 /// A value in a cell, for types that fit.
 template <class T>
 void put_cell(cell& into, const T& value, std::true_type /*fits*/) noexcept {
-  cargo<T>::put({}, into, value);
+  cell_access<T>::put({}, into, value);
 }
 template <class T>
 void put_cell(cell&, const T&, std::false_type) noexcept {}
 template <class T>
 T take_cell(cell& from, std::true_type /*fits*/) noexcept {
-  return cargo<T>::get(from);
+  return cell_access<T>::get(from);
 }
 template <class T>
 [[noreturn]] T take_cell(cell&, std::false_type) {

@@ -14,7 +14,7 @@
 #include <cstdint>
 
 #include "../../schedule.hpp"
-#include "seat.hpp"
+#include "member_state.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

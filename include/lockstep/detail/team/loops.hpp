@@ -43,16 +43,16 @@ struct ticket_source {
 
 /// Calls use(tickets) in a construct that all members enter and leave. False once the region is stopped.
 template <class Use>
-bool in_construct(const seat& at, Use use) {
+bool in_construct(member_state& at, Use use) {
   if (at.is_stopped()) return false;
   ticket_source tickets = {nullptr, 0, 0};
   if (!at.is_alone()) {
     tickets.board = &at.shared().loops;
     tickets.construct = at.next_construct();
-    if (!tickets.board->enter(at.place(), tickets.construct)) return false;
+    if (!tickets.board->enter(at, tickets.construct)) return false;
   }
   use(tickets);
-  if (tickets.board != nullptr) tickets.board->leave(at.place(), tickets.construct);
+  if (tickets.board != nullptr) tickets.board->leave(at, tickets.construct);
   return !at.is_stopped();
 }
 
@@ -69,7 +69,7 @@ void deal_chunks(const At& at, std::size_t rank, index_range range, std::size_t 
 
 /// The share of a rank by a static schedule.
 template <class Body>
-void run_share(const seat& at, std::size_t rank, index_range range, schedule how, Body& body) {
+void run_share(member_state& at, std::size_t rank, index_range range, schedule how, Body& body) {
   if (how.kind() == schedule_kind::static_blocks) {
     const index_range part = static_block(range.first, range.last, rank, at.size());
     if (part.first < part.last) body(part.first, part.last);
@@ -90,8 +90,8 @@ void take_parts(const At& at, Tickets& tickets, Part part_of, Body& body) {
 
 /// Dealt dynamic chunks (L2), of this member's hand first. Requires: chunks >= at.size().
 template <class Body>
-void take_from_hands(const seat& at, std::uint32_t construct, index_range range, std::size_t chunk,
-                     std::size_t chunks, Body& body) {
+void take_from_hands(member_state& at, std::uint32_t construct, index_range range,
+                     std::size_t chunk, std::size_t chunks, Body& body) {
   loop_board& board = at.shared().loops;
   const std::size_t size = at.size();
   for (std::size_t i = 0, owner = at.rank(); i < size;
@@ -106,7 +106,7 @@ void take_from_hands(const seat& at, std::uint32_t construct, index_range range,
   }
 }
 
-inline bool is_dealt(const seat& at, index_range range, schedule how) noexcept {
+inline bool is_dealt(member_state& at, index_range range, schedule how) noexcept {
   return how.kind() == schedule_kind::dynamic && !at.is_alone() &&
          at.size() <= loop_board::most_hands &&
          chunks_of(range.first, range.last, how.chunk()) / 2 >= at.size();
@@ -114,14 +114,14 @@ inline bool is_dealt(const seat& at, index_range range, schedule how) noexcept {
 
 /// As hand_out() where is_dealt().
 template <class Body>
-bool deal_out(const seat& at, index_range range, schedule how, Body& body) {
+bool deal_out(member_state& at, index_range range, schedule how, Body& body) {
   if (at.is_stopped()) return false;
   loop_board& board = at.shared().loops;
   const std::uint32_t construct = at.next_construct();
-  if (!board.enter(at.place(), construct)) return false;
+  if (!board.enter(at, construct)) return false;
   take_from_hands(at, construct, range, how.chunk(),
                   chunks_of(range.first, range.last, how.chunk()), body);
-  board.leave(at.place(), construct, true);
+  board.leave(at, construct, true);
   return !at.is_stopped();
 }
 
@@ -152,7 +152,7 @@ inline bool takes_tickets(schedule how) noexcept {
 
 /// As hand_out(), with one counter for all members. Requires: takes_tickets(how).
 template <class Body>
-bool hand_out_by_ticket(const seat& at, index_range range, schedule how, Body&& body) {
+bool hand_out_by_ticket(member_state& at, index_range range, schedule how, Body&& body) {
   return in_construct(at,
                       [&](ticket_source& tickets) { hand_out_in(at, tickets, range, how, body); });
 }
@@ -160,7 +160,7 @@ bool hand_out_by_ticket(const seat& at, index_range range, schedule how, Body&& 
 /// Calls body(first, last) for this member's parts of the range; waits for nobody, but for the place.
 /// False, and nothing is called any more, once the region is stopped.
 template <class Body>
-bool hand_out(const seat& at, index_range range, schedule how, Body body) {
+bool hand_out(member_state& at, index_range range, schedule how, Body body) {
   if (is_dealt(at, range, how)) return deal_out(at, range, how, body);
   if (takes_tickets(how)) return hand_out_by_ticket(at, range, how, body);
   if (at.is_stopped()) return false;
@@ -178,7 +178,7 @@ void hand_out(const loop_share& at, index_range range, schedule how, Body body) 
 /// The shares of a loop, by a static schedule.
 template <class Body>
 struct static_shares {
-  const seat& at;
+  member_state& at;
   index_range range;
   schedule how;
   Body& body;
@@ -190,7 +190,7 @@ struct static_shares {
 
 /// As hand_out(), then waits for all; meanwhile calls body for the shares of members that have not come.
 template <class Body>
-bool hand_out_and_wait(const seat& at, index_range range, schedule how, Body body) {
+bool hand_out_and_wait(member_state& at, index_range range, schedule how, Body body) {
   if (at.is_alone() || takes_tickets(how)) return hand_out(at, range, how, body) && at.sync();
   if (at.is_stopped()) return false;
   const static_shares<Body> shares = {at, range, how, body};
@@ -201,20 +201,20 @@ bool hand_out_and_wait(const seat& at, index_range range, schedule how, Body bod
 /// How a loop is run: by hand_out(), or by hand_out_and_wait().
 struct without_wait {
   template <class Body>
-  static bool run(const seat& at, index_range range, schedule how, Body body) {
+  static bool run(member_state& at, index_range range, schedule how, Body body) {
     return hand_out(at, range, how, body);
   }
 };
 struct with_wait {
   template <class Body>
-  static bool run(const seat& at, index_range range, schedule how, Body body) {
+  static bool run(member_state& at, index_range range, schedule how, Body body) {
     return hand_out_and_wait(at, range, how, body);
   }
 };
 
 /// f(i) for all i of the span, by this member and the others.
 template <class Way = without_wait, class Index, class Function>
-bool for_each(const seat& at, const index_span<Index>& span, schedule how, Function& f) {
+bool for_each(member_state& at, const index_span<Index>& span, schedule how, Function& f) {
   return Way::run(at, index_range{0, span.length}, how, each_index(span, f));
 }
 
@@ -233,14 +233,14 @@ struct part_of_nested {
 
 /// f(i, j), or f(i, j, k), for all of them.
 template <class Way = without_wait, class Ranges, class Function>
-bool for_each_nested(const seat& at, const Ranges& ranges, schedule how, Function& f) {
+bool for_each_nested(member_state& at, const Ranges& ranges, schedule how, Function& f) {
   return Way::run(at, index_range{0, iterations_of(ranges)}, how,
                   part_of_nested<Ranges, Function>{ranges, f});
 }
 
 /// Calls f() on the first member that comes, and on no other.
 template <class Function>
-bool first_come(const seat& at, Function& f) {
+bool first_come(member_state& at, Function& f) {
   return hand_out_by_ticket(at, index_range{0, 1}, dynamic_schedule(),
                             [&](std::size_t, std::size_t) { f(); });
 }
@@ -263,7 +263,7 @@ void call_one(std::size_t k, Function& f, Others&... others) {
 }
 /// Calls each of the functions on the first member that comes for it.
 template <class... Functions>
-bool first_come_each(const seat& at, Functions&... functions) {
+bool first_come_each(member_state& at, Functions&... functions) {
   return hand_out_by_ticket(at, index_range{0, sizeof...(Functions)}, dynamic_schedule(),
                             [&](std::size_t first, std::size_t last) {
                               for (std::size_t k = first; k < last; ++k) call_one(k, functions...);
@@ -303,7 +303,8 @@ class ordered_turn {
  private:
   friend class detail::member_loops;
 
-  ordered_turn(const detail::seat& at, const detail::loops::ticket_source& of, bool throws) noexcept
+  ordered_turn(detail::member_state& at, const detail::loops::ticket_source& of,
+               bool throws) noexcept
       : at_(at), board_(of.board), construct_(of.construct), throws_(throws) {}
 
   void begin(std::size_t position) noexcept {
@@ -317,14 +318,14 @@ class ordered_turn {
 
   bool wait() {
     return board_ == nullptr ? !at_.is_stopped()
-                             : board_->wait_for_turn(at_.place(), construct_, position_);
+                             : board_->wait_for_turn(at_, construct_, position_);
   }
   void pass() {
     has_passed_ = true;
     if (board_ != nullptr) board_->pass_turn(construct_);
   }
 
-  const detail::seat at_;
+  detail::member_state& at_;
   detail::loop_board* const board_;
   const std::uint32_t construct_;
   const bool throws_;

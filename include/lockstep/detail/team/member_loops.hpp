@@ -146,7 +146,7 @@ class member_loops {
   }
 
  protected:
-  explicit member_loops(const seat& at) noexcept : at_(at) {}
+  explicit member_loops(member_state& at) noexcept : at_(at) {}
   member_loops(const member_loops&) = default;
   member_loops& operator=(const member_loops&) = delete;
   ~member_loops() = default;
@@ -157,7 +157,7 @@ class member_loops {
     return goes_on;
   }
 
-  seat at_;
+  member_state& at_;
 
  private:
   template <class Index, class Function>

@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "../../binding.hpp"
 #include "../../team_options.hpp"
 #include "../platform/cpu_topology.hpp"
 #include "../platform/error.hpp"

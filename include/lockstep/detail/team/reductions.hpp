@@ -18,7 +18,7 @@
 #include <memory>
 #include <utility>
 
-#include "cargo.hpp"
+#include "cells.hpp"
 #include "loops.hpp"
 #include "reduction_types.hpp"
 
@@ -39,32 +39,33 @@ struct watch_of {
   }
 };
 
-using watch = watch_of<seat>;
+using watch = watch_of<member_state>;
 
 /// Meets the others by pass.meet(out, put_result); the result of combine(phase), which has T. The value at hand where the
 /// region was stopped and exceptions are off.
 template <class T, class Pass, class Combine>
-T meet_by(const seat& at, const T& at_hand, Pass pass, Combine combine) {
+T meet_by(member_state& at, const T& at_hand, Pass pass, Combine combine) {
   cell out = {};
   const std::uint32_t phase = at.next_phase();
   const auto put_result = [&](cell& into) {
     T result(combine(phase));
-    cargo<T>::put(cargo<T>::prepare(at.shared(), at.own().kept_result, 1), into, std::move(result));
+    cell_access<T>::put(cell_access<T>::prepare(at.shared(), at.kept_result, 1), into,
+                        std::move(result));
   };
-  if (pass.meet(out, put_result)) return cargo<T>::get(out);
+  if (pass.meet(out, put_result)) return cell_access<T>::get(out);
   leave_stopped_region();
   return at_hand;
 }
 struct by_barrier {
-  const seat& at;
+  member_state& at;
 
   template <class PutResult>
   bool meet(cell& out, PutResult& put_result) const {
-    return at.shared().barrier.meet(at.place(), out, put_result);
+    return at.meet(out, put_result);
   }
 };
 template <class T, class Combine>
-T meet(const seat& at, const T& at_hand, Combine combine) {
+T meet(member_state& at, const T& at_hand, Combine combine) {
   return meet_by<T>(at, at_hand, by_barrier{at}, combine);
 }
 
@@ -72,24 +73,24 @@ T meet(const seat& at, const T& at_hand, Combine combine) {
 
 /// This member's value for the next meeting.
 template <class T>
-void put_value(const seat& at, T value) {
+void put_value(member_state& at, T value) {
   const std::uint32_t phase = at.next_phase();
-  cargo<T>::put(cargo<T>::prepare(at.shared(), at.own().kept[phase & 1u], 1),
-                at.shared().cell_of(at.rank(), phase, 0), std::move(value));
+  cell_access<T>::put(cell_access<T>::prepare(at.shared(), at.kept[phase & 1u], 1),
+                      at.shared().cell_of(at.rank(), phase, 0), std::move(value));
 }
 
 /// op over the values of all members, in the order of ranks.
 template <class T, class Op>
-T reduce_values(const seat& at, const T& value, Op& op) {
+T reduce_values(member_state& at, const T& value, Op& op) {
   check_operation<T, Op>();
   check_copyable<T>();
   if (!at.goes_on()) leave_stopped_region();
   if (at.is_alone() || !at.goes_on()) return value;
   put_value<T>(at, value);
   return meet<T>(at, value, [&](std::uint32_t phase) {
-    T sum(cargo<T>::get(at.shared().cell_of(0, phase, 0)));
+    T sum(cell_access<T>::get(at.shared().cell_of(0, phase, 0)));
     for (std::size_t rank = 1; rank < at.size(); ++rank) {
-      sum = op(std::move(sum), cargo<T>::get(at.shared().cell_of(rank, phase, 0)));
+      sum = op(std::move(sum), cell_access<T>::get(at.shared().cell_of(rank, phase, 0)));
     }
     return sum;
   });
@@ -97,13 +98,13 @@ T reduce_values(const seat& at, const T& value, Op& op) {
 
 /// The value of member `root`.
 template <class T>
-T broadcast(const seat& at, std::size_t root, const T& value) {
+T broadcast(member_state& at, std::size_t root, const T& value) {
   check_copyable<T>();
   if (!at.goes_on()) leave_stopped_region();
   if (at.is_alone() || !at.goes_on()) return value;
   if (at.rank() == root) put_value<T>(at, value);
   return meet<T>(at, value, [&](std::uint32_t phase) {
-    return cargo<T>::get(at.shared().cell_of(root, phase, 0));
+    return cell_access<T>::get(at.shared().cell_of(root, phase, 0));
   });
 }
 
@@ -111,22 +112,22 @@ T broadcast(const seat& at, std::size_t root, const T& value) {
 
 /// The nodes of a rank, of the tree over `leaves` leaves, into its cells of a phase.
 template <class T, class LeafValue, class Op>
-void put_nodes_of(const seat& at, std::size_t rank, std::uint32_t phase, std::size_t leaves,
+void put_nodes_of(member_state& at, std::size_t rank, std::uint32_t phase, std::size_t leaves,
                   LeafValue& leaf_value, Op& op) {
-  auto&& kept = cargo<T>::prepare(at.shared(), at.shared().state(rank).kept[phase & 1u],  //
-                                  reduction_tree::most_nodes);
+  auto&& kept = cell_access<T>::prepare(at.shared(), at.shared().state(rank).kept[phase & 1u],  //
+                                        reduction_tree::most_nodes);
   const index_range part = static_block(0, leaves, rank, at.size());
   std::size_t k = 0;
   reduction_tree::maximal_nodes(leaves, part.first, part.last, [&](std::size_t a, std::size_t b) {
-    cargo<T>::put(kept, at.shared().cell_of(rank, phase, k),
-                  reduction_tree::reduce_node<T>(a, b, leaf_value, op));
+    cell_access<T>::put(kept, at.shared().cell_of(rank, phase, k),
+                        reduction_tree::reduce_node<T>(a, b, leaf_value, op));
     ++k;
   });
 }
 /// The nodes of all ranks as shares of a loop: late_shares.hpp.
 template <class T, class LeafValue, class Op>
 struct node_shares {
-  const seat& at;
+  member_state& at;
   std::uint32_t phase;
   std::size_t leaves;
   LeafValue& leaf_value;
@@ -147,7 +148,7 @@ template <class T, class Op>
 T combine_nodes(group& shared, std::size_t size, std::uint32_t phase, std::size_t leaves, T init,
                 Op& op) {
   const auto value_in = [&](std::size_t rank, std::size_t k) {
-    return cargo<T>::get(shared.cell_of(rank, phase, k));
+    return cell_access<T>::get(shared.cell_of(rank, phase, k));
   };
   T whole(reduction_tree::combine<T>(leaves, size, value_in, op));
   return op(std::move(init), std::move(whole));
@@ -156,12 +157,12 @@ T combine_nodes(group& shared, std::size_t size, std::uint32_t phase, std::size_
 /// The values of all leaves, handed out by `how`, into the group's cells; after it they are there.
 /// False once the region is stopped.
 template <class T, class LeafValue>
-bool put_leaves(const seat& at, std::size_t leaves, schedule how, LeafValue& leaf_value) {
-  auto&& kept = cargo<T>::prepare(at.shared(), at.own().kept_leaves, leaves);
+bool put_leaves(member_state& at, std::size_t leaves, schedule how, LeafValue& leaf_value) {
+  auto&& kept = cell_access<T>::prepare(at.shared(), at.kept_leaves, leaves);
   const bool complete =
       loops::hand_out(at, index_range{0, leaves}, how, [&](std::size_t first, std::size_t last) {
         for (std::size_t leaf = first; leaf < last; ++leaf) {
-          cargo<T>::put(kept, at.shared().leaves[leaf], leaf_value(leaf));
+          cell_access<T>::put(kept, at.shared().leaves[leaf], leaf_value(leaf));
         }
       });
   return at.sync() && complete;
@@ -175,12 +176,12 @@ inline schedule of_leaves(schedule how, std::size_t iterations) {
 
 /// Puts this member's nodes of a range, computed by a schedule of chunks: false once the region is stopped.
 template <class T, class LeafValue, class Op>
-bool put_chunks(const seat& at, std::size_t iterations, LeafValue& leaf_value, Op& op,
+bool put_chunks(member_state& at, std::size_t iterations, LeafValue& leaf_value, Op& op,
                 schedule how) {
   const std::size_t leaves = reduction_tree::leaves_of(iterations);
   if (!put_leaves<T>(at, leaves, of_leaves(how, iterations), leaf_value)) return false;
   const auto handed_out = [&](std::size_t leaf) {  // each is in one node, of one member
-    return cargo<T>::take(at.shared().leaves[leaf]);
+    return cell_access<T>::take(at.shared().leaves[leaf]);
   };
   put_nodes_of<T>(at, at.rank(), at.next_phase(), leaves, handed_out, op);
   return true;
@@ -194,8 +195,8 @@ T reduce_alone(std::size_t iterations, LeafValue& leaf_value, Op& op) {
 
 /// op(init, the tree over the range) on every member, leaf_value(leaf) being the value of a leaf.
 template <class T, class LeafValue, class Op>
-T reduce_leaves(const seat& at, std::size_t iterations, const T& init, LeafValue leaf_value, Op& op,
-                schedule how) {
+T reduce_leaves(member_state& at, std::size_t iterations, const T& init, LeafValue leaf_value,
+                Op& op, schedule how) {
   check_copyable<T>();
   if (iterations == 0 || !at.goes_on()) {
     if (!at.sync()) leave_stopped_region();
@@ -224,7 +225,7 @@ T reduce_leaves(const seat& at, std::size_t iterations, const T& init, LeafValue
 /// The value of a leaf from f(first, last), or from f(i).
 template <class T, class Function>
 struct leaf_of_blocks {
-  const seat& at;
+  member_state& at;
   index_range range;
   Function& f;
 
@@ -234,7 +235,7 @@ struct leaf_of_blocks {
     return f(part.first, part.last);
   }
 };
-template <class T, class Function, class Op, class At = seat>
+template <class T, class Function, class Op, class At = member_state>
 struct leaf_of_each {
   const At& at;
   index_range range;
@@ -260,7 +261,7 @@ struct leaf_of_each {
 
 /// This member's parts of a range, folded. It may have none.
 template <class T, class At, class Function, class Op>
-void fold_each(const At& at, index_range range, Function& f, Op& op, schedule how, maybe<T>& sum) {
+void fold_each(At& at, index_range range, Function& f, Op& op, schedule how, maybe<T>& sum) {
   loops::hand_out(at, range, how, [&](std::size_t first, std::size_t last) {
     const index_range part = {first, last};
     if (sum.has_value()) {
@@ -272,7 +273,7 @@ void fold_each(const At& at, index_range range, Function& f, Op& op, schedule ho
   });
 }
 template <class T, class Function, class Op>
-void fold_range(const seat& at, index_range range, Function& f, Op& op, schedule how,
+void fold_range(member_state& at, index_range range, Function& f, Op& op, schedule how,
                 maybe<T>& sum) {
   loops::hand_out(at, range, how, [&](std::size_t first, std::size_t last) {
     if (sum.has_value()) {
@@ -294,7 +295,7 @@ static_assert(sizeof(void*) < cell::size, "a pointer leaves the last byte of its
 
 /// This member's value for the next meeting, if it has one.
 template <class T>
-void put_maybe(const seat& at, maybe<T>& mine) {
+void put_maybe(member_state& at, maybe<T>& mine) {
   if (mine.has_value()) put_value<T>(at, std::move(mine.value()));
   has_put<T>(at.shared(), at.rank(), at.next_phase()) = mine.has_value() ? 1 : 0;
 }
@@ -304,14 +305,14 @@ template <class T, class Op>
 T combine_put(group& shared, std::size_t size, std::uint32_t phase, T init, Op& op) {
   for (std::size_t rank = 0; rank < size; ++rank) {
     if (has_put<T>(shared, rank, phase) == 0) continue;
-    init = op(std::move(init), cargo<T>::get(shared.cell_of(rank, phase, 0)));
+    init = op(std::move(init), cell_access<T>::get(shared.cell_of(rank, phase, 0)));
   }
   return init;
 }
 
 /// op(init, the values of those members that have one), on every member.
 template <class T, class Op>
-T reduce_put(const seat& at, const T& init, maybe<T>& mine, Op& op) {
+T reduce_put(member_state& at, const T& init, maybe<T>& mine, Op& op) {
   check_copyable<T>();
   if (!at.goes_on()) leave_stopped_region();
   if (!at.goes_on() || (at.is_alone() && !mine.has_value())) return init;

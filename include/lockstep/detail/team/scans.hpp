@@ -18,7 +18,7 @@ namespace detail {
 namespace reductions {
 
 /// What a scan works on: f(i) are the values, store(i, value) takes the results.
-template <class T, class Function, class Op, class Store, class At = seat>
+template <class T, class Function, class Op, class Store, class At = member_state>
 struct scan_of {
   const At& at;
   index_range range;
@@ -57,7 +57,7 @@ T scan_alone(const Scan& what, std::size_t leaves, T prefix) {
 
 /// Returns op(init, all values), on all members, when all are done.
 template <class T, class Scan>
-T scan_leaves(const seat& at, const Scan& what, const T& init) {
+T scan_leaves(member_state& at, const Scan& what, const T& init) {
   check_copyable<T>();
   const std::size_t leaves = reduction_tree::leaves_of(length_of(what.range));
   if (!at.goes_on()) {
@@ -74,7 +74,9 @@ T scan_leaves(const seat& at, const Scan& what, const T& init) {
     leave_stopped_region();
     return init;
   }
-  const auto handed_out = [&](std::size_t leaf) { return cargo<T>::get(at.shared().leaves[leaf]); };
+  const auto handed_out = [&](std::size_t leaf) {
+    return cell_access<T>::get(at.shared().leaves[leaf]);
+  };
   const index_range mine = static_block(0, leaves, at.rank(), at.size());
   T prefix(reduction_tree::exclusive_prefix<T>(mine.first, init, handed_out, what.op));
   for (std::size_t leaf = mine.first; leaf < mine.last; ++leaf) {

@@ -4,7 +4,7 @@
 // For objects whose whole state is one word with a bit that says "a thread sleeps", so that a waiter may
 // destroy the object as soon as its wait has returned. A waiter brings a predicate on the word. It returns
 // after it has seen a word that satisfies the predicate, or at its deadline.
-// Where the structure guarantees the lifetime, a mark beside the state is cheaper: sleeper_mark.hpp.
+// Where the structure guarantees the lifetime, a mark beside the state is cheaper: published_words.hpp.
 //
 //   WORD-1  A waiter sleeps only on a word that has the sleeping bit and does not satisfy its predicate.
 //   WORD-2  A change that may make a sleeper's predicate true looks for the bit in the old value, and
@@ -41,7 +41,6 @@
 #include "../platform/system.hpp"
 #include "misuse.hpp"
 #include "wait_engine.hpp"
-#include "wait_history.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

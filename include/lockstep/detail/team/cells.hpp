@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/team/cargo.hpp -- values of any type in cells of 16 bytes (layer: team)
+// lockstep/detail/team/cells.hpp -- values of any type that members hand to each other (layer: team)
 //
-// A value that is trivially copyable and fits a cell lies in it. Of any other the cell has the address, and
-// a keeper the value: its writer holds it until nobody can read the cell any more. Who runs the regions
-// destroys what is left when a region ends (A3 of group.hpp).
+// A cell has 16 bytes. A value that is trivially copyable and fits lies in the cell. Of any other value the cell has
+// the address, and its writer keeps the value until nobody can read the cell any more. What is left when the region
+// ends is destroyed by its caller (GROUP-3 of group.hpp).
 //
 // Cost   small values: a copy. Others: an allocation for each hand-over.
-#ifndef LOCKSTEP_DETAIL_TEAM_CARGO_HPP
-#define LOCKSTEP_DETAIL_TEAM_CARGO_HPP
+#ifndef LOCKSTEP_DETAIL_TEAM_CELLS_HPP
+#define LOCKSTEP_DETAIL_TEAM_CELLS_HPP
 
 #include <cstddef>
 #include <cstring>
@@ -16,11 +16,25 @@
 #include <type_traits>
 #include <utility>
 
-#include "group.hpp"
+#include "../platform/cache_line.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+class group;
+/// Has to be called before a member keeps a value: in group.hpp.
+void note_kept_values(group& shared) noexcept;
+
+struct cell {
+  static constexpr std::size_t size = 16;
+  alignas(8) unsigned char bytes[size];
+};
+
+/// Owns the values that cells point to.
+struct kept_values {
+  virtual ~kept_values() = default;
+};
 
 template <class T>
 constexpr bool fits_cell() noexcept {
@@ -58,11 +72,13 @@ class maybe {
 
 /// Writes values of T into cells, and reads them.
 template <class T, bool InTheCell = fits_cell<T>()>
-struct cargo {
+struct cell_access {
   /// What put() needs beside the cell.
   struct room {};
-  /// Makes room for `count` values that put() brings; those of `place` before are gone.
-  static room prepare(group&, std::unique_ptr<keeper>&, std::size_t) noexcept { return room(); }
+  /// Makes room for `count` values that put() brings; the values that `keeps` had before are destroyed.
+  static room prepare(group&, std::unique_ptr<kept_values>&, std::size_t) noexcept {
+    return room();
+  }
 
   static void put(room, cell& into, const T& value) noexcept {
     std::memcpy(into.bytes, &value, sizeof(T));
@@ -77,35 +93,35 @@ struct cargo {
 };
 
 template <class T>
-struct cargo<T, false> {
+struct cell_access<T, false> {
   /// On lines of their own, at their own alignment, which C++11's `new` does not honour.
-  class values final : public keeper {
+  class values final : public kept_values {
    public:
-    explicit values(std::size_t most) : places_(most) {}
+    explicit values(std::size_t most) : storage_(most) {}
     ~values() override {
-      while (count_ > 0) reinterpret_cast<T*>(places_[--count_].bytes)->~T();
+      while (count_ > 0) reinterpret_cast<T*>(storage_[--count_].bytes)->~T();
     }
     T* add(T&& value) {
-      T* const address = ::new (static_cast<void*>(places_[count_].bytes)) T(std::move(value));
+      T* const address = ::new (static_cast<void*>(storage_[count_].bytes)) T(std::move(value));
       ++count_;
       return address;
     }
 
    private:
-    struct place {
-      place() noexcept {}  // not initialised
+    struct storage {
+      storage() noexcept {}  // not initialised
       alignas(T) unsigned char bytes[sizeof(T)];
     };
-    detail::aligned_array<place> places_;
+    aligned_array<storage> storage_;
     std::size_t count_ = 0;
   };
   using room = values&;
 
-  static room prepare(group& shared, std::unique_ptr<keeper>& place, std::size_t count) {
-    shared.note_kept_values();
+  static room prepare(group& shared, std::unique_ptr<kept_values>& keeps, std::size_t count) {
+    note_kept_values(shared);
     std::unique_ptr<values> made(new values(count));
     values& here = *made;
-    place = std::move(made);
+    keeps = std::move(made);
     return here;
   }
   static void put(room here, cell& into, T value) {
@@ -127,4 +143,4 @@ struct cargo<T, false> {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_CARGO_HPP
+#endif  // LOCKSTEP_DETAIL_TEAM_CELLS_HPP

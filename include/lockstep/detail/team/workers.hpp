@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/team/team_threads.hpp -- the threads that a team starts and keeps (layer: team)
+// lockstep/detail/team/workers.hpp -- the threads that a team starts and keeps (layer: team)
 //
-//   Y1  A thread that cannot be started ends start() with std::system_error, after those that were
-//       started have ended.
-//   Y2  In a child process the threads are not there: forget() lets go of their handles, unjoined.
-#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_THREADS_HPP
-#define LOCKSTEP_DETAIL_TEAM_TEAM_THREADS_HPP
+//   WORKERS-1  A thread that cannot be started ends start() with std::system_error, after those that were
+//              started have ended.
+//   WORKERS-2  In a child process the threads are not there: forget() lets go of their handles, unjoined.
+#ifndef LOCKSTEP_DETAIL_TEAM_WORKERS_HPP
+#define LOCKSTEP_DETAIL_TEAM_WORKERS_HPP
 
 #include <cstddef>
 #include <cstdio>
@@ -24,25 +24,29 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-class team_threads {
+class worker_threads {
  public:
   /// For the members from 1 on of `core`, which outlives this object.
-  team_threads(team_core& core, std::string name, std::vector<unsigned> cpu_of_rank,
-               team_options::hook on_start, team_options::hook on_exit)
+  worker_threads(team_core& core, std::string name, std::vector<unsigned> cpu_of_rank,
+                 team_options::hook on_start, team_options::hook on_exit)
       : core_(core),
         name_(std::move(name)),
         cpu_of_rank_(std::move(cpu_of_rank)),
         on_start_(std::move(on_start)),
         on_exit_(std::move(on_exit)) {}
-  ~team_threads() { stop(); }
-  team_threads(const team_threads&) = delete;
-  team_threads& operator=(const team_threads&) = delete;
+  ~worker_threads() { stop(); }
+  worker_threads(const worker_threads&) = delete;
+  worker_threads& operator=(const worker_threads&) = delete;
 
+  /// Starts the threads if they are not there. Throws as start() does.
+  void make_ready() {
+    if (!are_there() && core_.size() > 1) start();
+  }
   bool are_there() const noexcept { return threads_ != nullptr; }
 
   void start() {
     core_.reopen();
-    threads_.reset(new std::vector<detail::system_thread>);
+    threads_.reset(new std::vector<system_thread>);
     threads_->reserve(core_.size() - 1);
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
@@ -69,7 +73,7 @@ class team_threads {
   void stop() {
     if (!are_there()) return;
     core_.close();
-    for (detail::system_thread& each : *threads_) each.join();
+    for (system_thread& each : *threads_) each.join();
     threads_.reset();
   }
 
@@ -85,18 +89,18 @@ class team_threads {
   /// Linux shows 15 characters: the rank is worth more than the end of the team's name.
   void name_thread(std::size_t rank) const {
     const std::string number = ' ' + std::to_string(rank);
-    detail::name_this_thread((name_.substr(0, 15 - number.size()) + number).c_str());
+    name_this_thread((name_.substr(0, 15 - number.size()) + number).c_str());
   }
 
   void run(std::size_t rank) {
     name_thread(rank);
-    if (!cpu_of_rank_.empty()) detail::pin_this_thread(cpu_of_rank_[rank]);
+    if (!cpu_of_rank_.empty()) pin_this_thread(cpu_of_rank_[rank]);
     call_hook(on_start_, rank);
     core_.work(rank);
     call_hook(on_exit_, rank);
   }
 
-  /// The team may wait for this thread: a call of it must not wait for the team (C5).
+  /// The team may wait for this thread: a call of it must not wait for the team (CORE-4).
   void call_hook(const team_options::hook& hook, std::size_t rank) const {
     if (!hook) return;
     const nesting::region where = core_.hook_region();
@@ -109,11 +113,11 @@ class team_threads {
   const std::vector<unsigned> cpu_of_rank_;
   const team_options::hook on_start_;
   const team_options::hook on_exit_;
-  std::unique_ptr<std::vector<detail::system_thread>> threads_;
+  std::unique_ptr<std::vector<system_thread>> threads_;
 };
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_THREADS_HPP
+#endif  // LOCKSTEP_DETAIL_TEAM_WORKERS_HPP
