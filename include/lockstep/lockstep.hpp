@@ -21,6 +21,7 @@
 #include "mailbox.hpp"
 #include "manual_reset_event.hpp"
 #include "mutex.hpp"
+#include "per_member.hpp"
 #include "recursive_mutex.hpp"
 #include "rendezvous.hpp"
 #include "semaphore.hpp"
