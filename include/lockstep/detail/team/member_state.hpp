@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "../wait/wait_history.hpp"
+#include "../wait/wait_engine.hpp"
 #include "cells.hpp"
 #include "reduction_tree.hpp"
 #include "stop_source.hpp"
@@ -39,8 +39,7 @@ struct call_site {
 struct construct_note {
   const char* kind;  ///< the name of its function; null: not known
   call_site where;
-  std::size_t
-      extent;  ///< what the members have to agree on: the iterations of a loop, the size of a value
+  std::size_t extent;  ///< the iterations of a loop, the size of a value: the same on all members
 };
 
 class member_state {
@@ -119,7 +118,7 @@ class member_state {
 
   /// Blocks until all have arrived; false once the region is stopped. This and those below are in group.hpp.
   bool sync();
-  /// The same with values, as reducing_barrier::meet(). Requires: !is_alone().
+  /// The same with values, as team_barrier::meet(). Requires: !is_alone().
   template <class Combine>
   bool meet(cell& out, Combine combine);
   template <class Combine, class Arrival>
@@ -127,7 +126,7 @@ class member_state {
   /// The phase in which this member arrives next: that of the cells which it writes before.
   std::uint32_t next_phase() const noexcept { return phase + 1; }
 
-  /// This member runs a loop by rank, and does not wait at its end: see late_shares.hpp.
+  /// This member runs a loop by rank, and does not wait at its end: see loops.hpp.
   void note_loop_by_rank() noexcept { last_by_rank = phase; }
   /// The number of the next construct that members share.
   std::uint32_t next_construct() noexcept;
@@ -151,7 +150,7 @@ class member_state {
   // For loops.
   bool has_construct = false;      ///< it has come to a shared construct in this region
   std::uint32_t construct = 0;     ///< if so, the number of the next one
-  std::uint32_t loops = 0;         ///< whose shares were claimed (share_claims.hpp)
+  std::uint32_t loops = 0;         ///< whose shares were claimed (loop_claims.hpp)
   std::uint32_t last_by_rank = 0;  ///< the phase in which it ran a loop by rank last
   stage_trust looks;     ///< whether looks at the claims of others have found any that were late
   stage_trust patience;  ///< whether the others came while it polled for them

@@ -33,8 +33,8 @@
 #include <new>
 #include <utility>
 
+#include "../platform/error.hpp"
 #include "../platform/system.hpp"
-#include "../platform/unwinding.hpp"
 #include "../wait/short_lock.hpp"
 
 namespace lockstep {
@@ -61,18 +61,18 @@ inline void leave_stopped_region() noexcept {}
 
 /// An object with marks on which threads sleep. It is in the list of a stop_source while it lives. A class of this
 /// kind is final: it adds itself last, and removes itself before it does anything else at its end.
-class sleeping_place {
+class stoppable {
  public:
   /// To be called after the change that lets the sleepers go.
   virtual void notify_all_sleepers() = 0;
 
  protected:
-  sleeping_place() = default;
-  ~sleeping_place() = default;
+  stoppable() = default;
+  ~stoppable() = default;
 
  private:
   friend class stop_source;
-  sleeping_place* next_ = nullptr;
+  stoppable* next_ = nullptr;
 };
 
 class stop_source {
@@ -81,15 +81,15 @@ class stop_source {
   stop_source(const stop_source&) = delete;
   stop_source& operator=(const stop_source&) = delete;
 
-  void add(sleeping_place& place) {
+  void add(stoppable& place) {
     lock_.lock();
     place.next_ = first_;
     first_ = &place;
     lock_.unlock();
   }
-  void remove(sleeping_place& place) {
+  void remove(stoppable& place) {
     lock_.lock();
-    sleeping_place** at = &first_;
+    stoppable** at = &first_;
     while (*at != &place) at = &(*at)->next_;
     *at = place.next_;
     lock_.unlock();
@@ -112,7 +112,7 @@ class stop_source {
                                           detail::memory_order_relaxed)) {             // 1
     }
     lock_.lock();
-    for (sleeping_place* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
+    for (stoppable* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
     lock_.unlock();
   }
 
@@ -131,7 +131,7 @@ class stop_source {
  private:
   wait_word word_{0};
   short_lock lock_;
-  sleeping_place* first_ = nullptr;
+  stoppable* first_ = nullptr;
 };
 
 /// Of the exceptions of a region, the one that its caller gets.
