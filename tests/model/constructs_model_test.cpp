@@ -379,7 +379,7 @@ TEST_P(team_barrier_model, who_stood_still_for_half_of_all_phases_is_awaited_RAN
       check(me.sync_threads(), "nobody stopped it");
     };
     all.run_first(2, meet);
-    all.shared().state(0).place.phase = 0x80000000;  // as if they had met that often
+    all.shared().state(0).phase = 0x80000000;  // as if they had met that often
     all.run([&](member& me) {
       meet(me);
       check(found[0] + found[1] + found[2] == 5, "sees what came before each arrival");
