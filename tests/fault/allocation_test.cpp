@@ -241,8 +241,9 @@ exchange meet(wait_policy policy) {
 }
 
 exchange pass_split(wait_policy policy) {
-  return [all = shared<lockstep::split_barrier<>>(2, lockstep::no_completion(), policy)](
-             std::size_t, int) { all->arrive_and_wait(); };
+  return [all = shared<lockstep::split_barrier<>>(2, policy)](std::size_t, int) {
+    all->arrive_and_wait();
+  };
 }
 
 exchange take_turns(wait_policy policy) {

@@ -223,7 +223,7 @@ TEST_P(split_barrier_model, completes_once_a_phase_and_everyone_sees_it_Q2) {
 
 TEST_P(split_barrier_model, a_slow_waiter_returns_though_the_others_have_gone_on_Q3) {
   explore_with(huge(), [] {
-    split_barrier<> all(2, no_completion(), policy());
+    split_barrier<> all(2, policy());
     event begun(policy());
     threads({[&] {
                all.arrive_and_wait();
@@ -243,7 +243,7 @@ TEST_P(split_barrier_model, a_slow_waiter_returns_though_the_others_have_gone_on
 
 TEST_P(split_barrier_model, who_drops_is_expected_no_more) {
   explore_with(large(), [] {
-    split_barrier<> all(3, no_completion(), policy());
+    split_barrier<> all(3, policy());
     int left = 0;
     threads({[&] {
                left = 1;
@@ -263,7 +263,7 @@ TEST_P(split_barrier_model, who_drops_is_expected_no_more) {
 
 TEST_P(split_barrier_model, may_be_destroyed_when_the_waits_have_returned_Q4) {
   explore_with(small(), [] {
-    mortal<split_barrier<>> all(2, no_completion(), policy());
+    mortal<split_barrier<>> all(2, policy());
     threads({[&] { static_cast<void>(all->arrive()); },
              [&] {
                all->arrive_and_wait();

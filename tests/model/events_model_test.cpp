@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/model/events_model_test.cpp -- event, manual_reset_event, auto_reset_event under all schedules
-#include <lockstep/auto_reset_event.hpp>
 #include <lockstep/event.hpp>
-#include <lockstep/manual_reset_event.hpp>
 
 #include "model/scenario.hpp"
 

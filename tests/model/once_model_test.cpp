@@ -179,7 +179,7 @@ TEST_P(future_set_model, the_last_contribution_runs_the_callback_before_anybody_
   explore_with(middle(), [] {
     int sum = 0;
     future_set<int> all(
-        2, [&](const future_values<int>& values) { sum = values[0] + values[1]; }, policy());
+        2, [&](const future_set<int>::values& values) { sum = values[0] + values[1]; }, policy());
     threads({[&] { all.contribute(3); }, [&] { all.contribute(4); },
              [&] {
                const auto values = all.get();

@@ -21,6 +21,7 @@
 #include "atomic.hpp"
 #include "cache_line.hpp"
 #include "config.hpp"
+#include "intrusive_list.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -43,14 +44,11 @@ struct thread_slot {
   thread_slot* next;
 };
 
-/// For detail/wait/parking_lot.hpp: the ends of a list of its nodes.
-struct parking_list {
-  void* first;
-  void* last;
-};
+/// For detail/wait/parking_lot.hpp.
+class parked_thread;
 struct alignas(cache_line_size) parking_bucket {
   wait_word lock;
-  parking_list waiting, on_their_way;
+  intrusive_list<parked_thread> waiting, on_their_way;
 
   constexpr parking_bucket() noexcept : lock(0), waiting(), on_their_way() {}
 };

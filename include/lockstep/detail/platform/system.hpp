@@ -124,12 +124,4 @@ using system_thread = std::thread;
 
 #endif
 
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-using detail::usable_cpus;
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
 #endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP

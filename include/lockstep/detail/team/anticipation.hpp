@@ -24,7 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../../deadline.hpp"
+#include "../../wait_policy.hpp"
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
 #include "../wait/wait_engine.hpp"

@@ -99,8 +99,8 @@ class group {
   std::uint32_t begin(std::size_t size) noexcept {
     const std::uint32_t phase = state(0).phase;
     if (size == 1 || size == size_) return phase;  // a member that is alone meets nobody
-    barrier.reset(
-        phase);  // members that were in no region, and the other kind of barrier, are behind
+    // Members that were in no region meanwhile are behind, and so is the other kind of barrier.
+    barrier.reset(phase);
     reset_claims();
     size_ = size;
     return phase;

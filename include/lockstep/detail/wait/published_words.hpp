@@ -59,7 +59,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "../../deadline.hpp"
 #include "../../wait_policy.hpp"
 #include "../platform/cache_line.hpp"
 #include "../platform/config.hpp"

@@ -53,7 +53,6 @@
 
 #include <cstdint>
 
-#include "../../deadline.hpp"
 #include "../../wait_policy.hpp"
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
