@@ -15,7 +15,7 @@ usage: ./do COMMAND
                    team (against OpenMP and other pools, half an hour), duty (loops between serial work),
                    serial (loops against the serial loop, over sizes and pauses), periodic (a short loop every
                    millisecond); these three take --budget 20m; arguments are passed on to it
-  performance      docs/performance.md and its pictures anew, from bench/results
+  performance      remake docs/performance.md, its pictures, and the figures of README.md, from bench/results
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
   nightly [REGEX]  an hour or two: more schedules, Promela, stress beside each disturbance, all tests at -O2 and with
@@ -24,6 +24,7 @@ usage: ./do COMMAND
   qemu [ARG...]    the tests that say most about the machine, for AArch64 under emulation
   fuzz [ARG...]    the readers of foreign text and pictures: seconds for each, and which
   coverage         lines and branches of include/ that the tests reach
+  cost [--check]   what a unit that uses the library costs to compile, beside OpenMP and oneTBB
   check            include guards, layers, memory orders, formatting
   format           include guards, reformat the sources, then as single
   single           make single_include/lockstep.hpp anew
@@ -111,6 +112,11 @@ do_coverage() {
   scripts/coverage.sh
 }
 
+do_cost() {
+  need build team
+  scripts/include_cost.sh "$@"
+}
+
 do_check() {
   need scripts format
   local failed=0
@@ -149,7 +155,7 @@ do_test() {
 command=${1:-}
 case $command in
   demo | test | coverage | check | format | performance | single) no_arguments "$@" && "do_$command" ;;
-  bench | figures | build | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
+  bench | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
   "" | help | -h | --help) usage ;;
   *) echo "./do: no command '$command'" >&2 && usage >&2 && exit 2 ;;
 esac

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // 01_lock_only [rounds] -- a lock keeps two tasks apart, but does not make them take turns
 //
-// Each task runs `rounds` times, with the lock held. Nothing says whose turn it is: here task 2
-// comes late, and task 1 does not wait for it. Compare 04_binary_oscillator.
+// Each task runs `rounds` times with the lock held. Nothing says whose turn it is. Here task 2 comes
+// late, and task 1 does not wait for it. Compare 04_binary_oscillator.
 #include <lockstep/lockstep.hpp>
 #include <mutex>
 #include <string>

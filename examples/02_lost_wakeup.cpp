@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // 02_lost_wakeup -- a condition variable by itself loses a wake-up that comes before the wait
 //
-// Do not write this: notify_one() wakes who waits at that moment, and leaves no trace if nobody
-// does. Without the time limit task 2 would wait for ever. 03_repaired shows what is missing.
+// Do not write this: notify_one() wakes a thread that waits at that moment, and leaves no trace if
+// none does. Without the time limit task 2 would wait forever. 03_repaired shows what is missing.
 #include <chrono>
 #include <condition_variable>
 #include <lockstep/lockstep.hpp>
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
     order.wait();
     numbered::print_line("task 2 waits");
     std::unique_lock<std::mutex> held(lock);
-    // It may also wake for no reason: the second fault. Nobody notifies any more, so go on waiting.
+    // The wait may also end for no reason: the second fault. No notification will come, so wait on.
     while (wake_up.wait_for(held, std::chrono::milliseconds(50)) == std::cv_status::no_timeout) {
     }
     numbered::print_line("task 2 gives up after 50 ms: the wake-up was lost");

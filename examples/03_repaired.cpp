@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // 03_repaired [rounds] -- the flag that a condition variable needs, and two tasks that alternate
 //
-// The flag remembers a notification that comes before the wait, and tells it from a wake-up for no
-// reason. lockstep::event does the same without a lock: see 04_binary_oscillator.
+// The flag remembers a notification that comes before the wait, and distinguishes it from a wake-up
+// for no reason. lockstep::event does the same without a lock: see 04_binary_oscillator.
 #include <condition_variable>
 #include <mutex>
 #include <string>

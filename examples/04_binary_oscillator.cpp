@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// 04_binary_oscillator [rounds] -- two tasks that alternate, by two events
+// 04_binary_oscillator [rounds] -- two tasks that alternate by means of two events
 //
-// Each task waits for its own event and notifies the other's. A notification is kept until it is
-// taken, so it does not matter which thread is ready first.
+// Each task waits for its own event and notifies the other's. An event keeps a notification
+// until a wait takes it, so it does not matter which thread is ready first.
 #include <lockstep/lockstep.hpp>
 #include <string>
 #include <thread>

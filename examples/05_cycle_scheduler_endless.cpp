@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // 05_cycle_scheduler_endless [cycles] -- five tasks in turn, until Ctrl-C or for a number of cycles
 //
-// A ring of events: each task waits for its own and notifies the next one's. No task knows when it
-// is over: terminate() releases them all from their waits, which then return false.
+// A ring of events: each task waits for its own event and notifies that of the next task. No task
+// knows when the ring ends. terminate() ends all waits, which then return false.
 #include <atomic>
 #include <csignal>
 #include <lockstep/lockstep.hpp>
@@ -18,7 +18,7 @@ constexpr std::size_t tasks = 5;
 
 std::atomic<bool> stop_requested(false);
 
-// A store to a lock-free atomic is allowed here. NOLINTNEXTLINE(bugprone-signal-handler)
+// A signal handler may store to a lock-free atomic. NOLINTNEXTLINE(bugprone-signal-handler)
 extern "C" void request_stop(int) { stop_requested.store(true); }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // 06_cycle_scheduler_finite [tasks] -- tasks in turn, for ten cycles
 //
 // As in 05, but every task knows how often it runs, so there is nothing to terminate. The counter
-// is plain memory: what a task writes before notify() is there after the next one's wait().
+// is plain memory: what a task writes before notify() is visible after the next task's wait().
 #include <lockstep/lockstep.hpp>
 #include <string>
 #include <thread>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// 07_parallel_scheduler [workers] -- workers side by side, ten times, by fan_out and fan_in
+// 07_parallel_scheduler [workers] -- workers run side by side ten times, by fan_out and fan_in
 //
 // One fan_out.notify() starts all workers; one fan_in.wait() returns when all have reported. The
-// iteration is plain memory, written while no worker runs. 09_team has all this ready made.
+// iteration is plain memory, written while no worker runs. A team does all this for you: 09_team.
 #include <lockstep/lockstep.hpp>
 #include <string>
 #include <thread>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // 08_parallel_scheduler_with_mid_sync [workers] -- workers that align twice in each inner iteration
 //
-// Ten iterations as in 07; in each, every worker runs an inner loop of four. The barrier keeps part
-// 1 of all workers before part 2 of any, and that before part 1 of the next: CUDA's
-// __syncthreads().
+// Ten iterations as in 07; in each, every worker runs an inner loop of four. No worker begins part 2
+// before all have ended part 1, nor the next part 1 before all have ended part 2. The barrier sees
+// to that, as __syncthreads() does in CUDA.
 #include <lockstep/lockstep.hpp>
 #include <string>
 #include <thread>

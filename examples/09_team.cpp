@@ -1,56 +1,92 @@
 // SPDX-License-Identifier: MIT
-// 09_team [members] [elements] -- a team: threads that are started once and work together
+// 09_team [members] [elements] -- the code of README.md
 //
-// parallel_for() is fork, loop and join in one. run() forks once for many steps: the members divide
-// each step with for_range() and meet in sync_threads() where one reads what another has written.
+// What stands between [first_page] and [/first_page] is on that page, word for word:
+// scripts/check_openmp_page.py compares the two.
+#include <cmath>
+#include <functional>
 #include <lockstep/lockstep.hpp>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "numbered.hpp"
 
 namespace {
 
-/// Whole numbers, so that the sum is exact whatever the number of members.
-double sum_of(lockstep::team& team, const std::vector<double>& values) {
-  std::vector<double> sum_of_member(team.size(), 0.0);
-  std::vector<double> seen_by_member(team.size(), 0.0);
-  team.run([&](lockstep::member& me) {
-    me.for_range(0, values.size(), [&](std::size_t first, std::size_t last) {
-      double sum = 0.0;
-      for (std::size_t i = first; i < last; ++i) sum += values[i];
-      sum_of_member[me.rank()] = sum;
-    });
-    me.sync_threads();
-    // From here on every member may read what all have written before.
-    for (const double sum : sum_of_member) seen_by_member[me.rank()] += sum;
-  });
-  for (const double seen : seen_by_member) {
-    if (seen != seen_by_member[0]) return -1.0;
+/// Moves the values of a part half way to zero. Returns by how much they have changed in all.
+double halve(const std::vector<double>& x, std::vector<double>& x_next, std::size_t first,
+             std::size_t last) {
+  double change = 0;
+  for (std::size_t i = first; i < last; ++i) {
+    x_next[i] = 0.5 * x[i];
+    change += std::abs(x_next[i] - x[i]);
   }
-  return seen_by_member[0];
+  return change;
+}
+
+/// Whole numbers and powers of two: sums are exact, whatever the number of members.
+bool is_converged(const std::vector<double>& x, const std::vector<double>& x_next,
+                  double tolerance) {
+  const double n = static_cast<double>(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (x_next[i] != x_next[0] || x[i] != 2 * x_next[0]) return false;
+  }
+  // The last step changed little enough, and it was the first to do so.
+  return x.empty() || (n * x_next[0] < tolerance && (x[0] == 1 || n * x[0] >= tolerance));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   numbered::arguments given(argc, argv);
-  const std::size_t members = given.number("members", 1, 1000, lockstep::detail::usable_cpus());
-  const std::size_t elements = given.number("elements", 0, 10000000, 1000000);
+  const std::size_t members = given.number("members", 1, 1000, lockstep::usable_cpus());
+  const std::size_t n = given.number("elements", 0, 10000000, 1000000);
   given.end();
 
-  lockstep::team team(members);
   const double a = 2.0;
-  std::vector<double> x(elements);
-  std::vector<double> y(elements, 1.0);
-  team.parallel_for(0, elements, [&](std::size_t i) { x[i] = static_cast<double>(i); });
-  team.parallel_for(0, elements, [&](std::size_t i) { y[i] += a * x[i]; });
+  const double tolerance = 0.001;
+  std::vector<double> x(n, 1.0);
+  std::vector<double> x_next(n);
+  std::vector<double> y(n);
+  for (std::size_t i = 0; i < n; ++i) y[i] = 2.0 * static_cast<double>(i) - 1.0;
+  double sent = 0;
+  const auto sweep = [&](std::size_t first, std::size_t last) {
+    return halve(x, x_next, first, last);
+  };
 
-  // The sum of 1 + 2 i over all i below n is n squared.
-  const double n = static_cast<double>(elements);
-  const double sum = sum_of(team, y);
+  // [first_page]
+  lockstep::team team(members);  // without a number: one member per usable CPU
+
+  team.parallel_for(0, n, [&](std::size_t i) { y[i] += a * x[i]; });  // fork, loop, join
+  const double dot = team.parallel_reduce(
+      0, n, 0.0, [&](std::size_t i) { return x[i] * y[i]; },
+      std::plus<double>());  // the same bits for every team size
+
+  team.run([&](lockstep::member& me) {  // one fork, many steps inside
+    while (true) {
+      double change = 0;
+      me.for_range(0, n, [&](std::size_t first, std::size_t last) { change = sweep(first, last); });
+      if (me.sync_sum(change) < tolerance) break;  // barrier, sum and broadcast in one
+      me.single([&] { std::swap(x, x_next); });    // one member swaps, the others wait
+    }
+  });
+
+  lockstep::event ready;  // the primitives work with threads of your own, too
+  std::thread producer([&] {
+    sent = dot;
+    ready.notify();
+  });
+  ready.wait();  // from here on, what the producer wrote is visible
+  // [/first_page]
+  producer.join();
+
+  // y[i] is now 2 i + 1, and the sum of the first n odd numbers is n squared.
+  const double square = static_cast<double>(n) * static_cast<double>(n);
+  const bool is_right = sent == square && is_converged(x, x_next, tolerance);
   numbered::print_line(std::to_string(team.size()) + " members");
-  numbered::print_line("sum " + std::to_string(sum));
-  numbered::print_line(sum == n * n ? "check: ok" : "check: FAILED");
-  return sum == n * n ? 0 : 1;
+  numbered::print_line("sum " + std::to_string(sent));
+  numbered::print_line(is_right ? "check: ok" : "check: FAILED");
+  return is_right ? 0 : 1;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // 10_constructs [members] [numbers] -- what members of a region do together
 //
-// How many steps does each number from 1 on take to come to 1, if odd ones become 3 n + 1 and even ones n / 2?
-// One region answers several questions about it; each of its constructs shares the work in another way.
+// An odd number n becomes 3 n + 1, an even one n / 2. How many steps does each number from 1 on take until it is 1?
+// One region answers several questions about that; each of its constructs shares the work in another way.
 #include <algorithm>
 #include <functional>
+#include <future>
 #include <lockstep/lockstep.hpp>
 #include <string>
 #include <vector>
@@ -30,7 +31,7 @@ void ask(lockstep::member& me, std::vector<std::size_t>& steps, std::vector<std:
          answers& result) {
   const std::size_t end = steps.size();
 
-  // Nobody knows which numbers take long: chunks go to whoever asks for one. All wait at the end.
+  // Nobody knows which numbers take long, so each member asks for a chunk when it has none. All wait at the end.
   me.for_each(
       1, end, [&](std::size_t i) { steps[i] = steps_from(i); }, lockstep::dynamic_schedule(64));
 
@@ -41,14 +42,14 @@ void ask(lockstep::member& me, std::vector<std::size_t>& steps, std::vector<std:
       1, end, std::size_t{0}, [&](std::size_t i) { return steps[i]; },
       [](std::size_t a, std::size_t b) { return std::max(a, b); });
 
-  // One member makes room, the others wait until there is some.
+  // One member makes room; the others wait until it has.
   me.single([&] {
     how_often.assign(longest + 1, 0);
     result.sum = sum;
     result.longest = longest;
   });
 
-  // Each counts what is in its block, waits for nobody, and adds it when no other does.
+  // Each member counts what is in its block and waits for nobody. Then one at a time adds its counts.
   std::vector<std::size_t> mine(longest + 1);
   me.for_range(1, end, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) ++mine[steps[i]];
@@ -58,7 +59,7 @@ void ask(lockstep::member& me, std::vector<std::size_t>& steps, std::vector<std:
   });
   me.sync_threads();
 
-  // Different work, each part once, on whoever comes.
+  // Different work: each part runs once, on the next member that comes.
   me.sections(
       [&] {
         result.commonest = static_cast<std::size_t>(
@@ -69,7 +70,7 @@ void ask(lockstep::member& me, std::vector<std::size_t>& steps, std::vector<std:
         result.different = how_often.size() - static_cast<std::size_t>(zeros);
       });
 
-  // Iterations in any order, but what is in the turn in theirs.
+  // Iterations run in any order; what is inside the turn runs in the order of i.
   me.for_ordered(
       1, std::min(end, std::size_t{10}), [&](std::size_t i, lockstep::ordered_turn& turn) {
         const std::string line = std::to_string(i) + " takes " + std::to_string(steps[i]);
@@ -77,11 +78,30 @@ void ask(lockstep::member& me, std::vector<std::size_t>& steps, std::vector<std:
       });
 }
 
+/// A loop on a thread that a member starts: it runs inline there, because the thread says where it is.
+std::vector<std::size_t> ask_on_another_thread(lockstep::team& team, std::size_t n) {
+  std::vector<std::size_t> steps(n);
+  const auto f = [&](std::size_t i) { steps[i] = steps_from(i + 1); };
+  // [guest]
+  team.run([&](lockstep::member& me) {
+    me.single([&] {
+      const lockstep::region_token here = lockstep::this_region();
+      auto part = std::async(std::launch::async, [&, here] {
+        const lockstep::inside_region guest(here);
+        team.parallel_for(0, n, f);  // inline, on this thread alone
+      });
+      part.get();
+    });
+  });
+  // [/guest]
+  return steps;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   numbered::arguments given(argc, argv);
-  const std::size_t members = given.number("members", 1, 1000, lockstep::detail::usable_cpus());
+  const std::size_t members = given.number("members", 1, 1000, lockstep::usable_cpus());
   const std::size_t numbers = given.number("numbers", 1, 100000, 10000);
   given.end();
 
@@ -95,5 +115,7 @@ int main(int argc, char** argv) {
   numbered::print_line("longest " + std::to_string(result.longest));
   numbered::print_line("commonest " + std::to_string(result.commonest));
   numbered::print_line("different " + std::to_string(result.different));
-  return 0;
+
+  const std::vector<std::size_t> again = ask_on_another_thread(team, numbers);
+  return std::equal(again.begin(), again.end(), steps.begin() + 1) ? 0 : 1;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// 11_wavefront [members] [letters] -- members that wait for their neighbour only
+// 11_wavefront [members] [letters] -- members that wait for one neighbour each
 //
-// The edit distance of two texts: each cell of a table needs the cells above, to the left, and above on
-// the left. Every member has a band of columns, and goes down the rows. It may begin a row when its left neighbour has
-// finished that row in its own band: a barrier after each row would make all wait for the slowest,
-// publish() and wait_for() make each wait for one.
+// The edit distance of two texts: each cell of a table needs the cells above, to the left, and above left. Each
+// member has a band of columns, and goes down the rows. It may begin a row when its left neighbour has finished that
+// row in its own band. A barrier after each row would make all members wait for the slowest; with publish() and
+// wait_for() each waits for its neighbour only.
 #include <algorithm>
 #include <lockstep/lockstep.hpp>
 #include <string>
@@ -52,7 +52,7 @@ class distance_table {
 };
 
 void fill_band(lockstep::member& me, distance_table& table) {
-  // Rows per step: for fewer, waiting is most of the work; for more, members begin later.
+  // Rows per step: with fewer, members spend most of their time waiting; with more, they begin later.
   constexpr std::size_t rows_per_step = 16;
 
   const lockstep::index_range band =
@@ -71,7 +71,7 @@ void fill_band(lockstep::member& me, distance_table& table) {
 
 int main(int argc, char** argv) {
   numbered::arguments given(argc, argv);
-  const std::size_t members = given.number("members", 1, 1000, lockstep::detail::usable_cpus());
+  const std::size_t members = given.number("members", 1, 1000, lockstep::usable_cpus());
   const std::size_t letters = given.number("letters", 0, 3000, 1000);
   given.end();
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// 12_sub_teams [members] [limit] -- parts of a team that work on their own for a while
+// 12_sub_teams [members] [limit] -- parts of a team that work by themselves for a while
 //
 // Two questions about the numbers below a limit: how many are prime, and what is the sum of all divisors?
-// split() parts the team in two, and each half works on one of them, with its own loops, reductions and barriers;
-// then all meet again. No thread is started for it.
+// split() divides the team into halves. Each half works on one question, with its own loops, reductions and barriers;
+// then all meet again. It starts no threads.
 #include <functional>
 #include <lockstep/lockstep.hpp>
 #include <string>
@@ -13,11 +13,11 @@
 
 namespace {
 
-/// Sieves block by block: the small primes first, which each member needs.
+/// Strikes out the multiples of each small prime; the members share the multiples.
 std::size_t count_primes(lockstep::member& me, std::vector<char>& is_composite) {
   const std::size_t limit = is_composite.size();
   for (std::size_t p = 2; p * p < limit; ++p) {
-    // Written by another member, perhaps; the barrier is among this sub-team only.
+    // Another member may have written it. The barrier is for the members of this sub-team only.
     me.sync_threads();
     if (is_composite[p] != 0) continue;
     const std::size_t multiples = (limit - 1) / p + 1;
@@ -31,7 +31,7 @@ std::size_t count_primes(lockstep::member& me, std::vector<char>& is_composite) 
       std::plus<std::size_t>());
 }
 
-/// Every d divides (limit - 1) / d of the numbers from 1 to limit - 1.
+/// Of the numbers from 1 to limit - 1, d divides (limit - 1) / d.
 std::size_t sum_divisors(lockstep::member& me, std::size_t limit) {
   return me.reduce_each(
       1, limit, std::size_t{0}, [&](std::size_t d) { return (limit - 1) / d * d; },
@@ -47,7 +47,7 @@ struct answers {
 
 int main(int argc, char** argv) {
   numbered::arguments given(argc, argv);
-  const std::size_t members = given.number("members", 1, 1000, lockstep::detail::usable_cpus());
+  const std::size_t members = given.number("members", 1, 1000, lockstep::usable_cpus());
   const std::size_t limit = given.number("limit", 2, 10000000, 100000);
   given.end();
 

@@ -15,12 +15,12 @@ inline void print_line(std::string text) {
   std::fputs(text.c_str(), stdout);
 }
 
-/// The arguments of a program, all of them whole numbers that may be left out from the end on.
+/// The arguments of a program. All are whole numbers; the last ones may be left out.
 class arguments {
  public:
   arguments(int count, char** values) : count_(count), values_(values), next_(1) {}
 
-  /// The next argument, or `if_absent`. Ends the program with status 2 if it is not as wanted.
+  /// The next argument, or `if_absent`. Ends the program with status 2 if it is not such a number.
   unsigned long number(const char* name, unsigned long lowest, unsigned long highest,
                        unsigned long if_absent) {
     if (next_ >= count_) return if_absent;

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Is the code on the page for OpenMP users the code that is compiled and run?
+"""Is the C++ code on the pages the code that is compiled and run?
 
 usage: check_openmp_page.py [--write] [tree]
 
-Every code block of docs/coming-from-openmp.md comes right after a line `<!-- file.cpp: name -->`; it must be
-what stands between the marks `// [name]` and `// [/name]` in examples/openmp/file.cpp, indented less; and every
-such snippet must be on the page, once. With --write the blocks are filled in from the sources.
+The pages are docs/coming-from-openmp.md, with its code in examples/openmp/, and README.md and docs/faq.md, with
+theirs in the numbered examples. Every C++ block of a page comes right after a line `<!-- file.cpp: name -->`; it
+must be what stands between the marks `// [name]` and `// [/name]` in that file, indented less; and every such
+snippet must be on a page, once. With --write the blocks are filled in from the sources.
 """
 
 import re
@@ -14,8 +15,8 @@ import sys
 
 from source_text import Report, root_argument
 
-PAGE = "docs/coming-from-openmp.md"
-SOURCES = "examples/openmp"
+# The sources of each group of pages.
+PAGES = {"examples/openmp/*.cpp": ("docs/coming-from-openmp.md",), "examples/*.cpp": ("README.md", "docs/faq.md")}
 
 MARK = re.compile(r"\s*// \[(/?)(\w+)\]$")
 LABEL = re.compile(r"<!-- (\w+\.cpp): (\w+) -->$")
@@ -53,7 +54,7 @@ def snippets(report, path):
 
 
 def blocks(rows):
-    """Yields (number, label row, first row, end row) of each code block, rows from 0 and without the fences."""
+    """Yields (number, label row, first row, end row) of each C++ block, rows from 0 and without the fences."""
     start = None
     for index, row in enumerate(rows):
         if not row.startswith("```"):
@@ -61,16 +62,17 @@ def blocks(rows):
         if start is None:
             start = index
         else:
-            yield start + 1, rows[start - 1] if start else "", start + 1, index
+            if rows[start] == "```cpp":
+                yield start + 1, rows[start - 1] if start else "", start + 1, index
             start = None
     if start is not None:
         yield start + 1, "", start + 1, len(rows)
 
 
-def check_page(report, page, sources, write):
-    """Returns the rows of the page as they should be."""
+def check_page(report, page, sources, shown, write):
+    """Returns the rows of the page as they should be, and adds to `shown` what it shows."""
     rows = page.read_text(encoding="utf-8").split("\n")
-    shown, result, copied = set(), [], 0
+    result, copied = [], 0
     for number, label_row, first, end in blocks(rows):
         label = LABEL.match(label_row)
         if not label:
@@ -88,24 +90,28 @@ def check_page(report, page, sources, write):
         elif rows[first:end] != right:
             report.add(page, number, f"not what '{key[1]}' in {key[0]} says; see --write")
         shown.add(key)
-    for file, names in sources.items():
-        for name in names:
-            if (file, name) not in shown:
-                report.add(page, 1, f"'{name}' of {file} is not shown")
     return result + rows[copied:]
 
 
 def main(argv):
     write = "--write" in argv
     root = root_argument([each for each in argv if each != "--write"])
-    report = Report(root, "check_openmp_page")
-    paths = sorted((root / SOURCES).glob("*.cpp"))
-    sources = {path.name: snippets(report, path) for path in paths}
-    page = root / PAGE
-    rows = check_page(report, page, sources, write)
-    if write:
-        page.write_text("\n".join(rows), encoding="utf-8")
-    return report.finish(len(paths) + 1)
+    report, checked = Report(root, "check_openmp_page"), 0
+    for pattern, names in PAGES.items():
+        paths = sorted(root.glob(pattern))
+        pages = [root / name for name in names if (root / name).is_file()]
+        sources = {path.name: snippets(report, path) for path in paths}
+        shown = set()
+        for page in pages:
+            rows = check_page(report, page, sources, shown, write)
+            if write:
+                page.write_text("\n".join(rows), encoding="utf-8")
+        for path in paths:
+            for name in sources[path.name]:
+                if (path.name, name) not in shown:
+                    report.add(path, 1, f"no page shows '{name}'")
+        checked += len(paths) + len(pages)
+    return report.finish(checked)
 
 
 if __name__ == "__main__":

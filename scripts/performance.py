@@ -4,12 +4,13 @@
 
 usage: performance.py [--check] [tree]
 
-The results are named MACHINE-PROGRAM.json: team, duty, serial, periodic. Pictures go to docs/figures/. In
-docs/what-a-loop-costs.md the lines between `<!-- figures: NAME -->` and `<!-- end -->` are filled in. With --check
-nothing is written; it says what is not as it would be.
+The results are named MACHINE-PROGRAM.json: serial, duty, periodic, team, rings. Pictures go to docs/figures/. In
+README.md and docs/what-a-loop-costs.md the script fills in the lines between `<!-- figures: NAME -->` and
+`<!-- end -->`. With --check it writes nothing, and says which files differ from what it would write.
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -20,8 +21,9 @@ import heat_map  # noqa: E402
 import team_tables  # noqa: E402
 from source_text import Report, root_argument  # noqa: E402
 
-PAGE, PICTURES, COSTS = "docs/performance.md", "docs/figures", "docs/what-a-loop-costs.md"
+PAGE, PICTURES, COSTS, README = "docs/performance.md", "docs/figures", "docs/what-a-loop-costs.md", "README.md"
 PROGRAMS = ("serial", "duty", "periodic", "team")
+RINGS = "rings"
 LOSES = "✗"
 KINDS = {"regular": "Regular gaps", "tenth": "Gaps that vary by a tenth",
          "alternating": "Gaps that alternate between a half and one and a half of S", "random": "Random gaps, up to 2 S"}
@@ -32,7 +34,7 @@ def results(root):
     found = {}
     for path in sorted((root / "bench" / "results").glob("*.json")):
         machine, _, program = path.stem.rpartition("-")
-        if program in PROGRAMS:
+        if program in (*PROGRAMS, RINGS):
             found.setdefault(machine, {})[program] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
@@ -98,14 +100,15 @@ def about(result):
     machine, effort = result["machine"], result.get("effort")
     versions = ", ".join(f"{name} {version}" for name, version in machine["peers"].items())
     lines = [f"{machine['cpu']}, {machine['usable_cpus']} CPUs, {machine['kernel']}; {machine['compiler']}, `{machine['flags']}`; "
-             f"{versions}." + (f" Measured on {result['date']}." if "date" in result else "")]
+             f"{versions}." + (f" Measured on {result['date']}." if "date" in result else "")
+             + (f" {result['origin']}" if "origin" in result else "")]
     if effort:
-        lines.append(f"{effort['samples']} samples of a cell in {effort['processes']} processes, in turns with the other peers; "
+        lines.append(f"{effort['samples']} samples of each cell in {effort['processes']} processes, alternating with the other peers; "
                      f"{effort['seconds'] / 60:.0f} minutes in all.")
     changed = [f"{label}: " + ", ".join(f"`{k}={v}`" for k, v in peer["environment"].items())
                for label, peer in result.get("peers", {}).items() if peer.get("environment")]
     if changed:
-        lines.append("Peers are as they are by default, but " + "; ".join(changed) + ".")
+        lines.append("Each peer runs with its defaults, except " + "; ".join(changed) + ".")
     return "\n".join(lines + (["**Rough: a quick run.**"] if result["quick"] else []))
 
 
@@ -206,43 +209,66 @@ def periodic_cell(row):
 def serial_section(result, picture):
     return ["## Loops against the serial loop", about(result), *left_out(result),
             f"![Time of a loop over that of the serial loop, by size and pause]({picture})" if picture else "",
-            "The worst cell of each peer over all kernels, sizes and pauses, and in brackets the worst 95th percentile, both over "
-            "the median of the serial loop; 100 ns of each loop do not count. Beside other processes the serial loop has a tail "
-            "as well.", worst_table(result), "### What was to be reached", outcomes(result),
-            f"### Cells in which lockstep's loops lose {LOSES}", losing_serial(result)]
+            "The table shows the worst cell of each peer over all kernels, sizes and pauses: its median, and in parentheses the "
+            "worst 95th percentile. Both are multiples of the median of the serial loop, after 100 ns of each loop have been "
+            "taken off. Beside other processes the serial loop has a long tail as well.", worst_table(result),
+            "### Targets and outcomes", outcomes(result),
+            f"### Cells in which lockstep's loops lose {LOSES}",
+            "Multiples of the median of the serial loop. A cell is listed if lockstep's loop takes more than 1.1 times the serial "
+            "loop and 100 ns.", losing_serial(result)]
 
 
 def duty_section(result, picture):
     parts = ["## Loops between serial work", about(result), *left_out(result),
              f"![Time of a loop over that of the serial loop, by its length and the gap]({picture})" if picture else "",
-             "A program alternates S of serial work with a loop that takes P by itself. Median time of the loop over the serial "
-             f"loop's (CPUs used). {LOSES}: more than 1.1 of the best peer, with random gaps more than 1.05 of serial. "
-             "Two threads, nothing else running."]
+             "A program alternates serial work of length S with a loop that takes P on one thread. Each cell shows the median time "
+             "of the loop as a multiple of the serial loop's, and in parentheses the CPUs that the program used. "
+             f"{LOSES}: more than 1.1 of the best peer; with random gaps, more than 1.05 of serial. Two threads, nothing else "
+             "running."]
     for kind, title in KINDS.items():
         table = duty_table(result, kind)
         parts += [f"### {title}", table] if table else []
-    return [*parts, "### Beside others, and in a crowd", "Means over those of the serial loop, over all cells (geometric), and in "
-            "brackets the worst cell: what is rare and long counts here.", means_table(result),
-            "### What was to be reached", outcomes(result)]
+    return [*parts, "### Beside other programs, and in a crowd", "Mean times as multiples of the serial loop's mean: the geometric "
+            "mean over all cells, and in parentheses the worst cell. A mean shows what is rare and long; a median does not.",
+            means_table(result), "### Targets and outcomes", outcomes(result)]
 
 
 def periodic_section(result):
-    return ["## A short loop at fixed times, and the end", about(result), "The caller sleeps until the time of the next loop. Median "
-            "time of the loop (99th percentile; CPUs used by the whole program). Last rows: CPU time in the quarter of a second after "
-            "the last loop, worst sample, and in the next one.", periodic_table(result), outcomes(result)]
+    return ["## A short loop at fixed times", about(result), "The caller sleeps until the next loop is due. The cells show the "
+            "median time of the loop, and in parentheses its 99th percentile and the CPUs that the whole program used. The row "
+            "*the last of loops* shows what an idle team costs: CPU time in the quarter of a second after the last loop (the "
+            "worst sample), and in the next quarter.", periodic_table(result), outcomes(result)]
+
+
+def rings_section(result):
+    lines = [["threads in the ring", "lockstep::event", "peer", "", "lockstep / peer"]]
+    for row in result["rows"]:
+        ratio = row["lockstep_ns"] / row["peer_ns"]
+        lines.append([str(row["threads"]), team_tables.shown(row["lockstep_ns"], "ns"), team_tables.shown(row["peer_ns"], "ns"),
+                      row["peer"], f"{ratio:.2f}" + (f" {LOSES}" if ratio >= 1.005 else "")])
+    return ["## Rings of events", about(result), "A token goes round a ring of threads; the cells show the time of one hop. "
+            f"A cache line took {result['t1_ns']} ns one way. With three threads and more, the ring has more threads than CPUs.",
+            records.aligned(lines)]
 
 
 def team_section(result):
     return ["## The team's operations", about(result), *team_tables.sections(result, LOSES)]
 
 
+def contents(parts):
+    """Links to the sections, once each."""
+    titles = dict.fromkeys(part.removeprefix("## ") for part in parts if part.startswith("## "))
+    return " ·\n".join(f"[{title}](#{re.sub(r'[^a-z0-9 -]', '', title.lower()).replace(' ', '-')})" for title in titles)
+
+
 def page_and_pictures(found):
     """The page, and {path: text} of its pictures."""
     parts, pictures = ["<!-- made by ./do performance from bench/results: do not edit -->", "# Performance",
-                       "All figures of this page are made from `bench/results/*.json` by `./do performance`. "
-                       "[bench/README.md](../bench/README.md) says how they were measured. Less is better. "
-                       f"{LOSES} marks what lockstep loses. *lockstep*: through `run()`, to which every member comes; "
-                       "*lockstep loops*: through `parallel_for()` and `parallel_reduce()`."], {}
+                       "`./do performance` makes this page from `bench/results/*.json`. "
+                       "[bench/README.md](../bench/README.md) says how the figures were measured. Less is better. "
+                       f"{LOSES} marks what lockstep loses. *lockstep* means a region of `run()`, in which every member takes "
+                       "part; *lockstep loops* means `parallel_for()` and `parallel_reduce()`. *Crowded* means more threads "
+                       "than CPUs."], {}
     for machine, programs in found.items():
         names = {}
         for program, draw in (("serial", serial_picture), ("duty", duty_picture)):
@@ -258,14 +284,17 @@ def page_and_pictures(found):
                 parts += section(programs[program], names.get(program))
             else:
                 parts += (periodic_section if program == "periodic" else team_section)(programs[program])
+        if RINGS in programs:
+            parts += rings_section(programs[RINGS])
+    parts.insert(3, contents(parts))
     return "\n\n".join(part for part in parts if part) + "\n", pictures
 
 
-# --- blocks on another page
+# --- blocks on other pages
 
 
-def loop_blocks(found):
-    """{name: text} for docs/what-a-loop-costs.md, of the first machine that has the program."""
+def blocks_of(found):
+    """{name: text} for README.md and docs/what-a-loop-costs.md, each of the first machine that has the program."""
     blocks = {}
     for machine, programs in found.items():
         if "serial" in programs and "worst" not in blocks:
@@ -276,7 +305,9 @@ def loop_blocks(found):
             blocks["duty"] = "\n\n".join([f"![Time of a loop after a gap](figures/{machine}-duty.svg)", means_table(programs["duty"])])
         if "periodic" in programs and "periodic" not in blocks:
             blocks["periodic"] = periodic_table(programs["periodic"])
-    return {name: blocks.get(name, "*Not measured yet.*") for name in ("worst", "duty", "periodic")}
+        if "team" in programs and "team" not in blocks:
+            blocks["team"] = team_tables.summary(programs["team"], LOSES)
+    return {name: blocks.get(name, "*Not measured yet.*") for name in ("worst", "duty", "periodic", "team")}
 
 
 def filled(text, blocks, report, path):
@@ -305,9 +336,9 @@ def made_files(root, report):
     found = results(root)
     page, pictures = page_and_pictures(found)
     files = {PAGE: page} | pictures
-    costs = root / COSTS
-    if costs.is_file():
-        files[COSTS] = filled(costs.read_text(encoding="utf-8"), loop_blocks(found), report, costs)
+    for name in (README, COSTS):
+        if (root / name).is_file():
+            files[name] = filled((root / name).read_text(encoding="utf-8"), blocks_of(found), report, root / name)
     return files
 
 

@@ -1,16 +1,41 @@
 # SPDX-License-Identifier: MIT
-"""Tables of bench/results/*-team.json for docs/performance.md (pure)."""
+"""Tables of bench/results/*-team.json for docs/performance.md and README.md (pure)."""
+
+import re
 
 from grid_records import aligned
 
 OURS = "lockstep"
 RUNTIMES = ("lockstep", "ForkUnion", "libomp", "libgomp", "oneTBB", "std::barrier", "std::thread", "serial")
+OVERHEADS, EMPTY, IDLE = "Overheads, 2 threads", "Empty fork/join and barrier", "First fork/join after idle"
 # An empty fork of oneTBB is no fork of all threads.
-NO_MATCH = {"Empty fork/join and barrier": ("oneTBB",), "Starts": ("oneTBB",), "First fork/join after idle": ("oneTBB",)}
+NO_MATCH = {EMPTY: ("oneTBB",), "Starts": ("oneTBB",), IDLE: ("oneTBB",)}
+# Here our own time is also given in t1.
+IN_T1 = (OVERHEADS, EMPTY)
+SCHEDULE = re.compile(r" (static|dynamic|guided)\b")
 # Where the fastest setting burns CPUs meanwhile, each setting has a column.
-IDLE = "First fork/join after idle"
 IDLE_SETTINGS = ("lockstep", "ForkUnion pause", "ForkUnion yield", "libomp", "libomp blocktime 0", "libgomp", "libgomp passive",
                  "oneTBB")
+NOTES = {
+    OVERHEADS: "What a construct costs beyond the work inside it, by EPCC's method. `atomic` is `std::atomic` in lockstep's column. "
+               "Each thread has 128 iterations of a loop with a schedule, 13 µs of work, and most of the differences between "
+               "schedules are noise of that work.",
+    EMPTY: "On 2 CPUs, 4 threads and more are a crowd. An empty fork of oneTBB takes no part in the comparison, because its caller "
+           "does the work of threads that are late.",
+    "Break-even of 2 threads": "The smallest number of elements or rows for which two threads are faster than one.",
+    "Programs, a step": "Two threads. ForkUnion's and oneTBB's threads cannot meet inside a region, so there each loop is a fork.",
+    IDLE: "Each setting has a column of its own. In parentheses: the CPUs that the idle threads used, counted from 5 ms after the "
+          "last region.",
+    "Starts": "From the call until the last member starts. oneTBB takes no part in the comparison, as above.",
+    "Beside a process that burns a CPU": "Two threads. The other process is bound to the first CPU, or free to move. What falls "
+                                         "short, and why: [decision 0011](decisions/0011-where-the-team-falls-short.md).",
+}
+# The rows of README.md: (work, its name there).
+SUMMARY = (("fork/join of 2", "fork/join, 2 threads"), ("barrier of 2", "barrier, 2 threads"),
+           ("fork/join of 16", "fork/join, 16 threads"), ("barrier of 16", "barrier, 16 threads"),
+           ("fork/join beside a free one", "fork/join, 2 threads, beside a busy process"),
+           ("burst after 10 ms", "first fork/join after 10 ms of idling"))
+SUMMARY_RUNTIMES = ("lockstep", "ForkUnion", "libomp", "libgomp", "std::barrier")
 
 
 def shown(value, unit):
@@ -46,9 +71,36 @@ def table(section, rows, mark):
     runtimes = [name for name in RUNTIMES if any(name in found for found in best.values())]
     lines = [["", *runtimes, "lockstep / best peer"]]
     for work, found in best.items():
-        ratio = over_best(section, found)
-        lines.append([work] + [shown(median(found[name]), found[name]["unit"]) if name in found else "-" for name in runtimes]
-                     + ["-" if ratio is None else f"{ratio:.2f}" + (f" {mark}" if ratio >= 1.005 else "")])
+        lines.append([work.removeprefix("overhead ").removeprefix("break-even ")] + times(found, runtimes)
+                     + [verdict(over_best(section, found), mark)])
+    if section in IN_T1:
+        column = lines[0].index(OURS) + 1
+        for line, found in zip(lines, [None, *best.values()]):
+            line.insert(column, "in t1" if found is None else in_t1(found.get(OURS)))
+    return aligned(lines)
+
+
+def times(found, runtimes):
+    return [shown(median(found[name]), found[name]["unit"]) if name in found else "-" for name in runtimes]
+
+
+def verdict(ratio, mark):
+    return "-" if ratio is None else f"{ratio:.2f}" + (f" {mark}" if ratio >= 1.005 else "")
+
+
+def in_t1(row):
+    """A crowd waits for CPUs, not for cache lines, and what a schedule costs is more noise than lines."""
+    is_known = row and row.get("threads") == 2 and row.get("in_t1") is not None
+    return f"{row['in_t1']:.2f}" if is_known and not SCHEDULE.search(row["work"]) else "-"
+
+
+def summary(result, mark):
+    """The table of README.md. oneTBB has no column: most of these rows compare it with nobody."""
+    lines = [["", *SUMMARY_RUNTIMES, "lockstep / best"]]
+    for work, title in SUMMARY:
+        found = {row["runtime"]: row for row in result["rows"] if row["work"] == work and row["best"]}
+        compared = {name: found[name] for name in SUMMARY_RUNTIMES if name in found}
+        lines.append([title] + times(compared, SUMMARY_RUNTIMES) + [verdict(over_best("", compared), mark)])
     return aligned(lines)
 
 
@@ -64,13 +116,12 @@ def idle_table(rows):
 
 def sections(result, mark):
     """Markdown parts."""
-    parts = [f"The best setting of each runtime, medians; {mark}: slower than the best peer. An empty fork of oneTBB is compared with "
-             "nobody's, because its caller does what other threads are late for."]
+    t1 = sorted(row["t1_ns"] for row in result["rows"] if row.get("t1_ns"))
+    parts = ["Medians; each runtime with the best of its settings that were tried. "
+             f"{mark}: lockstep is slower than the best peer."
+             + (f" *in t1*: lockstep's time over that of one cache line between the CPUs, which took {t1[len(t1) // 2]:.0f} ns."
+                if t1 else "")]
     for section in dict.fromkeys(row["section"] for row in result["rows"]):
         rows = [row for row in result["rows"] if row["section"] == section]
-        parts.append(f"### {section}")
-        if section == IDLE:
-            parts += ["Each setting by itself, and in brackets the CPUs used while idle.", idle_table(rows)]
-        else:
-            parts.append(table(section, rows, mark))
+        parts += [f"### {section}", NOTES.get(section, ""), idle_table(rows) if section == IDLE else table(section, rows, mark)]
     return parts

@@ -24,7 +24,7 @@ struct matrix_entry {
   std::size_t line = 0;  // where it stands, for messages about it
 };
 
-/// Row and column: what entries are sorted by.
+/// Row and column, by which entries are sorted.
 [[nodiscard]] inline std::pair<std::uint32_t, std::uint32_t> place(const matrix_entry& entry) {
   return {entry.row, entry.column};
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // examples/openmp/constructs.hpp -- what both sides of docs/coming-from-openmp.md have in common
 //
-// Each side is a program: openmp_side.cpp and lockstep_side.cpp. A construct is a function that runs the code which
-// the page shows, between two marks with the construct's name, and returns a number. The number
-// has to be the one given here, on either side, so what stands side by side does the same.
+// Each side is a program: openmp_side.cpp and lockstep_side.cpp. Each construct is a function. It runs the code that
+// the page shows, which stands between two marks with the construct's name, and returns a number. On both sides the
+// number must be the one given here, so the two columns of the page do the same.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace constructs {
 
 constexpr std::size_t n = 1000;
 
-/// The right results; those of the first row on are there on both sides.
+/// The right result of each construct, on both sides.
 struct known_result {
   const char* name;
   double value;
@@ -71,7 +71,7 @@ double sum_of(const Values& values) {
   return sum;
 }
 
-/// The result of the construct of that name must be `value`, if both sides have one.
+/// Whether `value` is the right result of the construct of that name.
 inline bool is_right(const char* name, double value) {
   for (const known_result& right : known) {
     if (std::strcmp(right.name, name) == 0) return right.value == value;
@@ -79,7 +79,7 @@ inline bool is_right(const char* name, double value) {
   return false;
 }
 
-/// Runs all, and prints what they return. The status of the program.
+/// Runs all constructs and prints their results. Returns the status of the program.
 template <std::size_t Count>
 int run_all(const construct (&all)[Count]) {
   int status = Count == sizeof known / sizeof known[0] ? 0 : 1;

@@ -484,7 +484,7 @@ constexpr constructs::construct all[] = {
     {"simd", simd},
 };
 
-/// What OpenMP has no counterpart of.
+/// Constructs that OpenMP does not have.
 struct own_construct {
   const char* name;
   double (*run)();

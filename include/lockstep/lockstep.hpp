@@ -1,34 +1,32 @@
 // SPDX-License-Identifier: MIT
-// lockstep/lockstep.hpp -- everything (the layers from bottom to top)
+// lockstep/lockstep.hpp -- all public headers (tests/build/public_names.py checks that)
 #ifndef LOCKSTEP_LOCKSTEP_HPP
 #define LOCKSTEP_LOCKSTEP_HPP
 
-#include "auto_reset_event.hpp"
 #include "barrier.hpp"
 #include "build_info.hpp"
 #include "condition_variable.hpp"
-#include "deadline.hpp"
-#include "detail/platform/config.hpp"
-#include "detail/platform/this_thread.hpp"
-#include "detail/platform/usable_cpus.hpp"
 #include "event.hpp"
 #include "eventual.hpp"
 #include "external_team.hpp"
-#include "fan_in.hpp"
-#include "fan_out.hpp"
+#include "fan.hpp"
 #include "future_set.hpp"
 #include "latch.hpp"
 #include "mailbox.hpp"
-#include "manual_reset_event.hpp"
+#include "member.hpp"
 #include "mutex.hpp"
-#include "recursive_mutex.hpp"
-#include "rendezvous.hpp"
+#include "padded.hpp"
+#include "reduction.hpp"
+#include "region.hpp"
+#include "schedule.hpp"
 #include "semaphore.hpp"
 #include "shared_mutex.hpp"
 #include "split_barrier.hpp"
+#include "sub_team.hpp"
 #include "team.hpp"
+#include "team_options.hpp"
 #include "thread.hpp"
-#include "tree_barrier.hpp"
 #include "wait_policy.hpp"
+#include "weighted_schedule.hpp"
 
 #endif  // LOCKSTEP_LOCKSTEP_HPP

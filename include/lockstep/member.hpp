@@ -42,10 +42,12 @@ struct fast_t {};
 constexpr fast_t fast = {};
 
 class sub_team;
+namespace detail {
+struct member_access;
+}  // namespace detail
 
 class member : public detail::member_loops {
  public:
-  explicit member(const detail::seat& at) noexcept : member_loops(at) {}
   member& operator=(const member&) = delete;
 
   /// 0 to size() - 1; the thread that called run() is 0.
@@ -140,22 +142,17 @@ class member : public detail::member_loops {
   detail::if_bounds<First, Last, T> reduce_range(First first, Last last, T init, Function&& f,
                                                  Op op, schedule how = static_schedule()) {
     const auto span = detail::span_of(first, last);
-    const auto by = detail::by_block(span, f);
-    detail::reductions::check_types<T, detail::reductions::value_of_block<decltype(by)>, Op>();
-    using leaf = detail::reductions::leaf_of_blocks<T, decltype(by)>;
-    return detail::reductions::reduce_leaves<T>(at_, span.length, init, leaf{at_, all_of(span), by},
-                                                op, how);
+    return detail::reductions::reduce<T, Op>(at_,
+                                             detail::reductions::block_values_of<T>(span, f, op),
+                                             false, span.length, init, op, how);
   }
   /// The same with f(i).
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_each(First first, Last last, T init, Function&& f, Op op,
                                                 schedule how = static_schedule()) {
     const auto span = detail::span_of(first, last);
-    const auto by = detail::by_offset(span, f);
-    detail::reductions::check_types<T, detail::reductions::value_of<decltype(by)>, Op>();
-    using leaf = detail::reductions::leaf_of_each<T, decltype(by), Op>;
-    return detail::reductions::reduce_leaves<T>(at_, span.length, init,
-                                                leaf{at_, all_of(span), by, op}, op, how);
+    return detail::reductions::reduce<T, Op>(at_, detail::reductions::values_of<T>(span, f, op),
+                                             true, span.length, init, op, how);
   }
   /// Not the same for every team size: each member folds its parts, and init and the results are combined by
   /// rank. Requires op to commute unless the schedule is static_schedule().
@@ -164,22 +161,17 @@ class member : public detail::member_loops {
                                                  Function&& f, Op op,
                                                  schedule how = static_schedule()) {
     const auto span = detail::span_of(first, last);
-    const auto by = detail::by_block(span, f);
-    detail::reductions::check_types<T, detail::reductions::value_of_block<decltype(by)>, Op>();
-    detail::maybe<T> mine;
-    detail::reductions::fold_range<T>(at_, all_of(span), by, op, how, mine);
-    return detail::reductions::reduce_put<T>(at_, init, mine, op);
+    return detail::reductions::reduce_fast<T, Op>(
+        at_, detail::reductions::block_values_of<T>(span, f, op), false, span.length, init, op,
+        how);
   }
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_each(fast_t, First first, Last last, T init,
                                                 Function&& f, Op op,
                                                 schedule how = static_schedule()) {
     const auto span = detail::span_of(first, last);
-    const auto by = detail::by_offset(span, f);
-    detail::reductions::check_types<T, detail::reductions::value_of<decltype(by)>, Op>();
-    detail::maybe<T> mine;
-    detail::reductions::fold_each<T>(at_, all_of(span), by, op, how, mine);
-    return detail::reductions::reduce_put<T>(at_, init, mine, op);
+    return detail::reductions::reduce_fast<T, Op>(
+        at_, detail::reductions::values_of<T>(span, f, op), true, span.length, init, op, how);
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
@@ -187,15 +179,17 @@ class member : public detail::member_loops {
   detail::if_bounds<First, Last, T> scan_each(First first, Last last, T init, Function&& f, Op op,
                                               Store&& store) {
     const auto span = detail::span_of(first, last);
-    const auto by = detail::by_offset(span, f);
-    const auto into = detail::store_by_offset(span, store);
-    detail::reductions::check_types<T, detail::reductions::value_of<decltype(by)>, Op>();
-    const detail::reductions::scan_of<T, decltype(by), Op, decltype(into)> what{at_, all_of(span),
-                                                                                by, op, into};
+    const auto by = detail::reductions::by_offset(span, f);
+    const auto into = detail::reductions::store_by_offset(span, store);
+    detail::reductions::check_types<T, decltype(by(std::size_t())), Op>();
+    const detail::reductions::scan_of<T, decltype(by), Op, decltype(into)> what{
+        at_, index_range{0, span.length}, by, op, into};
     return detail::reductions::scan_leaves<T>(at_, what, init);
   }
 
   // --- parts of the team ---
+
+  // In sub_team.hpp.
 
   /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases; allocates.
   sub_team split(std::size_t color);
@@ -219,7 +213,7 @@ class member : public detail::member_loops {
   }
   LOCKSTEP_NODISCARD bool try_wait_for(std::size_t rank, std::size_t step) {
     detail::checked_rank("lockstep::member::wait_for", "members", rank, size());
-    if (rank != this->rank()) return at_.shared().progress.wait_for(at_.place(), rank, step);
+    if (rank != this->rank()) return at_.shared().progress.wait_for(at_, rank, step);
     if (step > published_) fail_own_step(step, published_);
     return !at_.is_stopped();
   }
@@ -231,11 +225,11 @@ class member : public detail::member_loops {
   /// Ends the region: M3. run() returns false then.
   void request_stop() { at_.request_stop(); }
 
-  /// What constructs beyond these are made from.
-  const detail::seat& at() const noexcept { return at_; }
-
  private:
   friend class sub_team;
+  friend struct detail::member_access;
+
+  explicit member(detail::member_state& at) noexcept : member_loops(at) {}
   member(const member&) = default;
 
   [[noreturn]] LOCKSTEP_NOINLINE static void fail_own_step(std::size_t step,
@@ -251,9 +245,18 @@ class member : public detail::member_loops {
   std::size_t published_ = 0;  ///< the last step of this member
 };
 
+namespace detail {
+
+/// Makes the member object of a state, for the code that runs regions, and for constructs beyond those of member.
+struct member_access {
+  explicit member_access(member_state& of) noexcept : self(of) {}
+  static member_state& state_of(member& of) noexcept { return of.at_; }
+
+  member self;
+};
+
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#include "sub_team.hpp"
 
 #endif  // LOCKSTEP_MEMBER_HPP

@@ -9,10 +9,6 @@
 // theirs, inside the region. A stopped region stops its sub-teams. After the region it must neither be used nor
 // let go: debug builds end the program with a message then.
 //
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access           order    pairs  why it suffices
-//   1  users.fetch_sub  acq_rel  1      who destroys comes after all that others did in it
-//
 // Cost   making one: two phases of the outer barrier (first: one), and memory. Its end: one RMW a member.
 #ifndef LOCKSTEP_SUB_TEAM_HPP
 #define LOCKSTEP_SUB_TEAM_HPP
@@ -21,6 +17,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
+#include <type_traits>
 #include <utility>
 
 #include "detail/team/nesting.hpp"
@@ -29,64 +27,56 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-/// What the members of a sub-team share; made by the one that is to have rank 0.
-struct sub_group final : detail::dependant {
-  sub_group(std::size_t size, const detail::seat& of)
-      : shared(size, of.shared().barrier.policy(), of.shared().barrier.stop(),
-               &of.shared().of_region()),
-        users(static_cast<std::uint32_t>(size)) {}
-
-  detail::group shared;
-  detail::wait_word users;
-};
-
 class sub_team {
  public:
   /// Of nobody.
-  sub_team() noexcept : self_(detail::seat()) {}
-  sub_team(sub_team&& other) noexcept
-      : of_(other.of_), self_(other.self_), boards_(other.boards_), region_(other.region_) {
-    other.forget();
-  }
+  sub_team() noexcept = default;
+  sub_team(sub_team&& other) noexcept { take_over(other); }
   sub_team& operator=(sub_team&& other) noexcept {
     if (this == &other) return *this;
     let_go();
-    of_ = other.of_;
-    self_.at_ = other.self_.at_;
-    self_.published_ = other.self_.published_;
-    boards_ = other.boards_;
-    region_ = other.region_;
-    other.forget();
+    take_over(other);
     return *this;
   }
   ~sub_team() { let_go(); }
 
-  /// False for who has no part in it.
-  explicit operator bool() const noexcept { return !self_.at_.is_nobodys(); }
+  /// False for a member that has no part in it.
+  explicit operator bool() const noexcept { return has_part_; }
   /// This member, in the sub-team. Requires: it has a part in it.
   member& operator*() noexcept {
     check_region("used");
-    return self_;
+    return self();
   }
   member* operator->() noexcept { return &**this; }
 
  private:
   friend class member;
 
-  explicit sub_team(const detail::seat& alone) noexcept : self_(alone) {}
-  sub_team(sub_group& of, std::size_t rank, std::uint32_t region) noexcept
-      : of_(&of),
-        self_(detail::seat(of.shared.enter(rank, of.shared.most(), region, 0), of.shared)) {
+  /// Of a member that is alone in its region.
+  explicit sub_team(detail::member_state& alone) noexcept { set_self(member(alone)); }
+  sub_team(detail::sub_group& of, std::size_t rank, std::uint32_t region) noexcept : of_(&of) {
+    set_self(member(of.shared.enter(rank, of.shared.most(), region, 0)));
     const void* const boards = &of.shared.of_region();
     if (!detail::nesting::is_in_region(boards, region)) return;  // one without a team
     boards_ = boards;
     region_ = region;
   }
 
+  member& self() noexcept { return *reinterpret_cast<member*>(self_); }
+  void set_self(const member& as) noexcept {
+    ::new (static_cast<void*>(self_)) member(as);
+    has_part_ = true;
+  }
+  void take_over(sub_team& other) noexcept {
+    if (other.has_part_) set_self(other.self());
+    of_ = other.of_;
+    boards_ = other.boards_;
+    region_ = other.region_;
+    other.forget();
+  }
   void forget() noexcept {
+    has_part_ = false;
     of_ = nullptr;
-    self_.at_ = detail::seat();
-    self_.published_ = 0;
     boards_ = nullptr;
   }
   /// What the region had may be gone: only what the calling thread has for itself is looked at.
@@ -101,18 +91,18 @@ class sub_team {
     std::abort();
   }
   void let_go() noexcept {
-    if (of_ != nullptr) check_region("let go");
-    if (of_ != nullptr && of_->users.fetch_sub(1, detail::memory_order_acq_rel) == 1) {  // 1
-      of_->shared.sub_groups().destroy(*of_);
+    if (of_ != nullptr) {
+      check_region("let go");
+      of_->let_go();
     }
     forget();
   }
 
-  /// Whoever is to be rank 0 makes the group; `leader` is its rank in the region.
-  static sub_team among(const detail::seat& at, std::size_t leader, std::size_t rank,
+  /// The member that is to be rank 0 makes the group; `leader` is its rank in the region.
+  static sub_team among(detail::member_state& at, std::size_t leader, std::size_t rank,
                         std::size_t size) {
     if (at.goes_on() && rank == 0 && size > 0) {
-      sub_group* const made = new sub_group(size, at);
+      detail::sub_group* const made = new detail::sub_group(size, at.shared());
       at.shared().sub_groups().add(*made);
       detail::reductions::put_value(at, made);
     }
@@ -121,15 +111,17 @@ class sub_team {
       return sub_team();
     }
     if (size == 0) return sub_team();
-    const detail::cell& from = at.shared().cell_of(leader, at.next_phase() - 1, 0);
-    return sub_team(*detail::cargo<sub_group*>::get(from), rank, at.region());
+    const detail::cell& from = at.shared().cell_of(leader, at.phase, 0);
+    return sub_team(*detail::cell_access<detail::sub_group*>::get(from), rank, at.region());
   }
 
-  sub_group* of_ = nullptr;
-  member self_;
-  const void* boards_ = nullptr;  ///< of the region; null: not checked
+  alignas(member) unsigned char self_[sizeof(member)];
+  bool has_part_ = false;
+  detail::sub_group* of_ = nullptr;  ///< null: of nobody, or of a member that is alone
+  const void* boards_ = nullptr;     ///< of the region; null: not checked
   std::uint32_t region_ = 0;
 };
+static_assert(std::is_trivially_destructible<member>::value, "sub_team never destroys its own");
 
 inline sub_team member::split(std::size_t color) {
   if (!at_.goes_on()) detail::leave_stopped_region();
@@ -141,8 +133,8 @@ inline sub_team member::split(std::size_t color) {
   }
   std::size_t leader = size(), rank_there = 0, size_there = 0;
   for (std::size_t other = 0; other < size() && color != no_color; ++other) {
-    const detail::cell& theirs = at_.shared().cell_of(other, at_.next_phase() - 1, 0);
-    if (detail::cargo<std::size_t>::get(theirs) != color) continue;
+    const detail::cell& theirs = at_.shared().cell_of(other, at_.phase, 0);
+    if (detail::cell_access<std::size_t>::get(theirs) != color) continue;
     if (size_there == 0) leader = other;
     if (other < rank()) ++rank_there;
     ++size_there;

@@ -23,9 +23,9 @@
 //       that the forking thread was in is stopped there: see docs/faq.md.
 //   T6  What only an outside thread may call fails, from inside a region, with std::logic_error.
 //   T7  A static team may end, with its program, while other threads run regions of it: those go on until the
-//       process ends, and who comes later waits for that (team_door.hpp). Debug builds say so.
+//       process ends; threads that come later wait for that (nesting.hpp). Debug builds say so.
 //
-// Threads that a member starts, and that use the team: inside_region.hpp.
+// Threads that a member starts, and that use the team: inside_region of region.hpp.
 //
 // Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
 //        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
@@ -34,44 +34,33 @@
 #define LOCKSTEP_TEAM_HPP
 
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 
-#include "detail/platform/fork_list.hpp"
+#include "detail/platform/fork.hpp"
 #include "detail/team/display.hpp"
-#include "detail/team/one_liners.hpp"
-#include "detail/team/team_threads.hpp"
-#include "inside_region.hpp"
-#include "started_region.hpp"
+#include "detail/team/team_loops.hpp"
+#include "detail/team/workers.hpp"
+#include "region.hpp"
+#include "sub_team.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-class team : public detail::one_liners<team> {
+class team : public detail::team_loops<team> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
-  team() : team(team_options()) {}
+  LOCKSTEP_COLD team();
 
   /// Fails if members is 0 or above 65536.
-  explicit team(std::size_t members)
-      : team(team_options().members(detail::checked_count("lockstep::team", "members", members))) {}
-  team(std::size_t members, wait_policy policy)
-      : team(team_options()
-                 .members(detail::checked_count("lockstep::team", "members", members))
-                 .policy(policy)) {}
-  explicit team(const team_options& options) : team(options, detail::resolve(options)) {}
+  LOCKSTEP_COLD explicit team(std::size_t members);
+  LOCKSTEP_COLD team(std::size_t members, wait_policy policy);
+  LOCKSTEP_COLD explicit team(const team_options& options);
 
   /// Requires: no region runs, but for T7. From inside one of its own regions, also one that was started and
   /// not joined, it ends the program with a message: it would wait for itself.
-  ~team() {
-    if (body_->core.is_inside()) {
-      end_of_program("destroyed, or its program ended, inside its own region");
-    }
-    if (!door_.shut()) body_.leave();
-  }
+  LOCKSTEP_COLD ~team();
   team(const team&) = delete;
   team& operator=(const team&) = delete;
 
@@ -85,7 +74,7 @@ class team : public detail::one_liners<team> {
     return run_on(size(), f);
   }
   /// On the first k members only; of the others, up to 7 hear of it, where they watch a line with one of
-  /// those (fork_tree.hpp). Fails if k is 0 or above size().
+  /// those (fork_lines.hpp). Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f) {
     detail::checked_range("lockstep::team::run", "members", k, 1, size());
@@ -93,7 +82,7 @@ class team : public detail::one_liners<team> {
   }
 
   /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
-  /// the caller's part and waits (started_region.hpp). In between the caller is inside the region (T2). The
+  /// the caller's part and waits (region.hpp). In between the caller is inside the region (T2). The
   /// function must live until then; a temporary is taken only where it is copied (job.hpp). Fails if called from
   /// inside a region.
   template <class Function>
@@ -103,32 +92,23 @@ class team : public detail::one_liners<team> {
         "lockstep::team::start: keep this function in a variable until join(): it is too large "
         "to be copied, or not trivially copyable");
     check_outside("start");
-    door_.callers().begin();
-    turn_until_end guard(door_.callers());
-    resume_workers();
+    detail::region_turn turn(door_, &body_->core);
+    body_->threads.make_ready();
     body_->core.start(f);
-    guard.keep();
+    turn.keep();
     return started_region(door_, body_->core);
   }
 
   /// Ends the region that runs, if one does: see M3 of member.hpp. Any thread may call it.
-  void request_stop() { body_->core.request_stop(); }
+  LOCKSTEP_COLD void request_stop();
 
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
-  void pause() {
-    check_outside("pause");
-    const detail::caller_turn mine(door_.callers());
-    body_->threads.stop();
-  }
+  LOCKSTEP_COLD void pause();
   /// Starts the threads again now, so that the next region does not have to.
-  void resume() {
-    check_outside("resume");
-    const detail::caller_turn mine(door_.callers());
-    resume_workers();
-  }
+  LOCKSTEP_COLD void resume();
 
  private:
-  friend class detail::one_liners<team>;
+  friend class detail::team_loops<team>;
 
   /// The threads end before the core.
   struct body {
@@ -137,72 +117,36 @@ class team : public detail::one_liners<team> {
           threads(core, made.name, made.cpu_of_rank, options.on_start(), options.on_exit()) {}
 
     detail::team_core core;
-    detail::team_threads threads;
+    detail::worker_threads threads;
   };
 
-  team(const team_options& options, detail::resolved_team made)
-      : door_(made, "lockstep::team"), body_(made, door_, options) {
-    detail::display_first_team(made);
-    resume_workers();
-  }
-
-  /// A turn that was begun: ends with this object unless it is kept.
-  class turn_until_end {
-   public:
-    explicit turn_until_end(detail::caller_queue& of) noexcept : of_(&of) {}
-    ~turn_until_end() {
-      if (of_ != nullptr) of_->end();
-    }
-    void keep() noexcept { of_ = nullptr; }
-
-   private:
-    detail::caller_queue* of_;
-  };
+  LOCKSTEP_COLD team(const team_options& options, detail::resolved_team made);
 
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
-    return detail::team_core::run_in_turn(door_, &body_->core, k, f, [this] { resume_workers(); });
+    return detail::team_core::run(door_, &body_->core, body_->threads, k, f);
   }
   /// As team_core's.
-  template <class Function, class Prepare, class Finish>
-  bool run_loop(const detail::loop_request& of, Function& f, Prepare prepare, Finish finish) {
-    return detail::team_core::run_loop_in_turn(door_, &body_->core, of, f, prepare, finish,
-                                               [this] { resume_workers(); });
+  bool run_loop(const detail::loop_request& of, detail::job& what, const detail::loop_ends& ends) {
+    return detail::team_core::run_loop(door_, &body_->core, body_->threads, of, what, ends);
   }
 
-  void resume_workers() {
-    detail::team_threads& threads = body_->threads;
-    if (!threads.are_there() && size() > 1) threads.start();
-  }
-
-  void check_outside(const char* function) const {
-    if (door_.may_wait()) return;
-    char message[192];
-    std::snprintf(message, sizeof message,
-                  "lockstep::team::%s: called inside a region of this team, or of one that was "
-                  "made later, and "
-                  "would wait for it; call it after run() has returned",
-                  function);
-    detail::fail<std::logic_error>(message);
-  }
-  [[noreturn]] static void end_of_program(const char* why) {
-    std::fprintf(stderr, "lockstep::team: %s; leave the region first\n", why);
-    std::abort();
-  }
+  LOCKSTEP_COLD void check_outside(const char* function) const;
+  [[noreturn]] static LOCKSTEP_COLD void end_of_program(const char* why);
 
   /// Of `self`, a team.
-  static void in_child(void* self) noexcept {
-    body& at = *static_cast<team*>(self)->body_.operator->();
-    at.threads.forget();
-    at.core.forget_others();
-  }
+  static LOCKSTEP_COLD void in_child(void* self) noexcept;
 
   detail::team_door door_;
   detail::owned_body<body> body_;
-  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
+  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork.hpp
 };
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "detail/team/team.ipp"
+#endif
 
 #endif  // LOCKSTEP_TEAM_HPP

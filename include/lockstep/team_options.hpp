@@ -3,8 +3,8 @@
 //
 //   lockstep::team team(lockstep::team_options().members(4).bind(lockstep::binding::close()));
 //
-// What is not said here is taken from the environment (environment.hpp), and what is not said there
-// either has its default; see resolve() in placement.hpp.
+// What is not said here is taken from the environment (environment.hpp), and what is not said there either has its
+// default; see resolve() in placement.hpp.
 #ifndef LOCKSTEP_TEAM_OPTIONS_HPP
 #define LOCKSTEP_TEAM_OPTIONS_HPP
 
@@ -12,12 +12,56 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "binding.hpp"
 #include "wait_policy.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+
+/// Where a team's members shall run: a value.
+///   binding()          nothing said: the environment decides, else none
+///   binding::none()    members run where the system puts them
+///   binding::close()   one member on each core, on neighbouring cores, fast ones first; then the cores'
+///                      siblings. For members that share data
+///   binding::spread()  as close(), but as far apart as it goes. For members that need memory bandwidth
+///   binding::cpus({})  rank i on the i-th of these CPUs
+/// In all of them the CPUs are taken in turns when there are more members than CPUs.
+class binding {
+ public:
+  binding() = default;
+  static binding none() { return binding(kind::none); }
+  static binding close() { return binding(kind::close); }
+  static binding spread() { return binding(kind::spread); }
+  /// CPUs by the system's numbers, in the order of ranks; one may stand there several times. An empty
+  /// list is none().
+  static binding cpus(std::vector<unsigned> list) {
+    binding result(list.empty() ? kind::none : kind::list);
+    result.list_ = std::move(list);
+    return result;
+  }
+
+  bool is_unset() const noexcept { return kind_ == kind::unset; }
+  bool is_none() const noexcept { return kind_ == kind::none; }
+  bool is_close() const noexcept { return kind_ == kind::close; }
+  bool is_spread() const noexcept { return kind_ == kind::spread; }
+  bool is_list() const noexcept { return kind_ == kind::list; }
+  /// What cpus() was given; empty for all others.
+  const std::vector<unsigned>& list() const noexcept { return list_; }
+
+  friend bool operator==(const binding& a, const binding& b) {
+    return a.kind_ == b.kind_ && a.list_ == b.list_;
+  }
+  friend bool operator!=(const binding& a, const binding& b) { return !(a == b); }
+
+ private:
+  enum class kind : unsigned char { unset, none, close, spread, list };
+
+  explicit binding(kind which) : kind_(which) {}
+
+  kind kind_ = kind::unset;
+  std::vector<unsigned> list_;
+};
 
 class team_options {
  public:
@@ -42,7 +86,7 @@ class team_options {
     has_anticipate_ = true;
     return *this;
   }
-  /// Whether parallel_for and its like learn what their iterations cost, and run on as many members as pay (one_liners.hpp).
+  /// Whether parallel_for and its like learn what their iterations cost, and run on as many members as pay (team_loops.hpp).
   /// True by default; false: always on all members that have a CPU.
   team_options& learn(bool yes) {
     learn_ = yes;

@@ -121,7 +121,7 @@ TEST_P(stopped_regions_of, M3_in_a_sub_team_is_as_in_a_team) {
 }
 
 TEST_P(stopped_regions_of, M3_catching_std_exception_does_not_swallow_the_end) {
-  static_assert(!std::is_base_of<std::exception, region_stopped>::value, "see seat.hpp");
+  static_assert(!std::is_base_of<std::exception, region_stopped>::value, "see stop_source.hpp");
   EXPECT_FALSE(workers.run([&](member& me) {
     if (me.rank() + 1 == me.size()) me.request_stop();
     while (true) {

@@ -2,7 +2,7 @@
 // tests/model/bare_region.hpp -- regions whose members are threads of the scenario: no team, no fork_board
 #pragma once
 
-#include <lockstep/member.hpp>
+#include <lockstep/sub_team.hpp>
 
 #include <functional>
 #include <vector>
@@ -20,7 +20,7 @@ inline std::vector<setting> sleeping_policies() {
 class bare_region {
  public:
   bare_region(std::size_t members, wait_policy policy,
-              std::size_t most_flags = reducing_barrier::usual_most_flags)
+              std::size_t most_flags = team_barrier::usual_most_flags)
       : shared_(members, policy, stop_, nullptr, false, most_flags) {}
 
   stop_source& stop() noexcept { return stop_; }
@@ -53,9 +53,9 @@ class bare_region {
     if (outside) bodies.push_back(std::move(outside));
     for (std::size_t rank = 0; rank < size; ++rank) {
       bodies.push_back([this, &f, rank, size, region, phase] {
-        member self(seat(shared_.enter(rank, size, region, phase), shared_));
+        member_access here(shared_.enter(rank, size, region, phase));
         try {
-          f(self);
+          f(here.self);
         } catch (const region_stopped&) {
           check(stop_.requested(region), "thrown where the region is stopped only");
         }

@@ -2,10 +2,9 @@
 // tests/model/constructs_model_test.cpp -- what members of a region do together, under all schedules
 //
 // The boards by themselves where they have few places here, else members of a region without a team.
-#include <lockstep/detail/team/cargo.hpp>
-#include <lockstep/detail/team/loop_board.hpp>
-#include <lockstep/detail/team/progress_board.hpp>
-#include <lockstep/detail/team/reducing_barrier.hpp>
+#include <lockstep/detail/team/cells.hpp>
+#include <lockstep/detail/team/construct_boards.hpp>
+#include <lockstep/detail/team/team_barrier.hpp>
 #include <lockstep/member.hpp>
 
 #include <functional>
@@ -18,11 +17,11 @@ namespace lockstep::model {
 using namespace detail;
 namespace {
 
-class reducing_barrier_model : public model_test {};
+class team_barrier_model : public model_test {};
 class loop_board_model : public model_test {};
 class progress_board_model : public model_test {};
 class late_shares_model : public model_test {};
-INSTANTIATE_TEST_SUITE_P(policies, reducing_barrier_model, testing::ValuesIn(sleeping_policies()),
+INSTANTIATE_TEST_SUITE_P(policies, team_barrier_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, loop_board_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
@@ -31,77 +30,75 @@ INSTANTIATE_TEST_SUITE_P(policies, progress_board_model, testing::ValuesIn(sleep
 INSTANTIATE_TEST_SUITE_P(policies, late_shares_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 
-place_in_barrier place_of(std::size_t rank, std::size_t size, std::uint32_t phase = 0) {
-  place_in_barrier self;
-  self.rank = rank;
-  self.size = size;
-  self.region = 1;
-  self.phase = phase;
+member_state place_of(std::size_t rank, std::size_t size, std::uint32_t phase = 0) {
+  member_state self;
+  self.belong_to(nullptr, nullptr, rank);
+  self.enter(size, 1, phase);
   return self;
 }
 
 /// `size` members meet `phases` times after `phase`, each with a value of its own, and sum them.
-void reduce(reducing_barrier& all, std::size_t size, std::uint32_t phase, int phases) {
+void reduce(team_barrier& all, std::size_t size, std::uint32_t phase, int phases) {
   std::vector<std::function<void()>> bodies;
   for (std::size_t rank = 0; rank < size; ++rank) {
     bodies.push_back([&all, size, phase, phases, rank] {
-      place_in_barrier self = place_of(rank, size, phase);
+      member_state self = place_of(rank, size, phase);
       for (int step = 1; step <= phases; ++step) {
         const auto value_of = [&](std::size_t of) { return step * (static_cast<int>(of) + 1); };
-        cargo<int>::put({}, all.value_of(rank, self.phase + 1), value_of(rank));
+        cell_access<int>::put({}, all.value_of(rank, self.phase + 1), value_of(rank));
         cell out = {};
         const bool complete = all.meet(self, out, [&](cell& into) {
           for (std::size_t other = 0; other < size; ++other) {
-            const int found = cargo<int>::get(all.value_of(other, self.phase));
+            const int found = cell_access<int>::get(all.value_of(other, self.phase));
             check(found == value_of(other), "each value is that of this phase");
           }
-          cargo<int>::put({}, into, step);
+          cell_access<int>::put({}, into, step);
         });
         check(complete, "nobody stopped it");
-        check(cargo<int>::get(out) == step, "what was combined in this phase");
+        check(cell_access<int>::get(out) == step, "what was combined in this phase");
       }
     });
   }
   threads(bodies);
 }
 
-TEST_P(reducing_barrier_model, values_travel_with_the_flags_and_are_not_overwritten_early_G2) {
+TEST_P(team_barrier_model, values_travel_with_the_flags_and_are_not_overwritten_early_MEET_1) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
-    reducing_barrier all(2, policy(), stop);
+    team_barrier all(2, policy(), stop);
     all.reset(0xFFFFFFFE);
     reduce(all, 2, 0xFFFFFFFE, 3);
   });
 }
 
-TEST_P(reducing_barrier_model, of_three_values_travel_with_the_flags_G2) {
+TEST_P(team_barrier_model, of_three_values_travel_with_the_flags_MEET_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     stop_source stop;
-    reducing_barrier all(3, policy(), stop);
+    team_barrier all(3, policy(), stop);
     reduce(all, 3, 0, 2);
   });
 }
 
-TEST_P(reducing_barrier_model, with_a_tree_the_last_combines_for_all_G3_G4) {
+TEST_P(team_barrier_model, with_a_tree_the_last_combines_for_all_MEET_2_MEET_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
-    reducing_barrier all(2, policy(), stop, 1);
+    team_barrier all(2, policy(), stop, 1);
     reduce(all, 2, 0, 3);
   });
 }
 
-TEST_P(reducing_barrier_model, with_a_tree_of_three_the_last_combines_for_all_G3_G4) {
+TEST_P(team_barrier_model, with_a_tree_of_three_the_last_combines_for_all_MEET_2_MEET_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     stop_source stop;
-    reducing_barrier all(3, policy(), stop, 2);
+    team_barrier all(3, policy(), stop, 2);
     reduce(all, 3, 0, 2);
   });
 }
 
-TEST_P(reducing_barrier_model, sizes_of_regions_change_between_flags_and_tree_G1) {
+TEST_P(team_barrier_model, sizes_of_regions_change_between_flags_and_tree_RANKED_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     stop_source stop;
-    reducing_barrier all(3, policy(), stop, 2);
+    team_barrier all(3, policy(), stop, 2);
     reduce(all, 2, 0, 1);
     all.reset(1);
     reduce(all, 3, 1, 1);
@@ -110,20 +107,20 @@ TEST_P(reducing_barrier_model, sizes_of_regions_change_between_flags_and_tree_G1
   });
 }
 
-TEST_P(reducing_barrier_model, with_a_tree_a_stop_releases_who_waits_and_a_reset_makes_it_as_new) {
+TEST_P(team_barrier_model, with_a_tree_a_stop_releases_who_waits_and_a_reset_makes_it_as_new) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     stop_source stop;
-    reducing_barrier all(3, policy(), stop, 2);
+    team_barrier all(3, policy(), stop, 2);
     const auto waits = [&](std::size_t rank) {
-      place_in_barrier self = place_of(rank, 3);
+      member_state self = place_of(rank, 3);
       check(!all.arrive_and_wait(self), "says that it was stopped");
     };
     threads({[&] { waits(0); }, [&] { waits(1); }, [&] { stop.request(1); }});
     all.reset(0);
     int done[3] = {};
     const auto waits_again = [&](std::size_t rank) {
-      place_in_barrier self = place_of(rank, 3);
-      self.region = 2;
+      member_state self = place_of(rank, 3);
+      self.enter(self.size(), 2, self.phase);
       done[rank] = 1;
       check(all.arrive_and_wait(self), "the next region was not meant");
       check(done[0] + done[1] + done[2] == 3, "sees what came before each arrival");
@@ -132,13 +129,13 @@ TEST_P(reducing_barrier_model, with_a_tree_a_stop_releases_who_waits_and_a_reset
   });
 }
 
-TEST_P(loop_board_model, every_ticket_is_given_once_and_places_are_used_again_H1_H2) {
+TEST_P(loop_board_model, every_ticket_is_given_once_and_places_are_used_again_CHUNK_1_CHUNK_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
     loop_board board(policy(), stop, 1);
     int given[2][2] = {};
     const auto takes = [&](std::size_t rank) {
-      place_in_barrier self = place_of(rank, 2);
+      member_state self = place_of(rank, 2);
       for (std::uint32_t construct = 0; construct < 2; ++construct) {
         check(board.enter(self, construct), "nobody stopped it");
         while (true) {
@@ -156,13 +153,14 @@ TEST_P(loop_board_model, every_ticket_is_given_once_and_places_are_used_again_H1
   });
 }
 
-TEST_P(loop_board_model, every_ticket_of_each_hand_is_given_once_and_hands_are_full_again_H1_H2) {
+TEST_P(loop_board_model,
+       every_ticket_of_each_hand_is_given_once_and_hands_are_full_again_CHUNK_1_CHUNK_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
     loop_board board(policy(), stop, 1);
     int given[2][2] = {};
     const auto takes = [&](std::size_t rank) {
-      place_in_barrier self = place_of(rank, 2);
+      member_state self = place_of(rank, 2);
       for (std::uint32_t construct = 0; construct < 2; ++construct) {
         check(board.enter(self, construct), "nobody stopped it");
         for (const std::size_t owner : {rank, 1 - rank}) {
@@ -179,11 +177,11 @@ TEST_P(loop_board_model, every_ticket_of_each_hand_is_given_once_and_hands_are_f
   });
 }
 
-TEST_P(loop_board_model, after_a_stop_a_reset_fills_the_hands_H2) {
+TEST_P(loop_board_model, after_a_stop_a_reset_fills_the_hands_CHUNK_2) {
   explore_with({{2, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
     loop_board board(policy(), stop, 1);
-    const auto comes = [&](place_in_barrier self) {
+    const auto comes = [&](member_state self) {
       if (!board.enter(self, 0)) return;
       board.take_from_hand(0, 1);
       board.leave(self, 0, true);
@@ -195,13 +193,13 @@ TEST_P(loop_board_model, after_a_stop_a_reset_fills_the_hands_H2) {
   });
 }
 
-TEST_P(loop_board_model, what_was_done_in_a_place_comes_before_its_next_construct_H1) {
+TEST_P(loop_board_model, what_was_done_in_a_place_comes_before_its_next_construct_CHUNK_1) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
     loop_board board(policy(), stop, 2);
     int done[3][2] = {};
     const auto comes = [&](std::size_t rank) {
-      place_in_barrier self = place_of(rank, 2);
+      member_state self = place_of(rank, 2);
       for (std::uint32_t construct = 0; construct < 3; ++construct) {
         check(board.enter(self, construct), "nobody stopped it");
         if (construct == 2) check(done[0][1 - rank] == 1, "all have left construct 0");
@@ -213,13 +211,13 @@ TEST_P(loop_board_model, what_was_done_in_a_place_comes_before_its_next_construc
   });
 }
 
-TEST_P(loop_board_model, parts_run_in_the_order_of_their_positions_H3) {
+TEST_P(loop_board_model, parts_run_in_the_order_of_their_positions_CHUNK_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
     loop_board board(policy(), stop, 1);
     int parts = 0;
     const auto takes_turns = [&](std::size_t rank) {
-      place_in_barrier self = place_of(rank, 2);
+      member_state self = place_of(rank, 2);
       for (std::uint32_t construct = 0; construct < 2; ++construct) {
         check(board.enter(self, construct), "nobody stopped it");
         const std::size_t position = (rank + construct) % 2;
@@ -239,7 +237,7 @@ TEST_P(loop_board_model, a_stop_releases_who_waits_for_a_place_and_a_reset_makes
   explore_with({{2, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
     loop_board board(policy(), stop, 1);
-    const auto comes = [&](place_in_barrier self) {
+    const auto comes = [&](member_state self) {
       if (!board.enter(self, 0)) return;
       board.take_ticket(0);
       board.leave(self, 0);
@@ -247,17 +245,17 @@ TEST_P(loop_board_model, a_stop_releases_who_waits_for_a_place_and_a_reset_makes
     };
     threads({[&] { comes(place_of(0, 2)); }, [&] { stop.request(1); }});
     board.reset();
-    place_in_barrier next = place_of(0, 1);
-    next.region = 2;
+    member_state next = place_of(0, 1);
+    next.enter(1, 2, next.phase);
     check(board.enter(next, 0) && board.take_ticket(0) == 0, "as new");
   });
 }
 
-TEST_P(loop_board_model, a_member_may_be_ahead_by_as_many_constructs_as_there_are_places_H1) {
+TEST_P(loop_board_model, a_member_may_be_ahead_by_as_many_constructs_as_there_are_places_CHUNK_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     ghost ran;
-    constexpr int constructs = static_cast<int>(loop_board::usual_places) + 1;
+    constexpr int constructs = static_cast<int>(loop_board::usual_slots) + 1;
     times(2, [&](int region) {
       const bool complete = all.run([&](member& me) {
         times(constructs, [&](int) { me.single(nowait, [&] { ran.add(1); }); });
@@ -267,7 +265,7 @@ TEST_P(loop_board_model, a_member_may_be_ahead_by_as_many_constructs_as_there_ar
   });
 }
 
-TEST_P(loop_board_model, an_ordered_loop_runs_each_part_after_the_one_before_H3) {
+TEST_P(loop_board_model, an_ordered_loop_runs_each_part_after_the_one_before_CHUNK_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     std::size_t next = 0;
@@ -284,13 +282,13 @@ TEST_P(loop_board_model, an_ordered_loop_runs_each_part_after_the_one_before_H3)
   });
 }
 
-TEST_P(progress_board_model, who_waits_for_a_step_sees_what_came_before_it_P1) {
+TEST_P(progress_board_model, who_waits_for_a_step_sees_what_came_before_it_STEP_1) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
     progress_board board(2, policy(), stop);
     int data[2] = {};
     const auto waits = [&] {
-      place_in_barrier self = place_of(1, 2);
+      member_state self = place_of(1, 2);
       for (std::size_t step = 1; step <= 2; ++step) {
         check(board.wait_for(self, 0, step), "nobody stopped it");
         check(data[step - 1] == 7, "sees what came before the step");
@@ -309,13 +307,13 @@ TEST_P(progress_board_model, who_waits_for_a_step_sees_what_came_before_it_P1) {
   });
 }
 
-TEST_P(progress_board_model, one_step_lets_all_go_who_wait_for_it_P1) {
+TEST_P(progress_board_model, one_step_lets_all_go_who_wait_for_it_STEP_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     stop_source stop;
     progress_board board(3, policy(), stop);
     int data = 0;
     const auto waits = [&](std::size_t rank) {
-      place_in_barrier self = place_of(rank, 3);
+      member_state self = place_of(rank, 3);
       check(board.wait_for(self, 0, 1), "nobody stopped it");
       check(data == 7, "sees what came before the step");
     };
@@ -327,7 +325,7 @@ TEST_P(progress_board_model, one_step_lets_all_go_who_wait_for_it_P1) {
   });
 }
 
-TEST_P(progress_board_model, steps_begin_again_in_every_region_P2) {
+TEST_P(progress_board_model, steps_begin_again_in_every_region_STEP_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     int data = 0;
@@ -345,23 +343,24 @@ TEST_P(progress_board_model, steps_begin_again_in_every_region_P2) {
   });
 }
 
-TEST_P(reducing_barrier_model, with_a_tree_who_was_released_by_a_stop_is_not_counted_again_G4) {
+TEST_P(team_barrier_model, with_a_tree_who_was_released_by_a_stop_is_not_counted_again_MEET_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     stop_source stop;
-    reducing_barrier all(3, policy(), stop, 2);
+    team_barrier all(3, policy(), stop, 2);
     const auto meets = [&](std::size_t rank) {
-      place_in_barrier self = place_of(rank, 3);
-      cargo<int>::put({}, all.value_of(rank, 1), 7);
+      member_state self = place_of(rank, 3);
+      cell_access<int>::put({}, all.value_of(rank, 1), 7);
       cell out = {};
       all.meet(self, out, [&](cell&) {
         for (std::size_t other = 0; other < 3; other += 2) {
-          check(cargo<int>::get(all.value_of(other, 1)) == 7, "all have brought their values");
+          check(cell_access<int>::get(all.value_of(other, 1)) == 7,
+                "all have brought their values");
         }
       });
     };
     threads({[&] { meets(0); },
              [&] {
-               place_in_barrier self = place_of(1, 3);
+               member_state self = place_of(1, 3);
                times(2, [&](int) { all.arrive_and_wait(self); });
              },
              [&] {
@@ -371,7 +370,7 @@ TEST_P(reducing_barrier_model, with_a_tree_who_was_released_by_a_stop_is_not_cou
   });
 }
 
-TEST_P(reducing_barrier_model, who_stood_still_for_half_of_all_phases_is_awaited_G1) {
+TEST_P(team_barrier_model, who_stood_still_for_half_of_all_phases_is_awaited_RANKED_1) {
   explore_with({{0, 1, 0}}, [] {
     bare_region all(3, policy());
     int found[3] = {};
@@ -380,7 +379,7 @@ TEST_P(reducing_barrier_model, who_stood_still_for_half_of_all_phases_is_awaited
       check(me.sync_threads(), "nobody stopped it");
     };
     all.run_first(2, meet);
-    all.shared().state(0).place.phase = 0x80000000;  // as if they had met that often
+    all.shared().state(0).phase = 0x80000000;  // as if they had met that often
     all.run([&](member& me) {
       meet(me);
       check(found[0] + found[1] + found[2] == 5, "sees what came before each arrival");
@@ -536,7 +535,7 @@ TEST_P(late_shares_model, a_sub_team_has_claims_of_its_own) {
   });
 }
 
-TEST_P(reducing_barrier_model, reductions_of_members_agree_phase_by_phase) {
+TEST_P(team_barrier_model, reductions_of_members_agree_phase_by_phase) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     all.run([&](member& me) {

@@ -6,8 +6,8 @@
 #include <lockstep/detail/team/caller_queue.hpp>
 #include <lockstep/detail/team/fork_board.hpp>
 #include <lockstep/detail/team/loop_crew.hpp>
+#include <lockstep/detail/team/stop_source.hpp>
 #include <lockstep/member.hpp>
-#include <lockstep/stop_source.hpp>
 
 #include <functional>
 #include <mutex>
@@ -106,13 +106,21 @@ class crew {
   }
   void lead_loop(const region_head& head, const region& of) {
     const auto part = [this](loop_share& me) { find(me.rank(), part_number(me)); };
-    bool is_to_wake = of.wakes == waking::after_a_part;
-    board_.announce_loop(head, part, of.parts, of.wakes == waking::at_once);
+    struct {
+      fork_board& board;
+      std::uint32_t size;
+      bool is_to_wake;
+
+      void after_part(bool) {
+        if (is_to_wake) board.wake(size);
+        is_to_wake = false;
+      }
+    } steering = {board_, of.size, of.wakes == waking::after_a_part};
+    job work;
+    work.assign<loop_share>(part);
+    board_.announce_loop(head, work, of.parts, of.wakes == waking::at_once);
     // As if woken: to wait a moment changes nothing but who comes first.
-    loops_.lead(head, part, true, [&](bool) {
-      if (is_to_wake) board_.wake(of.size);
-      is_to_wake = false;
-    });
+    loops_.lead(head, work, true, steering);
   }
   /// From the range that it stands for.
   static std::uint32_t part_number(const loop_share& me) {
@@ -139,10 +147,10 @@ class crew {
     if (rank < what.head().size) {
       stop_source stop;
       member_state own;
-      own.place.rank = rank;
-      own.place.region = 1;
-      member self(seat(own, stop));
-      what.line->what.call(self);
+      own.belong_to(nullptr, &stop, rank);
+      own.enter(1, 1, 0);
+      member_access here(own);
+      what.line->what(here.self);
     }
     board_.collect(rank, what.announced);
     board_.report(rank, what.announced);
@@ -326,9 +334,14 @@ TEST_P(fork_board_model, after_a_reset_workers_begin_anew) {
       first_error error;
       loop_crew loops(board, stop, error, false);
       const auto part = [&](loop_share& me) { found += me.rank() == 1 ? 1 : 0; };
+      job work;
+      work.assign<loop_share>(part);
       threads({[&] {
-                 board.announce_loop(region_head{1, 2, 0}, part, 1, true);
-                 loops.lead(region_head{1, 2, 0}, part, true, [](bool) {});
+                 board.announce_loop(region_head{1, 2, 0}, work, 1, true);
+                 struct {
+                   void after_part(bool) {}
+                 } steering;
+                 loops.lead(region_head{1, 2, 0}, work, true, steering);
                  check(found == round + 1, "the share has been awaited");
                  board.close();
                },
@@ -680,7 +693,7 @@ TEST_P(kept_values_model, of_a_reduction_without_an_end_are_read_after_the_join_
     all.run([&](member& me) {
       maybe<kept_value> mine;
       if (me.rank() == 1) mine.set(kept_value(7, alive));
-      reductions::put_maybe<kept_value>(me.at(), mine);
+      reductions::put_maybe<kept_value>(member_access::state_of(me), mine);
     });
     check(alive.value() == 0, "none is left");
   });

@@ -303,10 +303,8 @@ struct used_body {
 
 TEST_P(team_in_short_model, a_body_is_destroyed_after_the_turns_before_or_left_D2) {
   explore_with(small(), [] {
-    resolved_team made;
-    made.policy = policy();
     int data = 0;
-    team_door door(made, "a team");
+    team_door door(1, policy(), "a team", "");
     owned_body<used_body>* const body = new owned_body<used_body>(data);
     threads({[&] {
                if (!door.callers().try_begin()) return;

@@ -64,9 +64,15 @@ class Page(unittest.TestCase):
         self.assertIn("`./do bench duty` has not been run", page)
         self.assertNotIn("`./do bench serial` has not been run", page)
 
+    def test_the_page_begins_with_links_to_its_sections(self):
+        page = made(duty=grid("duty", [row("lockstep", 0.5)]))["docs/performance.md"]
+        self.assertIn("\n[Loops between serial work](#loops-between-serial-work)\n", page)
+        team = {"program": "team", "quick": False, "machine": MACHINE, "rows": []}
+        self.assertIn("(#the-teams-operations)", made(team=team)["docs/performance.md"])
+
     def test_machine_date_versions_and_settings_are_told(self):
         page = made(duty=grid("duty", [row("lockstep", 0.5)]))["docs/performance.md"]
-        for text in ("CPU, 2 CPUs, Linux; GCC, `-O2`; tbb 1. Measured on 2026-01-02.", "9 samples of a cell in 3 processes",
+        for text in ("CPU, 2 CPUs, Linux; GCC, `-O2`; tbb 1. Measured on 2026-01-02.", "9 samples of each cell in 3 processes",
                      "oneTBB: `TBB=<slow>`", "a quota: could not be set (no groups)."):
             self.assertIn(text, page)
 
@@ -104,6 +110,25 @@ class Page(unittest.TestCase):
         self.assertRegex(page, r"\| cg 64 \| +120 ns \| +100 ns \| +10 ns \| +1\.20 ✗ \|")
         self.assertRegex(page, r"\| cg 64 \| +80 ns \| +100 ns \| +20 ns \| +0\.80 \|")
 
+    def test_our_own_time_is_told_in_t1_where_lines_decide(self):
+        def one(work, threads, section):
+            return {"section": section, "work": work, "runtime": "lockstep", "variant": "lockstep", "failed": False, "unit": "ns",
+                    "value": {"median": 95}, "cpus": 1.0, "best": True, "threads": threads, "in_t1": 1.98, "t1_ns": 50.1}
+        rows = [one("fork/join of 2", 2, team_tables.EMPTY), one("fork/join of 4", 4, team_tables.EMPTY),
+                one("overhead for of 2", 2, team_tables.OVERHEADS), one("overhead static(8) of 2", 2, team_tables.OVERHEADS)]
+        page = made(team={"program": "team", "quick": False, "machine": MACHINE, "rows": rows})["docs/performance.md"]
+        self.assertIn("which took 50 ns", page)
+        for work, shown in (("fork/join of 2", "1.98"), ("fork/join of 4", "-"), ("for of 2", "1.98"), (r"static\(8\) of 2", "-")):
+            self.assertRegex(page, rf"\| {work} +\| +95 ns \| +{shown} \|")
+
+    def test_rings_tell_where_their_figures_come_from(self):
+        rings = {"program": "rings", "quick": False, "date": "2026-01-02", "origin": "Copied.", "machine": MACHINE, "t1_ns": 50,
+                 "rows": [{"threads": 3, "lockstep_ns": 900, "peer": "a semaphore", "peer_ns": 600}]}
+        page = made(rings=rings)["docs/performance.md"]
+        self.assertIn("Measured on 2026-01-02. Copied.", page)
+        self.assertRegex(page, r"\| 3 +\| +900 ns \| +600 ns \| a semaphore \| +1\.50 ✗ \|")
+        self.assertNotIn("Rings", made(duty=grid("duty", [row("lockstep", 0.5)]))["docs/performance.md"])
+
     def test_lengths_have_three_digits_and_a_unit(self):
         self.assertEqual([team_tables.shown(v, "ns") for v in (0, 4.4, 994, 996, 12345, 999999, 2.5e6, None)],
                          ["0 ns", "4 ns", "994 ns", "1.00 µs", "12.3 µs", "1.00 ms", "2.50 ms", "never"])
@@ -122,6 +147,17 @@ class Blocks(TreeTest):
                 self.assertEqual(performance.main(["script", directory]), 0)
             self.assertEqual(page.read_text(encoding="utf-8"),
                              "a\n<!-- figures: worst -->\n*Not measured yet.*\n<!-- end -->\nb\n")
+
+    def test_the_table_of_the_first_page_has_at_most_six_rows_and_marks_losses(self):
+        def one(work, runtime, value):
+            return {"section": "s", "work": work, "runtime": runtime, "variant": runtime, "failed": False, "unit": "ns",
+                    "value": {"median": value}, "best": True}
+        rows = [one(work, runtime, value) for work, _ in team_tables.SUMMARY
+                for runtime, value in (("lockstep", 120), ("libomp", 100), ("oneTBB", 10))]
+        table = team_tables.summary({"rows": rows}, "✗").split("\n")
+        self.assertLessEqual(len(table) - 2, 6)
+        self.assertRegex(table[2], r"fork/join, 2 threads +\| +120 ns \| +- \| 100 ns \| +- \| +- \| +1\.20 ✗ \|")
+        self.assertIn("<!-- figures: team -->", (ROOT / performance.README).read_text(encoding="utf-8"))
 
     def test_bad_marks_are_refused_and_nothing_is_written(self):
         for text, complaint in (("<!-- figures: moon -->\n<!-- end -->\n", "there are no figures 'moon'"),

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lockstep/member.hpp"
+#include "lockstep/sub_team.hpp"
 
 namespace lockstep::test {
 

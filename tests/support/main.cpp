@@ -40,7 +40,8 @@ std::string patterns(const testing::TestSuite& suite, const std::set<std::string
 std::string patterns(const std::set<std::string>& sources) {
   const testing::UnitTest& all = *testing::UnitTest::GetInstance();
   std::string text;
-  for (int i = 0; i < all.total_test_suite_count(); ++i) text += patterns(*all.GetTestSuite(i), sources);
+  for (int i = 0; i < all.total_test_suite_count(); ++i)
+    text += patterns(*all.GetTestSuite(i), sources);
   return text;
 }
 

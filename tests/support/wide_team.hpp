@@ -8,35 +8,42 @@
 #include <thread>
 #include <vector>
 
-#include <lockstep/detail/team/one_liners.hpp>
 #include <lockstep/detail/team/team_core.hpp>
+#include <lockstep/detail/team/team_loops.hpp>
 
 namespace lockstep::test {
 
 using namespace detail;
 
-class wide_team : public one_liners<wide_team> {
+class wide_team : public team_loops<wide_team> {
  public:
   explicit wide_team(std::size_t members, bool learns = true, wait_policy policy = wait_policy())
       : wide_team(made_of(members, learns, policy)) {}
   ~wide_team() {
     core_.close();
-    for (std::thread& thread : threads_) thread.join();
+    for (std::thread& thread : threads_.all) thread.join();
   }
 
   std::size_t size() const noexcept { return core_.size(); }
   void request_stop() { core_.request_stop(); }
   template <class Function>
   bool run(Function&& f) {
-    return team_core::run_in_turn(door_, &core_, size(), f, [] {});
+    return team_core::run(door_, &core_, threads_, size(), f);
   }
 
  private:
-  friend class one_liners<wide_team>;
+  friend class team_loops<wide_team>;
 
-  explicit wide_team(const resolved_team& made) : door_(made, "wide_team"), core_(made, door_) {
+  struct running_threads {
+    void make_ready() const noexcept {}
+
+    std::vector<std::thread> all;
+  };
+
+  explicit wide_team(const resolved_team& made)
+      : door_(made.members, made.policy, "wide_team", ""), core_(made, door_) {
     for (std::size_t rank = 1; rank < made.members; ++rank) {
-      threads_.emplace_back([this, rank] { core_.work(rank); });
+      threads_.all.emplace_back([this, rank] { core_.work(rank); });
     }
   }
   static resolved_team made_of(std::size_t members, bool learns, wait_policy policy) {
@@ -46,14 +53,13 @@ class wide_team : public one_liners<wide_team> {
     made.learns = learns;
     return made;
   }
-  template <class Function, class Prepare, class Finish>
-  bool run_loop(const loop_request& of, Function& f, Prepare prepare, Finish finish) {
-    return team_core::run_loop_in_turn(door_, &core_, of, f, prepare, finish, [] {});
+  bool run_loop(const loop_request& of, job& what, const loop_ends& ends) {
+    return team_core::run_loop(door_, &core_, threads_, of, what, ends);
   }
 
   team_door door_;
   team_core core_;
-  std::vector<std::thread> threads_;
+  running_threads threads_;
 };
 
 }  // namespace lockstep::test

@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(counts, barrier_of,
 
 static_assert(lockstep::barrier::most_flags == 8, "the counts above must lie on both sides of it");
 
-TEST_P(barrier_of, R2_nobody_returns_before_all_have_arrived_and_sees_what_they_wrote) {
+TEST_P(barrier_of, RANKED_1_nobody_returns_before_all_have_arrived_and_sees_what_they_wrote) {
   lockstep::barrier all(participants(), policy(), first_phase());
   std::vector<long> slots(participants(), -1);
   std::atomic<long> wrong{0};

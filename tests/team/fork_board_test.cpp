@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/fork_board_test.cpp -- F1 to F3 both ways, which no small machine chooses by itself
+// tests/team/fork_board_test.cpp -- FORK-1 to FORK-3 both ways, which no small machine chooses by itself
 #include <lockstep/detail/team/fork_board.hpp>
 
 #include <lockstep/detail/team/loop_crew.hpp>
@@ -99,29 +99,29 @@ class crew {
   template <class Function>
   void loop(std::size_t size, Function& f, std::uint32_t parts, bool wakes) {
     const region_head head = next_head(size);
-    if (size == 1) return loops_.run_alone(head, f);
-    board.announce_loop(head, f, parts, wakes);
-    loops_.lead(head, f, false, [](bool) {});
+    job work;
+    work.assign<loop_share>(f);
+    if (size == 1) return loops_.run_alone(head, work);
+    board.announce_loop(head, work, parts, wakes);
+    struct {
+      void after_part(bool) {}
+    } steering;
+    loops_.lead(head, work, false, steering);
   }
 
   std::uint32_t regions() const noexcept { return regions_; }
-  /// The heads that a worker has taken part in (plain: F3).
+  /// The heads that a worker has taken part in (plain: FORK-3).
   const std::vector<region_head>& seen_by(std::size_t rank) const { return seen_[rank]; }
 
  private:
   template <class Function>
   static void call(std::size_t rank, Function& f) {
-    lockstep::stop_source stop;
+    lockstep::detail::stop_source stop;
     lockstep::detail::member_state own;
-    own.place.rank = rank;
-    member self(lockstep::detail::seat(own, stop));
-    invoke(f, self);
+    own.belong_to(nullptr, &stop, rank);
+    lockstep::detail::member_access here(own);
+    f(here.self);
   }
-  template <class Function>
-  static void invoke(Function& f, member& self) {
-    f(self);
-  }
-  static void invoke(lockstep::detail::job& what, member& self) { what.call(self); }
 
   region_head next_head(std::size_t size) {
     ++regions_;
@@ -147,7 +147,7 @@ class crew {
     }
   }
 
-  lockstep::stop_source stop_;
+  lockstep::detail::stop_source stop_;
   lockstep::detail::first_error error_;
   lockstep::detail::loop_crew loops_;
   std::vector<std::vector<region_head>> seen_;
@@ -171,7 +171,8 @@ class fork_board_of : public testing::TestWithParam<parameters> {
   /// Regions of changing sizes, each of which calls `f` on ranks below its size, and nobody else.
   void run_regions(crew& workers, bool with_loops = false) const {
     constexpr std::uint32_t most_parts = 3;
-    std::vector<std::uint32_t> calls(most_parts * members()), expected(calls.size());  // plain: F3
+    std::vector<std::uint32_t> calls(most_parts * members()),
+        expected(calls.size());           // plain: FORK-3
     std::uint32_t before = 0, wrong = 0;  // plain: seen by all
     for (std::uint32_t region = 1; region <= regions(); ++region) {
       const std::size_t size = size_of(region);
@@ -216,24 +217,25 @@ class fork_board_of : public testing::TestWithParam<parameters> {
 INSTANTIATE_TEST_SUITE_P(ways, fork_board_of, testing::ValuesIn(all_parameters()),
                          testing::PrintToStringParamName());
 
-TEST_P(fork_board_of, F3_each_region_calls_the_ranks_below_its_size_once_before_collect_returns) {
+TEST_P(fork_board_of,
+       FORK_3_each_region_calls_the_ranks_below_its_size_once_before_collect_returns) {
   crew workers(GetParam(), 0);
   run_regions(workers);
 }
 
-TEST_P(fork_board_of, F1_no_announcement_is_missed_where_phases_wrap_around) {
+TEST_P(fork_board_of, FORK_1_no_announcement_is_missed_where_phases_wrap_around) {
   for (const std::uint32_t steps_before : {1u, 2u, 5u}) {
     crew workers(GetParam(), 0u - steps_before);
     run_regions(workers);
   }
 }
 
-TEST_P(fork_board_of, F2_F6_each_part_of_a_loop_is_run_once_whoever_comes_or_is_woken) {
+TEST_P(fork_board_of, FORK_2_FORK_6_each_part_of_a_loop_is_run_once_whoever_comes_or_is_woken) {
   crew workers(GetParam(), 0);
   run_regions(workers, true);
 }
 
-TEST_P(fork_board_of, F5_lines_and_claims_are_renewed_where_phases_wrap_around) {
+TEST_P(fork_board_of, FORK_5_lines_and_claims_are_renewed_where_phases_wrap_around) {
   for (const std::uint64_t most_age : {2u, 6u, 40u}) {
     crew workers(GetParam(), 0u - 30u, most_age);
     run_regions(workers, true);

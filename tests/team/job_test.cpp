@@ -22,12 +22,13 @@ using lockstep::detail::loop_share;
 /// A member of eight that shares nothing: for functions that only ask for its rank.
 struct lone_member {
   explicit lone_member(std::size_t rank, std::size_t size = 8) {
-    own.place.rank = rank;
-    own.place.size = size;
+    own.belong_to(nullptr, &stop, rank);
+    own.enter(size, 1, 0);
   }
-  lockstep::stop_source stop;
+  lockstep::detail::stop_source stop;
   lockstep::detail::member_state own;
-  member self{lockstep::detail::seat(own, stop)};
+  lockstep::detail::member_access handle{own};
+  member& self = handle.self;
 };
 
 /// A part of a loop that nobody else runs.
@@ -35,7 +36,7 @@ struct lone_share {
   explicit lone_share(std::size_t rank, std::uint32_t part = 0, std::uint32_t parts = 1)
       : common{stop, tickets, 1, 8, parts}, self(common, rank, part, nullptr) {}
 
-  lockstep::stop_source stop;
+  lockstep::detail::stop_source stop;
   lockstep::detail::atomic<std::size_t> tickets{0};
   lockstep::detail::loop_common common;
   loop_share self;
@@ -48,7 +49,7 @@ void call_copy(Function& f, std::size_t rank) {
   original.assign<member>(f);
   job copy = original;
   lone_member who(rank);
-  copy.call(who.self);
+  copy(who.self);
 }
 
 TEST(job, a_small_closure_travels_by_value) {
@@ -61,7 +62,7 @@ TEST(job, a_small_closure_travels_by_value) {
     std::fill(bytes, bytes + sizeof small, static_cast<unsigned char>(0));
   }
   lone_member who(3);
-  travelling.call(who.self);
+  travelling(who.self);
   EXPECT_EQ(seen, 103u);
 }
 
@@ -127,7 +128,7 @@ TEST(job, a_loop_travels_as_a_region_does) {
     std::fill(bytes, bytes + sizeof small, static_cast<unsigned char>(0));
   }
   lone_share third_part_of_two(2, 3, 4);
-  copy.call(third_part_of_two.self);
+  copy(third_part_of_two.self);
   EXPECT_EQ(seen, 22u) << "of 8 blocks of 8, cut in 4";
 }
 
@@ -140,29 +141,28 @@ TEST(job, a_loop_that_does_not_travel_is_called_in_place) {
   original.assign<loop_share>(counting);
   job copy = original;
   lone_share who(0);
-  copy.call(who.self);
-  original.call(who.self);
+  copy(who.self);
+  original(who.self);
   EXPECT_EQ(counting.calls, 2);
 }
 
 TEST(job, it_is_for_one_kind_of_region_or_the_other_by_what_it_was_assigned_for) {
-  struct both final : lockstep::detail::made_to_travel {
+  struct both {
     int* regions;
     int* loops;
     both(int* r, int* l) : regions(r), loops(l) {}
     void operator()(member&) const { ++*regions; }
     void operator()(loop_share&) const { ++*loops; }
   };
-  static_assert(job::travels_as<both>() && job::travels_as<both, loop_share>(), "");
   int regions = 0, loops = 0;
   both f(&regions, &loops);
   job what;
-  what.assign<loop_share>(f);
+  what.carry<loop_share>(f);
   lone_share share(1);
-  what.call(share.self);
-  what.assign<member>(f);
+  what(share.self);
+  what.carry<member>(f);
   lone_member who(1);
-  what.call(who.self);
+  what(who.self);
   EXPECT_EQ(regions, 1);
   EXPECT_EQ(loops, 1);
 }

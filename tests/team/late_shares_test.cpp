@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/late_shares_test.cpp -- loops of a region: the share of a member that has not come is run by others (Y1, Y3)
-#include <lockstep/detail/team/late_shares.hpp>
+#include <lockstep/detail/team/loops.hpp>
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <lockstep/manual_reset_event.hpp>
+#include <lockstep/event.hpp>
 #include <lockstep/member.hpp>
 #include <lockstep/team.hpp>
 

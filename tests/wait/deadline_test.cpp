@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/deadline_test.cpp -- no duration overflows, whatever its type; on the scripted clock
-#include <lockstep/deadline.hpp>
+#include <lockstep/wait_policy.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/group.hpp -- what the members of a region or a sub-team share (layer: team)
 //
-// A group is made once and used by region after region. Each member has a place in it, on lines of its
-// own; a seat is a member's handle on both. The boards do the waiting; who runs the regions calls begin()
-// and end(). For users: member.hpp.
+// A group is made once and used by region after region. Each member has a state in it, on lines of its own. The
+// boards do the waiting. The caller of the regions calls begin() and end(). For users: member.hpp.
 //
-//   A1  Between end() and begin() every board is at rest: phases equal, places of constructs empty, steps 0.
-//       After a region that was stopped they are made so by force: nobody is in it any more.
-//   A2  Cells are 16 bytes for a value, or a pointer to one that its writer keeps. A member writes its cells
-//       of phase p + 1 before it arrives in it, and those of p + 3 after all have read them (G2). So does who runs its
-//       share in its place (late_shares.hpp): it has seen all arrive in phase p, and its own cells are as old.
-//   A3  When a region is over, whether it was stopped or not, no value is left that a cell points to. Those of
-//       sub-teams end with these, in the region.
+//   GROUP-1  Between end() and begin() every board is at rest: phases equal, constructs empty, steps 0. After a
+//            region that was stopped they are made so by force: nobody is in it any more.
+//   GROUP-2  A member writes its cells of phase p + 1 before it arrives in that phase, and those of p + 3 after all
+//            have read them (G2 of team_barrier.hpp). So does a member that runs the share of another
+//            (loops.hpp): it has seen all arrive in phase p.
+//   GROUP-3  When a region is over, whether it was stopped or not, no value is left that a cell points to. The
+//            values of a sub-team end with it, inside the region.
 //
 // Memory order (# marks the line; each weakening must fail a test)
-//   #  access      order    pairs  why it suffices
-//   1  kept.load   relaxed  -      the end of the region orders it after 2
-//   2  kept.store  relaxed  -      as 1
+//   #  access           order    pairs  why it suffices
+//   1  kept.load        relaxed  -      the end of the region orders it after 2
+//   2  kept.store       relaxed  -      as 1
+//   3  users.fetch_sub  acq_rel  3      the destroyer comes after all that others did in the sub-team
 //
 // Cost   about 2 KiB a member and 20 KiB, once.
 #ifndef LOCKSTEP_DETAIL_TEAM_GROUP_HPP
@@ -24,78 +24,61 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
-#include <memory>
+#include <new>
 
-#include "dependants.hpp"
-#include "loop_board.hpp"
-#include "progress_board.hpp"
-#include "reduction_tree.hpp"
-#include "share_claims.hpp"
+#include "../wait/short_lock.hpp"
+#include "construct_boards.hpp"
+#include "loop_claims.hpp"
+#include "member_state.hpp"
+#include "team_barrier.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What keeps the values alive that cells point to.
-struct keeper {
-  virtual ~keeper() = default;
-};
+/// The sub-teams of a region. Members make them together, and the last to let go destroys them. Where a region is
+/// stopped, some members may never let go: its caller destroys what is left.
+struct sub_group;
+class sub_group_list {
+ public:
+  sub_group_list() = default;
+  ~sub_group_list() { destroy_all(); }
+  sub_group_list(const sub_group_list&) = delete;
+  sub_group_list& operator=(const sub_group_list&) = delete;
 
-/// What one member has for itself.
-struct member_state {
-  place_in_barrier place;
-  std::uint32_t construct = 0;     ///< the number of its next shared construct, if it has had one
-  bool has_construct = false;      ///< in this region
-  std::uint32_t loops = 0;         ///< whose shares were claimed (share_claims.hpp)
-  std::uint32_t last_by_rank = 0;  ///< the phase in which it ran a loop by rank last
-  stage_trust looks;     ///< whether looks at the claims of others have found any that were late
-  stage_trust patience;  ///< whether the others came while it polled for them
-  cell nodes[2][reduction_tree::most_nodes - 1];
-  std::unique_ptr<keeper> kept[2];  ///< for the cells of two phases
-  std::unique_ptr<keeper> kept_result;
-  std::unique_ptr<keeper> kept_leaves;
+  /// Takes over what `new` has made.
+  LOCKSTEP_COLD void add(sub_group& one);
+  LOCKSTEP_COLD void destroy(sub_group& one);
+  /// While nobody else uses this object.
+  LOCKSTEP_COLD void destroy_all();
+  /// In a child process: a thread that held the lock is not there.
+  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
 
-  void destroy_kept_values() {
-    kept[0].reset();
-    kept[1].reset();
-    kept_result.reset();
-    kept_leaves.reset();
-  }
-  void forget_kept_values() noexcept {
-    for (std::unique_ptr<keeper>* each : {&kept[0], &kept[1], &kept_result, &kept_leaves}) {
-      static_cast<void>(each->release());
-    }
-  }
+ private:
+  short_lock lock_;
+  sub_group* first_ = nullptr;
 };
 
 class group {
  public:
-  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see parting.hpp. Tests
+  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see team_barrier.hpp. Tests
   /// pass a smaller limit for flags.
-  group(std::size_t most, wait_policy policy, stop_source& stop, group* of_region = nullptr,
-        bool finds_cpu = false, std::size_t most_flags = reducing_barrier::usual_most_flags)
-      : barrier(most, policy, stop, most_flags, finds_cpu),
-        loops(policy, stop),
-        progress(most, policy, stop),
-        claims(most),
-        leaves(reduction_tree::most_leaves),
-        of_region_(of_region != nullptr ? *of_region : *this),
-        members_(most) {
-    for (std::size_t rank = 0; rank < most; ++rank) members_[rank].value.place.rank = rank;
-  }
+  LOCKSTEP_COLD group(std::size_t most, wait_policy policy, stop_source& stop,
+                      group* of_region = nullptr, bool finds_cpu = false,
+                      std::size_t most_flags = team_barrier::usual_most_flags);
+  LOCKSTEP_COLD ~group();
   group(const group&) = delete;
   group& operator=(const group&) = delete;
 
-  reducing_barrier barrier;
+  team_barrier barrier;
   loop_board loops;
   progress_board progress;
   share_claims claims;
-  detail::aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
+  aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
 
   group& of_region() noexcept { return of_region_; }
   /// Of the region, at whatever depth.
-  dependants& sub_groups() noexcept { return of_region_.sub_groups_; }
+  sub_group_list& sub_groups() noexcept { return of_region_.sub_groups_; }
 
   std::size_t most() const noexcept { return members_.size(); }
   member_state& state(std::size_t rank) noexcept { return members_[rank].value; }
@@ -105,11 +88,12 @@ class group {
     return k == 0 ? barrier.value_of(rank, phase) : state(rank).nodes[phase & 1u][k - 1];
   }
 
-  /// Before a region of `size` members: the phase that they begin after. By who runs the regions.
+  /// Before a region of `size` members: the phase that they begin after. By the caller of the region.
   std::uint32_t begin(std::size_t size) noexcept {
-    const std::uint32_t phase = state(0).place.phase;
-    if (size == 1 || size == size_) return phase;  // who is alone meets nobody
-    barrier.reset(phase);  // who comes back, and the other kind of barrier, has stood still
+    const std::uint32_t phase = state(0).phase;
+    if (size == 1 || size == size_) return phase;  // a member that is alone meets nobody
+    // Members that were in no region meanwhile are behind, and so is the other kind of barrier.
+    barrier.reset(phase);
     reset_claims();
     size_ = size;
     return phase;
@@ -119,26 +103,13 @@ class group {
   member_state& enter(std::size_t rank, std::size_t size, std::uint32_t region,
                       std::uint32_t phase) noexcept {
     member_state& self = state(rank);
-    self.place.size = size;
-    self.place.region = region;
-    self.place.phase = phase;
-    self.place.has_left = false;
-    self.has_construct = false;
-    self.last_by_rank = phase - 1;  // in no phase of this region
+    self.enter(size, region, phase);
     return self;
   }
 
   /// After a region, when every member has ended its part.
   void end(bool was_stopped) {
-    if (was_stopped) {
-      state(0).place.phase = 0;
-      barrier.reset(0);
-      reset_claims();
-      loops.reset();
-      progress.reset();
-      sub_groups_.destroy_all();
-      return;
-    }
+    if (was_stopped) return reset();
     if (state(0).has_construct) loops.set_first_construct(state(0).construct);
     if (progress.used()) progress.reset();
   }
@@ -150,32 +121,68 @@ class group {
     }
   }
   /// Destroys the values that members keep, when every member has ended its part, and nobody reads them any
-  /// more. Regions that kept none pay for a look. By who runs the regions, marked as inside (nesting.hpp).
-  void destroy_kept_values() {
-    if (kept_.load(detail::memory_order_relaxed) == 0) return;  // 1
-    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
-    kept_.store(0, detail::memory_order_relaxed);  // 2
-  }
+  /// more. Regions that kept none pay for a look. By the caller of the region, marked as inside (nesting.hpp).
+  LOCKSTEP_OUT_OF_LINE void destroy_kept_values();
   /// In a child process: a value that another thread was about to make or end is nothing to touch.
-  void forget_kept_values() noexcept {
-    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
-  }
+  LOCKSTEP_COLD void forget_kept_values() noexcept;
 
  private:
-  void reset_claims() noexcept {
-    claims.reset();
-    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).loops = 0;
-  }
+  /// After a region that was stopped.
+  LOCKSTEP_COLD void reset();
+  LOCKSTEP_COLD void reset_claims() noexcept;
 
   group& of_region_;
-  dependants sub_groups_;
-  detail::aligned_array<detail::padded<member_state>> members_;
+  sub_group_list sub_groups_;
+  aligned_array<padded<member_state>> members_;
   std::size_t size_ = 0;
-  detail::wait_word kept_{0};
+  wait_word kept_{0};
 };
+
+/// What the members of a sub-team share; made by the member that is to have rank 0.
+struct sub_group {
+  sub_group(std::size_t size, group& of)
+      : shared(size, of.barrier.policy(), of.barrier.stop(), &of.of_region()),
+        users(static_cast<std::uint32_t>(size)) {}
+
+  /// A member lets go: the last one destroys the group.
+  void let_go() {
+    if (users.fetch_sub(1, detail::memory_order_acq_rel) == 1) {  // 3
+      shared.sub_groups().destroy(*this);
+    }
+  }
+
+  group shared;
+  wait_word users;
+  sub_group* next = nullptr;
+};
+
+inline void note_kept_values(group& shared) noexcept { shared.note_kept_values(); }
+
+inline bool member_state::sync() {
+  return is_alone() ? !is_stopped() : shared_->barrier.arrive_and_wait(*this);
+}
+template <class Combine>
+bool member_state::meet(cell& out, Combine combine) {
+  return shared_->barrier.meet(*this, out, combine);
+}
+template <class Combine, class Arrival>
+bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
+  return shared_->barrier.meet(*this, out, combine, arrival);
+}
+inline std::uint32_t member_state::next_construct() noexcept {
+  if (!has_construct) {
+    has_construct = true;
+    construct = shared_->loops.first_construct();
+  }
+  return construct++;
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "group.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_GROUP_HPP

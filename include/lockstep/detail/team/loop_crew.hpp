@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: team)
 //
-// Whoever is there claims parts (share_board.hpp): first of its own share, then of those that are late. For
+// Each thread that comes claims parts (loop_claims.hpp): first of its own share, then of shares that are late. For
 // team_core.hpp.
 //
-//   W1  A member runs its own share as long as it is in time, so that data stay where they are.
-//   W2  The caller takes parts of every share that has some left, when its own is done: after a moment, where members
-//       may be just coming. It waits for nobody but who has begun a part.
-//   W3  Workers take parts of others where shares have several, or members have to share CPUs.
-//   W4  In a loop that was stopped, parts are claimed and not run.
-//   W5  In a child process, after a fork() in a part, nothing of the loop is left to do for the caller; another thread
-//       cannot go on there.
+//   CREW-1  A member runs its own share as long as it is in time, so that data stay where they are.
+//   CREW-2  When its own share is done, the caller takes parts of every share that has some left: after a moment, where
+//           members may be just coming. It waits only for threads that have begun a part.
+//   CREW-3  Workers take parts of others where shares have several, or members have to share CPUs.
+//   CREW-4  In a loop that was stopped, parts are claimed and not run.
+//   CREW-5  In a child process, after a fork() in a part, nothing of the loop is left to do for the caller; another
+//           thread cannot go on there.
 //
 // Memory order (# marks the line)
 //   #  access         order    pairs  why it suffices
@@ -21,34 +21,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 
-#include "../platform/unwinding.hpp"
-#include "first_error.hpp"
 #include "fork_board.hpp"
-#include "loop_costs.hpp"
 #include "loop_share.hpp"
+#include "loop_steering.hpp"
+#include "stop_source.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-/// Its thread is cancelled, or has called pthread_exit(), in a region.
-[[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lost_member() {
-  std::fprintf(
-      stderr,
-      "lockstep::team: the thread of a member was cancelled, or called pthread_exit(), inside "
-      "a region, which then cannot end; return from the function instead\n");
-  std::abort();
-}
-/// A worker that has called fork() in a region, and returned from there in the child.
-[[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lone_child() {
-  std::fprintf(stderr,
-               "lockstep::team: fork() was called inside a region by a member other than 0; in the "
-               "child process that member has nowhere to return to: call exec or _exit there\n");
-  std::abort();
-}
 
 /// What travelled with the reports of a loop, for its caller.
 class loop_values {
@@ -60,30 +41,12 @@ class loop_values {
   fork_board& of_;
 };
 
-/// Runs the user's part of a region; an exception that leaves it is noted at `position`, and stops the region.
-template <class Part>
-void run_guarded(stop_source& stop, std::uint32_t region, first_error& errors,
-                 std::uint64_t position, Part part) {
-#if LOCKSTEP_HAS_EXCEPTIONS
-  const auto fail = [&] {
-    errors.note(position);
-    stop.request(region);
-  };
-  try {
-    part();
-  } catch (const region_stopped&) {
-    if (!stop.requested(region)) fail();  // that of another region
-  } catch (const detail::forced_unwind&) {
-    end_of_lost_member();
-  } catch (...) {
-    fail();
-  }
-#else
-  static_cast<void>(stop), static_cast<void>(region), static_cast<void>(errors);
-  static_cast<void>(position);
-  part();
-#endif
-}
+/// What the caller of a loop does before it and, unless it was stopped, after it. Null functions: nothing.
+struct loop_ends {
+  void* data;
+  void (*prepare)(void* data, const loop_plan& plan, loop_cells& cells);
+  void (*finish)(void* data, const loop_plan& plan, const loop_values& values);
+};
 
 class loop_crew {
  public:
@@ -92,22 +55,23 @@ class loop_crew {
   loop_crew(const loop_crew&) = delete;
   loop_crew& operator=(const loop_crew&) = delete;
 
-  /// The caller runs f(loop_share&) in a loop that it has announced, and calls after_part(own) after each part that it
-  /// has run, of its own share or of another. Every share is done when it returns. True if every other member came in time.
-  template <class Function, class AfterPart>
-  bool lead(const region_head& head, Function& f, bool is_woken, AfterPart after_part) {
+  /// The caller runs a loop that it has announced. Every share is done when it returns. True if every other member came
+  /// in time. `steering` is told of each part that the caller has run: a loop_steering, but in tests.
+  template <class Steering>
+  LOCKSTEP_NOINLINE bool lead(const region_head& head, job& what, bool is_woken,
+                              Steering& steering) {
     const announcement at = forks_.current();
     if (at.parts() == 1) {
       // Not through the line just published: it is on its way to the others.
-      run_part(common_of(head, at), 0, 0, f);
-      after_part(true);
+      run_part(common_of(head, at), 0, 0, what);
+      steering.after_part(true);
       const bool has_patience = !is_crowded_ && !is_woken && patience_.asks();
-      if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_who_comes)) {
+      if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_late_members)) {
         patience_.paid();
         return true;
       }
     }
-    const bool took = take_told(0, 0, at, after_part);
+    const bool took = take_told(0, 0, at, &steering);
     if (took) {
       patience_.failed();
     } else {
@@ -117,9 +81,8 @@ class loop_crew {
     return !took;
   }
   /// The caller runs it as the only one.
-  template <class Function>
-  void run_alone(const region_head& head, Function& f) {
-    run_part(common_of(head, announcement(1, 1, 1)), 0, 0, f);
+  void run_alone(const region_head& head, job& what) {
+    run_part(common_of(head, announcement(1, 1, 1)), 0, 0, what);
   }
 
   /// A worker runs a part that it has claimed, and what it can claim after it.
@@ -147,6 +110,10 @@ class loop_crew {
   bool is_alone() const noexcept { return is_alone_; }
 
  private:
+  struct no_steering {
+    static void after_part(bool) noexcept {}
+  };
+
   loop_common common_of(const region_head& head, announcement at) noexcept {
     return {stop_, tickets_[0].value, head.region, head.size, at.parts()};
   }
@@ -154,43 +121,40 @@ class loop_crew {
   /// `self` runs a claimed part of the share of `rank`.
   void play(std::size_t self, std::size_t rank, const order& claimed, bool wakes) {
     if (claimed.part == 0 && rank != 0) forks_.relay(rank, claimed, wakes);
-    const auto call = [&](loop_share& me) { claimed.line->what.call(me); };
-    run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, call);
+    run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, claimed.line->what);
     if (is_alone_) {
       if (self != 0) end_of_lone_child();
       return;
     }
     if (!forks_.finish_part(rank, claimed)) return;
     if (rank != 0 && forks_.is_leader(rank)) {
-      take_told(self, rank, claimed.announced, [](bool) {});
+      take_told(self, rank, claimed.announced, static_cast<no_steering*>(nullptr));
       if (is_alone_) return;
       forks_.collect(rank, claimed.announced);
     }
     forks_.report(rank, claimed.announced);
   }
 
-  /// Claims and runs what is left of the shares of those whom `rank` has told of the loop. True if there was some, but for
-  /// the share of `self`.
-  template <class AfterPart>
-  bool take_told(std::size_t self, std::size_t rank, announcement at, AfterPart after_part) {
+  /// Claims and runs what is left of the shares of the members that `rank` has told of the loop. True if there was
+  /// some, but for the share of `self`. Only the caller steers.
+  template <class Steering>
+  bool take_told(std::size_t self, std::size_t rank, announcement at, Steering* steering) {
     bool took = false;
     forks_.for_each_told(rank, at, [&](std::size_t watcher) {
       order claimed;
       while (!is_alone_ && !forks_.has_reported(watcher, at) && forks_.claim(watcher, claimed)) {
         play(self, watcher, claimed, false);
         took |= watcher != self;
-        after_part(watcher == self);
+        if (steering != nullptr) steering->after_part(watcher == self);
       }
     });
     return took;
   }
 
-  template <class Function>
-  void run_part(const loop_common& common, std::size_t rank, std::uint32_t part, Function& f) {
+  void run_part(const loop_common& common, std::size_t rank, std::uint32_t part, job& what) {
     if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
     loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
-    run_guarded(stop_, common.region, errors_, first_error::position_of(rank, part),
-                [&] { f(me); });
+    call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), what, me);
   }
 
   fork_board& forks_;

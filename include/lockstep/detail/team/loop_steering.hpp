@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/loop_steering.hpp -- decides how a loop is run, and measures it (layer: team)
 //
-// By what loop_costs.hpp has learned, and by who sleeps at the moment. For team_core.hpp: the caller that has the turn
-// uses it, in one loop after another.
+// By what loop_costs.hpp has learned, and by whether members sleep at the moment. For team_core.hpp: the caller that has
+// the turn uses it, in one loop after another.
 //
-//   J1  A loop that wakes nobody at its beginning wakes its members as soon as the caller has seen, after a part of
-//       it, that what is left is worth a wake-up.
-//   J2  Loops that follow each other closely, and do without members that sleep, wake them when all of them together
-//       have missed as much as a wake-up takes: at most twice the time is lost that way.
-//   J3  Where workers may anticipate, and slept through loops that were worth joining, they are woken after the loop, a
-//       few times in a row now and then: to learn when the next ones are due.
+//   STEER-1  A loop that wakes nobody at its beginning wakes its members as soon as the caller has seen, after a part of
+//            it, that what is left is worth a wake-up.
+//   STEER-2  Loops that follow each other closely, and do without members that sleep, wake them when all of them together
+//            have missed as much as a wake-up takes: at most twice the time is lost that way.
+//   STEER-3  Where workers may anticipate, and slept through loops that were worth joining, they are woken after the loop, a
+//            few times in a row now and then: to learn when the next ones are due.
 //
 // Cost   a loop that is not measured: none. Else two or three looks at the clock, 20 to 25 ns each: the first loops of a
 //        place, then one in 16, and all that last longer than 10 us.
@@ -93,7 +93,7 @@ class loop_steering {
     return own_parts_ == parts ? of_.iterations : of_.iterations / parts * own_parts_;
   }
 
-  /// J2. Members that are awake poll for some 50 us.
+  /// STEER-2. Members that are awake poll for some 50 us.
   bool has_missed_enough() noexcept {
     missed_ = start_ - last_end_ < awake_time ? missed_ + plan_.missed : plan_.missed;
     if (missed_ < costs_.wake()) return false;
@@ -114,7 +114,7 @@ class loop_steering {
     costs_.learn_wake(static_cast<double>(came - woken_at_));
     woken_at_ = 0;
   }
-  /// J3. Courses are further and further apart, until members have been there again.
+  /// STEER-3. Courses are further and further apart, until members have been there again.
   void teach() {
     if (!forks_.anticipates()) return;
     if (pause_ == 0) {

@@ -1,20 +1,39 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/team/nesting.hpp -- which regions the calling thread is in (layer: team)
+// lockstep/detail/team/nesting.hpp -- the regions that a thread is in, and its turn with a team (layer: team)
 //
 // A region and the one it was called from form a list, the same for all its members, so that a way back
-// through another team's threads is seen as well. All modules see the same list (thread_slot.hpp).
+// through another team's threads is seen as well. All modules see the same list (this_thread.hpp).
+//
+// A program may end while other threads run regions of a static team. Its destructor cannot wait for them: they may
+// go on for ever. So a team is in two parts:
+//   the door  what a thread looks at before it has a turn. It lies in the team itself, and its end does nothing:
+//             at the end of the program its words are still there, and say that a turn is taken for good.
+//   the body  what members use, on the heap: destroyed with the team, or left where it is while a region runs.
+//
+//   TURN-1  A thread inside a region waits for its turn with a team only if that team is younger than all whose regions
+//           the thread is in. Otherwise it takes a turn at once, or runs alone. So regions of several teams, called from
+//           each other, never wait in a circle.
+//   TURN-2  The destructor of a team takes a turn and never ends it. Threads that come later wait for ever.
+//   TURN-3  It destroys the body only if it could have that turn at once: then no thread is in a region, nor queued.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access          order    pairs  why it suffices
 //   1  ages.fetch_add  relaxed  -      hands out numbers, nothing else
 //   2  runs.load       relaxed  -      a thread inside the region asks, which is ordered after its begin
+//
+// Cost   a turn: see caller_queue.hpp. The two parts: one load more to the body, of a line that nobody writes.
 #ifndef LOCKSTEP_DETAIL_TEAM_NESTING_HPP
 #define LOCKSTEP_DETAIL_TEAM_NESTING_HPP
 
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <type_traits>
+#include <utility>
 
-#include "../platform/process_state.hpp"
+#include "../platform/process.hpp"
 #include "../platform/system.hpp"
+#include "caller_queue.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -51,15 +70,14 @@ inline bool is_in_region(const void* boards, std::uint32_t number) noexcept {
   return at != nullptr && number_of(*at) == number;
 }
 
-/// Whether the calling thread is in this region itself, and not as a guest who has a copy of it.
+/// Whether the calling thread is in this region itself, and not as a guest, which has a copy of it.
 inline bool contains(const region& what) noexcept {
   const region* at = innermost();
   while (at != nullptr && at != &what) at = at->outer;
   return at != nullptr;
 }
 
-/// Whether the calling thread may wait for its turn with a team. If threads in regions wait for teams that
-/// are younger than all they are in, no circle of them can wait for each other.
+/// Whether the calling thread may wait for its turn with a team: TURN-1.
 inline bool may_wait_for(std::uint32_t age) noexcept {
   for (const region* at = innermost(); at != nullptr; at = at->outer) {
     if (static_cast<std::int32_t>(age - at->age) <= 0) return false;
@@ -80,6 +98,98 @@ class inside {
 };
 
 }  // namespace nesting
+
+class team_door {
+ public:
+  team_door(std::size_t members, wait_policy policy, const char* kind, const char* name)
+      : size_(members),
+        age_(nesting::next_age()),
+        policy_(policy),
+        callers_(policy, caller_queue::label(this, kind, name)) {}
+  team_door(const team_door&) = delete;
+  team_door& operator=(const team_door&) = delete;
+
+  std::size_t size() const noexcept { return size_; }
+  std::uint32_t age() const noexcept { return age_; }
+  wait_policy policy() const noexcept { return policy_; }
+  caller_queue& callers() noexcept { return callers_; }
+  bool may_wait() const noexcept { return nesting::may_wait_for(age_); }
+
+  /// For the destructor of the team: TURN-2. False where the body has to stay.
+  bool shut() noexcept {
+    if (callers_.try_begin()) return true;
+    if (detail::diagnoses_misuse) {
+      const caller_queue::label& whose = callers_.whose();
+      std::fprintf(
+          stderr,
+          "%s '%s' at %p: destroyed, or its program ended, while another thread runs a region; "
+          "its threads are left as they are\n",
+          whose.kind, whose.name, whose.team);
+    }
+    return false;
+  }
+
+ private:
+  const std::size_t size_;
+  const std::uint32_t age_;
+  const wait_policy policy_;
+  caller_queue callers_;
+};
+static_assert(std::is_trivially_destructible<caller_queue>::value ||
+                  !std::is_trivially_destructible<detail::wait_word>::value,
+              "the door stays as it is");
+
+/// Owns a team's body, until it has to be left.
+template <class Body>
+class owned_body {
+ public:
+  template <class... Arguments>
+  explicit owned_body(Arguments&&... arguments)
+      : body_(new Body(std::forward<Arguments>(arguments)...)) {}
+  ~owned_body() {
+    if (!is_left_) delete body_;
+  }
+  owned_body(const owned_body&) = delete;
+  owned_body& operator=(const owned_body&) = delete;
+
+  void leave() noexcept { is_left_ = true; }
+  Body* operator->() const noexcept { return body_; }
+
+ private:
+  static_assert(alignof(Body) <= alignof(std::max_align_t), "C++11 `new` honours no more");
+  Body* const body_;
+  bool is_left_ = false;
+};
+
+/// The calling thread's turn with a team while this object lives, or none: then its region runs on it alone. The thread
+/// has none if it is inside a region of this team already, or may not wait (TURN-1) and cannot have a turn at once.
+class region_turn {
+ public:
+  /// `owner`: that of the team's regions. It is not looked at before the turn.
+  region_turn(team_door& door, const void* owner) : callers_(door.callers()) {
+    if (nesting::is_inside(owner)) return;
+    if (door.may_wait()) {
+      callers_.begin();
+      is_mine_ = true;
+    } else {
+      is_mine_ = callers_.try_begin();
+    }
+  }
+  ~region_turn() {
+    if (is_mine_) callers_.end();
+  }
+  region_turn(const region_turn&) = delete;
+  region_turn& operator=(const region_turn&) = delete;
+
+  explicit operator bool() const noexcept { return is_mine_; }
+  /// The turn goes on after this object: a caller_turn is to take it over.
+  void keep() noexcept { is_mine_ = false; }
+
+ private:
+  caller_queue& callers_;
+  bool is_mine_ = false;
+};
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/team/team_core.hpp -- a team's threads, and how a region runs on them (layer: team)
+// lockstep/detail/team/team_core.hpp -- the life of a region, from its caller's call to the return (layer: team)
 //
-// What team and external_team are made of. One region at a time: its caller has a turn (caller_queue.hpp),
-// announces it (fork_board.hpp), runs its own part, and collects the reports. For users: team.hpp.
+// What team and external_team have in common: run() and run_loop() below are a region from top to bottom. The caller
+// takes a turn (nesting.hpp), begins the region, announces it (fork_board.hpp), performs its own part, collects the
+// reports, and finishes. work() is the other side, what a worker does. For users: team.hpp.
 //
-//   C1  A region has a number, never 0; running_ is it from before the first member starts until after the
-//       last has reported, else 0.
-//   C2  Between regions the group's boards are at rest (A1 of group.hpp).
-//   C3  In a child process there are no workers; a region that the forking thread was in is stopped there.
-//       A guest (inside_region.hpp) was in none.
-//   C4  A thread inside a region waits for its turn with a team only if that is younger than all whose
-//       regions it is in: else it takes a turn at once or runs alone. So regions of several teams, called
-//       from each other, never wait in a circle.
-//   C5  Whatever runs of the user's while its caller has the turn, on any thread, runs marked as inside: it
-//       may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
-//   C6  A loop uses nothing that belongs to a member (loop_share.hpp): any thread may run any part of it.
+//   CORE-1  A region has a number, never 0; running_ is it from before the first member starts until after the
+//           last has reported, else 0.
+//   CORE-2  Between regions the group's boards are at rest (GROUP-1 of group.hpp).
+//   CORE-3  In a child process there are no workers; a region that the forking thread was in is stopped there.
+//           A guest (inside_region of region.hpp) was in none.
+//   CORE-4  All code of the user that runs while the caller has the turn, on any thread, runs marked as inside: it
+//           may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
+//   CORE-5  A loop uses nothing that belongs to a member (loop_share.hpp): any thread may run any part of it.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
 //   1  running.store  relaxed  -      request_stop() takes a number from it; what it does with a number
-//                                     that is old is harmless (Q1 of stop_source.hpp)
+//                                     that is old is harmless (STOP-1 of stop_source.hpp)
 //   2  running.load   relaxed  -      as 1
 //
 // Cost   see team.hpp.
@@ -30,12 +28,11 @@
 #include <cstdint>
 
 #include "../../member.hpp"
-#include "../platform/unwinding.hpp"
-#include "first_error.hpp"
 #include "fork_board.hpp"
 #include "loop_crew.hpp"
 #include "loop_steering.hpp"
-#include "team_door.hpp"
+#include "nesting.hpp"
+#include "stop_source.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -44,16 +41,7 @@ namespace detail {
 class team_core {
  public:
   /// The door outlives the last thread that uses this object, or is not touched.
-  team_core(const resolved_team& made, team_door& door)
-      : size_(made.members),
-        door_(door),
-        group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
-        forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
-               fork_board::usual_most_age, made.finds_cpu),
-        crew_(forks_, stop_, error_, made.is_crowded),
-        steering_(forks_, made),
-        region_{this, door.age(), &group_, &running_, nullptr},
-        between_(region_) {}
+  LOCKSTEP_COLD team_core(const resolved_team& made, team_door& door);
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
 
@@ -61,46 +49,64 @@ class team_core {
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
   bool is_inside() const noexcept { return nesting::is_inside(this); }
 
-  /// Runs f(member&) on the first `size` members. False if the region was stopped.
-  template <class Function>
-  bool run(std::size_t size, Function& f) {
-    const region_head head = begin(size, group_.begin(size));
-    const nesting::inside here(region_);  // up to the last of the user's code
-    if (size > 1) forks_.announce(head, f);
+  /// f(member&) on the first `size` members. False if the region was stopped. `workers` has make_ready(), which is
+  /// called where others are needed. Before the turn nothing of the core is looked at: TURN-3 of nesting.hpp.
+  template <class Workers, class Function>
+  static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size,
+                  Function& f) {
+    const region_turn turn(door, core);
+    if (!turn) return run_alone(f);
+    if (size > 1) workers.make_ready();
+    const region_head head = core->begin(size, core->group_.begin(size));
+    const nesting::inside here(core->region_);  // up to the last of the user's code
+    if (size > 1) core->forks_.announce(head, f);
     // Not through the line just published: it is on its way to the others.
-    perform(0, head, f);
-    return end(head);
+    core->perform(0, head, f);
+    if (size > 1) core->forks_.collect(0, core->forks_.current());
+    return core->finish(head);
   }
 
-  /// Runs f(loop_share&) for all shares of a loop: prepare(plan, cells) before it, and unless it was stopped, then false,
-  /// finish(plan, values) after it.
-  template <class Function, class Prepare, class Finish>
-  bool run_loop(const loop_request& of, Function& f, Prepare prepare, Finish finish) {
-    const loop_plan& plan = steering_.begin(of);
-    prepare(plan, group_.leaves);
-    const region_head head = begin(plan.shares, 0);
-    const nesting::inside here(region_);
-    crew_.reset_tickets();
-    bool all_came = true;
-    if (plan.shares > 1) {
-      forks_.announce_loop(head, f, plan.parts, plan.wakes);
-      all_came = crew_.lead(head, f, plan.wakes && steering_.were_asleep(),
-                            [this](bool is_own) { steering_.after_part(is_own); });
-    } else {
-      crew_.run_alone(head, f);
-      steering_.after_part(true);
-    }
-    steering_.end(all_came);
-    if (!end_of_region(head)) {
-      error_.rethrow();
+  /// what(loop_share&) for all shares of a loop. False if it was stopped.
+  template <class Workers>
+  LOCKSTEP_NOINLINE static bool run_loop(team_door& door, team_core* core, Workers& workers,
+                                         const loop_request& of, job& what, const loop_ends& ends) {
+    const region_turn turn(door, core);
+    if (!turn) return run_loop_alone(what, ends);
+    if (core->size_ > 1) workers.make_ready();
+    const loop_plan& plan = core->steering_.begin(of);
+    if (ends.prepare != nullptr) ends.prepare(ends.data, plan, core->group_.leaves);
+    const region_head head = core->begin(plan.shares, 0);
+    const nesting::inside here(core->region_);
+    core->run_shares(plan, head, what);
+    if (!core->end_of_region(head)) {
+      core->error_.rethrow();
       return false;
     }
-    finish(plan, loop_values(forks_));
+    if (ends.finish != nullptr) ends.finish(ends.data, plan, loop_values(core->forks_));
     return true;
   }
 
-  /// The two halves of run() for f on all members: a region that is open between them. For users:
-  /// started_region.hpp.
+  /// A region of one member, the calling thread.
+  template <class Function>
+  static bool run_alone(Function& f) {
+    stop_source stop;
+    member_state own(stop);
+    member_access alone(own);
+    return call_alone(stop, f, alone.self);
+  }
+  /// The same for a loop.
+  static bool run_loop_alone(job& what, const loop_ends& ends) {
+    stop_source stop;
+    detail::atomic<std::size_t> tickets{0};
+    loop_cells none(0);
+    if (ends.prepare != nullptr) ends.prepare(ends.data, loop_plan(), none);
+    const loop_common alone = {stop, tickets, 1, 1, 1};
+    loop_share all(alone, 0, 0, nullptr);
+    return call_alone(stop, what, all);
+  }
+
+  /// run() in two halves, for f on all members: a region that is open between them. In a turn of the caller.
+  /// For users: started_region of region.hpp.
   template <class Function>
   void start(Function& f) {
     started_.what.assign<member>(f);
@@ -109,134 +115,37 @@ class team_core {
     between_.outer = nesting::innermost();
     nesting::innermost() = &between_;
   }
+  LOCKSTEP_OUT_OF_LINE bool join();
+  /// In place of join(): stops the region, and waits for the others. The caller's part is not run; errors are dropped.
+  LOCKSTEP_COLD void give_up();
   /// The number of the region that is open, or 0.
   std::uint32_t started() const noexcept { return started_.head.region; }
   /// Whether it was the calling thread that started it; and whether that has entered no other since.
   bool has_started() const noexcept { return nesting::contains(between_); }
   bool can_join() const noexcept { return nesting::innermost() == &between_; }
-  bool join() {
-    const region_head head = leave_between();
-    const nesting::inside here(region_);
-    perform(0, head, started_.what);
-    return end(head);
-  }
-  /// In place of join(): stops the region, and waits for the others. The caller's part is not run; errors are dropped.
-  void give_up() {
-    const region_head head = leave_between();
-    const nesting::inside here(region_);
-    stop_.request(head.region);
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-      end(head);
-    } catch (...) {
-    }
-#else
-    end(head);
-#endif
-  }
 
-  /// run() of `core` in a turn of the calling thread, after get_ready() where others are needed; alone where it must
-  /// not wait for a turn, and cannot have it at once. Before it has the turn, nothing of the core is looked at: D1 of
-  /// team_door.hpp.
-  template <class Function, class GetReady>
-  static bool run_in_turn(team_door& door, team_core* core, std::size_t size, Function& f,
-                          GetReady get_ready) {
-    return take_turn(
-        door, core, [&] { return run_alone(f); },
-        [&] {
-          if (size > 1) get_ready();
-          return core->run(size, f);
-        });
-  }
-  /// The same for a loop.
-  template <class Function, class Prepare, class Finish, class GetReady>
-  static bool run_loop_in_turn(team_door& door, team_core* core, const loop_request& of,
-                               Function& f, Prepare prepare, Finish finish, GetReady get_ready) {
-    return take_turn(
-        door, core, [&] { return run_loop_alone(f, prepare); },
-        [&] {
-          if (core->size() > 1) get_ready();
-          return core->run_loop(of, f, prepare, finish);
-        });
-  }
+  /// Stops the region that runs, if any. Any thread.
+  LOCKSTEP_COLD void request_stop();
 
-  /// A region of one member, the calling thread.
-  template <class Function>
-  static bool run_alone(Function& f) {
-    stop_source stop;
-    member_state own;
-    own.place.region = 1;
-    member self(seat(own, stop));
-    return call_alone(stop, f, self);
-  }
-  /// The same for a loop.
-  template <class Function, class Prepare>
-  static bool run_loop_alone(Function& f, Prepare prepare) {
-    stop_source stop;
-    detail::atomic<std::size_t> tickets{0};
-    loop_cells none(0);
-    prepare(loop_plan(), none);
-    const loop_common alone = {stop, tickets, 1, 1, 1};
-    loop_share all(alone, 0, 0, nullptr);
-    return call_alone(stop, f, all);
-  }
-
+  /// What a worker does until close().
+  LOCKSTEP_OUT_OF_LINE void work(std::size_t rank);
+  void close() { forks_.close(); }
+  bool is_closed() const noexcept { return forks_.is_closed(); }
+  /// While no worker lives: those that are started next begin at the beginning.
+  void reopen() noexcept { forks_.reset(); }
   /// What marks a thread of this team that runs the user's hooks: no team is younger, so none is waited for.
   nesting::region hook_region() const noexcept {
     return {this, region_.age + nesting::most_age_apart, nullptr, nullptr, nullptr};
   }
 
-  /// What a worker does until close().
-  void work(std::size_t rank) {
-    const nesting::inside here(region_);  // whatever it runs of the user's is in one
-    order what;
-    while (forks_.next(rank, what)) {
-      if (what.is_loop()) {
-        crew_.serve(rank, what);
-      } else {
-        play(rank, what);
-      }
-    }
-  }
-  void close() { forks_.close(); }
-  bool is_closed() const noexcept { return forks_.is_closed(); }
-  /// While no worker lives: those that are started next begin at the beginning.
-  void reopen() noexcept { forks_.reset(); }
-
-  /// Stops the region that runs, if any. Any thread.
-  void request_stop() {
-    const std::uint32_t region = running_.load(detail::memory_order_relaxed);  // 2
-    if (region != 0) stop_.request(region);
-  }
-
   /// In a child process, which has none of the workers. A region that the calling thread is in is stopped;
   /// any other has ended.
-  void forget_others() noexcept {
-    const bool in_region = nesting::contains(region_) || nesting::contains(between_);
-    door_.callers().forget_others(in_region);
-    forks_.reset();
-    stop_.forget_others();
-    error_.forget_others();
-    group_.sub_groups().forget_others();
-    group_.forget_kept_values();
-    if (in_region) {
-      crew_.be_alone(true);
-      request_stop();
-    } else {
-      running_.store(0, detail::memory_order_relaxed);  // 1
-      started_.head.region = 0;
-      error_.forget();  // of a region that has ended here
-      group_.end(true);
-    }
-  }
+  LOCKSTEP_COLD void forget_others() noexcept;
 
  private:
-  static fork_board::way way_of(const resolved_team& made) noexcept {
-    return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
-                                                                     : fork_board::way::direct;
-  }
+  static LOCKSTEP_COLD fork_board::way way_of(const resolved_team& made) noexcept;
 
-  /// Destroys the values of a region, however its end ends.
+  /// Destroys the values of a region, whether its end throws or not.
   class values_until_end {
    public:
     explicit values_until_end(group& of) noexcept : of_(of) {}
@@ -248,19 +157,7 @@ class team_core {
     group& of_;
   };
 
-  template <class Alone, class InTurn>
-  static bool take_turn(team_door& door, team_core* core, Alone alone, InTurn in_turn) {
-    if (nesting::is_inside(core)) return alone();
-    if (door.may_wait()) {
-      door.callers().begin();
-    } else if (!door.callers().try_begin()) {
-      return alone();
-    }
-    const caller_turn mine(door.callers(), std::adopt_lock);
-    return in_turn();
-  }
-
-  /// `phase`: of the barrier when it begins.
+  /// `phase`: of the barrier when the region begins.
   region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
@@ -268,14 +165,33 @@ class team_core {
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
     return region_head{number_, static_cast<std::uint32_t>(size), phase};
   }
-  /// Nobody is in the region any more. False if it was stopped.
+  /// A member's part of a region. Requires: the calling thread is marked as inside it.
+  template <class Function>
+  void perform(std::size_t rank, const region_head& head, Function& f) {
+    member_access here(group_.enter(rank, head.size, head.region, head.phase));
+    call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
+  }
+  /// The caller's part of a loop; every share is done when it returns.
+  void run_shares(const loop_plan& plan, const region_head& head, job& what) {
+    crew_.reset_tickets();
+    bool all_came = true;
+    if (plan.shares > 1) {
+      forks_.announce_loop(head, what, plan.parts, plan.wakes);
+      all_came = crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_);
+    } else {
+      crew_.run_alone(head, what);
+      steering_.after_part(true);
+    }
+    steering_.end(all_came);
+  }
+  /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
     running_.store(0, detail::memory_order_relaxed);  // 1
     if (crew_.is_alone()) crew_.be_alone(false);      // members read that line
     return !stop_.requested(head.region);
   }
-  bool end(const region_head& head) {
-    if (head.size > 1) forks_.collect(0, forks_.current());
+  /// The same, with what a `run` leaves. Throws the exception of a member, if there is one.
+  bool finish(const region_head& head) {
     const bool goes_on = end_of_region(head);
     group_.end(!goes_on);
     const values_until_end values(group_);
@@ -284,42 +200,7 @@ class team_core {
   }
 
   /// What a worker has to do in a `run`.
-  void play(std::size_t rank, const order& what) {
-    forks_.relay(rank, what, true);
-    const region_head head = what.head();
-    if (rank < head.size) perform(rank, head, what.line->what);
-    if (crew_.is_alone()) end_of_lone_child();
-    if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
-    forks_.report(rank, what.announced);
-  }
-
-  static void call(job& what, member& self) { what.call(self); }
-  template <class Function>
-  static void call(Function& f, member& self) {
-    f(self);
-  }
-
-  /// A member's part of a region. Requires: the calling thread is marked as inside it.
-  template <class Function>
-  void perform(std::size_t rank, const region_head& head, Function& f) {
-    member self(seat(group_.enter(rank, head.size, head.region, head.phase), group_));
-    run_guarded(stop_, head.region, error_, first_error::position_of(rank, 0),
-                [&] { call(f, self); });
-  }
-
-  template <class Function, class Argument>
-  static bool call_alone(stop_source& stop, Function& f, Argument& with) {
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-      f(with);
-    } catch (const region_stopped&) {
-      if (!stop.requested(1)) throw;  // that of another region
-    }
-#else
-    f(with);
-#endif
-    return !stop.requested(1);
-  }
+  LOCKSTEP_OUT_OF_LINE void play(std::size_t rank, const order& what);
 
   region_head leave_between() noexcept {
     const region_head head = started_.head;
@@ -354,5 +235,9 @@ class team_core {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "team_core.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_TEAM_CORE_HPP

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/team/cells.hpp -- values of any type that members hand to each other (layer: team)
+//
+// A cell has 16 bytes. A value that is trivially copyable and fits lies in the cell. Of any other value the cell has
+// the address, and its writer keeps the value until nobody can read the cell any more. What is left when the region
+// ends is destroyed by its caller (GROUP-3 of group.hpp).
+//
+// Cost   small values: a copy. Others: an allocation for each hand-over.
+#ifndef LOCKSTEP_DETAIL_TEAM_CELLS_HPP
+#define LOCKSTEP_DETAIL_TEAM_CELLS_HPP
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "../platform/cache_line.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class group;
+/// Has to be called before a member keeps a value: in group.hpp.
+void note_kept_values(group& shared) noexcept;
+
+struct cell {
+  static constexpr std::size_t size = 16;
+  alignas(8) unsigned char bytes[size];
+};
+
+/// Owns the values that cells point to.
+struct kept_values {
+  virtual ~kept_values() = default;
+};
+
+template <class T>
+constexpr bool fits_cell() noexcept {
+  return std::is_trivially_copyable<T>::value && sizeof(T) <= cell::size &&
+         alignof(T) <= cell::size;
+}
+
+/// A T, or nothing yet. Of T it needs a move constructor only.
+template <class T>
+class maybe {
+ public:
+  // Never read before set(), which GCC does not see. Larger values are not worth the time.
+  maybe() noexcept {
+    if (sizeof(T) <= 64) std::memset(storage_, 0, sizeof storage_);
+  }
+  ~maybe() {
+    if (has_value_) value().~T();
+  }
+  maybe(const maybe&) = delete;
+  maybe& operator=(const maybe&) = delete;
+
+  bool has_value() const noexcept { return has_value_; }
+  /// Requires: has none.
+  void set(T&& value) {
+    ::new (static_cast<void*>(storage_)) T(std::move(value));
+    has_value_ = true;
+  }
+  /// Requires: has one.
+  T& value() noexcept { return *reinterpret_cast<T*>(storage_); }
+
+ private:
+  alignas(T) unsigned char storage_[sizeof(T)];
+  bool has_value_ = false;
+};
+
+/// Writes values of T into cells, and reads them.
+template <class T, bool InTheCell = fits_cell<T>()>
+struct cell_access {
+  /// What put() needs beside the cell.
+  struct room {};
+  /// Makes room for `count` values that put() brings; the values that `keeps` had before are destroyed.
+  static room prepare(group&, std::unique_ptr<kept_values>&, std::size_t) noexcept {
+    return room();
+  }
+
+  static void put(room, cell& into, const T& value) noexcept {
+    std::memcpy(into.bytes, &value, sizeof(T));
+  }
+  static T get(const cell& from) noexcept {
+    typename std::aligned_storage<sizeof(T), alignof(T)>::type storage;
+    std::memcpy(&storage, from.bytes, sizeof(T));
+    return std::move(*reinterpret_cast<T*>(&storage));
+  }
+  /// The same for the only one that reads this cell.
+  static T take(const cell& from) noexcept { return get(from); }
+};
+
+template <class T>
+struct cell_access<T, false> {
+  /// On lines of their own, at their own alignment, which C++11's `new` does not honour.
+  class values final : public kept_values {
+   public:
+    explicit values(std::size_t most) : storage_(most) {}
+    ~values() override {
+      while (count_ > 0) reinterpret_cast<T*>(storage_[--count_].bytes)->~T();
+    }
+    T* add(T&& value) {
+      T* const address = ::new (static_cast<void*>(storage_[count_].bytes)) T(std::move(value));
+      ++count_;
+      return address;
+    }
+
+   private:
+    struct storage {
+      storage() noexcept {}  // not initialised
+      alignas(T) unsigned char bytes[sizeof(T)];
+    };
+    aligned_array<storage> storage_;
+    std::size_t count_ = 0;
+  };
+  using room = values&;
+
+  static room prepare(group& shared, std::unique_ptr<kept_values>& keeps, std::size_t count) {
+    note_kept_values(shared);
+    std::unique_ptr<values> made(new values(count));
+    values& here = *made;
+    keeps = std::move(made);
+    return here;
+  }
+  static void put(room here, cell& into, T value) {
+    T* const address = here.add(std::move(value));
+    std::memcpy(into.bytes, &address, sizeof address);
+  }
+  static T get(const cell& from) { return static_cast<const T&>(value_in(from)); }
+  static T take(const cell& from) { return std::move(value_in(from)); }
+
+ private:
+  static T& value_in(const cell& from) noexcept {
+    T* address;
+    std::memcpy(&address, from.bytes, sizeof address);
+    return *address;
+  }
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_CELLS_HPP

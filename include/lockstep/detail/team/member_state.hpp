@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/team/member_state.hpp -- what a member knows of itself and of its region (layer: team)
+//
+// One object for each member of a group, on lines of its own; only the member's thread uses it while a region runs,
+// but for the values that it hands to others. The boards of the group, the loops and the reductions take it; `member`
+// is the user's handle on it.
+#ifndef LOCKSTEP_DETAIL_TEAM_MEMBER_STATE_HPP
+#define LOCKSTEP_DETAIL_TEAM_MEMBER_STATE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "../wait/wait_engine.hpp"
+#include "cells.hpp"
+#include "reduction_tree.hpp"
+#include "stop_source.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// How often a member looks whether others come before it runs their shares: 1.5 us. A member that is in time comes
+/// within two line transfers, at most 0.5 us.
+constexpr unsigned polls_for_late_members = 48;
+
+class member_state {
+  // Before the public data, so that what every construct reads lies on one line.
+  group* shared_ = nullptr;
+  stop_source* stop_ = nullptr;
+  std::size_t rank_ = 0, size_ = 1;
+  std::uint32_t region_ = 0;
+
+ public:
+  member_state() noexcept = default;
+  /// Of a member that is alone in its region, which is number 1 of `stop`.
+  explicit member_state(stop_source& stop) noexcept : stop_(&stop), region_(1) {}
+  member_state(member_state&&) = default;
+  member_state& operator=(member_state&&) = default;
+
+  /// Once, by the group that has it. (Tests of single boards have none.)
+  void belong_to(group* shared, stop_source* stop, std::size_t rank) noexcept {
+    shared_ = shared;
+    stop_ = stop;
+    rank_ = rank;
+  }
+  /// The member begins its part of a region of `size` members, after `phase_before` of the barrier.
+  void enter(std::size_t size, std::uint32_t region, std::uint32_t phase_before) noexcept {
+    size_ = size;
+    region_ = region;
+    phase = phase_before;
+    has_left = false;
+    has_construct = false;
+    last_by_rank = phase_before - 1;  // in no phase of this region
+  }
+
+  std::size_t rank() const noexcept { return rank_; }
+  /// Of the region: its members are the ranks below it.
+  std::size_t size() const noexcept { return size_; }
+  bool is_alone() const noexcept { return size_ == 1; }
+  /// The number of the region.
+  std::uint32_t region() const noexcept { return region_; }
+  /// What the members share. Requires: !is_alone().
+  group& shared() const noexcept { return *shared_; }
+
+  /// This member's block of a range.
+  index_range block_of(index_range range) const noexcept {
+    return static_block(range.first, range.last, rank_, size_);
+  }
+
+  /// True once the region was stopped; what came before the request is seen.
+  bool is_stopped() const noexcept { return stop_->requested(region_); }
+  /// The same for a member that only ends its part early.
+  bool may_stop() const noexcept { return stop_->requested_relaxed(region_); }
+  /// False once this member knows that the region is stopped, so that values of others may be gone.
+  bool goes_on() const noexcept { return is_alone() ? !is_stopped() : !has_left; }
+  void request_stop() const { stop_->request(region_); }
+
+  /// Blocks until all have arrived; false once the region is stopped. This and those below are in group.hpp.
+  bool sync();
+  /// The same with values, as team_barrier::meet(). Requires: !is_alone().
+  template <class Combine>
+  bool meet(cell& out, Combine combine);
+  template <class Combine, class Arrival>
+  bool meet(cell& out, Combine combine, Arrival& arrival);
+  /// The phase in which this member arrives next: that of the cells which it writes before.
+  std::uint32_t next_phase() const noexcept { return phase + 1; }
+
+  /// This member runs a loop by rank, and does not wait at its end: see loops.hpp.
+  void note_loop_by_rank() noexcept { last_by_rank = phase; }
+  /// The number of the next construct that members share.
+  std::uint32_t next_construct() noexcept;
+
+  void destroy_kept_values() {
+    for (std::unique_ptr<kept_values>& each : kept) each.reset();
+    kept_result.reset();
+    kept_leaves.reset();
+  }
+  void forget_kept_values() noexcept {
+    for (std::unique_ptr<kept_values>& each : kept) static_cast<void>(each.release());
+    static_cast<void>(kept_result.release());
+    static_cast<void>(kept_leaves.release());
+  }
+
+  // For the barrier.
+  std::uint32_t phase = 0;  ///< the last phase this member has arrived in
+  bool has_left = false;    ///< released because the region is stopped: it meets nobody any more
+  wait_history history = {};
+
+  // For loops.
+  bool has_construct = false;      ///< it has come to a shared construct in this region
+  std::uint32_t construct = 0;     ///< if so, the number of the next one
+  std::uint32_t loops = 0;         ///< whose shares were claimed (loop_claims.hpp)
+  std::uint32_t last_by_rank = 0;  ///< the phase in which it ran a loop by rank last
+  stage_trust looks;     ///< whether looks at the claims of others have found any that were late
+  stage_trust patience;  ///< whether the others came while it polled for them
+
+  // For reductions: more cells than the barrier has, and the values that do not fit.
+  cell nodes[2][reduction_tree::most_nodes - 1];
+  std::unique_ptr<kept_values> kept[2];  ///< for the cells of two phases
+  std::unique_ptr<kept_values> kept_result;
+  std::unique_ptr<kept_values> kept_leaves;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_MEMBER_STATE_HPP

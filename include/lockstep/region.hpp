@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// lockstep/region.hpp -- regions that are started and joined later, and threads that work for one (layer: team)
+//
+//   lockstep::started_region region = team.start(f);   // the other members run f
+//   work_of_the_callers();
+//   region.join();                                     // the caller's part of f, then waits for all
+//
+//   START-1  join() is called by the thread that started the region, for the last region that it has started or entered.
+//   START-2  A handle that goes joins its region. If it goes because of an exception that was thrown since start(), it
+//            stops the region, does not run the caller's part, waits for the others, and drops their exceptions.
+//   START-3  A handle that goes where join() would be refused ends the program with a message: the region could never
+//            end. That is: on another thread, inside another region, or before the handle of a region that was started
+//            later.
+//
+//   team.run([&](lockstep::member& me) {
+//     const lockstep::region_token here = lockstep::this_region();
+//     auto half = std::async(std::launch::async, [&, here] {
+//       const lockstep::inside_region guest(here);
+//       team.parallel_for(0, n, f);              // inline, as in the member itself (T2 of team.hpp)
+//     });
+//     half.get();
+//   });
+//
+// Without inside_region such a thread is a stranger to the region: its run() of the same team waits for the region's end,
+// and the member waits for the thread, for ever. The same goes for the threads of OpenMP, TBB or a pool, and for teams
+// from whose regions this one was called.
+//
+//   GUEST-1  While an inside_region lives, the calling thread counts as inside the token's region, and all that this was
+//            called from, besides those that it was in before.
+//   GUEST-2  It is no member: it has no rank, and must not use the member object of the thread that started it.
+#ifndef LOCKSTEP_REGION_HPP
+#define LOCKSTEP_REGION_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "detail/platform/error.hpp"
+#include "detail/team/nesting.hpp"
+#include "detail/team/team_core.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// A region that the caller has started and will join.
+class started_region {
+ public:
+  /// Of none.
+  started_region() noexcept = default;
+  started_region(started_region&& other) noexcept
+      : door_(other.door_),
+        core_(other.core_),
+        number_(other.number_),
+        in_flight_(other.in_flight_) {
+    other.core_ = nullptr;
+  }
+  /// Joins the region that it had (START-2).
+  LOCKSTEP_COLD started_region& operator=(started_region&& other);
+  /// START-2, START-3. Throws as join() does. Where no exception can pass, as in a container, call join() before.
+  LOCKSTEP_COLD ~started_region() noexcept(false);
+
+  /// True while there is a region to be joined.
+  explicit operator bool() const noexcept {
+    return core_ != nullptr && core_->started() == number_;
+  }
+
+  /// Runs the caller's part, and waits for the others. False if the region was stopped; throws as run() does;
+  /// either way the handle is of none then. Fails with std::logic_error, and changes nothing, if it is of none
+  /// already, or against START-1.
+  LOCKSTEP_OUT_OF_LINE bool join();
+
+ private:
+  friend class team;
+
+  /// Takes over a region, and the caller's turn.
+  started_region(detail::team_door& door, detail::team_core& core) noexcept
+      : door_(&door),
+        core_(&core),
+        number_(core.started()),
+        in_flight_(detail::exceptions_in_flight()) {}
+
+  LOCKSTEP_COLD void let_go();
+
+  LOCKSTEP_OUT_OF_LINE bool join_now();
+
+  LOCKSTEP_COLD const char* refusal() const noexcept;
+
+  detail::team_door* door_ = nullptr;
+  detail::team_core* core_ = nullptr;  ///< null: of none
+  std::uint32_t number_ = 0;
+  int in_flight_ = 0;  ///< exceptions, at start()
+};
+
+/// Names a region, for as long as that runs. Small, to be copied into the thread.
+class region_token {
+ public:
+  /// Of none: an inside_region of it changes nothing.
+  region_token() noexcept = default;
+
+ private:
+  friend class inside_region;
+  friend region_token this_region() noexcept;
+
+  explicit region_token(const detail::nesting::region* where) noexcept
+      : where_(where), number_(where != nullptr ? detail::nesting::number_of(*where) : 0) {}
+
+  const detail::nesting::region* where_ = nullptr;
+  std::uint32_t number_ = 0;
+};
+
+/// The innermost region that the calling thread is in; that of a region which runs inline is the one around it. Of
+/// none outside.
+inline region_token this_region() noexcept { return region_token(detail::nesting::innermost()); }
+
+/// Allocates.
+class inside_region {
+ public:
+  /// Requires: the region runs, and goes on while this object lives: a member waits for this thread. Debug builds end
+  /// the program with a message where the region is over.
+  LOCKSTEP_COLD explicit inside_region(const region_token& of);
+  /// On the thread that made it, the last one first.
+  LOCKSTEP_COLD ~inside_region();
+  inside_region(const inside_region&) = delete;
+  inside_region& operator=(const inside_region&) = delete;
+
+ private:
+  const detail::nesting::region* before_;
+  detail::nesting::region* copies_ = nullptr;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "detail/team/region.ipp"
+#endif
+
+#endif  // LOCKSTEP_REGION_HPP
