@@ -23,6 +23,7 @@ usage: ./do COMMAND
   qemu [ARG...]    the tests that say most about the machine, for AArch64 under emulation
   fuzz [ARG...]    the readers of foreign text and pictures: seconds for each, and which
   coverage         lines and branches of include/ that the tests reach
+  cost [--check]   what a unit that uses the library costs to compile, beside OpenMP and oneTBB
   check            include guards, layers, memory orders, formatting
   format           include guards, reformat the sources, then as single
   single           make single_include/lockstep.hpp anew
@@ -110,6 +111,11 @@ do_coverage() {
   scripts/coverage.sh
 }
 
+do_cost() {
+  need build team
+  scripts/include_cost.sh "$@"
+}
+
 do_check() {
   need scripts format
   local failed=0
@@ -148,7 +154,7 @@ do_test() {
 command=${1:-}
 case $command in
   demo | test | coverage | check | format | performance | single) no_arguments "$@" && "do_$command" ;;
-  bench | figures | build | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
+  bench | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
   "" | help | -h | --help) usage ;;
   *) echo "./do: no command '$command'" >&2 && usage >&2 && exit 2 ;;
 esac

@@ -34,15 +34,13 @@
 #define LOCKSTEP_TEAM_HPP
 
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 
-#include "detail/platform/fork_list.hpp"
+#include "detail/platform/fork.hpp"
 #include "detail/team/display.hpp"
-#include "detail/team/one_liners.hpp"
+#include "detail/team/team_loops.hpp"
 #include "detail/team/workers.hpp"
 #include "region.hpp"
 #include "sub_team.hpp"
@@ -50,28 +48,19 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-class team : public detail::one_liners<team> {
+class team : public detail::team_loops<team> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
-  team() : team(team_options()) {}
+  LOCKSTEP_COLD team();
 
   /// Fails if members is 0 or above 65536.
-  explicit team(std::size_t members)
-      : team(team_options().members(detail::checked_count("lockstep::team", "members", members))) {}
-  team(std::size_t members, wait_policy policy)
-      : team(team_options()
-                 .members(detail::checked_count("lockstep::team", "members", members))
-                 .policy(policy)) {}
-  explicit team(const team_options& options) : team(options, detail::resolve(options)) {}
+  LOCKSTEP_COLD explicit team(std::size_t members);
+  LOCKSTEP_COLD team(std::size_t members, wait_policy policy);
+  LOCKSTEP_COLD explicit team(const team_options& options);
 
   /// Requires: no region runs, but for T7. From inside one of its own regions, also one that was started and
   /// not joined, it ends the program with a message: it would wait for itself.
-  ~team() {
-    if (body_->core.is_inside()) {
-      end_of_program("destroyed, or its program ended, inside its own region");
-    }
-    if (!door_.shut()) body_.leave();
-  }
+  LOCKSTEP_COLD ~team();
   team(const team&) = delete;
   team& operator=(const team&) = delete;
 
@@ -111,23 +100,15 @@ class team : public detail::one_liners<team> {
   }
 
   /// Ends the region that runs, if one does: see M3 of member.hpp. Any thread may call it.
-  void request_stop() { body_->core.request_stop(); }
+  LOCKSTEP_COLD void request_stop();
 
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
-  void pause() {
-    check_outside("pause");
-    const detail::caller_turn mine(door_.callers());
-    body_->threads.stop();
-  }
+  LOCKSTEP_COLD void pause();
   /// Starts the threads again now, so that the next region does not have to.
-  void resume() {
-    check_outside("resume");
-    const detail::caller_turn mine(door_.callers());
-    body_->threads.make_ready();
-  }
+  LOCKSTEP_COLD void resume();
 
  private:
-  friend class detail::one_liners<team>;
+  friend class detail::team_loops<team>;
 
   /// The threads end before the core.
   struct body {
@@ -139,51 +120,33 @@ class team : public detail::one_liners<team> {
     detail::worker_threads threads;
   };
 
-  team(const team_options& options, detail::resolved_team made)
-      : door_(made.members, made.policy, "lockstep::team", made.name.c_str()),
-        body_(made, door_, options) {
-    detail::display_first_team(made);
-    body_->threads.make_ready();
-  }
+  LOCKSTEP_COLD team(const team_options& options, detail::resolved_team made);
 
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
     return detail::team_core::run(door_, &body_->core, body_->threads, k, f);
   }
   /// As team_core's.
-  template <class Function, class Prepare, class Finish>
-  bool run_loop(const detail::loop_request& of, Function& f, Prepare prepare, Finish finish) {
-    return detail::team_core::run_loop(door_, &body_->core, body_->threads, of, f, prepare, finish);
+  bool run_loop(const detail::loop_request& of, detail::job& what, const detail::loop_ends& ends) {
+    return detail::team_core::run_loop(door_, &body_->core, body_->threads, of, what, ends);
   }
 
-  void check_outside(const char* function) const {
-    if (door_.may_wait()) return;
-    char message[192];
-    std::snprintf(message, sizeof message,
-                  "lockstep::team::%s: called inside a region of this team, or of one that was "
-                  "made later, and "
-                  "would wait for it; call it after run() has returned",
-                  function);
-    detail::fail<std::logic_error>(message);
-  }
-  [[noreturn]] static void end_of_program(const char* why) {
-    std::fprintf(stderr, "lockstep::team: %s; leave the region first\n", why);
-    std::abort();
-  }
+  LOCKSTEP_COLD void check_outside(const char* function) const;
+  [[noreturn]] static LOCKSTEP_COLD void end_of_program(const char* why);
 
   /// Of `self`, a team.
-  static void in_child(void* self) noexcept {
-    body& at = *static_cast<team*>(self)->body_.operator->();
-    at.threads.forget();
-    at.core.forget_others();
-  }
+  static LOCKSTEP_COLD void in_child(void* self) noexcept;
 
   detail::team_door door_;
   detail::owned_body<body> body_;
-  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
+  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork.hpp
 };
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "detail/team/team.ipp"
+#endif
 
 #endif  // LOCKSTEP_TEAM_HPP

@@ -43,6 +43,7 @@
 
 #include "detail/platform/error.hpp"
 #include "detail/platform/system.hpp"
+#include "detail/platform/system_thread.hpp"
 #include "detail/wait/word_waiter.hpp"
 #include "wait_policy.hpp"
 

@@ -16,7 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 CONSUMER = HERE / "consumer"
 SOURCE = HERE.parents[1]
-LIBRARY_ONLY = [f"-DLOCKSTEP_BUILD_{part}=OFF" for part in ("TESTS", "EXAMPLES", "BENCH")]
+LIBRARY_ONLY = [f"-DLOCKSTEP_BUILD_{part}=OFF" for part in ("TESTS", "EXAMPLES", "BENCH", "COMPILED")]
 
 
 def run(*command, **environment):

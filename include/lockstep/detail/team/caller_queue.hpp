@@ -39,10 +39,7 @@ class caller_queue {
     const char* kind;
     char name[32];
 
-    label(const void* of, const char* its_kind, const char* its_name) noexcept
-        : team(of), kind(its_kind) {
-      std::snprintf(name, sizeof name, "%s", its_name);
-    }
+    LOCKSTEP_COLD label(const void* of, const char* its_kind, const char* its_name) noexcept;
   };
 
   /// Tests pass a short patience.
@@ -72,10 +69,7 @@ class caller_queue {
   void end() { serving().publish(serving().peek() + 1); }
 
   /// In a child process: as new, but for the calling thread's turn if it has one.
-  void forget_others(bool has_turn) noexcept {
-    serving().reset(0);
-    tickets_.store(has_turn ? 1 : 0, detail::memory_order_relaxed);  // 2
-  }
+  LOCKSTEP_COLD void forget_others(bool has_turn) noexcept;
 
   const label& whose() const noexcept { return whose_; }
 
@@ -90,11 +84,7 @@ class caller_queue {
   }
 
   /// Asked for once a thread: it costs a system call. In a child of fork() a message shows the parent's.
-  static std::uint64_t shown_number() noexcept {
-    std::uint64_t& known = detail::per_thread<std::uint64_t, struct name_of_shown_number>();
-    if (known == 0) known = detail::shown_thread_number();
-    return known;
-  }
+  static LOCKSTEP_COLD std::uint64_t shown_number() noexcept;
   void note_holder() noexcept {
     if (!detail::diagnoses_misuse) return;
     holder_.store(static_cast<std::uint32_t>(shown_number()),
@@ -102,21 +92,7 @@ class caller_queue {
   }
 
   /// Waits for the turn for a while; then says that it takes long, unless another has.
-  void wait_and_say(std::uint32_t number, wait_history& history) {
-    const is_turn_of mine{number};
-    if (mine(serving().value())) return;
-    if (serving().wait(mine, never_stops(), history, deadline::after(patience_))) return;
-    if (said_.exchange(1, detail::memory_order_relaxed) != 0) return;  // 6
-    std::fprintf(
-        stderr,
-        "%s '%s' at %p: %s has waited %.3g s for its turn, which thread %u has. This may be "
-        "harmless: regions of other threads may take so long. But if that region waits for this "
-        "thread, they wait for ever: a thread that a member starts and waits for is to get "
-        "lockstep::this_region() from the member, and to make a lockstep::inside_region of it\n",
-        whose_.kind, whose_.name, whose_.team, detail::label_of_this_thread().text,
-        std::chrono::duration<double>(patience_).count(),
-        static_cast<unsigned>(holder_.load(detail::memory_order_relaxed)));  // 5
-  }
+  LOCKSTEP_COLD void wait_and_say(std::uint32_t number, wait_history& history);
 
   // Callers write these lines, members do not need them.
   detail::line_gap before_;
@@ -149,5 +125,9 @@ class caller_turn {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "caller_queue.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_HPP

@@ -61,21 +61,9 @@ class fork_board {
 
   /// Tests pass `first_phase` to start next to wrap-around, narrow trees, and lines that are renewed often.
   /// `anticipates` counts for the adaptive policy of a team that is not crowded; `finds_cpu`: see team_barrier.hpp.
-  fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
-             bool anticipates = false, std::uint64_t most_age = usual_most_age,
-             bool finds_cpu = false)
-      : tree_(tree),
-        lines_(tree_.lines(), policy),
-        reports_(tree.members(), policy),
-        shares_(tree.members()),
-        histories_(tree.members()),
-        caller_(1),
-        parting_(tree.members(), finds_cpu),
-        how_(how),
-        most_age_(most_age),
-        anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
-    reset(first_phase);
-  }
+  LOCKSTEP_COLD fork_board(fork_tree tree, wait_policy policy, way how,
+                           std::uint32_t first_phase = 0, bool anticipates = false,
+                           std::uint64_t most_age = usual_most_age, bool finds_cpu = false);
 
   bool is_relayed() const noexcept { return how_ == way::relayed; }
   bool anticipates() const noexcept { return anticipates_; }
@@ -91,82 +79,32 @@ class fork_board {
   }
   /// The same for a loop, f(loop_share&), in so many parts a share. Sleepers are woken now, or by wake(), or not at
   /// all: a loop needs nobody.
-  template <class Function>
-  void announce_loop(const region_head& head, Function& f, std::uint32_t parts, bool wakes) {
-    announce<loop_share>(head, f, parts, wakes);
+  void announce_loop(const region_head& head, const job& what, std::uint32_t parts, bool wakes) {
+    const announcement now = begin(head, parts);
+    publish_all(head, what, now, wakes);
   }
   /// Wakes the members that hear of regions of this size.
-  void wake(std::size_t size) {
-    tree_.for_each_needed(size, [this](const fork_tree::line& at) { lines_[at.index].wake(); });
-  }
+  LOCKSTEP_OUT_OF_LINE void wake(std::size_t size);
   /// Whether one of them may sleep.
-  bool has_sleepers(std::size_t size) const noexcept {
-    bool found = false;
-    tree_.for_each_needed(
-        size, [&](const fork_tree::line& at) { found |= lines_[at.index].has_sleeper(); });
-    return found;
-  }
+  LOCKSTEP_OUT_OF_LINE bool has_sleepers(std::size_t size) const noexcept;
 
   /// A worker waits for the next region that it is needed for: a `run`, or a loop in which it has claimed a part
   /// of its share. False once closed.
-  bool next(std::size_t rank, order& out) {
-    const std::size_t line = tree_.watched_by(rank).index;
-    region_watch& own = histories_[rank].value.regions;
-    while (true) {
-      watched_line what(lines_[line].awaited(is_news{own.seen}, stops_when_set{closed_},
-                                             whereabouts{&parting_, rank, 0}),
-                        has_one_worker());
-      own.wait(what, lines_.policy(), anticipates_);
-      if (is_closed()) return false;
-      if (what.has_slept) shares_.note_coming(rank, detail::monotonic_nanoseconds());
-      read_line(line, out);
-      // Meanwhile the loop may have ended, and a `run` have begun.
-      const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
-      const std::uint32_t phases = out.announced.phase() - announcement(own.seen).phase();
-      own.note(out.announced.word(), phases > 3);
-      if (is_needed) return true;
-    }
-  }
+  LOCKSTEP_OUT_OF_LINE bool next(std::size_t rank, order& out);
 
   /// Claims the next part of a share in the loop that runs, if there is one. By any thread of the team. Where shares
   /// have one part, the caller runs its own, and nobody claims that.
-  bool claim(std::size_t rank, order& out) {
-    return claim_on(rank == 0 ? 0 : tree_.watched_by(rank).index, rank, out);
-  }
+  LOCKSTEP_OUT_OF_LINE bool claim(std::size_t rank, order& out);
   /// A claimed part was run. True if the caller must now complete the share, and report it.
   bool finish_part(std::size_t rank, const order& of) { return shares_.finish(rank, of.announced); }
 
   /// A leader tells those it leads; nothing for the others. Before the first part of its own.
-  void relay(std::size_t rank, const order& from, bool wakes) {
-    if (!is_leader(rank)) return;
-    for_each_published(rank, from.announced.size(), [&](const fork_tree::line& at) {
-      lines_.beside(at.index).what = from.line->what;
-      publish(at.index, from.head(), from.announced, wakes);
-    });
-  }
+  LOCKSTEP_OUT_OF_LINE void relay(std::size_t rank, const order& from, bool wakes);
 
   /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
-  void collect(std::size_t rank, announcement of) {
-    for_each_told(rank, of, [&](std::size_t watcher) {
-      // Others may wait for reports in place of a member that waits elsewhere.
-      parting_board* const known = rank == 0 ? &parting_ : nullptr;
-      reports_[watcher].wait(is_phase{of.phase()}, never_stops(), histories_[rank].value.reports,
-                             deadline::never(), whereabouts{known, 0, watcher});
-    });
-  }
+  LOCKSTEP_OUT_OF_LINE void collect(std::size_t rank, announcement of);
   /// The same for at most `polls` looks: whether all have come.
-  bool collect_shortly(std::size_t rank, announcement of, unsigned polls) {
-    bool all = true;
-    for_each_told(rank, of, [&](std::size_t watcher) {
-      bool has_come = has_reported(watcher, of);
-      for (; !has_come && polls > 0; --polls) {
-        detail::polling_pause();
-        has_come = has_reported(watcher, of);
-      }
-      all &= has_come;
-    });
-    return all;
-  }
+  LOCKSTEP_OUT_OF_LINE bool collect_shortly(std::size_t rank, announcement of, unsigned polls);
   /// f(rank) for those to whom this member has announced the region, as far as the region needs them; of a loop whose
   /// shares have several parts, for the caller's share as well.
   template <class Function>
@@ -195,10 +133,7 @@ class fork_board {
   std::uint64_t last_coming(std::size_t rank) const noexcept { return shares_.last_coming(rank); }
 
   /// Lets all workers go: next() returns false.
-  void close() {
-    closed_.store(1, detail::memory_order_release);  // 2
-    lines_.wake_all();
-  }
+  LOCKSTEP_COLD void close();
 
   /// For tests: worker `rank` begins as if its last regions had come after gaps of so many nanoseconds.
   void expect(std::size_t rank, std::uint64_t gap) noexcept {
@@ -211,19 +146,7 @@ class fork_board {
 
   /// As new. While no worker lives: before they are started, or where a fork() has left them behind. There the
   /// caller may be in a share: it finds that all shares have been claimed and reported.
-  void reset(std::uint32_t first_phase = 0) noexcept {
-    closed_.store(0, detail::memory_order_relaxed);  // 1
-    const announcement none(first_phase, 1, 1);
-    lines_.reset(none.word(), lines_.size());
-    reports_.reset(first_phase, reports_.size());
-    caller_[0].value.phase = caller_[0].value.renewed = first_phase;
-    caller_[0].value.announced = none.word();
-    for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
-      shares_.reset(rank, first_phase);
-      histories_[rank].value.regions.seen = none.word();
-      histories_[rank].value.regions.has_begun = false;
-    }
-  }
+  LOCKSTEP_COLD void reset(std::uint32_t first_phase = 0) noexcept;
 
  private:
   /// A member's own.
@@ -270,24 +193,11 @@ class fork_board {
     out.announced = announcement(lines_[line].value());
   }
   /// Looks at the announcement on a line, and claims a part of a share if it is a loop that has one left for it.
-  bool claim_on(std::size_t line, std::size_t rank, order& out) {
-    while (true) {
-      const std::uint64_t known = shares_.look(rank);
-      read_line(line, out);
-      if (!out.is_loop() || rank >= out.announced.size()) return false;
-      if (rank == 0 && out.announced.parts() == 1) return false;  // the caller runs it, unclaimed
-      const share_board::outcome how = shares_.try_claim(rank, known, out.announced, out.part);
-      if (how != share_board::outcome::changed) return how == share_board::outcome::claimed;
-    }
-  }
+  LOCKSTEP_OUT_OF_LINE bool claim_on(std::size_t line, std::size_t rank, order& out);
 
   template <class Argument, class Function>
   void announce(const region_head& head, Function& f, std::uint32_t parts, bool wakes) {
-    caller_state& own = caller_[0].value;
-    if (own.phase - own.renewed > most_age_) renew();
-    own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
-    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts);
-    own.announced = now.word();
+    const announcement now = begin(head, parts);
     if (lines_.size() == 1) {  // written in place
       lines_.beside(0).what.template assign<Argument>(f);
       publish(0, head, now, wakes);
@@ -295,31 +205,26 @@ class fork_board {
     }
     job what;
     what.template assign<Argument>(f);
+    publish_all(head, what, now, wakes);
+  }
+  announcement begin(const region_head& head, std::uint32_t parts) {
+    caller_state& own = caller_[0].value;
+    if (own.phase - own.renewed > most_age_) renew();
+    own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
+    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts);
+    own.announced = now.word();
+    return now;
+  }
+  void publish_all(const region_head& head, const job& what, announcement as, bool wakes) {
     for_each_published(0, head.size, [&](const fork_tree::line& at) {
       lines_.beside(at.index).what = what;
-      publish(at.index, head, now, wakes);
+      publish(at.index, head, as, wakes);
     });
   }
 
   /// A loop in which nothing is done, of which all hear, and whose shares are claimed here.
-  LOCKSTEP_NOINLINE void renew() {
-    caller_[0].value.renewed = caller_[0].value.phase;
-    const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0};
-    const auto nothing = [](loop_share&) {};
-    announce<loop_share>(head, nothing, 1, true);
-    shares_.reset(0, current().phase());
-    renew_below(0);
-  }
-  void renew_below(std::size_t rank) {
-    for_each_told(rank, current(), [this](std::size_t watcher) {
-      order claimed;
-      if (!claim(watcher, claimed)) return;
-      relay(watcher, claimed, true);
-      renew_below(watcher);
-      report(watcher, claimed.announced);
-    });
-    collect(rank, current());
-  }
+  LOCKSTEP_COLD void renew();
+  LOCKSTEP_COLD void renew_below(std::size_t rank);
 
   template <class Function>
   void for_each_published(std::size_t rank, std::size_t size, Function f) const {
@@ -356,5 +261,9 @@ class fork_board {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "fork_board.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_FORK_BOARD_HPP

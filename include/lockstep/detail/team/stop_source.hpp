@@ -33,8 +33,8 @@
 #include <new>
 #include <utility>
 
+#include "../platform/error.hpp"
 #include "../platform/system.hpp"
-#include "../platform/unwinding.hpp"
 #include "../wait/short_lock.hpp"
 
 namespace lockstep {

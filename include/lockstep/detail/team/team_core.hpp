@@ -41,16 +41,7 @@ namespace detail {
 class team_core {
  public:
   /// The door outlives the last thread that uses this object, or is not touched.
-  team_core(const resolved_team& made, team_door& door)
-      : size_(made.members),
-        door_(door),
-        group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
-        forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
-               fork_board::usual_most_age, made.finds_cpu),
-        crew_(forks_, stop_, error_, made.is_crowded),
-        steering_(forks_, made),
-        region_{this, door.age(), &group_, &running_, nullptr},
-        between_(region_) {}
+  LOCKSTEP_COLD team_core(const resolved_team& made, team_door& door);
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
 
@@ -75,24 +66,23 @@ class team_core {
     return core->finish(head);
   }
 
-  /// f(loop_share&) for all shares of a loop: prepare(plan, cells) before it, and unless it was stopped, then false,
-  /// finish(plan, values) after it.
-  template <class Workers, class Function, class Prepare, class Finish>
-  static bool run_loop(team_door& door, team_core* core, Workers& workers, const loop_request& of,
-                       Function& f, Prepare prepare, Finish finish) {
+  /// what(loop_share&) for all shares of a loop. False if it was stopped.
+  template <class Workers>
+  LOCKSTEP_NOINLINE static bool run_loop(team_door& door, team_core* core, Workers& workers,
+                                         const loop_request& of, job& what, const loop_ends& ends) {
     const region_turn turn(door, core);
-    if (!turn) return run_loop_alone(f, prepare);
+    if (!turn) return run_loop_alone(what, ends);
     if (core->size_ > 1) workers.make_ready();
     const loop_plan& plan = core->steering_.begin(of);
-    prepare(plan, core->group_.leaves);
+    if (ends.prepare != nullptr) ends.prepare(ends.data, plan, core->group_.leaves);
     const region_head head = core->begin(plan.shares, 0);
     const nesting::inside here(core->region_);
-    core->run_shares(plan, head, f);
+    core->run_shares(plan, head, what);
     if (!core->end_of_region(head)) {
       core->error_.rethrow();
       return false;
     }
-    finish(plan, loop_values(core->forks_));
+    if (ends.finish != nullptr) ends.finish(ends.data, plan, loop_values(core->forks_));
     return true;
   }
 
@@ -105,15 +95,14 @@ class team_core {
     return call_alone(stop, f, alone.self);
   }
   /// The same for a loop.
-  template <class Function, class Prepare>
-  static bool run_loop_alone(Function& f, Prepare prepare) {
+  static bool run_loop_alone(job& what, const loop_ends& ends) {
     stop_source stop;
     detail::atomic<std::size_t> tickets{0};
     loop_cells none(0);
-    prepare(loop_plan(), none);
+    if (ends.prepare != nullptr) ends.prepare(ends.data, loop_plan(), none);
     const loop_common alone = {stop, tickets, 1, 1, 1};
     loop_share all(alone, 0, 0, nullptr);
-    return call_alone(stop, f, all);
+    return call_alone(stop, what, all);
   }
 
   /// run() in two halves, for f on all members: a region that is open between them. In a turn of the caller.
@@ -126,22 +115,9 @@ class team_core {
     between_.outer = nesting::innermost();
     nesting::innermost() = &between_;
   }
-  bool join() {
-    const region_head head = leave_between();
-    const nesting::inside here(region_);
-    perform(0, head, started_.what);
-    if (head.size > 1) forks_.collect(0, forks_.current());
-    return finish(head);
-  }
+  LOCKSTEP_OUT_OF_LINE bool join();
   /// In place of join(): stops the region, and waits for the others. The caller's part is not run; errors are dropped.
-  void give_up() {
-    const region_head head = leave_between();
-    const nesting::inside here(region_);
-    stop_.request(head.region);
-    if (head.size > 1) forks_.collect(0, forks_.current());
-    error_.forget();
-    finish(head);
-  }
+  LOCKSTEP_COLD void give_up();
   /// The number of the region that is open, or 0.
   std::uint32_t started() const noexcept { return started_.head.region; }
   /// Whether it was the calling thread that started it; and whether that has entered no other since.
@@ -149,23 +125,10 @@ class team_core {
   bool can_join() const noexcept { return nesting::innermost() == &between_; }
 
   /// Stops the region that runs, if any. Any thread.
-  void request_stop() {
-    const std::uint32_t region = running_.load(detail::memory_order_relaxed);  // 2
-    if (region != 0) stop_.request(region);
-  }
+  LOCKSTEP_COLD void request_stop();
 
   /// What a worker does until close().
-  void work(std::size_t rank) {
-    const nesting::inside here(region_);  // whatever it runs of the user's is in one
-    order what;
-    while (forks_.next(rank, what)) {
-      if (what.is_loop()) {
-        crew_.serve(rank, what);
-      } else {
-        play(rank, what);
-      }
-    }
-  }
+  LOCKSTEP_OUT_OF_LINE void work(std::size_t rank);
   void close() { forks_.close(); }
   bool is_closed() const noexcept { return forks_.is_closed(); }
   /// While no worker lives: those that are started next begin at the beginning.
@@ -177,30 +140,10 @@ class team_core {
 
   /// In a child process, which has none of the workers. A region that the calling thread is in is stopped;
   /// any other has ended.
-  void forget_others() noexcept {
-    const bool in_region = nesting::contains(region_) || nesting::contains(between_);
-    door_.callers().forget_others(in_region);
-    forks_.reset();
-    stop_.forget_others();
-    error_.forget_others();
-    group_.sub_groups().forget_others();
-    group_.forget_kept_values();
-    if (in_region) {
-      crew_.be_alone(true);
-      request_stop();
-    } else {
-      running_.store(0, detail::memory_order_relaxed);  // 1
-      started_.head.region = 0;
-      error_.forget();  // of a region that has ended here
-      group_.end(true);
-    }
-  }
+  LOCKSTEP_COLD void forget_others() noexcept;
 
  private:
-  static fork_board::way way_of(const resolved_team& made) noexcept {
-    return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
-                                                                     : fork_board::way::direct;
-  }
+  static LOCKSTEP_COLD fork_board::way way_of(const resolved_team& made) noexcept;
 
   /// Destroys the values of a region, whether its end throws or not.
   class values_until_end {
@@ -229,15 +172,14 @@ class team_core {
     call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
   }
   /// The caller's part of a loop; every share is done when it returns.
-  template <class Function>
-  void run_shares(const loop_plan& plan, const region_head& head, Function& f) {
+  void run_shares(const loop_plan& plan, const region_head& head, job& what) {
     crew_.reset_tickets();
     bool all_came = true;
     if (plan.shares > 1) {
-      forks_.announce_loop(head, f, plan.parts, plan.wakes);
-      all_came = crew_.lead(head, f, plan.wakes && steering_.were_asleep(), steering_);
+      forks_.announce_loop(head, what, plan.parts, plan.wakes);
+      all_came = crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_);
     } else {
-      crew_.run_alone(head, f);
+      crew_.run_alone(head, what);
       steering_.after_part(true);
     }
     steering_.end(all_came);
@@ -258,14 +200,7 @@ class team_core {
   }
 
   /// What a worker has to do in a `run`.
-  void play(std::size_t rank, const order& what) {
-    forks_.relay(rank, what, true);
-    const region_head head = what.head();
-    if (rank < head.size) perform(rank, head, what.line->what);
-    if (crew_.is_alone()) end_of_lone_child();
-    if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
-    forks_.report(rank, what.announced);
-  }
+  LOCKSTEP_OUT_OF_LINE void play(std::size_t rank, const order& what);
 
   region_head leave_between() noexcept {
     const region_head head = started_.head;
@@ -300,5 +235,9 @@ class team_core {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "team_core.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_TEAM_CORE_HPP

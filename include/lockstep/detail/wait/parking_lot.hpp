@@ -45,9 +45,9 @@
 #include <cstdint>
 #include <new>
 
-#include "../platform/at_fork.hpp"
+#include "../platform/fork.hpp"
 #include "../platform/intrusive_list.hpp"
-#include "../platform/process_state.hpp"
+#include "../platform/process.hpp"
 #include "short_lock.hpp"
 #include "wait_engine.hpp"
 
@@ -151,7 +151,7 @@ class wake_list {
   std::size_t count_;
 };
 
-/// The table is one for the process (process_state.hpp): waiters and wakers may be of different modules.
+/// The table is one for the process (process.hpp): waiters and wakers may be of different modules.
 class parking_lot {
   using bucket = detail::parking_bucket;
   using list = intrusive_list<parked_thread>;

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/thread_slot.hpp -- what the calling thread has in all modules alike (layer: platform)
-//
-// A thread_local of a header is one for each module. This is one for each thread: found through a key of the
-// system, then remembered in a thread_local of the module.
-//
-//   N1  Two threads that live at the same time have different slots.
-//   N2  No two threads ever have the same number, in the process, in its children, and after a thread's end.
-//       A thread that forks keeps its number and its slot.
+// lockstep/detail/platform/this_thread.ipp -- the bodies of this_thread.hpp (layer: platform)
 //
 // The system reuses the memory of threads. A slot belongs to such a place and is used again with it, so that
 // there are about as many slots as there were threads at a time. The key has no destructor, which would be
@@ -19,23 +12,26 @@
 //   3  threads.fetch_add  relaxed  -      hands out numbers, nothing else
 //   4  key.load           relaxed  -      a key is a number that the system gave, ready to be used
 //   5  key.compare_exch   relaxed  -      as 4
-//
-// Cost   a thread_local and a branch. The first time in a thread and module: about 50 ns.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_THREAD_SLOT_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_THREAD_SLOT_HPP
+#ifndef LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_IPP
+#define LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_IPP
 
 #include <errno.h>
 
 #include <cstddef>
-#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
-#include "config.hpp"
-#include "process_state.hpp"
+#include "this_thread.hpp"
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
+#endif
+#if defined(__linux__)
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace lockstep {
@@ -45,7 +41,7 @@ namespace detail {
 class thread_slot_table {
  public:
   /// Of the calling thread.
-  LOCKSTEP_NOINLINE static thread_slot* find() noexcept {
+  LOCKSTEP_COLD static thread_slot* find() noexcept {
     process_state& all = process();
     if (thread_slot* const mine = in_key(all)) return mine;
     thread_slot* slot = at_this_place(all);
@@ -142,14 +138,111 @@ class thread_slot_table {
 #endif
 };
 
-inline thread_slot& this_thread_slot() noexcept {
-  static thread_local thread_slot* known = nullptr;
-  if (known == nullptr) known = thread_slot_table::find();
-  return *known;
+LOCKSTEP_COLD thread_slot* find_thread_slot() noexcept { return thread_slot_table::find(); }
+
+LOCKSTEP_COLD bool pin_this_thread(unsigned cpu) noexcept {
+#if defined(__linux__)
+  // A mask as large as needed: a machine may have more CPUs than the fixed one.
+  if (cpu >= (1u << 20)) return false;
+  cpu_set_t* const mask = CPU_ALLOC(cpu + std::size_t{1});
+  if (mask == nullptr) return false;
+  const std::size_t size = CPU_ALLOC_SIZE(cpu + std::size_t{1});
+  CPU_ZERO_S(size, mask);
+  CPU_SET_S(cpu, size, mask);
+  const bool is_pinned = sched_setaffinity(0, size, mask) == 0;
+  CPU_FREE(mask);
+  return is_pinned;
+#else
+  (void)cpu;
+  return false;
+#endif
+}
+
+LOCKSTEP_COLD bool leave_native_cpu(unsigned cpu) noexcept {
+#if defined(__linux__)
+  // The kernel refuses a mask smaller than its own: this is enough for 65536 CPUs.
+  constexpr std::size_t size = 8192;
+  alignas(cpu_set_t) unsigned char before[size] = {}, without[size] = {}, found[size] = {};
+  const auto mask = [](unsigned char* bytes) { return reinterpret_cast<cpu_set_t*>(bytes); };
+  const int saved = errno;
+  bool has_left = sched_getaffinity(0, size, mask(before)) == 0 && cpu < 8 * size &&
+                  CPU_ISSET_S(cpu, size, mask(before));
+  if (has_left) {
+    std::memcpy(without, before, size);
+    CPU_CLR_S(cpu, size, mask(without));
+    has_left =
+        CPU_COUNT_S(size, mask(without)) > 0 && sched_setaffinity(0, size, mask(without)) == 0;
+  }
+  const bool is_still_ours = has_left && (sched_getaffinity(0, size, mask(found)) != 0 ||
+                                          std::memcmp(found, without, size) == 0);
+  if (is_still_ours && sched_setaffinity(0, size, mask(before)) != 0) {
+    // None of its CPUs is there any more: then any will do.
+    std::memset(found, 0xff, size);
+    sched_setaffinity(0, size, mask(found));
+  }
+  errno = saved;
+  return has_left;
+#else
+  (void)cpu;
+  return false;
+#endif
+}
+
+LOCKSTEP_COLD bool name_this_thread(const char* name) noexcept {
+#if defined(__linux__)
+  char short_name[16] = {};
+  for (std::size_t i = 0; i + 1 < sizeof short_name && name[i] != 0; ++i) short_name[i] = name[i];
+  return pthread_setname_np(pthread_self(), short_name) == 0;
+#else
+  (void)name;
+  return false;
+#endif
+}
+
+LOCKSTEP_COLD void set_native_timer_slack(std::uint64_t nanoseconds) noexcept {
+#if defined(__linux__)
+  prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(nanoseconds), 0, 0, 0);
+#else
+  (void)nanoseconds;
+#endif
+}
+
+LOCKSTEP_COLD std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds) noexcept {
+#if defined(__linux__)
+  const int saved = errno;
+  const int before = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+  const bool is_longer = before > 0 && static_cast<std::uint64_t>(before) > nanoseconds;
+  if (is_longer) set_native_timer_slack(nanoseconds);
+  errno = saved;
+  return is_longer ? static_cast<std::uint64_t>(before) : 0;
+#else
+  (void)nanoseconds;
+  return 0;
+#endif
+}
+
+LOCKSTEP_COLD std::uint64_t shown_thread_number() noexcept {
+#if defined(__linux__)
+  return static_cast<std::uint64_t>(syscall(SYS_gettid));
+#else
+  return system_thread_number();
+#endif
+}
+
+LOCKSTEP_COLD thread_label label_of_this_thread() noexcept {
+  thread_label label;
+  label.number = system_thread_number();
+  char name[16] = {};
+#if defined(__linux__)
+  pthread_getname_np(pthread_self(), name, sizeof name);
+#endif
+  std::snprintf(label.text, sizeof label.text, "thread %llu '%s'",
+                static_cast<unsigned long long>(shown_thread_number()), name);
+  return label;
 }
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_THREAD_SLOT_HPP
+#endif  // LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_IPP
