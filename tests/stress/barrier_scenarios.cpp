@@ -90,8 +90,8 @@ void run_ranked(round& the, std::size_t least) {
 }
 void run_barrier_tree(round& the) { run_ranked<barrier>(the, barrier::most_flags + 1); }
 struct barrier_by_tree : barrier {
-  barrier_by_tree(std::size_t participants, wait_policy policy)
-      : barrier(participants, policy, 0, 1) {}
+  barrier_by_tree(std::size_t participants, wait_policy policy, std::uint32_t first_phase)
+      : barrier(participants, policy, first_phase, 1) {}
 };
 void run_small_trees(round& the) { run_ranked<barrier_by_tree>(the, 1 + the.random.below(20)); }
 
