@@ -93,10 +93,6 @@ class barrier {
   wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
     return wait_until(rank, deadline::after(time));
   }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::size_t rank, std::chrono::time_point<Clock, Duration> point) {
-    return wait_until(rank, deadline::at(point));
-  }
   wait_status wait_until(std::size_t rank, deadline until) {
     return wait_for_others(checked(rank), &until);
   }

@@ -92,8 +92,8 @@ void run_barrier_tree(round& the) {
   run_ranked<barrier>(the, detail::most_flags_for(the.policy()) + 1);
 }
 struct barrier_by_tree : barrier {
-  barrier_by_tree(std::size_t participants, wait_policy policy)
-      : barrier(participants, policy, 0, 1) {}
+  barrier_by_tree(std::size_t participants, wait_policy policy, std::uint32_t first_phase)
+      : barrier(participants, policy, first_phase, 1) {}
 };
 void run_small_trees(round& the) { run_ranked<barrier_by_tree>(the, 1 + the.random.below(20)); }
 
