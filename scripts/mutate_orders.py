@@ -37,6 +37,7 @@ LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_
 # Which test says most about a header that nearly all include.
 FIRST = {"detail/wait/published_words.hpp": "boards", "detail/wait/word_waiter.hpp": "once",
          "detail/wait/parking_lot.hpp": "locks", "detail/wait/short_lock.hpp": "locks",
+         "detail/wait/queued_word.hpp": "locks",
          "detail/team/caller_queue.hpp": "regions", "detail/team/loop_claims.hpp": "regions",
          "detail/team/fork_board.hpp": "regions", "detail/team/fork_lines.hpp": "regions",
          "detail/team/late_shares.hpp": "constructs", "detail/team/construct_boards.hpp": "constructs",

@@ -176,6 +176,179 @@ constexpr bool diagnoses_misuse = LOCKSTEP_DIAGNOSE_MISUSE != 0;
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_CONFIG_HPP
 
+// lockstep/detail/platform/error.hpp -- how the library refuses bad input (layer: platform)
+//
+// With exceptions: throws std::invalid_argument (a count) or std::out_of_range (a rank). Without
+// (-fno-exceptions): prints the same message to stderr and aborts. Every message names the class, the
+// value that was given, and the values that would have been right.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The most participants any object takes; more is taken for a wrong argument, not for a wish.
+constexpr std::size_t max_participants = 65536;
+
+template <class Exception>
+[[noreturn]] inline void fail(const char* message) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  throw Exception(message);
+#else
+  std::fprintf(stderr, "%s\n", message);
+  std::abort();
+#endif
+}
+
+[[noreturn]] LOCKSTEP_NOINLINE inline void fail_range(const char* object, const char* what,
+                                                      std::size_t value, std::size_t least,
+                                                      std::size_t most) {
+  char message[160];
+  std::snprintf(message, sizeof message, "%s: %zu %s given, must be %zu to %zu", object, value,
+                what, least, most);
+  fail<std::invalid_argument>(message);
+}
+
+[[noreturn]] LOCKSTEP_NOINLINE inline void fail_rank(const char* object, const char* what,
+                                                     std::size_t rank, std::size_t count) {
+  char message[160];
+  std::snprintf(message, sizeof message, "%s: rank %zu of %zu %s is out of range, must be 0 to %zu",
+                object, rank, count, what, count - 1);
+  fail<std::out_of_range>(message);
+}
+
+/// Returns `value` if it is from `least` to `most`, else fails naming `object`.
+inline std::size_t checked_range(const char* object, const char* what, std::size_t value,
+                                 std::size_t least, std::size_t most) {
+  if (value < least || value > most) fail_range(object, what, value, least, most);
+  return value;
+}
+
+/// Returns `count` if it is a possible number of participants, else fails naming `object`.
+inline std::size_t checked_count(const char* object, const char* what, std::size_t count) {
+  return checked_range(object, what, count, 1, max_participants);
+}
+
+/// Returns `rank` if it is below `count`, else fails naming `object`.
+inline std::size_t checked_rank(const char* object, const char* what, std::size_t rank,
+                                std::size_t count) {
+  if (rank >= count) fail_rank(object, what, rank, count);
+  return rank;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
+
+// lockstep/detail/platform/cache_line.hpp -- keeping words of different writers apart (layer: platform)
+//
+// padded<T>        a T that shares its cache line with nothing else
+// aligned_array<T> a fixed number of T on the heap, each at its own alignment
+//
+// C++11 `new` does not honour alignments above that of max_align_t, hence the array of our own.
+//
+// The constant is 128 where hardware fetches lines in pairs (x86 since Nehalem) or has lines of 128
+// bytes (Apple's and some server AArch64 cores, POWER): there, 64 lets neighbours disturb each other.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_CACHE_LINE_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_CACHE_LINE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+#if defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__) || defined(_M_ARM64) || \
+    defined(__powerpc64__)
+constexpr std::size_t cache_line_size = 128;
+#elif defined(__s390x__)
+constexpr std::size_t cache_line_size = 256;
+#else
+constexpr std::size_t cache_line_size = 64;
+#endif
+
+/// A gap as long as a cache line. Between such gaps lie the fields that other threads read, in an object
+/// that its user may place beside hot data of his own: a team on the stack of the thread that runs it
+/// took 2.8 to 3.4 t1 a region without, 1.8 with. Works at any alignment of the object, which
+/// alignas does not before C++17's `new`.
+struct line_gap {
+  unsigned char bytes[cache_line_size];
+  line_gap() noexcept {}  // not initialised: never read
+};
+
+/// A T alone on its cache line. Use in static or automatic storage, as a member, or in aligned_array.
+template <class T>
+struct alignas(cache_line_size) padded {
+  T value;
+
+  padded() : value() {}
+  /// A T made from these arguments; one at least, so that copying a padded stays a copy.
+  template <class First, class... Rest,
+            class = typename std::enable_if<
+                !std::is_same<typename std::decay<First>::type, padded>::value>::type>
+  explicit padded(First&& first, Rest&&... rest)
+      : value(std::forward<First>(first), std::forward<Rest>(rest)...) {}
+};
+
+/// A fixed number of value-initialised T on cache lines of their own: no foreign data begins or ends on
+/// them. Throws std::bad_alloc as `new` does.
+template <class T>
+class aligned_array {
+ public:
+  explicit aligned_array(std::size_t size) : elements_(size) {
+    while (elements_.count < size) {
+      ::new (static_cast<void*>(elements_.data + elements_.count)) T();
+      ++elements_.count;
+    }
+  }
+  aligned_array(const aligned_array&) = delete;
+  aligned_array& operator=(const aligned_array&) = delete;
+
+  T& operator[](std::size_t index) noexcept { return elements_.data[index]; }
+  const T& operator[](std::size_t index) const noexcept { return elements_.data[index]; }
+  std::size_t size() const noexcept { return elements_.count; }
+
+ private:
+  static constexpr std::size_t alignment = alignof(T) > cache_line_size ? alignof(T)
+                                                                        : cache_line_size;
+
+  static T* align(void* raw) noexcept {
+    const std::uintptr_t mask = alignment - 1;
+    return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
+  }
+
+  /// Enough for `size` elements and a line on each side. More than there are addresses stays more than
+  /// `new` can give.
+  static std::size_t bytes(std::size_t size) noexcept {
+    constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
+    return size > (most - 2 * alignment) / sizeof(T) ? most : size * sizeof(T) + 2 * alignment;
+  }
+
+  /// Destroys what was made and gives the memory back, also when a constructor of T throws.
+  struct elements {
+    void* raw;
+    T* data;
+    std::size_t count = 0;
+
+    explicit elements(std::size_t size) : raw(::operator new(bytes(size))), data(align(raw)) {}
+    ~elements() {
+      while (count > 0) data[--count].~T();
+      ::operator delete(raw);
+    }
+    elements(const elements&) = delete;
+    elements& operator=(const elements&) = delete;
+  };
+
+  elements elements_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_CACHE_LINE_HPP
+
 // lockstep/detail/platform/atomic.hpp -- the seam through which all atomics go (layer: platform)
 //
 // The library uses no std::atomic and no fence but through these names. In production they *are* the
@@ -483,111 +656,99 @@ class fork_section {
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_AT_FORK_HPP
 
-// lockstep/detail/platform/cache_line.hpp -- keeping words of different writers apart (layer: platform)
+// lockstep/detail/platform/intrusive_list.hpp -- a list through nodes that belong to others (layer: platform)
 //
-// padded<T>        a T that shares its cache line with nothing else
-// aligned_array<T> a fixed number of T on the heap, each at its own alignment
+// The nodes are members of the objects that are listed: the list allocates nothing and owns nothing. Two pointers of
+// zero are an empty list, so that lists of static storage need no initialisation. Not locked: each list has a lock
+// of its own.
 //
-// C++11 `new` does not honour alignments above that of max_align_t, hence the array of our own.
+//   LIST-1  A node is in one list at most, and stays where it is in memory as long.
+//   LIST-2  A node that is in no list has two null links. So has the only node of a list.
 //
-// The constant is 128 where hardware fetches lines in pairs (x86 since Nehalem) or has lines of 128
-// bytes (Apple's and some server AArch64 cores, POWER): there, 64 lets neighbours disturb each other.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_CACHE_LINE_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_CACHE_LINE_HPP
+// Cost   each operation touches at most three nodes and the list.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_INTRUSIVE_LIST_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_INTRUSIVE_LIST_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-#if defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__) || defined(_M_ARM64) || \
-    defined(__powerpc64__)
-constexpr std::size_t cache_line_size = 128;
-#elif defined(__s390x__)
-constexpr std::size_t cache_line_size = 256;
-#else
-constexpr std::size_t cache_line_size = 64;
-#endif
+template <class Node>
+class intrusive_list;
 
-/// A gap as long as a cache line. Between such gaps lie the fields that other threads read, in an object
-/// that its user may place beside hot data of his own: a team on the stack of the thread that runs it
-/// took 2.8 to 3.4 t1 a region without, 1.8 with. Works at any alignment of the object, which
-/// alignas does not before C++17's `new`.
-struct line_gap {
-  unsigned char bytes[cache_line_size];
-  line_gap() noexcept {}  // not initialised: never read
-};
-
-/// A T alone on its cache line. Use in static or automatic storage, as a member, or in aligned_array.
-template <class T>
-struct alignas(cache_line_size) padded {
-  T value;
-
-  padded() : value() {}
-  /// A T made from these arguments; one at least, so that copying a padded stays a copy.
-  template <class First, class... Rest,
-            class = typename std::enable_if<
-                !std::is_same<typename std::decay<First>::type, padded>::value>::type>
-  explicit padded(First&& first, Rest&&... rest)
-      : value(std::forward<First>(first), std::forward<Rest>(rest)...) {}
-};
-
-/// A fixed number of value-initialised T on cache lines of their own: no foreign data begins or ends on
-/// them. Throws std::bad_alloc as `new` does.
-template <class T>
-class aligned_array {
+/// The base of `Node`, for intrusive_list<Node>.
+template <class Node>
+class list_node {
  public:
-  explicit aligned_array(std::size_t size) : elements_(size) {
-    while (elements_.count < size) {
-      ::new (static_cast<void*>(elements_.data + elements_.count)) T();
-      ++elements_.count;
-    }
-  }
-  aligned_array(const aligned_array&) = delete;
-  aligned_array& operator=(const aligned_array&) = delete;
+  constexpr list_node() noexcept : next_(nullptr), previous_(nullptr) {}
+  list_node(const list_node&) = delete;
+  list_node& operator=(const list_node&) = delete;
 
-  T& operator[](std::size_t index) noexcept { return elements_.data[index]; }
-  const T& operator[](std::size_t index) const noexcept { return elements_.data[index]; }
-  std::size_t size() const noexcept { return elements_.count; }
+  /// The neighbours in the list, or null.
+  Node* next() const noexcept { return next_; }
+  Node* previous() const noexcept { return previous_; }
 
  private:
-  static constexpr std::size_t alignment = alignof(T) > cache_line_size ? alignof(T)
-                                                                        : cache_line_size;
+  friend class intrusive_list<Node>;
+  Node* next_;
+  Node* previous_;
+};
 
-  static T* align(void* raw) noexcept {
-    const std::uintptr_t mask = alignment - 1;
-    return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
+/// `Node` may be incomplete where the list is declared.
+template <class Node>
+class intrusive_list {
+ public:
+  constexpr intrusive_list() noexcept : first_(nullptr), last_(nullptr) {}
+
+  bool empty() const noexcept { return first_ == nullptr; }
+  Node* first() const noexcept { return first_; }
+  Node* last() const noexcept { return last_; }
+
+  /// Requires of both: `node` is in no list.
+  void push_front(Node& node) noexcept {
+    links(node).next_ = first_;
+    (first_ != nullptr ? links(*first_).previous_ : last_) = &node;
+    first_ = &node;
+  }
+  void push_back(Node& node) noexcept {
+    links(node).previous_ = last_;
+    (last_ != nullptr ? links(*last_).next_ : first_) = &node;
+    last_ = &node;
   }
 
-  /// Enough for `size` elements and a line on each side. More than there are addresses stays more than
-  /// `new` can give.
-  static std::size_t bytes(std::size_t size) noexcept {
-    constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
-    return size > (most - 2 * alignment) / sizeof(T) ? most : size * sizeof(T) + 2 * alignment;
+  /// Requires: `node` is in this list.
+  void remove(Node& node) noexcept {
+    list_node<Node>& self = links(node);
+    (self.previous_ != nullptr ? links(*self.previous_).next_ : first_) = self.next_;
+    (self.next_ != nullptr ? links(*self.next_).previous_ : last_) = self.previous_;
+    self.next_ = self.previous_ = nullptr;
+  }
+  /// For nodes that remain linked when their list is gone.
+  static void remove_from_the_rest(Node& node) noexcept {
+    list_node<Node>& self = links(node);
+    if (self.previous_ != nullptr) links(*self.previous_).next_ = self.next_;
+    if (self.next_ != nullptr) links(*self.next_).previous_ = self.previous_;
+    self.next_ = self.previous_ = nullptr;
+  }
+  /// Takes the first node out; null if there is none.
+  Node* pop_front() noexcept {
+    Node* const node = first_;
+    if (node != nullptr) remove(*node);
+    return node;
   }
 
-  /// Destroys what was made and gives the memory back, also when a constructor of T throws.
-  struct elements {
-    void* raw;
-    T* data;
-    std::size_t count = 0;
+ private:
+  static list_node<Node>& links(Node& node) noexcept { return node; }
 
-    explicit elements(std::size_t size) : raw(::operator new(bytes(size))), data(align(raw)) {}
-    ~elements() {
-      while (count > 0) data[--count].~T();
-      ::operator delete(raw);
-    }
-    elements(const elements&) = delete;
-    elements& operator=(const elements&) = delete;
-  };
-
-  elements elements_;
+  Node* first_;
+  Node* last_;
 };
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_CACHE_LINE_HPP
+#endif  // LOCKSTEP_DETAIL_PLATFORM_INTRUSIVE_LIST_HPP
 
 // lockstep/detail/platform/process_state.hpp -- what there is once in a process (layer: platform)
 //
@@ -624,14 +785,11 @@ struct thread_slot {
   thread_slot* next;
 };
 
-/// For detail/wait/parking_lot.hpp: the ends of a list of its nodes.
-struct parking_list {
-  void* first;
-  void* last;
-};
+/// For detail/wait/parking_lot.hpp.
+class parked_thread;
 struct alignas(cache_line_size) parking_bucket {
   wait_word lock;
-  parking_list waiting, on_their_way;
+  intrusive_list<parked_thread> waiting, on_their_way;
 
   constexpr parking_bucket() noexcept : lock(0), waiting(), on_their_way() {}
 };
@@ -736,13 +894,13 @@ struct process_state {
 #endif
 
 // Of process_state; and a number for each futex, because who sleeps in one is not woken through another.
-#define LOCKSTEP_PROCESS_LAYOUT 1
+#define LOCKSTEP_PROCESS_LAYOUT 2
 #if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
-#define LOCKSTEP_PROCESS_KIND "2"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_1_portable"
+#define LOCKSTEP_PROCESS_KIND "4"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_2_portable"
 #else
-#define LOCKSTEP_PROCESS_KIND "1"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_1_native"
+#define LOCKSTEP_PROCESS_KIND "3"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_2_native"
 #endif
 
 #if LOCKSTEP_MODULES_HAVE_NOTES
@@ -1938,36 +2096,46 @@ using system_thread = std::thread;
 
 #endif
 
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-using detail::usable_cpus;
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
 #endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
 
-// lockstep/deadline.hpp -- when to stop waiting, and how a wait ended (layer: wait)
+// lockstep/wait_policy.hpp -- how a thread waits, for how long, and how the wait ended (layer: wait)
 //
-// Deadlines are points on the monotonic clock: setting the wall clock moves none of them. Times that
-// overflow mean "never", negative times mean "now".
-#ifndef LOCKSTEP_DEADLINE_HPP
-#define LOCKSTEP_DEADLINE_HPP
+//   wait_policy   spin, yield or sleep. Every object takes one when it is made.
+//   deadline      a point on the monotonic clock. Every timed wait takes one.
+//   wait_status   what every timed wait returns.
+//
+// Which policy to choose:
+//   wait_policy()      the default. Spins for at most 2 us, and not at all when crowded or when spinning has
+//                      not paid lately. Then yields while that helps, then sleeps. Right nearly always.
+//   spin()             never enters the kernel. For one thread per CPU that you own alone, and real time.
+//                      When crowded, a single wait costs whole time slices (milliseconds).
+//   block()            sleeps at once. For waits that are known to be long. A wake costs 2 to 35 us.
+//   hybrid(time)       spins for `time`, but not where the object knows that it is crowded. Then yields a
+//                      while, then sleeps. It does not learn. (With the spin, a barrier of 64 on 2 CPUs
+//                      takes 150 us, without it 60.)
+#ifndef LOCKSTEP_WAIT_POLICY_HPP
+#define LOCKSTEP_WAIT_POLICY_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 /// How a timed wait ended.
 enum class wait_status {
-  ready,      ///< what was waited for has happened (and was taken)
+  ready,      ///< what the thread waited for has happened (and was taken)
   timed_out,  ///< it has not happened in time; nothing was taken
   terminated  ///< terminate() was called; no wait on the object blocks any more
 };
 
+/// When a wait gives up. Waits take a std::chrono::time_point of any clock, which becomes a deadline.
+/// Setting the wall clock moves no deadline. A time that overflows means "never", a negative one "now".
 class deadline {
  public:
   static constexpr deadline never() noexcept { return deadline(detail::no_deadline); }
+
+  /// A point of a clock other than the steady one is taken as its distance from now: setting that clock
+  /// later does not move it.
+  template <class Clock, class Duration>
+  deadline(std::chrono::time_point<Clock, Duration> point) : deadline(at(point)) {}
 
   template <class Rep, class Period>
   static deadline after(std::chrono::duration<Rep, Period> time) {
@@ -1982,12 +2150,11 @@ class deadline {
     return length < detail::no_deadline - now ? deadline(now + length) : never();
   }
 
-  /// A point of any clock. That of a clock other than the steady one is taken as its distance from now:
-  /// setting that clock later moves it no more.
+  /// The constructor by name.
   template <class Clock, class Duration>
   static deadline at(std::chrono::time_point<Clock, Duration> point) {
     const typename Clock::time_point now = Clock::now();
-    // As above: where the difference would overflow, it is known before it is taken.
+    // As above: a difference that would overflow is known before it is taken.
     using floating = std::chrono::duration<double, std::nano>;
     const double distance =
         floating(point.time_since_epoch()).count() - floating(now.time_since_epoch()).count();
@@ -2005,30 +2172,7 @@ class deadline {
   std::uint64_t nanoseconds_;
 };
 
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DEADLINE_HPP
-
-// lockstep/wait_policy.hpp -- how a thread waits, a value of 4 bytes (layer: wait)
-//
-// Every object takes one when it is made. Which to choose:
-//   wait_policy()      the default. Spins for at most 2 us, not at all when crowded or when spinning has
-//                      not paid lately; then yields while that helps; then sleeps. Right nearly always.
-//   spin()             never enters the kernel. For one thread per CPU that is yours alone, real time.
-//                      When crowded a single wait costs whole time slices (milliseconds).
-//   block()            sleeps at once. For waits that are known to be long. A wake costs 2 to 35 us.
-//   hybrid(time)       spins for `time`, not where the object knows that it is crowded; then yields a
-//                      while, then sleeps; no learning. (With the spin, a barrier of 64 on 2 CPUs takes
-//                      150 us, without it 60.)
-//
-// All zero bits are the default, so that zero-initialised storage is a valid policy.
-#ifndef LOCKSTEP_WAIT_POLICY_HPP
-#define LOCKSTEP_WAIT_POLICY_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
+/// A value of 4 bytes. All zero bits are the default, so that zero-initialised storage is a valid policy.
 class wait_policy {
  public:
   /// The adaptive default.
@@ -2102,6 +2246,778 @@ static_assert(sizeof(wait_policy) == 4, "objects hold a policy each: keep it sma
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_WAIT_POLICY_HPP
+
+// lockstep/detail/wait/wait_engine.hpp -- how a thread waits until something is ready (layer: wait)
+//
+// One loop for all objects of the library: spin for a time, then yield while that helps, then sleep in
+// the kernel. What is waited for is a Waitable:
+//     bool ready() noexcept              looks, with acquire order; never blocks. It may take what it finds,
+//                                        since nobody looks again after it returned true
+//     void sleep(deadline until)         announces a sleeper, looks again, sleeps; may return at any time
+//     unsigned pauses() noexcept         optional: how long to pause before the next look, if not once. The
+//                                        pauses are part of the time that is spun
+//     bool is_elsewhere(uint64_t now)    optional: whether the thread that will make it ready runs on another
+//                                        CPU. Asked after the spin, unless the policy is crowded
+// published_words.hpp and word_waiter.hpp have the two usual ones, and the notifier's side of each.
+//
+//   WAIT-1  wait() returns true only after ready() was true, false only after the deadline.
+//   WAIT-2  wait() sleeps only through Waitable::sleep, which looks again after it has announced itself:
+//           no wake-up can be lost between the last look and the sleep.
+//
+// What a waiter has learned from its last waits is its wait_history: plain data, one thread uses it at a
+// time, and zero bits mean "no doubt". It answers two questions for an adaptive wait:
+//   Does spinning pay?  Not when the awaited thread needs our CPU, and not when waits are long.
+//   Does yielding pay?  Not when a stranger takes the CPU and keeps it for its whole time slice; nor, in
+//                       queues, when waits are long.
+// Each is asked anew now and then, because the machine changes.
+//
+// Cost   ready at once: one look. Uncrowded: polls, no system call for spin_budget. Crowded: a yield is
+//        0.5 us alone, 1.4 us with a switch; a sleep and wake 2 us on one CPU, 15 to 35 us across.
+//
+// Tuning (2 virtual CPUs of an EPYC, kernel 6.18; bench/sync, bench/team)
+//   spin_budget   2 us: longer spins cost a whole budget a wait when both threads share a CPU, and end
+//                 few waits more; a 50 us spin made such a fork/join 100 us. Nor do locks want more: 64
+//                 threads that hold a mutex for 0.1 us take it in 0.21 us each with 2 us, 0.22 with 10,
+//                 0.24 with 50; 2 and 4 threads do not care (0.20 us).
+//   yield_limit   64: about 32 us alone, which is what the sleep would have cost (the 2-competitive
+//                 choice); crowded, one to three yields end nearly every wait.
+//   yield_time    crowded, a wait that is not over after this time is better slept, but the time before
+//                 pays: it keeps the CPUs from halting while the notification comes round. Rings of 30 to
+//                 127 events take 4 to 6 us a hop with 80 us, 5 to 6 with 20 or 40, 4 to 12 with 200,
+//                 9 to 21 without a limit and 10 if all sleep. Where one notification lets many go,
+//                 waking them in turn costs more than their yields: barriers of 128 take 110 us with
+//                 400 us, 150 with 80. Hence event has the shorter one.
+//   long_yield    a yield that took longer than this went to a stranger's time slice (3 ms here), and
+//                 is a failure even if the wait is over after it: a sleeper woken for the notification
+//                 preempts the stranger. With 8 busy strangers an event hop takes 11 to 165 us so, and
+//                 1.9 to 4.4 ms if such yields count as successes. Our own crowd of 256 returns within
+//                 0.3 ms.
+//   far_budget    50 us, in place of yields where those went to a stranger, while the other thread is known to
+//                 have a CPU of its own. It is more than a wake-up takes: two threads that have begun to sleep and
+//                 wake each other stop doing so. Beside two busy processes a fork/join of 2 takes 0.4 us so and
+//                 15 without, a barrier 0.17 and 40.
+#ifndef LOCKSTEP_DETAIL_WAIT_WAIT_ENGINE_HPP
+#define LOCKSTEP_DETAIL_WAIT_WAIT_ENGINE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// How far a stage of a wait is trusted: waits that it ended speak for it, other waits against it.
+class stage_trust {
+ public:
+  /// True if the stage should be tried in this wait: it is trusted, or it is time for another look.
+  bool asks() noexcept {
+    if (doubt_ < limit) return true;
+    skipped_ = static_cast<std::uint8_t>((skipped_ + 1) % probe_interval);
+    return skipped_ == 0;
+  }
+  void paid() noexcept { doubt_ = static_cast<std::uint8_t>(doubt_ / 2); }
+  void failed() noexcept {
+    if (doubt_ < limit) ++doubt_;
+  }
+  /// One failure that is as bad as many.
+  void failed_badly() noexcept { doubt_ = limit; }
+
+ private:
+  // 4 failures in a row stop a stage, one success in a probe starts it again. A probe that fails costs
+  // at most spin_budget (2 us) in 64 waits, 30 ns a wait.
+  static constexpr std::uint8_t limit = 4;
+  static constexpr std::uint8_t probe_interval = 64;
+
+  std::uint8_t doubt_ = 0;
+  std::uint8_t skipped_ = 0;
+};
+
+struct wait_history {
+  stage_trust spinning;
+  stage_trust yielding;
+};
+
+/// What the calling thread has learned, for objects that keep no history of each waiter.
+inline wait_history& this_thread_history() noexcept {
+  return detail::per_thread<wait_history, struct name_of_history>();
+}
+
+/// The same for its waits in queues (parking_lot.hpp). There a wait that ends in a sleep speaks against
+/// yielding. A wait on a word does not: in a crowd, barriers and rings need their yields all the same.
+inline wait_history& this_thread_history_in_queues() noexcept {
+  return detail::per_thread<wait_history, struct name_of_queue_history>();
+}
+
+static_assert(sizeof(wait_history) == 4, "small objects hold a history");
+
+class wait_engine {
+ public:
+  /// How long a wait yields at most, in nanoseconds, where it shares its notification with others, and
+  /// where it has one for itself.
+  static constexpr std::uint64_t shared_yield_time = 400000;
+  static constexpr std::uint64_t single_yield_time = 80000;
+
+  /// Waits until `what.ready()`. Returns false if `until` came first.
+  template <class Waitable>
+  static bool wait(Waitable& what, wait_policy policy, wait_history& history,
+                   deadline until = deadline::never(),
+                   std::uint64_t yield_time = shared_yield_time) {
+    return what.ready() || wait_slowly(what, policy, history, until, yield_time);
+  }
+
+  /// The stages of wait() before the sleep; true if it got ready in them. For locks, whose waiters then queue
+  /// up. block() skips these stages. spin() spins for the default's time.
+  template <class Waitable>
+  static bool linger(Waitable& what, wait_policy policy, wait_history& history,
+                     deadline until = deadline::never(),
+                     std::uint64_t yield_time = single_yield_time) {
+    if (what.ready()) return true;
+    if (policy.is_block()) return false;
+    if (policy.is_spin()) return spin(what, spin_budget, until);
+    return linger_slowly(what, policy, history, until, yield_time);
+  }
+
+  /// For waits that yield in a way of their own: to be called before.
+  template <class Waitable>
+  static bool ask_where(Waitable& what) {
+    return ask_where(what, 0);
+  }
+
+ private:
+  static constexpr std::uint64_t spin_budget = 2000;
+  static constexpr std::uint64_t far_budget = 50000;
+  static constexpr unsigned yield_limit = 64;
+  static constexpr std::uint64_t long_yield = 2000000;
+  static constexpr unsigned pauses_per_look_at_clock = 16;
+
+  template <class Waitable>
+  LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
+                                            wait_history& history, deadline until,
+                                            std::uint64_t yield_time) {
+    if (policy.is_spin()) return spin(what, detail::no_deadline, until) || what.ready();
+    if (!policy.is_block() && linger_slowly(what, policy, history, until, yield_time)) return true;
+    return sleep(what, until);
+  }
+
+  template <class Waitable>
+  static bool linger_slowly(Waitable& what, wait_policy policy, wait_history& history,
+                            deadline until, std::uint64_t yield_time) {
+    if (policy.is_hybrid()) {
+      const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
+      return (!policy.is_crowded() && spin(what, budget, until)) ||
+             yield(what, history.yielding, until, yield_time);
+    }
+    const bool may_spin = !policy.is_crowded() && detail::cpus_for_waits() > 1;
+    if (may_spin && history.spinning.asks()) {
+      if (spin(what, spin_budget, until)) {
+        history.spinning.paid();
+        return true;
+      }
+      history.spinning.failed();
+    }
+    const bool is_elsewhere = !policy.is_crowded() && ask_where(what);
+    if (history.yielding.asks()) return yield(what, history.yielding, until, yield_time);
+    return is_elsewhere && spin(what, far_budget, until);
+  }
+
+  /// Polls for `budget` nanoseconds, and at most one poll longer. The first poll goes without a look at
+  /// the clock, which costs as much as one pause; but not where a poll may last.
+  template <class Waitable>
+  static bool spin(Waitable& what, std::uint64_t budget, deadline until) {
+    if (polls_first(what, 0) && poll(what)) return true;
+    if (budget == detail::no_deadline && until.is_never()) {
+      while (!poll(what)) continue;
+      return true;
+    }
+    const std::uint64_t start = detail::monotonic_nanoseconds();
+    std::uint64_t now = start;
+    while (now - start < budget && !until.is_past(now)) {
+      if (poll(what)) return true;
+      now = detail::monotonic_nanoseconds();
+    }
+    return false;
+  }
+
+  template <class Waitable>
+  static bool poll(Waitable& what) {
+    for (unsigned paused = 0; paused < pauses_per_look_at_clock;) {
+      const unsigned pauses = pauses_before_look(what, 0);
+      for (unsigned i = 0; i < pauses; ++i) detail::polling_pause();
+      if (what.ready()) return true;
+      paused += pauses;
+    }
+    return false;
+  }
+
+  template <class Waitable>
+  static auto ask_where(Waitable& what, int) -> decltype(what.is_elsewhere(std::uint64_t())) {
+    return what.is_elsewhere(detail::monotonic_nanoseconds());
+  }
+  template <class Waitable>
+  static constexpr bool ask_where(Waitable&, long) {
+    return false;
+  }
+
+  template <class Waitable>
+  static constexpr auto polls_first(Waitable& what, int) -> decltype(what.pauses(), bool()) {
+    return false;
+  }
+  template <class Waitable>
+  static constexpr bool polls_first(Waitable&, long) {
+    return true;
+  }
+
+  template <class Waitable>
+  static auto pauses_before_look(Waitable& what, int) -> decltype(what.pauses()) {
+    return what.pauses();
+  }
+  template <class Waitable>
+  static constexpr unsigned pauses_before_look(Waitable&, long) {
+    return 1;
+  }
+
+  /// Gives the CPU to others while that helps.
+  template <class Waitable>
+  static bool yield(Waitable& what, stage_trust& trust, deadline until, std::uint64_t yield_time) {
+    const std::uint64_t start = detail::monotonic_nanoseconds();
+    std::uint64_t before = start;
+    for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {
+      detail::yield_thread();
+      const std::uint64_t after = detail::monotonic_nanoseconds();
+      if (after - before > long_yield) {
+        trust.failed_badly();
+        return what.ready();
+      }
+      if (what.ready()) {
+        trust.paid();
+        return true;
+      }
+      if (after - start > yield_time) return false;
+      before = after;
+    }
+    return false;
+  }
+
+  template <class Waitable>
+  static bool sleep(Waitable& what, deadline until) {
+    while (!what.ready()) {
+      if (!until.is_never() && until.is_past(detail::monotonic_nanoseconds())) return what.ready();
+      what.sleep(until);
+    }
+    return true;
+  }
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_WAIT_WAIT_ENGINE_HPP
+
+// lockstep/detail/wait/published_words.hpp -- words that some threads publish and others wait for (layer: wait)
+//
+// What every board of the library is made of. A published word lies on a cache line of its own, with room for
+// plain data beside it. Whoever publishes stores the data, then the word, then looks whether anybody sleeps.
+// Whoever waits names a predicate on the word, and a stop that ends the wait otherwise.
+//
+// What happens before a word is published happens before the return of every wait that finds it.
+// Lifetime: the notifier looks at the mark after the change that lets waiters go, so the words must outlive
+// every call. Where a waiter may destroy the object at once, the mark must be part of the word: word_waiter.hpp.
+//
+// The mark of a word says whether somebody sleeps. It lies apart from the word's line: a thread never reads a
+// line that it has just published, for the read waits until the store has claimed the line back from the threads
+// that poll it. A barrier of 2 takes 1.0 line transfers without such a read, 1.3 with one (docs/decisions/0002).
+//
+//   value of a mark  meaning                           set by                       left by
+//   even             nobody sleeps                     whoever wakes                a sleeper, which adds 1
+//   odd              somebody sleeps, or has slept     a sleeper, before it sleeps  whoever wakes, which adds 1
+// A mark may be odd with no sleeper: that costs a wake for nobody. No thread ever sleeps on an even mark.
+//
+//   PUBLISH-1  A thread sleeps only on an odd mark that it made or found, and only after it has looked at the word
+//              and at the stop once more.
+//   PUBLISH-2  Every odd value is left by exactly one step to the next even one, and a wake of all follows. So a
+//              thread that announced itself before the step never falls asleep, or is woken. A plain flag would
+//              not do: the sleeper of the next phase sets it again, and one about to sleep for this phase would
+//              find it set.
+//   PUBLISH-3  Whoever requests a stop changes the stop first, and then looks at the marks of all words.
+//
+//     notifier                          sleeper
+//     word.store(value)          (1)    odd = mark.fetch_or(1)         (4)
+//     fence                      (6)    fence                          (6)
+//     if (mark.load() is odd)    (3)    if (word.load() still fails)   (2)
+//       step to even, wake all   (5)      futex_wait(mark, odd)
+//
+// The two loads must not both miss the other side's store. Who pays for that is the object's choice, the same
+// for both sides: the sleeper alone (process_fence.hpp) where sleeping is rare, else both. A sleeper that
+// pays alone pays 7 to 10 us while other threads run: a crowd of 128 that slept at every barrier spent 12 us
+// a member so, four times what both fences and the wakes take.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access                 order    pairs  why it suffices
+//   1  word.store             release  2      the waiter sees the data, and what came before
+//   2  word.load              acquire  1      the other half
+//   3  mark.load              relaxed  4      the fences order it after the word, and nothing else is read by it
+//   4  mark.fetch_or          relaxed  3      as 3
+//   5  mark.compare_exchange  relaxed  4      PUBLISH-2 needs the order of changes to this word only; the kernel
+//                                             orders its comparison after the wake's lock
+//   6  thread_fence           seq_cst  6      both sides: the loads of the picture come after the stores
+//   7  word.load              relaxed  -      a look: whoever goes on comes through 2, or wrote the word itself
+//   8  word.store             relaxed  -      while nobody waits: the caller orders it before the next wait
+//   9  stop.load              acquire  -      pairs with the release of whoever sets the stop
+//
+// Cost   publish: one store, and one load of a line that nobody writes while nobody sleeps; no read-modify-write,
+//        and no fence where the sleeper pays and the system has a process-wide one. wait: one line fetch.
+#ifndef LOCKSTEP_DETAIL_WAIT_PUBLISHED_WORDS_HPP
+#define LOCKSTEP_DETAIL_WAIT_PUBLISHED_WORDS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Who pays for the store-load fence between notifiers and sleepers.
+enum class fence_payer { sleeper, both };
+
+/// Sleeping is the rule with block() and when crowded, the exception otherwise.
+constexpr fence_payer fence_payer_of(wait_policy policy) noexcept {
+  return policy.is_block() || policy.is_crowded() ? fence_payer::both : fence_payer::sleeper;
+}
+
+/// Whether somebody sleeps until a word changes.
+class sleeper_mark {
+ public:
+  /// To be called after the change that lets waiters go. Wakes all sleepers of this mark; true if somebody may
+  /// have slept. Requires: the same payer in every call on one mark.
+  bool notify(fence_payer payer = fence_payer::sleeper) {
+    if (payer == fence_payer::both) {
+      detail::thread_fence(detail::memory_order_seq_cst);  // 6
+    } else {
+      detail::fence_light();
+    }
+    if ((mark_.load(detail::memory_order_relaxed) & 1u) == 0) return false;  // 3
+    wake();
+    return true;
+  }
+
+  /// Whether somebody may sleep at this moment. Promises nothing.
+  bool has_sleeper() const noexcept {
+    return (mark_.load(detail::memory_order_relaxed) & 1u) != 0;  // 3
+  }
+
+  /// Sleeps unless `what.ready()` when looked at after the announcement. May return for no reason.
+  template <class Waitable>
+  void sleep(const Waitable& what, deadline until, fence_payer payer = fence_payer::sleeper) {
+    const std::uint32_t odd = mark_.fetch_or(1u, detail::memory_order_relaxed) | 1u;  // 4
+    const bool fenced = fence(payer);
+    if (what.ready()) return;
+    detail::futex_wait(mark_, odd, fenced ? until.nanoseconds() : soon(until));
+  }
+
+  /// For a thread whose sleep came to its deadline: the notifier need not wake it. Requires that no other thread
+  /// ever sleeps on this mark: one that does would be forgotten.
+  void withdraw() noexcept {
+    std::uint32_t odd = mark_.load(detail::memory_order_relaxed);  // 3
+    if ((odd & 1u) == 0) return;
+    mark_.compare_exchange_strong(odd, odd + 1u, detail::memory_order_relaxed,  // 5
+                                  detail::memory_order_relaxed);                // 5
+  }
+
+ private:
+  LOCKSTEP_NOINLINE void wake() {
+    std::uint32_t odd = mark_.load(detail::memory_order_relaxed);  // 3
+    if ((odd & 1u) == 0) return;
+    if (mark_.compare_exchange_strong(odd, odd + 1u, detail::memory_order_relaxed,  // 5
+                                      detail::memory_order_relaxed)) {              // 5
+      detail::futex_wake_all(&mark_);
+    }
+  }
+
+  /// The sleeper's side; false if the system refused its part.
+  static bool fence(fence_payer payer) {
+    if (payer == fence_payer::sleeper) return detail::fence_heavy();
+    detail::thread_fence(detail::memory_order_seq_cst);  // 6
+    return true;
+  }
+
+  /// Without the fence a notifier may have missed the announcement: look again in a millisecond.
+  static std::uint64_t soon(deadline until) {
+    const std::uint64_t limit = detail::monotonic_nanoseconds() + 1000000;
+    return limit < until.nanoseconds() ? limit : until.nanoseconds();
+  }
+
+  detail::wait_word mark_{0};
+};
+
+/// The stop of waits that nothing else ends.
+struct never_stops {
+  static constexpr bool requested() noexcept { return false; }
+};
+
+/// Stopped once another word is not 0: terminate(), close().
+struct stops_when_set {
+  const wait_word& word;
+
+  bool requested() const noexcept {
+    return word.load(detail::memory_order_acquire) != 0;  // 9
+  }
+};
+
+/// Where the thread runs that is awaited: not known.
+struct anywhere {};
+
+/// The predicate of a wait for a phase: true from that phase on, modulo 2^32.
+struct phase_reached {
+  std::uint32_t target;
+
+  bool operator()(std::uint32_t phase) const noexcept {
+    return static_cast<std::int32_t>(phase - target) >= 0;
+  }
+};
+
+/// What the wait engine looks at. Done: bool(Word). Stop: bool requested(), with acquire order. Where: nothing, or
+/// bool is_elsewhere(std::uint64_t now) as the engine has it.
+template <class Word, class Done, class Stop, class Where>
+class awaited_word {
+ public:
+  awaited_word(const detail::atomic<Word>& word, sleeper_mark& mark, fence_payer payer, Done done,
+               Stop stop, Where where) noexcept
+      : word_(word), mark_(mark), payer_(payer), done_(done), stop_(stop), where_(where) {}
+
+  bool ready() const noexcept {
+    return done_(word_.load(detail::memory_order_acquire)) || stop_.requested();  // 2
+  }
+  void sleep(deadline until) { mark_.sleep(*this, until, payer_); }
+  /// After a sleep that came to its deadline: see sleeper_mark.
+  void withdraw() noexcept { mark_.withdraw(); }
+
+  template <class Known = Where>
+  auto is_elsewhere(std::uint64_t now) noexcept
+      -> decltype(std::declval<Known&>().is_elsewhere(now)) {
+    return where_.is_elsewhere(now);
+  }
+
+ private:
+  const detail::atomic<Word>& word_;
+  sleeper_mark& mark_;
+  const fence_payer payer_;
+  Done done_;
+  Stop stop_;
+  Where where_;
+};
+
+/// One published word: a handle on the word, its mark, and how its waiters wait.
+template <class Word>
+class published_word {
+ public:
+  published_word(detail::atomic<Word>& word, sleeper_mark& mark, wait_policy policy,
+                 fence_payer payer) noexcept
+      : word_(word), mark_(mark), policy_(policy), payer_(payer) {}
+
+  /// Stores the word, and wakes those that sleep until it changes.
+  void publish(Word value) const {
+    publish_quietly(value);
+    wake();
+  }
+  /// The two halves, for a wake that comes later or not at all.
+  void publish_quietly(Word value) const noexcept {
+    word_.store(value, detail::memory_order_release);  // 1
+  }
+  void wake() const { mark_.notify(payer_); }
+  bool has_sleeper() const noexcept { return mark_.has_sleeper(); }
+
+  /// The word, and what came before it was published.
+  Word value() const noexcept { return word_.load(detail::memory_order_acquire); }  // 2
+  /// The word alone.
+  Word peek() const noexcept { return word_.load(detail::memory_order_relaxed); }  // 7
+  /// While nobody waits.
+  void reset(Word value) const noexcept { word_.store(value, detail::memory_order_relaxed); }  // 8
+
+  /// Waits until done(word), or the stop. False if `until` came first.
+  template <class Done, class Stop, class Where = anywhere>
+  bool wait(Done done, Stop stop, wait_history& history, deadline until = deadline::never(),
+            Where where = Where()) const {
+    auto what = awaited(done, stop, where);
+    return wait_engine::wait(what, policy_, history, until);
+  }
+  /// For waiters that wait in a way of their own.
+  template <class Done, class Stop, class Where = anywhere>
+  awaited_word<Word, Done, Stop, Where> awaited(Done done, Stop stop,
+                                                Where where = Where()) const noexcept {
+    return {word_, mark_, payer_, done, stop, where};
+  }
+
+ private:
+  detail::atomic<Word>& word_;
+  sleeper_mark& mark_;
+  const wait_policy policy_;
+  const fence_payer payer_;
+};
+
+/// No data beside a word.
+struct nothing_beside {};
+
+/// A fixed number of published words, each on a line of its own with some data beside it: written before the word is
+/// published, read by threads that have found the word.
+template <class Word, class Beside = nothing_beside>
+class published_words {
+ public:
+  published_words(std::size_t count, wait_policy policy)
+      : line_array_(count),
+        mark_array_(count),
+        lines_(count != 0 ? &line_array_[0] : nullptr),
+        marks_(count != 0 ? &mark_array_[0] : nullptr),
+        size_(count),
+        policy_(policy),
+        payer_(fence_payer_of(policy)) {
+    detail::process_fence::prepare();
+  }
+
+  std::size_t size() const noexcept { return size_; }
+  wait_policy policy() const noexcept { return policy_; }
+
+  published_word<Word> operator[](std::size_t i) const noexcept {
+    return {lines_[i].value.word, marks_[i], policy_, payer_};
+  }
+  Beside& beside(std::size_t i) noexcept { return lines_[i].value.beside; }
+
+  /// After a stop was requested.
+  void wake_all() const {
+    for (std::size_t i = 0; i < size(); ++i) marks_[i].notify(payer_);
+  }
+  /// The first `count` words, while nobody waits.
+  void reset(Word value, std::size_t count) const noexcept {
+    for (std::size_t i = 0; i < count; ++i) (*this)[i].reset(value);
+  }
+
+ private:
+  struct line {
+    detail::atomic<Word> word{0};
+    Beside beside;
+  };
+
+  detail::aligned_array<detail::padded<line>> line_array_;
+  detail::aligned_array<sleeper_mark> mark_array_;
+  detail::padded<line>* const lines_;
+  sleeper_mark* const marks_;
+  const std::size_t size_;
+  const wait_policy policy_;
+  const fence_payer payer_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_WAIT_PUBLISHED_WORDS_HPP
+
+// lockstep/detail/wait/ranked_barrier.hpp -- all wait for all: the barrier behind all barriers (layer: wait)
+//
+// Participants have ranks from 0. Each keeps the number of the phase that it is in and passes it along: a phase
+// begins when the last one is over. A value may travel with each arrival, on its line. How a participant waits, and
+// what ends its wait otherwise, is up to the owner.
+//
+// Two ways, chosen by the number of participants of a phase:
+//   flags  up to `most_flags`: each publishes the phase on its own line, and looks at the lines of all others
+//   tree   above: each counts itself in at a leaf of a tree of counters; the last one publishes the phase of all
+//
+//   RANKED-1  Nobody is through phase p before all have arrived in it. While anybody is in phase p, every published
+//             phase is p - 1 or p.
+//   RANKED-2  Every rank arrives at one leaf. The last to arrive at a node goes on to its parent, and the last at
+//             the root ends the phase: exactly one each phase, after all others have arrived.
+//   RANKED-3  A counter is 0 whenever no phase is under way, and below its node's width between arrivals.
+//   RANKED-4  Whoever ends a phase by the tree does not wait for it: it would read the line that it has just published.
+//
+// Memory order (# marks the line; each weakening must fail a test; published_words.hpp has the rest)
+//   #  access             order    pairs  why it suffices
+//   1  counter.fetch_add  acq_rel  1      the last at a node has seen all arrivals below it, and takes
+//                                         them along to the parent
+//   2  counter.store      relaxed  -      published by 1 at the parent or with the phase after it; the
+//                                         next arrivals, which have waited for that phase, come later
+//   3  counter.store      relaxed  -      nobody arrives: the caller orders it before the next arrival
+//
+// Cost   flags: one store on one's own line, participants - 1 fetches in parallel; two participants pay one line
+//        transfer each, at the same time. tree: one RMW for each participant and node, log(participants) in a
+//        row at most, 4 on one line at most; then participants - 1 fetches of the line of the phase. One line
+//        for 3 participants. No system call unless somebody sleeps.
+// Source flags: all-to-all dissemination [MCS91]; the combining tree [YTL87], in barriers [MCS91].
+#ifndef LOCKSTEP_DETAIL_WAIT_RANKED_BARRIER_HPP
+#define LOCKSTEP_DETAIL_WAIT_RANKED_BARRIER_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Where the nodes of a combining tree lie in an array: the leaves first, level by level, the root last.
+/// A pure function of the number of participants and the fan-in, which is at least 2.
+class tree_shape {
+ public:
+  struct node {
+    std::size_t index;   ///< in the array
+    std::size_t width;   ///< how many arrive here
+    std::size_t parent;  ///< index; the node's own for the root
+  };
+
+  constexpr tree_shape(std::size_t participants, std::size_t fan_in) noexcept
+      : participants_(participants), fan_in_(fan_in) {}
+
+  std::size_t nodes() const noexcept {
+    std::size_t sum = 0, level = participants_;
+    do {
+      level = parents_of(level);
+      sum += level;
+    } while (level > 1);
+    return sum;
+  }
+
+  /// Calls f(node) for each node from the rank's leaf up while f returns true. Returns whether f
+  /// returned true at the root as well.
+  template <class F>
+  bool climb(std::size_t rank, F f) const {
+    std::size_t below = participants_, first = 0, at = rank;
+    while (true) {
+      const std::size_t level = parents_of(below);
+      at /= fan_in_;
+      const std::size_t rest = below - at * fan_in_;
+      const std::size_t index = first + at;
+      first += level;
+      const bool root = level == 1;
+      const node here = {index, rest < fan_in_ ? rest : fan_in_,
+                         root ? index : first + at / fan_in_};
+      if (!f(here)) return false;
+      if (root) return true;
+      below = level;
+    }
+  }
+
+ private:
+  std::size_t parents_of(std::size_t level) const noexcept {
+    return (level + fan_in_ - 1) / fan_in_;
+  }
+
+  std::size_t participants_;
+  std::size_t fan_in_;
+};
+
+/// The counters of a combining tree: tells the last of all participants that it is the last.
+class arrival_tree {
+ public:
+  /// The fan-in of [MCS91]'s arrival tree.
+  static constexpr std::size_t usual_fan_in = 4;
+
+  /// `most_participants` may be 0: then nobody arrives here.
+  explicit arrival_tree(std::size_t most_participants, std::size_t fan_in = usual_fan_in)
+      : participants_(most_participants),
+        fan_in_(fan_in),
+        counters_(tree_shape(most_participants, fan_in).nodes()) {}
+
+  /// True for the last of all; every counter is 0 again then. Never blocks.
+  bool arrive(std::size_t rank) noexcept { return arrive(rank, participants_); }
+
+  /// The same in a phase of fewer: the ranks below `participants`, all of whom pass that number.
+  bool arrive(std::size_t rank, std::size_t participants) noexcept {
+    return tree_shape(participants, fan_in_)
+        .climb(rank, [this](const tree_shape::node& at) noexcept {
+          detail::wait_word& counter = counters_[at.index].value;
+          const std::size_t before = counter.fetch_add(1, detail::memory_order_acq_rel);  // 1
+          if (before + 1 < at.width) return false;
+          counter.store(0, detail::memory_order_relaxed);  // 2
+          return true;
+        });
+  }
+
+  /// As new, after a phase that was given up. While nobody arrives.
+  void reset() noexcept {
+    for (std::size_t i = 0; i < counters_.size(); ++i) {
+      counters_[i].value.store(0, detail::memory_order_relaxed);  // 3
+    }
+  }
+
+ private:
+  std::size_t participants_;
+  std::size_t fan_in_;
+  detail::aligned_array<detail::padded<detail::wait_word>> counters_;
+};
+
+template <class Value = nothing_beside>
+class ranked_barrier {
+ public:
+  using words = published_words<std::uint32_t, Value>;
+
+  /// For phases of up to `most` participants, with that many lines at least. Tests pass a smaller limit for flags.
+  ranked_barrier(std::size_t most, wait_policy policy, std::size_t lines, std::size_t most_flags)
+      : flags_(lines, policy),
+        end_(1, policy),
+        tree_(most > most_flags ? most : 0),
+        most_flags_(most_flags) {}
+
+  wait_policy policy() const noexcept { return end_.policy(); }
+  bool has_flags(std::size_t size) const noexcept { return size <= most_flags_; }
+
+  /// What travels with a rank's arrival, or with the end of a phase by the tree: to be written before.
+  Value& value_of(std::size_t rank) noexcept { return flags_.beside(rank); }
+  Value& value_of_all() noexcept { return end_.beside(0); }
+
+  /// Tells the others that `rank` has arrived in `phase`, one of `size` participants. Never blocks. By the tree the
+  /// last to arrive calls finish() and ends the phase: true for that one.
+  template <class Finish>
+  bool arrive(std::size_t rank, std::size_t size, std::uint32_t phase, Finish finish) {
+    if (has_flags(size)) {
+      flags_[rank].publish(phase);
+      return false;
+    }
+    if (!tree_.arrive(rank, size)) return false;
+    finish();
+    end_[0].publish(phase);
+    return true;
+  }
+
+  /// Waits until all others have arrived, unless arrive() has returned true: wait(word, other) waits for one word, a
+  /// flag of participant `other`, or the end of the phase, where `other` is `size`. Stops where it returns false.
+  template <class Wait>
+  bool wait_for_others(std::size_t rank, std::size_t size, Wait wait) {
+    if (!has_flags(size)) return wait(end_[0], size);
+    // Readers that begin with different writers disturb each other less.
+    for (std::size_t i = 1, other = rank; i < size; ++i) {
+      if (++other == size) other = 0;
+      if (!wait(flags_[other], other)) return false;
+    }
+    return true;
+  }
+  /// The flag of a participant.
+  published_word<std::uint32_t> flag(std::size_t rank) const noexcept { return flags_[rank]; }
+
+  /// Whether all others have arrived; never blocks. Acquires what came before.
+  bool have_others_arrived(std::size_t rank, std::size_t size, phase_reached phase) noexcept {
+    return wait_for_others(rank, size, [&](const published_word<std::uint32_t>& word, std::size_t) {
+      return phase(word.value());
+    });
+  }
+  /// By a participant that is in a phase: whether another has arrived in it; by the tree, whether all have.
+  bool has_arrived(std::size_t rank, std::size_t size, phase_reached phase) const noexcept {
+    return phase(has_flags(size) ? flags_[rank].peek() : end_[0].peek());
+  }
+
+  /// The next phase is the one after `phase`. While nobody arrives or waits.
+  void reset(std::uint32_t phase) noexcept {
+    flags_.reset(phase, flags_.size() < most_flags_ ? flags_.size() : most_flags_);
+    end_[0].reset(phase);
+    tree_.reset();
+  }
+
+  /// After a stop was requested.
+  void wake_all() const {
+    flags_.wake_all();
+    end_.wake_all();
+  }
+
+ private:
+  words flags_;
+  words end_;
+  arrival_tree tree_;
+  const std::size_t most_flags_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_WAIT_RANKED_BARRIER_HPP
 
 // lockstep/detail/platform/static_storage.hpp -- is an object part of a program or library file? (layer: platform)
 //
@@ -2400,303 +3316,29 @@ class watched<Object, false> {};
 
 #endif  // LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
 
-// lockstep/detail/wait/wait_history.hpp -- what one waiter has learnt from its last waits (layer: wait)
-//
-// Two questions, one for each stage of an adaptive wait before the last:
-//   Does spinning pay?  Not when the thread we wait for needs our CPU, and not when waits are long.
-//   Does yielding pay?  Not when a stranger takes the CPU and keeps it for its whole time slice; nor, in
-//                       queues, when waits are long.
-// Each is asked anew now and then, because the machine changes.
-//
-// Plain data of the waiting thread: one thread uses a history at a time. All zero bits are "no doubt".
-#ifndef LOCKSTEP_DETAIL_WAIT_WAIT_HISTORY_HPP
-#define LOCKSTEP_DETAIL_WAIT_WAIT_HISTORY_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// How far a stage is to be trusted: waits that it ended speak for it, those it did not speak against.
-class stage_trust {
- public:
-  /// True if the stage should be tried in this wait: it is trusted, or it is time for another look.
-  bool asks() noexcept {
-    if (doubt_ < limit) return true;
-    skipped_ = static_cast<std::uint8_t>((skipped_ + 1) % probe_interval);
-    return skipped_ == 0;
-  }
-  void paid() noexcept { doubt_ = static_cast<std::uint8_t>(doubt_ / 2); }
-  void failed() noexcept {
-    if (doubt_ < limit) ++doubt_;
-  }
-  /// One failure that is as bad as many.
-  void failed_badly() noexcept { doubt_ = limit; }
-
- private:
-  // 4 failures in a row stop a stage, one success in a probe starts it again. A probe that fails costs
-  // at most spin_budget (2 us) in 64 waits, 30 ns a wait.
-  static constexpr std::uint8_t limit = 4;
-  static constexpr std::uint8_t probe_interval = 64;
-
-  std::uint8_t doubt_ = 0;
-  std::uint8_t skipped_ = 0;
-};
-
-struct wait_history {
-  stage_trust spinning;
-  stage_trust yielding;
-};
-
-/// What the calling thread has learnt, for objects whose waiters are too many to have a place in them.
-inline wait_history& this_thread_history() noexcept {
-  return detail::per_thread<wait_history, struct name_of_history>();
-}
-
-/// The same of its waits in queues (parking_lot.hpp). A wait there that ends in a sleep speaks against
-/// yielding, while one on a word does not: in a crowd, barriers and rings need their yields all the same.
-inline wait_history& this_thread_history_in_queues() noexcept {
-  return detail::per_thread<wait_history, struct name_of_queue_history>();
-}
-
-static_assert(sizeof(wait_history) == 4, "small objects hold a history");
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_WAIT_WAIT_HISTORY_HPP
-
-// lockstep/detail/wait/wait_engine.hpp -- how a thread waits until something is ready (layer: wait)
-//
-// One loop for all objects of the library: spin for a time, then yield while that helps, then sleep in
-// the kernel. What is waited for is a Waitable:
-//     bool ready() noexcept              looks, with acquire order; never blocks; may take what it finds,
-//                                        since nobody looks again once it was true
-//     void sleep(deadline until)         announces a sleeper, looks again, sleeps; may return any time
-//     unsigned pauses() noexcept         how long to pause before the next look, where that is not once:
-//                                        the pauses are part of the time that is spun
-//     bool is_elsewhere(uint64_t now)    where it can be told: whether the thread that will make it ready runs on
-//                                        another CPU. Asked when the spin is over, where nobody is crowded
-// See sleeper_mark.hpp and event.hpp for the two ways to be one, and for the notifier's side.
-//
-//   W1  wait() returns true only after ready() was true, false only after the deadline.
-//   W2  wait() sleeps only through Waitable::sleep, which looks again after it has announced itself:
-//       no wake-up can be lost between the last look and the sleep.
-//
-// Cost   ready at once: one look. Uncrowded: polls, no system call for spin_budget. Crowded: a yield is
-//        0.5 us alone, 1.4 us with a switch; a sleep and wake 2 us on one CPU, 15 to 35 us across.
-//
-// Tuning (2 virtual CPUs of an EPYC, kernel 6.18; bench/sync, bench/team)
-//   spin_budget   2 us: longer spins cost a whole budget a wait when both threads share a CPU, and end
-//                 few waits more; a 50 us spin made such a fork/join 100 us. Nor do locks want more: 64
-//                 threads that hold a mutex for 0.1 us take it in 0.21 us each with 2 us, 0.22 with 10,
-//                 0.24 with 50; 2 and 4 threads do not care (0.20 us).
-//   yield_limit   64: about 32 us alone, which is what the sleep would have cost (the 2-competitive
-//                 choice); crowded, one to three yields end nearly every wait.
-//   yield_time    crowded, a wait that is not over after this time is better slept, but the time before
-//                 pays: it keeps the CPUs from halting while the notification comes round. Rings of 30 to
-//                 127 events take 4 to 6 us a hop with 80 us, 5 to 6 with 20 or 40, 4 to 12 with 200,
-//                 9 to 21 without a limit and 10 if all sleep. Where one notification lets many go,
-//                 waking them in turn costs more than their yields: barriers of 128 take 110 us with
-//                 400 us, 150 with 80. Hence event has the shorter one.
-//   long_yield    a yield that took longer than this went to a stranger's time slice (3 ms here), and
-//                 is a failure even if the wait is over after it: a sleeper woken for the notification
-//                 preempts the stranger. With 8 busy strangers an event hop takes 11 to 165 us so, and
-//                 1.9 to 4.4 ms if such yields count as successes. Our own crowd of 256 returns within
-//                 0.3 ms.
-//   far_budget    50 us, in place of yields where those went to a stranger, while the other thread is known to have a CPU
-//                 of its own: more than a wake-up takes, so that two threads that have begun to sleep and wake each
-//                 other find back. Beside two busy processes a fork/join of 2 takes 0.4 us so and 15 without, a
-//                 barrier 0.17 and 40.
-#ifndef LOCKSTEP_DETAIL_WAIT_WAIT_ENGINE_HPP
-#define LOCKSTEP_DETAIL_WAIT_WAIT_ENGINE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-class wait_engine {
- public:
-  /// How long a wait yields at most, in nanoseconds, where it shares its notification with others, and
-  /// where it has one for itself.
-  static constexpr std::uint64_t shared_yield_time = 400000;
-  static constexpr std::uint64_t single_yield_time = 80000;
-
-  /// Waits until `what.ready()`. Returns false if `until` came first.
-  template <class Waitable>
-  static bool wait(Waitable& what, wait_policy policy, wait_history& history,
-                   deadline until = deadline::never(),
-                   std::uint64_t yield_time = shared_yield_time) {
-    return what.ready() || wait_slowly(what, policy, history, until, yield_time);
-  }
-
-  /// The stages of wait() before the sleep: true if it got ready in them, which block() has none of and
-  /// of which spin() has the default's. For locks, whose waiters then queue up.
-  template <class Waitable>
-  static bool linger(Waitable& what, wait_policy policy, wait_history& history,
-                     deadline until = deadline::never(),
-                     std::uint64_t yield_time = single_yield_time) {
-    if (what.ready()) return true;
-    if (policy.is_block()) return false;
-    if (policy.is_spin()) return spin(what, spin_budget, until);
-    return linger_slowly(what, policy, history, until, yield_time);
-  }
-
-  /// For waits that yield in a way of their own: to be called before.
-  template <class Waitable>
-  static bool ask_where(Waitable& what) {
-    return ask_where(what, 0);
-  }
-
- private:
-  static constexpr std::uint64_t spin_budget = 2000;
-  static constexpr std::uint64_t far_budget = 50000;
-  static constexpr unsigned yield_limit = 64;
-  static constexpr std::uint64_t long_yield = 2000000;
-  static constexpr unsigned pauses_per_look_at_clock = 16;
-
-  template <class Waitable>
-  LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
-                                            wait_history& history, deadline until,
-                                            std::uint64_t yield_time) {
-    if (policy.is_spin()) return spin(what, detail::no_deadline, until) || what.ready();
-    if (!policy.is_block() && linger_slowly(what, policy, history, until, yield_time)) return true;
-    return sleep(what, until);
-  }
-
-  template <class Waitable>
-  static bool linger_slowly(Waitable& what, wait_policy policy, wait_history& history,
-                            deadline until, std::uint64_t yield_time) {
-    if (policy.is_hybrid()) {
-      const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
-      return (!policy.is_crowded() && spin(what, budget, until)) ||
-             yield(what, history.yielding, until, yield_time);
-    }
-    const bool may_spin = !policy.is_crowded() && detail::cpus_for_waits() > 1;
-    if (may_spin && history.spinning.asks()) {
-      if (spin(what, spin_budget, until)) {
-        history.spinning.paid();
-        return true;
-      }
-      history.spinning.failed();
-    }
-    const bool is_elsewhere = !policy.is_crowded() && ask_where(what);
-    if (history.yielding.asks()) return yield(what, history.yielding, until, yield_time);
-    return is_elsewhere && spin(what, far_budget, until);
-  }
-
-  /// Polls for `budget` nanoseconds, and at most one poll longer. The first poll goes without a look at
-  /// the clock, which costs as much as one pause; but not where a poll may last.
-  template <class Waitable>
-  static bool spin(Waitable& what, std::uint64_t budget, deadline until) {
-    if (polls_first(what, 0) && poll(what)) return true;
-    if (budget == detail::no_deadline && until.is_never()) {
-      while (!poll(what)) continue;
-      return true;
-    }
-    const std::uint64_t start = detail::monotonic_nanoseconds();
-    std::uint64_t now = start;
-    while (now - start < budget && !until.is_past(now)) {
-      if (poll(what)) return true;
-      now = detail::monotonic_nanoseconds();
-    }
-    return false;
-  }
-
-  template <class Waitable>
-  static bool poll(Waitable& what) {
-    for (unsigned paused = 0; paused < pauses_per_look_at_clock;) {
-      const unsigned pauses = pauses_before_look(what, 0);
-      for (unsigned i = 0; i < pauses; ++i) detail::polling_pause();
-      if (what.ready()) return true;
-      paused += pauses;
-    }
-    return false;
-  }
-
-  template <class Waitable>
-  static auto ask_where(Waitable& what, int) -> decltype(what.is_elsewhere(std::uint64_t())) {
-    return what.is_elsewhere(detail::monotonic_nanoseconds());
-  }
-  template <class Waitable>
-  static constexpr bool ask_where(Waitable&, long) {
-    return false;
-  }
-
-  template <class Waitable>
-  static constexpr auto polls_first(Waitable& what, int) -> decltype(what.pauses(), bool()) {
-    return false;
-  }
-  template <class Waitable>
-  static constexpr bool polls_first(Waitable&, long) {
-    return true;
-  }
-
-  template <class Waitable>
-  static auto pauses_before_look(Waitable& what, int) -> decltype(what.pauses()) {
-    return what.pauses();
-  }
-  template <class Waitable>
-  static constexpr unsigned pauses_before_look(Waitable&, long) {
-    return 1;
-  }
-
-  /// Gives the CPU to others while that helps.
-  template <class Waitable>
-  static bool yield(Waitable& what, stage_trust& trust, deadline until, std::uint64_t yield_time) {
-    const std::uint64_t start = detail::monotonic_nanoseconds();
-    std::uint64_t before = start;
-    for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {
-      detail::yield_thread();
-      const std::uint64_t after = detail::monotonic_nanoseconds();
-      if (after - before > long_yield) {
-        trust.failed_badly();
-        return what.ready();
-      }
-      if (what.ready()) {
-        trust.paid();
-        return true;
-      }
-      if (after - start > yield_time) return false;
-      before = after;
-    }
-    return false;
-  }
-
-  template <class Waitable>
-  static bool sleep(Waitable& what, deadline until) {
-    while (!what.ready()) {
-      if (!until.is_never() && until.is_past(detail::monotonic_nanoseconds())) return what.ready();
-      what.sleep(until);
-    }
-    return true;
-  }
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_WAIT_WAIT_ENGINE_HPP
-
 // lockstep/detail/wait/word_waiter.hpp -- many threads wait until one word is as they want it (layer: wait)
 //
-// For objects whose whole state is one word with a bit for "somebody sleeps", so that a waiter may
-// destroy the object as soon as its wait has returned. A waiter brings a predicate on the word; it
-// returns after it has seen a word that satisfies it, or at its deadline.
-// Where the structure guarantees the lifetime, a mark beside the state is cheaper: sleeper_mark.hpp.
+// For objects whose whole state is one word with a bit that says "a thread sleeps", so that a waiter may
+// destroy the object as soon as its wait has returned. A waiter brings a predicate on the word. It returns
+// after it has seen a word that satisfies the predicate, or at its deadline.
+// Where the structure guarantees the lifetime, a mark beside the state is cheaper: published_words.hpp.
 //
-//   S1  A waiter sleeps only on a word that has the sleeping bit and does not satisfy its predicate.
-//   S2  Whoever changes the word so that a sleeper's predicate may become true looks for the bit in the
-//       old value, and wakes all if it was set. It may clear the bit in the same change, for it wakes
-//       everyone who has slept on it. It touches nothing after the change but the address.
-//   S3  The bit may be set with no sleeper (after a timeout: a wake for nobody); it is never clear with
-//       one, but for those whom the thread that cleared it is about to wake.
+//   WORD-1  A waiter sleeps only on a word that has the sleeping bit and does not satisfy its predicate.
+//   WORD-2  A change that may make a sleeper's predicate true looks for the bit in the old value, and
+//           wakes all sleepers if it was set. The change may clear the bit, because it wakes every thread
+//           that has slept on it. After the change the changer touches nothing but the address.
+//   WORD-3  The bit may be set with no sleeper. It is never clear with one, except for those sleepers
+//           that the thread that cleared it is about to wake.
 //
-// So no wake-up is lost: a waiter that announced itself before the change is woken by it, or finds the
-// word changed when it falls asleep (F3 of futex.hpp); one that comes later sees the new word.
+// So no wake-up is lost. A waiter that announced itself before the change is woken by it, or finds the
+// word changed when it falls asleep (F3 of futex.hpp). A waiter that comes later sees the new word.
 //
-// Memory order (# marks the line)
+//   bits   name      meaning                set by                       cleared by
+//   0      sleeping  a waiter may be asleep a waiter, before it sleeps   the change that wakes; the object
+//   1..31  -         the state of the object that has the word: see there
+// Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: WORD-3.
+//
+// Memory order (# marks the line; each weakening must fail a test)
 //   #  access            order    pairs     why it suffices
 //   1  word.load         acquire  changer's what came before a change with release order is seen
 //   2  word.compare_exch relaxed  -         the bit and the state are one word: the order of changes
@@ -2713,45 +3355,41 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// The bit of each word that is this header's.
+constexpr std::uint32_t sleeping_bit = 1;
+
 /// What the wait engine looks at. Done: bool(std::uint32_t word), which ignores the sleeping bit.
 template <class Done>
 class word_waiter {
  public:
-  /// The bit of the word that is ours.
-  static constexpr std::uint32_t sleeping = 1;
-
-  word_waiter(detail::wait_word& word, Done done) : word_(word), done_(done) {}
+  word_waiter(wait_word& word, Done done) noexcept : word_(word), done_(done), announced_(false) {}
 
   bool ready() const noexcept {
-    return done_(word_.load(detail::memory_order_acquire));  // 1
+    return done_(word_.load(memory_order_acquire));  // 1
   }
 
   void sleep(deadline until) {
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
+    std::uint32_t word = word_.load(memory_order_relaxed);  // 3
     if (done_(word)) return;
-    if ((word & sleeping) == 0 &&
-        !word_.compare_exchange_strong(word, word | sleeping,
-                                       detail::memory_order_relaxed,     // 2
-                                       detail::memory_order_relaxed)) {  // 2
+    announced_ = true;
+    if ((word & sleeping_bit) == 0 &&
+        !word_.compare_exchange_strong(word, word | sleeping_bit, memory_order_relaxed,  // 2
+                                       memory_order_relaxed)) {                          // 2
       return;
     }
-    detail::futex_wait(word_, word | sleeping, until.nanoseconds());
+    futex_wait(word_, word | sleeping_bit, until.nanoseconds());
   }
 
+  /// True if this waiter may have set the sleeping bit.
+  bool has_announced() const noexcept { return announced_; }
+
  private:
-  detail::wait_word& word_;
+  wait_word& word_;
   Done done_;
+  bool announced_;
 };
 
-/// The part of wait_until_word that is not worth inlining: the thread is registered while it waits.
-template <class Waitable>
-LOCKSTEP_NOINLINE bool wait_registered(Waitable& what, const void* object, wait_policy policy,
-                                       deadline until, std::uint64_t yield_time) {
-  const misuse::waiting_scope waiting(object);
-  return wait_engine::wait(what, policy, this_thread_history(), until, yield_time);
-}
-
-/// As wait_engine::wait, but registered where misuse is diagnosed; elsewhere the same code.
+/// As wait_engine::wait. Where misuse is diagnosed, the thread is registered as a waiter on `object`.
 template <class Waitable>
 bool wait_watched(Waitable& what, const void* object, wait_policy policy, wait_history& history,
                   deadline until, std::uint64_t yield_time) {
@@ -2761,19 +3399,25 @@ bool wait_watched(Waitable& what, const void* object, wait_policy policy, wait_h
   return wait_engine::wait(what, policy, history, until, yield_time);
 }
 
-/// Waits until done(word); false if `until` came first. Requires: the word is the first member of its
-/// object, under whose address the waiter is registered (misuse.hpp).
-template <class Done>
-bool wait_until_word(detail::wait_word& word, Done done, wait_policy policy,
-                     deadline until = deadline::never()) {
-  word_waiter<Done> what(word, done);
-  return what.ready() ||
-         wait_registered(what, &word, policy, until, wait_engine::shared_yield_time);
+/// The same with the history of the calling thread. Out of line: looking that up is not worth inlining.
+template <class Waitable>
+LOCKSTEP_NOINLINE bool wait_watched(Waitable& what, const void* object, wait_policy policy,
+                                    deadline until, std::uint64_t yield_time) {
+  return wait_watched(what, object, policy, this_thread_history(), until, yield_time);
 }
 
-/// The changer's side of S2. `old` is the word before the change; the object may be gone already.
-inline void wake_sleepers(const detail::wait_word* word, std::uint32_t old) {
-  if ((old & 1u) != 0) detail::futex_wake_all(word);
+/// Waits until done(word); false if `until` came first. `object` is what the word belongs to.
+template <class Done>
+bool wait_until_word(wait_word& word, Done done, const void* object, wait_policy policy,
+                     deadline until = deadline::never(),
+                     std::uint64_t yield_time = wait_engine::shared_yield_time) {
+  word_waiter<Done> what(word, done);
+  return what.ready() || wait_watched(what, object, policy, until, yield_time);
+}
+
+/// The changer's side of WORD-2. `old` is the word before the change. The object may be gone already.
+inline void wake_sleepers(const wait_word* word, std::uint32_t old) {
+  if ((old & sleeping_bit) != 0) futex_wake_all(word);
 }
 
 }  // namespace detail
@@ -2782,505 +3426,26 @@ inline void wake_sleepers(const detail::wait_word* word, std::uint32_t old) {
 
 #endif  // LOCKSTEP_DETAIL_WAIT_WORD_WAITER_HPP
 
-// lockstep/auto_reset_event.hpp -- lets one of many waiters through per notification (layer: sync)
-//
-// A notification is pending or it is not: notify() makes it pending, one wait() takes it and returns. A
-// notify() that finds one pending adds nothing. Any number of notifiers and waiters, in no order. What
-// happens before a notify(), merged or not, happens before the return of the wait that takes it.
-// For one notifier and one waiter use event, which counts and is faster; to count with many waiters,
-// semaphore; to let all go, manual_reset_event.
-//
-// Invariants, s = announced sleepers in word_
-//   A1  A pending notification is taken by exactly one wait: the compare-exchange that clears its bit.
-//   A2  s >= number of threads asleep: a waiter counts itself in before it sleeps, and out in the same
-//       change in which it takes, or when it gives up.
-//   A3  Nobody falls asleep while a notification is pending: sleepers expect a word without the bit.
-//   A4  The notifier that makes it pending with s > 0 wakes one. That is enough: whoever is asleep then
-//       fell asleep before (A3), the one woken looks again, also if its time is up, and takes the
-//       notification unless somebody else has. Then the next one wakes again.
-//   A5  notify() touches nothing after its change of the word but the address, in a futex wake: the last
-//       waiter may destroy the event as soon as its wait has returned.
-//
-//   word_     bits 1..31 announced sleepers   bit 0 notified
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access            order    pairs  why it suffices
-//   1  word.fetch_or     release  3      the taker sees what came before notify(); all changes are
-//                                        read-modify-writes, so it sees merged notifiers, too
-//   2  word.load         relaxed  -      a hint: 3 decides
-//   3  word.compare_exch acquire  1      the other half of 1; no need to release, the taker tells nothing
-//   4  word.fetch_add    relaxed  -      the count and the bit are one word: the order of changes suffices
-//   5  word.fetch_sub    relaxed  -      as 4
-//
-// Cost   notify: one RMW, and one wake of one thread if somebody sleeps. wait: one RMW when notified,
-//        two when it has slept. 8 bytes: 4 of state, 4 of policy.
-#ifndef LOCKSTEP_AUTO_RESET_EVENT_HPP
-#define LOCKSTEP_AUTO_RESET_EVENT_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-class auto_reset_event : detail::misuse::watched<auto_reset_event> {
- public:
-  explicit constexpr auto_reset_event(wait_policy policy = wait_policy()) noexcept
-      : word_(0), policy_(policy) {}
-  auto_reset_event(const auto_reset_event&) = delete;
-  auto_reset_event& operator=(const auto_reset_event&) = delete;
-
-  /// Makes a notification pending, if none is; never blocks.
-  void notify() {
-    const std::uint32_t old = word_.fetch_or(notified_, detail::memory_order_release);  // 1
-    if ((old & notified_) == 0 && old >= one_) detail::futex_wake_one(&word_);
-  }
-
-  /// Takes the notification if one is pending; never blocks.
-  bool try_wait() noexcept { return take(0); }
-
-  /// Blocks until a notification is there and takes it.
-  void wait() { wait_until(deadline::never()); }
-
-  /// As wait(), for at most `time`: ready or timed_out; then nothing was taken.
-  template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
-    return wait_until(deadline::after(time));
-  }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) {
-    return wait_until(deadline::at(point));
-  }
-  wait_status wait_until(deadline until) {
-    if (take(0)) return wait_status::ready;
-    taker what{*this};
-    if (detail::wait_registered(what, &word_, policy_, until,
-                                detail::wait_engine::single_yield_time)) {
-      return wait_status::ready;
-    }
-    if (what.announced != 0) word_.fetch_sub(one_, detail::memory_order_relaxed);  // 5
-    return wait_status::timed_out;
-  }
-
-  wait_policy policy() const noexcept { return policy_; }
-
- private:
-  friend class detail::misuse::watched<auto_reset_event>;
-  static constexpr const char* kind = "lockstep::auto_reset_event";
-  static constexpr std::uint32_t notified_ = 1, one_ = 2;
-
-  /// What the wait engine looks at. Being ready is having taken: it is true once, and the engine ends
-  /// with it. So a waiter that is overtaken goes on where it was, and does not begin to spin anew.
-  struct taker {
-    auto_reset_event& owner;
-    std::uint32_t announced;  // what we have added to the word
-
-    explicit taker(auto_reset_event& of) noexcept : owner(of), announced(0) {}
-    bool ready() const noexcept { return owner.take(announced); }
-    void sleep(deadline until) { announced = owner.sleep(announced, until); }
-  };
-
-  /// Takes a notification and its own announcement off the word in one change.
-  bool take(std::uint32_t announced) noexcept {
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 2
-    while ((word & notified_) != 0) {
-      if (word_.compare_exchange_weak(word, word - notified_ - announced,
-                                      detail::memory_order_acquire,     // 3
-                                      detail::memory_order_relaxed)) {  // 2
-        return true;
-      }
-    }
-    return false;
-  }
-
-  std::uint32_t sleep(std::uint32_t announced, deadline until) {
-    const std::uint32_t word =
-        announced == 0 ? word_.fetch_add(one_, detail::memory_order_relaxed) + one_  // 4
-                       : word_.load(detail::memory_order_relaxed);                   // 2
-    if ((word & notified_) == 0) detail::futex_wait(word_, word, until.nanoseconds());
-    return one_;
-  }
-
-  detail::wait_word word_;
-  wait_policy policy_;
-};
-
-static_assert(sizeof(auto_reset_event) == 8, "a word of state, one of policy");
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_AUTO_RESET_EVENT_HPP
-
-// lockstep/detail/platform/error.hpp -- how the library refuses bad input (layer: platform)
-//
-// With exceptions: throws std::invalid_argument (a count) or std::out_of_range (a rank). Without
-// (-fno-exceptions): prints the same message to stderr and aborts. Every message names the class, the
-// value that was given, and the values that would have been right.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// The most participants any object takes; more is taken for a wrong argument, not for a wish.
-constexpr std::size_t max_participants = 65536;
-
-template <class Exception>
-[[noreturn]] inline void fail(const char* message) {
-#if LOCKSTEP_HAS_EXCEPTIONS
-  throw Exception(message);
-#else
-  std::fprintf(stderr, "%s\n", message);
-  std::abort();
-#endif
-}
-
-[[noreturn]] LOCKSTEP_NOINLINE inline void fail_range(const char* object, const char* what,
-                                                      std::size_t value, std::size_t least,
-                                                      std::size_t most) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: %zu %s given, must be %zu to %zu", object, value,
-                what, least, most);
-  fail<std::invalid_argument>(message);
-}
-
-[[noreturn]] LOCKSTEP_NOINLINE inline void fail_rank(const char* object, const char* what,
-                                                     std::size_t rank, std::size_t count) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: rank %zu of %zu %s is out of range, must be 0 to %zu",
-                object, rank, count, what, count - 1);
-  fail<std::out_of_range>(message);
-}
-
-/// Returns `value` if it is from `least` to `most`, else fails naming `object`.
-inline std::size_t checked_range(const char* object, const char* what, std::size_t value,
-                                 std::size_t least, std::size_t most) {
-  if (value < least || value > most) fail_range(object, what, value, least, most);
-  return value;
-}
-
-/// Returns `count` if it is a possible number of participants, else fails naming `object`.
-inline std::size_t checked_count(const char* object, const char* what, std::size_t count) {
-  return checked_range(object, what, count, 1, max_participants);
-}
-
-/// Returns `rank` if it is below `count`, else fails naming `object`.
-inline std::size_t checked_rank(const char* object, const char* what, std::size_t rank,
-                                std::size_t count) {
-  if (rank >= count) fail_rank(object, what, rank, count);
-  return rank;
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
-
-// lockstep/detail/wait/sleeper_mark.hpp -- "somebody sleeps", beside the state it is about (layer: wait)
-//
-// For objects whose lifetime their structure guarantees: the notifier looks at the mark *after* the
-// change that lets waiters go, so the object must outlive every notify() call. Where a waiter may
-// destroy the object as soon as it is let go, the mark must be part of the state: see event.hpp.
-//
-// The mark is even while nobody sleeps. A sleeper makes it odd and sleeps on the odd value it made or
-// found; whoever wakes makes it the next even number first.
-//
-//   M1  It is legal for the mark to be odd with no sleeper (a wake for nobody); it is illegal for a
-//       thread to sleep on it while it is even.
-//   M2  Every odd value is left by exactly one step to the next even one, and a wake of all follows it.
-//       So a thread that announced itself before the step either never falls asleep, since the word is
-//       no longer what it saw, or is woken. A plain flag would not do: the sleeper of the next phase
-//       would set it again, and one that was about to sleep for this phase would find it set.
-//
-//     notifier                            sleeper
-//     phase.store(p + 1)                  odd = announce()               (2)
-//     fence                        (4)    fence                          (4)
-//     if (mark.load() is odd)      (1)    if (phase.load() is still p)
-//       step to even, wake all     (3)      futex_wait(mark, odd)
-//
-// Not both loads may miss the other side's store. Who pays for that is the object's choice, the same for
-// both sides: the sleeper alone (A1 of process_fence.hpp), where sleeping is rare; or both, where it is
-// not. A sleeper that pays alone pays 7 to 10 us while other threads run: a crowd of 128 that slept at
-// every barrier spent 12 us a member so, four times what both fences and the wakes take.
-//
-// Memory order (# marks the line)
-//   #  access                 order    pairs  why it suffices
-//   1  mark.load              relaxed  2      the fences order it after the phase and that is all
-//   2  mark.fetch_or          relaxed  1      as 1
-//   3  mark.compare_exchange  relaxed  2      M2 needs the order of changes to this word only; the
-//                                             kernel orders its comparison after the wake's lock
-//   4  thread_fence           seq_cst  4      both sides: the pictures' loads come after the stores
-//
-// Cost   notify with nobody asleep: one load of a line that nobody writes, no read-modify-write; no
-//        fence where the sleeper pays and the system has a process-wide one.
-#ifndef LOCKSTEP_DETAIL_WAIT_SLEEPER_MARK_HPP
-#define LOCKSTEP_DETAIL_WAIT_SLEEPER_MARK_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// Who pays for the store-load fence between notifiers and sleepers.
-enum class fence_payer { sleeper, both };
-
-/// Sleeping is the rule with block() and when crowded, the exception otherwise.
-constexpr fence_payer fence_payer_of(wait_policy policy) noexcept {
-  return policy.is_block() || policy.is_crowded() ? fence_payer::both : fence_payer::sleeper;
-}
-
-class sleeper_mark {
- public:
-  /// To be called after the change that lets waiters go. Wakes all who sleep on this mark; true if somebody may
-  /// have slept. Requires: the same payer in every call on one mark.
-  bool notify(fence_payer payer = fence_payer::sleeper) {
-    if (payer == fence_payer::both) {
-      detail::thread_fence(detail::memory_order_seq_cst);  // 4
-    } else {
-      detail::fence_light();
-    }
-    if ((mark_.load(detail::memory_order_relaxed) & 1u) == 0) return false;  // 1
-    wake();
-    return true;
-  }
-
-  /// Whether somebody may sleep at this moment. Promises nothing.
-  bool has_sleeper() const noexcept {
-    return (mark_.load(detail::memory_order_relaxed) & 1u) != 0;  // 1
-  }
-
-  /// Sleeps unless `what.ready()` when looked at after the announcement. May return for no reason.
-  template <class Waitable>
-  void sleep(const Waitable& what, deadline until, fence_payer payer = fence_payer::sleeper) {
-    const std::uint32_t odd = mark_.fetch_or(1u, detail::memory_order_relaxed) | 1u;  // 2
-    const bool fenced = fence(payer);
-    if (what.ready()) return;
-    detail::futex_wait(mark_, odd, fenced ? until.nanoseconds() : soon(until));
-  }
-
-  /// For a thread whose sleep came to its deadline: the notifier need not wake it. Requires that no other thread
-  /// ever sleeps on this mark: one that does would be forgotten.
-  void withdraw() noexcept {
-    std::uint32_t odd = mark_.load(detail::memory_order_relaxed);  // 1
-    if ((odd & 1u) == 0) return;
-    mark_.compare_exchange_strong(odd, odd + 1u, detail::memory_order_relaxed,  // 3
-                                  detail::memory_order_relaxed);                // 3
-  }
-
- private:
-  LOCKSTEP_NOINLINE void wake() {
-    std::uint32_t odd = mark_.load(detail::memory_order_relaxed);  // 1
-    if ((odd & 1u) == 0) return;
-    if (mark_.compare_exchange_strong(odd, odd + 1u, detail::memory_order_relaxed,  // 3
-                                      detail::memory_order_relaxed)) {              // 3
-      detail::futex_wake_all(&mark_);
-    }
-  }
-
-  /// The sleeper's side; false if the system refused its part.
-  static bool fence(fence_payer payer) {
-    if (payer == fence_payer::sleeper) return detail::fence_heavy();
-    detail::thread_fence(detail::memory_order_seq_cst);  // 4
-    return true;
-  }
-
-  /// Without the fence a notifier may have missed the announcement: look again in a millisecond.
-  static std::uint64_t soon(deadline until) {
-    const std::uint64_t limit = detail::monotonic_nanoseconds() + 1000000;
-    return limit < until.nanoseconds() ? limit : until.nanoseconds();
-  }
-
-  detail::wait_word mark_{0};
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_WAIT_SLEEPER_MARK_HPP
-
-// lockstep/detail/wait/phase_board.hpp -- writers publish phases, readers wait for all of them (layer: wait)
-//
-// The common part of fan_out, fan_in, rendezvous and barrier; use those. Every writer has a phase
-// number on a cache line of its own, which it alone advances. Every reader remembers the phase it has
-// reached; a wait blocks until *each* writer is beyond it, so that a fast writer cannot stand in for a
-// slow one, and a writer may run ahead without losing a notification.
-//
-// What happens before an advance happens before the return of every wait that needs it.
-// Lifetime: guaranteed by structure: destroy only after every call on the board has returned. Waiters are
-// registered under the board's address: so the board comes first in its object, whose destructor asks.
-//
-// Invariants
-//   B1  A phase only ever grows by one, by its writer; differences are taken modulo 2^32, so that a
-//       writer may be 2^31 - 1 phases ahead of a reader, and wrap-around is harmless.
-//   B2  The phase a reader has reached and the phase a writer has published are kept once more as plain
-//       data of that thread.
-//   B3  terminated_ is set once and never cleared; a wait that finds it set returns false.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  phase.store        relaxed  -      before the board is given to other threads
-//   2  phase.store        release  3      the reader sees what came before the advance
-//   3  phase.load         acquire  2      the other half
-//   4  terminated.store   release  5      the released waiter sees what came before terminate()
-//   5  terminated.load    acquire  4      the other half
-//
-// The store 2 (or 4) and the look at the mark that follows it are the notifier's side of
-// sleeper_mark.hpp, ready() after the announcement is the sleeper's side.
-//
-// Cost   advance: one store, one load of a read-mostly line; no read-modify-write. Wait for W writers:
-//        W line fetches, in parallel where they have all arrived. A published line is never read by its
-//        writer, neither for its phase (B2) nor for a mark: a look at it waits until the store before it
-//        has claimed the line back from those who poll it. A barrier of 2 takes 1.0 t1 without such a
-//        look, 1.3 with one (measured for both, 2 virtual CPUs of an EPYC).
-//
-// A line has room to spare: a board may carry a Payload beside each phase, written before the advance
-// that announces it, so that readers get both with one fetch (team: the job).
-#ifndef LOCKSTEP_DETAIL_WAIT_PHASE_BOARD_HPP
-#define LOCKSTEP_DETAIL_WAIT_PHASE_BOARD_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-struct no_payload {};
-
-template <class Payload>
-class basic_phase_board {
- public:
-  basic_phase_board(std::size_t writers, std::size_t readers, wait_policy policy,
-                    std::uint32_t first_phase)
-      : lines_(writers), writers_(writers), readers_(readers), marks_(writers), policy_(policy) {
-    detail::process_fence::prepare();
-    for (std::size_t i = 0; i < writers; ++i) {
-      lines_[i].value.phase.store(first_phase, detail::memory_order_relaxed);  // 1
-      writers_[i].value = first_phase;
-    }
-    for (std::size_t i = 0; i < readers; ++i) readers_[i].value.phase = first_phase;
-  }
-
-  std::size_t writers() const noexcept { return lines_.size(); }
-  std::size_t readers() const noexcept { return readers_.size(); }
-  wait_policy policy() const noexcept { return policy_; }
-
-  /// To be written by the writer before it advances, while no reader may read it.
-  Payload& payload(std::size_t writer) noexcept { return lines_[writer].value.payload; }
-
-  /// Publishes the writer's next phase.
-  void advance(std::size_t writer) {
-    const std::uint32_t next = ++writers_[writer].value;
-    lines_[writer].value.phase.store(next, detail::memory_order_release);  // 2
-    marks_[writer].notify(fence_payer_of(policy_));
-  }
-
-  /// Waits until `count` writers from `first` on, modulo writers(), are beyond the reader's phase, then
-  /// moves the reader on. Readers that begin with different writers disturb each other less.
-  wait_status wait_until(std::size_t reader, std::size_t first, std::size_t count, deadline until) {
-    reader_state& self = readers_[reader].value;
-    const std::uint32_t target = self.phase + 1;
-    for (std::size_t i = 0, writer = first; i < count; ++i, ++writer) {
-      if (writer >= writers()) writer = 0;
-      phase_reached condition{*this, writer, target};
-      if (!wait_watched(condition, this, policy_, self.history, until,
-                        wait_engine::shared_yield_time))
-        return wait_status::timed_out;
-    }
-    if (terminated()) return wait_status::terminated;
-    self.phase = target;
-    return wait_status::ready;
-  }
-
-  /// True, and moves the reader on, if a wait would return true at once; never blocks.
-  bool try_wait(std::size_t reader) noexcept {
-    reader_state& self = readers_[reader].value;
-    if (terminated()) return false;
-    for (std::size_t writer = 0; writer < writers(); ++writer) {
-      if (!reached(writer, self.phase + 1)) return false;
-    }
-    ++self.phase;
-    return true;
-  }
-
-  void terminate() {
-    terminated_.store(1, detail::memory_order_release);  // 4
-    for (std::size_t writer = 0; writer < writers(); ++writer) {
-      marks_[writer].notify(fence_payer_of(policy_));
-    }
-  }
-  bool terminated() const noexcept {
-    return terminated_.load(detail::memory_order_acquire) != 0;  // 5
-  }
-
- private:
-  struct writer_line {
-    detail::wait_word phase{0};
-    Payload payload;
-  };
-  struct reader_state {
-    std::uint32_t phase = 0;
-    wait_history history = {};
-  };
-
-  /// What the wait engine looks at.
-  struct phase_reached {
-    basic_phase_board& board;
-    std::size_t writer;
-    std::uint32_t target;
-
-    bool ready() const noexcept { return board.reached(writer, target) || board.terminated(); }
-    void sleep(deadline until) {
-      board.marks_[writer].sleep(*this, until, fence_payer_of(board.policy_));
-    }
-  };
-
-  bool reached(std::size_t writer, std::uint32_t target) const noexcept {
-    const std::uint32_t phase = lines_[writer].value.phase.load(detail::memory_order_acquire);  // 3
-    return static_cast<std::int32_t>(phase - target) >= 0;
-  }
-
-  detail::line_gap before_;
-  detail::aligned_array<detail::padded<writer_line>> lines_;
-  detail::aligned_array<detail::padded<std::uint32_t>> writers_;
-  detail::aligned_array<detail::padded<reader_state>> readers_;
-  detail::aligned_array<sleeper_mark> marks_;
-  detail::wait_word terminated_{0};
-  wait_policy policy_;
-  detail::line_gap after_;
-};
-
-using phase_board = basic_phase_board<no_payload>;
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_WAIT_PHASE_BOARD_HPP
-
 // lockstep/barrier.hpp -- all wait for all: reusable barrier of ranked threads (layer: sync)
 //
 // No thread returns from arrive_and_wait(rank) before all participants have called it. It is CUDA's
 // __syncthreads() between CPU threads. What happens before any arrival in a phase happens before every
 // return from that phase. arrive() and wait() are its two halves, for work in between.
-// The participants must be fixed, and each must know its rank.
+// The participants must be fixed, and each must know its rank; else take split_barrier.
 //
-// Two ways, chosen by the number of participants:
-//   flags     up to `most_flags`: everyone publishes its phase on its own line and looks at all others.
-//   counter   above: everyone counts itself in; the last publishes the phase of all.
+// The barrier chooses how arrivals are counted by the number of participants: see ranked_barrier.hpp.
 //
-// Invariants
-//   R1  0 <= arrived_ < participants whenever no arrival is being made.
-//   R2  While any thread is between arrive and wait of phase p, every phase is p or p + 1.
-// Lifetime: by structure; destroy only after every call has returned.
+//   BARRIER-1  While any thread is between arrive and wait of phase p, every published phase is p - 1 or p.
+//   BARRIER-2  Each rank has a line of its own for what it alone reads and writes: the phases in which it has
+//              arrived, and has waited.
+// Lifetime: destroy only after every call has returned.
 //
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  arrived.fetch_add  acq_rel  1      the last to arrive has seen all arrivals, and publishes them
-//   2  arrived.store      relaxed  -      published by the advance after it; the next arrivals, which
-//                                         have waited for that advance, come later
+// Memory order (# marks the line; ranked_barrier.hpp and published_words.hpp have the rest)
+//   #  access            order    pairs  why it suffices
+//   1  terminated.store  release  2      the released waiter sees what came before terminate()
+//   2  terminated.load   acquire  1      the other half
 //
-// Cost   flags: one store on one's own line, participants - 1 fetches in parallel; two participants pay
-//        one line transfer each, at the same time. counter: participants RMWs on one line in turn, then
-//        participants - 1 fetches of one other line. No system call unless somebody sleeps.
-// Source flags: all-to-all dissemination [MCS91]; counter: [MCS91] sec. 3.1 with a phase for the sense.
+// Cost   two participants pay one line transfer each, at the same time; see ranked_barrier.hpp.
 #ifndef LOCKSTEP_BARRIER_HPP
 #define LOCKSTEP_BARRIER_HPP
 
@@ -3289,75 +3454,120 @@ inline namespace LOCKSTEP_ABI {
 
 class barrier {
  public:
-  /// Above this many participants the fetches of all flags cost more than counting in.
+  /// Above this many participants arrivals are counted in by a tree: see ranked_barrier.hpp.
   static constexpr std::size_t most_flags = 8;
 
-  /// Fails if participants is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
+  /// Fails if participants is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around, and a smaller
+  /// limit for flags.
   explicit barrier(std::size_t participants, wait_policy policy = wait_policy(),
-                   std::uint32_t first_phase = 0)
-      : board_(participants <= most_flags ? participants : 1,
-               detail::checked_count("lockstep::barrier", "participants", participants),
-               policy.when_crowded(participants > detail::usable_cpus()), first_phase) {}
+                   std::uint32_t first_phase = 0, std::size_t flags = most_flags)
+      : rank_array_(detail::checked_count("lockstep::barrier", "participants", participants)),
+        ranks_(&rank_array_[0]),
+        participants_(participants),
+        phases_(participants, policy.when_crowded(participants > detail::usable_cpus()),
+                participants <= flags ? participants : 0, flags) {
+    phases_.reset(first_phase);
+    for (std::size_t rank = 0; rank < participants; ++rank) {
+      ranks_[rank].value.arrived = ranks_[rank].value.waited = first_phase;
+    }
+  }
   barrier(const barrier&) = delete;
   barrier& operator=(const barrier&) = delete;
-  ~barrier() { detail::misuse::destroying(&board_, "lockstep::barrier"); }
+  ~barrier() { detail::misuse::destroying(this, "lockstep::barrier"); }
 
-  std::size_t participants() const noexcept { return board_.readers(); }
-  wait_policy policy() const noexcept { return board_.policy(); }
+  std::size_t participants() const noexcept { return participants_; }
+  wait_policy policy() const noexcept { return phases_.policy(); }
 
   /// Blocks until all participants have arrived; false once terminated.
   /// Requires: each rank used by one thread at a time. Fails if rank >= participants().
   bool arrive_and_wait(std::size_t rank) {
-    arrive_checked(checked(rank));
-    return wait_until(rank, deadline::never()) == wait_status::ready;
+    arrive(rank);
+    return wait_for_others(rank, nullptr) == wait_status::ready;
   }
 
   /// The first half: tells the others that this thread is here. Never blocks.
   /// Requires: the rank's previous arrival has been waited for.
-  void arrive(std::size_t rank) { arrive_checked(checked(rank)); }
+  void arrive(std::size_t rank) {
+    own_state& self = ranks_[checked(rank)].value;
+    self.was_last = phases_.arrive(rank, participants(), ++self.arrived, [] {});
+  }
 
   /// The second half: blocks until all have arrived; false once terminated.
   /// Requires: arrive(rank) was called before.
   bool wait(std::size_t rank) {
-    return wait_until(checked(rank), deadline::never()) == wait_status::ready;
+    return wait_for_others(checked(rank), nullptr) == wait_status::ready;
   }
   /// As wait() if all are there, else false; never blocks.
-  bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
+  bool try_wait(std::size_t rank) {
+    own_state& self = ranks_[checked(rank)].value;
+    if (terminated() || self.arrived == self.waited) return false;
+    if (!self.was_last && !phases_.have_others_arrived(rank, participants(), {self.arrived})) {
+      return false;
+    }
+    self.waited = self.arrived;
+    return true;
+  }
   /// As wait(), for at most `time`; after a time-out the arrival still counts: wait again.
   template <class Rep, class Period>
   wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
-    return wait_until(checked(rank), deadline::after(time));
+    return wait_until(rank, deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(std::size_t rank, std::chrono::time_point<Clock, Duration> point) {
+    return wait_until(rank, deadline::at(point));
+  }
+  wait_status wait_until(std::size_t rank, deadline until) {
+    return wait_for_others(checked(rank), &until);
   }
 
   /// Releases everybody; from now on every wait returns at once. Any thread may call it.
-  void terminate() { board_.terminate(); }
-  bool terminated() const noexcept { return board_.terminated(); }
+  void terminate() {
+    terminated_.store(1, detail::memory_order_release);  // 1
+    phases_.wake_all();
+  }
+  bool terminated() const noexcept {
+    return terminated_.load(detail::memory_order_acquire) != 0;  // 2
+  }
 
  private:
-  bool flags() const noexcept { return participants() <= most_flags; }
+  using phases = detail::ranked_barrier<>;
 
-  void arrive_checked(std::size_t rank) {
-    if (flags()) {
-      board_.advance(rank);
-      return;
-    }
-    const std::size_t before = arrived_[0].value.fetch_add(1, detail::memory_order_acq_rel);  // 1
-    if (before + 1 == participants()) {
-      arrived_[0].value.store(0, detail::memory_order_relaxed);  // 2
-      board_.advance(0);
-    }
-  }
+  struct own_state {
+    std::uint32_t arrived = 0, waited = 0;  ///< the last phases
+    bool was_last = false;                  ///< to arrive: the phase is over
+    detail::wait_history history = {};
+  };
 
-  wait_status wait_until(std::size_t rank, deadline until) {
-    return flags() ? board_.wait_until(rank, rank + 1, participants() - 1, until)
-                   : board_.wait_until(rank, 0, 1, until);
+  using phase_word = detail::published_word<std::uint32_t>;
+
+  /// `until`: null is never.
+  wait_status wait_for_others(std::size_t rank, const deadline* until) {
+    own_state& self = ranks_[rank].value;
+    const auto wait_for = [&](const phase_word& word, std::size_t) {
+      auto what =
+          word.awaited(detail::phase_reached{self.arrived}, detail::stops_when_set{terminated_});
+      return what.ready() || detail::wait_watched(what, this, policy(), self.history,
+                                                  until != nullptr ? *until : deadline::never(),
+                                                  detail::wait_engine::shared_yield_time);
+    };
+    if (!self.was_last && !phases_.wait_for_others(rank, participants(), wait_for)) {
+      return wait_status::timed_out;
+    }
+    if (terminated()) return wait_status::terminated;
+    self.waited = self.arrived;
+    return wait_status::ready;
   }
   std::size_t checked(std::size_t rank) const {
-    return detail::checked_rank("lockstep::barrier", "participants", rank, participants());
+    if (rank < participants_) return rank;
+    detail::fail_rank("lockstep::barrier", "participants", rank, participants_);
   }
 
-  detail::phase_board board_;
-  detail::aligned_array<detail::padded<detail::wait_word>> arrived_{1};
+  detail::line_gap before_;
+  detail::aligned_array<detail::padded<own_state>> rank_array_;
+  detail::padded<own_state>* const ranks_;
+  const std::size_t participants_;
+  phases phases_;
+  detail::wait_word terminated_{0};
   detail::line_gap after_;
 };
 
@@ -3368,13 +3578,19 @@ class barrier {
 
 // lockstep/build_info.hpp -- how the library was built and what it found here (layer: wait)
 //
-// For bug reports and for programs that refuse to run without a native futex. The counterpart of
-// Argobots' ABT_info. Static facts and what the system granted; how a team is set up is for the team.
+// For bug reports, and for programs that refuse to run without a native futex: static facts, and what the
+// system granted. How a team is set up: LOCKSTEP_DISPLAY_ENV.
+//
+//   usable_cpus()   on how many CPUs the process may run: affinity, cut by a container's quota, at least 1. As it
+//                   was when the process first asked.
+// The macros LOCKSTEP_VERSION (a text), LOCKSTEP_VERSION_MAJOR, _MINOR and _PATCH are the version.
 #ifndef LOCKSTEP_BUILD_INFO_HPP
 #define LOCKSTEP_BUILD_INFO_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+
+using detail::usable_cpus;
 
 /// The texts live for ever.
 struct build_information {
@@ -3383,7 +3599,7 @@ struct build_information {
   const char* process_fence;  ///< who pays between notifiers and sleepers, and what with
   std::size_t cache_line_size;
   const char* default_policy;
-  unsigned usable_cpus;  ///< affinity and quota, as when the process first asked
+  unsigned usable_cpus;  ///< what the function of that name returns
   bool diagnoses_misuse;
 };
 
@@ -3424,18 +3640,24 @@ inline std::string to_string(const build_information& info) {
 //
 // For the queues of parking_lot.hpp. Not for users: it is not fair; see mutex.hpp.
 //
-// Invariants
-//   L1  word_ is 0: free; 1: held; 2: held, and somebody may sleep. Who has slept takes it as 2, because
-//       others may sleep still; who frees a 2 wakes one.
-//   L2  What happens before unlock() happens before the return of the next lock().
+//   SHORT-1  A thread that has slept takes the lock as slept_on, because others may sleep still; the thread that
+//            frees a slept_on wakes one. So nobody is left asleep.
+//   SHORT-2  What happens before unlock() happens before the return of the next lock().
+//
+// word_: a value, not bits
+//   value  name      meaning                         set by
+//   0      free      nobody holds it                 unlock
+//   1      held      held, and nobody sleeps         lock, by CAS from free
+//   2      slept_on  held, and somebody may sleep    a waiter before it sleeps, or that takes it after a sleep
+// Legal to be too high: slept_on with no sleeper (costs a wake for nobody). Held with a sleeper loses a wake-up.
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
-//   1  word.compare_exch acquire  3      L2
-//   2  word.exchange     acquire  3      L2, where the 0 was found by the sleeper's announcement
-//   3  word.exchange     release  1, 2   L2
+//   1  word.compare_exch acquire  3      SHORT-2
+//   2  word.exchange     acquire  3      SHORT-2, where the 0 was found by the sleeper's announcement
+//   3  word.exchange     release  1, 2   SHORT-2
 //   4  word.load         relaxed  -      a hint whether 1 is worth the try
-//   5  word.compare_exch relaxed  -      a failure has read nothing
+//   5  word.compare_exch relaxed  -      where it fails, nothing was read
 //
 // Cost   uncontended: two read-modify-writes. Contended: see wait_engine.hpp.
 // Source [DREPPER], the second mutex.
@@ -3500,27 +3722,35 @@ class short_lock {
 
 // lockstep/detail/wait/parking_lot.hpp -- queues of waiting threads, beside the objects they wait on (layer: wait)
 //
-// Objects of 4 bytes have no room for a queue. A thread that has to wait puts a node of its own stack
-// into a table under the object's key, and waits until another thread takes the node out and notifies it.
-// So waiters are served in the order of their arrival, exactly those that are meant wake up, a waiter can
-// be moved from one object's queue to another's without waking, and a time-out can leave the queue.
+// Objects of 4 bytes have no room for a queue. A thread that has to wait puts a node of its own stack into a table
+// under the object's key, and waits until another thread takes the node out and notifies it. So waiters are served
+// in the order of their arrival, only the intended waiters wake up, a waiter can be moved from one object's queue to
+// another's without waking, and a waiter can leave the queue at its deadline. queued_word.hpp is what locks use.
 //
-//   Q1  A node is notified once, after it has left its queue; until then it stays where it is. After the
-//       notification the node is its thread's again and may be gone: notify() gives back what to wake,
-//       an address that is only used as such.
-//   Q2  Under the lock of a key's queue, a node in it proves that its thread has not returned, hence
-//       that the object it waits on exists. Who finds the queue empty must not touch the object: the
-//       key may belong to nothing, or to another object by now.
-//   Q3  What happens before notify() happens before the return of the node's wait().
-//   Q4  A child of fork() finds the queues empty and the words as if nobody had ever queued. fork() is
-//       called with all queues locked; in the child each node that is in a list proves that its object
-//       exists (Q2), so the object's word is stripped of what it says of waiters. A word that tells of
-//       a thread which is in no queue any more, has that thread in the list of those on their way.
+//   PARKING-1  A node is notified once, after it has left its queue; until then it stays where it is. After the
+//              notification the node is its thread's again and may be gone: notify() returns what to wake, an
+//              address that is used as an address only.
+//   PARKING-2  Under the lock of a key's queue, a node in it proves that its thread has not returned, hence that
+//              the object it waits on exists. A thread that finds the queue empty must not touch the object: the
+//              key may belong to nothing, or to another object by now.
+//   PARKING-3  What happens before notify() happens before the return of the node's wait().
+//   PARKING-4  A child of fork() finds the queues empty and the words as if nobody had ever queued. fork() is
+//              called with all queues locked. In the child each node that is in a list proves that its object
+//              exists (PARKING-2), so the object's word is stripped of what it says of waiters. If a word tells of
+//              a thread that has left the queue, that thread is in the list of those on their way.
+//
+// word_ of parked_thread
+//   value  name      meaning                           set by
+//   0      -         not notified, its thread is awake its thread, before the node is in a queue
+//   1      sleeping  not notified, its thread sleeps   its thread, by CAS from 0, before it sleeps
+//   2      notified  it may return                     the thread that took the node out
+// Legal to be left: sleeping, after a sleep that ended early (costs a wake for nobody). Notified is never undone but
+// by the node's own thread, which then uses the node again.
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
-//   1  word.exchange      release  2      Q3
-//   2  word.load          acquire  1      Q3
+//   1  word.exchange      release  2      PARKING-3
+//   2  word.load          acquire  1      PARKING-3
 //   3  word.compare_exch  relaxed  1      the mark and the notification are one word: its change order
 //                                         suffices; the load 2 follows
 //   4  word.store         relaxed  -      no other thread knows the node at that time
@@ -3537,7 +3767,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// A thread in a queue.
-class parked_thread {
+class parked_thread : public list_node<parked_thread> {
  public:
   constexpr explicit parked_thread(std::uint32_t purpose = 0) noexcept
       : word_(0), purpose_(purpose) {}
@@ -3557,15 +3787,14 @@ class parked_thread {
     return notified;
   }
 
-  /// The one behind it in a parked_chain.
-  parked_thread* chained() const noexcept { return chained_; }
-
   /// To be used again, by its own thread, after it was notified.
   void renew() noexcept { word_.store(0, detail::memory_order_relaxed); }  // 4
 
-  /// True once it was let go ahead of its turn. For its own thread after that notification, and for those
-  /// who hold the lock of its queue.
+  /// True once it was let go ahead of its turn (queue::send_ahead). For its own thread after that notification, and
+  /// for the thread that holds the lock of its queue.
   bool was_ahead() const noexcept { return was_ahead_; }
+  /// True once it was taken out of the queue without what it waits for: it goes back to the front.
+  bool goes_first() const noexcept { return goes_first_; }
 
   bool ready() const noexcept {
     return word_.load(detail::memory_order_acquire) == notified_;  // 2
@@ -3583,7 +3812,6 @@ class parked_thread {
 
  private:
   friend class parking_lot;
-  friend class parked_chain;
   friend class wake_list;
   enum : std::uint32_t { sleeping_ = 1, notified_ = 2 };
 
@@ -3598,29 +3826,16 @@ class parked_thread {
   std::uint32_t purpose_;
   bool slept_ = false;
   bool was_ahead_ = false;
+  bool goes_first_ = false;
+  bool is_on_its_way_ = false;
   std::uintptr_t key_ = 0;
-  parked_thread* next_ = nullptr;
-  parked_thread* previous_ = nullptr;
-  parked_thread* chained_ = nullptr;
 };
 
 /// Threads on the way between two queues, in order.
-class parked_chain {
- public:
-  bool empty() const noexcept { return first_ == nullptr; }
-  parked_thread* first() const noexcept { return first_; }
-  void append(parked_thread& thread) noexcept {
-    (last_ != nullptr ? last_->chained_ : first_) = &thread;
-    last_ = &thread;
-  }
+using parked_chain = intrusive_list<parked_thread>;
 
- private:
-  parked_thread* first_ = nullptr;
-  parked_thread* last_ = nullptr;
-};
-
-/// Notifies threads at once and wakes them when it goes out of scope: outside of the queue's lock if it was
-/// made before that.
+/// Notifies threads at once and wakes them when it goes out of scope: outside of the queue's lock if the wake_list was
+/// made before the lock was taken.
 class wake_list {
  public:
   wake_list() noexcept : count_(0) {}
@@ -3650,18 +3865,18 @@ class wake_list {
 /// The table is one for the process (process_state.hpp): waiters and wakers may be of different modules.
 class parking_lot {
   using bucket = detail::parking_bucket;
-  using list = detail::parking_list;
+  using list = intrusive_list<parked_thread>;
 
  public:
   /// Which queue: the object's address and one of four kinds, so that a late look at the queue of an
-  /// object that is gone does not mistake the waiters of another kind of object for its own (Q2).
+  /// object that is gone does not mistake the waiters of another kind of object for its own (PARKING-2).
   enum class kind : std::uintptr_t { mutex, semaphore, shared_mutex, condition_variable };
   static std::uintptr_t key(const detail::wait_word& word, kind of) noexcept {
     static_assert(alignof(detail::wait_word) >= 4, "two bits are free");
     return reinterpret_cast<std::uintptr_t>(&word) + static_cast<std::uintptr_t>(of);
   }
 
-  /// The bits of an object's word that do not tell of its waiters (Q4).
+  /// The bits of an object's word that do not tell of its waiters (PARKING-4).
   static constexpr std::uint32_t without_waiters(kind of) noexcept {
     return of == kind::mutex          ? 1u
            : of == kind::semaphore    ? ~1u
@@ -3682,10 +3897,12 @@ class parking_lot {
     queue(const queue&) = delete;
     queue& operator=(const queue&) = delete;
 
-    /// The one that waits longest, or none.
-    parked_thread* front() const noexcept { return from(first_of(bucket_.waiting)); }
-    /// The one behind `thread`, or none.
-    parked_thread* behind(const parked_thread& thread) const noexcept { return from(thread.next_); }
+    /// The waiter that waits longest, or none.
+    parked_thread* front() const noexcept { return from(bucket_.waiting.first()); }
+    /// The waiter behind `thread`, or none.
+    parked_thread* behind(const parked_thread& thread) const noexcept {
+      return from(thread.next());
+    }
     bool empty() const noexcept { return front() == nullptr; }
 
     bool contains(const parked_thread& thread) const noexcept {
@@ -3696,36 +3913,47 @@ class parking_lot {
 
     void push_back(parked_thread& thread) noexcept {
       thread.key_ = key_;
-      link(bucket_.waiting, last_of(bucket_.waiting), thread, nullptr);
+      bucket_.waiting.push_back(thread);
     }
     void push_front(parked_thread& thread) noexcept {
       thread.key_ = key_;
-      link(bucket_.waiting, nullptr, thread, first_of(bucket_.waiting));
+      bucket_.waiting.push_front(thread);
     }
     /// Requires: it is in this queue.
-    void remove(parked_thread& thread) noexcept { unlink(bucket_.waiting, thread); }
+    void remove(parked_thread& thread) noexcept { bucket_.waiting.remove(thread); }
+    /// For a waiter that gives up: false if another thread has taken it out.
+    bool withdraw(parked_thread& thread) noexcept {
+      if (!contains(thread)) return false;
+      remove(thread);
+      return true;
+    }
 
-    /// From the queue to those on their way: let go, but the object's word still tells of it (Q4).
+    /// From the queue to those on their way: let go, but the object's word still tells of it (PARKING-4).
     void send_out(parked_thread& thread) noexcept {
       remove(thread);
-      link(bucket_.on_their_way, nullptr, thread, first_of(bucket_.on_their_way));
+      thread.goes_first_ = thread.is_on_its_way_ = true;
+      bucket_.on_their_way.push_front(thread);
     }
     /// Out of the queue before its turn, at most once for each thread: the object's word does not tell of it
     /// any more, and it goes on as one that has just come.
     void send_ahead(parked_thread& thread) noexcept {
       remove(thread);
-      thread.was_ahead_ = true;
+      thread.goes_first_ = thread.was_ahead_ = true;
     }
-    /// True if a child of a fork() at this moment would put the object's word right (Q4); for tests.
+    /// Out of the list of those on their way, if it is there.
+    void arrive(parked_thread& thread) noexcept {
+      if (!thread.is_on_its_way_) return;
+      thread.is_on_its_way_ = false;
+      bucket_.on_their_way.remove(thread);
+    }
+    /// True if a child of a fork() at this moment would put the object's word right (PARKING-4); for tests.
     bool is_known() const noexcept {
-      return !empty() || from(first_of(bucket_.on_their_way)) != nullptr;
+      return !empty() || from(bucket_.on_their_way.first()) != nullptr;
     }
-    /// Requires: it was sent out.
-    void arrive(parked_thread& thread) noexcept { unlink(bucket_.on_their_way, thread); }
 
    private:
     parked_thread* from(parked_thread* thread) const noexcept {
-      while (thread != nullptr && thread->key_ != key_) thread = thread->next_;
+      while (thread != nullptr && thread->key_ != key_) thread = thread->next();
       return thread;
     }
 
@@ -3733,7 +3961,7 @@ class parking_lot {
     std::uintptr_t key_;
   };
 
-  /// What is done around a fork() (Q4): before it and after it in the parent, and in the child.
+  /// What is done around a fork() (PARKING-4): before it and after it in the parent, and in the child.
   static void lock_all() {
     for (bucket& each : detail::process().parking) short_lock::lock(each.lock);
   }
@@ -3749,42 +3977,9 @@ class parking_lot {
   }
 
  private:
-  static parked_thread* first_of(const list& of) noexcept {
-    return static_cast<parked_thread*>(of.first);
-  }
-  static parked_thread* last_of(const list& of) noexcept {
-    return static_cast<parked_thread*>(of.last);
-  }
-  static void link(list& in, parked_thread* before, parked_thread& thread,
-                   parked_thread* after) noexcept {
-    thread.previous_ = before;
-    thread.next_ = after;
-    set_next(in, before, &thread);
-    set_previous(in, after, &thread);
-  }
-  static void unlink(list& from, parked_thread& thread) noexcept {
-    set_next(from, thread.previous_, thread.next_);
-    set_previous(from, thread.next_, thread.previous_);
-    thread.next_ = thread.previous_ = nullptr;
-  }
-  /// Of nobody: of the list.
-  static void set_next(list& in, parked_thread* of, parked_thread* next) noexcept {
-    if (of != nullptr) {
-      of->next_ = next;
-    } else {
-      in.first = next;
-    }
-  }
-  static void set_previous(list& in, parked_thread* of, parked_thread* previous) noexcept {
-    if (of != nullptr) {
-      of->previous_ = previous;
-    } else {
-      in.last = previous;
-    }
-  }
   /// The nodes lie on stacks of threads that are not there: they are read, and then forgotten.
   static void forget(const list& of) noexcept {
-    for (const parked_thread* each = first_of(of); each != nullptr; each = each->next_) {
+    for (const parked_thread* each = of.first(); each != nullptr; each = each->next()) {
       const std::uintptr_t which = each->key_ & 3u;
       detail::wait_word& word = *reinterpret_cast<detail::wait_word*>(each->key_ - which);
       word.fetch_and(without_waiters(static_cast<kind>(which)),
@@ -3822,62 +4017,318 @@ class parking_lot {
 
 #endif  // LOCKSTEP_DETAIL_WAIT_PARKING_LOT_HPP
 
-// lockstep/mutex.hpp -- mutual exclusion, fair under contention (layer: sync)
+// lockstep/detail/wait/queued_word.hpp -- a word that threads take from, with a queue beside it (layer: wait)
 //
-// One thread at a time is between lock() and unlock(). What happens before an unlock happens before the
-// return of the next lock. A std::timed_mutex by its operations: works with std::unique_lock and
-// std::scoped_lock. Not recursive: see recursive_mutex.hpp. For many readers see shared_mutex.hpp.
+// What mutex, shared_mutex and semaphore share: to take by compare-exchange, to poll, to queue up, to leave the queue
+// at a deadline, and to hand over to the front of the queue. What the bits mean is the object's Rules:
+//     queue                     which kind of queue: parking_lot::kind
+//     backs_off                 true: a thread that polls looks less and less often
+//     may_take(word, as)        whether a thread that is not in the queue may take now what it wants
+//     taken(word, as)           the word after that
+//     marked(word, as)          the word while such a thread is in the queue
+//     without_waiters(word)     the word once the queue is empty
+//     may_be_given(word, as)    handed_word only: as may_take(), for the front of the queue
+// `as` says what the thread wants: parked_thread::purpose().
 //
-// Invariants
-//   M1  At most one thread holds the lock; it alone clears locked_.
-//   M2  Whoever queues up has seen the lock held or reserved, and sets waiting_ under the queue's lock;
-//       so an unlock that comes later finds the bit. waiting_ is set as long as the queue is not empty.
-//   M3  waking_ is set from the moment a waiter is taken out of the queue to wake until it has the lock,
-//       is back in the queue, or has given up. Only one is on its way at a time. As long it is in the
-//       list of those on their way, so that a child of fork() can clear the bit (Q4 of parking_lot.hpp).
-//   M4  Bounded bypass. While somebody waits or wakes, every acquisition by anybody but the one that was
-//       woken counts; after bypass_limit the lock is reserved for that one. It is also reserved once
-//       somebody was woken and found the lock taken. So a thread that is queued behind p others is
-//       overtaken at most (p + 1) * (bypass_limit + 1) times, where p counts those that M6 let go as well.
-//       Before it queues it polls for a bounded time: 2 us and the pause that is under way then (1.7 us),
-//       and 80 us of yields.
-//   M5  The mutex may be destroyed by the thread that has locked and unlocked it last: an unlock touches
-//       nothing after its change of the word, unless the queue has a waiter (Q2 of parking_lot.hpp).
-//   M6  A thread that goes to sleep on a condition leaves its CPU to one more waiter: it lets the first one
-//       go ahead of its turn, beside the one that is on its way. That waiter leaves the queue as at a
-//       time-out and tries as one that has just come; in vain, it goes back to the queue's front. It is let
-//       go so once: nobody is while such a waiter is the first. With one on its way at a time, a chain of
-//       broadcasts to 64 threads on 2 CPUs had a CPU halt and be woken at every second thread: 320 us, 80 so.
+//   QUEUED-1  A thread that queues up has found, under the queue's lock, that it may not take, and marked the word in
+//             the same compare-exchange. So whoever makes the word free later finds the mark.
+//   QUEUED-2  Of the queue's lock and the word: the mark is cleared under the lock, when the queue is empty. While a
+//             thread may be in the queue, the word is changed by others too, but they leave the mark.
+//   QUEUED-3  A thread leaves the queue by its own hand, or is taken out by another: the queue's lock decides. In the
+//             second case it has what it waited for, or is notified to try again; its deadline counts no more.
 //
-//   word_   bit 0 locked   bit 1 waiting   bit 2 waking   bits 3..31 bypasses; all zero: free
+// Memory order (# marks the line)
+//   #  access            order    pairs     why it suffices
+//   1  word.compare_exch acquire  object's  we see what the threads did that gave up what we take: their change has
+//                                           release order, and all changes here keep the release sequence
+//   2  word.load         relaxed  -         a guess for the compare-exchange that follows
+//   3  word.compare_exch relaxed  -         takes nothing; the queue's lock orders the marks (QUEUED-2)
+//   4  word.compare_exch acquire  object's  takes for others: they see what we saw, through their notification (1 of
+//                                           parking_lot.hpp)
 //
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access            order    pairs  why it suffices
-//   1  word.compare_exch acquire  2      we see what the last holder did
-//   2  word.fetch_sub    release  1      the other half
-//   3  word.load         relaxed  -      a guess for the compare-exchange that follows
-//   4  word.compare_exch relaxed  -      changes that take no lock; the queue's lock orders them (M2),
-//                                        and they keep the release sequence of 2
-//   5  word.fetch_or     relaxed  -      as 4
+// Cost   to take what is free: one read-modify-write. To queue up: the queue's lock and one read-modify-write.
+#ifndef LOCKSTEP_DETAIL_WAIT_QUEUED_WORD_HPP
+#define LOCKSTEP_DETAIL_WAIT_QUEUED_WORD_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The base of an object: its only data. The object is registered under this address (misuse.hpp).
+template <class Rules>
+class queued_word {
+ public:
+  wait_policy policy() const noexcept { return policy_; }
+
+ protected:
+  constexpr queued_word(std::uint32_t word, wait_policy how) noexcept : word_(word), policy_(how) {}
+
+  std::uintptr_t key() const noexcept { return parking_lot::key(word_, Rules::queue); }
+
+  /// Takes, if that may be now.
+  bool try_take(std::uint32_t as) noexcept {
+    std::uint32_t word = word_.load(memory_order_relaxed);  // 2
+    while (Rules::may_take(word, as)) {
+      if (take(word, Rules::taken(word, as))) return true;
+    }
+    return false;
+  }
+
+  /// As try_take(), for the time that `policy` waits awake.
+  bool poll(std::uint32_t as, deadline until) {
+    attempt now(*this, as);
+    return wait_engine::linger(now, policy_, this_thread_history(), until);
+  }
+
+  /// Queues the thread up, unless it could take after all: then false. A thread that was let go in vain goes to the
+  /// front.
+  bool enqueue(parked_thread& self, std::uint32_t as) {
+    parking_lot::queue waiters(key());
+    waiters.arrive(self);
+    if (take_or(as, [as](std::uint32_t word) { return Rules::marked(word, as); })) return false;
+    if (!self.goes_first()) {
+      waiters.push_back(self);
+    } else {
+      self.renew();
+      waiters.push_front(self);
+    }
+    return true;
+  }
+
+  /// Takes, or makes the word wanted(word) in a moment in which it may not take; false then. Requires: the queue is
+  /// locked.
+  template <class Wanted>
+  bool take_or(std::uint32_t as, Wanted wanted) noexcept {
+    std::uint32_t word = word_.load(memory_order_relaxed);  // 2
+    while (true) {
+      if (Rules::may_take(word, as)) {
+        if (take(word, Rules::taken(word, as))) return true;
+      } else if (change(word, wanted(word))) {
+        return false;
+      }
+    }
+  }
+
+  /// For a waiter at its deadline: false if another thread has taken it out of the queue.
+  bool withdraw(parking_lot::queue& waiters, parked_thread& self) noexcept {
+    if (!waiters.withdraw(self)) return false;
+    unmark_if_empty(waiters);
+    return true;
+  }
+  /// After a waiter has left the queue.
+  void unmark_if_empty(const parking_lot::queue& waiters) noexcept {
+    if (!waiters.empty()) return;
+    std::uint32_t word = word_.load(memory_order_relaxed);  // 2
+    while (!change(word, Rules::without_waiters(word))) continue;
+  }
+
+  bool take(std::uint32_t& old, std::uint32_t wanted) noexcept {
+    return word_.compare_exchange_strong(old, wanted, memory_order_acquire,  // 1
+                                         memory_order_relaxed);              // 2
+  }
+  bool change(std::uint32_t& old, std::uint32_t wanted) noexcept {
+    return word_.compare_exchange_strong(old, wanted, memory_order_relaxed,  // 3
+                                         memory_order_relaxed);              // 2
+  }
+
+  wait_word word_;
+  wait_policy policy_;
+
+ private:
+  /// What the wait engine looks at before a thread queues up.
+  struct plain_attempt {
+    queued_word& owner;
+    std::uint32_t as;
+
+    plain_attempt(queued_word& of, std::uint32_t purpose) noexcept : owner(of), as(purpose) {}
+    bool ready() noexcept { return owner.try_take(as); }
+  };
+  /// Each look takes the word's line away from the holder.
+  struct backing_off_attempt : plain_attempt {
+    unsigned pause = 8;
+    static constexpr unsigned longest_pause = 64;
+
+    backing_off_attempt(queued_word& of, std::uint32_t purpose) noexcept
+        : plain_attempt(of, purpose) {}
+    unsigned pauses() noexcept {
+      const unsigned now = pause;
+      if (pause < longest_pause) pause *= 2;
+      return now;
+    }
+  };
+  using attempt =
+      typename std::conditional<Rules::backs_off, backing_off_attempt, plain_attempt>::type;
+};
+
+/// A queued_word whose waiters are handed what they wait for, in their order: nobody overtakes the queue. A thread that
+/// was notified has what it wanted.
+template <class Rules>
+class handed_word : protected queued_word<Rules> {
+  using base = queued_word<Rules>;
+
+ public:
+  using base::policy;
+
+ protected:
+  constexpr handed_word(std::uint32_t word, wait_policy how) noexcept : base(word, how) {}
+
+  /// Waits its turn and takes; false if `until` came first.
+  LOCKSTEP_NOINLINE bool take_slowly(std::uint32_t as, deadline until) {
+    const misuse::waiting_scope waiting(this);
+    if (this->poll(as, until)) return true;
+    parked_thread self(as);
+    return !this->enqueue(self, as) || self.wait(this->policy_, until) || !leave(self);
+  }
+
+  /// Hands the front of the queue what there is. After a change that may let waiters go.
+  LOCKSTEP_NOINLINE void hand_over() {
+    wake_list woken;
+    parking_lot::queue waiters(this->key());
+    hand_over(waiters, woken);
+  }
+
+ private:
+  /// At the deadline; false if it was handed what it waits for before that. Those behind it may go, if it was what
+  /// held them up.
+  bool leave(parked_thread& self) {
+    wake_list woken;
+    parking_lot::queue waiters(this->key());
+    if (!this->withdraw(waiters, self)) return false;
+    hand_over(waiters, woken);
+    return true;
+  }
+
+  void hand_over(parking_lot::queue& waiters, wake_list& woken) {
+    if (waiters.empty()) return;
+    std::uint32_t word = this->word_.load(memory_order_relaxed);  // 2
+    std::uint32_t served = 0, wanted = 0;
+    do {
+      wanted = word;
+      served = 0;
+      parked_thread* next = waiters.front();
+      for (; next != nullptr && Rules::may_be_given(wanted, next->purpose()); ++served) {
+        wanted = Rules::taken(wanted, next->purpose());
+        next = waiters.behind(*next);
+      }
+      if (served == 0) return;
+      if (next == nullptr) wanted = Rules::without_waiters(wanted);
+    } while (!this->word_.compare_exchange_strong(word, wanted, memory_order_acquire,  // 4
+                                                  memory_order_relaxed));  // 2
+    for (; served > 0; --served) {
+      parked_thread& next = *waiters.front();
+      waiters.remove(next);
+      woken.notify(next);
+    }
+  }
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_WAIT_QUEUED_WORD_HPP
+
+// lockstep/mutex.hpp -- mutual exclusion, fair under contention; recursive or not (layer: sync)
 //
-// Cost   lock and unlock: one read-modify-write each. No system call unless somebody sleeps. 8 bytes.
-// Source the queue beside the word: [PARKING-LOT]; letting others in while a waiter wakes, and ending
-//        that after a while: [GO-MUTEX]; here by a count instead of a time.
+// mutex, timed_mutex                      one thread at a time is between lock() and unlock(). A std::timed_mutex by its
+//                                         operations: works with std::unique_lock and std::scoped_lock.
+// recursive_mutex, recursive_timed_mutex  its holder may lock it again. Prefer a plain mutex: code that locks twice
+//                                         usually does not know what state it finds.
+// For many readers see shared_mutex.hpp.
+//
+// What happens before an unlock happens before the return of the next lock.
 #ifndef LOCKSTEP_MUTEX_HPP
 #define LOCKSTEP_MUTEX_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+namespace detail {
 
-class mutex {
- public:
-  /// How many acquisitions may overtake a waiter that has been woken and is on its way. It takes 20 to
-  /// 50 us to wake up on another CPU, 1000 to 2500 acquisitions of 20 ns: fewer than that would leave
+// word_ of mutex
+//   bit    name      meaning                         set by                               cleared by
+//   0      locked    a thread holds it               lock                                 unlock
+//   1      waiting   the queue may have a waiter     a waiter, as it queues up            the last to leave the queue
+//   2      waking    a waiter was woken and is on    an unlock that wakes                 that waiter, as it takes the
+//                    its way                                                              lock, queues up or gives up
+//   3..31  bypasses  how often the waiters were      a lock that overtakes counts; the    as waking, and the last to
+//                    overtaken                       waiter on its way, in vain: limit    leave the queue
+// Legal to be set too long: waiting, under the queue's lock (costs a look at the queue). None may be missing: without
+// waiting an unlock wakes nobody, without waking it wakes a second waiter.
+
+/// What the bits of a mutex mean (queued_word.hpp).
+struct mutex_rules {
+  static constexpr parking_lot::kind queue = parking_lot::kind::mutex;
+  static constexpr bool backs_off = true;
+
+  static constexpr std::uint32_t locked = 1, waiting = 2, waking = 4, one_bypass = 8;
+  /// It takes 20 to 50 us to wake up on another CPU, 1000 to 2500 acquisitions of 20 ns: a smaller limit would leave
   /// the lock idle for the rest of that time.
   static constexpr std::uint32_t bypass_limit = 4096;
 
-  explicit constexpr mutex(wait_policy policy = wait_policy()) noexcept
-      : word_(0), policy_(policy) {}
+  enum purpose : std::uint32_t { newcomer, woken };
+
+  static bool reserved(std::uint32_t word) noexcept { return word >= bypass_limit * one_bypass; }
+
+  static bool may_take(std::uint32_t word, std::uint32_t as) noexcept {
+    return (word & locked) == 0 && (as == woken || !reserved(word));
+  }
+  static std::uint32_t taken(std::uint32_t word, std::uint32_t as) noexcept {
+    if (as == woken) return (word & waiting) | locked;
+    return (word | locked) + ((word & (waiting | waking)) != 0 ? one_bypass : 0);
+  }
+  static std::uint32_t marked(std::uint32_t word, std::uint32_t as) noexcept {
+    return as == woken ? locked | waiting | bypass_limit * one_bypass : word | waiting;
+  }
+  /// The bypasses count from zero again when no thread waits any more.
+  static std::uint32_t without_waiters(std::uint32_t word) noexcept {
+    return (word & waking) != 0 ? word & ~waiting : word & locked;
+  }
+  static std::uint32_t without_woken(std::uint32_t word) noexcept {
+    return (word & waiting) != 0 ? word & ~waking : locked;
+  }
+};
+static_assert(parking_lot::without_waiters(mutex_rules::queue) == mutex_rules::locked, "PARKING-4");
+
+}  // namespace detail
+
+// Invariants
+//   MUTEX-1  At most one thread holds the lock; only that thread clears `locked`.
+//   MUTEX-2  A thread that queues up has found the lock held or reserved, and marks the word (QUEUED-1): a later unlock
+//            finds `waiting`.
+//   MUTEX-3  `waking` is set from the moment an unlock takes a waiter out of the queue to wake it, until that waiter
+//            has the lock, is back in the queue, or has given up. One waiter at most is on its way at a time. As long it
+//            is in the list of those on their way, so that a child of fork() can clear the bit (PARKING-4).
+//   MUTEX-4  Bounded bypass. While a thread waits or is on its way, every acquisition by another is counted; after
+//            bypass_limit the lock is reserved for the waiter that is woken. It is also reserved once a woken waiter
+//            has found the lock taken. So a thread that is queued behind p others is overtaken at most
+//            (p + 1) * (bypass_limit + 1) times, where p includes those that MUTEX-6 lets go. Before it queues up it
+//            polls for a bounded time: 2 us and the pause that is under way then (1.7 us), and 80 us of yields.
+//   MUTEX-5  The mutex may be destroyed by the thread that has locked and unlocked it last: an unlock touches nothing
+//            after its change of the word, unless the queue has a waiter (PARKING-2).
+//   MUTEX-6  A thread that goes to sleep on a condition leaves its CPU to one more waiter: it lets the first in the
+//            queue go ahead of its turn, beside the one that is on its way. That waiter leaves the queue as at a
+//            deadline and tries as a newcomer; in vain, it goes back to the front. It is let go so once, and no other
+//            is while it is the first. With one on its way at a time, a chain of broadcasts to 64 threads on 2 CPUs
+//            had a CPU halt and be woken at every second thread: 320 us, 80 so.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access            order    pairs  why it suffices
+//   1  word.compare_exch acquire  2      we see what the last holder did
+//   2  word.fetch_sub    release  1      the other half; so for row 1 of queued_word.hpp
+//   3  word.load         relaxed  -      a guess for the compare-exchange that follows, or a hint
+//   4  word.fetch_or     relaxed  -      takes nothing; the queue's lock orders it (QUEUED-2)
+//
+// Cost   lock and unlock: one read-modify-write each. No system call unless a thread sleeps. 8 bytes.
+// Source the queue beside the word: [PARKING-LOT]; letting others in while a waiter wakes, and ending that after a
+//        while: [GO-MUTEX]; here by a count instead of a time.
+class mutex : private detail::queued_word<detail::mutex_rules> {
+  using rules = detail::mutex_rules;
+
+ public:
+  /// How many acquisitions may overtake a waiter that has been woken and is on its way.
+  static constexpr std::uint32_t bypass_limit = rules::bypass_limit;
+
+  explicit constexpr mutex(wait_policy policy = wait_policy()) noexcept : queued_word(0, policy) {}
   ~mutex() { detail::misuse::destroying_lock(this, kind()); }
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
@@ -3886,8 +4337,8 @@ class mutex {
   void lock() {
     detail::misuse::locking(this, kind());
     std::uint32_t free = 0;
-    if (!word_.compare_exchange_strong(free, locked_, detail::memory_order_acquire,  // 1
-                                       detail::memory_order_relaxed)) {              // 3
+    if (!word_.compare_exchange_strong(free, rules::locked, detail::memory_order_acquire,  // 1
+                                       detail::memory_order_relaxed)) {                    // 3
       lock_slowly(deadline::never());
     }
     detail::misuse::locked(this);
@@ -3895,7 +4346,7 @@ class mutex {
 
   /// Takes the lock if it is free and not reserved; never blocks.
   bool try_lock() noexcept {
-    const bool taken = try_take();
+    const bool taken = try_take(rules::newcomer);
     if (taken) detail::misuse::locked(this);
     return taken;
   }
@@ -3911,7 +4362,7 @@ class mutex {
   }
   bool try_lock_until(deadline until) {
     detail::misuse::locking(this, kind());
-    const bool taken = try_take() || lock_slowly(until);
+    const bool taken = try_take(rules::newcomer) || lock_slowly(until);
     if (taken) detail::misuse::locked(this);
     return taken;
   }
@@ -3919,127 +4370,48 @@ class mutex {
   /// Requires: the calling thread holds the lock.
   void unlock() {
     detail::misuse::unlocking(this, kind());
-    const std::uint32_t old = word_.fetch_sub(locked_, detail::memory_order_release);  // 2
-    if ((old & (waiting_ | waking_)) == waiting_) wake_next();
+    const std::uint32_t old = word_.fetch_sub(rules::locked, detail::memory_order_release);  // 2
+    if ((old & (rules::waiting | rules::waking)) == rules::waiting) wake_next();
   }
 
-  wait_policy policy() const noexcept { return policy_; }
+  using queued_word::policy;
 
  private:
   friend class condition_variable;
-  static constexpr std::uint32_t locked_ = 1, waiting_ = 2, waking_ = 4, one_bypass_ = 8;
 
   static const char* kind() noexcept { return "lockstep::mutex"; }
-  static bool reserved(std::uint32_t word) noexcept { return word >= bypass_limit * one_bypass_; }
-  /// What is left when nobody waits any more: the bypasses count from zero again.
-  static std::uint32_t without_waiters(std::uint32_t word) noexcept {
-    return (word & waking_) != 0 ? word & ~waiting_ : word & locked_;
-  }
-  std::uintptr_t key() const noexcept {
-    return detail::parking_lot::key(word_, detail::parking_lot::kind::mutex);
-  }
-
-  static_assert(detail::parking_lot::without_waiters(detail::parking_lot::kind::mutex) == locked_,
-                "Q4");
-
-  bool change(std::uint32_t& old, std::uint32_t wanted) noexcept {
-    return word_.compare_exchange_strong(old, wanted, detail::memory_order_relaxed,  // 4
-                                         detail::memory_order_relaxed);              // 3
-  }
-  bool take(std::uint32_t& old, std::uint32_t wanted) noexcept {
-    return word_.compare_exchange_strong(old, wanted, detail::memory_order_acquire,  // 1
-                                         detail::memory_order_relaxed);              // 3
-  }
-
-  bool try_take() noexcept {
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    while ((word & locked_) == 0 && !reserved(word)) {
-      const std::uint32_t bypass = (word & (waiting_ | waking_)) != 0 ? one_bypass_ : 0;
-      if (take(word, (word | locked_) + bypass)) return true;
-    }
-    return false;
-  }
-
-  /// As try_take(), for the one that was woken.
-  bool try_take_woken() noexcept {
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    while ((word & locked_) == 0) {
-      if (take(word, (word & waiting_) | locked_)) return true;
-    }
-    return false;
-  }
-
-  /// What the wait engine looks at before a thread queues up. Looks less and less often, because each
-  /// look takes the word's line away from the holder.
-  struct attempt {
-    mutex& owner;
-    bool woken;
-    unsigned pause = 8;
-
-    attempt(mutex& of, bool was_woken) noexcept : owner(of), woken(was_woken) {}
-    bool ready() noexcept { return woken ? owner.try_take_woken() : owner.try_take(); }
-    unsigned pauses() noexcept {
-      const unsigned now = pause;
-      if (pause < longest_pause) pause *= 2;
-      return now;
-    }
-    static constexpr unsigned longest_pause = 64;
-  };
 
   LOCKSTEP_NOINLINE bool lock_slowly(deadline until) {
     const detail::misuse::waiting_scope waiting(this);
-    attempt now(*this, false);
-    if (detail::wait_engine::linger(now, policy_, detail::this_thread_history(), until))
-      return true;
+    if (poll(rules::newcomer, until)) return true;
     detail::parked_thread self;
-    return !enqueue(self, false) || finish(self, until);
-  }
-
-  /// Queues the thread up, unless the lock could be taken in the end: then it is.
-  bool enqueue(detail::parked_thread& self, bool at_the_front) {
-    detail::parking_lot::queue waiters(key());
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    do {
-      if (try_take()) return false;
-      word = word_.load(detail::memory_order_relaxed);  // 3
-    } while (((word & locked_) == 0 && !reserved(word)) || !change(word, word | waiting_));
-    if (at_the_front) {
-      waiters.push_front(self);
-    } else {
-      waiters.push_back(self);
-    }
-    return true;
-  }
-
-  static bool is_over(deadline until) {
-    return !until.is_never() && until.is_past(detail::monotonic_nanoseconds());
+    return !enqueue(self, rules::newcomer) || finish(self, until);
   }
 
   /// From the queue to the lock; false if `until` came first.
   bool finish(detail::parked_thread& self, deadline until) {
     if (!self.wait(policy_, until) && leave(self)) return false;
     if (self.was_ahead()) {
-      attempt now(*this, false);
-      if (detail::wait_engine::linger(now, policy_, detail::this_thread_history(), until))
-        return true;
+      if (poll(rules::newcomer, until)) return true;
       if (is_over(until)) return false;
-      self.renew();
-      if (!enqueue(self, true)) return true;
+      if (!enqueue(self, rules::newcomer)) return true;
       if (!self.wait(policy_, until) && leave(self)) return false;
     }
     return finish_woken(self, until);
   }
 
-  /// As finish(), for the one that is on its way.
+  /// As finish(), for a waiter that is on its way.
   bool finish_woken(detail::parked_thread& self, deadline until) {
     while (true) {
-      attempt now(*this, true);
-      if (detail::wait_engine::linger(now, policy_, detail::this_thread_history(), until))
-        return arrive(self);
+      if (poll(rules::woken, until)) return arrive(self);
       if (is_over(until)) return give_up(self);
-      if (!enqueue_first(self)) return true;
+      if (!enqueue(self, rules::woken)) return true;
       if (!self.wait(policy_, until) && leave(self)) return false;
     }
+  }
+
+  static bool is_over(deadline until) {
+    return !until.is_never() && until.is_past(detail::monotonic_nanoseconds());
   }
 
   /// Is on its way no more.
@@ -4048,46 +4420,17 @@ class mutex {
     return true;
   }
 
-  /// Back to the queue's front after a try in vain, with the lock reserved; false if it was taken instead.
-  bool enqueue_first(detail::parked_thread& self) {
-    detail::parking_lot::queue waiters(key());
-    waiters.arrive(self);
-    self.renew();
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    do {
-      if (try_take_woken()) return false;
-      word = word_.load(detail::memory_order_relaxed);  // 3
-    } while ((word & locked_) == 0 ||
-             !change(word, locked_ | waiting_ | bypass_limit * one_bypass_));
-    waiters.push_front(self);
-    return true;
-  }
-
-  /// Leaves the queue; false if the thread was taken out of it, and so is the one that was woken.
+  /// Leaves the queue; false if the thread was taken out of it.
   bool leave(detail::parked_thread& self) {
     detail::parking_lot::queue waiters(key());
-    if (!waiters.contains(self)) return false;
-    waiters.remove(self);
-    clear_mark_of(waiters);
-    return true;
-  }
-  /// After a waiter has left the queue.
-  void clear_mark_of(const detail::parking_lot::queue& waiters) noexcept {
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    while (waiters.empty() && !change(word, without_waiters(word))) continue;
+    return withdraw(waiters, self);
   }
 
-  /// The one that was woken goes without the lock, or takes it at the last moment.
+  /// A waiter on its way goes without the lock, or takes it at the last moment.
   bool give_up(detail::parked_thread& self) {
     detail::parking_lot::queue waiters(key());
     waiters.arrive(self);
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    do {
-      if (try_take_woken()) return true;
-      word = word_.load(detail::memory_order_relaxed);  // 3
-    } while ((word & locked_) == 0 ||
-             !change(word, (word & waiting_) != 0 ? word & ~waking_ : locked_));
-    return false;
+    return take_or(rules::woken, rules::without_woken);
   }
 
   /// Sends the next waiter on its way, unless one is already.
@@ -4096,54 +4439,126 @@ class mutex {
     detail::parking_lot::queue waiters(key());
     detail::parked_thread* const next = waiters.front();
     if (next == nullptr) return;
-    const std::uint32_t left = waiters.behind(*next) != nullptr ? waiting_ : 0u;
+    const std::uint32_t left = waiters.behind(*next) != nullptr ? rules::waiting : 0u;
     std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
     do {
-      if ((word & waking_) != 0) return;
-    } while (!change(word, (word & ~waiting_) | left | waking_));
+      if ((word & rules::waking) != 0) return;
+    } while (!change(word, (word & ~rules::waiting) | left | rules::waking));
     waiters.send_out(*next);
     woken.notify(*next);
   }
 
-  /// True if somebody waits behind one that is on its way. A hint, for the holder: its unlock will wake nobody.
+  /// True if a thread waits behind one that is on its way. A hint, for the holder: its unlock will wake nobody.
   bool has_more_waiters() const noexcept {
-    constexpr std::uint32_t both = waiting_ | waking_;
+    constexpr std::uint32_t both = rules::waiting | rules::waking;
     return (word_.load(detail::memory_order_relaxed) & both) == both;  // 3
   }
-  /// For a thread that is about to sleep, after its unlock (M6).
+  /// For a thread that is about to sleep, after its unlock (MUTEX-6).
   LOCKSTEP_NOINLINE void let_one_go_ahead() {
     detail::wake_list woken;
     detail::parking_lot::queue waiters(key());
     detail::parked_thread* const next = waiters.front();
     if (next == nullptr || next->was_ahead()) return;
     waiters.send_ahead(*next);
-    clear_mark_of(waiters);
+    unmark_if_empty(waiters);
     woken.notify(*next);
   }
 
-  /// Queues up threads that another object has let go; they come back with finish(). Lets the first one
-  /// go if the lock is free.
-  void adopt(const detail::parked_chain& threads) {
+  /// Queues up threads that a condition_variable has let go; they come back with finish(). Lets the first one go if the
+  /// lock is free.
+  void adopt(detail::parked_chain& threads) {
     bool is_idle = false;
     {
       detail::parking_lot::queue waiters(key());
-      for (detail::parked_thread* each = threads.first(); each != nullptr; each = each->chained()) {
-        waiters.push_back(*each);
-      }
-      const std::uint32_t old = word_.fetch_or(waiting_, detail::memory_order_relaxed);  // 5
-      is_idle = (old & (locked_ | waking_)) == 0;
+      while (detail::parked_thread* const next = threads.pop_front()) waiters.push_back(*next);
+      const std::uint32_t old = word_.fetch_or(rules::waiting, detail::memory_order_relaxed);  // 4
+      is_idle = (old & (rules::locked | rules::waking)) == 0;
     }
     if (is_idle) wake_next();
   }
-
-  detail::wait_word word_;
-  wait_policy policy_;
 };
 
 static_assert(sizeof(mutex) == 8, "a word of state and a policy");
 
 /// For programs that change a type: the timed operations are there.
 using timed_mutex = mutex;
+
+//   RECURSIVE-1  owner_ is the number of the holder while depth_ > 0, else 0; only the holder writes either. So a
+//                thread that finds its own number there holds the lock, whatever others do meanwhile.
+//
+// Memory order (# marks the line)
+//   #  access       order    pairs  why it suffices
+//   1  owner.load   relaxed  -      only our own number says anything, and we wrote it ourselves (RECURSIVE-1)
+//   2  owner.store  relaxed  -      as 1; the mutex orders the rest
+//
+// Cost   the first lock and the last unlock: those of mutex, and a store. Others: a load. 24 bytes.
+class recursive_mutex {
+ public:
+  explicit constexpr recursive_mutex(wait_policy policy = wait_policy()) noexcept
+      : mutex_(policy), depth_(0), owner_(0) {}
+  ~recursive_mutex() {
+    detail::misuse::destroying_lock(&mutex_, kind());
+  }  // before mutex's, by its own name
+  recursive_mutex(const recursive_mutex&) = delete;
+  recursive_mutex& operator=(const recursive_mutex&) = delete;
+
+  /// Blocks until the calling thread holds the lock once more.
+  void lock() {
+    if (enter_again()) return;
+    mutex_.lock();
+    enter();
+  }
+
+  /// As lock(), but false where it would block.
+  bool try_lock() { return enter_again() || (mutex_.try_lock() && enter()); }
+
+  /// As lock(), for at most `time`; false if the lock was not to be had.
+  template <class Rep, class Period>
+  bool try_lock_for(std::chrono::duration<Rep, Period> time) {
+    return try_lock_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_until(std::chrono::time_point<Clock, Duration> point) {
+    return try_lock_until(deadline::at(point));
+  }
+  bool try_lock_until(deadline until) {
+    return enter_again() || (mutex_.try_lock_until(until) && enter());
+  }
+
+  /// Requires: the calling thread holds the lock. It is free when it was unlocked as often as locked.
+  void unlock() {
+    detail::misuse::check_owner(&mutex_, kind());
+    if (--depth_ > 0) return;
+    owner_.store(0, detail::memory_order_relaxed);  // 2
+    mutex_.unlock();
+  }
+
+  wait_policy policy() const noexcept { return mutex_.policy(); }
+
+ private:
+  static const char* kind() noexcept { return "lockstep::recursive_mutex"; }
+
+  bool is_mine() const noexcept {
+    return owner_.load(detail::memory_order_relaxed) == detail::number_of_this_thread();  // 1
+  }
+  bool enter() {
+    owner_.store(detail::number_of_this_thread(), detail::memory_order_relaxed);  // 2
+    depth_ = 1;
+    return true;
+  }
+  bool enter_again() {
+    if (!is_mine()) return false;
+    ++depth_;
+    return true;
+  }
+
+  mutex mutex_;
+  std::uint32_t depth_;
+  detail::atomic<std::uint64_t> owner_;
+};
+
+/// For programs that change a type: the timed operations are there.
+using recursive_timed_mutex = recursive_mutex;
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
@@ -4152,45 +4567,78 @@ using timed_mutex = mutex;
 
 // lockstep/condition_variable.hpp -- waiting under a lock until another thread says so (layer: sync)
 //
-// std::condition_variable_any by its operations, but without spurious wake-ups: wait() returns only for a
-// notify_one() or notify_all() that came after it, or at its deadline. (The predicate may be false again
-// all the same, because another thread was faster: use the forms that take one.) Works with any
-// BasicLockable; with lockstep::mutex notified threads move to the mutex's queue and are woken one by one
-// as it becomes free; with others each wakes the next when it has got the lock. So a notify_all() of many
-// does not start a stampede in either case.
+// std::condition_variable_any by its operations, but without spurious wake-ups: wait() returns only for a notification
+// that came after it, at its deadline, or for a stop request. (The predicate may be false again, because another thread
+// was faster: use the forms that take one.) Works with any BasicLockable. Notified threads take the lock one by one: with
+// lockstep::mutex they move to the mutex's queue; with others each wakes the next when it has got the lock.
 // To wait for one thing that happens once, latch, eventual and the events need no lock and are faster.
 //
 // Invariants
-//   C1  word_ is the number of threads in the queue; it changes under the queue's lock.
-//   C2  A thread is taken out of the queue by exactly one notification, or leaves it at its deadline,
-//       under the queue's lock: a notification and a time-out never both count for it, and a notification
-//       is not lost to a thread that timed out.
-//   C3  A thread that was taken out is in its mutex's queue, or in the chain behind a notified thread,
-//       or notified. It has no deadline any more: all it waits for is the lock.
-//   C4  Waits that begin after a notification are not reached by it: they are not in the queue then.
-//   C5  It may be destroyed when all its waiters have been notified, though they have not returned.
-//   C6  A chain changes under the queue's lock. If lock() throws, the chain is passed on before the
-//       exception leaves wait(); if unlock() throws, the thread leaves queue or chain before. So the
-//       others do not miss it. After an exception of lock() the thread does not hold the lock.
+//   CONDITION-1  word_ is the number of threads in the queue; it changes under the queue's lock.
+//   CONDITION-2  A thread is taken out of the queue by exactly one notification, or leaves it at its deadline or for
+//                a stop request, under the queue's lock: a notification never counts for a thread that left for
+//                another reason, and is not lost to it.
+//   CONDITION-3  A thread that was notified is in its mutex's queue, or in the chain behind a notified thread, or has
+//                its turn. Its deadline and stop requests no longer count: all it waits for is the lock.
+//   CONDITION-4  Waits that begin after a notification are not reached by it: they are not in the queue then.
+//   CONDITION-5  It may be destroyed when no thread is in the queue, although its waiters have not returned.
+//   CONDITION-6  A chain changes under the queue's lock. If lock() throws, the chain is passed on before the exception
+//                leaves wait(); if unlock() throws, the thread leaves queue or chain before. So the others do not miss
+//                it. After an exception of lock() the thread does not hold the lock.
+//   CONDITION-7  A stop request is seen by every wait that has its token: the waiter queues up before it registers the
+//                callback, which takes it out of the queue. A request that came before runs the callback at once.
 //
-// Requires of threads that wait at the same time: the same lock. What happens before unlocking it by one
-// thread happens before another's return from wait(), as the lock has it.
+// Requires of threads that wait at the same time: the same lock, whose order holds for wait() too.
+// word_ may be read too early: a notifier without the lock then misses a thread that begins to wait (CONDITION-4).
 //
 // Memory order (# marks the line)
 //   #  access          order    pairs  why it suffices
-//   1  word.load       relaxed  2      a waiter has counted itself before it gave up the lock under which
-//                                      the notifier changed the predicate
+//   1  word.load       acquire  2, 3   a waiter has counted itself before it gave up the lock under which the notifier
+//                                      changed the predicate; at zero, the threads that left have done so (CONDITION-5)
 //   2  word.fetch_add  relaxed  1      as 1; the queue's lock orders the changes
-//   3  word.fetch_sub  relaxed  1      as 2
+//   3  word.fetch_sub  release  1      as 1
 //
-// Cost   notify with nobody waiting: one load. wait: a queue operation and the lock's own; no system call
-//        unless it sleeps. 8 bytes.
+// Cost   notify with no thread waiting: one load. wait: a queue operation and the lock's own; no system call
+//        unless it sleeps. With a stop token, in addition: to register a callback. 8 bytes.
 // Source moving waiters to the mutex's queue: [BIRRELL89], [PARKING-LOT].
 #ifndef LOCKSTEP_CONDITION_VARIABLE_HPP
 #define LOCKSTEP_CONDITION_VARIABLE_HPP
 
+#if __cplusplus >= 202002L
+#include <version>
+#endif
+#if defined(__cpp_lib_jthread)
+#include <stop_token>
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What calls a function once a stop is requested. `known` is there for the tokens that users may pass.
+template <class Token>
+struct stop_tokens {};
+
+#if defined(__cpp_lib_jthread)
+template <>
+struct stop_tokens<std::stop_token> {
+  using known = void;
+  template <class Function>
+  using callback = std::stop_callback<Function>;
+};
+#endif
+
+/// For waits without a token.
+struct no_stop_token {};
+template <>
+struct stop_tokens<no_stop_token> {
+  template <class Function>
+  struct callback {
+    callback(no_stop_token, const Function&) noexcept {}
+  };
+};
+
+}  // namespace detail
 
 class condition_variable {
  public:
@@ -4200,7 +4648,7 @@ class condition_variable {
   condition_variable(const condition_variable&) = delete;
   condition_variable& operator=(const condition_variable&) = delete;
 
-  /// Lets the thread go that waits longest. It need not hold the lock.
+  /// Lets the thread go that waits longest. The caller need not hold the lock.
   void notify_one() { notify(1); }
   /// Lets every thread go that waits now.
   void notify_all() { notify(~std::uint32_t{0}); }
@@ -4209,13 +4657,12 @@ class condition_variable {
   /// A std::unique_lock that does not own throws std::system_error, operation_not_permitted.
   template <class Lock>
   void wait(Lock& lock) {
-    block(lock, deadline::never());
+    block(lock, deadline::never(), detail::no_stop_token());
   }
   template <class Lock, class Predicate>
   void wait(Lock& lock, Predicate predicate) {
     while (!predicate()) wait(lock);
   }
-
   /// As wait(), for at most `time`, and then until it has `lock` again.
   template <class Lock, class Rep, class Period>
   std::cv_status wait_for(Lock& lock, std::chrono::duration<Rep, Period> time) {
@@ -4235,15 +4682,44 @@ class condition_variable {
   }
   template <class Lock>
   std::cv_status wait_until(Lock& lock, deadline until) {
-    return block(lock, until) ? std::cv_status::no_timeout : std::cv_status::timeout;
+    return block(lock, until, detail::no_stop_token()) ? std::cv_status::no_timeout
+                                                       : std::cv_status::timeout;
   }
   /// Returns what the predicate says in the end.
   template <class Lock, class Predicate>
   bool wait_until(Lock& lock, deadline until, Predicate predicate) {
     while (!predicate()) {
-      if (!block(lock, until)) return predicate();
+      if (!block(lock, until, detail::no_stop_token())) return predicate();
     }
     return true;
+  }
+
+  /// The same with a std::stop_token (C++20): also returns, with what the predicate says, once a stop is requested.
+  template <class Lock, class StopToken, class Predicate,
+            class = typename detail::stop_tokens<StopToken>::known>
+  bool wait(Lock& lock, StopToken token, Predicate predicate) {
+    return wait_until(lock, token, deadline::never(), predicate);
+  }
+  template <class Lock, class StopToken, class Rep, class Period, class Predicate,
+            class = typename detail::stop_tokens<StopToken>::known>
+  bool wait_for(Lock& lock, StopToken token, std::chrono::duration<Rep, Period> time,
+                Predicate predicate) {
+    return wait_until(lock, token, deadline::after(time), predicate);
+  }
+  template <class Lock, class StopToken, class Clock, class Duration, class Predicate,
+            class = typename detail::stop_tokens<StopToken>::known>
+  bool wait_until(Lock& lock, StopToken token, std::chrono::time_point<Clock, Duration> point,
+                  Predicate predicate) {
+    return wait_until(lock, token, deadline::at(point), predicate);
+  }
+  template <class Lock, class StopToken, class Predicate,
+            class = typename detail::stop_tokens<StopToken>::known>
+  bool wait_until(Lock& lock, StopToken token, deadline until, Predicate predicate) {
+    while (!token.stop_requested()) {
+      if (predicate()) return true;
+      if (!block(lock, until, token)) break;
+    }
+    return predicate();
   }
 
   wait_policy policy() const noexcept { return policy_; }
@@ -4252,29 +4728,24 @@ class condition_variable {
   /// A waiting thread. `target` is the mutex in whose queue it goes on waiting, if it can.
   struct waiter : detail::parked_thread {
     mutex* target;
-    waiter* before = nullptr;  // whose turn it is to notify this one: its predecessor in a chain
-    waiter* behind = nullptr;
-    std::uint64_t number;  // of the thread; for the diagnosis of misuse only
+    const std::uint64_t number;  // of the thread; for the diagnosis of misuse only, as the next
+    bool is_let_go = false;
+    bool stopped = false;  // taken out of the queue by a stop request
 
     explicit waiter(mutex* of) noexcept
         : target(of), number(detail::misuse::diagnosed ? detail::number_of_this_thread() : 0) {}
   };
 
-  /// Threads that were taken out of the queue at one time.
+  /// Threads that were taken out of the queue at one time: those that go to their mutex, and those that form a chain,
+  /// of which each notifies the next. The chain remains when this is gone.
   struct taken_out {
-    detail::parked_chain moved;  // to their mutex
+    detail::parked_chain moved, chain;
     mutex* target = nullptr;
-    waiter* first = nullptr;  // of those with other locks
-    waiter* last = nullptr;
 
     void append(waiter& next) noexcept {
-      if (next.target != nullptr) {
-        target = next.target;
-        return moved.append(next);
-      }
-      next.before = last;
-      (last != nullptr ? last->behind : first) = &next;
-      last = &next;
+      if (next.target == nullptr) return chain.push_back(next);
+      target = next.target;
+      moved.push_back(next);
     }
   };
 
@@ -4283,7 +4754,7 @@ class condition_variable {
   }
   static_assert(
       detail::parking_lot::without_waiters(detail::parking_lot::kind::condition_variable) == 0,
-      "Q4");
+      "PARKING-4");
 
   static mutex* target_of(mutex& lock) noexcept { return &lock; }
   static mutex* target_of(std::unique_lock<mutex>& lock) noexcept { return lock.mutex(); }
@@ -4293,7 +4764,6 @@ class condition_variable {
   }
 
   /// The mutex was taken for this thread; its lock object has to learn of it.
-  static void adopt(mutex&) noexcept {}
   static void adopt(std::unique_lock<mutex>& lock) {
     mutex* const owned = lock.release();
     lock = std::unique_lock<mutex>(*owned, std::adopt_lock);
@@ -4307,15 +4777,26 @@ class condition_variable {
   }
   template <class Lock>
   static bool is_owner(const Lock&) noexcept {
-    return true;  // nobody can ask it
+    return true;  // it cannot be asked
   }
 
-  /// One wait; false if it timed out.
-  template <class Lock>
-  bool block(Lock& lock, deadline until) {
+  /// Lets a waiter go for a stop request, on whatever thread that is made.
+  struct stopper {
+    condition_variable* owner;
+    waiter* stopped;
+
+    void operator()() const noexcept {
+      if (!owner->leave(*stopped)) return;
+      stopped->stopped = true;
+      detail::wake_list().notify(*stopped);
+    }
+  };
+
+  /// One wait; false if it came to its deadline or was stopped.
+  template <class Lock, class StopToken>
+  bool block(Lock& lock, deadline until, const StopToken& token) {
     if (!is_owner(lock)) lock.unlock();  // throws
     waiter self(target_of(lock));
-    const wait_policy policy = policy_;
     const std::uintptr_t queue = key();
     detail::misuse::waiting(this);
     {
@@ -4323,22 +4804,32 @@ class condition_variable {
       word_.fetch_add(1, detail::memory_order_relaxed);  // 2
       waiters.push_back(self);
     }
-    // Asked before the unlock, after which the mutex's line is another thread's: 40 ns of a chain of two.
-    const bool leaves_cpu = self.target != nullptr && self.target->has_more_waiters();
-    unlock(lock, self);
-    if (leaves_cpu) self.target->let_one_go_ahead();
-    const bool notified = self.wait(policy, until, history()) || !leave(self);
-    // Once notified, nothing of the condition variable is touched (C5).
+    const bool notified = unlock_and_wait(lock, self, until, token) && !self.stopped;
     if (notified && self.target != nullptr) {
       self.target->finish(self, deadline::never());
       detail::misuse::locked(self.target);
       adopt(lock);
       return true;
     }
-    if (notified) self.wait(policy, deadline::never(), history());
     const passes_on chain{queue, self, notified};
     lock.lock();
     return notified;
+  }
+
+  /// True if the thread was taken out of the queue; after that nothing of the condition variable is touched
+  /// (CONDITION-5). The callback has gone before the lock is taken again.
+  template <class Lock, class StopToken>
+  bool unlock_and_wait(Lock& lock, waiter& self, deadline until, const StopToken& token) {
+    using callback = typename detail::stop_tokens<StopToken>::template callback<stopper>;
+    const wait_policy policy = policy_;
+    const callback on_stop(token, stopper{this, &self});
+    // Asked before the unlock, after which the mutex's line is another thread's: 40 ns of a chain of two.
+    const bool leaves_cpu = self.target != nullptr && self.target->has_more_waiters();
+    unlock(lock, self);
+    if (leaves_cpu) self.target->let_one_go_ahead();
+    if (self.wait(policy, until, history())) return true;
+    if (leave(self)) return false;
+    return self.wait(policy, deadline::never(), history());
   }
 
   /// What a thread's waits for conditions have taught it: they are long where those for locks are short.
@@ -4346,7 +4837,7 @@ class condition_variable {
     return detail::per_thread<detail::wait_history, struct name_of_condition_history>();
   }
 
-  /// Unlocks; if that throws, the thread does not wait (C6).
+  /// Unlocks; if that throws, the thread does not wait (CONDITION-6).
   template <class Lock>
   void unlock(Lock& lock, waiter& self) {
     struct withdrawal {
@@ -4364,7 +4855,7 @@ class condition_variable {
     if (leave(self)) return;
     const std::uintptr_t queue = key();
     if (is_out_of_chain(queue, self)) return;
-    // Its notification is there or under way, and nobody waits for our lock before that.
+    // Its notification is there or under way, and no thread waits for our lock before that.
     self.wait(policy_);
     const passes_on chain{queue, self, true};
   }
@@ -4372,9 +4863,8 @@ class condition_variable {
   /// True if it was in a chain and its predecessor had not notified it yet: it will not.
   static bool is_out_of_chain(std::uintptr_t queue, waiter& self) {
     const detail::parking_lot::queue waiters(queue);
-    if (self.before == nullptr) return false;
-    self.before->behind = self.behind;
-    if (self.behind != nullptr) self.behind->before = self.before;
+    if (self.target != nullptr || self.previous() == nullptr) return false;
+    detail::parked_chain::remove_from_the_rest(self);
     return true;
   }
 
@@ -4388,27 +4878,26 @@ class condition_variable {
       if (!notified) return;
       detail::wake_list woken;
       const detail::parking_lot::queue waiters(queue);
-      if (self.behind == nullptr) return;
-      self.behind->before = nullptr;
-      woken.notify(*self.behind);
+      detail::parked_thread* const next = self.next();
+      if (next == nullptr) return;
+      detail::parked_chain::remove_from_the_rest(self);
+      woken.notify(*next);
     }
   };
 
-  /// Leaves the queue; false if the thread was notified before that.
+  /// Takes the thread out of the queue; false if another thread has. The object may be gone then (PARKING-2).
   bool leave(waiter& self) {
-    {
-      detail::parking_lot::queue waiters(key());
-      if (!waiters.contains(self)) return false;
-      waiters.remove(self);
-      word_.fetch_sub(1, detail::memory_order_relaxed);  // 3
-    }
+    // First: once it is out of the queue, the object may be destroyed.
     detail::misuse::let_go(this, self.number);
+    detail::parking_lot::queue waiters(key());
+    if (!waiters.withdraw(self)) return false;
+    word_.fetch_sub(1, detail::memory_order_release);  // 3
     return true;
   }
 
   void notify(std::uint32_t most) {
-    // Those that begin to wait while we work are not ours to notify (C4).
-    const std::uint32_t there = word_.load(detail::memory_order_relaxed);  // 1
+    // Those that begin to wait while we work are not ours to notify (CONDITION-4).
+    const std::uint32_t there = word_.load(detail::memory_order_acquire);  // 1
     if (there == 0) return;
     taken_out all;
     {
@@ -4421,31 +4910,30 @@ class condition_variable {
         check_same(all, next);
         all.append(next);
       }
-      if (taken > 0) word_.fetch_sub(taken, detail::memory_order_relaxed);  // 3
+      if (taken > 0) word_.fetch_sub(taken, detail::memory_order_release);  // 3
     }
     if (detail::misuse::diagnosed) let_go(all);
     if (all.target != nullptr) all.target->adopt(all.moved);
-    if (all.first != nullptr) detail::wake_list().notify(*all.first);
+    if (!all.chain.empty()) detail::wake_list().notify(*all.chain.first());
   }
 
   /// Not under the queue's lock: at a fork() the locks of the diagnosis may be taken before it.
   void let_go(const taken_out& all) const {
-    for (detail::parked_thread* each = all.moved.first(); each != nullptr; each = each->chained()) {
+    for (detail::parked_thread* each = all.moved.first(); each != nullptr; each = each->next()) {
       detail::misuse::let_go(this, static_cast<waiter*>(each)->number);
     }
-    while (const std::uint64_t number = next_number(all.first))
+    while (const std::uint64_t number = take_number(all.chain.first())) {
       detail::misuse::let_go(this, number);
+    }
   }
-  static std::uint64_t take_number(waiter& of) noexcept {
-    const std::uint64_t number = of.number;
-    of.number = 0;
-    return number;
-  }
-  /// From the front each time: those behind it may leave the chain (C6).
-  std::uint64_t next_number(waiter* first) const {
+  /// Of the first in the chain that has not been let go, or 0. From the front each time: the others may leave it (CONDITION-6).
+  std::uint64_t take_number(detail::parked_thread* first) const {
     const detail::parking_lot::queue waiters(key());
-    while (first != nullptr && first->number == 0) first = first->behind;
-    return first != nullptr ? take_number(*first) : 0;
+    waiter* at = static_cast<waiter*>(first);
+    while (at != nullptr && at->is_let_go) at = static_cast<waiter*>(at->next());
+    if (at == nullptr) return 0;
+    at->is_let_go = true;
+    return at->number;
   }
 
   void check_same(const taken_out& all, const waiter& next) const {
@@ -4467,38 +4955,56 @@ static_assert(sizeof(condition_variable) == 8, "a word of state and a policy");
 
 #endif  // LOCKSTEP_CONDITION_VARIABLE_HPP
 
-// lockstep/event.hpp -- one thread notifies, one other waits, 1:1 (layer: sync)
+// lockstep/event.hpp -- one thread tells another that something has happened (layer: sync)
 //
-// Every notify() lets exactly one wait() return, whichever comes first: notifications are counted, none
-// is lost, and none is merged with another. What happens before notify() happens before the return of
-// the wait() that takes it. After terminate() every wait returns at once and says so.
-// Not for several waiters (fan_out) or notifiers (fan_in).
+//   event               counts: every notification lets exactly one wait return. One notifier at a time,
+//                       one waiter. The fastest of the three. It can be terminated.
+//   auto_reset_event    remembers one notification: it lets one of many waiters return. A notification that
+//                       finds one pending merges with it. Many notifiers, many waiters.
+//   manual_reset_event  is a gate: open from notify() until reset(); every wait on an open gate returns.
 //
-// Invariants, n = count in word_, t = taken_
-//   E1  0 <= n - t < 2^30 (modulo 2^30): a notifier may be that far ahead; wrap-around is harmless.
-//   E2  The waiter sleeps only on a word whose sleeping bit is set and whose count is t; whoever changes
-//       the word finds the bit in the old value and wakes.
-//   E3  The notifier touches nothing after its change of the word but the address, in a futex wake: the
-//       waiter may destroy the event as soon as its wait has returned.
+// For one notifier and many waiters, or the reverse, see fan_out and fan_in. To count with many waiters use
+// counting_semaphore; for a gate that opens once, latch; for a value, eventual.
 //
-//   word_     bits 2..31 count   bit 1 terminated   bit 0 sleeping (may be set with no sleeper)
+// Each of the three is small, zero-initialised but for its policy, and constexpr. The state is one word with
+// the mark "a thread sleeps" in it: a waiter may destroy the object as soon as its wait has returned
+// (auto_reset_event, manual_reset_event: when all waits have returned). notify() touches nothing after its
+// change of the word but the address, in a futex wake.
 //
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access            order    pairs  why it suffices
-//   1  word.fetch_add    release  2      the waiter sees what came before notify()
-//   2  word.load         acquire  1, 3   the other half
-//   3  word.fetch_or     release  2      as 1, for terminate()
-//   4  word.compare_exch relaxed  1, 3   the bit and the count are one word: the change order suffices
-//   5  word.fetch_and    relaxed  -      clears our own bit; keeps the release sequence of 1
-//
-// Cost   notify: one RMW. wait: one load when notified before, else a refetch of the line. No system
-//        call unless the waiter sleeps. 16 bytes: 8 of state, 4 of policy, 4 of history.
+// All timed waits return a wait_status. wait_until() takes a time_point of any clock (wait_policy.hpp).
+// What happens before a notify() happens before the return of every wait that it lets through.
 #ifndef LOCKSTEP_EVENT_HPP
 #define LOCKSTEP_EVENT_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+/// One thread notifies, one other waits. Notifications are counted: none is lost, none merges with another,
+/// and a wait may come before or after its notification. After terminate() every wait returns at once.
+///
+/// Invariants, n = count in word_, t = taken_
+///   EVENT-1  0 <= n - t < 2^30 (modulo 2^30): a notifier may be that far ahead. Wrap-around is harmless.
+///   EVENT-2  The waiter sleeps only on a word that has the sleeping bit and whose count is t. Every change
+///            of the word finds the bit in the old value and wakes.
+///   EVENT-3  The notifier touches nothing after its change of the word but the address: the waiter may
+///            destroy the event as soon as its wait has returned.
+///
+///   word_: bits  name        meaning                        set by               cleared by
+///          0     sleeping    the waiter may be asleep       the waiter           the waiter, when it goes on
+///          1     terminated  every wait returns at once     terminate            -
+///          2..   count       notifications, modulo 2^30     notify               -
+///   Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: EVENT-2.
+///
+/// Memory order (# marks the line; each weakening must fail a test)
+///   #  access           order    pairs  why it suffices
+///   1  word.fetch_add   release  2, 4   the waiter sees what came before notify()
+///   2  word.load        acquire  1, 3   the other half
+///   3  word.fetch_or    release  2, 4   as 1, for terminate()
+///   4  wait for word    acquire  1, 3   as 2 (1 of word_waiter.hpp)
+///   5  word.fetch_and   relaxed  -      clears the waiter's own bit; keeps the release sequence of 1
+///
+/// Cost   notify: one RMW. wait: one load if notified before, else a refetch of the line. No system call
+///        unless the waiter sleeps. 16 bytes: 8 of state, 4 of policy, 4 of history.
 class event : detail::misuse::watched<event> {
  public:
   /// Tests pass `first_count` to start next to wrap-around.
@@ -4509,92 +5015,288 @@ class event : detail::misuse::watched<event> {
   event& operator=(const event&) = delete;
 
   /// Lets one wait() return. Requires: one notifier at a time, fewer than 2^30 notifications pending.
-  void notify() { wake_if_sleeping(word_.fetch_add(one_, detail::memory_order_release)); }  // 1
-
-  /// Blocks until a notification is there and takes it; false once terminated.
-  /// Requires: one waiter at a time. The event may be destroyed when this has returned true.
-  bool wait() { return wait_until(deadline::never()) == wait_status::ready; }
+  void notify() {
+    const std::uint32_t old = word_.fetch_add(one_, detail::memory_order_release);  // 1
+    detail::wake_sleepers(&word_, old);
+  }
 
   /// Takes a notification if one is there; never blocks.
   bool try_wait() noexcept {
-    const state now{*this};
-    if (!now.notified(now.load())) return false;
-    take();
+    const std::uint32_t word = word_.load(detail::memory_order_acquire);  // 2
+    if ((word & terminated_) != 0 || (word & count_) == taken_) return false;
+    taken_ += one_;
     return true;
   }
 
-  /// As wait(), for at most `time`.
+  /// Blocks until a notification is there and takes it; false once terminated.
+  /// Requires: one waiter at a time.
+  bool wait() { return wait_until(deadline::never()) == wait_status::ready; }
+
+  /// As wait(), for at most `time`. Nothing was taken unless it says ready.
   template <class Rep, class Period>
   wait_status wait_for(std::chrono::duration<Rep, Period> time) {
     return wait_until(deadline::after(time));
   }
   wait_status wait_until(deadline until) {
-    state now{*this};
-    const bool in_time = detail::wait_watched(now, this, policy_, history_, until,
+    detail::word_waiter<is_over> what(word_, is_over{taken_});
+    const bool in_time = detail::wait_watched(what, this, policy_, history_, until,  // 4
                                               detail::wait_engine::single_yield_time);
-    if (now.announced) word_.fetch_and(~sleeping_, detail::memory_order_relaxed);  // 5
+    if (what.has_announced()) {
+      word_.fetch_and(~detail::sleeping_bit, detail::memory_order_relaxed);  // 5
+    }
     if (!in_time) return wait_status::timed_out;
     if (terminated()) return wait_status::terminated;
-    take();
+    taken_ += one_;
     return wait_status::ready;
   }
 
-  /// Releases the waiter; from now on every wait returns at once. Any thread may call it.
+  /// Releases the waiter. From now on every wait returns at once. Any thread may call it.
   void terminate() {
-    wake_if_sleeping(word_.fetch_or(terminated_, detail::memory_order_release));  // 3
+    const std::uint32_t old = word_.fetch_or(terminated_, detail::memory_order_release);  // 3
+    detail::wake_sleepers(&word_, old);
   }
   bool terminated() const noexcept {
     return (word_.load(detail::memory_order_acquire) & terminated_) != 0;  // 2
   }
 
+  wait_policy policy() const noexcept { return policy_; }
+
  private:
   friend class detail::misuse::watched<event>;
-  static constexpr std::uint32_t sleeping_ = 1, terminated_ = 2, one_ = 4;
   static constexpr const char* kind = "lockstep::event";
+  static constexpr std::uint32_t terminated_ = 2, one_ = 4, count_ = ~std::uint32_t{3};
 
-  /// What the wait engine looks at.
-  struct state {
-    event& owner;
-    bool announced;
-
-    explicit state(event& of) noexcept : owner(of), announced(false) {}
-    std::uint32_t load() const noexcept {
-      return owner.word_.load(detail::memory_order_acquire);  // 2
-    }
-    bool notified(std::uint32_t word) const noexcept {
-      return (word & terminated_) == 0 && (word & ~(one_ - 1)) != owner.taken_;
-    }
-    bool ready() const noexcept { return done(load()); }
-    bool done(std::uint32_t word) const noexcept {
-      return (word & terminated_) != 0 || notified(word);
-    }
-    void sleep(deadline until) {
-      std::uint32_t word = load();
-      if (done(word)) return;
-      announced = true;
-      if ((word & sleeping_) == 0 &&
-          !owner.word_.compare_exchange_strong(word, word | sleeping_,
-                                               detail::memory_order_relaxed,     // 4
-                                               detail::memory_order_relaxed)) {  // 4
-        return;
-      }
-      detail::futex_wait(owner.word_, word | sleeping_, until.nanoseconds());
+  /// The predicate of a wait that begins with `taken` notifications taken.
+  struct is_over {
+    std::uint32_t taken;
+    bool operator()(std::uint32_t word) const noexcept {
+      return (word & terminated_) != 0 || (word & count_) != taken;
     }
   };
 
-  void take() noexcept { taken_ += one_; }
-
-  void wake_if_sleeping(std::uint32_t old) {
-    if ((old & sleeping_) != 0) detail::futex_wake_all(&word_);
-  }
-
   detail::wait_word word_;
-  std::uint32_t taken_;
+  std::uint32_t taken_;  // the waiter's own
   wait_policy policy_;
   detail::wait_history history_;
 };
 
+/// A notification is pending or it is not. notify() makes one pending, one wait takes it and returns. A
+/// notify() that finds one pending adds nothing, but what happens before it, too, happens before the return
+/// of the wait that takes the notification. Any number of notifiers and waiters, in no order.
+///
+/// Invariants, s = announced sleepers in word_
+///   AUTO-1  A pending notification is taken by exactly one wait: by the compare-exchange that clears its bit.
+///   AUTO-2  s >= number of threads asleep: a waiter counts itself in before it sleeps, and out in the same
+///           change in which it takes, or when it gives up.
+///   AUTO-3  No thread falls asleep while a notification is pending: sleepers expect a word without the bit.
+///   AUTO-4  The notifier that makes a notification pending with s > 0 wakes one sleeper. That is enough:
+///           every sleeper fell asleep before (AUTO-3). The one that is woken looks again, even if its time
+///           is up, and takes the notification unless another waiter has taken it. Then the next
+///           notification wakes again.
+///   AUTO-5  notify() touches nothing after its change of the word but the address: the last waiter may
+///           destroy the event as soon as its wait has returned.
+///
+///   word_: bits  name      meaning                          set by              cleared by
+///          0     notified  a notification is pending        notify              the wait that takes it
+///          1..   sleepers  how many waiters may be asleep   a waiter, +1 once   the same waiter, -1, in taking
+///                                                           before it sleeps    or in giving up
+///   Legal to be too large: sleepers (costs a wake that finds no sleeper). Illegal to be too small: AUTO-2.
+///
+/// Memory order (# marks the line; each weakening must fail a test)
+///   #  access            order    pairs  why it suffices
+///   1  word.fetch_or     release  3      the taker sees what came before notify(). All changes are
+///                                        read-modify-writes, so it sees merged notifiers, too
+///   2  word.load         relaxed  -      a hint: 3 decides
+///   3  word.compare_exch acquire  1      the other half of 1; the taker publishes nothing: no release
+///   4  word.fetch_add    relaxed  -      count and bit are one word: the order of changes suffices
+///   5  word.fetch_sub    relaxed  -      as 4
+///
+/// Cost   notify: one RMW, and a wake of one thread if any sleeps. wait: one RMW if notified before, two if
+///        it has slept. 8 bytes: 4 of state, 4 of policy.
+class auto_reset_event : detail::misuse::watched<auto_reset_event> {
+ public:
+  explicit constexpr auto_reset_event(wait_policy policy = wait_policy()) noexcept
+      : word_(0), policy_(policy) {}
+  auto_reset_event(const auto_reset_event&) = delete;
+  auto_reset_event& operator=(const auto_reset_event&) = delete;
+
+  /// Makes a notification pending, if none is; never blocks.
+  void notify() {
+    const std::uint32_t old = word_.fetch_or(notified_, detail::memory_order_release);  // 1
+    if ((old & notified_) == 0 && old >= sleeper_) detail::futex_wake_one(&word_);
+  }
+
+  /// Takes the notification if one is pending; never blocks.
+  bool try_wait() noexcept { return take(0); }
+
+  /// Blocks until a notification is there and takes it.
+  void wait() { wait_until(deadline::never()); }
+
+  /// As wait(), for at most `time`: ready or timed_out. Nothing was taken unless it says ready.
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
+    return wait_until(deadline::after(time));
+  }
+  wait_status wait_until(deadline until) {
+    if (take(0)) return wait_status::ready;
+    taker what{*this};
+    if (detail::wait_watched(what, this, policy_, until, detail::wait_engine::single_yield_time)) {
+      return wait_status::ready;
+    }
+    if (what.announced != 0) word_.fetch_sub(sleeper_, detail::memory_order_relaxed);  // 5
+    return wait_status::timed_out;
+  }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+ private:
+  friend class detail::misuse::watched<auto_reset_event>;
+  static constexpr const char* kind = "lockstep::auto_reset_event";
+  static constexpr std::uint32_t notified_ = 1, sleeper_ = 2;
+
+  /// What the wait engine looks at. To be ready is to have taken: it is true once, and the engine ends with
+  /// it. So a waiter that is overtaken continues where it was, and does not begin to spin anew. A sleeper is
+  /// counted, not marked, because only one is woken: hence no word_waiter.
+  struct taker {
+    auto_reset_event& owner;
+    std::uint32_t announced;  // what this waiter has added to the word
+
+    explicit taker(auto_reset_event& of) noexcept : owner(of), announced(0) {}
+
+    bool ready() const noexcept { return owner.take(announced); }
+
+    void sleep(deadline until) {
+      const std::uint32_t word =
+          announced == 0
+              ? owner.word_.fetch_add(sleeper_, detail::memory_order_relaxed) + sleeper_  // 4
+              : owner.word_.load(detail::memory_order_relaxed);                           // 2
+      announced = sleeper_;
+      if ((word & notified_) == 0) detail::futex_wait(owner.word_, word, until.nanoseconds());
+    }
+  };
+
+  /// Takes a notification and the waiter's own announcement off the word in one change.
+  bool take(std::uint32_t announced) noexcept {
+    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 2
+    while ((word & notified_) != 0) {
+      if (word_.compare_exchange_weak(word, word - notified_ - announced,
+                                      detail::memory_order_acquire,     // 3
+                                      detail::memory_order_relaxed)) {  // 2
+        return true;
+      }
+    }
+    return false;
+  }
+
+  detail::wait_word word_;
+  wait_policy policy_;
+};
+
+/// A gate. While it is open every wait returns at once. Every wait that began before a notify() returns,
+/// even if a reset() follows at once. Any number of notifiers and waiters. What happens before a notify()
+/// also happens before the return of the reset() that closes the gate again. So where one thread resets,
+/// the sequence reset(), look at the data, wait() misses nothing.
+///
+/// There is no pulse() (Windows's PulseEvent: releases the threads that wait at this moment and leaves the
+/// gate closed). Which threads wait "at this moment" cannot be known: a waiter that is about to wait misses
+/// the pulse for ever. Call notify() and then reset(), which releases every thread that has begun to wait,
+/// or use a condition_variable.
+///
+/// Invariants, r = number of resets that closed the gate, in word_
+///   MANUAL-1  A waiter that found the gate closed at r returns when the gate is open or r has changed. Both
+///             come from a notify() after its first look.
+///   MANUAL-2  The sleeping bit is set only on a closed gate. notify() wakes only if it opened the gate.
+///   MANUAL-3  notify() touches nothing after its change of the word but the address: when all waits have
+///             returned the event may be destroyed.
+///   Limit: r has 30 bits. A waiter that does not run while exactly a multiple of 2^30 openings pass takes
+///   them for none, and waits for the next.
+///
+///   word_: bits  name      meaning                              set by         cleared by
+///          0     sleeping  waiters may be asleep                a waiter       reset
+///          1     open      every wait returns                   notify         reset
+///          2..   resets    how often it was closed, mod 2^30    reset, +1      -
+///   Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: WORD-3 of
+///   word_waiter.hpp.
+///
+/// Memory order (# marks the line; each weakening must fail a test)
+///   #  access            order    pairs  why it suffices
+///   1  word.fetch_or     release  2, 3   the waiter sees what came before notify(), also if the gate was
+///                                        open: every notify() is a read-modify-write
+///   2  word.load         acquire  1      the other half; reset() keeps the release sequence of 1
+///   3  word.compare_exch acquire  1      the thread that resets sees what was notified; see above
+///   4  wait for word     acquire  1      as 2 (1 of word_waiter.hpp)
+///   5  word.load         relaxed  -      a guess for 3; found closed, this reset does nothing
+///
+/// Cost   notify: one RMW. reset: one RMW if open. wait: one load if open. No system call unless a waiter
+///        sleeps; then one, for the notify() that opens. 8 bytes: 4 of state, 4 of policy.
+class manual_reset_event : detail::misuse::watched<manual_reset_event> {
+ public:
+  /// Closed. Tests pass `first_reset` to start next to wrap-around.
+  explicit constexpr manual_reset_event(wait_policy policy = wait_policy(),
+                                        std::uint32_t first_reset = 0) noexcept
+      : word_(first_reset * reset_), policy_(policy) {}
+  manual_reset_event(const manual_reset_event&) = delete;
+  manual_reset_event& operator=(const manual_reset_event&) = delete;
+
+  /// Opens the gate and releases all waiters.
+  void notify() {
+    const std::uint32_t old = word_.fetch_or(open_, detail::memory_order_release);  // 1
+    if ((old & open_) == 0) detail::wake_sleepers(&word_, old);
+  }
+
+  /// Closes the gate; does nothing if it is closed.
+  void reset() noexcept {
+    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 5
+    // The open bit plus itself carries into the count: one addition closes and counts. The sleeping bit
+    // belongs to waiters that notify() has woken.
+    while ((word & open_) != 0 &&
+           !word_.compare_exchange_weak(word, (word & ~detail::sleeping_bit) + open_,
+                                        detail::memory_order_acquire,     // 3
+                                        detail::memory_order_relaxed)) {  // 5
+    }
+  }
+
+  bool is_open() const noexcept {
+    return (word_.load(detail::memory_order_acquire) & open_) != 0;  // 2
+  }
+
+  /// True if wait() would return at once; never blocks.
+  bool try_wait() const noexcept { return is_open(); }
+
+  /// Blocks until the gate is open, or was opened since the call began.
+  void wait() { wait_until(deadline::never()); }
+
+  /// As wait(), for at most `time`: ready or timed_out.
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
+    return wait_until(deadline::after(time));
+  }
+  wait_status wait_until(deadline until) {
+    const std::uint32_t word = word_.load(detail::memory_order_acquire);  // 2
+    if ((word & open_) != 0) return wait_status::ready;
+    const std::uint32_t first = word | detail::sleeping_bit;
+    const auto was_opened = [first](std::uint32_t now) noexcept {
+      return (now | detail::sleeping_bit) != first;
+    };
+    return detail::wait_until_word(word_, was_opened, this, policy_, until)  // 4
+               ? wait_status::ready
+               : wait_status::timed_out;
+  }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+ private:
+  friend class detail::misuse::watched<manual_reset_event>;
+  static constexpr const char* kind = "lockstep::manual_reset_event";
+  static constexpr std::uint32_t open_ = 2, reset_ = 4;
+
+  detail::wait_word word_;
+  wait_policy policy_;
+};
+
 static_assert(sizeof(event) == 16, "two words of state, one of policy, one of history");
+static_assert(sizeof(auto_reset_event) == 8 && sizeof(manual_reset_event) == 8,
+              "a word of state, one of policy");
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
@@ -4605,49 +5307,54 @@ static_assert(sizeof(event) == 16, "two words of state, one of policy, one of hi
 //
 // get() blocks until the value is set and returns it, or throws the exception that was set in its place.
 // take() moves the value out, once. What happens before set_value() happens before every return from get(),
-// take() and wait(). Argobots' eventual;
-// unlike std::promise and std::future there is one object, no heap, and any number of readers.
+// take() and wait(). This is Argobots' eventual. Unlike std::promise and std::future it is one object, uses
+// no heap, and has any number of readers.
 // Ready after several contributions: future_set. No value and several notifiers: latch.
 //
 // Invariants
-//   V1  Of all who set, one makes the claim bit; the others fail. Only the claimer writes the content.
-//   V2  An outcome bit is set after the content is complete, and stays until reset().
-//   V3  If the constructor of T throws, the claim is given back and the eventual is empty as before: the
-//       setter has the exception and decides, for instance to set_exception().
-//   V4  Who sets touches nothing after setting the outcome bit but the address, in a futex wake: when
-//       all waits have returned the last reader may destroy the eventual.
-//   V5  Of all who take, one makes the taken bit and moves the value; the others fail, and every get() that
-//       comes later. If that move throws, the bit is given back. An exception is not taken: all get it.
+//   EVENTUAL-1  Of all setters, one sets the claim bit; the others fail. Only the claimer writes the content.
+//   EVENTUAL-2  An outcome bit is set after the content is complete, and stays until reset().
+//   EVENTUAL-3  If the constructor of T throws, the claim is given back and the eventual is empty as before.
+//               The setter gets the exception and decides, for instance to call set_exception().
+//   EVENTUAL-4  A setter touches nothing after it has set the outcome bit but the address, in a futex wake.
+//               When all waits have returned the last reader may destroy the eventual.
+//   EVENTUAL-5  Of all takers, one sets the taken bit and moves the value. The others fail, and every get()
+//               that comes later. If that move throws, the bit is given back. An exception is not taken: every
+//               reader gets it.
 //
-//   word_   bit  name      meaning                     set by                    cleared by
-//           0    sleeping  somebody may sleep on it    a waiter                  reset
-//           1    claimed   somebody sets the content   set_value, set_exception  V3; reset
-//           2    ready     the value is there          set_value                 reset
-//           3    failed    the exception is there      set_exception             reset
-//           4    taken     the value was moved out     take, after ready         V5; reset
-// Legal to be set too long: sleeping (costs a wake). A taken value is destroyed with the eventual or by reset.
+//   word_: bit  name      meaning                      set by                    cleared by
+//          0    sleeping  readers may be asleep        a reader                  reset
+//          1    claimed   a thread sets the content    set_value, set_exception  EVENTUAL-3; reset
+//          2    ready     the value is there           set_value                 reset
+//          3    failed    the exception is there       set_exception             reset
+//          4    taken     the value was moved out      take, after ready         EVENTUAL-5; reset
+// Legal to be set too long: sleeping (costs a wake that finds no sleeper). A taken value is destroyed with the
+// eventual or by reset().
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access           order    pairs  why it suffices
 //   1  word.fetch_or    acquire  2      the claimer writes after what a failed claimer wrote
 //   2  word.fetch_and   release  1      the other half
-//   3  word.fetch_or    release  4      the readers see the content; later changes are all RMWs
-//   4  until word       acquire  3      the other half (1 of word_waiter.hpp)
-//   5  word.load        relaxed  -      after 4: the outcome does not change any more. In the
-//                                       destructor and in reset() there is nobody else
-//   6  word.store       relaxed  -      reset() requires that nobody else is there
+//   3  word.fetch_or    release  4, 9   the readers see the content; later changes are all RMWs
+//   4  wait for word    acquire  3      the other half (1 of word_waiter.hpp)
+//   5  word.load        relaxed  -      after 4: the outcome does not change any more. In the destructor and
+//                                       in reset() no other thread uses the eventual
+//   6  word.store       relaxed  -      reset() requires that no other thread uses the eventual
 //   7  word.fetch_or    acquire  8      the taker moves what a failed taker left; 4 has seen the content
 //   8  word.fetch_and   release  7      the other half
+//   9  word.load        acquire  3      as 4
 //
-// Cost   set: two RMWs. get: one load when set; take: an RMW more. No system call unless a reader sleeps. 8 bytes, 4 of
-//        state and 4 of policy, and the value or a std::exception_ptr in one place.
+// Cost   set: two RMWs. get: one load when set; take: an RMW more. No system call unless a reader sleeps. 8
+//        bytes, 4 of state and 4 of policy, and the value or a std::exception_ptr in one place.
 #ifndef LOCKSTEP_EVENTUAL_HPP
 #define LOCKSTEP_EVENTUAL_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-/// What eventual<T> and eventual<void> have in common; not for use by itself.
+namespace detail {
+
+/// What eventual<T> and eventual<void> have in common.
 template <class Content>
 class eventual_base {
  public:
@@ -4667,7 +5374,7 @@ class eventual_base {
 
   /// True if a value or an exception is there; never blocks.
   bool is_ready() const noexcept {
-    return detail::word_waiter<bool (*)(std::uint32_t)>(word_, is_settled).ready();
+    return is_settled(word_.load(detail::memory_order_acquire));  // 9
   }
   bool try_wait() const noexcept { return is_ready(); }
 
@@ -4679,17 +5386,14 @@ class eventual_base {
   wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
     return wait_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) const {
-    return wait_until(deadline::at(point));
-  }
   wait_status wait_until(deadline until) const {
-    return detail::wait_until_word(word_, is_settled, policy_, until) ? wait_status::ready  // 4
-                                                                      : wait_status::timed_out;
+    return detail::wait_until_word(word_, is_settled, &word_, policy_, until)  // 4
+               ? wait_status::ready
+               : wait_status::timed_out;
   }
 
   /// Destroys value or exception; the eventual can be set anew.
-  /// Requires: nobody waits, reads or sets, and who did so has told this thread.
+  /// Requires: no thread waits, reads or sets, and what such threads did happens before this call.
   void reset() noexcept {
     destroy_content();
     word_.store(0, detail::memory_order_relaxed);  // 6
@@ -4758,7 +5462,7 @@ class eventual_base {
     eventual_base* owner_;
   };
 
-  /// The right to move the content out; given back unless done (V5).
+  /// The right to move the content out; given back unless done (EVENTUAL-5).
   struct removal {
     eventual_base* owner;
 
@@ -4799,16 +5503,21 @@ class eventual_base {
   };
 };
 
+/// Stands for the value of an eventual<void>.
+struct no_value {};
+
+}  // namespace detail
+
 template <class T>
-class eventual : public eventual_base<T> {
+class eventual : public detail::eventual_base<T> {
   static_assert(std::is_object<T>::value && !std::is_const<T>::value,
                 "an eventual holds an object: no reference, no const");
 
  public:
   explicit constexpr eventual(wait_policy policy = wait_policy()) noexcept
-      : eventual_base<T>(policy) {}
+      : detail::eventual_base<T>(policy) {}
 
-  /// Sets the value and lets all readers go. Fails if the eventual is set already, or is being set.
+  /// Sets the value and releases all readers. Fails if the eventual is set already, or is being set.
   void set_value(const T& value) { this->set(value); }
   void set_value(T&& value) { this->set(std::move(value)); }
   template <class... Arguments>
@@ -4816,26 +5525,24 @@ class eventual : public eventual_base<T> {
     this->set(std::forward<Arguments>(arguments)...);
   }
 
-  /// Blocks until the value is set. It lives until reset() or the end of the eventual. Fails if it was taken.
+  /// Blocks until the value is set. It lives until reset() or the end of the eventual. Fails if it was
+  /// taken.
   const T& get() const { return this->get_content(); }
 
   /// Blocks until the value is set and moves it out, once for all threads: fails if it was taken already.
-  /// Requires: nobody reads what get() has returned, while this moves it.
+  /// Requires: no thread reads what get() has returned while this moves it.
   T take() { return this->take_content(); }
 };
 
-/// Stands for the value of an eventual<void>.
-struct no_value {};
-
 template <>
-class eventual<void> : public eventual_base<no_value> {
+class eventual<void> : public detail::eventual_base<detail::no_value> {
  public:
   explicit constexpr eventual(wait_policy policy = wait_policy()) noexcept
-      : eventual_base<no_value>(policy) {}
+      : detail::eventual_base<detail::no_value>(policy) {}
 
   void set_value() { set(); }
   void get() const { get_content(); }
-  /// As get(), once for all threads: fails if another has taken it.
+  /// As get(), once for all threads: fails if another thread has taken it.
   void take() { take_content(); }
 };
 
@@ -5072,19 +5779,27 @@ mutex& mutex_of() {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP
 
-// lockstep/detail/team/callable.hpp -- what can be said of a user's function without calling it (layer: team)
+// lockstep/detail/team/job.hpp -- a callable small enough to travel with the phase that announces it (layer: team)
+//
+// A job calls f(member&), or f(loop_share&) in a loop. A small closure is copied into the job, if nobody can tell the
+// copy from the original: a thread that fetches the job's cache line has all it needs. Any other function is called
+// through a pointer, at the cost of one more line, and must live until the last call has returned. No
+// allocation either way.
 //
 // A user's function is called by reference: on every member the same object, through the overload that the
-// user's own expression would choose. Only a closure (what a lambda makes) may be copied to where it is
-// called, and only if nobody can tell: it has one call operator, which is const, and is trivially copied.
-// What a lambda captured by value and changes all the same (an object with mutable members) is its own
-// in each copy.
-#ifndef LOCKSTEP_DETAIL_TEAM_CALLABLE_HPP
-#define LOCKSTEP_DETAIL_TEAM_CALLABLE_HPP
+// user's own expression would choose. Only a closure (what a lambda makes) may be copied, and only if it has one call
+// operator, which is const, and is trivially copied. What a lambda captured by value and changes all the same (an
+// object with mutable members) is its own in each copy.
+#ifndef LOCKSTEP_DETAIL_TEAM_JOB_HPP
+#define LOCKSTEP_DETAIL_TEAM_JOB_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+class member;
+
 namespace detail {
+
+class loop_share;
 
 /// Whether f(arguments...) compiles; Function and Arguments with their const and reference.
 template <class Function, class... Arguments>
@@ -5164,11 +5879,80 @@ struct may_be_copied<Function, true> {
                                 is_closure<Function>::value;
 };
 
+/// Base of our own function objects that are copied where they are small.
+struct made_to_travel {};
+
+class job {
+ public:
+  /// With a phase and a pointer before it, a job fills one cache line of 64 bytes.
+  static constexpr std::size_t closure_size = 40;
+
+  /// Argument: member or loop_share.
+  template <class Argument, class Function>
+  void assign(Function& f) noexcept {
+    static_assert(is_callable<Function&, Argument&>::value,
+                  "lockstep: the function of a region cannot be called as f(me) with a "
+                  "lockstep::member&");
+    put<Argument>(f, std::integral_constant<bool, travels<Argument, Function>::value>());
+  }
+  /// Calls the function. Requires: it was assigned for this Argument.
+  template <class Argument>
+  void operator()(Argument& with) {
+    reinterpret_cast<caller<Argument>>(call_)(*this, with);
+  }
+
+  /// Whether a Function is copied into the job.
+  template <class Function, class Argument = member>
+  static constexpr bool travels_as() noexcept {
+    return travels<Argument, Function>::value;
+  }
+
+ private:
+  template <class Argument>
+  using caller = void (*)(job&, Argument&);
+
+  template <class Argument, class Function, bool IsClass = std::is_class<Function>::value>
+  struct travels : std::false_type {};
+  template <class Argument, class Function>
+  struct travels<Argument, Function, true> {
+    static constexpr bool is_ours = std::is_base_of<made_to_travel, Function>::value &&
+                                    std::is_trivially_copy_constructible<Function>::value &&
+                                    std::is_trivially_destructible<Function>::value;
+    static constexpr bool value = (is_ours || may_be_copied<Function>::value) &&
+                                  is_callable<const Function&, Argument&>::value &&
+                                  sizeof(Function) <= closure_size &&
+                                  alignof(Function) <= alignof(void*);
+  };
+
+  template <class Argument, class Function>
+  void put(Function& f, std::true_type /*travels*/) noexcept {
+    using closure = typename std::remove_const<Function>::type;
+    ::new (static_cast<void*>(closure_)) closure(f);
+    set<Argument>([](job& self, Argument& with) {
+      (*reinterpret_cast<const closure*>(self.closure_))(with);
+    });
+  }
+  template <class Argument, class Function>
+  void put(Function& f, std::false_type /*stays*/) noexcept {
+    using pointer = Function*;
+    ::new (static_cast<void*>(closure_)) pointer(&f);
+    set<Argument>(
+        [](job& self, Argument& with) { (**reinterpret_cast<pointer*>(self.closure_))(with); });
+  }
+  template <class Argument>
+  void set(caller<Argument> how) noexcept {
+    call_ = reinterpret_cast<void (*)()>(how);
+  }
+
+  void (*call_)() = nullptr;
+  alignas(void*) unsigned char closure_[closure_size];
+};
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_CALLABLE_HPP
+#endif  // LOCKSTEP_DETAIL_TEAM_JOB_HPP
 
 // lockstep/independent.hpp -- a loop's function whose iterations need not be proved independent (layer: team)
 //
@@ -5180,7 +5964,7 @@ struct may_be_copied<Function, true> {
 // for_each, with every schedule. Elsewhere it calls the function and no more.
 //
 //   IN1  Calls the function as the caller would, through a const operator.
-//   IN2  Is copied where the function would be (callable.hpp).
+//   IN2  Is copied where the function would be (job.hpp).
 #ifndef LOCKSTEP_INDEPENDENT_HPP
 #define LOCKSTEP_INDEPENDENT_HPP
 
@@ -5238,7 +6022,7 @@ struct detail::may_be_copied<independent_iterations<Function>, true>
 // else can change.
 //
 //   LL1  f is called with first, first + 1, ... before last, in order; no index beyond last is computed.
-//   LL2  A closure is copied where nobody can tell (callable.hpp) and it is small. Any other function is called
+//   LL2  A closure is copied where nobody can tell (job.hpp) and it is small. Any other function is called
 //        where it is. What a closure holds by reference is read anew after each store that could change
 //        it, as the language demands: capture numbers and pointers by value.
 //
@@ -6324,1012 +7108,142 @@ void run_nested(const index_range_3& ranges, std::size_t first, std::size_t last
 
 #endif  // LOCKSTEP_DETAIL_TEAM_COLLAPSE_HPP
 
-// lockstep/detail/team/dependants.hpp -- objects that end with their region at the latest (layer: team)
+// lockstep/detail/team/cells.hpp -- values of any type that members hand to each other (layer: team)
 //
-// Members make them together (sub_team.hpp), and the last to let go destroys them. Where a region is
-// stopped, some members may never have come to let go: who runs the regions destroys what is left.
-#ifndef LOCKSTEP_DETAIL_TEAM_DEPENDANTS_HPP
-#define LOCKSTEP_DETAIL_TEAM_DEPENDANTS_HPP
+// A cell has 16 bytes. A value that is trivially copyable and fits lies in the cell. Of any other value the cell has
+// the address, and its writer keeps the value until nobody can read the cell any more. What is left when the region
+// ends is destroyed by its caller (GROUP-3 of group.hpp).
+//
+// Cost   small values: a copy. Others: an allocation for each hand-over.
+#ifndef LOCKSTEP_DETAIL_TEAM_CELLS_HPP
+#define LOCKSTEP_DETAIL_TEAM_CELLS_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-struct dependant {
-  virtual ~dependant() = default;
-  dependant* next = nullptr;
-};
+class group;
+/// Has to be called before a member keeps a value: in group.hpp.
+void note_kept_values(group& shared) noexcept;
 
-class dependants {
- public:
-  dependants() = default;
-  ~dependants() { destroy_all(); }
-  dependants(const dependants&) = delete;
-  dependants& operator=(const dependants&) = delete;
-
-  /// Takes over what `new` has made.
-  void add(dependant& one) {
-    lock_.lock();
-    one.next = first_;
-    first_ = &one;
-    lock_.unlock();
-  }
-  void destroy(dependant& one) {
-    lock_.lock();
-    dependant** at = &first_;
-    while (*at != &one) at = &(*at)->next;
-    *at = one.next;
-    lock_.unlock();
-    delete &one;
-  }
-  /// In a child process: whoever held the lock is not there.
-  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
-  /// While nobody else uses this object.
-  void destroy_all() {
-    while (first_ != nullptr) {
-      dependant* const one = first_;
-      first_ = one->next;
-      delete one;
-    }
-  }
-
- private:
-  short_lock lock_;
-  dependant* first_ = nullptr;
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_DEPENDANTS_HPP
-
-// lockstep/stop_source.hpp -- ends a region early: lets everybody go who waits in it (layer: team)
-//
-// Regions have numbers; a request names the region that it ends. A request that comes late, when its
-// region is over, does nothing to the next one. For users: member::request_stop, team::request_stop.
-//
-//   Q1  The word is the number of the last region that was stopped. It only moves forward (differences
-//       modulo 2^32), so that a late request cannot take back one for a later region.
-//   Q2  Whoever waits in a region looks at the word after it has announced itself, and every mark on
-//       which somebody may sleep is in the list: a request notifies all of them after its change.
-//   Q3  begin(region) keeps the word within 2^30 of the region, so that Q1's differences have a meaning, for
-//       requests that are late by less than 2^31 regions.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access              order    pairs  why it suffices
-//   1  word.load           relaxed  -      a guess, which 2 tests; or the caller's own look in Q3
-//   2  word.compare_exch   release  3      who is let go sees what came before the request
-//   3  word.load           acquire  2      the other half
-//   4  word.compare_exch   relaxed  -      between regions: nobody waits
-//   5  word.load           relaxed  -      who only asks whether it was stopped reads no other data
-//
-// Cost   to look: one load of a line that is written when a region is stopped, which is rare.
-#ifndef LOCKSTEP_STOP_SOURCE_HPP
-#define LOCKSTEP_STOP_SOURCE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-/// Something with marks on which threads sleep. In the list of a stop_source while it lives: a final class
-/// that adds itself last, and removes itself before it does anything else at its end.
-class sleeping_place {
- public:
-  /// To be called after the change that lets the sleepers go.
-  virtual void notify_all_sleepers() = 0;
-
- protected:
-  sleeping_place() = default;
-  ~sleeping_place() = default;
-
- private:
-  friend class stop_source;
-  sleeping_place* next_ = nullptr;
-};
-
-class stop_source {
- public:
-  stop_source() = default;
-  stop_source(const stop_source&) = delete;
-  stop_source& operator=(const stop_source&) = delete;
-
-  void add(sleeping_place& place) {
-    lock_.lock();
-    place.next_ = first_;
-    first_ = &place;
-    lock_.unlock();
-  }
-  void remove(sleeping_place& place) {
-    lock_.lock();
-    sleeping_place** at = &first_;
-    while (*at != &place) at = &(*at)->next_;
-    *at = place.next_;
-    lock_.unlock();
-  }
-
-  /// Before the first member of the region starts. Requires region != 0.
-  void begin(std::uint32_t region) noexcept {
-    std::uint32_t seen = word_.load(detail::memory_order_relaxed);  // 1
-    if (region - seen > (std::uint32_t{1} << 30)) {
-      word_.compare_exchange_strong(seen, region - 1, detail::memory_order_relaxed,  // 4
-                                    detail::memory_order_relaxed);                   // 4
-    }
-  }
-
-  /// Stops the region, or does nothing if it is over. Any thread may call it.
-  void request(std::uint32_t region) {
-    std::uint32_t seen = word_.load(detail::memory_order_relaxed);  // 1
-    while (static_cast<std::int32_t>(region - seen) > 0 &&
-           !word_.compare_exchange_strong(seen, region, detail::memory_order_release,  // 2
-                                          detail::memory_order_relaxed)) {             // 1
-    }
-    lock_.lock();
-    for (sleeping_place* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
-    lock_.unlock();
-  }
-
-  /// In a child process: whoever held the lock is not there.
-  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) detail::short_lock(); }
-
-  /// True once the region was stopped; what came before the request is seen.
-  bool requested(std::uint32_t region) const noexcept {
-    return word_.load(detail::memory_order_acquire) == region;  // 3
-  }
-  /// The same for who waits on nothing.
-  bool requested_relaxed(std::uint32_t region) const noexcept {
-    return word_.load(detail::memory_order_relaxed) == region;  // 5
-  }
-
- private:
-  detail::wait_word word_{0};
-  detail::short_lock lock_;
-  sleeping_place* first_ = nullptr;
-};
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_STOP_SOURCE_HPP
-
-// lockstep/tree_barrier.hpp -- barrier for many ranked threads: arrivals by a tree (layer: sync)
-//
-// The interface and the promise of barrier: no thread returns from arrive_and_wait(rank) before all
-// participants have called it, and what happens before any arrival in a phase happens before every
-// return from it. Arrivals spread over counters on lines of their own, so that many threads that arrive
-// at once do not queue for one line. For few participants barrier is simpler and smaller; where the two
-// meet has not been measured.
-//
-// Invariants
-//   T1  Every rank arrives at one leaf; the last to arrive at a node goes on to its parent, the last at
-//       the root ends the phase: exactly one a phase, after all others have arrived.
-//   T2  A node's counter is 0 whenever no phase is under way, and below its width between arrivals.
-//   T3  While any thread is between arrive and wait of phase p, every phase is p or p + 1.
-// Lifetime: by structure; destroy only after every call has returned.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  counter.fetch_add  acq_rel  1      the last at a node has seen all arrivals below it, and takes
-//                                         them along to the parent
-//   2  counter.store      relaxed  -      published by 1 at the parent or by the advance after it; the
-//                                         next arrivals, which have waited for that advance, come later
-//   3  counter.store      relaxed  -      nobody arrives: the caller orders it before the next arrival
-//
-// Cost   per phase: one RMW per participant and per node, log(participants) in a row at most, 4 on one
-//        line at most; then participants - 1 fetches of the line of the phase. One line per 3
-//        participants. No system call unless somebody sleeps.
-// Source [YTL87] for the combining tree, [MCS91] for its use in barriers.
-#ifndef LOCKSTEP_TREE_BARRIER_HPP
-#define LOCKSTEP_TREE_BARRIER_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-/// Where the nodes of a combining tree lie in an array: the leaves first, level by level, the root last.
-/// A pure function of the number of participants and the fan-in, which is at least 2.
-class tree_shape {
- public:
-  struct node {
-    std::size_t index;   ///< in the array
-    std::size_t width;   ///< how many arrive here
-    std::size_t parent;  ///< index; the node's own for the root
-  };
-
-  constexpr tree_shape(std::size_t participants, std::size_t fan_in) noexcept
-      : participants_(participants), fan_in_(fan_in) {}
-
-  std::size_t nodes() const noexcept {
-    std::size_t sum = 0, level = participants_;
-    do {
-      level = parents_of(level);
-      sum += level;
-    } while (level > 1);
-    return sum;
-  }
-
-  /// Calls f(node) for each node from the rank's leaf up while f returns true. Returns whether f
-  /// returned true at the root as well.
-  template <class F>
-  bool climb(std::size_t rank, F f) const {
-    std::size_t below = participants_, first = 0, at = rank;
-    while (true) {
-      const std::size_t level = parents_of(below);
-      at /= fan_in_;
-      const std::size_t rest = below - at * fan_in_;
-      const std::size_t index = first + at;
-      first += level;
-      const bool root = level == 1;
-      const node here = {index, rest < fan_in_ ? rest : fan_in_,
-                         root ? index : first + at / fan_in_};
-      if (!f(here)) return false;
-      if (root) return true;
-      below = level;
-    }
-  }
-
- private:
-  std::size_t parents_of(std::size_t level) const noexcept {
-    return (level + fan_in_ - 1) / fan_in_;
-  }
-
-  std::size_t participants_;
-  std::size_t fan_in_;
-};
-
-/// The counters of a combining tree: tells the last of all participants that it is the last.
-class arrival_tree {
- public:
-  /// The fan-in of [MCS91]'s arrival tree. Not measured against 8 here.
-  static constexpr std::size_t usual_fan_in = 4;
-
-  explicit arrival_tree(std::size_t most_participants, std::size_t fan_in = usual_fan_in)
-      : participants_(most_participants),
-        fan_in_(fan_in),
-        counters_(tree_shape(most_participants, fan_in).nodes()) {}
-
-  /// True for the last of all; every counter is 0 again then. Never blocks.
-  bool arrive(std::size_t rank) noexcept { return arrive(rank, participants_); }
-
-  /// The same in a phase of fewer, all of whom say so: the ranks below `participants`.
-  bool arrive(std::size_t rank, std::size_t participants) noexcept {
-    return tree_shape(participants, fan_in_)
-        .climb(rank, [this](const tree_shape::node& at) noexcept {
-          detail::wait_word& counter = counters_[at.index].value;
-          const std::size_t before = counter.fetch_add(1, detail::memory_order_acq_rel);  // 1
-          if (before + 1 < at.width) return false;
-          counter.store(0, detail::memory_order_relaxed);  // 2
-          return true;
-        });
-  }
-
-  /// After a phase that was given up: as new. While nobody arrives.
-  void reset() noexcept {
-    for (std::size_t i = 0; i < counters_.size(); ++i) {
-      counters_[i].value.store(0, detail::memory_order_relaxed);  // 3
-    }
-  }
-
- private:
-  std::size_t participants_;
-  std::size_t fan_in_;
-  detail::aligned_array<detail::padded<detail::wait_word>> counters_;
-};
-
-class tree_barrier {
- public:
-  /// Fails if participants is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
-  explicit tree_barrier(std::size_t participants, wait_policy policy = wait_policy(),
-                        std::uint32_t first_phase = 0)
-      : board_(1, detail::checked_count("lockstep::tree_barrier", "participants", participants),
-               policy.when_crowded(participants > detail::usable_cpus()), first_phase),
-        tree_(participants) {}
-  tree_barrier(const tree_barrier&) = delete;
-  tree_barrier& operator=(const tree_barrier&) = delete;
-  ~tree_barrier() { detail::misuse::destroying(&board_, "lockstep::tree_barrier"); }
-
-  std::size_t participants() const noexcept { return board_.readers(); }
-  wait_policy policy() const noexcept { return board_.policy(); }
-
-  /// Blocks until all participants have arrived; false once terminated.
-  /// Requires: each rank used by one thread at a time. Fails if rank >= participants().
-  bool arrive_and_wait(std::size_t rank) {
-    arrive(rank);
-    return wait_until(rank, deadline::never()) == wait_status::ready;
-  }
-
-  /// The first half: tells the others that this thread is here. Never blocks.
-  /// Requires: the rank's previous arrival has been waited for.
-  void arrive(std::size_t rank) {
-    if (tree_.arrive(checked(rank))) board_.advance(0);
-  }
-
-  /// The second half: blocks until all have arrived; false once terminated.
-  /// Requires: arrive(rank) was called before.
-  bool wait(std::size_t rank) { return wait_until(rank, deadline::never()) == wait_status::ready; }
-  /// As wait() if all are there, else false; never blocks.
-  bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
-  /// As wait(), for at most `time`; after a time-out the arrival still counts: wait again.
-  template <class Rep, class Period>
-  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
-    return wait_until(rank, deadline::after(time));
-  }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::size_t rank, std::chrono::time_point<Clock, Duration> point) {
-    return wait_until(rank, deadline::at(point));
-  }
-  wait_status wait_until(std::size_t rank, deadline until) {
-    return board_.wait_until(checked(rank), 0, 1, until);
-  }
-
-  /// Releases everybody; from now on every wait returns at once. Any thread may call it.
-  void terminate() { board_.terminate(); }
-  bool terminated() const noexcept { return board_.terminated(); }
-
- private:
-  std::size_t checked(std::size_t rank) const {
-    return detail::checked_rank("lockstep::tree_barrier", "participants", rank, participants());
-  }
-
-  detail::phase_board board_;
-  arrival_tree tree_;
-};
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_TREE_BARRIER_HPP
-
-// lockstep/detail/team/parting.hpp -- members that share a CPU with the one they wait for move to another (layer: team)
-//
-// On a busy machine the system may put two members on one CPU and leave them there for seconds: three runnable
-// threads on two CPUs count as balanced. Then each wait costs a switch, 1 us and more, where a member on a
-// CPU of its own would be there in 0.1 us. A member whose wait was not over after its spin says here on which CPU it
-// runs, and learns whether the member that it waits for does so as well.
-//
-//   P1  Only a thread that the team has started moves, never that of member 0, and only where the board was told
-//       to let it (`moves`): not where the user has bound members.
-//   P2  It moves when 64 waits in a row shared their CPU, over 1 ms at least and 2 ms at most: then the switches take
-//       most of the time. Members that work for long between their waits gain nothing, for on the
-//       other CPU they would get a share of the time only.
-//   P3  After a move it stays for 1 ms at least. A move that was in vain doubles that, up to 64 ms.
-//   P4  Its affinity is afterwards as it was before (leave_native_cpu() of this_thread.hpp).
-//
-// A word here is a hint: one that is old or missing costs a needless move or a poll, never a wake-up.
-//
-// Memory order (# marks the line)
-//   #  access      order    pairs  why it suffices
-//   1  word.store  relaxed  -      a hint that stands for itself
-//   2  word.load   relaxed  -      as 1
-//
-// Cost   nothing for waits that end while they spin. Else one store and one load on lines that nobody else looks at,
-//        3 ns alone. A move takes some 10 us.
-#ifndef LOCKSTEP_DETAIL_TEAM_PARTING_HPP
-#define LOCKSTEP_DETAIL_TEAM_PARTING_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// When to part: P2 and P3. Plain data of one thread.
-class parting_pace {
- public:
-  static constexpr unsigned enough_waits = 64;
-  static constexpr std::uint64_t least_time = 1000000;
-  static constexpr std::uint64_t most_rest = 64 * least_time;
-
-  /// A wait at the time `now` shares its CPU with what it waits for. True if it is time to part.
-  bool shared(std::uint64_t now) noexcept {
-    if (now - first_ > 2 * least_time) {
-      first_ = now;
-      waits_ = 0;
-    }
-    if (++waits_ < enough_waits || now - first_ < least_time) return false;
-    waits_ = 0;
-    if (has_parted_ && now - parted_ < rest_) return false;
-    const bool was_in_vain = has_parted_ && now - parted_ < 4 * rest_;
-    rest_ = !was_in_vain ? least_time : 2 * rest_ < most_rest ? 2 * rest_ : most_rest;
-    has_parted_ = true;
-    parted_ = now;
-    return true;
-  }
-
- private:
-  unsigned waits_ = 0;
-  bool has_parted_ = false;
-  std::uint64_t first_ = 0, parted_ = 0;
-  std::uint64_t rest_ = least_time;
-};
-
-class parting_board {
- public:
-  parting_board(std::size_t members, bool moves) : places_(members), moves_(moves) {}
-
-  /// To be called by member `rank` in a wait for another one that its spin has not ended. True if that is
-  /// known to have run on another CPU when it last said so. False after a move.
-  LOCKSTEP_NOINLINE bool is_elsewhere(std::size_t rank, std::size_t other,
-                                      std::uint64_t now) noexcept {
-    const int cpu = detail::current_cpu();
-    if (cpu < 0) return false;
-    place& own = places_[rank].value;
-    const std::uint32_t here = (static_cast<std::uint32_t>(cpu) + 1) & cpu_bits;
-    own.turn += one_turn;
-    own.word.store(own.turn | here, detail::memory_order_relaxed);                              // 1
-    const std::uint32_t theirs = places_[other].value.word.load(detail::memory_order_relaxed);  // 2
-    const std::uint32_t there = theirs & cpu_bits;
-    if (there != here) return there != 0;
-    const bool is_news = theirs != own.seen;  // else the other one may have left since
-    own.seen = theirs;
-    if (moves_ && rank != 0 && is_news && own.pace.shared(now)) {
-      detail::leave_cpu(static_cast<unsigned>(cpu));
-    }
-    return false;
-  }
-
- private:
-  // word of a member: who may change what
-  //   bits     name  meaning                                       set by
-  //   0..16    cpu   the CPU that it ran on, and 1; 0: not said    its member
-  //   17..31   turn  how often it has said so, modulo 2^15         its member
-  // Either may be old: it moves without saying so.
-  static constexpr std::uint32_t one_turn = 1u << 17;
-  static constexpr std::uint32_t cpu_bits = one_turn - 1;
-
-  struct place {
-    detail::wait_word word{0};
-    // Its member's own.
-    std::uint32_t turn = 0, seen = 0;
-    parting_pace pace;
-  };
-
-  detail::aligned_array<detail::padded<place>> places_;
-  const bool moves_;
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_PARTING_HPP
-
-// lockstep/detail/team/reducing_barrier.hpp -- a barrier whose arrivals carry values (layer: team)
-//
-// What a team's sync functions are made of: all wait for all, and see a value of up to 16 bytes from each.
-// For threads of your own see barrier.hpp; this one takes its participants' private state from
-// outside, follows a region's size and number, and ends with the region (stop_source.hpp).
-//
-// Up to 8 participants everyone publishes its phase, with its value on the same line, and looks
-// at all others; above, arrivals go up a tree of counters, and the last one combines for all.
-//
-// Invariants
-//   G1  As R1 and R2 of barrier.hpp: while any participant is in phase p, every phase is p - 1 or p.
-//   G2  A value is written before its phase is published, and not again before all have read it: there are
-//       two places for it, used in turn, and nobody is two phases ahead of anybody.
-//   G3  The combined value of the last to arrive is read by all before anybody can arrive again.
-//   G4  Who was released by a stop, and arrives all the same, is not counted and writes nothing: others may
-//       still read what it wrote before.
-//   G5  With the tree, combine() runs once, on the last to arrive; else on everyone, with the same values.
-//   G6  A participant that has come may leave its arrival to another (arrive_for), and waits for it like all others.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  phase.store        release  2      others see the value, and what came before the arrival
-//   2  phase.load         acquire  1      the other half
-//   3  phase.store        relaxed  -      between regions: nobody arrives or waits
-//   4  phase.load         relaxed  -      a look: who goes on comes through 2
-//
-// Store 1 and the look at the mark behind it are the notifier's side of sleeper_mark.hpp.
-//
-// Cost   flags: one store on one's own line, size - 1 fetches in parallel; a reduction costs no more, for
-//        values travel with the phases. tree: see tree_barrier.hpp, and size fetches by the last.
-// Source all-to-all dissemination [MCS91]; values on the flags' lines: ours.
-#ifndef LOCKSTEP_DETAIL_TEAM_REDUCING_BARRIER_HPP
-#define LOCKSTEP_DETAIL_TEAM_REDUCING_BARRIER_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// A place for a value that participants hand to each other.
 struct cell {
   static constexpr std::size_t size = 16;
   alignas(8) unsigned char bytes[size];
 };
 
-/// What a participant keeps for itself, on a line of its own. One thread uses it at a time.
-struct place_in_barrier {
-  std::size_t rank = 0;
-  std::size_t size = 1;      ///< of the region: participants are ranks below it
-  std::uint32_t region = 0;  ///< its number
-  std::uint32_t phase = 0;   ///< the last phase this participant has arrived in
-  /// It was released because the region is stopped, and meets nobody any more.
-  bool has_left = false;
-  wait_history history = {};
+/// Owns the values that cells point to.
+struct kept_values {
+  virtual ~kept_values() = default;
 };
 
-/// What a participant does in a phase, usually: it arrives by itself, and does nothing else until it waits.
-struct usual_arrival {
-  static constexpr bool arrives() noexcept { return true; }
-  static void meanwhile() noexcept {}
-};
+template <class T>
+constexpr bool fits_cell() noexcept {
+  return std::is_trivially_copyable<T>::value && sizeof(T) <= cell::size &&
+         alignof(T) <= cell::size;
+}
 
-class reducing_barrier final : public sleeping_place {
+/// A T, or nothing yet. Of T it needs a move constructor only.
+template <class T>
+class maybe {
  public:
-  /// Above this many participants the fetches of all flags cost more than a tree: see barrier.hpp.
-  static constexpr std::size_t usual_most_flags = 8;
+  // Never read before set(), which GCC does not see. Larger values are not worth the time.
+  maybe() noexcept {
+    if (sizeof(T) <= 64) std::memset(storage_, 0, sizeof storage_);
+  }
+  ~maybe() {
+    if (has_value_) value().~T();
+  }
+  maybe(const maybe&) = delete;
+  maybe& operator=(const maybe&) = delete;
 
-  /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags. `finds_cpu`: see
-  /// parting.hpp; for participants that are a team's.
-  reducing_barrier(std::size_t most, wait_policy policy, stop_source& stop,
-                   std::size_t most_flags = usual_most_flags, bool finds_cpu = false)
-      : stop_(stop),
-        lines_(most),
-        result_(1),
-        tree_(most),
-        marks_(most < most_flags ? most : most_flags),
-        parting_(marks_.size(), finds_cpu),
-        policy_(policy),
-        most_flags_(most_flags) {
-    detail::process_fence::prepare();
-    stop_.add(*this);
+  bool has_value() const noexcept { return has_value_; }
+  /// Requires: has none.
+  void set(T&& value) {
+    ::new (static_cast<void*>(storage_)) T(std::move(value));
+    has_value_ = true;
   }
-  ~reducing_barrier() { stop_.remove(*this); }
-  reducing_barrier(const reducing_barrier&) = delete;
-  reducing_barrier& operator=(const reducing_barrier&) = delete;
-
-  wait_policy policy() const noexcept { return policy_; }
-  stop_source& stop() const noexcept { return stop_; }
-
-  /// Where the value of a participant that has arrived in this phase lies, or is to be put before.
-  cell& value_of(std::size_t rank, std::uint32_t phase) noexcept {
-    return lines_[rank].value.values[phase & 1u];
-  }
-
-  /// Blocks until all have arrived. False once the region is stopped: nobody waits for anybody any more.
-  bool arrive_and_wait(place_in_barrier& self) {
-    usual_arrival usual;
-    return self.size <= most_flags_ ? arrive_by_flags(self, usual)
-                                    : arrive_by_tree(self, [](cell&) {}, usual);
-  }
-
-  /// The same, and `out` gets what combine(out) has made of the values of all, which are at
-  /// value_of(rank, self.phase) then. Requires: each participant has put its own into
-  /// value_of(its rank, self.phase + 1) before the call.
-  template <class Combine>
-  bool meet(place_in_barrier& self, cell& out, Combine combine) {
-    usual_arrival usual;
-    return meet(self, out, combine, usual);
-  }
-  /// With `arrival` in place of usual_arrival: while arrives() is false another participant arrives for this one.
-  template <class Combine, class Arrival>
-  bool meet(place_in_barrier& self, cell& out, Combine combine, Arrival& arrival) {
-    if (self.size <= most_flags_) {
-      if (!arrive_by_flags(self, arrival)) return false;
-      combine(out);
-    } else {
-      if (!arrive_by_tree(self, combine, arrival)) return false;
-      out = result_[0].value.values[0];
-    }
-    return true;
-  }
-
-  /// By a participant that is in a phase: whether another has arrived in it; with the tree, whether all have.
-  bool has_arrived(const place_in_barrier& self, std::size_t rank) const noexcept {
-    const line& at = self.size <= most_flags_ ? lines_[rank].value : result_[0].value;
-    const std::uint32_t phase = at.phase.load(detail::memory_order_relaxed);  // 4
-    return static_cast<std::int32_t>(phase - self.phase) >= 0;
-  }
-  bool have_all_arrived(const place_in_barrier& self) const noexcept {
-    if (self.size > most_flags_) return has_arrived(self, self.rank);
-    std::size_t rank = 0;
-    while (rank < self.size && (rank == self.rank || has_arrived(self, rank))) ++rank;
-    return rank == self.size;
-  }
-  /// By a participant that is in a phase: the arrival of another, which has come and left it to this one.
-  template <class Combine>
-  void arrive_for(const place_in_barrier& self, std::size_t rank, Combine& combine) {
-    if (self.size <= most_flags_) {
-      publish(lines_[rank].value, rank, self.phase);
-    } else if (tree_.arrive(rank, self.size)) {
-      publish_result(self.phase, combine);
-    }
-  }
-
-  /// Between regions: the next one begins after `phase`, whatever has been before.
-  void reset(std::uint32_t phase) noexcept {
-    for (std::size_t rank = 0; rank < marks_.size(); ++rank) {
-      lines_[rank].value.phase.store(phase, detail::memory_order_relaxed);  // 3
-    }
-    result_[0].value.phase.store(phase, detail::memory_order_relaxed);  // 3
-    tree_.reset();
-  }
-
-  void notify_all_sleepers() override {
-    for (std::size_t i = 0; i < marks_.size(); ++i) {
-      marks_[i].notify(fence_payer_of(policy_));
-    }
-  }
+  /// Requires: has one.
+  T& value() noexcept { return *reinterpret_cast<T*>(storage_); }
 
  private:
-  struct line {
-    detail::wait_word phase{0};
-    cell values[2];
+  alignas(T) unsigned char storage_[sizeof(T)];
+  bool has_value_ = false;
+};
+
+/// Writes values of T into cells, and reads them.
+template <class T, bool InTheCell = fits_cell<T>()>
+struct cell_access {
+  /// What put() needs beside the cell.
+  struct room {};
+  /// Makes room for `count` values that put() brings; the values that `keeps` had before are destroyed.
+  static room prepare(group&, std::unique_ptr<kept_values>&, std::size_t) noexcept {
+    return room();
+  }
+
+  static void put(room, cell& into, const T& value) noexcept {
+    std::memcpy(into.bytes, &value, sizeof(T));
+  }
+  static T get(const cell& from) noexcept {
+    typename std::aligned_storage<sizeof(T), alignof(T)>::type storage;
+    std::memcpy(&storage, from.bytes, sizeof(T));
+    return std::move(*reinterpret_cast<T*>(&storage));
+  }
+  /// The same for the only one that reads this cell.
+  static T take(const cell& from) noexcept { return get(from); }
+};
+
+template <class T>
+struct cell_access<T, false> {
+  /// On lines of their own, at their own alignment, which C++11's `new` does not honour.
+  class values final : public kept_values {
+   public:
+    explicit values(std::size_t most) : storage_(most) {}
+    ~values() override {
+      while (count_ > 0) reinterpret_cast<T*>(storage_[--count_].bytes)->~T();
+    }
+    T* add(T&& value) {
+      T* const address = ::new (static_cast<void*>(storage_[count_].bytes)) T(std::move(value));
+      ++count_;
+      return address;
+    }
+
+   private:
+    struct storage {
+      storage() noexcept {}  // not initialised
+      alignas(T) unsigned char bytes[sizeof(T)];
+    };
+    aligned_array<storage> storage_;
+    std::size_t count_ = 0;
   };
+  using room = values&;
 
-  /// What the wait engine looks at.
-  struct reached {
-    reducing_barrier& owner;
-    line& at;
-    std::size_t mark;
-    std::uint32_t target;
-    std::uint32_t region;
-    std::size_t rank;  ///< who waits
-    bool is_flag;      ///< of participant `mark`
+  static room prepare(group& shared, std::unique_ptr<kept_values>& keeps, std::size_t count) {
+    note_kept_values(shared);
+    std::unique_ptr<values> made(new values(count));
+    values& here = *made;
+    keeps = std::move(made);
+    return here;
+  }
+  static void put(room here, cell& into, T value) {
+    T* const address = here.add(std::move(value));
+    std::memcpy(into.bytes, &address, sizeof address);
+  }
+  static T get(const cell& from) { return static_cast<const T&>(value_in(from)); }
+  static T take(const cell& from) { return std::move(value_in(from)); }
 
-    bool is_elsewhere(std::uint64_t now) noexcept {
-      return is_flag && owner.parting_.is_elsewhere(rank, mark, now);
-    }
-    bool ready() const noexcept {
-      const std::uint32_t phase = at.phase.load(detail::memory_order_acquire);  // 2
-      return static_cast<std::int32_t>(phase - target) >= 0 || owner.stop_.requested(region);
-    }
-    void sleep(deadline until) {
-      owner.marks_[mark].sleep(*this, until, fence_payer_of(owner.policy_));
-    }
-  };
-
-  template <class Arrival>
-  bool arrive_by_flags(place_in_barrier& self, Arrival& arrival) {
-    if (self.has_left) return false;
-    const std::uint32_t target = ++self.phase;
-    if (arrival.arrives()) publish(lines_[self.rank].value, self.rank, target);
-    arrival.meanwhile();
-    // Readers that begin with different writers disturb each other less.
-    for (std::size_t i = 1, other = self.rank; i < self.size; ++i) {
-      if (++other == self.size) other = 0;
-      wait(self, lines_[other].value, other, target);
-    }
-    if (!arrival.arrives()) wait(self, lines_[self.rank].value, self.rank, target);
-    return goes_on(self);
+ private:
+  static T& value_in(const cell& from) noexcept {
+    T* address;
+    std::memcpy(&address, from.bytes, sizeof address);
+    return *address;
   }
-
-  template <class Combine, class Arrival>
-  bool arrive_by_tree(place_in_barrier& self, Combine combine, Arrival& arrival) {
-    if (self.has_left) return false;
-    const std::uint32_t target = ++self.phase;
-    if (arrival.arrives() && tree_.arrive(self.rank, self.size)) {
-      publish_result(target, combine);
-    } else {
-      arrival.meanwhile();
-      wait(self, result_[0].value, 0, target);
-    }
-    return goes_on(self);
-  }
-  /// By the last to arrive.
-  template <class Combine>
-  void publish_result(std::uint32_t target, Combine& combine) {
-    line& result = result_[0].value;
-    combine(result.values[0]);
-    publish(result, 0, target);
-  }
-
-  bool goes_on(place_in_barrier& self) const noexcept {
-    self.has_left = stop_.requested(self.region);
-    return !self.has_left;
-  }
-  void publish(line& at, std::size_t mark, std::uint32_t target) {
-    at.phase.store(target, detail::memory_order_release);  // 1
-    marks_[mark].notify(fence_payer_of(policy_));
-  }
-  void wait(place_in_barrier& self, line& at, std::size_t mark, std::uint32_t target) {
-    reached condition{*this, at, mark, target, self.region, self.rank, self.size <= most_flags_};
-    wait_engine::wait(condition, policy_, self.history);
-  }
-
-  detail::line_gap before_;
-  stop_source& stop_;
-  detail::aligned_array<detail::padded<line>> lines_;
-  detail::aligned_array<detail::padded<line>> result_;
-  arrival_tree tree_;
-  detail::aligned_array<sleeper_mark> marks_;
-  parting_board parting_;
-  const wait_policy policy_;
-  const std::size_t most_flags_;
-  detail::line_gap after_;
 };
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_REDUCING_BARRIER_HPP
-
-// lockstep/detail/team/loop_board.hpp -- hands out what members of a region share: chunks, turns (layer: team)
-//
-// Every member of a region comes through the same shared constructs (loops, sections, singles without
-// waiting) in the same order, but not at the same time: nobody waits for anybody between them. So each
-// construct has a place of its own, which is free for another one, `places` further on, when all have
-// left it. The number of tickets is without limit; who gets one past the end leaves.
-//
-// Invariants
-//   H1  A place holds construct s when its `open` is s. It becomes s + places by the last to leave, after
-//       it has made it as new. So nobody is in a place with anybody of another construct.
-//   H2  Each ticket of a construct is given to exactly one member, in ascending order.
-//       Where the members of a construct agree to deal, they have a hand of tickets each, to which others
-//       come when their own is used up; the same holds for each hand.
-//   H3  Turns: the part of position i runs after the part of position i - 1, whoever runs them; what
-//       happens before the end of one happens before the beginning of the next.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  open.load          acquire  5      the place is as new; half of H1
-//   2  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
-//   3  left.fetch_add     acq_rel  3      the last to leave comes after all that others did in the place
-//   4  store              relaxed  -      published by 5, or by who resets the board
-//   5  open.store         release  1      the other half of H1
-//   6  turn.load          acquire  7      H3
-//   7  turn.store         release  6      H3
-//   8  turn.load          relaxed  -      own position: written by this thread or ordered by 6
-//   9  hand.fetch_add     relaxed  -      as 2
-//   10 hand.load          relaxed  -      a hint whether 9 is worth the try
-//
-// Stores 5 and 7 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
-//
-// Cost   entering and leaving: one fetch and one RMW a member; a ticket: one RMW on a line of its own, which
-//        is at hand where only its owner takes from it: 5 ns in place of 40 to 50.
-// Source the ring of dispatch buffers: [LIBOMP]; tickets instead of bounds: one RMW in place of a CAS loop.
-#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_BOARD_HPP
-#define LOCKSTEP_DETAIL_TEAM_LOOP_BOARD_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-class loop_board final : public sleeping_place {
- public:
-  /// How many constructs the fastest member may be ahead of the slowest.
-  static constexpr std::uint32_t usual_places = 8;
-  /// Above this many members a look at all hands at the end costs more than one counter. A guess: not measured.
-  static constexpr std::size_t most_hands = 8;
-
-  /// Requires: places is a power of two, so that numbers may wrap. Tests pass fewer.
-  loop_board(wait_policy policy, stop_source& stop, std::uint32_t places = usual_places)
-      : stop_(stop), places_(places), policy_(policy) {
-    reset();
-    stop_.add(*this);
-  }
-  ~loop_board() { stop_.remove(*this); }
-  loop_board(const loop_board&) = delete;
-  loop_board& operator=(const loop_board&) = delete;
-
-  /// The first construct of the next region. Members read it when they need it; who runs the regions
-  /// sets it in between.
-  std::uint32_t first_construct() const noexcept { return first_; }
-  void set_first_construct(std::uint32_t construct) noexcept { first_ = construct; }
-
-  /// Waits until the place of the construct is free of the one before. False once the region is stopped.
-  bool enter(place_in_barrier& self, std::uint32_t construct) {
-    opened condition{*this, at(construct), construct, self.region};
-    return wait(condition, self);
-  }
-
-  std::size_t take_ticket(std::uint32_t construct) noexcept {
-    return at(construct).tickets.fetch_add(1, detail::memory_order_relaxed);  // 2
-  }
-
-  /// The same of the hand of member `owner`, below most_hands.
-  std::size_t take_from_hand(std::uint32_t construct, std::size_t owner) noexcept {
-    return at(construct).hands[owner].value.fetch_add(1, detail::memory_order_relaxed);  // 9
-  }
-  /// How many were taken from it, at least.
-  std::size_t taken_from_hand(std::uint32_t construct, std::size_t owner) noexcept {
-    return at(construct).hands[owner].value.load(detail::memory_order_relaxed);  // 10
-  }
-
-  /// This member needs the place no more. Requires: it has entered. All members say the same of the hands.
-  void leave(const place_in_barrier& self, std::uint32_t construct, bool has_hands = false) {
-    place& here = at(construct);
-    const std::uint32_t before = here.left.fetch_add(1, detail::memory_order_acq_rel);  // 3
-    if (before + 1 != self.size) return;
-    if (has_hands) renew_hands(here, self.size);
-    open(here, construct + places());
-  }
-
-  /// Waits for the turn of `position`, counted from 0. False once the region is stopped.
-  bool wait_for_turn(place_in_barrier& self, std::uint32_t construct, std::size_t position) {
-    my_turn condition{*this, at(construct), position, self.region};
-    return wait(condition, self);
-  }
-  /// Requires: it was this thread's turn.
-  void pass_turn(std::uint32_t construct) {
-    place& here = at(construct);
-    const std::size_t next = here.turn.load(detail::memory_order_relaxed) + 1;  // 8
-    here.turn.store(next, detail::memory_order_release);                        // 7
-    here.mark.notify(fence_payer_of(policy_));
-  }
-
-  /// As new. Between regions.
-  void reset() {
-    for (std::uint32_t i = 0; i < places(); ++i) {
-      renew_hands(at(i), most_hands);
-      open(at(i), i);
-    }
-    first_ = 0;
-  }
-
-  void notify_all_sleepers() override {
-    for (std::uint32_t i = 0; i < places(); ++i) at(i).mark.notify(fence_payer_of(policy_));
-  }
-
- private:
-  struct place {
-    detail::atomic<std::size_t> tickets{0};
-    detail::line_gap tickets_apart;
-    detail::wait_word open{0};
-    detail::wait_word left{0};
-    detail::line_gap turns_apart;
-    detail::atomic<std::size_t> turn{0};
-    detail::line_gap mark_apart;
-    sleeper_mark mark;
-    detail::padded<detail::atomic<std::size_t>> hands[most_hands];
-  };
-
-  // What the wait engine looks at.
-  struct opened {
-    loop_board& board;
-    place& here;
-    std::uint32_t construct;
-    std::uint32_t region;
-
-    bool ready() const noexcept {
-      return here.open.load(detail::memory_order_acquire) == construct ||  // 1
-             board.stop_.requested(region);
-    }
-    void sleep(deadline until) { here.mark.sleep(*this, until, fence_payer_of(board.policy_)); }
-  };
-  struct my_turn {
-    loop_board& board;
-    place& here;
-    std::size_t position;
-    std::uint32_t region;
-
-    bool ready() const noexcept {
-      return here.turn.load(detail::memory_order_acquire) == position ||  // 6
-             board.stop_.requested(region);
-    }
-    void sleep(deadline until) { here.mark.sleep(*this, until, fence_payer_of(board.policy_)); }
-  };
-
-  std::uint32_t places() const noexcept { return static_cast<std::uint32_t>(places_.size()); }
-  place& at(std::uint32_t construct) noexcept { return places_[construct % places()].value; }
-
-  template <class Condition>
-  bool wait(Condition& condition, place_in_barrier& self) {
-    wait_engine::wait(condition, policy_, self.history);
-    return !stop_.requested(self.region);
-  }
-
-  static void renew_hands(place& here, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      here.hands[i].value.store(0, detail::memory_order_relaxed);  // 4
-    }
-  }
-  void open(place& here, std::uint32_t construct) {
-    here.tickets.store(0, detail::memory_order_relaxed);       // 4
-    here.left.store(0, detail::memory_order_relaxed);          // 4
-    here.turn.store(0, detail::memory_order_relaxed);          // 4
-    here.open.store(construct, detail::memory_order_release);  // 5
-    here.mark.notify(fence_payer_of(policy_));
-  }
-
-  stop_source& stop_;
-  detail::aligned_array<detail::padded<place>> places_;
-  std::uint32_t first_ = 0;
-  const wait_policy policy_;
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_BOARD_HPP
-
-// lockstep/detail/team/progress_board.hpp -- who has come how far: point-to-point waits in a region (layer: team)
-//
-// Each member publishes the number of the step that it has finished; any other may wait until it has come
-// to a given step. For wavefronts and halos, where a barrier would wait for everybody. Steps begin at 0 in
-// every region and only grow.
-//
-// Invariants
-//   P1  What a member does before publish(s) happens before the return of every wait for s or less.
-//   P2  used() is true from the first publish() of a region on, for who runs the regions; it makes the
-//       board as new before the next one.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access      order    pairs  why it suffices
-//   1  step.store  release  2      P1
-//   2  step.load   acquire  1      P1
-//   3  step.store  relaxed  -      between regions
-//   4  used.load   relaxed  -      the end of the region orders it after 5
-//   5  used.store  relaxed  -      as 4
-//
-// Store 1 and the look at the mark behind it are the notifier's side of sleeper_mark.hpp.
-//
-// Cost   publish: one store on one's own line. wait: one line fetch.
-#ifndef LOCKSTEP_DETAIL_TEAM_PROGRESS_BOARD_HPP
-#define LOCKSTEP_DETAIL_TEAM_PROGRESS_BOARD_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-class progress_board final : public sleeping_place {
- public:
-  progress_board(std::size_t most, wait_policy policy, stop_source& stop)
-      : stop_(stop), steps_(most), marks_(most), policy_(policy) {
-    stop_.add(*this);
-  }
-  ~progress_board() { stop_.remove(*this); }
-  progress_board(const progress_board&) = delete;
-  progress_board& operator=(const progress_board&) = delete;
-
-  /// The member has finished this step, and all before it.
-  void publish(std::size_t rank, std::size_t step) {
-    if (used_.load(detail::memory_order_relaxed) == 0) {  // 4
-      used_.store(1, detail::memory_order_relaxed);       // 5
-    }
-    steps_[rank].value.store(step, detail::memory_order_release);  // 1
-    marks_[rank].notify(fence_payer_of(policy_));
-  }
-
-  /// Blocks until the member `rank` has published `step` or more. False once the region is stopped.
-  bool wait_for(place_in_barrier& self, std::size_t rank, std::size_t step) {
-    finished condition{*this, rank, step, self.region};
-    wait_engine::wait(condition, policy_, self.history);
-    return !stop_.requested(self.region);
-  }
-
-  bool used() const noexcept { return used_.load(detail::memory_order_relaxed) != 0; }  // 4
-
-  /// As new. Between regions.
-  void reset() noexcept {
-    for (std::size_t rank = 0; rank < steps_.size(); ++rank) {
-      steps_[rank].value.store(0, detail::memory_order_relaxed);  // 3
-    }
-    used_.store(0, detail::memory_order_relaxed);  // 5
-  }
-
-  void notify_all_sleepers() override {
-    for (std::size_t i = 0; i < marks_.size(); ++i) marks_[i].notify(fence_payer_of(policy_));
-  }
-
- private:
-  /// What the wait engine looks at.
-  struct finished {
-    progress_board& board;
-    std::size_t rank;
-    std::size_t step;
-    std::uint32_t region;
-
-    bool ready() const noexcept {
-      return board.steps_[rank].value.load(detail::memory_order_acquire) >= step ||  // 2
-             board.stop_.requested(region);
-    }
-    void sleep(deadline until) {
-      board.marks_[rank].sleep(*this, until, fence_payer_of(board.policy_));
-    }
-  };
-
-  stop_source& stop_;
-  detail::aligned_array<detail::padded<detail::atomic<std::size_t>>> steps_;
-  detail::aligned_array<sleeper_mark> marks_;
-  detail::wait_word used_{0};
-  const wait_policy policy_;
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_PROGRESS_BOARD_HPP
+#endif  // LOCKSTEP_DETAIL_TEAM_CELLS_HPP
 
 // lockstep/detail/team/reduction_tree.hpp -- the fixed order of deterministic reductions (layer: team)
 //
@@ -7537,27 +7451,1180 @@ T exclusive_prefix(std::size_t leaf, T init, SumOf&& sum_of, Op&& op) {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_REDUCTION_TREE_HPP
 
-// lockstep/detail/team/share_claims.hpp -- who runs which share of a loop inside a region (layer: team)
+// lockstep/detail/platform/unwinding.hpp -- why the stack of the calling thread is being unwound (layer: platform)
 //
-// All members of a region come to the same loops in the same order, and each loop ends with a phase of the
-// barrier. So the share of a member that has not come yet may be run by one that waits there. One word for
-// each rank says how far its shares are; loops are counted, and each moves each word on by one.
+// forced_unwind           what passes through a `catch (...)` when the thread is cancelled or calls pthread_exit();
+//                         it has to be thrown again. Only where the system unwinds then (glibc with libstdc++);
+//                         elsewhere a type that nobody throws.
+// exceptions_in_flight()  exceptions that the calling thread has thrown and not caught yet. Before C++17 the
+//                         standard library tells only whether there is one: 0 or 1.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_UNWINDING_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_UNWINDING_HPP
+
+#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
+#include <cxxabi.h>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
+using forced_unwind = abi::__forced_unwind;
+#else
+class forced_unwind {
+  forced_unwind() = delete;
+};
+#endif
+
+inline int exceptions_in_flight() noexcept {
+#if !LOCKSTEP_HAS_EXCEPTIONS
+  return 0;
+#elif defined(__cpp_lib_uncaught_exceptions)
+  return std::uncaught_exceptions();
+#else
+  return std::uncaught_exception() ? 1 : 0;
+#endif
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_UNWINDING_HPP
+
+// lockstep/detail/team/stop_source.hpp -- the early end of a region: by a request, or by an exception (layer: team)
 //
-// word of a rank: the number of a loop, times four, and a state
-//   state    meaning                                       set by                          from
-//   settled  the member has claimed the share itself, or   the member, or who took it      settled of the loop before,
-//            it is done                                                                    taken, awaited
-//   taken    another member runs it                        that one, before it begins      settled of the loop before
-//   awaited  so it is, and the member has come             the member                      taken
+// Regions have numbers. A request names the region that it ends; a request that comes after the end of its region
+// does nothing to the next one. For users: member::request_stop, team::request_stop.
 //
-// Invariants
-//   V1  Before the phase at the end of loop n every word is settled for n: its member arrives when it has found it so,
-//       or who took the share arrives for it, when it is done.
-//   V2  While a member is in loop n, words are settled for n - 1 or are of n. For nobody leaves loop n before all have
-//       arrived. So a change from `settled for n - 1` happens once, and exact values are enough: a word
-//       is never old, and numbers may wrap.
-//   V3  Regions of another size, and those that were stopped, leave words that lag behind. Then all words, and the
-//       counts of all members, begin at 0 again (group.hpp).
+//   STOP-1  The word is the number of the last region that was stopped. It only moves forward (differences
+//           modulo 2^32), so that a late request cannot take back one for a later region.
+//   STOP-2  A thread that waits in a region looks at the word after it has announced itself. Every mark on which a
+//           thread may sleep is in the list: a request notifies all of them after its change.
+//   STOP-3  begin(region) keeps the word within 2^30 of the region, so that the differences of STOP-1 have a
+//           meaning for requests that are late by less than 2^31 regions.
+//   STOP-4  Of several exceptions the caller gets the one with the lowest position: a member's rank, or in a loop the
+//           share and its part. Any thread of the region may note one; the reports order that before the region's end.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access              order    pairs  why it suffices
+//   1  word.load           relaxed  -      a guess, which 2 tests; or the caller's own look in STOP-3
+//   2  word.compare_exch   release  3      a released thread sees what came before the request
+//   3  word.load           acquire  2      the other half
+//   4  word.compare_exch   relaxed  -      between regions: nobody waits
+//   5  word.load           relaxed  -      the caller reads no other data of the thread that stopped it
+//
+// Cost   to look: one load of a line that is written when a region is stopped, which is rare.
+#ifndef LOCKSTEP_DETAIL_TEAM_STOP_SOURCE_HPP
+#define LOCKSTEP_DETAIL_TEAM_STOP_SOURCE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// Thrown by the functions of member in a region that was stopped: by request_stop(), or by the exception of
+/// another member. Let it pass: run() catches it. It is no std::exception, so that `catch (const
+/// std::exception&)` in a member's loop does not swallow the end of the region. A `catch (...)` there has to
+/// throw it again.
+class region_stopped {
+ public:
+  const char* what() const noexcept { return "lockstep: the region was stopped"; }
+};
+
+namespace detail {
+
+/// Leaves a region that was stopped. Built without exceptions it returns: the caller goes on with `false`, or with
+/// the value at hand.
+#if LOCKSTEP_HAS_EXCEPTIONS
+[[noreturn]] LOCKSTEP_NOINLINE inline void leave_stopped_region() { throw region_stopped(); }
+#else
+inline void leave_stopped_region() noexcept {}
+#endif
+
+/// An object with marks on which threads sleep. It is in the list of a stop_source while it lives. A class of this
+/// kind is final: it adds itself last, and removes itself before it does anything else at its end.
+class stoppable {
+ public:
+  /// To be called after the change that lets the sleepers go.
+  virtual void notify_all_sleepers() = 0;
+
+ protected:
+  stoppable() = default;
+  ~stoppable() = default;
+
+ private:
+  friend class stop_source;
+  stoppable* next_ = nullptr;
+};
+
+class stop_source {
+ public:
+  stop_source() = default;
+  stop_source(const stop_source&) = delete;
+  stop_source& operator=(const stop_source&) = delete;
+
+  void add(stoppable& place) {
+    lock_.lock();
+    place.next_ = first_;
+    first_ = &place;
+    lock_.unlock();
+  }
+  void remove(stoppable& place) {
+    lock_.lock();
+    stoppable** at = &first_;
+    while (*at != &place) at = &(*at)->next_;
+    *at = place.next_;
+    lock_.unlock();
+  }
+
+  /// Before the first member of the region starts. Requires region != 0.
+  void begin(std::uint32_t region) noexcept {
+    std::uint32_t seen = word_.load(detail::memory_order_relaxed);  // 1
+    if (region - seen > (std::uint32_t{1} << 30)) {
+      word_.compare_exchange_strong(seen, region - 1, detail::memory_order_relaxed,  // 4
+                                    detail::memory_order_relaxed);                   // 4
+    }
+  }
+
+  /// Stops the region, or does nothing if it is over. Any thread may call it.
+  void request(std::uint32_t region) {
+    std::uint32_t seen = word_.load(detail::memory_order_relaxed);  // 1
+    while (static_cast<std::int32_t>(region - seen) > 0 &&
+           !word_.compare_exchange_strong(seen, region, detail::memory_order_release,  // 2
+                                          detail::memory_order_relaxed)) {             // 1
+    }
+    lock_.lock();
+    for (stoppable* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
+    lock_.unlock();
+  }
+
+  /// In a child process: a thread that held the lock is not there.
+  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
+
+  /// True once the region was stopped; what came before the request is seen.
+  bool requested(std::uint32_t region) const noexcept {
+    return word_.load(detail::memory_order_acquire) == region;  // 3
+  }
+  /// The same for a caller that reads nothing of what came before the request.
+  bool requested_relaxed(std::uint32_t region) const noexcept {
+    return word_.load(detail::memory_order_relaxed) == region;  // 5
+  }
+
+ private:
+  wait_word word_{0};
+  short_lock lock_;
+  stoppable* first_ = nullptr;
+};
+
+/// Of the exceptions of a region, the one that its caller gets.
+class first_error {
+ public:
+  static constexpr std::uint64_t position_of(std::size_t rank, std::uint32_t part) noexcept {
+    return std::uint64_t{rank} << 16 | part;
+  }
+
+  /// Keeps the exception that is being handled.
+  void note(std::uint64_t position) {
+    std::exception_ptr now = std::current_exception();
+    lock_.lock();
+    if (!error_ || position < position_) {
+      position_ = position;
+      std::swap(error_, now);
+    }
+    lock_.unlock();
+  }
+  /// Throws what was noted, if anything was. When the region is over.
+  void rethrow() {
+    if (!error_) return;
+    std::exception_ptr now;
+    std::swap(error_, now);
+    std::rethrow_exception(std::move(now));
+  }
+
+  /// In a child process: a thread that held the lock is not there.
+  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
+  void forget() noexcept { error_ = nullptr; }
+
+ private:
+  short_lock lock_;
+  std::uint64_t position_ = 0;
+  std::exception_ptr error_;
+};
+
+/// For a thread that is cancelled, or has called pthread_exit(), in a region.
+[[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lost_member() {
+  std::fprintf(
+      stderr,
+      "lockstep::team: the thread of a member was cancelled, or called pthread_exit(), inside "
+      "a region, which then cannot end; return from the function instead\n");
+  std::abort();
+}
+/// For a worker that has called fork() in a region, and returned from there in the child.
+[[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lone_child() {
+  std::fprintf(stderr,
+               "lockstep::team: fork() was called inside a region by a member other than 0; in the "
+               "child process that member has nowhere to return to: call exec or _exit there\n");
+  std::abort();
+}
+
+/// Calls the user's part(with) of a region. An exception that leaves it is noted at `position`, and stops the region.
+template <class Part, class Argument>
+void call_guarded(stop_source& stop, std::uint32_t region, first_error& errors,
+                  std::uint64_t position, Part& part, Argument& with) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  const auto fail = [&] {
+    errors.note(position);
+    stop.request(region);
+  };
+  try {
+    part(with);
+  } catch (const region_stopped&) {
+    if (!stop.requested(region)) fail();  // that of another region
+  } catch (const forced_unwind&) {
+    end_of_lost_member();
+  } catch (...) {
+    fail();
+  }
+#else
+  static_cast<void>(stop), static_cast<void>(region), static_cast<void>(errors);
+  static_cast<void>(position);
+  part(with);
+#endif
+}
+
+/// The same on the caller alone, in region 1 of `stop`: exceptions pass. False if the region was stopped.
+template <class Part, class Argument>
+bool call_alone(stop_source& stop, Part& part, Argument& with) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+    part(with);
+  } catch (const region_stopped&) {
+    if (!stop.requested(1)) throw;  // that of another region
+  }
+#else
+  part(with);
+#endif
+  return !stop.requested(1);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_STOP_SOURCE_HPP
+
+// lockstep/detail/team/member_state.hpp -- what a member knows of itself and of its region (layer: team)
+//
+// One object for each member of a group, on lines of its own; only the member's thread uses it while a region runs,
+// but for the values that it hands to others. The boards of the group, the loops and the reductions take it; `member`
+// is the user's handle on it.
+#ifndef LOCKSTEP_DETAIL_TEAM_MEMBER_STATE_HPP
+#define LOCKSTEP_DETAIL_TEAM_MEMBER_STATE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// How often a member looks whether others come before it runs their shares: 1.5 us. A member that is in time comes
+/// within two line transfers, at most 0.5 us.
+constexpr unsigned polls_for_late_members = 48;
+
+class member_state {
+  // Before the public data, so that what every construct reads lies on one line.
+  group* shared_ = nullptr;
+  stop_source* stop_ = nullptr;
+  std::size_t rank_ = 0, size_ = 1;
+  std::uint32_t region_ = 0;
+
+ public:
+  member_state() noexcept = default;
+  /// Of a member that is alone in its region, which is number 1 of `stop`.
+  explicit member_state(stop_source& stop) noexcept : stop_(&stop), region_(1) {}
+  member_state(member_state&&) = default;
+  member_state& operator=(member_state&&) = default;
+
+  /// Once, by the group that has it. (Tests of single boards have none.)
+  void belong_to(group* shared, stop_source* stop, std::size_t rank) noexcept {
+    shared_ = shared;
+    stop_ = stop;
+    rank_ = rank;
+  }
+  /// The member begins its part of a region of `size` members, after `phase_before` of the barrier.
+  void enter(std::size_t size, std::uint32_t region, std::uint32_t phase_before) noexcept {
+    size_ = size;
+    region_ = region;
+    phase = phase_before;
+    has_left = false;
+    has_construct = false;
+    last_by_rank = phase_before - 1;  // in no phase of this region
+  }
+
+  std::size_t rank() const noexcept { return rank_; }
+  /// Of the region: its members are the ranks below it.
+  std::size_t size() const noexcept { return size_; }
+  bool is_alone() const noexcept { return size_ == 1; }
+  /// The number of the region.
+  std::uint32_t region() const noexcept { return region_; }
+  /// What the members share. Requires: !is_alone().
+  group& shared() const noexcept { return *shared_; }
+
+  /// This member's block of a range.
+  index_range block_of(index_range range) const noexcept {
+    return static_block(range.first, range.last, rank_, size_);
+  }
+
+  /// True once the region was stopped; what came before the request is seen.
+  bool is_stopped() const noexcept { return stop_->requested(region_); }
+  /// The same for a member that only ends its part early.
+  bool may_stop() const noexcept { return stop_->requested_relaxed(region_); }
+  /// False once this member knows that the region is stopped, so that values of others may be gone.
+  bool goes_on() const noexcept { return is_alone() ? !is_stopped() : !has_left; }
+  void request_stop() const { stop_->request(region_); }
+
+  /// Blocks until all have arrived; false once the region is stopped. This and those below are in group.hpp.
+  bool sync();
+  /// The same with values, as team_barrier::meet(). Requires: !is_alone().
+  template <class Combine>
+  bool meet(cell& out, Combine combine);
+  template <class Combine, class Arrival>
+  bool meet(cell& out, Combine combine, Arrival& arrival);
+  /// The phase in which this member arrives next: that of the cells which it writes before.
+  std::uint32_t next_phase() const noexcept { return phase + 1; }
+
+  /// This member runs a loop by rank, and does not wait at its end: see late_shares.hpp.
+  void note_loop_by_rank() noexcept { last_by_rank = phase; }
+  /// The number of the next construct that members share.
+  std::uint32_t next_construct() noexcept;
+
+  void destroy_kept_values() {
+    for (std::unique_ptr<kept_values>& each : kept) each.reset();
+    kept_result.reset();
+    kept_leaves.reset();
+  }
+  void forget_kept_values() noexcept {
+    for (std::unique_ptr<kept_values>& each : kept) static_cast<void>(each.release());
+    static_cast<void>(kept_result.release());
+    static_cast<void>(kept_leaves.release());
+  }
+
+  // For the barrier.
+  std::uint32_t phase = 0;  ///< the last phase this member has arrived in
+  bool has_left = false;    ///< released because the region is stopped: it meets nobody any more
+  wait_history history = {};
+
+  // For loops.
+  bool has_construct = false;      ///< it has come to a shared construct in this region
+  std::uint32_t construct = 0;     ///< if so, the number of the next one
+  std::uint32_t loops = 0;         ///< whose shares were claimed (loop_claims.hpp)
+  std::uint32_t last_by_rank = 0;  ///< the phase in which it ran a loop by rank last
+  stage_trust looks;     ///< whether looks at the claims of others have found any that were late
+  stage_trust patience;  ///< whether the others came while it polled for them
+
+  // For reductions: more cells than the barrier has, and the values that do not fit.
+  cell nodes[2][reduction_tree::most_nodes - 1];
+  std::unique_ptr<kept_values> kept[2];  ///< for the cells of two phases
+  std::unique_ptr<kept_values> kept_result;
+  std::unique_ptr<kept_values> kept_leaves;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_MEMBER_STATE_HPP
+
+// lockstep/detail/team/team_barrier.hpp -- how the members of a team meet: with values, until a stop (layer: team)
+//
+// What a team's sync functions are made of: all members wait for all, and see a value of up to 16 bytes from each.
+// It is the barrier of ranked_barrier.hpp for the members of a region: it takes their private state from outside,
+// follows the region's size and number, and ends with the region (stop_source.hpp). Members that share a CPU with
+// the one they wait for part.
+#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_BARRIER_HPP
+#define LOCKSTEP_DETAIL_TEAM_TEAM_BARRIER_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+// Parting. On a busy machine the system may put two members on one CPU and leave them there for seconds: three
+// runnable threads on two CPUs count as balanced. Then each wait costs a switch, 1 us and more, where a member on a
+// CPU of its own would answer in 0.1 us. A member whose wait outlasts its spin notes on which CPU it runs, and
+// learns whether the member that it waits for runs there as well.
+//
+//   PARTING-1  Only a thread that the team has started moves, never that of member 0, and only where the board may
+//              move threads (`moves`): not where the user has bound members.
+//   PARTING-2  It moves when 64 waits in a row shared their CPU, over 1 ms at least and 2 ms at most: then the
+//              switches take most of the time. Members that work for long between their waits gain nothing: on the
+//              other CPU they would get a share of the time only.
+//   PARTING-3  After a move it stays for 1 ms at least. A move that was in vain doubles that, up to 64 ms.
+//   PARTING-4  Its affinity is afterwards as it was before (leave_native_cpu() of this_thread.hpp).
+//
+// A word here is a hint: one that is old or missing costs a needless move or a poll, never a wake-up.
+//
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  word.store  relaxed  -      a hint that stands for itself
+//   2  word.load   relaxed  -      as 1
+//
+// Cost   nothing for waits that end while they spin. Else one store and one load on lines that nobody else looks at,
+//        3 ns alone. A move takes some 10 us.
+
+/// When to part: PARTING-2 and PARTING-3. Plain data of one thread.
+class parting_pace {
+ public:
+  static constexpr unsigned enough_waits = 64;
+  static constexpr std::uint64_t least_time = 1000000;
+  static constexpr std::uint64_t most_rest = 64 * least_time;
+
+  /// A wait at the time `now` shares its CPU with what it waits for. True if it is time to part.
+  bool shared(std::uint64_t now) noexcept {
+    if (now - first_ > 2 * least_time) {
+      first_ = now;
+      waits_ = 0;
+    }
+    if (++waits_ < enough_waits || now - first_ < least_time) return false;
+    waits_ = 0;
+    if (has_parted_ && now - parted_ < rest_) return false;
+    const bool was_in_vain = has_parted_ && now - parted_ < 4 * rest_;
+    rest_ = !was_in_vain ? least_time : 2 * rest_ < most_rest ? 2 * rest_ : most_rest;
+    has_parted_ = true;
+    parted_ = now;
+    return true;
+  }
+
+ private:
+  unsigned waits_ = 0;
+  bool has_parted_ = false;
+  std::uint64_t first_ = 0, parted_ = 0;
+  std::uint64_t rest_ = least_time;
+};
+
+class parting_board {
+ public:
+  parting_board(std::size_t members, bool moves) : sightings_(members), moves_(moves) {}
+
+  /// Called by member `rank` in a wait for member `other` that outlasts its spin. True if `other` ran on another CPU
+  /// when it last said so. False if that is not known, and after a move.
+  LOCKSTEP_NOINLINE bool is_elsewhere(std::size_t rank, std::size_t other,
+                                      std::uint64_t now) noexcept {
+    const int cpu = detail::current_cpu();
+    if (cpu < 0) return false;
+    sighting& own = sightings_[rank].value;
+    const std::uint32_t here = (static_cast<std::uint32_t>(cpu) + 1) & cpu_bits;
+    own.turn += one_turn;
+    own.word.store(own.turn | here, detail::memory_order_relaxed);  // 1
+    const std::uint32_t theirs =
+        sightings_[other].value.word.load(detail::memory_order_relaxed);  // 2
+    const std::uint32_t there = theirs & cpu_bits;
+    if (there != here) return there != 0;
+    const bool is_news = theirs != own.seen;  // else the other one may have left since
+    own.seen = theirs;
+    if (moves_ && rank != 0 && is_news && own.pace.shared(now)) {
+      detail::leave_cpu(static_cast<unsigned>(cpu));
+    }
+    return false;
+  }
+
+ private:
+  // word of a member: who may change what
+  //   bits     name  meaning                                       set by
+  //   0..16    cpu   the CPU that it ran on, and 1; 0: not said    its member
+  //   17..31   turn  how often it has said so, modulo 2^15         its member
+  // Either may be old: the system moves threads without a word.
+  static constexpr std::uint32_t one_turn = 1u << 17;
+  static constexpr std::uint32_t cpu_bits = one_turn - 1;
+
+  struct sighting {
+    detail::wait_word word{0};
+    // Its member's own.
+    std::uint32_t turn = 0, seen = 0;
+    parting_pace pace;
+  };
+
+  detail::aligned_array<detail::padded<sighting>> sightings_;
+  const bool moves_;
+};
+
+/// For waits: whether the member that is awaited runs elsewhere. Without a board that is not known.
+struct whereabouts {
+  parting_board* board;
+  std::size_t self, other;
+
+  bool is_elsewhere(std::uint64_t now) noexcept {
+    return board != nullptr && board->is_elsewhere(self, other, now);
+  }
+};
+
+/// For waits: stopped once the region is.
+struct stops_with_region {
+  const stop_source& source;
+  std::uint32_t region;
+
+  bool requested() const noexcept { return source.requested(region); }
+};
+
+/// What a participant does in a phase, usually: it arrives by itself, and does nothing else until it waits.
+struct usual_arrival {
+  static constexpr bool arrives() noexcept { return true; }
+  static void meanwhile() noexcept {}
+};
+
+// The barrier.
+//
+//   MEET-1  A value is written before its phase is published, and not again before all have read it: there are
+//           two cells for it, used in turn, and nobody is two phases ahead of anybody (RANKED-1).
+//   MEET-2  The combined value of the last to arrive is read by all before anybody can arrive again.
+//   MEET-3  A member that was released by a stop, and arrives all the same, is not counted and writes nothing: others
+//           may still read what it wrote before.
+//   MEET-4  With the tree, combine() runs once, on the last to arrive; else on every member, with the same values.
+//   MEET-5  A participant that has come may leave its arrival to another (arrive_for), and waits for it as all
+//           others do.
+//
+// Cost   as ranked_barrier.hpp. With flags a reduction costs no more: values travel with the phases. With the tree the
+//        last to arrive fetches the lines of all.
+// Source values on the flags' lines: ours.
+class team_barrier final : public stoppable {
+ public:
+  static constexpr std::size_t usual_most_flags = 8;
+
+  /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags.
+  /// `finds_cpu`: members part, see above.
+  team_barrier(std::size_t most, wait_policy policy, stop_source& stop,
+               std::size_t most_flags = usual_most_flags, bool finds_cpu = false)
+      : stop_(stop),
+        phases_(most, policy, most, most_flags),
+        parting_(most < most_flags ? most : most_flags, finds_cpu) {
+    stop_.add(*this);
+  }
+  ~team_barrier() { stop_.remove(*this); }
+  team_barrier(const team_barrier&) = delete;
+  team_barrier& operator=(const team_barrier&) = delete;
+
+  wait_policy policy() const noexcept { return phases_.policy(); }
+  stop_source& stop() const noexcept { return stop_; }
+
+  /// Where the value of a participant that has arrived in this phase lies, or is to be put before.
+  cell& value_of(std::size_t rank, std::uint32_t phase) noexcept {
+    return phases_.value_of(rank).of_phase[phase & 1u];
+  }
+
+  /// Blocks until all have arrived. False once the region is stopped: nobody waits for anybody any more.
+  bool arrive_and_wait(member_state& self) {
+    usual_arrival usual;
+    const auto nothing = [](cell&) {};
+    return pass(self, nothing, usual);
+  }
+
+  /// The same, and `out` gets what combine(out) makes of the values of all, which are at
+  /// value_of(rank, self.phase) then. Requires: each participant has put its own into
+  /// value_of(its rank, self.phase + 1) before the call.
+  template <class Combine>
+  bool meet(member_state& self, cell& out, Combine combine) {
+    usual_arrival usual;
+    return meet(self, out, combine, usual);
+  }
+  /// With `arrival` in place of usual_arrival: while arrives() is false another participant arrives for this one.
+  template <class Combine, class Arrival>
+  bool meet(member_state& self, cell& out, Combine combine, Arrival& arrival) {
+    if (!pass(self, combine, arrival)) return false;
+    if (phases_.has_flags(self.size())) {
+      combine(out);
+    } else {
+      out = phases_.value_of_all().of_phase[0];
+    }
+    return true;
+  }
+
+  /// By a participant that is in a phase: whether another has arrived in it; with the tree, whether all have.
+  bool has_arrived(const member_state& self, std::size_t rank) const noexcept {
+    return phases_.has_arrived(rank, self.size(), {self.phase});
+  }
+  bool have_all_arrived(const member_state& self) const noexcept {
+    if (!phases_.has_flags(self.size())) return has_arrived(self, self.rank());
+    std::size_t rank = 0;
+    while (rank < self.size() && (rank == self.rank() || has_arrived(self, rank))) ++rank;
+    return rank == self.size();
+  }
+  /// By a participant that is in a phase: the arrival of another, which has come and left it to this one.
+  template <class Combine>
+  void arrive_for(const member_state& self, std::size_t rank, Combine& combine) {
+    arrive(self, rank, combine);
+  }
+
+  /// Between regions: the next one begins after `phase`, whatever has been before.
+  void reset(std::uint32_t phase) noexcept { phases_.reset(phase); }
+
+  void notify_all_sleepers() override { phases_.wake_all(); }
+
+ private:
+  struct values {
+    cell of_phase[2];
+  };
+  using word = published_word<std::uint32_t>;
+
+  template <class Combine, class Arrival>
+  bool pass(member_state& self, Combine& combine, Arrival& arrival) {
+    if (self.has_left) return false;
+    ++self.phase;
+    if (!arrival.arrives() || !arrive(self, self.rank(), combine)) {
+      arrival.meanwhile();
+      phases_.wait_for_others(self.rank(), self.size(), [&](const word& at, std::size_t other) {
+        return wait(self, at, other);
+      });
+      if (!arrival.arrives() && phases_.has_flags(self.size())) {
+        wait(self, phases_.flag(self.rank()), self.rank());
+      }
+    }
+    self.has_left = stop_.requested(self.region());
+    return !self.has_left;
+  }
+  template <class Combine>
+  bool arrive(const member_state& self, std::size_t rank, Combine& combine) {
+    return phases_.arrive(rank, self.size(), self.phase,
+                          [&] { combine(phases_.value_of_all().of_phase[0]); });
+  }
+  bool wait(member_state& self, const word& at, std::size_t other) {
+    parting_board* const known = other < self.size() ? &parting_ : nullptr;
+    return at.wait(phase_reached{self.phase}, stops_with_region{stop_, self.region()}, self.history,
+                   deadline::never(), whereabouts{known, self.rank(), other});
+  }
+
+  detail::line_gap before_;
+  stop_source& stop_;
+  ranked_barrier<values> phases_;
+  parting_board parting_;
+  detail::line_gap after_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_BARRIER_HPP
+
+// lockstep/detail/team/construct_boards.hpp -- chunks, turns and steps that members share (layer: team)
+//
+// Two boards: loop_board hands out what loops, sections and singles share; progress_board has what members tell each
+// other point to point. Waits on either end with the region (stop_source.hpp).
+#ifndef LOCKSTEP_DETAIL_TEAM_CONSTRUCT_BOARDS_HPP
+#define LOCKSTEP_DETAIL_TEAM_CONSTRUCT_BOARDS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+// The constructs of a region. Every member comes through the same shared constructs (loops, sections, singles
+// without waiting) in the same order, but not at the same time: nobody waits for anybody between them. So each
+// construct has a slot of its own, which is free for another one, `slots` further on, when all have left it.
+// The number of tickets is without limit; a member that gets one past the end leaves.
+//
+//   CHUNK-1  A slot holds construct s when its `open` is s. The last to leave makes the slot as new, and then sets
+//            `open` to s + slots. So nobody is in a slot with anybody of another construct.
+//   CHUNK-2  Each ticket of a construct is given to exactly one member, in ascending order. Where the members of a
+//            construct agree to deal, they have a hand of tickets each, from which others take when their own is used
+//            up; the same holds for each hand.
+//   CHUNK-3  Turns: the part of position i runs after the part of position i - 1, whoever runs them. What
+//            happens before the end of one happens before the beginning of the next.
+//
+// Memory order (# marks the line; published_words.hpp has that of `open` and of the turns)
+//   #  access             order    pairs  why it suffices
+//   1  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
+//   2  left.fetch_add     acq_rel  2      the last to leave comes after all that others did in the slot
+//   3  store              relaxed  -      published with `open`, or by whoever resets the board
+//   4  hand.fetch_add     relaxed  -      as 1
+//   5  hand.load          relaxed  -      a hint whether 4 is worth the try
+//
+// Cost   entering and leaving: one fetch and one RMW a member. A ticket: one RMW on a line of its own, which
+//        is at hand where only its owner takes from it: 5 ns in place of 40 to 50.
+// Source the ring of dispatch buffers: [LIBOMP]; tickets instead of bounds: one RMW in place of a CAS loop.
+class loop_board final : public stoppable {
+ public:
+  /// How many constructs the fastest member may be ahead of the slowest.
+  static constexpr std::uint32_t usual_slots = 8;
+  /// Above this many members a look at all hands at the end costs more than one counter. A guess: not measured.
+  static constexpr std::size_t most_hands = 8;
+
+  /// Requires: slots is a power of two, so that numbers may wrap. Tests pass fewer.
+  loop_board(wait_policy policy, stop_source& stop, std::uint32_t slots = usual_slots)
+      : stop_(stop), open_(slots, policy), turns_(slots, policy), handed_out_(slots) {
+    reset();
+    stop_.add(*this);
+  }
+  ~loop_board() { stop_.remove(*this); }
+  loop_board(const loop_board&) = delete;
+  loop_board& operator=(const loop_board&) = delete;
+
+  /// The first construct of the next region. Members read it when they need it; whoever runs the regions
+  /// sets it in between.
+  std::uint32_t first_construct() const noexcept { return first_; }
+  void set_first_construct(std::uint32_t construct) noexcept { first_ = construct; }
+
+  /// Waits until the slot of the construct is free of the one before. False once the region is stopped.
+  bool enter(member_state& self, std::uint32_t construct) {
+    return wait(self, open_[slot_of(construct)],
+                [construct](std::uint32_t holds) { return holds == construct; });
+  }
+
+  std::size_t take_ticket(std::uint32_t construct) noexcept {
+    return of(construct).tickets.fetch_add(1, detail::memory_order_relaxed);  // 1
+  }
+
+  /// The same of the hand of member `owner`, below most_hands.
+  std::size_t take_from_hand(std::uint32_t construct, std::size_t owner) noexcept {
+    return of(construct).hands[owner].value.fetch_add(1, detail::memory_order_relaxed);  // 4
+  }
+  /// How many were taken from it, at least.
+  std::size_t taken_from_hand(std::uint32_t construct, std::size_t owner) noexcept {
+    return of(construct).hands[owner].value.load(detail::memory_order_relaxed);  // 5
+  }
+
+  /// This member needs the slot no more. Requires: it has entered. All members say the same of the hands.
+  void leave(const member_state& self, std::uint32_t construct, bool has_hands = false) {
+    const std::size_t slot = slot_of(construct);
+    const std::uint32_t before =
+        open_.beside(slot).left.fetch_add(1, detail::memory_order_acq_rel);  // 2
+    if (before + 1 != self.size()) return;
+    if (has_hands) renew_hands(slot, self.size());
+    open(slot, construct + slots());
+  }
+
+  /// Waits for the turn of `position`, counted from 0. False once the region is stopped.
+  bool wait_for_turn(member_state& self, std::uint32_t construct, std::size_t position) {
+    return wait(self, turns_[slot_of(construct)],
+                [position](std::size_t turn) { return turn == position; });
+  }
+  /// Requires: it was this thread's turn.
+  void pass_turn(std::uint32_t construct) {
+    const published_word<std::size_t> turn = turns_[slot_of(construct)];
+    turn.publish(turn.peek() + 1);
+  }
+
+  /// As new. Between regions.
+  void reset() {
+    for (std::uint32_t slot = 0; slot < slots(); ++slot) {
+      renew_hands(slot, most_hands);
+      open(slot, slot);
+    }
+    first_ = 0;
+  }
+
+  void notify_all_sleepers() override {
+    open_.wake_all();
+    turns_.wake_all();
+  }
+
+ private:
+  /// Who has left, beside the word that says for whom the slot is open.
+  struct leavers {
+    detail::wait_word left{0};
+  };
+  struct numbers {
+    detail::atomic<std::size_t> tickets{0};
+    detail::padded<detail::atomic<std::size_t>> hands[most_hands];
+  };
+
+  std::uint32_t slots() const noexcept { return static_cast<std::uint32_t>(open_.size()); }
+  std::size_t slot_of(std::uint32_t construct) const noexcept { return construct % slots(); }
+  numbers& of(std::uint32_t construct) noexcept { return handed_out_[slot_of(construct)].value; }
+
+  template <class Word, class Done>
+  bool wait(member_state& self, const published_word<Word>& word, Done done) {
+    word.wait(done, stops_with_region{stop_, self.region()}, self.history);
+    return !stop_.requested(self.region());
+  }
+
+  void renew_hands(std::size_t slot, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      handed_out_[slot].value.hands[i].value.store(0, detail::memory_order_relaxed);  // 3
+    }
+  }
+  void open(std::size_t slot, std::uint32_t construct) {
+    handed_out_[slot].value.tickets.store(0, detail::memory_order_relaxed);  // 3
+    open_.beside(slot).left.store(0, detail::memory_order_relaxed);          // 3
+    turns_[slot].reset(0);
+    open_[slot].publish(construct);
+  }
+
+  stop_source& stop_;
+  published_words<std::uint32_t, leavers> open_;
+  published_words<std::size_t> turns_;
+  detail::aligned_array<detail::padded<numbers>> handed_out_;
+  std::uint32_t first_ = 0;
+};
+
+// The steps of a region. Each member publishes the number of the step that it has finished; any other may wait until
+// it has come to a given step. For wavefronts and halos, where a barrier would wait for everybody. Steps begin at
+// 0 in every region and only grow.
+//
+//   STEP-1  What a member does before publish(s) happens before the return of every wait for s or less.
+//   STEP-2  used() is true from the first publish() of a region on, for whoever runs the regions, which makes the
+//           board as new before the next one.
+//
+// Memory order (# marks the line; published_words.hpp has that of the steps)
+//   #  access      order    pairs  why it suffices
+//   1  used.load   relaxed  -      the end of the region orders it after 2
+//   2  used.store  relaxed  -      as 1
+//
+// Cost   publish: one store on one's own line. wait: one line fetch.
+class progress_board final : public stoppable {
+ public:
+  progress_board(std::size_t most, wait_policy policy, stop_source& stop)
+      : stop_(stop), steps_(most, policy) {
+    stop_.add(*this);
+  }
+  ~progress_board() { stop_.remove(*this); }
+  progress_board(const progress_board&) = delete;
+  progress_board& operator=(const progress_board&) = delete;
+
+  /// The member has finished this step, and all before it.
+  void publish(std::size_t rank, std::size_t step) {
+    if (!used()) used_.store(1, detail::memory_order_relaxed);  // 2
+    steps_[rank].publish(step);
+  }
+
+  /// Blocks until the member `rank` has published `step` or more. False once the region is stopped.
+  bool wait_for(member_state& self, std::size_t rank, std::size_t step) {
+    steps_[rank].wait([step](std::size_t finished) { return finished >= step; },
+                      stops_with_region{stop_, self.region()}, self.history);
+    return !stop_.requested(self.region());
+  }
+
+  bool used() const noexcept { return used_.load(detail::memory_order_relaxed) != 0; }  // 1
+
+  /// As new. Between regions.
+  void reset() noexcept {
+    steps_.reset(0, steps_.size());
+    used_.store(0, detail::memory_order_relaxed);  // 2
+  }
+
+  void notify_all_sleepers() override { steps_.wake_all(); }
+
+ private:
+  stop_source& stop_;
+  published_words<std::size_t> steps_;
+  detail::wait_word used_{0};
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_CONSTRUCT_BOARDS_HPP
+
+// lockstep/detail/team/fork_lines.hpp -- by which lines members hear of a region, and what they say (layer: team)
+//
+// Members hear of a region by lines: one member publishes a line, up to width - 1 others watch it. The members of a
+// team form a tree of that width over their ranks: rank r is the leader of ranks r + 1 to r + width - 1
+// if width divides r, of r + width, r + 2 width, ... too if width^2 divides r, and so on; rank 0 leads
+// at every level. A team of up to `width` members has a single line. Pure functions and plain data.
+//
+// Source [MCS91] sec. 3.3, a wake-up tree of fixed shape, with wide nodes: readers of one line fetch it
+// from each other faster than level follows level.
+#ifndef LOCKSTEP_DETAIL_TEAM_FORK_LINES_HPP
+#define LOCKSTEP_DETAIL_TEAM_FORK_LINES_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class fork_tree {
+ public:
+  /// As wide as the flags of a barrier: above 8 readers, fetches of one line queue up.
+  static constexpr std::size_t usual_width = 8;
+
+  /// Requires members > 0, width > 1.
+  explicit constexpr fork_tree(std::size_t members, std::size_t width = usual_width) noexcept
+      : members_(members), width_(width) {}
+
+  constexpr std::size_t members() const noexcept { return members_; }
+  constexpr std::size_t width() const noexcept { return width_; }
+
+  /// A line: the leader and the step between its watchers.
+  struct line {
+    std::size_t index;   ///< among all lines of the team
+    std::size_t leader;  ///< rank
+    std::size_t step;    ///< watchers are leader + step, leader + 2 step, ...; width - 1 at most
+
+    constexpr std::size_t first_watcher() const noexcept { return leader + step; }
+  };
+
+  /// How many lines there are.
+  std::size_t lines() const noexcept {
+    std::size_t sum = 0;
+    for (std::size_t step = 1; step < members_; step *= width_) sum += lines_of_level(step);
+    return sum;
+  }
+
+  /// The line that rank watches. Requires 0 < rank < members.
+  line watched_by(std::size_t rank) const noexcept {
+    std::size_t step = 1, before = 0;
+    while (rank % (step * width_) == 0) {
+      before += lines_of_level(step);
+      step *= width_;
+    }
+    const std::size_t group = rank / (step * width_);
+    return {before + group, group * step * width_, step};
+  }
+
+  /// Calls f(line) for the lines that rank leads and a region of `size` members needs, those with the
+  /// most behind them first.
+  template <class Function>
+  void for_each_led(std::size_t rank, std::size_t size, Function f) const {
+    for_each_level([&](std::size_t step, std::size_t before) {
+      const std::size_t group = rank / (step * width_);
+      if (rank % (step * width_) == 0 && rank + step < size) f(line{before + group, rank, step});
+    });
+  }
+
+  /// The same for all leaders: for a member that publishes every line itself.
+  template <class Function>
+  void for_each_needed(std::size_t size, Function f) const {
+    for_each_level([&](std::size_t step, std::size_t before) {
+      for (std::size_t group = 0; group * step * width_ + step < size; ++group) {
+        f(line{before + group, group * step * width_, step});
+      }
+    });
+  }
+
+  /// Calls f(rank) for the members that watch a line.
+  template <class Function>
+  void for_each_watcher(const line& of, Function f) const {
+    for (std::size_t k = 1, rank = of.first_watcher(); k < width_ && rank < members_;
+         ++k, rank += of.step) {
+      f(rank);
+    }
+  }
+
+ private:
+  std::size_t lines_of_level(std::size_t step) const noexcept {
+    return (members_ - 1) / (step * width_) + 1;
+  }
+
+  /// Calls f(step, lines before this level) for each level from the top down.
+  template <class Function>
+  void for_each_level(Function f) const {
+    std::size_t step = 1, before = 0;
+    while (step * width_ < members_) {
+      before += lines_of_level(step);
+      step *= width_;
+    }
+    while (true) {
+      f(step, before);
+      if (step == 1) return;
+      step /= width_;
+      before -= lines_of_level(step);
+    }
+  }
+
+  std::size_t members_;
+  std::size_t width_;
+};
+
+/// What the members of a region have to know before they start.
+struct region_head {
+  std::uint32_t region;  ///< its number, never 0
+  std::uint32_t size;    ///< members that take part: ranks below it
+  std::uint32_t phase;   ///< of the barrier when it begins
+};
+
+/// Which members a region needs.
+enum class region_kind : std::uint32_t {
+  run = 0,  ///< every member
+  loop = 1  ///< those who are there: each share is run by its member unless that is late
+};
+
+/// The word that announces a region: a value. It says all that a member must know before it has claimed a part of a
+/// loop (loop_claims.hpp); the rest of the line it may read only after that.
+//
+//   bits    of the word         set by the member that announces the region
+//   63..32  its phase           the lowest bit is the kind of region: 1 for a loop
+//   31..16  its size less 1     ranks from that on have no share of a loop
+//   15..0   parts of a share    0 for a `run`
+class announcement {
+ public:
+  static constexpr std::uint32_t most_parts = 0xFFFF;
+
+  constexpr explicit announcement(std::uint64_t word = 0) noexcept : word_(word) {}
+  /// Requires 0 < size <= 65536; parts is 0 for a `run`, 1 to most_parts for a loop.
+  constexpr announcement(std::uint32_t phase, std::uint32_t size, std::uint32_t parts) noexcept
+      : word_(std::uint64_t{phase} << 32 | std::uint64_t{size - 1} << 16 | parts) {}
+
+  constexpr std::uint64_t word() const noexcept { return word_; }
+  constexpr std::uint32_t phase() const noexcept { return static_cast<std::uint32_t>(word_ >> 32); }
+  constexpr region_kind kind() const noexcept { return static_cast<region_kind>(phase() & 1u); }
+  constexpr bool is_loop() const noexcept { return kind() == region_kind::loop; }
+  constexpr std::uint32_t size() const noexcept {
+    return static_cast<std::uint32_t>(word_ >> 16 & 0xFFFF) + 1;
+  }
+  constexpr std::uint32_t parts() const noexcept {
+    return static_cast<std::uint32_t>(word_) & 0xFFFF;
+  }
+
+ private:
+  std::uint64_t word_;
+};
+
+/// What lies beside the word on its line.
+struct announced_region {
+  std::uint32_t region = 0;
+  std::uint32_t barrier_phase = 0;
+  job what;
+
+  region_head head(announcement as) const noexcept { return {region, as.size(), barrier_phase}; }
+};
+static_assert(sizeof(announced_region) <= 64 - sizeof(std::uint64_t),
+              "the word, the region and its job share a cache line");
+
+/// What a worker is to do: the region of its line, and which part of a share if that is a loop. Valid until the
+/// worker has reported, or finished the part.
+struct order {
+  announced_region* line = nullptr;
+  announcement announced{};
+  std::uint32_t part = 0;
+
+  bool is_loop() const noexcept { return announced.is_loop(); }
+  region_head head() const noexcept { return line->head(announced); }
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_FORK_LINES_HPP
+
+// lockstep/detail/team/loop_claims.hpp -- who runs which share of a loop: each is claimed first (layer: team)
+//
+// A loop's function does not see which member runs which iterations. So every member has a share of the loop, and
+// the thread that claims a share runs it: the member itself as long as it is in time, others where it is late, has
+// lost its CPU, or is slow. Nobody waits for a thread that has not begun. Two protocols:
+//   share_board   loops that are regions of their own: shares are cut into parts, and each part is claimed
+//   share_claims  loops inside a region, which end with a phase of the barrier: whole shares are claimed
+#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_CLAIMS_HPP
+#define LOCKSTEP_DETAIL_TEAM_LOOP_CLAIMS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+// The parts of loops that are regions.
+//
+//   bits    of a share's word   changed by claims alone
+//   63..32  phase               of the loop in which the share was claimed last (fork_lines.hpp)
+//   15..0   parts left          that nobody has claimed yet in that loop
+//
+//   PART-1  In every loop each part is claimed once: by a compare-and-swap from what the word was before. No word
+//           comes again (FORK-5 of fork_board.hpp), so a claim from an old one fails.
+//   PART-2  A loop ends only when each of its shares was reported. A share is reported when all its parts have been
+//           run. So a thread that has claimed a part knows that the loop goes on until it has said that the part is
+//           finished, and may read the region only in between.
+//   PART-3  A thread that claims has read the word before the line that announces the loop. If the word is of that
+//           loop, or of one before it, and has not changed until the claim, the line was that of the loop. If the
+//           word still has parts, its loop goes on, and the line is of no other.
+//   PART-4  The thread that finishes the last part of a share reports the share, with all that was done for it before.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access              order    pairs  why it suffices
+//   1  word.load           acquire  2      PART-3: the line that is read next is not behind the word
+//   2  word.compare_exch   release  1      the other half. What the part needs was ordered by the announcement, and
+//                                          what it does will be by the report
+//   3  word.compare_exch   relaxed  -      it failed: 1 comes again
+//   4  finished.fetch_add  acq_rel  4      PART-4: the last comes after all others
+//   5  finished.store      relaxed  -      the report orders it before the next loop's
+//   6  word.store          relaxed  -      while no worker lives, or by the caller for its own, between loops
+//   7  came.store          relaxed  -      a time, for statistics
+//   8  came.load           relaxed  -      as 7
+//
+// Cost   one RMW on a line that only its member touches, 6 ns, while it is in time; two for each part where there
+//        are several. The word has a line of its own: reports are polled by the member that collects them, and a
+//        claim beside a report would have to take the line back from there before the share can begin.
+class share_board {
+ public:
+  enum class outcome { claimed, none_left, changed };
+
+  explicit share_board(std::size_t members) : shares_(members) {}
+
+  /// The word of a share. To be read before the announcement that it is claimed by.
+  std::uint64_t look(std::size_t rank) const noexcept {
+    return shares_[rank].value.word.load(detail::memory_order_acquire);  // 1
+  }
+  /// Claims the next part of a share, after look() and the announcement of a loop that has this rank: `part` is its
+  /// number. `changed`: another thread has claimed meanwhile; look again.
+  outcome try_claim(std::size_t rank, std::uint64_t seen, announcement of,
+                    std::uint32_t& part) noexcept {
+    const bool is_first = phase_of(seen) != of.phase();
+    if (!is_first && left_of(seen) == 0) return outcome::none_left;
+    const std::uint64_t next = is_first ? word_of(of.phase(), of.parts() - 1) : seen - 1;
+    if (!shares_[rank].value.word.compare_exchange_strong(seen, next,
+                                                          detail::memory_order_release,     // 2
+                                                          detail::memory_order_relaxed)) {  // 3
+      return outcome::changed;
+    }
+    part = of.parts() - 1 - left_of(next);
+    return outcome::claimed;
+  }
+
+  /// After a claimed part was run. True for the thread that finishes the share: it must report it.
+  bool finish(std::size_t rank, announcement of) noexcept {
+    if (of.parts() == 1) return true;
+    share& at = shares_[rank].value;
+    const std::uint32_t before = at.finished.fetch_add(1, detail::memory_order_acq_rel);  // 4
+    if (before + 1 != of.parts()) return false;
+    at.finished.store(0, detail::memory_order_relaxed);  // 5
+    return true;
+  }
+
+  /// As if the share had been claimed in `phase`. While no worker lives, or by the caller of loops for rank 0.
+  void reset(std::size_t rank, std::uint32_t phase) noexcept {
+    shares_[rank].value.word.store(word_of(phase, 0), detail::memory_order_relaxed);  // 6
+    shares_[rank].value.finished.store(0, detail::memory_order_relaxed);              // 5
+  }
+
+  /// When the member last came out of a sleep to a region, by the clock.
+  void note_coming(std::size_t rank, std::uint64_t now) noexcept {
+    shares_[rank].value.came.store(now, detail::memory_order_relaxed);  // 7
+  }
+  std::uint64_t last_coming(std::size_t rank) const noexcept {
+    return shares_[rank].value.came.load(detail::memory_order_relaxed);  // 8
+  }
+
+ private:
+  struct share {
+    detail::atomic<std::uint64_t> word{0};
+    detail::atomic<std::uint64_t> came{0};
+    detail::wait_word finished{0};
+  };
+
+  static constexpr std::uint64_t word_of(std::uint32_t phase, std::uint32_t left) noexcept {
+    return std::uint64_t{phase} << 32 | left;
+  }
+  static constexpr std::uint32_t phase_of(std::uint64_t word) noexcept {
+    return static_cast<std::uint32_t>(word >> 32);
+  }
+  static constexpr std::uint32_t left_of(std::uint64_t word) noexcept {
+    return static_cast<std::uint32_t>(word);
+  }
+
+  detail::aligned_array<detail::padded<share>> shares_;
+};
+
+// The shares of loops inside a region. All members come to the same loops in the same order, and each loop ends with a
+// phase of the barrier. So the share of a member that has not come yet may be run by one that waits there. One word
+// for each rank says how far its shares are. Loops are counted, and each moves each word on by one.
+//
+//   word of a rank: the number of a loop, times four, and a state
+//   state    meaning                                       set by                            from
+//   settled  the member has claimed the share itself, or   the member, or the one that runs  settled of the loop
+//            it is done                                    it in its place                   before, taken, awaited
+//   taken    another member runs it                        that one, before it begins        settled of the loop before
+//   awaited  the same, and its member has come             the member                        taken
+//
+//   SHARE-1  Before the phase at the end of loop n every word is settled for n: its member arrives after it has found
+//            the word so, or the member that took the share arrives for it when the share is done.
+//   SHARE-2  While a member is in loop n, words are settled for n - 1 or are of n, since nobody leaves loop n before
+//            all have arrived. So a change from `settled for n - 1` happens once, and exact values are enough: a word
+//            is never old, and numbers may wrap.
+//   SHARE-3  Regions of another size, and those that were stopped, leave words that lag behind. Then all words, and
+//            the counts of all members, begin at 0 again (group.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
@@ -7571,19 +8638,12 @@ T exclusive_prefix(std::size_t leaf, T init, SumOf&& sum_of, Op&& op) {
 //   7  word.load           relaxed  -      a look, so that a claim in vain does not take the line away
 //
 // Cost   one RMW on a line that only its member touches, 6 ns, while it is in time.
-#ifndef LOCKSTEP_DETAIL_TEAM_SHARE_CLAIMS_HPP
-#define LOCKSTEP_DETAIL_TEAM_SHARE_CLAIMS_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
 class share_claims {
  public:
   explicit share_claims(std::size_t members) : words_(members) {}
 
   /// What a member finds of its share when it comes: nobody has it, so that it is its own now; it is done; or
-  /// another runs it, who will arrive for this member.
+  /// another runs it and will arrive for this member.
   enum class found { free, done, running };
 
   /// By the member, once a loop.
@@ -7643,26 +8703,26 @@ class share_claims {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_SHARE_CLAIMS_HPP
+#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_CLAIMS_HPP
 
 // lockstep/detail/team/group.hpp -- what the members of a region or a sub-team share (layer: team)
 //
-// A group is made once and used by region after region. Each member has a place in it, on lines of its
-// own; a seat is a member's handle on both. The boards do the waiting; who runs the regions calls begin()
-// and end(). For users: member.hpp.
+// A group is made once and used by region after region. Each member has a state in it, on lines of its own. The
+// boards do the waiting. The caller of the regions calls begin() and end(). For users: member.hpp.
 //
-//   A1  Between end() and begin() every board is at rest: phases equal, places of constructs empty, steps 0.
-//       After a region that was stopped they are made so by force: nobody is in it any more.
-//   A2  Cells are 16 bytes for a value, or a pointer to one that its writer keeps. A member writes its cells
-//       of phase p + 1 before it arrives in it, and those of p + 3 after all have read them (G2). So does who runs its
-//       share in its place (late_shares.hpp): it has seen all arrive in phase p, and its own cells are as old.
-//   A3  When a region is over, whether it was stopped or not, no value is left that a cell points to. Those of
-//       sub-teams end with these, in the region.
+//   GROUP-1  Between end() and begin() every board is at rest: phases equal, constructs empty, steps 0. After a
+//            region that was stopped they are made so by force: nobody is in it any more.
+//   GROUP-2  A member writes its cells of phase p + 1 before it arrives in that phase, and those of p + 3 after all
+//            have read them (G2 of team_barrier.hpp). So does a member that runs the share of another
+//            (late_shares.hpp): it has seen all arrive in phase p.
+//   GROUP-3  When a region is over, whether it was stopped or not, no value is left that a cell points to. The
+//            values of a sub-team end with it, inside the region.
 //
 // Memory order (# marks the line; each weakening must fail a test)
-//   #  access      order    pairs  why it suffices
-//   1  kept.load   relaxed  -      the end of the region orders it after 2
-//   2  kept.store  relaxed  -      as 1
+//   #  access           order    pairs  why it suffices
+//   1  kept.load        relaxed  -      the end of the region orders it after 2
+//   2  kept.store       relaxed  -      as 1
+//   3  users.fetch_sub  acq_rel  3      the destroyer comes after all that others did in the sub-team
 //
 // Cost   about 2 KiB a member and 20 KiB, once.
 #ifndef LOCKSTEP_DETAIL_TEAM_GROUP_HPP
@@ -7672,44 +8732,35 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What keeps the values alive that cells point to.
-struct keeper {
-  virtual ~keeper() = default;
-};
+/// The sub-teams of a region. Members make them together, and the last to let go destroys them. Where a region is
+/// stopped, some members may never let go: its caller destroys what is left.
+struct sub_group;
+class sub_group_list {
+ public:
+  sub_group_list() = default;
+  ~sub_group_list() { destroy_all(); }
+  sub_group_list(const sub_group_list&) = delete;
+  sub_group_list& operator=(const sub_group_list&) = delete;
 
-/// What one member has for itself.
-struct member_state {
-  place_in_barrier place;
-  std::uint32_t construct = 0;     ///< the number of its next shared construct, if it has had one
-  bool has_construct = false;      ///< in this region
-  std::uint32_t loops = 0;         ///< whose shares were claimed (share_claims.hpp)
-  std::uint32_t last_by_rank = 0;  ///< the phase in which it ran a loop by rank last
-  stage_trust looks;     ///< whether looks at the claims of others have found any that were late
-  stage_trust patience;  ///< whether the others came while it polled for them
-  cell nodes[2][reduction_tree::most_nodes - 1];
-  std::unique_ptr<keeper> kept[2];  ///< for the cells of two phases
-  std::unique_ptr<keeper> kept_result;
-  std::unique_ptr<keeper> kept_leaves;
+  /// Takes over what `new` has made.
+  void add(sub_group& one);
+  void destroy(sub_group& one);
+  /// While nobody else uses this object.
+  void destroy_all();
+  /// In a child process: a thread that held the lock is not there.
+  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
 
-  void destroy_kept_values() {
-    kept[0].reset();
-    kept[1].reset();
-    kept_result.reset();
-    kept_leaves.reset();
-  }
-  void forget_kept_values() noexcept {
-    for (std::unique_ptr<keeper>* each : {&kept[0], &kept[1], &kept_result, &kept_leaves}) {
-      static_cast<void>(each->release());
-    }
-  }
+ private:
+  short_lock lock_;
+  sub_group* first_ = nullptr;
 };
 
 class group {
  public:
-  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see parting.hpp. Tests
+  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see team_barrier.hpp. Tests
   /// pass a smaller limit for flags.
   group(std::size_t most, wait_policy policy, stop_source& stop, group* of_region = nullptr,
-        bool finds_cpu = false, std::size_t most_flags = reducing_barrier::usual_most_flags)
+        bool finds_cpu = false, std::size_t most_flags = team_barrier::usual_most_flags)
       : barrier(most, policy, stop, most_flags, finds_cpu),
         loops(policy, stop),
         progress(most, policy, stop),
@@ -7717,20 +8768,20 @@ class group {
         leaves(reduction_tree::most_leaves),
         of_region_(of_region != nullptr ? *of_region : *this),
         members_(most) {
-    for (std::size_t rank = 0; rank < most; ++rank) members_[rank].value.place.rank = rank;
+    for (std::size_t rank = 0; rank < most; ++rank) state(rank).belong_to(this, &stop, rank);
   }
   group(const group&) = delete;
   group& operator=(const group&) = delete;
 
-  reducing_barrier barrier;
+  team_barrier barrier;
   loop_board loops;
   progress_board progress;
   share_claims claims;
-  detail::aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
+  aligned_array<cell> leaves;  ///< of reductions whose leaves are handed out
 
   group& of_region() noexcept { return of_region_; }
   /// Of the region, at whatever depth.
-  dependants& sub_groups() noexcept { return of_region_.sub_groups_; }
+  sub_group_list& sub_groups() noexcept { return of_region_.sub_groups_; }
 
   std::size_t most() const noexcept { return members_.size(); }
   member_state& state(std::size_t rank) noexcept { return members_[rank].value; }
@@ -7740,11 +8791,12 @@ class group {
     return k == 0 ? barrier.value_of(rank, phase) : state(rank).nodes[phase & 1u][k - 1];
   }
 
-  /// Before a region of `size` members: the phase that they begin after. By who runs the regions.
+  /// Before a region of `size` members: the phase that they begin after. By the caller of the region.
   std::uint32_t begin(std::size_t size) noexcept {
-    const std::uint32_t phase = state(0).place.phase;
-    if (size == 1 || size == size_) return phase;  // who is alone meets nobody
-    barrier.reset(phase);  // who comes back, and the other kind of barrier, has stood still
+    const std::uint32_t phase = state(0).phase;
+    if (size == 1 || size == size_) return phase;  // a member that is alone meets nobody
+    // Members that were in no region meanwhile are behind, and so is the other kind of barrier.
+    barrier.reset(phase);
     reset_claims();
     size_ = size;
     return phase;
@@ -7754,19 +8806,14 @@ class group {
   member_state& enter(std::size_t rank, std::size_t size, std::uint32_t region,
                       std::uint32_t phase) noexcept {
     member_state& self = state(rank);
-    self.place.size = size;
-    self.place.region = region;
-    self.place.phase = phase;
-    self.place.has_left = false;
-    self.has_construct = false;
-    self.last_by_rank = phase - 1;  // in no phase of this region
+    self.enter(size, region, phase);
     return self;
   }
 
   /// After a region, when every member has ended its part.
   void end(bool was_stopped) {
     if (was_stopped) {
-      state(0).place.phase = 0;
+      state(0).phase = 0;
       barrier.reset(0);
       reset_claims();
       loops.reset();
@@ -7785,7 +8832,7 @@ class group {
     }
   }
   /// Destroys the values that members keep, when every member has ended its part, and nobody reads them any
-  /// more. Regions that kept none pay for a look. By who runs the regions, marked as inside (nesting.hpp).
+  /// more. Regions that kept none pay for a look. By the caller of the region, marked as inside (nesting.hpp).
   void destroy_kept_values() {
     if (kept_.load(detail::memory_order_relaxed) == 0) return;  // 1
     for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
@@ -7803,116 +8850,78 @@ class group {
   }
 
   group& of_region_;
-  dependants sub_groups_;
-  detail::aligned_array<detail::padded<member_state>> members_;
+  sub_group_list sub_groups_;
+  aligned_array<padded<member_state>> members_;
   std::size_t size_ = 0;
-  detail::wait_word kept_{0};
+  wait_word kept_{0};
 };
+
+/// What the members of a sub-team share; made by the member that is to have rank 0.
+struct sub_group {
+  sub_group(std::size_t size, group& of)
+      : shared(size, of.barrier.policy(), of.barrier.stop(), &of.of_region()),
+        users(static_cast<std::uint32_t>(size)) {}
+
+  /// A member lets go: the last one destroys the group.
+  void let_go() {
+    if (users.fetch_sub(1, detail::memory_order_acq_rel) == 1) {  // 3
+      shared.sub_groups().destroy(*this);
+    }
+  }
+
+  group shared;
+  wait_word users;
+  sub_group* next = nullptr;
+};
+
+inline void sub_group_list::add(sub_group& one) {
+  lock_.lock();
+  one.next = first_;
+  first_ = &one;
+  lock_.unlock();
+}
+inline void sub_group_list::destroy(sub_group& one) {
+  lock_.lock();
+  sub_group** at = &first_;
+  while (*at != &one) at = &(*at)->next;
+  *at = one.next;
+  lock_.unlock();
+  delete &one;
+}
+inline void sub_group_list::destroy_all() {
+  while (first_ != nullptr) {
+    sub_group* const one = first_;
+    first_ = one->next;
+    delete one;
+  }
+}
+
+inline void note_kept_values(group& shared) noexcept { shared.note_kept_values(); }
+
+inline bool member_state::sync() {
+  return is_alone() ? !is_stopped() : shared_->barrier.arrive_and_wait(*this);
+}
+template <class Combine>
+bool member_state::meet(cell& out, Combine combine) {
+  return shared_->barrier.meet(*this, out, combine);
+}
+template <class Combine, class Arrival>
+bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
+  return shared_->barrier.meet(*this, out, combine, arrival);
+}
+inline std::uint32_t member_state::next_construct() noexcept {
+  if (!has_construct) {
+    has_construct = true;
+    construct = shared_->loops.first_construct();
+  }
+  return construct++;
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_GROUP_HPP
-
-// lockstep/detail/team/seat.hpp -- a member's handle on its region: what loops and reductions start from (layer: team)
-//
-// Small and copyable. For users: member.hpp.
-#ifndef LOCKSTEP_DETAIL_TEAM_SEAT_HPP
-#define LOCKSTEP_DETAIL_TEAM_SEAT_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {}  // namespace detail
-
-/// Thrown by the functions of member in a region that was stopped: by request_stop(), or by the exception of
-/// another member. Let it pass: run() catches it. It is no std::exception, so that `catch (const
-/// std::exception&)` in a member's loop does not swallow the end of the loop; who writes `catch (...)` there
-/// throws it again.
-class region_stopped {
- public:
-  const char* what() const noexcept { return "lockstep: the region was stopped"; }
-};
-
-namespace detail {
-
-/// How often a member looks whether others come before it runs their shares: 1.5 us. One that is in time comes within
-/// two line transfers, at most 0.5 us.
-constexpr unsigned polls_for_who_comes = 48;
-
-class seat {
- public:
-  /// Nobody's.
-  seat() noexcept = default;
-  /// Of a member that shares its region with nobody; `own` and `stop` live as long as the region.
-  seat(member_state& own, stop_source& stop) noexcept
-      : own_(&own), shared_(nullptr), stop_(&stop) {}
-  seat(member_state& own, group& shared) noexcept
-      : own_(&own), shared_(&shared), stop_(&shared.barrier.stop()) {}
-
-  std::size_t rank() const noexcept { return own_->place.rank; }
-  std::size_t size() const noexcept { return own_->place.size; }
-  bool is_alone() const noexcept { return own_->place.size == 1; }
-
-  /// This member's block of a range.
-  index_range block_of(index_range range) const noexcept {
-    return static_block(range.first, range.last, rank(), size());
-  }
-
-  bool is_nobodys() const noexcept { return own_ == nullptr; }
-  /// Requires: !is_alone().
-  group& shared() const noexcept { return *shared_; }
-  member_state& own() const noexcept { return *own_; }
-  place_in_barrier& place() const noexcept { return own_->place; }
-
-  /// True once the region was stopped: see stop_source.hpp.
-  bool is_stopped() const noexcept { return stop_->requested(own_->place.region); }
-  /// The same for who only wants to get done with its part.
-  bool may_stop() const noexcept { return stop_->requested_relaxed(own_->place.region); }
-  /// False once this member knows that the region is stopped, so that values of others may be gone.
-  bool goes_on() const noexcept { return is_alone() ? !is_stopped() : !own_->place.has_left; }
-  void request_stop() const { stop_->request(own_->place.region); }
-  std::uint32_t region() const noexcept { return own_->place.region; }
-
-  /// Blocks until all have arrived; false once the region is stopped.
-  bool sync() const {
-    return is_alone() ? !is_stopped() : shared_->barrier.arrive_and_wait(own_->place);
-  }
-
-  /// The phase in which this member arrives next: that of the cells which it writes before.
-  std::uint32_t next_phase() const noexcept { return own_->place.phase + 1; }
-
-  /// This member runs a loop by rank, and does not wait at its end: see late_shares.hpp.
-  void note_loop_by_rank() const noexcept { own_->last_by_rank = own_->place.phase; }
-
-  /// The number of the next construct that members share.
-  std::uint32_t next_construct() const noexcept {
-    if (!own_->has_construct) {
-      own_->has_construct = true;
-      own_->construct = shared_->loops.first_construct();
-    }
-    return own_->construct++;
-  }
-
- private:
-  member_state* own_ = nullptr;
-  group* shared_ = nullptr;
-  stop_source* stop_ = nullptr;
-};
-
-/// Leaves a region that was stopped. Without exceptions it returns: the caller goes on with `false`, or with
-/// the value at hand.
-#if LOCKSTEP_HAS_EXCEPTIONS
-[[noreturn]] LOCKSTEP_NOINLINE inline void leave_stopped_region() { throw region_stopped(); }
-#else
-inline void leave_stopped_region() noexcept {}
-#endif
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_SEAT_HPP
 
 // lockstep/detail/team/late_shares.hpp -- a loop that ends with a barrier: who waits there runs what is late (layer: team)
 //
@@ -7932,7 +8941,7 @@ inline void leave_stopped_region() noexcept {}
 // barrier for a moment first, as it would anyway; and where looks find nothing it stops looking, but for one loop
 // in 64. In a crowd, and where waits sleep at once, it looks at once.
 //
-// Cost   in step: one RMW on a line of one's own (share_claims.hpp), one look at the barrier.
+// Cost   in step: one RMW on a line of one's own (loop_claims.hpp), one look at the barrier.
 #ifndef LOCKSTEP_DETAIL_TEAM_LATE_SHARES_HPP
 #define LOCKSTEP_DETAIL_TEAM_LATE_SHARES_HPP
 
@@ -7941,25 +8950,25 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// What a member does at the end of a loop. Shares: shares(rank) runs a share, shares.is_empty(rank) says that there is
-/// nothing to run. Combine: as that of reducing_barrier::meet().
+/// nothing to run. Combine: as that of team_barrier::meet().
 template <class Shares, class Combine>
 class late_shares {
  public:
-  late_shares(const seat& at, std::uint32_t loop, bool arrives, const Shares& shares,
+  late_shares(member_state& at, std::uint32_t loop, bool arrives, const Shares& shares,
               Combine& combine) noexcept
       : at_(at), loop_(loop), arrives_(arrives), shares_(shares), combine_(combine) {}
 
-  /// For reducing_barrier: whether this member arrives by itself.
+  /// For team_barrier: whether this member arrives by itself.
   bool arrives() const noexcept { return arrives_; }
-  /// For reducing_barrier, after the arrival.
+  /// For team_barrier, after the arrival.
   void meanwhile() {
-    if (!barrier().have_all_arrived(at_.place())) take_when_late();
+    if (!barrier().have_all_arrived(at_)) take_when_late();
   }
 
  private:
   LOCKSTEP_NOINLINE void take_when_late() {
-    member_state& own = at_.own();
-    if (own.last_by_rank + 1 == own.place.phase || !own.looks.asks() || come_in_time()) return;
+    member_state& own = at_;
+    if (own.last_by_rank + 1 == own.phase || !own.looks.asks() || come_in_time()) return;
     if (take_all()) {
       own.looks.paid();
     } else {
@@ -7969,12 +8978,12 @@ class late_shares {
 
   bool come_in_time() {
     const wait_policy policy = barrier().policy();
-    stage_trust& patience = at_.own().patience;
+    stage_trust& patience = at_.patience;
     if (policy.is_crowded() || policy.is_block() || detail::cpus_for_waits() == 1) return false;
     if (!patience.asks()) return false;
-    for (unsigned polls = polls_for_who_comes; polls > 0; --polls) {
+    for (unsigned polls = polls_for_late_members; polls > 0; --polls) {
       detail::polling_pause();
-      if (barrier().have_all_arrived(at_.place())) {
+      if (barrier().have_all_arrived(at_)) {
         patience.paid();
         return true;
       }
@@ -7987,7 +8996,7 @@ class late_shares {
     bool took = false;
     for (std::size_t i = 1, other = at_.rank(); i < at_.size() && !at_.may_stop(); ++i) {
       if (++other == at_.size()) other = 0;
-      if (barrier().has_arrived(at_.place(), other) || shares_.is_empty(other)) continue;
+      if (barrier().has_arrived(at_, other) || shares_.is_empty(other)) continue;
       if (!at_.shared().claims.try_take(other, loop_)) continue;
       took = true;
       run_for(other);
@@ -7996,7 +9005,7 @@ class late_shares {
   }
   void run_for(std::size_t late) {
     struct watch {
-      const seat& at;
+      member_state& at;
       bool is_done;
       ~watch() {
         if (!is_done) at.request_stop();
@@ -8005,13 +9014,13 @@ class late_shares {
     shares_(late);
     share.is_done = true;
     if (at_.shared().claims.finish(late, loop_)) {
-      barrier().arrive_for(at_.place(), late, combine_);
+      barrier().arrive_for(at_, late, combine_);
     }
   }
 
-  reducing_barrier& barrier() const noexcept { return at_.shared().barrier; }
+  team_barrier& barrier() const noexcept { return at_.shared().barrier; }
 
-  const seat& at_;
+  member_state& at_;
   const std::uint32_t loop_;
   const bool arrives_;
   const Shares& shares_;
@@ -8021,13 +9030,13 @@ class late_shares {
 /// Runs this member's share unless another has, and meets the others; `out` gets what combine(out) makes. Requires:
 /// this member is not alone. False once the region is stopped.
 template <class Shares, class Combine>
-bool run_claimed(const seat& at, const Shares& shares, cell& out, Combine combine) {
-  const std::uint32_t loop = ++at.own().loops;
+bool run_claimed(member_state& at, const Shares& shares, cell& out, Combine combine) {
+  const std::uint32_t loop = ++at.loops;
   const share_claims::found mine = at.shared().claims.claim(at.rank(), loop);
   if (mine == share_claims::found::free) shares(at.rank());
   late_shares<Shares, Combine> late(at, loop, mine != share_claims::found::running, shares,
                                     combine);
-  return at.shared().barrier.meet(at.place(), out, combine, late);
+  return at.meet(out, combine, late);
 }
 
 }  // namespace detail
@@ -8139,16 +9148,16 @@ struct ticket_source {
 
 /// Calls use(tickets) in a construct that all members enter and leave. False once the region is stopped.
 template <class Use>
-bool in_construct(const seat& at, Use use) {
+bool in_construct(member_state& at, Use use) {
   if (at.is_stopped()) return false;
   ticket_source tickets = {nullptr, 0, 0};
   if (!at.is_alone()) {
     tickets.board = &at.shared().loops;
     tickets.construct = at.next_construct();
-    if (!tickets.board->enter(at.place(), tickets.construct)) return false;
+    if (!tickets.board->enter(at, tickets.construct)) return false;
   }
   use(tickets);
-  if (tickets.board != nullptr) tickets.board->leave(at.place(), tickets.construct);
+  if (tickets.board != nullptr) tickets.board->leave(at, tickets.construct);
   return !at.is_stopped();
 }
 
@@ -8165,7 +9174,7 @@ void deal_chunks(const At& at, std::size_t rank, index_range range, std::size_t 
 
 /// The share of a rank by a static schedule.
 template <class Body>
-void run_share(const seat& at, std::size_t rank, index_range range, schedule how, Body& body) {
+void run_share(member_state& at, std::size_t rank, index_range range, schedule how, Body& body) {
   if (how.kind() == schedule_kind::static_blocks) {
     const index_range part = static_block(range.first, range.last, rank, at.size());
     if (part.first < part.last) body(part.first, part.last);
@@ -8186,8 +9195,8 @@ void take_parts(const At& at, Tickets& tickets, Part part_of, Body& body) {
 
 /// Dealt dynamic chunks (L2), of this member's hand first. Requires: chunks >= at.size().
 template <class Body>
-void take_from_hands(const seat& at, std::uint32_t construct, index_range range, std::size_t chunk,
-                     std::size_t chunks, Body& body) {
+void take_from_hands(member_state& at, std::uint32_t construct, index_range range,
+                     std::size_t chunk, std::size_t chunks, Body& body) {
   loop_board& board = at.shared().loops;
   const std::size_t size = at.size();
   for (std::size_t i = 0, owner = at.rank(); i < size;
@@ -8202,7 +9211,7 @@ void take_from_hands(const seat& at, std::uint32_t construct, index_range range,
   }
 }
 
-inline bool is_dealt(const seat& at, index_range range, schedule how) noexcept {
+inline bool is_dealt(member_state& at, index_range range, schedule how) noexcept {
   return how.kind() == schedule_kind::dynamic && !at.is_alone() &&
          at.size() <= loop_board::most_hands &&
          chunks_of(range.first, range.last, how.chunk()) / 2 >= at.size();
@@ -8210,14 +9219,14 @@ inline bool is_dealt(const seat& at, index_range range, schedule how) noexcept {
 
 /// As hand_out() where is_dealt().
 template <class Body>
-bool deal_out(const seat& at, index_range range, schedule how, Body& body) {
+bool deal_out(member_state& at, index_range range, schedule how, Body& body) {
   if (at.is_stopped()) return false;
   loop_board& board = at.shared().loops;
   const std::uint32_t construct = at.next_construct();
-  if (!board.enter(at.place(), construct)) return false;
+  if (!board.enter(at, construct)) return false;
   take_from_hands(at, construct, range, how.chunk(),
                   chunks_of(range.first, range.last, how.chunk()), body);
-  board.leave(at.place(), construct, true);
+  board.leave(at, construct, true);
   return !at.is_stopped();
 }
 
@@ -8248,7 +9257,7 @@ inline bool takes_tickets(schedule how) noexcept {
 
 /// As hand_out(), with one counter for all members. Requires: takes_tickets(how).
 template <class Body>
-bool hand_out_by_ticket(const seat& at, index_range range, schedule how, Body&& body) {
+bool hand_out_by_ticket(member_state& at, index_range range, schedule how, Body&& body) {
   return in_construct(at,
                       [&](ticket_source& tickets) { hand_out_in(at, tickets, range, how, body); });
 }
@@ -8256,7 +9265,7 @@ bool hand_out_by_ticket(const seat& at, index_range range, schedule how, Body&& 
 /// Calls body(first, last) for this member's parts of the range; waits for nobody, but for the place.
 /// False, and nothing is called any more, once the region is stopped.
 template <class Body>
-bool hand_out(const seat& at, index_range range, schedule how, Body body) {
+bool hand_out(member_state& at, index_range range, schedule how, Body body) {
   if (is_dealt(at, range, how)) return deal_out(at, range, how, body);
   if (takes_tickets(how)) return hand_out_by_ticket(at, range, how, body);
   if (at.is_stopped()) return false;
@@ -8274,7 +9283,7 @@ void hand_out(const loop_share& at, index_range range, schedule how, Body body) 
 /// The shares of a loop, by a static schedule.
 template <class Body>
 struct static_shares {
-  const seat& at;
+  member_state& at;
   index_range range;
   schedule how;
   Body& body;
@@ -8286,7 +9295,7 @@ struct static_shares {
 
 /// As hand_out(), then waits for all; meanwhile calls body for the shares of members that have not come.
 template <class Body>
-bool hand_out_and_wait(const seat& at, index_range range, schedule how, Body body) {
+bool hand_out_and_wait(member_state& at, index_range range, schedule how, Body body) {
   if (at.is_alone() || takes_tickets(how)) return hand_out(at, range, how, body) && at.sync();
   if (at.is_stopped()) return false;
   const static_shares<Body> shares = {at, range, how, body};
@@ -8297,20 +9306,20 @@ bool hand_out_and_wait(const seat& at, index_range range, schedule how, Body bod
 /// How a loop is run: by hand_out(), or by hand_out_and_wait().
 struct without_wait {
   template <class Body>
-  static bool run(const seat& at, index_range range, schedule how, Body body) {
+  static bool run(member_state& at, index_range range, schedule how, Body body) {
     return hand_out(at, range, how, body);
   }
 };
 struct with_wait {
   template <class Body>
-  static bool run(const seat& at, index_range range, schedule how, Body body) {
+  static bool run(member_state& at, index_range range, schedule how, Body body) {
     return hand_out_and_wait(at, range, how, body);
   }
 };
 
 /// f(i) for all i of the span, by this member and the others.
 template <class Way = without_wait, class Index, class Function>
-bool for_each(const seat& at, const index_span<Index>& span, schedule how, Function& f) {
+bool for_each(member_state& at, const index_span<Index>& span, schedule how, Function& f) {
   return Way::run(at, index_range{0, span.length}, how, each_index(span, f));
 }
 
@@ -8329,14 +9338,14 @@ struct part_of_nested {
 
 /// f(i, j), or f(i, j, k), for all of them.
 template <class Way = without_wait, class Ranges, class Function>
-bool for_each_nested(const seat& at, const Ranges& ranges, schedule how, Function& f) {
+bool for_each_nested(member_state& at, const Ranges& ranges, schedule how, Function& f) {
   return Way::run(at, index_range{0, iterations_of(ranges)}, how,
                   part_of_nested<Ranges, Function>{ranges, f});
 }
 
 /// Calls f() on the first member that comes, and on no other.
 template <class Function>
-bool first_come(const seat& at, Function& f) {
+bool first_come(member_state& at, Function& f) {
   return hand_out_by_ticket(at, index_range{0, 1}, dynamic_schedule(),
                             [&](std::size_t, std::size_t) { f(); });
 }
@@ -8359,7 +9368,7 @@ void call_one(std::size_t k, Function& f, Others&... others) {
 }
 /// Calls each of the functions on the first member that comes for it.
 template <class... Functions>
-bool first_come_each(const seat& at, Functions&... functions) {
+bool first_come_each(member_state& at, Functions&... functions) {
   return hand_out_by_ticket(at, index_range{0, sizeof...(Functions)}, dynamic_schedule(),
                             [&](std::size_t first, std::size_t last) {
                               for (std::size_t k = first; k < last; ++k) call_one(k, functions...);
@@ -8399,7 +9408,8 @@ class ordered_turn {
  private:
   friend class detail::member_loops;
 
-  ordered_turn(const detail::seat& at, const detail::loops::ticket_source& of, bool throws) noexcept
+  ordered_turn(detail::member_state& at, const detail::loops::ticket_source& of,
+               bool throws) noexcept
       : at_(at), board_(of.board), construct_(of.construct), throws_(throws) {}
 
   void begin(std::size_t position) noexcept {
@@ -8413,14 +9423,14 @@ class ordered_turn {
 
   bool wait() {
     return board_ == nullptr ? !at_.is_stopped()
-                             : board_->wait_for_turn(at_.place(), construct_, position_);
+                             : board_->wait_for_turn(at_, construct_, position_);
   }
   void pass() {
     has_passed_ = true;
     if (board_ != nullptr) board_->pass_turn(construct_);
   }
 
-  const detail::seat at_;
+  detail::member_state& at_;
   detail::loop_board* const board_;
   const std::uint32_t construct_;
   const bool throws_;
@@ -8574,7 +9584,7 @@ class member_loops {
   }
 
  protected:
-  explicit member_loops(const seat& at) noexcept : at_(at) {}
+  explicit member_loops(member_state& at) noexcept : at_(at) {}
   member_loops(const member_loops&) = default;
   member_loops& operator=(const member_loops&) = delete;
   ~member_loops() = default;
@@ -8585,7 +9595,7 @@ class member_loops {
     return goes_on;
   }
 
-  seat at_;
+  member_state& at_;
 
  private:
   template <class Index, class Function>
@@ -8612,127 +9622,6 @@ class member_loops {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_MEMBER_LOOPS_HPP
-
-// lockstep/detail/team/cargo.hpp -- values of any type in cells of 16 bytes (layer: team)
-//
-// A value that is trivially copyable and fits a cell lies in it. Of any other the cell has the address, and
-// a keeper the value: its writer holds it until nobody can read the cell any more. Who runs the regions
-// destroys what is left when a region ends (A3 of group.hpp).
-//
-// Cost   small values: a copy. Others: an allocation for each hand-over.
-#ifndef LOCKSTEP_DETAIL_TEAM_CARGO_HPP
-#define LOCKSTEP_DETAIL_TEAM_CARGO_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-template <class T>
-constexpr bool fits_cell() noexcept {
-  return std::is_trivially_copyable<T>::value && sizeof(T) <= cell::size &&
-         alignof(T) <= cell::size;
-}
-
-/// A T, or nothing yet. Of T it needs a move constructor only.
-template <class T>
-class maybe {
- public:
-  // Never read before set(), which GCC does not see. Larger values are not worth the time.
-  maybe() noexcept {
-    if (sizeof(T) <= 64) std::memset(storage_, 0, sizeof storage_);
-  }
-  ~maybe() {
-    if (has_value_) value().~T();
-  }
-  maybe(const maybe&) = delete;
-  maybe& operator=(const maybe&) = delete;
-
-  bool has_value() const noexcept { return has_value_; }
-  /// Requires: has none.
-  void set(T&& value) {
-    ::new (static_cast<void*>(storage_)) T(std::move(value));
-    has_value_ = true;
-  }
-  /// Requires: has one.
-  T& value() noexcept { return *reinterpret_cast<T*>(storage_); }
-
- private:
-  alignas(T) unsigned char storage_[sizeof(T)];
-  bool has_value_ = false;
-};
-
-/// Writes values of T into cells, and reads them.
-template <class T, bool InTheCell = fits_cell<T>()>
-struct cargo {
-  /// What put() needs beside the cell.
-  struct room {};
-  /// Makes room for `count` values that put() brings; those of `place` before are gone.
-  static room prepare(group&, std::unique_ptr<keeper>&, std::size_t) noexcept { return room(); }
-
-  static void put(room, cell& into, const T& value) noexcept {
-    std::memcpy(into.bytes, &value, sizeof(T));
-  }
-  static T get(const cell& from) noexcept {
-    typename std::aligned_storage<sizeof(T), alignof(T)>::type storage;
-    std::memcpy(&storage, from.bytes, sizeof(T));
-    return std::move(*reinterpret_cast<T*>(&storage));
-  }
-  /// The same for the only one that reads this cell.
-  static T take(const cell& from) noexcept { return get(from); }
-};
-
-template <class T>
-struct cargo<T, false> {
-  /// On lines of their own, at their own alignment, which C++11's `new` does not honour.
-  class values final : public keeper {
-   public:
-    explicit values(std::size_t most) : places_(most) {}
-    ~values() override {
-      while (count_ > 0) reinterpret_cast<T*>(places_[--count_].bytes)->~T();
-    }
-    T* add(T&& value) {
-      T* const address = ::new (static_cast<void*>(places_[count_].bytes)) T(std::move(value));
-      ++count_;
-      return address;
-    }
-
-   private:
-    struct place {
-      place() noexcept {}  // not initialised
-      alignas(T) unsigned char bytes[sizeof(T)];
-    };
-    detail::aligned_array<place> places_;
-    std::size_t count_ = 0;
-  };
-  using room = values&;
-
-  static room prepare(group& shared, std::unique_ptr<keeper>& place, std::size_t count) {
-    shared.note_kept_values();
-    std::unique_ptr<values> made(new values(count));
-    values& here = *made;
-    place = std::move(made);
-    return here;
-  }
-  static void put(room here, cell& into, T value) {
-    T* const address = here.add(std::move(value));
-    std::memcpy(into.bytes, &address, sizeof address);
-  }
-  static T get(const cell& from) { return static_cast<const T&>(value_in(from)); }
-  static T take(const cell& from) { return std::move(value_in(from)); }
-
- private:
-  static T& value_in(const cell& from) noexcept {
-    T* address;
-    std::memcpy(&address, from.bytes, sizeof address);
-    return *address;
-  }
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_CARGO_HPP
 
 // lockstep/detail/team/reduction_types.hpp -- what reductions ask of their types, said by name (layer: team)
 //
@@ -8849,32 +9738,33 @@ struct watch_of {
   }
 };
 
-using watch = watch_of<seat>;
+using watch = watch_of<member_state>;
 
 /// Meets the others by pass.meet(out, put_result); the result of combine(phase), which has T. The value at hand where the
 /// region was stopped and exceptions are off.
 template <class T, class Pass, class Combine>
-T meet_by(const seat& at, const T& at_hand, Pass pass, Combine combine) {
+T meet_by(member_state& at, const T& at_hand, Pass pass, Combine combine) {
   cell out = {};
   const std::uint32_t phase = at.next_phase();
   const auto put_result = [&](cell& into) {
     T result(combine(phase));
-    cargo<T>::put(cargo<T>::prepare(at.shared(), at.own().kept_result, 1), into, std::move(result));
+    cell_access<T>::put(cell_access<T>::prepare(at.shared(), at.kept_result, 1), into,
+                        std::move(result));
   };
-  if (pass.meet(out, put_result)) return cargo<T>::get(out);
+  if (pass.meet(out, put_result)) return cell_access<T>::get(out);
   leave_stopped_region();
   return at_hand;
 }
 struct by_barrier {
-  const seat& at;
+  member_state& at;
 
   template <class PutResult>
   bool meet(cell& out, PutResult& put_result) const {
-    return at.shared().barrier.meet(at.place(), out, put_result);
+    return at.meet(out, put_result);
   }
 };
 template <class T, class Combine>
-T meet(const seat& at, const T& at_hand, Combine combine) {
+T meet(member_state& at, const T& at_hand, Combine combine) {
   return meet_by<T>(at, at_hand, by_barrier{at}, combine);
 }
 
@@ -8882,24 +9772,24 @@ T meet(const seat& at, const T& at_hand, Combine combine) {
 
 /// This member's value for the next meeting.
 template <class T>
-void put_value(const seat& at, T value) {
+void put_value(member_state& at, T value) {
   const std::uint32_t phase = at.next_phase();
-  cargo<T>::put(cargo<T>::prepare(at.shared(), at.own().kept[phase & 1u], 1),
-                at.shared().cell_of(at.rank(), phase, 0), std::move(value));
+  cell_access<T>::put(cell_access<T>::prepare(at.shared(), at.kept[phase & 1u], 1),
+                      at.shared().cell_of(at.rank(), phase, 0), std::move(value));
 }
 
 /// op over the values of all members, in the order of ranks.
 template <class T, class Op>
-T reduce_values(const seat& at, const T& value, Op& op) {
+T reduce_values(member_state& at, const T& value, Op& op) {
   check_operation<T, Op>();
   check_copyable<T>();
   if (!at.goes_on()) leave_stopped_region();
   if (at.is_alone() || !at.goes_on()) return value;
   put_value<T>(at, value);
   return meet<T>(at, value, [&](std::uint32_t phase) {
-    T sum(cargo<T>::get(at.shared().cell_of(0, phase, 0)));
+    T sum(cell_access<T>::get(at.shared().cell_of(0, phase, 0)));
     for (std::size_t rank = 1; rank < at.size(); ++rank) {
-      sum = op(std::move(sum), cargo<T>::get(at.shared().cell_of(rank, phase, 0)));
+      sum = op(std::move(sum), cell_access<T>::get(at.shared().cell_of(rank, phase, 0)));
     }
     return sum;
   });
@@ -8907,13 +9797,13 @@ T reduce_values(const seat& at, const T& value, Op& op) {
 
 /// The value of member `root`.
 template <class T>
-T broadcast(const seat& at, std::size_t root, const T& value) {
+T broadcast(member_state& at, std::size_t root, const T& value) {
   check_copyable<T>();
   if (!at.goes_on()) leave_stopped_region();
   if (at.is_alone() || !at.goes_on()) return value;
   if (at.rank() == root) put_value<T>(at, value);
   return meet<T>(at, value, [&](std::uint32_t phase) {
-    return cargo<T>::get(at.shared().cell_of(root, phase, 0));
+    return cell_access<T>::get(at.shared().cell_of(root, phase, 0));
   });
 }
 
@@ -8921,22 +9811,22 @@ T broadcast(const seat& at, std::size_t root, const T& value) {
 
 /// The nodes of a rank, of the tree over `leaves` leaves, into its cells of a phase.
 template <class T, class LeafValue, class Op>
-void put_nodes_of(const seat& at, std::size_t rank, std::uint32_t phase, std::size_t leaves,
+void put_nodes_of(member_state& at, std::size_t rank, std::uint32_t phase, std::size_t leaves,
                   LeafValue& leaf_value, Op& op) {
-  auto&& kept = cargo<T>::prepare(at.shared(), at.shared().state(rank).kept[phase & 1u],  //
-                                  reduction_tree::most_nodes);
+  auto&& kept = cell_access<T>::prepare(at.shared(), at.shared().state(rank).kept[phase & 1u],  //
+                                        reduction_tree::most_nodes);
   const index_range part = static_block(0, leaves, rank, at.size());
   std::size_t k = 0;
   reduction_tree::maximal_nodes(leaves, part.first, part.last, [&](std::size_t a, std::size_t b) {
-    cargo<T>::put(kept, at.shared().cell_of(rank, phase, k),
-                  reduction_tree::reduce_node<T>(a, b, leaf_value, op));
+    cell_access<T>::put(kept, at.shared().cell_of(rank, phase, k),
+                        reduction_tree::reduce_node<T>(a, b, leaf_value, op));
     ++k;
   });
 }
 /// The nodes of all ranks as shares of a loop: late_shares.hpp.
 template <class T, class LeafValue, class Op>
 struct node_shares {
-  const seat& at;
+  member_state& at;
   std::uint32_t phase;
   std::size_t leaves;
   LeafValue& leaf_value;
@@ -8957,7 +9847,7 @@ template <class T, class Op>
 T combine_nodes(group& shared, std::size_t size, std::uint32_t phase, std::size_t leaves, T init,
                 Op& op) {
   const auto value_in = [&](std::size_t rank, std::size_t k) {
-    return cargo<T>::get(shared.cell_of(rank, phase, k));
+    return cell_access<T>::get(shared.cell_of(rank, phase, k));
   };
   T whole(reduction_tree::combine<T>(leaves, size, value_in, op));
   return op(std::move(init), std::move(whole));
@@ -8966,12 +9856,12 @@ T combine_nodes(group& shared, std::size_t size, std::uint32_t phase, std::size_
 /// The values of all leaves, handed out by `how`, into the group's cells; after it they are there.
 /// False once the region is stopped.
 template <class T, class LeafValue>
-bool put_leaves(const seat& at, std::size_t leaves, schedule how, LeafValue& leaf_value) {
-  auto&& kept = cargo<T>::prepare(at.shared(), at.own().kept_leaves, leaves);
+bool put_leaves(member_state& at, std::size_t leaves, schedule how, LeafValue& leaf_value) {
+  auto&& kept = cell_access<T>::prepare(at.shared(), at.kept_leaves, leaves);
   const bool complete =
       loops::hand_out(at, index_range{0, leaves}, how, [&](std::size_t first, std::size_t last) {
         for (std::size_t leaf = first; leaf < last; ++leaf) {
-          cargo<T>::put(kept, at.shared().leaves[leaf], leaf_value(leaf));
+          cell_access<T>::put(kept, at.shared().leaves[leaf], leaf_value(leaf));
         }
       });
   return at.sync() && complete;
@@ -8985,12 +9875,12 @@ inline schedule of_leaves(schedule how, std::size_t iterations) {
 
 /// Puts this member's nodes of a range, computed by a schedule of chunks: false once the region is stopped.
 template <class T, class LeafValue, class Op>
-bool put_chunks(const seat& at, std::size_t iterations, LeafValue& leaf_value, Op& op,
+bool put_chunks(member_state& at, std::size_t iterations, LeafValue& leaf_value, Op& op,
                 schedule how) {
   const std::size_t leaves = reduction_tree::leaves_of(iterations);
   if (!put_leaves<T>(at, leaves, of_leaves(how, iterations), leaf_value)) return false;
   const auto handed_out = [&](std::size_t leaf) {  // each is in one node, of one member
-    return cargo<T>::take(at.shared().leaves[leaf]);
+    return cell_access<T>::take(at.shared().leaves[leaf]);
   };
   put_nodes_of<T>(at, at.rank(), at.next_phase(), leaves, handed_out, op);
   return true;
@@ -9004,8 +9894,8 @@ T reduce_alone(std::size_t iterations, LeafValue& leaf_value, Op& op) {
 
 /// op(init, the tree over the range) on every member, leaf_value(leaf) being the value of a leaf.
 template <class T, class LeafValue, class Op>
-T reduce_leaves(const seat& at, std::size_t iterations, const T& init, LeafValue leaf_value, Op& op,
-                schedule how) {
+T reduce_leaves(member_state& at, std::size_t iterations, const T& init, LeafValue leaf_value,
+                Op& op, schedule how) {
   check_copyable<T>();
   if (iterations == 0 || !at.goes_on()) {
     if (!at.sync()) leave_stopped_region();
@@ -9034,7 +9924,7 @@ T reduce_leaves(const seat& at, std::size_t iterations, const T& init, LeafValue
 /// The value of a leaf from f(first, last), or from f(i).
 template <class T, class Function>
 struct leaf_of_blocks {
-  const seat& at;
+  member_state& at;
   index_range range;
   Function& f;
 
@@ -9044,7 +9934,7 @@ struct leaf_of_blocks {
     return f(part.first, part.last);
   }
 };
-template <class T, class Function, class Op, class At = seat>
+template <class T, class Function, class Op, class At = member_state>
 struct leaf_of_each {
   const At& at;
   index_range range;
@@ -9070,7 +9960,7 @@ struct leaf_of_each {
 
 /// This member's parts of a range, folded. It may have none.
 template <class T, class At, class Function, class Op>
-void fold_each(const At& at, index_range range, Function& f, Op& op, schedule how, maybe<T>& sum) {
+void fold_each(At& at, index_range range, Function& f, Op& op, schedule how, maybe<T>& sum) {
   loops::hand_out(at, range, how, [&](std::size_t first, std::size_t last) {
     const index_range part = {first, last};
     if (sum.has_value()) {
@@ -9082,7 +9972,7 @@ void fold_each(const At& at, index_range range, Function& f, Op& op, schedule ho
   });
 }
 template <class T, class Function, class Op>
-void fold_range(const seat& at, index_range range, Function& f, Op& op, schedule how,
+void fold_range(member_state& at, index_range range, Function& f, Op& op, schedule how,
                 maybe<T>& sum) {
   loops::hand_out(at, range, how, [&](std::size_t first, std::size_t last) {
     if (sum.has_value()) {
@@ -9104,7 +9994,7 @@ static_assert(sizeof(void*) < cell::size, "a pointer leaves the last byte of its
 
 /// This member's value for the next meeting, if it has one.
 template <class T>
-void put_maybe(const seat& at, maybe<T>& mine) {
+void put_maybe(member_state& at, maybe<T>& mine) {
   if (mine.has_value()) put_value<T>(at, std::move(mine.value()));
   has_put<T>(at.shared(), at.rank(), at.next_phase()) = mine.has_value() ? 1 : 0;
 }
@@ -9114,14 +10004,14 @@ template <class T, class Op>
 T combine_put(group& shared, std::size_t size, std::uint32_t phase, T init, Op& op) {
   for (std::size_t rank = 0; rank < size; ++rank) {
     if (has_put<T>(shared, rank, phase) == 0) continue;
-    init = op(std::move(init), cargo<T>::get(shared.cell_of(rank, phase, 0)));
+    init = op(std::move(init), cell_access<T>::get(shared.cell_of(rank, phase, 0)));
   }
   return init;
 }
 
 /// op(init, the values of those members that have one), on every member.
 template <class T, class Op>
-T reduce_put(const seat& at, const T& init, maybe<T>& mine, Op& op) {
+T reduce_put(member_state& at, const T& init, maybe<T>& mine, Op& op) {
   check_copyable<T>();
   if (!at.goes_on()) leave_stopped_region();
   if (!at.goes_on() || (at.is_alone() && !mine.has_value())) return init;
@@ -9153,7 +10043,7 @@ namespace detail {
 namespace reductions {
 
 /// What a scan works on: f(i) are the values, store(i, value) takes the results.
-template <class T, class Function, class Op, class Store, class At = seat>
+template <class T, class Function, class Op, class Store, class At = member_state>
 struct scan_of {
   const At& at;
   index_range range;
@@ -9192,7 +10082,7 @@ T scan_alone(const Scan& what, std::size_t leaves, T prefix) {
 
 /// Returns op(init, all values), on all members, when all are done.
 template <class T, class Scan>
-T scan_leaves(const seat& at, const Scan& what, const T& init) {
+T scan_leaves(member_state& at, const Scan& what, const T& init) {
   check_copyable<T>();
   const std::size_t leaves = reduction_tree::leaves_of(length_of(what.range));
   if (!at.goes_on()) {
@@ -9209,7 +10099,9 @@ T scan_leaves(const seat& at, const Scan& what, const T& init) {
     leave_stopped_region();
     return init;
   }
-  const auto handed_out = [&](std::size_t leaf) { return cargo<T>::get(at.shared().leaves[leaf]); };
+  const auto handed_out = [&](std::size_t leaf) {
+    return cell_access<T>::get(at.shared().leaves[leaf]);
+  };
   const index_range mine = static_block(0, leaves, at.rank(), at.size());
   T prefix(reduction_tree::exclusive_prefix<T>(mine.first, init, handed_out, what.op));
   for (std::size_t leaf = mine.first; leaf < mine.last; ++leaf) {
@@ -9262,10 +10154,12 @@ struct fast_t {};
 constexpr fast_t fast = {};
 
 class sub_team;
+namespace detail {
+struct member_access;
+}  // namespace detail
 
 class member : public detail::member_loops {
  public:
-  explicit member(const detail::seat& at) noexcept : member_loops(at) {}
   member& operator=(const member&) = delete;
 
   /// 0 to size() - 1; the thread that called run() is 0.
@@ -9417,6 +10311,8 @@ class member : public detail::member_loops {
 
   // --- parts of the team ---
 
+  // In sub_team.hpp.
+
   /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases; allocates.
   sub_team split(std::size_t color);
   /// The first k members form a sub-team; the others get an empty one. One phase; allocates. Fails if k is
@@ -9439,7 +10335,7 @@ class member : public detail::member_loops {
   }
   LOCKSTEP_NODISCARD bool try_wait_for(std::size_t rank, std::size_t step) {
     detail::checked_rank("lockstep::member::wait_for", "members", rank, size());
-    if (rank != this->rank()) return at_.shared().progress.wait_for(at_.place(), rank, step);
+    if (rank != this->rank()) return at_.shared().progress.wait_for(at_, rank, step);
     if (step > published_) fail_own_step(step, published_);
     return !at_.is_stopped();
   }
@@ -9451,11 +10347,11 @@ class member : public detail::member_loops {
   /// Ends the region: M3. run() returns false then.
   void request_stop() { at_.request_stop(); }
 
-  /// What constructs beyond these are made from.
-  const detail::seat& at() const noexcept { return at_; }
-
  private:
   friend class sub_team;
+  friend struct detail::member_access;
+
+  explicit member(detail::member_state& at) noexcept : member_loops(at) {}
   member(const member&) = default;
 
   [[noreturn]] LOCKSTEP_NOINLINE static void fail_own_step(std::size_t step,
@@ -9471,649 +10367,37 @@ class member : public detail::member_loops {
   std::size_t published_ = 0;  ///< the last step of this member
 };
 
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-// lockstep/detail/team/nesting.hpp -- which regions the calling thread is in (layer: team)
-//
-// A region and the one it was called from form a list, the same for all its members, so that a way back
-// through another team's threads is seen as well. All modules see the same list (thread_slot.hpp).
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access          order    pairs  why it suffices
-//   1  ages.fetch_add  relaxed  -      hands out numbers, nothing else
-//   2  runs.load       relaxed  -      a thread inside the region asks, which is ordered after its begin
-#ifndef LOCKSTEP_DETAIL_TEAM_NESTING_HPP
-#define LOCKSTEP_DETAIL_TEAM_NESTING_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
 namespace detail {
-namespace nesting {
 
-using region = detail::nested_region;
+/// Makes the member object of a state, for the code that runs regions, and for constructs beyond those of member.
+struct member_access {
+  explicit member_access(member_state& of) noexcept : self(of) {}
+  static member_state& state_of(member& of) noexcept { return of.at_; }
 
-/// Ages of teams that live at the same time differ by less than this.
-constexpr std::uint32_t most_age_apart = std::uint32_t{1} << 30;
-
-/// The number of a team that is being made.
-inline std::uint32_t next_age() noexcept {
-  return detail::process().team_ages.fetch_add(1, detail::memory_order_relaxed);  // 1
-}
-
-/// The region the calling thread is in, if any.
-inline const region*& innermost() noexcept { return detail::innermost_region(); }
-
-inline bool is_inside(const void* owner) noexcept {
-  const region* at = innermost();
-  while (at != nullptr && at->owner != owner) at = at->outer;
-  return at != nullptr;
-}
-
-/// 0 for what marks a hook: it is in no region.
-inline std::uint32_t number_of(const region& of) noexcept {
-  return of.runs != nullptr ? of.runs->load(detail::memory_order_relaxed) : 0;  // 2
-}
-/// Whether the calling thread is in region `number` of the team with these boards.
-inline bool is_in_region(const void* boards, std::uint32_t number) noexcept {
-  const region* at = innermost();
-  while (at != nullptr && at->boards != boards) at = at->outer;
-  return at != nullptr && number_of(*at) == number;
-}
-
-/// Whether the calling thread is in this region itself, and not as a guest who has a copy of it.
-inline bool contains(const region& what) noexcept {
-  const region* at = innermost();
-  while (at != nullptr && at != &what) at = at->outer;
-  return at != nullptr;
-}
-
-/// Whether the calling thread may wait for its turn with a team. If threads in regions wait for teams that
-/// are younger than all they are in, no circle of them can wait for each other.
-inline bool may_wait_for(std::uint32_t age) noexcept {
-  for (const region* at = innermost(); at != nullptr; at = at->outer) {
-    if (static_cast<std::int32_t>(age - at->age) <= 0) return false;
-  }
-  return true;
-}
-
-/// The calling thread is in a region while this object lives.
-class inside {
- public:
-  explicit inside(const region& where) noexcept : before_(innermost()) { innermost() = &where; }
-  ~inside() { innermost() = before_; }
-  inside(const inside&) = delete;
-  inside& operator=(const inside&) = delete;
-
- private:
-  const region* before_;
+  member self;
 };
 
-}  // namespace nesting
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_NESTING_HPP
-
-// lockstep/sub_team.hpp -- part of a team that works on its own for a while (layer: team)
-//
-//   lockstep::sub_team half = me.split(me.rank() % 2);
-//   half->sync_threads();                          // waits for the members of this half only
-//
-// Made by member::split() and member::first(). Through it a member has a rank and a size of its own, and every
-// construct of member is among the members of the sub-team. It ends when all of them have destroyed
-// theirs, inside the region. A stopped region stops its sub-teams. After the region it must neither be used nor
-// let go: debug builds end the program with a message then.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access           order    pairs  why it suffices
-//   1  users.fetch_sub  acq_rel  1      who destroys comes after all that others did in it
-//
-// Cost   making one: two phases of the outer barrier (first: one), and memory. Its end: one RMW a member.
-#ifndef LOCKSTEP_SUB_TEAM_HPP
-#define LOCKSTEP_SUB_TEAM_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-/// What the members of a sub-team share; made by the one that is to have rank 0.
-struct sub_group final : detail::dependant {
-  sub_group(std::size_t size, const detail::seat& of)
-      : shared(size, of.shared().barrier.policy(), of.shared().barrier.stop(),
-               &of.shared().of_region()),
-        users(static_cast<std::uint32_t>(size)) {}
-
-  detail::group shared;
-  detail::wait_word users;
-};
-
-class sub_team {
- public:
-  /// Of nobody.
-  sub_team() noexcept : self_(detail::seat()) {}
-  sub_team(sub_team&& other) noexcept
-      : of_(other.of_), self_(other.self_), boards_(other.boards_), region_(other.region_) {
-    other.forget();
-  }
-  sub_team& operator=(sub_team&& other) noexcept {
-    if (this == &other) return *this;
-    let_go();
-    of_ = other.of_;
-    self_.at_ = other.self_.at_;
-    self_.published_ = other.self_.published_;
-    boards_ = other.boards_;
-    region_ = other.region_;
-    other.forget();
-    return *this;
-  }
-  ~sub_team() { let_go(); }
-
-  /// False for who has no part in it.
-  explicit operator bool() const noexcept { return !self_.at_.is_nobodys(); }
-  /// This member, in the sub-team. Requires: it has a part in it.
-  member& operator*() noexcept {
-    check_region("used");
-    return self_;
-  }
-  member* operator->() noexcept { return &**this; }
-
- private:
-  friend class member;
-
-  explicit sub_team(const detail::seat& alone) noexcept : self_(alone) {}
-  sub_team(sub_group& of, std::size_t rank, std::uint32_t region) noexcept
-      : of_(&of),
-        self_(detail::seat(of.shared.enter(rank, of.shared.most(), region, 0), of.shared)) {
-    const void* const boards = &of.shared.of_region();
-    if (!detail::nesting::is_in_region(boards, region)) return;  // one without a team
-    boards_ = boards;
-    region_ = region;
-  }
-
-  void forget() noexcept {
-    of_ = nullptr;
-    self_.at_ = detail::seat();
-    self_.published_ = 0;
-    boards_ = nullptr;
-  }
-  /// What the region had may be gone: only what the calling thread has for itself is looked at.
-  void check_region(const char* deed) const noexcept {
-    if (!detail::diagnoses_misuse || boards_ == nullptr) return;
-    if (detail::nesting::is_in_region(boards_, region_)) return;
-    std::fprintf(
-        stderr,
-        "lockstep::sub_team at %p: %s after its region, or by a thread that is not in it; a "
-        "sub_team ends before its region does\n",
-        static_cast<const void*>(this), deed);
-    std::abort();
-  }
-  void let_go() noexcept {
-    if (of_ != nullptr) check_region("let go");
-    if (of_ != nullptr && of_->users.fetch_sub(1, detail::memory_order_acq_rel) == 1) {  // 1
-      of_->shared.sub_groups().destroy(*of_);
-    }
-    forget();
-  }
-
-  /// Whoever is to be rank 0 makes the group; `leader` is its rank in the region.
-  static sub_team among(const detail::seat& at, std::size_t leader, std::size_t rank,
-                        std::size_t size) {
-    if (at.goes_on() && rank == 0 && size > 0) {
-      sub_group* const made = new sub_group(size, at);
-      at.shared().sub_groups().add(*made);
-      detail::reductions::put_value(at, made);
-    }
-    if (!at.sync()) {
-      detail::leave_stopped_region();
-      return sub_team();
-    }
-    if (size == 0) return sub_team();
-    const detail::cell& from = at.shared().cell_of(leader, at.next_phase() - 1, 0);
-    return sub_team(*detail::cargo<sub_group*>::get(from), rank, at.region());
-  }
-
-  sub_group* of_ = nullptr;
-  member self_;
-  const void* boards_ = nullptr;  ///< of the region; null: not checked
-  std::uint32_t region_ = 0;
-};
-
-inline sub_team member::split(std::size_t color) {
-  if (!at_.goes_on()) detail::leave_stopped_region();
-  if (at_.is_alone()) return color == no_color ? sub_team() : sub_team(at_);
-  if (at_.goes_on()) detail::reductions::put_value(at_, color);
-  if (!at_.sync()) {
-    detail::leave_stopped_region();
-    return sub_team();
-  }
-  std::size_t leader = size(), rank_there = 0, size_there = 0;
-  for (std::size_t other = 0; other < size() && color != no_color; ++other) {
-    const detail::cell& theirs = at_.shared().cell_of(other, at_.next_phase() - 1, 0);
-    if (detail::cargo<std::size_t>::get(theirs) != color) continue;
-    if (size_there == 0) leader = other;
-    if (other < rank()) ++rank_there;
-    ++size_there;
-  }
-  return sub_team::among(at_, leader, rank_there, size_there);
-}
-
-inline sub_team member::first(std::size_t k) {
-  detail::checked_range("lockstep::member::first", "members", k, 1, size());
-  if (!at_.goes_on()) detail::leave_stopped_region();
-  if (at_.is_alone()) return sub_team(at_);
-  return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);
-}
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_SUB_TEAM_HPP
 
 #endif  // LOCKSTEP_MEMBER_HPP
 
-// lockstep/detail/team/job.hpp -- a callable small enough to travel with the phase that announces it (layer: team)
-//
-// A job calls f(member&), or f(loop_share&) in a loop. A closure that is small, and that nobody can tell from its copy (callable.hpp), is
-// copied into the job: whoever fetches the job's cache line has all it needs. Any other function is called
-// through a pointer, at the cost of one more line, and must live until the last call has returned. No
-// allocation either way.
-#ifndef LOCKSTEP_DETAIL_TEAM_JOB_HPP
-#define LOCKSTEP_DETAIL_TEAM_JOB_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-class member;
-
-namespace detail {
-
-class loop_share;
-
-/// Base of our own function objects that are copied where they are small.
-struct made_to_travel {};
-
-class job {
- public:
-  /// With a phase and a pointer before it, a job fills one cache line of 64 bytes.
-  static constexpr std::size_t closure_size = 40;
-
-  /// Argument: member or loop_share.
-  template <class Argument, class Function>
-  void assign(Function& f) noexcept {
-    static_assert(is_callable<Function&, Argument&>::value,
-                  "lockstep: the function of a region cannot be called as f(me) with a "
-                  "lockstep::member&");
-    put<Argument>(f, std::integral_constant<bool, travels<Argument, Function>::value>());
-  }
-  /// Calls the function. Requires: it was assigned for this Argument.
-  template <class Argument>
-  void call(Argument& with) {
-    reinterpret_cast<caller<Argument>>(call_)(*this, with);
-  }
-
-  /// Whether a Function is copied into the job.
-  template <class Function, class Argument = member>
-  static constexpr bool travels_as() noexcept {
-    return travels<Argument, Function>::value;
-  }
-
- private:
-  template <class Argument>
-  using caller = void (*)(job&, Argument&);
-
-  template <class Argument, class Function, bool IsClass = std::is_class<Function>::value>
-  struct travels : std::false_type {};
-  template <class Argument, class Function>
-  struct travels<Argument, Function, true> {
-    static constexpr bool is_ours = std::is_base_of<made_to_travel, Function>::value &&
-                                    std::is_trivially_copy_constructible<Function>::value &&
-                                    std::is_trivially_destructible<Function>::value;
-    static constexpr bool value = (is_ours || may_be_copied<Function>::value) &&
-                                  is_callable<const Function&, Argument&>::value &&
-                                  sizeof(Function) <= closure_size &&
-                                  alignof(Function) <= alignof(void*);
-  };
-
-  template <class Argument, class Function>
-  void put(Function& f, std::true_type /*travels*/) noexcept {
-    using closure = typename std::remove_const<Function>::type;
-    ::new (static_cast<void*>(closure_)) closure(f);
-    set<Argument>([](job& self, Argument& with) {
-      (*reinterpret_cast<const closure*>(self.closure_))(with);
-    });
-  }
-  template <class Argument, class Function>
-  void put(Function& f, std::false_type /*stays*/) noexcept {
-    using pointer = Function*;
-    ::new (static_cast<void*>(closure_)) pointer(&f);
-    set<Argument>(
-        [](job& self, Argument& with) { (**reinterpret_cast<pointer*>(self.closure_))(with); });
-  }
-  template <class Argument>
-  void set(caller<Argument> how) noexcept {
-    call_ = reinterpret_cast<void (*)()>(how);
-  }
-
-  void (*call_)() = nullptr;
-  alignas(void*) unsigned char closure_[closure_size];
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_JOB_HPP
-
-// lockstep/detail/platform/unwinding.hpp -- why the stack of the calling thread is being unwound (layer: platform)
-//
-// forced_unwind           what passes through a `catch (...)` when the thread is cancelled or calls pthread_exit();
-//                         it has to be thrown again. Only where the system unwinds then (glibc with libstdc++);
-//                         elsewhere a type that nobody throws.
-// exceptions_in_flight()  exceptions that the calling thread has thrown and not caught yet. Before C++17 the
-//                         standard library tells only whether there is one: 0 or 1.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_UNWINDING_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_UNWINDING_HPP
-
-#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
-#include <cxxabi.h>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
-using forced_unwind = abi::__forced_unwind;
-#else
-class forced_unwind {
-  forced_unwind() = delete;
-};
-#endif
-
-inline int exceptions_in_flight() noexcept {
-#if !LOCKSTEP_HAS_EXCEPTIONS
-  return 0;
-#elif defined(__cpp_lib_uncaught_exceptions)
-  return std::uncaught_exceptions();
-#else
-  return std::uncaught_exception() ? 1 : 0;
-#endif
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_UNWINDING_HPP
-
-// lockstep/detail/team/first_error.hpp -- of the exceptions of a region, the one that its caller gets (layer: team)
-//
-// The one with the lowest position: a member's rank, or in a loop the share and its part. Any thread of the region may
-// note one; the region's end is ordered after that by the reports.
-#ifndef LOCKSTEP_DETAIL_TEAM_FIRST_ERROR_HPP
-#define LOCKSTEP_DETAIL_TEAM_FIRST_ERROR_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-class first_error {
- public:
-  static constexpr std::uint64_t position_of(std::size_t rank, std::uint32_t part) noexcept {
-    return std::uint64_t{rank} << 16 | part;
-  }
-
-  /// Keeps the exception that is being handled.
-  void note(std::uint64_t position) {
-    std::exception_ptr now = std::current_exception();
-    lock_.lock();
-    if (!error_ || position < position_) {
-      position_ = position;
-      std::swap(error_, now);
-    }
-    lock_.unlock();
-  }
-  /// Throws what was noted, if anything was. When the region is over.
-  void rethrow() {
-    if (!error_) return;
-    std::exception_ptr now;
-    std::swap(error_, now);
-    std::rethrow_exception(std::move(now));
-  }
-
-  /// In a child process: whoever held the lock is not there.
-  void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
-  void forget() noexcept { error_ = nullptr; }
-
- private:
-  short_lock lock_;
-  std::uint64_t position_ = 0;
-  std::exception_ptr error_;
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_FIRST_ERROR_HPP
-
-// lockstep/detail/team/fork_tree.hpp -- who tells whom that a region begins: pure functions (layer: team)
-//
-// Members hear of a region by lines: one member publishes, up to width - 1 others watch. The members of a
-// team form a tree of that width over their ranks: rank r is the leader of ranks r + 1 to r + width - 1
-// if width divides r, of r + width, r + 2 width, ... too if width^2 divides r, and so on; rank 0 leads
-// at every level. A team of up to `width` members has a single line.
-//
-// Source [MCS91] sec. 3.3, a wake-up tree of fixed shape, with wide nodes: readers of one line fetch it
-// from each other faster than level follows level.
-#ifndef LOCKSTEP_DETAIL_TEAM_FORK_TREE_HPP
-#define LOCKSTEP_DETAIL_TEAM_FORK_TREE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-class fork_tree {
- public:
-  /// As wide as the flags of barrier.hpp: above 8 readers, fetches of one line queue up.
-  static constexpr std::size_t usual_width = 8;
-
-  /// Requires members > 0, width > 1.
-  explicit constexpr fork_tree(std::size_t members, std::size_t width = usual_width) noexcept
-      : members_(members), width_(width) {}
-
-  constexpr std::size_t members() const noexcept { return members_; }
-  constexpr std::size_t width() const noexcept { return width_; }
-
-  /// A line: the leader and the step between those who watch it.
-  struct line {
-    std::size_t index;   ///< among all lines of the team
-    std::size_t leader;  ///< rank
-    std::size_t step;    ///< watchers are leader + step, leader + 2 step, ...; width - 1 at most
-
-    constexpr std::size_t first_watcher() const noexcept { return leader + step; }
-  };
-
-  /// How many lines there are.
-  std::size_t lines() const noexcept {
-    std::size_t sum = 0;
-    for (std::size_t step = 1; step < members_; step *= width_) sum += lines_of_level(step);
-    return sum;
-  }
-
-  /// The line that rank watches. Requires 0 < rank < members.
-  line watched_by(std::size_t rank) const noexcept {
-    std::size_t step = 1, before = 0;
-    while (rank % (step * width_) == 0) {
-      before += lines_of_level(step);
-      step *= width_;
-    }
-    const std::size_t group = rank / (step * width_);
-    return {before + group, group * step * width_, step};
-  }
-
-  /// Calls f(line) for the lines that rank leads and a region of `size` members needs, those with the
-  /// most behind them first.
-  template <class Function>
-  void for_each_led(std::size_t rank, std::size_t size, Function f) const {
-    for_each_level([&](std::size_t step, std::size_t before) {
-      const std::size_t group = rank / (step * width_);
-      if (rank % (step * width_) == 0 && rank + step < size) f(line{before + group, rank, step});
-    });
-  }
-
-  /// The same for all leaders: what one member does that publishes every line itself.
-  template <class Function>
-  void for_each_needed(std::size_t size, Function f) const {
-    for_each_level([&](std::size_t step, std::size_t before) {
-      for (std::size_t group = 0; group * step * width_ + step < size; ++group) {
-        f(line{before + group, group * step * width_, step});
-      }
-    });
-  }
-
-  /// Calls f(rank) for those who watch a line.
-  template <class Function>
-  void for_each_watcher(const line& of, Function f) const {
-    for (std::size_t k = 1, rank = of.first_watcher(); k < width_ && rank < members_;
-         ++k, rank += of.step) {
-      f(rank);
-    }
-  }
-
- private:
-  std::size_t lines_of_level(std::size_t step) const noexcept {
-    return (members_ - 1) / (step * width_) + 1;
-  }
-
-  /// Calls f(step, lines before this level) for each level from the top down.
-  template <class Function>
-  void for_each_level(Function f) const {
-    std::size_t step = 1, before = 0;
-    while (step * width_ < members_) {
-      before += lines_of_level(step);
-      step *= width_;
-    }
-    while (true) {
-      f(step, before);
-      if (step == 1) return;
-      step /= width_;
-      before -= lines_of_level(step);
-    }
-  }
-
-  std::size_t members_;
-  std::size_t width_;
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_FORK_TREE_HPP
-
-// lockstep/detail/team/region_line.hpp -- what the members of a team are told of a region: one cache line (layer: team)
-//
-// The word that announces a region says all that a member must know before it has claimed a part of a loop
-// (share_board.hpp); the rest of the line it may read only after that.
-//
-//   bits    of the word         set by who announces the region
-//   63..32  its phase           the lowest bit is the kind of region: 1 for a loop
-//   31..16  its size less 1     ranks from that on have no share of a loop
-//   15..0   parts of a share    0 for a `run`
-#ifndef LOCKSTEP_DETAIL_TEAM_REGION_LINE_HPP
-#define LOCKSTEP_DETAIL_TEAM_REGION_LINE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// What a region's members have to know before they start.
-struct region_head {
-  std::uint32_t region;  ///< its number, never 0
-  std::uint32_t size;    ///< members that take part: ranks below it
-  std::uint32_t phase;   ///< of the barrier when it begins
-};
-
-/// Who comes to a region.
-enum class region_kind : std::uint32_t {
-  run = 0,  ///< every member
-  loop = 1  ///< whoever is there: each share is run by its member unless that is late
-};
-
-/// The word that announces a region: a value.
-class announcement {
- public:
-  static constexpr std::uint32_t most_parts = 0xFFFF;
-
-  constexpr explicit announcement(std::uint64_t word = 0) noexcept : word_(word) {}
-  /// Requires 0 < size <= 65536; parts is 0 for a `run`, 1 to most_parts for a loop.
-  constexpr announcement(std::uint32_t phase, std::uint32_t size, std::uint32_t parts) noexcept
-      : word_(std::uint64_t{phase} << 32 | std::uint64_t{size - 1} << 16 | parts) {}
-
-  constexpr std::uint64_t word() const noexcept { return word_; }
-  constexpr std::uint32_t phase() const noexcept { return static_cast<std::uint32_t>(word_ >> 32); }
-  constexpr region_kind kind() const noexcept { return static_cast<region_kind>(phase() & 1u); }
-  constexpr bool is_loop() const noexcept { return kind() == region_kind::loop; }
-  constexpr std::uint32_t size() const noexcept {
-    return static_cast<std::uint32_t>(word_ >> 16 & 0xFFFF) + 1;
-  }
-  constexpr std::uint32_t parts() const noexcept {
-    return static_cast<std::uint32_t>(word_) & 0xFFFF;
-  }
-
- private:
-  std::uint64_t word_;
-};
-
-/// The word, and the region.
-struct region_line {
-  detail::atomic<std::uint64_t> announced{0};
-  std::uint32_t region = 0;
-  std::uint32_t barrier_phase = 0;
-  job what;
-
-  region_head head(announcement as) const noexcept { return {region, as.size(), barrier_phase}; }
-};
-static_assert(sizeof(region_line) <= 64, "the word, the region and its job share a cache line");
-
-/// How a member answers: the phase of the region that it has done, or that was done for it, and what travels with it.
-struct report_line {
-  detail::wait_word phase{0};
-  cell beside = {};
-};
-
-/// What a worker is to do: the region of its line, and which part of a share if that is a loop. Valid until the
-/// worker has reported, or finished the part.
-struct order {
-  region_line* line = nullptr;
-  announcement announced{};
-  std::uint32_t part = 0;
-
-  bool is_loop() const noexcept { return announced.is_loop(); }
-  region_head head() const noexcept { return line->head(announced); }
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_REGION_LINE_HPP
-
-// lockstep/detail/team/anticipation.hpp -- when a worker expects its next region: gaps in, steps out, pure (layer: team)
+// lockstep/detail/team/anticipation.hpp -- how a worker waits for its next region: when does it expect it (layer: team)
 //
 // Time steps, frames and blocks repeat. A worker that knows how long the last gaps between its regions were
 // can sleep until shortly before the next one is due, and be there when it comes: the speed of threads
 // that poll for the CPU time of threads that sleep. Times are nanoseconds since the wait began.
 //
-//   N1  Gaps that lie close together make one window, in which the worker polls: from a lead before the
-//       shortest of them until a margin after the longest. Between windows it sleeps, after the last
-//       one it sleeps for good. So two gaps in turns have a window each.
-//   N2  A worker that has waited for t polls for 160 us + t / 4 at most, and never for more than 4 ms: longest_poll().
-//   N3  Each gap is compared with what was expected, also while nobody acts on it: `most_doubt` more misses than
-//       hits turn anticipation off, until the gaps can be told again. A thread that lost a time
-//       slice while it polled turns it off at once.
-//   N4  The lead is learned from how late the worker woke up: rises fast, falls slowly.
+//   GAP-1  Gaps that lie close together make one window, in which the worker polls: from a lead before the
+//          shortest of them until a margin after the longest. Between windows it sleeps, after the last
+//          one it sleeps for good. So two gaps in turns have a window each.
+//   GAP-2  A worker that has waited for t polls for 160 us + t / 4 at most, and never for more than 4 ms:
+//          longest_poll().
+//   GAP-3  Each gap is compared with what was expected, also while nobody acts on it: `most_doubt` more misses than
+//          hits turn anticipation off, until the gaps can be told again. A thread that lost a time
+//          slice while it polled turns it off at once.
+//   GAP-4  The lead is learned from how late the worker woke up: it rises fast and falls slowly.
 //
 // Gaps below `shortest_gap` are not counted: every worker polls that long, and a step of a program may be many
 // short gaps and a long one. Gaps above 4 s are taken as 4 s, and no window opens for them.
@@ -10136,14 +10420,14 @@ class anticipation {
  public:
   static constexpr std::uint64_t shortest_gap = 2000;
   static constexpr std::uint64_t longest_gap = 1000000000;
-  /// A sleep shorter than `usual_sleep` is polled through where N2 allows it, one shorter than `shortest_sleep`
+  /// A sleep shorter than `usual_sleep` is polled through where GAP-2 allows it, one shorter than `shortest_sleep`
   /// always: falling asleep and waking up late can take as long. With 50 us for both one region in
   /// ten came 20 us before its worker woke up where gaps were 200 us.
   static constexpr std::uint64_t usual_sleep = 120000, shortest_sleep = 50000;
   static constexpr std::uint64_t first_lead = 80000, least_lead = 20000, most_lead = 300000;
   static constexpr unsigned memory = 16, fewest = 4, most_doubt = 4;
 
-  /// N2.
+  /// GAP-2.
   static std::uint64_t longest_poll(std::uint64_t elapsed) noexcept {
     const std::uint64_t share = 160000 + elapsed / 4;
     return share < 4000000 ? share : 4000000;
@@ -10179,7 +10463,7 @@ class anticipation {
     remember(gap > most_counted ? most_counted : static_cast<std::uint32_t>(gap));
   }
 
-  /// A sleep with an end was over so long after its end. N4.
+  /// A sleep with an end was over so long after its end. GAP-4.
   void woke_late_by(std::uint64_t late) noexcept {
     if (late > most_lead) late = most_lead;
     if (late > lead_) {
@@ -10257,35 +10541,19 @@ class anticipation {
   std::uint64_t lead_ = first_lead;
 };
 
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_ANTICIPATION_HPP
-
-// lockstep/detail/team/anticipating_wait.hpp -- how a worker waits for its next region (layer: team)
+/// A wait by what is known of the gaps before: it polls while the next region may come at any moment, sleeps while it
+/// cannot, and sleeps for good when what it expected has not come. Where it has learned nothing, or was wrong too
+/// often, it waits as everything else does (wait_engine.hpp). For the adaptive policy of a team that is not crowded.
+/// One thread uses an object at a time.
 //
-// By what it has learned of the gaps before (anticipation.hpp): it polls while the next region may come any
-// moment, sleeps while it cannot, and sleeps for good when what it expected has not come. Where it has
-// learned nothing, or was wrong too often, it waits as everything else does (wait_engine.hpp).
-//
-// For the adaptive policy of a team that is not crowded. One thread uses an object at a time.
-//
-//   Y1  wait() returns only after ready() was true. It sleeps only through Waitable::sleep, which looks again
-//       after it has announced itself, and may end at its deadline: so no wake-up is lost (W2).
-//   Y2  It polls for anticipation::longest_poll() at most, and gives the CPU away now and then meanwhile. Who
-//       is not given it back within 2 ms has lost it to others, and polls no more for a while.
-//   Y3  The timer slack of the thread is short during a sleep with an end, and as it was before after it.
+//   EXPECT-1  wait() returns only after ready() was true. It sleeps only through Waitable::sleep, which looks again
+//             after it has announced itself, and may end at its deadline: so no wake-up is lost (WAIT-2).
+//   EXPECT-2  It polls for anticipation::longest_poll() at most, and yields the CPU now and then meanwhile. A worker
+//             that does not get it back within 2 ms has lost it to others, and polls no more for a while.
+//   EXPECT-3  The timer slack of the thread is short during a sleep with an end, and as it was before after it.
 //
 // Cost   a region that comes within 0.4 us: polls, no look at the clock. Before a sleep with an end, and after it:
-//        2 system calls; the fence of the mark, see sleeper_mark.hpp.
-#ifndef LOCKSTEP_DETAIL_TEAM_ANTICIPATING_WAIT_HPP
-#define LOCKSTEP_DETAIL_TEAM_ANTICIPATING_WAIT_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
+//        2 system calls; the fence of the mark, see published_words.hpp.
 class anticipating_wait {
  public:
   template <class Waitable>
@@ -10395,20 +10663,7 @@ class anticipating_wait {
   std::uint64_t start_ = 0, now_ = 0;
 };
 
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_ANTICIPATING_WAIT_HPP
-
-// lockstep/detail/team/region_watch.hpp -- how a worker watches for regions: what it has seen, and learned of waiting (layer: team)
-#ifndef LOCKSTEP_DETAIL_TEAM_REGION_WATCH_HPP
-#define LOCKSTEP_DETAIL_TEAM_REGION_WATCH_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
+/// How a worker watches for regions: what it has seen, and what it has learned of waiting.
 struct region_watch {
   std::uint64_t seen = 0;  ///< the last word on the line
   bool has_begun = false;  ///< it has seen a region: what it waits for next comes after a gap
@@ -10425,10 +10680,10 @@ struct region_watch {
     if (!has_begun) anticipating.forget_gap();
     has_begun = true;
   }
-  /// Where regions went by unseen, the wait was longer than a gap.
-  void note(announcement now) noexcept {
-    if (now.phase() - announcement(seen).phase() > 3) anticipating.forget_gap();
-    seen = now.word();
+  /// After a wait. Where regions went by unseen, it was longer than a gap.
+  void note(std::uint64_t word, bool has_missed_some) noexcept {
+    if (has_missed_some) anticipating.forget_gap();
+    seen = word;
   }
 };
 
@@ -10436,166 +10691,39 @@ struct region_watch {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_REGION_WATCH_HPP
-
-// lockstep/detail/team/share_board.hpp -- who runs which part of a loop: each part is claimed first (layer: team)
-//
-// A loop's function does not see which member runs which iterations. So every member has a share of the loop, cut
-// into parts, and each part is run by who claims it: by the member itself as long as it is in time, by others
-// where it is late, has lost its CPU, or is slow. Nobody waits for a thread that has not begun.
-//
-//   bits    of a share's word   changed by claims alone
-//   63..32  phase               of the loop in which the share was claimed last (region_line.hpp)
-//   15..0   parts left          that nobody has claimed yet in that loop
-//
-// Invariants
-//   K1  In every loop each part is claimed once: by a compare-and-swap from what the word was before. No word comes
-//       again (F5 of fork_board.hpp), so a claim from an old one fails.
-//   K2  A loop ends only when each of its shares was reported, and that is done when all its parts have been run. So
-//       who has claimed a part knows that the loop goes on until it says that the part is finished, and may read the
-//       region only in between.
-//   K3  Who claims has read the word before the line that announces the loop. If the word is of that loop, or
-//       of one before it, and has not changed until the claim, the line was that of the loop. If the word
-//       still has parts, its loop goes on, and the line is of no other.
-//   K4  Who finishes the last part of a share to be finished reports it, with all that was done for it before.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access              order    pairs  why it suffices
-//   1  word.load           acquire  2      K3: the line that is read next is not behind the word
-//   2  word.compare_exch   release  1      the other half. What the part needs was ordered by the announcement, and
-//                                          what it does will be by the report
-//   3  word.compare_exch   relaxed  -      it failed: 1 comes again
-//   4  finished.fetch_add  acq_rel  4      K4: the last comes after all others
-//   5  finished.store      relaxed  -      the report orders it before the next loop's
-//   6  word.store          relaxed  -      while no worker lives, or by the caller for its own, between loops
-//   7  came.store          relaxed  -      a time, for statistics
-//   8  came.load           relaxed  -      as 7
-//
-// Cost   one RMW on a line that only its member touches, 6 ns, while it is in time; two for each part where there are
-//        several. A line of its own: the reports are polled by who collects them, and a claim beside
-//        them would have to take the line back from there before the share can begin.
-#ifndef LOCKSTEP_DETAIL_TEAM_SHARE_BOARD_HPP
-#define LOCKSTEP_DETAIL_TEAM_SHARE_BOARD_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-class share_board {
- public:
-  enum class outcome { claimed, none_left, changed };
-
-  explicit share_board(std::size_t members) : shares_(members) {}
-
-  /// The word of a share. To be read before the announcement that it is claimed by.
-  std::uint64_t look(std::size_t rank) const noexcept {
-    return shares_[rank].value.word.load(detail::memory_order_acquire);  // 1
-  }
-  /// Claims the next part of a share, after look() and the announcement of a loop that has this rank: `part` is its
-  /// number. `changed`: another thread has claimed meanwhile; look again.
-  outcome try_claim(std::size_t rank, std::uint64_t seen, announcement of,
-                    std::uint32_t& part) noexcept {
-    const bool is_first = phase_of(seen) != of.phase();
-    if (!is_first && left_of(seen) == 0) return outcome::none_left;
-    const std::uint64_t next = is_first ? word_of(of.phase(), of.parts() - 1) : seen - 1;
-    if (!shares_[rank].value.word.compare_exchange_strong(seen, next,
-                                                          detail::memory_order_release,     // 2
-                                                          detail::memory_order_relaxed)) {  // 3
-      return outcome::changed;
-    }
-    part = of.parts() - 1 - left_of(next);
-    return outcome::claimed;
-  }
-
-  /// After a claimed part was run. True for who finishes the share: it must report it.
-  bool finish(std::size_t rank, announcement of) noexcept {
-    if (of.parts() == 1) return true;
-    share& at = shares_[rank].value;
-    const std::uint32_t before = at.finished.fetch_add(1, detail::memory_order_acq_rel);  // 4
-    if (before + 1 != of.parts()) return false;
-    at.finished.store(0, detail::memory_order_relaxed);  // 5
-    return true;
-  }
-
-  /// As if the share had been claimed in `phase`. While no worker lives, or by the caller of loops for rank 0.
-  void reset(std::size_t rank, std::uint32_t phase) noexcept {
-    shares_[rank].value.word.store(word_of(phase, 0), detail::memory_order_relaxed);  // 6
-    shares_[rank].value.finished.store(0, detail::memory_order_relaxed);              // 5
-  }
-
-  /// When the member last came out of a sleep to a region, by the clock.
-  void note_coming(std::size_t rank, std::uint64_t now) noexcept {
-    shares_[rank].value.came.store(now, detail::memory_order_relaxed);  // 7
-  }
-  std::uint64_t last_coming(std::size_t rank) const noexcept {
-    return shares_[rank].value.came.load(detail::memory_order_relaxed);  // 8
-  }
-
- private:
-  struct share {
-    detail::atomic<std::uint64_t> word{0};
-    detail::atomic<std::uint64_t> came{0};
-    detail::wait_word finished{0};
-  };
-
-  static constexpr std::uint64_t word_of(std::uint32_t phase, std::uint32_t left) noexcept {
-    return std::uint64_t{phase} << 32 | left;
-  }
-  static constexpr std::uint32_t phase_of(std::uint64_t word) noexcept {
-    return static_cast<std::uint32_t>(word >> 32);
-  }
-  static constexpr std::uint32_t left_of(std::uint64_t word) noexcept {
-    return static_cast<std::uint32_t>(word);
-  }
-
-  detail::aligned_array<detail::padded<share>> shares_;
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_SHARE_BOARD_HPP
+#endif  // LOCKSTEP_DETAIL_TEAM_ANTICIPATION_HPP
 
 // lockstep/detail/team/fork_board.hpp -- tells the workers of a team what to do, and when all are done (layer: team)
 //
-// A region is announced on lines (fork_tree.hpp); whoever watches an announced line takes the region's
+// A region is announced on lines (fork_lines.hpp). A member that watches an announced line takes the region's
 // order from it, and reports back on a line of its own. Two ways, chosen when the board is made:
 //   direct   member 0 publishes every line and collects every report: one hop, for up to `width` members,
 //            and for crowds, where a leader that is not running would hold up all behind it
 //   relayed  each leader publishes its lines when it has read its own, and collects their reports before
 //            it reports: log(members) hops, each of few fetches, for large teams with a CPU each
 //
-// Invariants
-//   F1  A region's phase is the same on all lines that announce it, and greater than those before; its lowest
-//       bit is the kind of region. A watcher misses no phase of a `run`, since the next one comes only
-//       after its report. It may miss phases of loops: then others have done its share.
-//   F2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop the parts of its share
-//       are claimed (share_board.hpp); who claims the first one relays, who finishes the last one collects and
-//       reports. Either way a report has caught up with the line exactly when the share is done. Members
-//       that were not announced to, and in loops those above the size, are not looked at.
-//   F3  Whatever is done for a member in a region, and below it in the tree, happens before its report, and
-//       that before the return of collect() by whoever collects it.
-//   F4  A line is not written again before all reports of its phase have been collected. Of a loop's line nothing but
-//       the word that announces it is read by who has not claimed a part.
-//   F5  No line and no claim is older than 2^31 phases: then an empty loop renews them all. So a phase that comes again
-//       is found where nobody takes it for the old one.
-//   F6  A `run` and the end wake all who sleep. A loop may leave them asleep, and end without them.
+//   FORK-1  A region's phase is the same on all lines that announce it, and greater than those before; its lowest
+//           bit is the kind of region. A watcher misses no phase of a `run`, since the next one comes only
+//           after its report. It may miss phases of loops: then others have done its share.
+//   FORK-2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop the parts of its
+//           share are claimed (loop_claims.hpp): the member that claims the first one relays, the one that finishes
+//           the last one collects and reports. Either way a report has caught up with the line exactly when the
+//           share is done. Members that were not announced to, and in loops those above the size, are not looked at.
+//   FORK-3  Whatever is done for a member in a region, and below it in the tree, happens before its report, and
+//           that before the return of collect() by the member that collects it.
+//   FORK-4  A line is not written again before all reports of its phase have been collected. Until a member has claimed
+//           a part, it reads nothing of a loop's line but the word.
+//   FORK-5  No line and no claim is older than 2^31 phases: then an empty loop renews them all. So nobody takes a
+//           phase that comes again for the old one.
+//   FORK-6  A `run` and the end wake all sleepers. A loop may leave them asleep, and end without them.
 //
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access         order    pairs  why it suffices
-//   1  line.store     relaxed  -      while no worker lives (as closed.store)
-//   2  line.store     release  3      the watcher reads the job, and what came before the region
-//   3  line.load      acquire  2      the other half
-//   4  report.store   release  5      F3
-//   5  report.load    acquire  4      F3
-//   6  closed.store   release  7      who is let go sees what came before close()
-//   7  closed.load    acquire  6      the other half
-//   8  report.store   relaxed  -      as 1
-//   9  line.load      relaxed  -      a look: 3 comes after it
+// A worker whose sleep came to its deadline (anticipation.hpp) takes its mark back if nobody else sleeps on it.
 //
-// Who wakes up by itself (anticipating_wait.hpp) looks at its line again, and takes its mark back where nobody else
-// sleeps on it. Stores 2, 4 and 6 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
+// Memory order (# marks the line; published_words.hpp has that of lines and reports)
+//   #  access        order    pairs  why it suffices
+//   1  closed.store  relaxed  -      while no worker lives
+//   2  closed.store  release  3      a worker that is let go sees what came before close()
+//   3  closed.load   acquire  2      the other half
 //
 // Cost   two members: two line transfers in a row, no system call unless somebody sleeps. No RMW in a `run`; in a
 //        loop one for each member, on a line of its own.
@@ -10611,27 +10739,24 @@ class fork_board {
  public:
   enum class way { direct, relayed };
 
-  /// After how many phases lines and claims are renewed (F5): half of all that a line tells apart.
+  /// After how many phases lines and claims are renewed (FORK-5): half of all that a line tells apart.
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
   /// Tests pass `first_phase` to start next to wrap-around, narrow trees, and lines that are renewed often.
-  /// `anticipates` counts for the adaptive policy of a team that is not crowded; `finds_cpu`: see parting.hpp.
+  /// `anticipates` counts for the adaptive policy of a team that is not crowded; `finds_cpu`: see team_barrier.hpp.
   fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
              bool anticipates = false, std::uint64_t most_age = usual_most_age,
              bool finds_cpu = false)
       : tree_(tree),
-        lines_(tree_.lines()),
-        reports_(tree.members()),
+        lines_(tree_.lines(), policy),
+        reports_(tree.members(), policy),
         shares_(tree.members()),
         histories_(tree.members()),
-        marks_(tree_.lines() + tree.members()),
         caller_(1),
         parting_(tree.members(), finds_cpu),
-        policy_(policy),
         how_(how),
         most_age_(most_age),
         anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
-    detail::process_fence::prepare();
     reset(first_phase);
   }
 
@@ -10647,21 +10772,21 @@ class fork_board {
   void announce(const region_head& head, Function& f) {
     announce<member>(head, f, 0, true);
   }
-  /// The same for a loop, f(loop_share&), in so many parts a share. Those that sleep are woken now, or by wake(), or not at
+  /// The same for a loop, f(loop_share&), in so many parts a share. Sleepers are woken now, or by wake(), or not at
   /// all: a loop needs nobody.
   template <class Function>
   void announce_loop(const region_head& head, Function& f, std::uint32_t parts, bool wakes) {
     announce<loop_share>(head, f, parts, wakes);
   }
-  /// Wakes those who hear of regions of this size.
+  /// Wakes the members that hear of regions of this size.
   void wake(std::size_t size) {
-    tree_.for_each_needed(size, [this](const fork_tree::line& at) { notify(at.index); });
+    tree_.for_each_needed(size, [this](const fork_tree::line& at) { lines_[at.index].wake(); });
   }
-  /// Whether some of them may sleep.
+  /// Whether one of them may sleep.
   bool has_sleepers(std::size_t size) const noexcept {
     bool found = false;
     tree_.for_each_needed(
-        size, [&](const fork_tree::line& at) { found |= marks_[at.index].has_sleeper(); });
+        size, [&](const fork_tree::line& at) { found |= lines_[at.index].has_sleeper(); });
     return found;
   }
 
@@ -10671,31 +10796,34 @@ class fork_board {
     const std::size_t line = tree_.watched_by(rank).index;
     region_watch& own = histories_[rank].value.regions;
     while (true) {
-      announced condition{*this, line, rank, own.seen, has_one_worker(), false};
-      own.wait(condition, policy_, anticipates_);
+      watched_line what(lines_[line].awaited(is_news{own.seen}, stops_when_set{closed_},
+                                             whereabouts{&parting_, rank, 0}),
+                        has_one_worker());
+      own.wait(what, lines_.policy(), anticipates_);
       if (is_closed()) return false;
-      if (condition.has_slept) shares_.note_coming(rank, detail::monotonic_nanoseconds());
+      if (what.has_slept) shares_.note_coming(rank, detail::monotonic_nanoseconds());
       read_line(line, out);
       // Meanwhile the loop may have ended, and a `run` have begun.
       const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
-      own.note(out.announced);
+      const std::uint32_t phases = out.announced.phase() - announcement(own.seen).phase();
+      own.note(out.announced.word(), phases > 3);
       if (is_needed) return true;
     }
   }
 
-  /// Claims the next part of a share in the loop that runs, if there is one. By any thread of the team. Where shares have
-  /// one part, the caller runs its own, and nobody claims that.
+  /// Claims the next part of a share in the loop that runs, if there is one. By any thread of the team. Where shares
+  /// have one part, the caller runs its own, and nobody claims that.
   bool claim(std::size_t rank, order& out) {
     return claim_on(rank == 0 ? 0 : tree_.watched_by(rank).index, rank, out);
   }
-  /// A claimed part was run. True for who must now complete the share, and report it.
+  /// A claimed part was run. True if the caller must now complete the share, and report it.
   bool finish_part(std::size_t rank, const order& of) { return shares_.finish(rank, of.announced); }
 
   /// A leader tells those it leads; nothing for the others. Before the first part of its own.
   void relay(std::size_t rank, const order& from, bool wakes) {
     if (!is_leader(rank)) return;
     for_each_published(rank, from.announced.size(), [&](const fork_tree::line& at) {
-      lines_[at.index].value.what = from.line->what;
+      lines_.beside(at.index).what = from.line->what;
       publish(at.index, from.head(), from.announced, wakes);
     });
   }
@@ -10703,19 +10831,20 @@ class fork_board {
   /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
   void collect(std::size_t rank, announcement of) {
     for_each_told(rank, of, [&](std::size_t watcher) {
-      reported condition{*this, watcher, of.phase(), rank == 0};
-      wait_engine::wait(condition, policy_, histories_[rank].value.reports);
+      // Others may wait for reports in place of a member that waits elsewhere.
+      parting_board* const known = rank == 0 ? &parting_ : nullptr;
+      reports_[watcher].wait(is_phase{of.phase()}, never_stops(), histories_[rank].value.reports,
+                             deadline::never(), whereabouts{known, 0, watcher});
     });
   }
   /// The same for at most `polls` looks: whether all have come.
   bool collect_shortly(std::size_t rank, announcement of, unsigned polls) {
     bool all = true;
     for_each_told(rank, of, [&](std::size_t watcher) {
-      const reported condition{*this, watcher, of.phase(), false};
-      bool has_come = condition.ready();
+      bool has_come = has_reported(watcher, of);
       for (; !has_come && polls > 0; --polls) {
         detail::polling_pause();
-        has_come = condition.ready();
+        has_come = has_reported(watcher, of);
       }
       all &= has_come;
     });
@@ -10733,28 +10862,25 @@ class fork_board {
       });
     });
   }
-  /// By who takes part: whether a share was reported.
-  bool has_reported(std::size_t rank, announcement of) {
-    return reported{*this, rank, of.phase(), false}.ready();
+  /// By a member that takes part: whether a share was reported.
+  bool has_reported(std::size_t rank, announcement of) const noexcept {
+    return is_phase{of.phase()}(reports_[rank].value());
   }
-  /// For the caller: it does not look at a line just published, which is on its way to the others.
+  /// For the caller, which does not look at a line that it has just published.
   announcement current() const noexcept { return announcement(caller_[0].value.announced); }
 
-  /// A worker, or who has taken its share, is done with the region.
-  void report(std::size_t rank, announcement of) {
-    reports_[rank].value.phase.store(of.phase(), detail::memory_order_release);  // 4
-    marks_[tree_.lines() + rank].notify(fence_payer_of(policy_));
-  }
+  /// A worker, or the member that has taken its share, is done with the region.
+  void report(std::size_t rank, announcement of) { reports_[rank].publish(of.phase()); }
 
-  /// Travels with a report: 16 bytes for whoever makes it, before it, and for the caller after it.
-  cell& beside_report(std::size_t rank) noexcept { return reports_[rank].value.beside; }
+  /// Travels with a report: 16 bytes for the member that makes it, before it, and for the caller after it.
+  cell& beside_report(std::size_t rank) noexcept { return reports_.beside(rank); }
   /// When a member last came out of a sleep to a region.
   std::uint64_t last_coming(std::size_t rank) const noexcept { return shares_.last_coming(rank); }
 
   /// Lets all workers go: next() returns false.
   void close() {
-    closed_.store(1, detail::memory_order_release);  // 6
-    for (std::size_t i = 0; i < tree_.lines(); ++i) notify(i);
+    closed_.store(1, detail::memory_order_release);  // 2
+    lines_.wake_all();
   }
 
   /// For tests: worker `rank` begins as if its last regions had come after gaps of so many nanoseconds.
@@ -10763,7 +10889,7 @@ class fork_board {
   }
 
   bool is_closed() const noexcept {
-    return closed_.load(detail::memory_order_acquire) != 0;  // 7
+    return closed_.load(detail::memory_order_acquire) != 0;  // 3
   }
 
   /// As new. While no worker lives: before they are started, or where a fork() has left them behind. There the
@@ -10771,14 +10897,12 @@ class fork_board {
   void reset(std::uint32_t first_phase = 0) noexcept {
     closed_.store(0, detail::memory_order_relaxed);  // 1
     const announcement none(first_phase, 1, 1);
-    for (std::size_t i = 0; i < lines_.size(); ++i) {
-      lines_[i].value.announced.store(none.word(), detail::memory_order_relaxed);  // 1
-    }
+    lines_.reset(none.word(), lines_.size());
+    reports_.reset(first_phase, reports_.size());
     caller_[0].value.phase = caller_[0].value.renewed = first_phase;
     caller_[0].value.announced = none.word();
     for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
       shares_.reset(rank, first_phase);
-      reports_[rank].value.phase.store(first_phase, detail::memory_order_relaxed);  // 8
       histories_[rank].value.regions.seen = none.word();
       histories_[rank].value.regions.has_begun = false;
     }
@@ -10798,48 +10922,35 @@ class fork_board {
     std::uint64_t announced = 0;
   };
 
-  struct announced {
-    fork_board& board;
-    std::size_t line, rank;
+  struct is_news {
     std::uint64_t seen;
-    bool is_only_one;  ///< who watches this line
-    bool has_slept;
+    bool operator()(std::uint64_t word) const noexcept { return word != seen; }
+  };
+  struct is_phase {
+    std::uint32_t phase;
+    bool operator()(std::uint32_t reported) const noexcept { return reported == phase; }
+  };
 
-    bool is_elsewhere(std::uint64_t now) noexcept {
-      return board.parting_.is_elsewhere(rank, 0, now);
-    }
+  /// What a worker waits for: news on its line, or the end.
+  struct watched_line : awaited_word<std::uint64_t, is_news, stops_when_set, whereabouts> {
+    using awaited = awaited_word<std::uint64_t, is_news, stops_when_set, whereabouts>;
 
-    bool ready() const noexcept {
-      const detail::atomic<std::uint64_t>& word = board.lines_[line].value.announced;
-      return word.load(detail::memory_order_relaxed) != seen ||  // 9
-             board.is_closed();
-    }
+    watched_line(const awaited& what, bool sleeps_alone) noexcept
+        : awaited(what), is_alone(sleeps_alone) {}
+
+    const bool is_alone;  ///< nobody else watches this line
+    bool has_slept = false;
+
     void sleep(deadline until) {
       has_slept = true;
-      board.marks_[line].sleep(*this, until, fence_payer_of(board.policy_));
-      if (!until.is_never() && is_only_one) board.marks_[line].withdraw();
-    }
-  };
-  struct reported {
-    fork_board& board;
-    std::size_t rank;
-    std::uint32_t target;
-    bool is_for_caller;  ///< others may wait for reports in place of a member that waits elsewhere
-
-    bool is_elsewhere(std::uint64_t now) noexcept {
-      return is_for_caller && board.parting_.is_elsewhere(0, rank, now);
-    }
-    bool ready() const noexcept {
-      return board.reports_[rank].value.phase.load(detail::memory_order_acquire) == target;  // 5
-    }
-    void sleep(deadline until) {
-      board.marks_[board.tree_.lines() + rank].sleep(*this, until, fence_payer_of(board.policy_));
+      awaited::sleep(until);
+      if (!until.is_never() && is_alone) awaited::withdraw();
     }
   };
 
   void read_line(std::size_t line, order& out) noexcept {
-    out.line = &lines_[line].value;
-    out.announced = announcement(out.line->announced.load(detail::memory_order_acquire));  // 3
+    out.line = &lines_.beside(line);
+    out.announced = announcement(lines_[line].value());
   }
   /// Looks at the announcement on a line, and claims a part of a share if it is a loop that has one left for it.
   bool claim_on(std::size_t line, std::size_t rank, order& out) {
@@ -10861,14 +10972,14 @@ class fork_board {
     const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts);
     own.announced = now.word();
     if (lines_.size() == 1) {  // written in place
-      lines_[0].value.what.template assign<Argument>(f);
+      lines_.beside(0).what.template assign<Argument>(f);
       publish(0, head, now, wakes);
       return;
     }
     job what;
     what.template assign<Argument>(f);
     for_each_published(0, head.size, [&](const fork_tree::line& at) {
-      lines_[at.index].value.what = what;
+      lines_.beside(at.index).what = what;
       publish(at.index, head, now, wakes);
     });
   }
@@ -10902,26 +11013,23 @@ class fork_board {
     }
   }
   void publish(std::size_t line, const region_head& head, announcement as, bool wakes) {
-    region_line& at = lines_[line].value;
-    at.region = head.region;
-    at.barrier_phase = head.phase;
-    at.announced.store(as.word(), detail::memory_order_release);  // 2
-    if (wakes) notify(line);
+    announced_region& beside = lines_.beside(line);
+    beside.region = head.region;
+    beside.barrier_phase = head.phase;
+    lines_[line].publish_quietly(as.word());
+    if (wakes) lines_[line].wake();
   }
-  void notify(std::size_t line) { marks_[line].notify(fence_payer_of(policy_)); }
   bool has_one_worker() const noexcept { return tree_.members() == 2; }
 
   detail::line_gap before_;
   const fork_tree tree_;
-  detail::aligned_array<detail::padded<region_line>> lines_;
-  detail::aligned_array<detail::padded<report_line>> reports_;
+  published_words<std::uint64_t, announced_region> lines_;
+  published_words<std::uint32_t, cell> reports_;
   share_board shares_;
   detail::aligned_array<detail::padded<private_state>> histories_;
-  detail::aligned_array<sleeper_mark> marks_;
   detail::aligned_array<detail::padded<caller_state>> caller_;
   parting_board parting_;
   detail::wait_word closed_{0};
-  const wait_policy policy_;
   const way how_;
   const std::uint64_t most_age_;
   const bool anticipates_;
@@ -10933,6 +11041,165 @@ class fork_board {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_FORK_BOARD_HPP
+
+// lockstep/detail/team/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: team)
+//
+// Each thread that comes claims parts (loop_claims.hpp): first of its own share, then of shares that are late. For
+// team_core.hpp.
+//
+//   CREW-1  A member runs its own share as long as it is in time, so that data stay where they are.
+//   CREW-2  When its own share is done, the caller takes parts of every share that has some left: after a moment, where
+//           members may be just coming. It waits only for threads that have begun a part.
+//   CREW-3  Workers take parts of others where shares have several, or members have to share CPUs.
+//   CREW-4  In a loop that was stopped, parts are claimed and not run.
+//   CREW-5  In a child process, after a fork() in a part, nothing of the loop is left to do for the caller; another
+//           thread cannot go on there.
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  tickets.store  relaxed  -      between loops; the announcement orders it
+#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
+#define LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What travelled with the reports of a loop, for its caller.
+class loop_values {
+ public:
+  explicit loop_values(fork_board& of) noexcept : of_(of) {}
+  cell& operator()(std::size_t rank) const noexcept { return of_.beside_report(rank); }
+
+ private:
+  fork_board& of_;
+};
+
+class loop_crew {
+ public:
+  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded)
+      : forks_(forks), stop_(stop), errors_(errors), is_crowded_(is_crowded) {}
+  loop_crew(const loop_crew&) = delete;
+  loop_crew& operator=(const loop_crew&) = delete;
+
+  /// The caller runs f(loop_share&) in a loop that it has announced. Every share is done when it returns. True if every
+  /// other member came in time. `steering` is told of each part that the caller has run: a loop_steering, but in tests.
+  template <class Function, class Steering>
+  bool lead(const region_head& head, Function& f, bool is_woken, Steering& steering) {
+    const announcement at = forks_.current();
+    if (at.parts() == 1) {
+      // Not through the line just published: it is on its way to the others.
+      run_part(common_of(head, at), 0, 0, f);
+      steering.after_part(true);
+      const bool has_patience = !is_crowded_ && !is_woken && patience_.asks();
+      if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_late_members)) {
+        patience_.paid();
+        return true;
+      }
+    }
+    const bool took = take_told(0, 0, at, &steering);
+    if (took) {
+      patience_.failed();
+    } else {
+      patience_.paid();
+    }
+    forks_.collect(0, forks_.current());
+    return !took;
+  }
+  /// The caller runs it as the only one.
+  template <class Function>
+  void run_alone(const region_head& head, Function& f) {
+    run_part(common_of(head, announcement(1, 1, 1)), 0, 0, f);
+  }
+
+  /// A worker runs a part that it has claimed, and what it can claim after it.
+  void serve(std::size_t self, order claimed) {
+    const announcement at = claimed.announced;
+    play(self, self, claimed, true);
+    if (at.parts() == 1 && !is_crowded_) return;
+    while (forks_.claim(self, claimed)) play(self, self, claimed, true);
+    const std::size_t looks =
+        is_crowded_ ? at.size() - 1 : (std::min<std::size_t>)(at.size() - 1, 8);
+    std::size_t other = self;
+    for (std::size_t i = 0; i < looks; ++i) {
+      if (++other >= at.size()) other = at.parts() > 1 ? 0 : 1;
+      if (other == self) return;
+      while (forks_.claim(other, claimed)) play(self, other, claimed, true);
+    }
+  }
+
+  /// Before a loop with tickets.
+  void reset_tickets() noexcept {
+    tickets_[0].value.store(0, detail::memory_order_relaxed);  // 1
+  }
+  /// In a child process, inside a region; and when that ends.
+  void be_alone(bool alone) noexcept { is_alone_ = alone; }
+  bool is_alone() const noexcept { return is_alone_; }
+
+ private:
+  struct no_steering {
+    static void after_part(bool) noexcept {}
+  };
+
+  loop_common common_of(const region_head& head, announcement at) noexcept {
+    return {stop_, tickets_[0].value, head.region, head.size, at.parts()};
+  }
+
+  /// `self` runs a claimed part of the share of `rank`.
+  void play(std::size_t self, std::size_t rank, const order& claimed, bool wakes) {
+    if (claimed.part == 0 && rank != 0) forks_.relay(rank, claimed, wakes);
+    run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, claimed.line->what);
+    if (is_alone_) {
+      if (self != 0) end_of_lone_child();
+      return;
+    }
+    if (!forks_.finish_part(rank, claimed)) return;
+    if (rank != 0 && forks_.is_leader(rank)) {
+      take_told(self, rank, claimed.announced, static_cast<no_steering*>(nullptr));
+      if (is_alone_) return;
+      forks_.collect(rank, claimed.announced);
+    }
+    forks_.report(rank, claimed.announced);
+  }
+
+  /// Claims and runs what is left of the shares of the members that `rank` has told of the loop. True if there was
+  /// some, but for the share of `self`. Only the caller steers.
+  template <class Steering>
+  bool take_told(std::size_t self, std::size_t rank, announcement at, Steering* steering) {
+    bool took = false;
+    forks_.for_each_told(rank, at, [&](std::size_t watcher) {
+      order claimed;
+      while (!is_alone_ && !forks_.has_reported(watcher, at) && forks_.claim(watcher, claimed)) {
+        play(self, watcher, claimed, false);
+        took |= watcher != self;
+        if (steering != nullptr) steering->after_part(watcher == self);
+      }
+    });
+    return took;
+  }
+
+  template <class Function>
+  void run_part(const loop_common& common, std::size_t rank, std::uint32_t part, Function& f) {
+    if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
+    loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
+    call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), f, me);
+  }
+
+  fork_board& forks_;
+  stop_source& stop_;
+  first_error& errors_;
+  const bool is_crowded_;
+  bool is_alone_ = false;
+  detail::aligned_array<detail::padded<detail::atomic<std::size_t>>> tickets_{1};
+  detail::line_gap callers_apart_;
+  stage_trust patience_;  // of the caller
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
 
 // lockstep/detail/team/loop_costs.hpp -- what loops cost, and on how many members one pays: pure (layer: team)
 //
@@ -11191,204 +11458,6 @@ char type_number<Type>::here = 0;
 
 #endif  // LOCKSTEP_DETAIL_TEAM_LOOP_COSTS_HPP
 
-// lockstep/detail/team/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: team)
-//
-// Whoever is there claims parts (share_board.hpp): first of its own share, then of those that are late. For
-// team_core.hpp.
-//
-//   W1  A member runs its own share as long as it is in time, so that data stay where they are.
-//   W2  The caller takes parts of every share that has some left, when its own is done: after a moment, where members
-//       may be just coming. It waits for nobody but who has begun a part.
-//   W3  Workers take parts of others where shares have several, or members have to share CPUs.
-//   W4  In a loop that was stopped, parts are claimed and not run.
-//   W5  In a child process, after a fork() in a part, nothing of the loop is left to do for the caller; another thread
-//       cannot go on there.
-//
-// Memory order (# marks the line)
-//   #  access         order    pairs  why it suffices
-//   1  tickets.store  relaxed  -      between loops; the announcement orders it
-#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
-#define LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// Its thread is cancelled, or has called pthread_exit(), in a region.
-[[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lost_member() {
-  std::fprintf(
-      stderr,
-      "lockstep::team: the thread of a member was cancelled, or called pthread_exit(), inside "
-      "a region, which then cannot end; return from the function instead\n");
-  std::abort();
-}
-/// A worker that has called fork() in a region, and returned from there in the child.
-[[noreturn]] LOCKSTEP_NOINLINE inline void end_of_lone_child() {
-  std::fprintf(stderr,
-               "lockstep::team: fork() was called inside a region by a member other than 0; in the "
-               "child process that member has nowhere to return to: call exec or _exit there\n");
-  std::abort();
-}
-
-/// What travelled with the reports of a loop, for its caller.
-class loop_values {
- public:
-  explicit loop_values(fork_board& of) noexcept : of_(of) {}
-  cell& operator()(std::size_t rank) const noexcept { return of_.beside_report(rank); }
-
- private:
-  fork_board& of_;
-};
-
-/// Runs the user's part of a region; an exception that leaves it is noted at `position`, and stops the region.
-template <class Part>
-void run_guarded(stop_source& stop, std::uint32_t region, first_error& errors,
-                 std::uint64_t position, Part part) {
-#if LOCKSTEP_HAS_EXCEPTIONS
-  const auto fail = [&] {
-    errors.note(position);
-    stop.request(region);
-  };
-  try {
-    part();
-  } catch (const region_stopped&) {
-    if (!stop.requested(region)) fail();  // that of another region
-  } catch (const detail::forced_unwind&) {
-    end_of_lost_member();
-  } catch (...) {
-    fail();
-  }
-#else
-  static_cast<void>(stop), static_cast<void>(region), static_cast<void>(errors);
-  static_cast<void>(position);
-  part();
-#endif
-}
-
-class loop_crew {
- public:
-  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded)
-      : forks_(forks), stop_(stop), errors_(errors), is_crowded_(is_crowded) {}
-  loop_crew(const loop_crew&) = delete;
-  loop_crew& operator=(const loop_crew&) = delete;
-
-  /// The caller runs f(loop_share&) in a loop that it has announced, and calls after_part(own) after each part that it
-  /// has run, of its own share or of another. Every share is done when it returns. True if every other member came in time.
-  template <class Function, class AfterPart>
-  bool lead(const region_head& head, Function& f, bool is_woken, AfterPart after_part) {
-    const announcement at = forks_.current();
-    if (at.parts() == 1) {
-      // Not through the line just published: it is on its way to the others.
-      run_part(common_of(head, at), 0, 0, f);
-      after_part(true);
-      const bool has_patience = !is_crowded_ && !is_woken && patience_.asks();
-      if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_who_comes)) {
-        patience_.paid();
-        return true;
-      }
-    }
-    const bool took = take_told(0, 0, at, after_part);
-    if (took) {
-      patience_.failed();
-    } else {
-      patience_.paid();
-    }
-    forks_.collect(0, forks_.current());
-    return !took;
-  }
-  /// The caller runs it as the only one.
-  template <class Function>
-  void run_alone(const region_head& head, Function& f) {
-    run_part(common_of(head, announcement(1, 1, 1)), 0, 0, f);
-  }
-
-  /// A worker runs a part that it has claimed, and what it can claim after it.
-  void serve(std::size_t self, order claimed) {
-    const announcement at = claimed.announced;
-    play(self, self, claimed, true);
-    if (at.parts() == 1 && !is_crowded_) return;
-    while (forks_.claim(self, claimed)) play(self, self, claimed, true);
-    const std::size_t looks =
-        is_crowded_ ? at.size() - 1 : (std::min<std::size_t>)(at.size() - 1, 8);
-    std::size_t other = self;
-    for (std::size_t i = 0; i < looks; ++i) {
-      if (++other >= at.size()) other = at.parts() > 1 ? 0 : 1;
-      if (other == self) return;
-      while (forks_.claim(other, claimed)) play(self, other, claimed, true);
-    }
-  }
-
-  /// Before a loop with tickets.
-  void reset_tickets() noexcept {
-    tickets_[0].value.store(0, detail::memory_order_relaxed);  // 1
-  }
-  /// In a child process, inside a region; and when that ends.
-  void be_alone(bool alone) noexcept { is_alone_ = alone; }
-  bool is_alone() const noexcept { return is_alone_; }
-
- private:
-  loop_common common_of(const region_head& head, announcement at) noexcept {
-    return {stop_, tickets_[0].value, head.region, head.size, at.parts()};
-  }
-
-  /// `self` runs a claimed part of the share of `rank`.
-  void play(std::size_t self, std::size_t rank, const order& claimed, bool wakes) {
-    if (claimed.part == 0 && rank != 0) forks_.relay(rank, claimed, wakes);
-    const auto call = [&](loop_share& me) { claimed.line->what.call(me); };
-    run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, call);
-    if (is_alone_) {
-      if (self != 0) end_of_lone_child();
-      return;
-    }
-    if (!forks_.finish_part(rank, claimed)) return;
-    if (rank != 0 && forks_.is_leader(rank)) {
-      take_told(self, rank, claimed.announced, [](bool) {});
-      if (is_alone_) return;
-      forks_.collect(rank, claimed.announced);
-    }
-    forks_.report(rank, claimed.announced);
-  }
-
-  /// Claims and runs what is left of the shares of those whom `rank` has told of the loop. True if there was some, but for
-  /// the share of `self`.
-  template <class AfterPart>
-  bool take_told(std::size_t self, std::size_t rank, announcement at, AfterPart after_part) {
-    bool took = false;
-    forks_.for_each_told(rank, at, [&](std::size_t watcher) {
-      order claimed;
-      while (!is_alone_ && !forks_.has_reported(watcher, at) && forks_.claim(watcher, claimed)) {
-        play(self, watcher, claimed, false);
-        took |= watcher != self;
-        after_part(watcher == self);
-      }
-    });
-    return took;
-  }
-
-  template <class Function>
-  void run_part(const loop_common& common, std::size_t rank, std::uint32_t part, Function& f) {
-    if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
-    loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
-    run_guarded(stop_, common.region, errors_, first_error::position_of(rank, part),
-                [&] { f(me); });
-  }
-
-  fork_board& forks_;
-  stop_source& stop_;
-  first_error& errors_;
-  const bool is_crowded_;
-  bool is_alone_ = false;
-  detail::aligned_array<detail::padded<detail::atomic<std::size_t>>> tickets_{1};
-  detail::line_gap callers_apart_;
-  stage_trust patience_;  // of the caller
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
-
 // lockstep/detail/team/loop_reductions.hpp -- reductions and scans that are loops by themselves (layer: team)
 //
 // A reduction's tree (reduction_tree.hpp) is cut across at one level into nodes; each is computed by whoever runs that
@@ -11427,13 +11496,13 @@ class left_values {
 /// A value in a cell, for types that fit.
 template <class T>
 void put_cell(cell& into, const T& value, std::true_type /*fits*/) noexcept {
-  cargo<T>::put({}, into, value);
+  cell_access<T>::put({}, into, value);
 }
 template <class T>
 void put_cell(cell&, const T&, std::false_type) noexcept {}
 template <class T>
 T take_cell(cell& from, std::true_type /*fits*/) noexcept {
-  return cargo<T>::get(from);
+  return cell_access<T>::get(from);
 }
 template <class T>
 [[noreturn]] T take_cell(cell&, std::false_type) {
@@ -11862,21 +11931,26 @@ class one_liners {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_ONE_LINERS_HPP
 
-// lockstep/binding.hpp -- the wish where a team's members shall run: a value (layer: team)
+// lockstep/team_options.hpp -- what a program says about a team that it makes: a value (layer: team)
 //
-//   binding()          nothing said: the environment decides, else none
-//   binding::none()    members run where the system puts them
-//   binding::close()   one member on each core, on neighbouring cores, fast ones first; then the cores'
-//                      siblings. For members that share data
-//   binding::spread()  as close(), but as far apart as it goes. For members that need memory bandwidth
-//   binding::cpus({})  rank i on the i-th of these CPUs
-// In all of them the CPUs are taken in turns when there are more members than CPUs.
-#ifndef LOCKSTEP_BINDING_HPP
-#define LOCKSTEP_BINDING_HPP
+//   lockstep::team team(lockstep::team_options().members(4).bind(lockstep::binding::close()));
+//
+// What is not said here is taken from the environment (environment.hpp), and what is not said there either has its
+// default; see resolve() in placement.hpp.
+#ifndef LOCKSTEP_TEAM_OPTIONS_HPP
+#define LOCKSTEP_TEAM_OPTIONS_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+/// Where a team's members shall run: a value.
+///   binding()          nothing said: the environment decides, else none
+///   binding::none()    members run where the system puts them
+///   binding::close()   one member on each core, on neighbouring cores, fast ones first; then the cores'
+///                      siblings. For members that share data
+///   binding::spread()  as close(), but as far apart as it goes. For members that need memory bandwidth
+///   binding::cpus({})  rank i on the i-th of these CPUs
+/// In all of them the CPUs are taken in turns when there are more members than CPUs.
 class binding {
  public:
   binding() = default;
@@ -11912,23 +11986,6 @@ class binding {
   kind kind_ = kind::unset;
   std::vector<unsigned> list_;
 };
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_BINDING_HPP
-
-// lockstep/team_options.hpp -- what a program says about a team that it makes: a value (layer: team)
-//
-//   lockstep::team team(lockstep::team_options().members(4).bind(lockstep::binding::close()));
-//
-// What is not said here is taken from the environment (environment.hpp), and what is not said there
-// either has its default; see resolve() in placement.hpp.
-#ifndef LOCKSTEP_TEAM_OPTIONS_HPP
-#define LOCKSTEP_TEAM_OPTIONS_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
 
 class team_options {
  public:
@@ -12845,15 +12902,15 @@ inline resolved_team resolve(const team_options& options) {
 
 // lockstep/detail/team/loop_steering.hpp -- decides how a loop is run, and measures it (layer: team)
 //
-// By what loop_costs.hpp has learned, and by who sleeps at the moment. For team_core.hpp: the caller that has the turn
-// uses it, in one loop after another.
+// By what loop_costs.hpp has learned, and by whether members sleep at the moment. For team_core.hpp: the caller that has
+// the turn uses it, in one loop after another.
 //
-//   J1  A loop that wakes nobody at its beginning wakes its members as soon as the caller has seen, after a part of
-//       it, that what is left is worth a wake-up.
-//   J2  Loops that follow each other closely, and do without members that sleep, wake them when all of them together
-//       have missed as much as a wake-up takes: at most twice the time is lost that way.
-//   J3  Where workers may anticipate, and slept through loops that were worth joining, they are woken after the loop, a
-//       few times in a row now and then: to learn when the next ones are due.
+//   STEER-1  A loop that wakes nobody at its beginning wakes its members as soon as the caller has seen, after a part of
+//            it, that what is left is worth a wake-up.
+//   STEER-2  Loops that follow each other closely, and do without members that sleep, wake them when all of them together
+//            have missed as much as a wake-up takes: at most twice the time is lost that way.
+//   STEER-3  Where workers may anticipate, and slept through loops that were worth joining, they are woken after the loop, a
+//            few times in a row now and then: to learn when the next ones are due.
 //
 // Cost   a loop that is not measured: none. Else two or three looks at the clock, 20 to 25 ns each: the first loops of a
 //        place, then one in 16, and all that last longer than 10 us.
@@ -12930,7 +12987,7 @@ class loop_steering {
     return own_parts_ == parts ? of_.iterations : of_.iterations / parts * own_parts_;
   }
 
-  /// J2. Members that are awake poll for some 50 us.
+  /// STEER-2. Members that are awake poll for some 50 us.
   bool has_missed_enough() noexcept {
     missed_ = start_ - last_end_ < awake_time ? missed_ + plan_.missed : plan_.missed;
     if (missed_ < costs_.wake()) return false;
@@ -12951,7 +13008,7 @@ class loop_steering {
     costs_.learn_wake(static_cast<double>(came - woken_at_));
     woken_at_ = 0;
   }
-  /// J3. Courses are further and further apart, until members have been there again.
+  /// STEER-3. Courses are further and further apart, until members have been there again.
   void teach() {
     if (!forks_.anticipates()) return;
     if (pause_ == 0) {
@@ -12988,21 +13045,18 @@ class loop_steering {
 
 // lockstep/detail/team/caller_queue.hpp -- outside threads take turns with a team (layer: team)
 //
-//   K1  Turns are given in the order of the calls of begin().
-//   K2  What a thread does in its turn happens before the next one's begin() returns.
-//   K3  In debug builds the first who has waited for long says so, once for each queue, and waits on.
+//   CALLER-1  Turns are given in the order of the calls of begin().
+//   CALLER-2  What a thread does in its turn happens before the next one's begin() returns.
+//   CALLER-3  In debug builds the first caller that has waited for long says so, once for each queue, and waits on.
 //
-// Memory order (# marks the line; each weakening must fail a test)
+// Memory order (# marks the line; each weakening must fail a test; published_words.hpp has that of the turns)
 //   #  access             order    pairs  why it suffices
 //   1  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
-//   2  serving.store      release  3      K2
-//   3  serving.load       acquire  2      K2
-//   4  serving.load       relaxed  -      own word while being served
-//   5  store              relaxed  -      in a child process: the only thread
-//   6  tickets.cmp_exch   relaxed  -      as 1; 3 has seen the turn before, K2
-//   7  holder.store       relaxed  -      for a message only
-//   8  holder.load        relaxed  -      as 7
-//   9  said.exchange      relaxed  -      the first of several speaks
+//   2  store              relaxed  -      in a child process: the only thread
+//   3  tickets.cmp_exch   relaxed  -      as 1; the turn before was seen by the load before it
+//   4  holder.store       relaxed  -      for a message only
+//   5  holder.load        relaxed  -      as 4
+//   6  said.exchange      relaxed  -      the first of several speaks
 //
 // Cost   uncontended: one RMW and one store on a line of the callers.
 #ifndef LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_HPP
@@ -13033,48 +13087,42 @@ class caller_queue {
 
   /// Blocks until it is the caller's turn.
   void begin() {
-    served condition{*this, tickets_.fetch_add(1, detail::memory_order_relaxed)};  // 1
+    const std::uint32_t number = tickets_.fetch_add(1, detail::memory_order_relaxed);  // 1
     wait_history history = {};
-    if (detail::diagnoses_misuse) wait_and_say(condition, history);
-    wait_engine::wait(condition, policy_, history);
+    if (detail::diagnoses_misuse) wait_and_say(number, history);
+    serving().wait(is_turn_of{number}, never_stops(), history);
     note_holder();
   }
   /// Takes a turn if it can be had at once.
   bool try_begin() noexcept {
-    std::uint32_t next = serving_.load(detail::memory_order_acquire);       // 3
+    std::uint32_t next = serving().value();
     if (!tickets_.compare_exchange_strong(next, next + 1,                   //
-                                          detail::memory_order_relaxed,     // 6
-                                          detail::memory_order_relaxed)) {  // 6
+                                          detail::memory_order_relaxed,     // 3
+                                          detail::memory_order_relaxed)) {  // 3
       return false;
     }
     note_holder();
     return true;
   }
-  void end() {
-    const std::uint32_t next = serving_.load(detail::memory_order_relaxed) + 1;  // 4
-    serving_.store(next, detail::memory_order_release);                          // 2
-    mark_.notify(fence_payer_of(policy_));
-  }
+  void end() { serving().publish(serving().peek() + 1); }
 
   /// In a child process: as new, but for the calling thread's turn if it has one.
   void forget_others(bool has_turn) noexcept {
-    serving_.store(0, detail::memory_order_relaxed);                 // 5
-    tickets_.store(has_turn ? 1 : 0, detail::memory_order_relaxed);  // 5
+    serving().reset(0);
+    tickets_.store(has_turn ? 1 : 0, detail::memory_order_relaxed);  // 2
   }
 
   const label& whose() const noexcept { return whose_; }
 
  private:
-  /// What the wait engine looks at.
-  struct served {
-    caller_queue& queue;
+  struct is_turn_of {
     std::uint32_t number;
-
-    bool ready() const noexcept {
-      return queue.serving_.load(detail::memory_order_acquire) == number;  // 3
-    }
-    void sleep(deadline until) { queue.mark_.sleep(*this, until, fence_payer_of(queue.policy_)); }
+    bool operator()(std::uint32_t serving) const noexcept { return serving == number; }
   };
+  /// The number that is served.
+  published_word<std::uint32_t> serving() noexcept {
+    return {serving_, mark_, policy_, fence_payer_of(policy_)};
+  }
 
   /// Asked for once a thread: it costs a system call. In a child of fork() a message shows the parent's.
   static std::uint64_t shown_number() noexcept {
@@ -13085,14 +13133,15 @@ class caller_queue {
   void note_holder() noexcept {
     if (!detail::diagnoses_misuse) return;
     holder_.store(static_cast<std::uint32_t>(shown_number()),
-                  detail::memory_order_relaxed);  // 7
+                  detail::memory_order_relaxed);  // 4
   }
 
-  /// Waits as long as is not worth a word.
-  void wait_and_say(served& condition, wait_history& history) {
-    if (condition.ready()) return;
-    if (wait_engine::wait(condition, policy_, history, deadline::after(patience_))) return;
-    if (said_.exchange(1, detail::memory_order_relaxed) != 0) return;  // 9
+  /// Waits for the turn for a while; then says that it takes long, unless another has.
+  void wait_and_say(std::uint32_t number, wait_history& history) {
+    const is_turn_of mine{number};
+    if (mine(serving().value())) return;
+    if (serving().wait(mine, never_stops(), history, deadline::after(patience_))) return;
+    if (said_.exchange(1, detail::memory_order_relaxed) != 0) return;  // 6
     std::fprintf(
         stderr,
         "%s '%s' at %p: %s has waited %.3g s for its turn, which thread %u has. This may be "
@@ -13101,7 +13150,7 @@ class caller_queue {
         "lockstep::this_region() from the member, and to make a lockstep::inside_region of it\n",
         whose_.kind, whose_.name, whose_.team, detail::label_of_this_thread().text,
         std::chrono::duration<double>(patience_).count(),
-        static_cast<unsigned>(holder_.load(detail::memory_order_relaxed)));  // 8
+        static_cast<unsigned>(holder_.load(detail::memory_order_relaxed)));  // 5
   }
 
   // Callers write these lines, members do not need them.
@@ -13138,32 +13187,103 @@ class caller_turn {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_HPP
 
-// lockstep/detail/team/team_door.hpp -- the two parts of a team, for the end of static ones (layer: team)
+// lockstep/detail/team/nesting.hpp -- the regions that a thread is in, and its turn with a team (layer: team)
+//
+// A region and the one it was called from form a list, the same for all its members, so that a way back
+// through another team's threads is seen as well. All modules see the same list (thread_slot.hpp).
 //
 // A program may end while other threads run regions of a static team. Its destructor cannot wait for them: they may
 // go on for ever. So a team is in two parts:
-//   the door  what an outside thread looks at before it has a turn. It lies in the team itself, and its end does
-//             nothing: at the end of the program its words are still there, and say that a turn is taken for good.
+//   the door  what a thread looks at before it has a turn. It lies in the team itself, and its end does nothing:
+//             at the end of the program its words are still there, and say that a turn is taken for good.
 //   the body  what members use, on the heap: destroyed with the team, or left where it is while a region runs.
 //
-//   D1  The destructor of a team takes a turn and never ends it. Threads that come later wait for ever.
-//   D2  It destroys the body only if it could have that turn at once: then nobody is in a region, nor queued.
+//   TURN-1  A thread inside a region waits for its turn with a team only if that team is younger than all whose regions
+//           the thread is in. Otherwise it takes a turn at once, or runs alone. So regions of several teams, called from
+//           each other, never wait in a circle.
+//   TURN-2  The destructor of a team takes a turn and never ends it. Threads that come later wait for ever.
+//   TURN-3  It destroys the body only if it could have that turn at once: then no thread is in a region, nor queued.
 //
-// Cost   one load more to the body, of a line that nobody writes.
-#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_DOOR_HPP
-#define LOCKSTEP_DETAIL_TEAM_TEAM_DOOR_HPP
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access          order    pairs  why it suffices
+//   1  ages.fetch_add  relaxed  -      hands out numbers, nothing else
+//   2  runs.load       relaxed  -      a thread inside the region asks, which is ordered after its begin
+//
+// Cost   a turn: see caller_queue.hpp. The two parts: one load more to the body, of a line that nobody writes.
+#ifndef LOCKSTEP_DETAIL_TEAM_NESTING_HPP
+#define LOCKSTEP_DETAIL_TEAM_NESTING_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+namespace nesting {
+
+using region = detail::nested_region;
+
+/// Ages of teams that live at the same time differ by less than this.
+constexpr std::uint32_t most_age_apart = std::uint32_t{1} << 30;
+
+/// The number of a team that is being made.
+inline std::uint32_t next_age() noexcept {
+  return detail::process().team_ages.fetch_add(1, detail::memory_order_relaxed);  // 1
+}
+
+/// The region the calling thread is in, if any.
+inline const region*& innermost() noexcept { return detail::innermost_region(); }
+
+inline bool is_inside(const void* owner) noexcept {
+  const region* at = innermost();
+  while (at != nullptr && at->owner != owner) at = at->outer;
+  return at != nullptr;
+}
+
+/// 0 for what marks a hook: it is in no region.
+inline std::uint32_t number_of(const region& of) noexcept {
+  return of.runs != nullptr ? of.runs->load(detail::memory_order_relaxed) : 0;  // 2
+}
+/// Whether the calling thread is in region `number` of the team with these boards.
+inline bool is_in_region(const void* boards, std::uint32_t number) noexcept {
+  const region* at = innermost();
+  while (at != nullptr && at->boards != boards) at = at->outer;
+  return at != nullptr && number_of(*at) == number;
+}
+
+/// Whether the calling thread is in this region itself, and not as a guest, which has a copy of it.
+inline bool contains(const region& what) noexcept {
+  const region* at = innermost();
+  while (at != nullptr && at != &what) at = at->outer;
+  return at != nullptr;
+}
+
+/// Whether the calling thread may wait for its turn with a team: TURN-1.
+inline bool may_wait_for(std::uint32_t age) noexcept {
+  for (const region* at = innermost(); at != nullptr; at = at->outer) {
+    if (static_cast<std::int32_t>(age - at->age) <= 0) return false;
+  }
+  return true;
+}
+
+/// The calling thread is in a region while this object lives.
+class inside {
+ public:
+  explicit inside(const region& where) noexcept : before_(innermost()) { innermost() = &where; }
+  ~inside() { innermost() = before_; }
+  inside(const inside&) = delete;
+  inside& operator=(const inside&) = delete;
+
+ private:
+  const region* before_;
+};
+
+}  // namespace nesting
 
 class team_door {
  public:
-  team_door(const resolved_team& made, const char* kind)
-      : size_(made.members),
+  team_door(std::size_t members, wait_policy policy, const char* kind, const char* name)
+      : size_(members),
         age_(nesting::next_age()),
-        policy_(made.policy),
-        callers_(made.policy, caller_queue::label(this, kind, made.name.c_str())) {}
+        policy_(policy),
+        callers_(policy, caller_queue::label(this, kind, name)) {}
   team_door(const team_door&) = delete;
   team_door& operator=(const team_door&) = delete;
 
@@ -13171,10 +13291,9 @@ class team_door {
   std::uint32_t age() const noexcept { return age_; }
   wait_policy policy() const noexcept { return policy_; }
   caller_queue& callers() noexcept { return callers_; }
-  /// Whether the calling thread may wait for its turn: see nesting.hpp.
   bool may_wait() const noexcept { return nesting::may_wait_for(age_); }
 
-  /// For the destructor of the team: D1. False where the body has to stay.
+  /// For the destructor of the team: TURN-2. False where the body has to stay.
   bool shut() noexcept {
     if (callers_.try_begin()) return true;
     if (detail::diagnoses_misuse) {
@@ -13220,33 +13339,60 @@ class owned_body {
   bool is_left_ = false;
 };
 
+/// The calling thread's turn with a team while this object lives, or none: then its region runs on it alone. The thread
+/// has none if it is inside a region of this team already, or may not wait (TURN-1) and cannot have a turn at once.
+class region_turn {
+ public:
+  /// `owner`: that of the team's regions. It is not looked at before the turn.
+  region_turn(team_door& door, const void* owner) : callers_(door.callers()) {
+    if (nesting::is_inside(owner)) return;
+    if (door.may_wait()) {
+      callers_.begin();
+      is_mine_ = true;
+    } else {
+      is_mine_ = callers_.try_begin();
+    }
+  }
+  ~region_turn() {
+    if (is_mine_) callers_.end();
+  }
+  region_turn(const region_turn&) = delete;
+  region_turn& operator=(const region_turn&) = delete;
+
+  explicit operator bool() const noexcept { return is_mine_; }
+  /// The turn goes on after this object: a caller_turn is to take it over.
+  void keep() noexcept { is_mine_ = false; }
+
+ private:
+  caller_queue& callers_;
+  bool is_mine_ = false;
+};
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_DOOR_HPP
+#endif  // LOCKSTEP_DETAIL_TEAM_NESTING_HPP
 
-// lockstep/detail/team/team_core.hpp -- a team's threads, and how a region runs on them (layer: team)
+// lockstep/detail/team/team_core.hpp -- the life of a region, from its caller's call to the return (layer: team)
 //
-// What team and external_team are made of. One region at a time: its caller has a turn (caller_queue.hpp),
-// announces it (fork_board.hpp), runs its own part, and collects the reports. For users: team.hpp.
+// What team and external_team have in common: run() and run_loop() below are a region from top to bottom. The caller
+// takes a turn (nesting.hpp), begins the region, announces it (fork_board.hpp), performs its own part, collects the
+// reports, and finishes. work() is the other side, what a worker does. For users: team.hpp.
 //
-//   C1  A region has a number, never 0; running_ is it from before the first member starts until after the
-//       last has reported, else 0.
-//   C2  Between regions the group's boards are at rest (A1 of group.hpp).
-//   C3  In a child process there are no workers; a region that the forking thread was in is stopped there.
-//       A guest (inside_region.hpp) was in none.
-//   C4  A thread inside a region waits for its turn with a team only if that is younger than all whose
-//       regions it is in: else it takes a turn at once or runs alone. So regions of several teams, called
-//       from each other, never wait in a circle.
-//   C5  Whatever runs of the user's while its caller has the turn, on any thread, runs marked as inside: it
-//       may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
-//   C6  A loop uses nothing that belongs to a member (loop_share.hpp): any thread may run any part of it.
+//   CORE-1  A region has a number, never 0; running_ is it from before the first member starts until after the
+//           last has reported, else 0.
+//   CORE-2  Between regions the group's boards are at rest (GROUP-1 of group.hpp).
+//   CORE-3  In a child process there are no workers; a region that the forking thread was in is stopped there.
+//           A guest (inside_region of region.hpp) was in none.
+//   CORE-4  All code of the user that runs while the caller has the turn, on any thread, runs marked as inside: it
+//           may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
+//   CORE-5  A loop uses nothing that belongs to a member (loop_share.hpp): any thread may run any part of it.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
 //   1  running.store  relaxed  -      request_stop() takes a number from it; what it does with a number
-//                                     that is old is harmless (Q1 of stop_source.hpp)
+//                                     that is old is harmless (STOP-1 of stop_source.hpp)
 //   2  running.load   relaxed  -      as 1
 //
 // Cost   see team.hpp.
@@ -13277,113 +13423,51 @@ class team_core {
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
   bool is_inside() const noexcept { return nesting::is_inside(this); }
 
-  /// Runs f(member&) on the first `size` members. False if the region was stopped.
-  template <class Function>
-  bool run(std::size_t size, Function& f) {
-    const region_head head = begin(size, group_.begin(size));
-    const nesting::inside here(region_);  // up to the last of the user's code
-    if (size > 1) forks_.announce(head, f);
+  /// f(member&) on the first `size` members. False if the region was stopped. `workers` has make_ready(), which is
+  /// called where others are needed. Before the turn nothing of the core is looked at: TURN-3 of nesting.hpp.
+  template <class Workers, class Function>
+  static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size,
+                  Function& f) {
+    const region_turn turn(door, core);
+    if (!turn) return run_alone(f);
+    if (size > 1) workers.make_ready();
+    const region_head head = core->begin(size, core->group_.begin(size));
+    const nesting::inside here(core->region_);  // up to the last of the user's code
+    if (size > 1) core->forks_.announce(head, f);
     // Not through the line just published: it is on its way to the others.
-    perform(0, head, f);
-    return end(head);
+    core->perform(0, head, f);
+    if (size > 1) core->forks_.collect(0, core->forks_.current());
+    return core->finish(head);
   }
 
-  /// Runs f(loop_share&) for all shares of a loop: prepare(plan, cells) before it, and unless it was stopped, then false,
+  /// f(loop_share&) for all shares of a loop: prepare(plan, cells) before it, and unless it was stopped, then false,
   /// finish(plan, values) after it.
-  template <class Function, class Prepare, class Finish>
-  bool run_loop(const loop_request& of, Function& f, Prepare prepare, Finish finish) {
-    const loop_plan& plan = steering_.begin(of);
-    prepare(plan, group_.leaves);
-    const region_head head = begin(plan.shares, 0);
-    const nesting::inside here(region_);
-    crew_.reset_tickets();
-    bool all_came = true;
-    if (plan.shares > 1) {
-      forks_.announce_loop(head, f, plan.parts, plan.wakes);
-      all_came = crew_.lead(head, f, plan.wakes && steering_.were_asleep(),
-                            [this](bool is_own) { steering_.after_part(is_own); });
-    } else {
-      crew_.run_alone(head, f);
-      steering_.after_part(true);
-    }
-    steering_.end(all_came);
-    if (!end_of_region(head)) {
-      error_.rethrow();
+  template <class Workers, class Function, class Prepare, class Finish>
+  static bool run_loop(team_door& door, team_core* core, Workers& workers, const loop_request& of,
+                       Function& f, Prepare prepare, Finish finish) {
+    const region_turn turn(door, core);
+    if (!turn) return run_loop_alone(f, prepare);
+    if (core->size_ > 1) workers.make_ready();
+    const loop_plan& plan = core->steering_.begin(of);
+    prepare(plan, core->group_.leaves);
+    const region_head head = core->begin(plan.shares, 0);
+    const nesting::inside here(core->region_);
+    core->run_shares(plan, head, f);
+    if (!core->end_of_region(head)) {
+      core->error_.rethrow();
       return false;
     }
-    finish(plan, loop_values(forks_));
+    finish(plan, loop_values(core->forks_));
     return true;
-  }
-
-  /// The two halves of run() for f on all members: a region that is open between them. For users:
-  /// started_region.hpp.
-  template <class Function>
-  void start(Function& f) {
-    started_.what.assign<member>(f);
-    started_.head = begin(size_, group_.begin(size_));
-    if (size_ > 1) forks_.announce(started_.head, f);
-    between_.outer = nesting::innermost();
-    nesting::innermost() = &between_;
-  }
-  /// The number of the region that is open, or 0.
-  std::uint32_t started() const noexcept { return started_.head.region; }
-  /// Whether it was the calling thread that started it; and whether that has entered no other since.
-  bool has_started() const noexcept { return nesting::contains(between_); }
-  bool can_join() const noexcept { return nesting::innermost() == &between_; }
-  bool join() {
-    const region_head head = leave_between();
-    const nesting::inside here(region_);
-    perform(0, head, started_.what);
-    return end(head);
-  }
-  /// In place of join(): stops the region, and waits for the others. The caller's part is not run; errors are dropped.
-  void give_up() {
-    const region_head head = leave_between();
-    const nesting::inside here(region_);
-    stop_.request(head.region);
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-      end(head);
-    } catch (...) {
-    }
-#else
-    end(head);
-#endif
-  }
-
-  /// run() of `core` in a turn of the calling thread, after get_ready() where others are needed; alone where it must
-  /// not wait for a turn, and cannot have it at once. Before it has the turn, nothing of the core is looked at: D1 of
-  /// team_door.hpp.
-  template <class Function, class GetReady>
-  static bool run_in_turn(team_door& door, team_core* core, std::size_t size, Function& f,
-                          GetReady get_ready) {
-    return take_turn(
-        door, core, [&] { return run_alone(f); },
-        [&] {
-          if (size > 1) get_ready();
-          return core->run(size, f);
-        });
-  }
-  /// The same for a loop.
-  template <class Function, class Prepare, class Finish, class GetReady>
-  static bool run_loop_in_turn(team_door& door, team_core* core, const loop_request& of,
-                               Function& f, Prepare prepare, Finish finish, GetReady get_ready) {
-    return take_turn(
-        door, core, [&] { return run_loop_alone(f, prepare); },
-        [&] {
-          if (core->size() > 1) get_ready();
-          return core->run_loop(of, f, prepare, finish);
-        });
   }
 
   /// A region of one member, the calling thread.
   template <class Function>
   static bool run_alone(Function& f) {
     stop_source stop;
-    member_state own;
-    own.place.region = 1;
-    member self(seat(own, stop));
-    return call_alone(stop, f, self);
+    member_state own(stop);
+    member_access alone(own);
+    return call_alone(stop, f, alone.self);
   }
   /// The same for a loop.
   template <class Function, class Prepare>
@@ -13397,9 +13481,42 @@ class team_core {
     return call_alone(stop, f, all);
   }
 
-  /// What marks a thread of this team that runs the user's hooks: no team is younger, so none is waited for.
-  nesting::region hook_region() const noexcept {
-    return {this, region_.age + nesting::most_age_apart, nullptr, nullptr, nullptr};
+  /// run() in two halves, for f on all members: a region that is open between them. In a turn of the caller.
+  /// For users: started_region of region.hpp.
+  template <class Function>
+  void start(Function& f) {
+    started_.what.assign<member>(f);
+    started_.head = begin(size_, group_.begin(size_));
+    if (size_ > 1) forks_.announce(started_.head, f);
+    between_.outer = nesting::innermost();
+    nesting::innermost() = &between_;
+  }
+  bool join() {
+    const region_head head = leave_between();
+    const nesting::inside here(region_);
+    perform(0, head, started_.what);
+    if (head.size > 1) forks_.collect(0, forks_.current());
+    return finish(head);
+  }
+  /// In place of join(): stops the region, and waits for the others. The caller's part is not run; errors are dropped.
+  void give_up() {
+    const region_head head = leave_between();
+    const nesting::inside here(region_);
+    stop_.request(head.region);
+    if (head.size > 1) forks_.collect(0, forks_.current());
+    error_.forget();
+    finish(head);
+  }
+  /// The number of the region that is open, or 0.
+  std::uint32_t started() const noexcept { return started_.head.region; }
+  /// Whether it was the calling thread that started it; and whether that has entered no other since.
+  bool has_started() const noexcept { return nesting::contains(between_); }
+  bool can_join() const noexcept { return nesting::innermost() == &between_; }
+
+  /// Stops the region that runs, if any. Any thread.
+  void request_stop() {
+    const std::uint32_t region = running_.load(detail::memory_order_relaxed);  // 2
+    if (region != 0) stop_.request(region);
   }
 
   /// What a worker does until close().
@@ -13418,11 +13535,9 @@ class team_core {
   bool is_closed() const noexcept { return forks_.is_closed(); }
   /// While no worker lives: those that are started next begin at the beginning.
   void reopen() noexcept { forks_.reset(); }
-
-  /// Stops the region that runs, if any. Any thread.
-  void request_stop() {
-    const std::uint32_t region = running_.load(detail::memory_order_relaxed);  // 2
-    if (region != 0) stop_.request(region);
+  /// What marks a thread of this team that runs the user's hooks: no team is younger, so none is waited for.
+  nesting::region hook_region() const noexcept {
+    return {this, region_.age + nesting::most_age_apart, nullptr, nullptr, nullptr};
   }
 
   /// In a child process, which has none of the workers. A region that the calling thread is in is stopped;
@@ -13452,7 +13567,7 @@ class team_core {
                                                                      : fork_board::way::direct;
   }
 
-  /// Destroys the values of a region, however its end ends.
+  /// Destroys the values of a region, whether its end throws or not.
   class values_until_end {
    public:
     explicit values_until_end(group& of) noexcept : of_(of) {}
@@ -13464,19 +13579,7 @@ class team_core {
     group& of_;
   };
 
-  template <class Alone, class InTurn>
-  static bool take_turn(team_door& door, team_core* core, Alone alone, InTurn in_turn) {
-    if (nesting::is_inside(core)) return alone();
-    if (door.may_wait()) {
-      door.callers().begin();
-    } else if (!door.callers().try_begin()) {
-      return alone();
-    }
-    const caller_turn mine(door.callers(), std::adopt_lock);
-    return in_turn();
-  }
-
-  /// `phase`: of the barrier when it begins.
+  /// `phase`: of the barrier when the region begins.
   region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
@@ -13484,14 +13587,34 @@ class team_core {
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
     return region_head{number_, static_cast<std::uint32_t>(size), phase};
   }
-  /// Nobody is in the region any more. False if it was stopped.
+  /// A member's part of a region. Requires: the calling thread is marked as inside it.
+  template <class Function>
+  void perform(std::size_t rank, const region_head& head, Function& f) {
+    member_access here(group_.enter(rank, head.size, head.region, head.phase));
+    call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
+  }
+  /// The caller's part of a loop; every share is done when it returns.
+  template <class Function>
+  void run_shares(const loop_plan& plan, const region_head& head, Function& f) {
+    crew_.reset_tickets();
+    bool all_came = true;
+    if (plan.shares > 1) {
+      forks_.announce_loop(head, f, plan.parts, plan.wakes);
+      all_came = crew_.lead(head, f, plan.wakes && steering_.were_asleep(), steering_);
+    } else {
+      crew_.run_alone(head, f);
+      steering_.after_part(true);
+    }
+    steering_.end(all_came);
+  }
+  /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
     running_.store(0, detail::memory_order_relaxed);  // 1
     if (crew_.is_alone()) crew_.be_alone(false);      // members read that line
     return !stop_.requested(head.region);
   }
-  bool end(const region_head& head) {
-    if (head.size > 1) forks_.collect(0, forks_.current());
+  /// The same, with what a `run` leaves. Throws the exception of a member, if there is one.
+  bool finish(const region_head& head) {
     const bool goes_on = end_of_region(head);
     group_.end(!goes_on);
     const values_until_end values(group_);
@@ -13507,34 +13630,6 @@ class team_core {
     if (crew_.is_alone()) end_of_lone_child();
     if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
     forks_.report(rank, what.announced);
-  }
-
-  static void call(job& what, member& self) { what.call(self); }
-  template <class Function>
-  static void call(Function& f, member& self) {
-    f(self);
-  }
-
-  /// A member's part of a region. Requires: the calling thread is marked as inside it.
-  template <class Function>
-  void perform(std::size_t rank, const region_head& head, Function& f) {
-    member self(seat(group_.enter(rank, head.size, head.region, head.phase), group_));
-    run_guarded(stop_, head.region, error_, first_error::position_of(rank, 0),
-                [&] { call(f, self); });
-  }
-
-  template <class Function, class Argument>
-  static bool call_alone(stop_source& stop, Function& f, Argument& with) {
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-      f(with);
-    } catch (const region_stopped&) {
-      if (!stop.requested(1)) throw;  // that of another region
-    }
-#else
-    f(with);
-#endif
-    return !stop.requested(1);
   }
 
   region_head leave_between() noexcept {
@@ -13575,66 +13670,84 @@ class team_core {
 
 // lockstep/semaphore.hpp -- a number of permits that threads take and give (layer: sync)
 //
-// std::counting_semaphore by its operations. Permits go to waiters in the order of their arrival, and
-// while anybody waits nobody overtakes him. What happens before a release() happens before the return of
-// every acquire() that needed it. For one notifier and one waiter event.hpp is faster.
+// std::counting_semaphore by its operations. Permits go to waiters in the order of their arrival, and while a thread
+// waits no other overtakes it. What happens before a release() happens before the return of every acquire() that needed
+// it. For one notifier and one waiter event.hpp is faster.
 //
 // Invariants
-//   S1  0 <= permits <= max(); a release beyond is refused and changes nothing.
-//   S2  waiting_ is set exactly while the queue is not empty. Then only the releaser takes permits, to
-//       hand them to the queue's first, under the queue's lock.
-//   S3  The semaphore may be destroyed by a thread whose acquire() has returned, though the release() that
-//       let it go has not: that touches nothing after its change of the word, unless the queue has a
-//       waiter (Q2 of parking_lot.hpp), and the word not after the last waiter was notified.
+//   SEMAPHORE-1  0 <= permits <= max(); a release beyond is refused and changes nothing.
+//   SEMAPHORE-2  `waiting` is set exactly while the queue is not empty. Then permits are taken only by hand_over(), for
+//                the front of the queue, under the queue's lock.
+//   SEMAPHORE-3  The semaphore may be destroyed by a thread whose acquire() has returned, although the release() that
+//                let it go has not: that touches nothing after its change of the word, unless the queue has a waiter
+//                (PARKING-2), and not the word after the last waiter was notified.
 //
-//   word_   bit 0 waiting   bits 1..31 permits
+// word_
+//   bit    name     meaning                  set by                               cleared by
+//   0      waiting  the queue has a waiter   a waiter, as it queues up            the last to leave the queue
+//   1..31  permits  how many are to be had   release counts up                    acquire, or hand_over(), counts down
+// None may be wrong outside of the queue's lock: without waiting a release serves nobody and others overtake; with
+// waiting and no waiter nobody gets a permit any more.
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
-//   1  word.compare_exch acquire  2      a taken permit carries what its releaser did
-//   2  word.compare_exch release  1      the other half; other changes keep the release sequence
-//   3  word.load         relaxed  -      a guess for the compare-exchange that follows
-//   4  word.compare_exch acquire  2      hands permits on: the waiter sees, through its notification (1 of
-//                                        parking_lot.hpp), what the releasers of all of them did
-//   5  word.compare_exch relaxed  -      changes the waiting bit only
+//   1  word.compare_exch release  -      for rows 1 and 4 of queued_word.hpp: a permit carries what its releaser did,
+//                                        and those before it, because all changes keep the release sequence
+//   2  word.load         relaxed  -      a guess for the compare-exchange that follows
 //
-// Cost   acquire and release: one read-modify-write each; no system call unless somebody sleeps. 8 bytes.
+// Cost   acquire and release: one read-modify-write each; no system call unless a thread sleeps. 8 bytes.
 // Source [DIJKSTRA65] for what it is, [PARKING-LOT] for the queue.
 #ifndef LOCKSTEP_SEMAPHORE_HPP
 #define LOCKSTEP_SEMAPHORE_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What the bits of a semaphore mean (queued_word.hpp). All threads want the same: a permit.
+struct semaphore_rules {
+  static constexpr parking_lot::kind queue = parking_lot::kind::semaphore;
+  static constexpr bool backs_off = false;
+
+  static constexpr std::uint32_t waiting = 1, one_permit = 2;
+
+  static bool may_take(std::uint32_t word, std::uint32_t) noexcept {
+    return word >= one_permit && (word & waiting) == 0;
+  }
+  static bool may_be_given(std::uint32_t word, std::uint32_t) noexcept {
+    return word >= one_permit;
+  }
+  static std::uint32_t taken(std::uint32_t word, std::uint32_t) noexcept {
+    return word - one_permit;
+  }
+  static std::uint32_t marked(std::uint32_t word, std::uint32_t) noexcept { return word | waiting; }
+  static std::uint32_t without_waiters(std::uint32_t word) noexcept { return word & ~waiting; }
+};
+static_assert(parking_lot::without_waiters(semaphore_rules::queue) == ~semaphore_rules::waiting,
+              "PARKING-4");
+
+}  // namespace detail
 
 template <std::ptrdiff_t LeastMax = 0x3FFFFFFF>
-class counting_semaphore {
+class counting_semaphore : private detail::handed_word<detail::semaphore_rules> {
   static_assert(LeastMax >= 1 && LeastMax <= 0x3FFFFFFF, "a maximum of 1 to 2^30 - 1 permits");
+  using rules = detail::semaphore_rules;
 
  public:
   static constexpr std::ptrdiff_t(max)() noexcept { return LeastMax; }
 
   /// Requires: 0 <= permits <= max().
   explicit constexpr counting_semaphore(std::ptrdiff_t permits, wait_policy policy = wait_policy())
-      : word_(static_cast<std::uint32_t>(checked(permits)) * one_), policy_(policy) {}
+      : handed_word(static_cast<std::uint32_t>(checked(permits)) * rules::one_permit, policy) {}
   ~counting_semaphore() { detail::misuse::destroying(this, kind()); }
   counting_semaphore(const counting_semaphore&) = delete;
   counting_semaphore& operator=(const counting_semaphore&) = delete;
 
   /// Blocks until a permit is there and takes it.
-  void acquire() {
-    if (!try_acquire()) acquire_slowly(deadline::never());
-  }
+  void acquire() { try_acquire_until(deadline::never()); }
 
-  /// Takes a permit if one is there that nobody waits for; never blocks.
-  bool try_acquire() noexcept {
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    while (word >= one_ && (word & waiting_) == 0) {
-      if (word_.compare_exchange_strong(word, word - one_, detail::memory_order_acquire,  // 1
-                                        detail::memory_order_relaxed))                    // 3
-        return true;
-    }
-    return false;
-  }
+  /// Takes a permit if one is there that no thread waits for; never blocks.
+  bool try_acquire() noexcept { return try_take(0); }
 
   /// As acquire(), for at most `time`; false if no permit was to be had.
   template <class Rep, class Period>
@@ -13645,33 +13758,26 @@ class counting_semaphore {
   bool try_acquire_until(std::chrono::time_point<Clock, Duration> point) {
     return try_acquire_until(deadline::at(point));
   }
-  bool try_acquire_until(deadline until) { return try_acquire() || acquire_slowly(until); }
+  bool try_acquire_until(deadline until) { return try_acquire() || take_slowly(0, until); }
 
   /// Gives `count` permits. Fails, and gives none, if there were more than max() then.
   void release(std::ptrdiff_t count = 1) {
     if (count < 0) fail_release(count, 0);
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
+    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 2
     do {
-      const std::ptrdiff_t there = static_cast<std::ptrdiff_t>(word / one_);
+      const std::ptrdiff_t there = static_cast<std::ptrdiff_t>(word / rules::one_permit);
       if (count > (max)() - there) fail_release(count, there);
-    } while (!word_.compare_exchange_strong(word, word + static_cast<std::uint32_t>(count) * one_,
-                                            detail::memory_order_release,  // 2
-                                            detail::memory_order_relaxed));  // 3
-    if ((word & waiting_) != 0) hand_over();
+    } while (!word_.compare_exchange_strong(
+        word, word + static_cast<std::uint32_t>(count) * rules::one_permit,
+        detail::memory_order_release,  // 1
+        detail::memory_order_relaxed));  // 2
+    if ((word & rules::waiting) != 0) hand_over();
   }
 
-  wait_policy policy() const noexcept { return policy_; }
+  using handed_word::policy;
 
  private:
-  static constexpr std::uint32_t waiting_ = 1, one_ = 2;
-
   static const char* kind() noexcept { return "lockstep::counting_semaphore"; }
-  std::uintptr_t key() const noexcept {
-    return detail::parking_lot::key(word_, detail::parking_lot::kind::semaphore);
-  }
-  static_assert(detail::parking_lot::without_waiters(detail::parking_lot::kind::semaphore) ==
-                    ~waiting_,
-                "Q4");
 
   static constexpr std::ptrdiff_t checked(std::ptrdiff_t permits) {
     return permits >= 0 && permits <= (max)() ? permits : fail_permits(permits);
@@ -13690,73 +13796,6 @@ class counting_semaphore {
     if (detail::misuse::diagnosed) detail::misuse::report(this, kind(), message);
     detail::fail<std::invalid_argument>(message);
   }
-
-  /// What the wait engine looks at before a thread queues up.
-  struct attempt {
-    counting_semaphore& owner;
-    bool ready() noexcept { return owner.try_acquire(); }
-  };
-
-  LOCKSTEP_NOINLINE bool acquire_slowly(deadline until) {
-    const detail::misuse::waiting_scope waiting(this);
-    attempt now{*this};
-    if (detail::wait_engine::linger(now, policy_, detail::this_thread_history(), until))
-      return true;
-    detail::parked_thread self;
-    if (!enqueue(self)) return true;
-    return self.wait(policy_, until) || !leave(self);
-  }
-
-  /// Queues the thread up, unless there is a permit: then it is taken.
-  bool enqueue(detail::parked_thread& self) {
-    detail::parking_lot::queue waiters(key());
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    do {
-      if (try_acquire()) return false;
-      word = word_.load(detail::memory_order_relaxed);  // 3
-    } while ((word >= one_ && (word & waiting_) == 0) || !mark(word, word | waiting_));
-    waiters.push_back(self);
-    return true;
-  }
-
-  /// Leaves the queue; false if the thread was given a permit before that.
-  bool leave(detail::parked_thread& self) {
-    detail::parking_lot::queue waiters(key());
-    if (!waiters.contains(self)) return false;
-    waiters.remove(self);
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    while (waiters.empty() && !mark(word, word & ~waiting_)) continue;
-    return true;
-  }
-
-  /// Gives the first in the queue what permits there are.
-  LOCKSTEP_NOINLINE void hand_over() {
-    detail::wake_list woken;
-    detail::parking_lot::queue waiters(key());
-    if (waiters.empty()) return;
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    std::uint32_t served = 0, wanted = 0;
-    do {
-      served = 0;
-      detail::parked_thread* next = waiters.front();
-      for (; next != nullptr && served < word / one_; ++served) next = waiters.behind(*next);
-      wanted = (word - served * one_) & ~(next == nullptr ? waiting_ : 0u);
-    } while (!word_.compare_exchange_strong(word, wanted, detail::memory_order_acquire,  // 4
-                                            detail::memory_order_relaxed));  // 3
-    for (; served > 0; --served) {
-      detail::parked_thread& next = *waiters.front();
-      waiters.remove(next);
-      woken.notify(next);
-    }
-  }
-
-  bool mark(std::uint32_t& old, std::uint32_t wanted) noexcept {
-    return word_.compare_exchange_strong(old, wanted, detail::memory_order_relaxed,  // 5
-                                         detail::memory_order_relaxed);              // 3
-  }
-
-  detail::wait_word word_;
-  wait_policy policy_;
 };
 
 using semaphore = counting_semaphore<>;
@@ -13769,6 +13808,150 @@ static_assert(sizeof(semaphore) == 8, "a word of state and a policy");
 
 #endif  // LOCKSTEP_SEMAPHORE_HPP
 
+// lockstep/sub_team.hpp -- part of a team that works on its own for a while (layer: team)
+//
+//   lockstep::sub_team half = me.split(me.rank() % 2);
+//   half->sync_threads();                          // waits for the members of this half only
+//
+// Made by member::split() and member::first(). Through it a member has a rank and a size of its own, and every
+// construct of member is among the members of the sub-team. It ends when all of them have destroyed
+// theirs, inside the region. A stopped region stops its sub-teams. After the region it must neither be used nor
+// let go: debug builds end the program with a message then.
+//
+// Cost   making one: two phases of the outer barrier (first: one), and memory. Its end: one RMW a member.
+#ifndef LOCKSTEP_SUB_TEAM_HPP
+#define LOCKSTEP_SUB_TEAM_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+class sub_team {
+ public:
+  /// Of nobody.
+  sub_team() noexcept = default;
+  sub_team(sub_team&& other) noexcept { take_over(other); }
+  sub_team& operator=(sub_team&& other) noexcept {
+    if (this == &other) return *this;
+    let_go();
+    take_over(other);
+    return *this;
+  }
+  ~sub_team() { let_go(); }
+
+  /// False for a member that has no part in it.
+  explicit operator bool() const noexcept { return has_part_; }
+  /// This member, in the sub-team. Requires: it has a part in it.
+  member& operator*() noexcept {
+    check_region("used");
+    return self();
+  }
+  member* operator->() noexcept { return &**this; }
+
+ private:
+  friend class member;
+
+  /// Of a member that is alone in its region.
+  explicit sub_team(detail::member_state& alone) noexcept { set_self(member(alone)); }
+  sub_team(detail::sub_group& of, std::size_t rank, std::uint32_t region) noexcept : of_(&of) {
+    set_self(member(of.shared.enter(rank, of.shared.most(), region, 0)));
+    const void* const boards = &of.shared.of_region();
+    if (!detail::nesting::is_in_region(boards, region)) return;  // one without a team
+    boards_ = boards;
+    region_ = region;
+  }
+
+  member& self() noexcept { return *reinterpret_cast<member*>(self_); }
+  void set_self(const member& as) noexcept {
+    ::new (static_cast<void*>(self_)) member(as);
+    has_part_ = true;
+  }
+  void take_over(sub_team& other) noexcept {
+    if (other.has_part_) set_self(other.self());
+    of_ = other.of_;
+    boards_ = other.boards_;
+    region_ = other.region_;
+    other.forget();
+  }
+  void forget() noexcept {
+    has_part_ = false;
+    of_ = nullptr;
+    boards_ = nullptr;
+  }
+  /// What the region had may be gone: only what the calling thread has for itself is looked at.
+  void check_region(const char* deed) const noexcept {
+    if (!detail::diagnoses_misuse || boards_ == nullptr) return;
+    if (detail::nesting::is_in_region(boards_, region_)) return;
+    std::fprintf(
+        stderr,
+        "lockstep::sub_team at %p: %s after its region, or by a thread that is not in it; a "
+        "sub_team ends before its region does\n",
+        static_cast<const void*>(this), deed);
+    std::abort();
+  }
+  void let_go() noexcept {
+    if (of_ != nullptr) {
+      check_region("let go");
+      of_->let_go();
+    }
+    forget();
+  }
+
+  /// The member that is to be rank 0 makes the group; `leader` is its rank in the region.
+  static sub_team among(detail::member_state& at, std::size_t leader, std::size_t rank,
+                        std::size_t size) {
+    if (at.goes_on() && rank == 0 && size > 0) {
+      detail::sub_group* const made = new detail::sub_group(size, at.shared());
+      at.shared().sub_groups().add(*made);
+      detail::reductions::put_value(at, made);
+    }
+    if (!at.sync()) {
+      detail::leave_stopped_region();
+      return sub_team();
+    }
+    if (size == 0) return sub_team();
+    const detail::cell& from = at.shared().cell_of(leader, at.phase, 0);
+    return sub_team(*detail::cell_access<detail::sub_group*>::get(from), rank, at.region());
+  }
+
+  alignas(member) unsigned char self_[sizeof(member)];
+  bool has_part_ = false;
+  detail::sub_group* of_ = nullptr;  ///< null: of nobody, or of a member that is alone
+  const void* boards_ = nullptr;     ///< of the region; null: not checked
+  std::uint32_t region_ = 0;
+};
+static_assert(std::is_trivially_destructible<member>::value, "sub_team never destroys its own");
+
+inline sub_team member::split(std::size_t color) {
+  if (!at_.goes_on()) detail::leave_stopped_region();
+  if (at_.is_alone()) return color == no_color ? sub_team() : sub_team(at_);
+  if (at_.goes_on()) detail::reductions::put_value(at_, color);
+  if (!at_.sync()) {
+    detail::leave_stopped_region();
+    return sub_team();
+  }
+  std::size_t leader = size(), rank_there = 0, size_there = 0;
+  for (std::size_t other = 0; other < size() && color != no_color; ++other) {
+    const detail::cell& theirs = at_.shared().cell_of(other, at_.phase, 0);
+    if (detail::cell_access<std::size_t>::get(theirs) != color) continue;
+    if (size_there == 0) leader = other;
+    if (other < rank()) ++rank_there;
+    ++size_there;
+  }
+  return sub_team::among(at_, leader, rank_there, size_there);
+}
+
+inline sub_team member::first(std::size_t k) {
+  detail::checked_range("lockstep::member::first", "members", k, 1, size());
+  if (!at_.goes_on()) detail::leave_stopped_region();
+  if (at_.is_alone()) return sub_team(at_);
+  return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SUB_TEAM_HPP
+
 // lockstep/external_team.hpp -- a team over threads that the user owns (layer: team)
 //
 //   lockstep::external_team team(3);
@@ -13778,7 +13961,7 @@ static_assert(sizeof(semaphore) == 8, "a word of state and a policy");
 //
 // Regions are those of team: T1 to T3, T5 (in a child process the serving threads are gone: only regions
 // of one member are left). run() waits until those serve who hear of it: the members that it needs, and
-// those who watch the same lines (fork_tree.hpp): in a team of up to 8, all. Loops wait for nobody who does not
+// those who watch the same lines (fork_lines.hpp): in a team of up to 8, all. Loops wait for nobody who does not
 // serve yet (one_liners.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)
@@ -13860,18 +14043,31 @@ class external_team : public detail::one_liners<external_team> {
  private:
   friend class detail::one_liners<external_team>;
 
+  /// The threads that serve, in the place of a team's workers.
+  struct serving_threads {
+    const detail::team_core& core;
+
+    void make_ready() const {
+      if (!core.is_closed()) return;
+      detail::fail<std::logic_error>(
+          "lockstep::external_team::run: release() was called, nobody serves any more; make a new "
+          "team");
+    }
+  };
   struct body {
     body(const detail::resolved_team& made, detail::team_door& door)
-        : core(made, door), claimed(made.members) {}
+        : core(made, door), servers{core}, claimed(made.members) {}
 
     detail::team_core core;
+    serving_threads servers;
     detail::aligned_array<detail::wait_word> claimed;
     semaphore left{0};
   };
 
   explicit external_team(const team_options& options) : external_team(detail::resolve(options)) {}
   explicit external_team(const detail::resolved_team& made)
-      : door_(made, "lockstep::external_team"), body_(made, door_) {}
+      : door_(made.members, made.policy, "lockstep::external_team", made.name.c_str()),
+        body_(made, door_) {}
 
   /// Who owns the threads binds and moves them.
   static team_options options_for(std::size_t members) {
@@ -13882,14 +14078,13 @@ class external_team : public detail::one_liners<external_team> {
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
     if (k > 1) check_parent();
-    return detail::team_core::run_in_turn(door_, &body_->core, k, f, [this] { check_served(); });
+    return detail::team_core::run(door_, &body_->core, body_->servers, k, f);
   }
   /// As team_core's.
   template <class Function, class Prepare, class Finish>
   bool run_loop(const detail::loop_request& of, Function& f, Prepare prepare, Finish finish) {
     if (size() > 1) check_parent();
-    return detail::team_core::run_loop_in_turn(door_, &body_->core, of, f, prepare, finish,
-                                               [this] { check_served(); });
+    return detail::team_core::run_loop(door_, &body_->core, body_->servers, of, f, prepare, finish);
   }
 
   void check_parent() const {
@@ -13898,14 +14093,8 @@ class external_team : public detail::one_liners<external_team> {
         "lockstep::external_team::run: this is a child process, which has none of the serving "
         "threads; make a new team");
   }
-  void check_served() const {
-    if (!body_->core.is_closed()) return;
-    detail::fail<std::logic_error>(
-        "lockstep::external_team::run: release() was called, nobody serves any more; make a new "
-        "team");
-  }
 
-  /// Of `self`, a external_team.
+  /// Of `self`, an external_team.
   static void in_child(void* self) noexcept {
     external_team& at = *static_cast<external_team*>(self);
     at.is_child_ = true;
@@ -13923,77 +14112,126 @@ class external_team : public detail::one_liners<external_team> {
 
 #endif  // LOCKSTEP_EXTERNAL_TEAM_HPP
 
-// lockstep/fan_in.hpp -- N threads notify, one other waits, N:1 (layer: sync)
+// lockstep/detail/wait/phase_board.hpp -- writers publish phases, readers wait for all of them (layer: wait)
 //
-// A wait() returns when *each* of the N notifiers has called notify(rank) once more. Notifications are
-// counted per notifier: a fast one that notifies twice does not stand in for a slow one, and its second
-// notification serves the second wait. What happens before the notify() of every rank happens before
-// the return of the wait() that takes them.
-// For one notifier take event; for several waiters rendezvous.
+// The common part of fan_out, fan_in and rendezvous; use those. Every writer has a phase number that it alone
+// advances. Every reader remembers the phase that it has reached. A wait blocks until *each* writer is beyond
+// that phase: a fast writer cannot stand in for a slow one, and may run ahead without losing a notification.
 //
-// Lifetime: by structure; destroy only after every call has returned.
-// Cost   notify: one store on the notifier's own line. wait: N line fetches, in parallel.
-#ifndef LOCKSTEP_FAN_IN_HPP
-#define LOCKSTEP_FAN_IN_HPP
+// What happens before an advance happens before the return of every wait that needs it.
+// Lifetime: destroy only after every call on the board has returned. Waiters are registered under the board's
+// address (misuse.hpp): the object that holds the board asks for it in its destructor.
+//
+//   BOARD-1  A phase only ever grows by one, by its writer. Differences are taken modulo 2^32: a writer may be
+//            2^31 - 1 phases ahead of a reader, and wrap-around is harmless.
+//   BOARD-2  The phase that a writer has published is kept once more as plain data of that writer, which therefore
+//            never reads its published line.
+//   BOARD-3  terminated_ is set once and never cleared; a wait that finds it set returns `terminated`.
+//
+// Memory order (# marks the line; published_words.hpp has the rest)
+//   #  access            order    pairs  why it suffices
+//   1  terminated.store  release  2      the released waiter sees what came before terminate()
+//   2  terminated.load   acquire  1      the other half
+//
+// Cost   advance: one store, one load of a read-mostly line. Wait for W writers: W line fetches, in parallel
+//        where they have all arrived.
+#ifndef LOCKSTEP_DETAIL_WAIT_PHASE_BOARD_HPP
+#define LOCKSTEP_DETAIL_WAIT_PHASE_BOARD_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+namespace detail {
 
-class fan_in {
+class phase_board {
  public:
-  /// Fails if notifiers is 0 or more than 65536. Tests pass `first_phase` to start next to wrap-around.
-  explicit fan_in(std::size_t notifiers, wait_policy policy = wait_policy(),
-                  std::uint32_t first_phase = 0)
-      : board_(detail::checked_count("lockstep::fan_in", "notifiers", notifiers), 1,
-               policy.when_crowded(notifiers + 1 > detail::usable_cpus()), first_phase) {}
-  fan_in(const fan_in&) = delete;
-  fan_in& operator=(const fan_in&) = delete;
-  ~fan_in() { detail::misuse::destroying(&board_, "lockstep::fan_in"); }
-
-  std::size_t notifiers() const noexcept { return board_.writers(); }
-
-  /// Requires: each rank used by one thread at a time. Fails if rank >= notifiers().
-  void notify(std::size_t rank) {
-    board_.advance(detail::checked_rank("lockstep::fan_in", "notifiers", rank, notifiers()));
+  phase_board(std::size_t writers, std::size_t readers, wait_policy policy,
+              std::uint32_t first_phase)
+      : phases_(writers, policy), written_(writers), readers_(readers) {
+    phases_.reset(first_phase, writers);
+    for (std::size_t i = 0; i < writers; ++i) written_[i].value = first_phase;
+    for (std::size_t i = 0; i < readers; ++i) readers_[i].value.phase = first_phase;
   }
 
-  /// Blocks until every notifier has notified once more; false once terminated.
-  /// Requires: one waiter at a time.
-  bool wait() {
-    return board_.wait_until(0, 0, notifiers(), deadline::never()) == wait_status::ready;
-  }
-  /// Takes one notification of each notifier if all are there; never blocks.
-  bool try_wait() { return board_.try_wait(0); }
-  /// As wait(), for at most `time`; nothing is taken at a time-out.
-  template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
-    return board_.wait_until(0, 0, notifiers(), deadline::after(time));
+  std::size_t writers() const noexcept { return written_.size(); }
+  std::size_t readers() const noexcept { return readers_.size(); }
+  wait_policy policy() const noexcept { return phases_.policy(); }
+
+  /// Publishes the writer's next phase.
+  void advance(std::size_t writer) { phases_[writer].publish(++written_[writer].value); }
+
+  /// Waits until every writer is beyond the reader's phase, then moves the reader on. Begins with writer `first`:
+  /// readers that begin with different writers disturb each other less.
+  wait_status wait_until(std::size_t reader, std::size_t first, deadline until) {
+    reader_state& self = readers_[reader].value;
+    const phase_reached next{self.phase + 1};
+    for (std::size_t i = 0, writer = first; i < writers(); ++i, ++writer) {
+      if (writer == writers()) writer = 0;
+      auto what = phases_[writer].awaited(next, stops_when_set{terminated_});
+      if (!wait_watched(what, this, policy(), self.history, until, wait_engine::shared_yield_time))
+        return wait_status::timed_out;
+    }
+    if (terminated()) return wait_status::terminated;
+    self.phase = next.target;
+    return wait_status::ready;
   }
 
-  /// Releases the waiter; from now on every wait returns at once. Any thread may call it.
-  void terminate() { board_.terminate(); }
-  bool terminated() const noexcept { return board_.terminated(); }
+  /// True, and moves the reader on, if a wait would return at once; never blocks.
+  bool try_wait(std::size_t reader) noexcept {
+    reader_state& self = readers_[reader].value;
+    const phase_reached next{self.phase + 1};
+    if (terminated()) return false;
+    for (std::size_t writer = 0; writer < writers(); ++writer) {
+      if (!next(phases_[writer].value())) return false;
+    }
+    self.phase = next.target;
+    return true;
+  }
+
+  void terminate() {
+    terminated_.store(1, detail::memory_order_release);  // 1
+    phases_.wake_all();
+  }
+  bool terminated() const noexcept {
+    return terminated_.load(detail::memory_order_acquire) != 0;  // 2
+  }
 
  private:
-  detail::phase_board board_;
+  struct reader_state {
+    std::uint32_t phase = 0;
+    wait_history history = {};
+  };
+
+  detail::line_gap before_;
+  published_words<std::uint32_t> phases_;
+  detail::aligned_array<detail::padded<std::uint32_t>> written_;
+  detail::aligned_array<detail::padded<reader_state>> readers_;
+  detail::wait_word terminated_{0};
+  detail::line_gap after_;
 };
 
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_FAN_IN_HPP
+#endif  // LOCKSTEP_DETAIL_WAIT_PHASE_BOARD_HPP
 
-// lockstep/fan_out.hpp -- one thread notifies, N others wait, 1:N (layer: sync)
+// lockstep/fan.hpp -- some threads notify, others wait: fan_out (1:N), fan_in (N:1), rendezvous (N:M) (layer: sync)
 //
-// Every notify() lets each of the N waiters return from one wait(rank). Notifications are counted per
-// waiter: none is lost, whichever side comes first, and the notifier never waits for the waiters.
-// What happens before notify() happens before the return of every wait() that takes it.
-// For one waiter take event; for several notifiers rendezvous.
+// Notifiers and waiters are different roles, each with ranks from 0. A wait takes one notification of *each*
+// notifier. Notifications are counted: none is lost, whichever side comes first; a fast notifier that notifies
+// twice does not stand in for a slow one, and its second notification serves the second wait. No notifier waits.
+// What happens before a notification happens before the return of every wait that takes it.
 //
-// Lifetime: by structure; destroy only after every call has returned.
-// Cost   notify: one store and one load of a read-mostly line; every waiter refetches one line.
-#ifndef LOCKSTEP_FAN_OUT_HPP
-#define LOCKSTEP_FAN_OUT_HPP
+//   fan_out     one notifier, N waiters   every notify() lets each waiter return from one wait(rank)
+//   fan_in      N notifiers, one waiter   a wait() returns when each notifier has called notify(rank) once more
+//   rendezvous  N notifiers, M waiters    the same for each of M waiters
+// For one notifier and one waiter take event; where every thread is both, take barrier.
+//
+// Lifetime: destroy only after every call has returned.
+// Cost   notify: one store on the notifier's own line, and one load of a read-mostly line. wait: one line fetch
+//        for each notifier, in parallel. No read-modify-write; no system call unless somebody sleeps.
+#ifndef LOCKSTEP_FAN_HPP
+#define LOCKSTEP_FAN_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -14016,15 +14254,20 @@ class fan_out {
 
   /// Blocks until the next notification for this rank; false once terminated.
   /// Requires: each rank used by one thread at a time. Fails if rank >= waiters().
-  bool wait(std::size_t rank) {
-    return board_.wait_until(checked(rank), 0, 1, deadline::never()) == wait_status::ready;
-  }
+  bool wait(std::size_t rank) { return wait_until(rank, deadline::never()) == wait_status::ready; }
   /// Takes a notification if one is there; never blocks.
   bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
-  /// As wait(), for at most `time`.
+  /// As wait(), for at most `time`; nothing is taken at a time-out.
   template <class Rep, class Period>
   wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
-    return board_.wait_until(checked(rank), 0, 1, deadline::after(time));
+    return wait_until(rank, deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(std::size_t rank, std::chrono::time_point<Clock, Duration> point) {
+    return wait_until(rank, deadline::at(point));
+  }
+  wait_status wait_until(std::size_t rank, deadline until) {
+    return board_.wait_until(checked(rank), 0, until);
   }
 
   /// Releases every waiter; from now on every wait returns at once. Any thread may call it.
@@ -14039,26 +14282,119 @@ class fan_out {
   detail::phase_board board_;
 };
 
+class fan_in {
+ public:
+  /// Fails if notifiers is 0 or more than 65536. Tests pass `first_phase` to start next to wrap-around.
+  explicit fan_in(std::size_t notifiers, wait_policy policy = wait_policy(),
+                  std::uint32_t first_phase = 0)
+      : board_(detail::checked_count("lockstep::fan_in", "notifiers", notifiers), 1,
+               policy.when_crowded(notifiers + 1 > detail::usable_cpus()), first_phase) {}
+  fan_in(const fan_in&) = delete;
+  fan_in& operator=(const fan_in&) = delete;
+  ~fan_in() { detail::misuse::destroying(&board_, "lockstep::fan_in"); }
+
+  std::size_t notifiers() const noexcept { return board_.writers(); }
+
+  /// Requires: each rank used by one thread at a time. Fails if rank >= notifiers().
+  void notify(std::size_t rank) {
+    board_.advance(detail::checked_rank("lockstep::fan_in", "notifiers", rank, notifiers()));
+  }
+
+  /// Blocks until every notifier has notified once more; false once terminated.
+  /// Requires: one waiter at a time.
+  bool wait() { return wait_until(deadline::never()) == wait_status::ready; }
+  /// Takes one notification of each notifier if all are there; never blocks.
+  bool try_wait() { return board_.try_wait(0); }
+  /// As wait(), for at most `time`; nothing is taken at a time-out.
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
+    return wait_until(deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) {
+    return wait_until(deadline::at(point));
+  }
+  wait_status wait_until(deadline until) { return board_.wait_until(0, 0, until); }
+
+  /// Releases the waiter; from now on every wait returns at once. Any thread may call it.
+  void terminate() { board_.terminate(); }
+  bool terminated() const noexcept { return board_.terminated(); }
+
+ private:
+  detail::phase_board board_;
+};
+
+class rendezvous {
+ public:
+  /// Fails if a count is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
+  rendezvous(std::size_t notifiers, std::size_t waiters, wait_policy policy = wait_policy(),
+             std::uint32_t first_phase = 0)
+      : board_(detail::checked_count("lockstep::rendezvous", "notifiers", notifiers),
+               detail::checked_count("lockstep::rendezvous", "waiters", waiters),
+               policy.when_crowded(notifiers + waiters > detail::usable_cpus()), first_phase) {}
+  rendezvous(const rendezvous&) = delete;
+  rendezvous& operator=(const rendezvous&) = delete;
+  ~rendezvous() { detail::misuse::destroying(&board_, "lockstep::rendezvous"); }
+
+  std::size_t notifiers() const noexcept { return board_.writers(); }
+  std::size_t waiters() const noexcept { return board_.readers(); }
+
+  /// Requires: each rank used by one thread at a time. Fails if rank >= notifiers().
+  void notify(std::size_t rank) {
+    board_.advance(detail::checked_rank("lockstep::rendezvous", "notifiers", rank, notifiers()));
+  }
+
+  /// Blocks until every notifier has notified once more; false once terminated.
+  /// Requires: each rank used by one thread at a time. Fails if rank >= waiters().
+  bool wait(std::size_t rank) { return wait_until(rank, deadline::never()) == wait_status::ready; }
+  /// As wait() if it would return true at once, else false; never blocks.
+  bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
+  /// As wait(), for at most `time`; nothing is taken at a time-out.
+  template <class Rep, class Period>
+  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
+    return wait_until(rank, deadline::after(time));
+  }
+  template <class Clock, class Duration>
+  wait_status wait_until(std::size_t rank, std::chrono::time_point<Clock, Duration> point) {
+    return wait_until(rank, deadline::at(point));
+  }
+  wait_status wait_until(std::size_t rank, deadline until) {
+    return board_.wait_until(checked(rank), rank % notifiers(), until);
+  }
+
+  /// Releases every waiter; from now on every wait returns at once. Any thread may call it.
+  void terminate() { board_.terminate(); }
+  bool terminated() const noexcept { return board_.terminated(); }
+
+ private:
+  std::size_t checked(std::size_t rank) const {
+    return detail::checked_rank("lockstep::rendezvous", "waiters", rank, waiters());
+  }
+
+  detail::phase_board board_;
+};
+
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_FAN_OUT_HPP
+#endif  // LOCKSTEP_FAN_HPP
 
 // lockstep/future_set.hpp -- ready after n contributions from any threads (layer: sync)
 //
-// The last of n contributions runs the callback, with all values at hand, and then lets all waiters go.
-// What happens before any contribution happens before the callback, and that before every return from
-// a wait. Argobots' future. One value: eventual. No values and no callback: latch, which is smaller.
+// The last of n contributions runs the callback, with all values at hand, and then releases all waiters.
+// What happens before any contribution happens before the callback, and the callback happens before every
+// return from a wait. This is Argobots' future. One value: eventual. No values and no callback: latch, which
+// is smaller.
 //
 // Invariants, n = contributions()
-//   C1  Each contribution has an index of its own from 0 to n - 1; one more fails and changes nothing.
-//   C2  The callback runs once, on the thread of the last contribution, before any waiter is let go.
-//   C3  The set is ready when all have contributed, never earlier, not even after an exception: so a
-//       waiter that has returned knows that nobody uses the set any more, and may destroy it when the
-//       other waits have returned, too.
-//   C4  If somebody contributes an exception, or a value's assignment or the callback throws, the first
-//       one is carried to the waiters. The callback is not run after an exception.
-//   C5  The callback must neither wait for the set nor contribute nor destroy it: it is not ready yet.
+//   FUTURES-1  Each contribution has an index of its own from 0 to n - 1. One more fails and changes nothing.
+//   FUTURES-2  The callback runs once, on the thread of the last contribution, before any waiter is released.
+//   FUTURES-3  The set is ready when all have contributed, never earlier, not even after an exception. So a
+//              waiter that has returned knows that no contributor uses the set any more. It may destroy the
+//              set when the other waits have returned, too.
+//   FUTURES-4  If a contribution is an exception, or a value's assignment or the callback throws, the waiters
+//              get the first one. The callback does not run after an exception.
+//   FUTURES-5  The callback must neither wait for the set nor contribute nor destroy it: it is not ready yet.
 // With n = 0 the set is ready at once: constructor and reset() run the callback.
 //
 // Memory order (# marks the line; each weakening must fail a test)
@@ -14067,7 +14403,7 @@ class fan_out {
 //   2  failures.fetch_add  relaxed  -      only chooses one; what it writes is published by 3
 //   3  arrived.fetch_add   acq_rel  3      the last to arrive sees what all have written; the eventual
 //                                          passes that on to the waiters
-//   4  store               relaxed  -      reset() requires that nobody else is there
+//   4  store               relaxed  -      reset() requires that no other thread uses the set
 //
 // Cost   contribute: two RMWs on one line; the last one also the callback and an eventual's set. wait:
 //        one load when ready. One allocation for the values, when the set is made. Values lie side by
@@ -14078,22 +14414,9 @@ class fan_out {
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-/// The values of a future_set by index; it owns them.
-template <class T>
-class future_values {
- public:
-  explicit future_values(const detail::aligned_array<T>& values) noexcept : values_(&values) {}
+namespace detail {
 
-  std::size_t size() const noexcept { return values_->size(); }
-  const T& operator[](std::size_t index) const noexcept { return (*values_)[index]; }
-  const T* begin() const noexcept { return size() == 0 ? nullptr : &(*values_)[0]; }
-  const T* end() const noexcept { return size() == 0 ? nullptr : begin() + size(); }
-
- private:
-  const detail::aligned_array<T>* values_;
-};
-
-/// What all sets have in common, with or without values; not for use by itself.
+/// What all sets have in common, with or without values.
 class future_set_base {
  public:
   future_set_base(const future_set_base&) = delete;
@@ -14104,16 +14427,12 @@ class future_set_base {
   /// Blocks until all have contributed; throws the exception that is carried.
   void wait() const { done_.get(); }
 
-  /// True if all have contributed; never blocks, throws nothing that is carried. So do the timed waits.
+  /// True if all have contributed; never blocks. Neither this nor a timed wait throws what is carried.
   bool is_ready() const noexcept { return done_.is_ready(); }
   bool try_wait() const noexcept { return done_.is_ready(); }
   template <class Rep, class Period>
   wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
     return done_.wait_for(time);
-  }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) const {
-    return done_.wait_until(point);
   }
   wait_status wait_until(deadline until) const { return done_.wait_until(until); }
 
@@ -14142,10 +14461,10 @@ class future_set_base {
     if (before == 0) error_ = std::move(error);
   }
 
-  /// The last to call it completes the set. Nothing of it may be touched afterwards.
+  /// The last call completes the set. The caller touches nothing of the set afterwards.
   template <class Callback>
   void arrive(const Callback& callback) {
-    // Read first: when we have arrived and are not the last, the set may be destroyed.
+    // Read first: an arrival that is not the last must not touch the set any more (FUTURES-3).
     const std::size_t last = contributions_ - 1;
     if (arrived_.fetch_add(1, detail::memory_order_acq_rel) == last) {  // 3
       complete(callback);
@@ -14209,17 +14528,32 @@ class future_set_base {
   std::exception_ptr error_;  // of the first failure; read by the last to arrive
 };
 
+}  // namespace detail
+
 /// Requires: T can be made without arguments and assigned. A slot whose contribution was an exception
 /// keeps the value it had.
 template <class T>
-class future_set : public future_set_base {
+class future_set : public detail::future_set_base {
  public:
-  using values = future_values<T>;
+  /// The contributed values by index. The set owns them.
+  class values {
+   public:
+    std::size_t size() const noexcept { return slots_->size(); }
+    const T& operator[](std::size_t index) const noexcept { return (*slots_)[index]; }
+    const T* begin() const noexcept { return size() == 0 ? nullptr : &(*slots_)[0]; }
+    const T* end() const noexcept { return size() == 0 ? nullptr : begin() + size(); }
+
+   private:
+    friend class future_set;
+    explicit values(const detail::aligned_array<T>& of) noexcept : slots_(&of) {}
+
+    const detail::aligned_array<T>* slots_;
+  };
   using callback = std::function<void(const values&)>;
 
   explicit future_set(std::size_t contributions, callback on_ready = callback(),
                       wait_policy policy = wait_policy())
-      : future_set_base(contributions, policy),
+      : detail::future_set_base(contributions, policy),
         on_ready_(std::move(on_ready)),
         slots_(contributions) {
     if (contributions == 0) complete(run_callback{*this});
@@ -14248,8 +14582,8 @@ class future_set : public future_set_base {
     return values(slots_);
   }
 
-  /// Begins anew, also if not all have contributed.
-  /// Requires: nobody waits, reads or contributes, and who did so has told this thread.
+  /// Begins anew, even if not all have contributed.
+  /// Requires: no thread waits, reads or contributes, and what such threads did happens before this call.
   void reset() {
     reset_counts();
     if (contributions() == 0) complete(run_callback{*this});
@@ -14276,13 +14610,13 @@ class future_set : public future_set_base {
 };
 
 template <>
-class future_set<void> : public future_set_base {
+class future_set<void> : public detail::future_set_base {
  public:
   using callback = std::function<void()>;
 
   explicit future_set(std::size_t contributions, callback on_ready = callback(),
                       wait_policy policy = wait_policy())
-      : future_set_base(contributions, policy), on_ready_(std::move(on_ready)) {
+      : detail::future_set_base(contributions, policy), on_ready_(std::move(on_ready)) {
     if (contributions == 0) complete(run_callback{*this});
   }
 
@@ -14323,25 +14657,29 @@ class future_set<void> : public future_set_base {
 
 // lockstep/latch.hpp -- opens once, when it has been counted down to zero (layer: sync)
 //
-// No wait returns before the count is zero; from then on every wait returns at once, for ever. What
-// happens before any count_down() happens before every return from a wait.
+// No wait returns before the count is zero. From then on every wait returns at once, for ever. What happens
+// before any count_down() happens before every return from a wait.
 // The shape is that of std::latch. For phase after phase see barrier; to close again, manual_reset_event.
 //
 // Invariants, n = count in word_
-//   L1  n only falls, and opens the latch when it reaches 0.
-//   L2  A waiter sleeps on a word with the sleeping bit and n > 0 (S1 of word_waiter.hpp); the thread
-//       whose change makes n zero finds the bit in the old value and wakes all. Other changes wake
-//       nobody: they make nobody's wait end.
-//   L3  count_down() touches nothing after its change of the word but the address, in a futex wake:
-//       when all waits have returned, the last of these threads may destroy the latch.
+//   LATCH-1  n only falls, and opens the latch when it reaches 0.
+//   LATCH-2  A waiter sleeps on a word with the sleeping bit and n > 0 (WORD-1 of word_waiter.hpp). The change
+//            that makes n zero finds the bit in the old value and wakes all. Other changes wake nobody,
+//            because they end no wait.
+//   LATCH-3  count_down() touches nothing after its change of the word but the address, in a futex wake. When
+//            all waits have returned, the last of these threads may destroy the latch.
 //
-//   word_     bits 1..31 count   bit 0 sleeping (may be set with no sleeper)
+//   word_: bits  name      meaning                    set by              cleared by
+//          0     sleeping  waiters may be asleep      a waiter            -
+//          1..   count     what is left to count      the constructor     count_down, down to 0
+// Legal to be set too long: sleeping (nobody looks at it once the count is 0).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access          order    pairs  why it suffices
-//   1  word.fetch_sub  release  2      every later change is a read-modify-write and keeps the release
-//                                      sequence, so the waiter acquires from all who counted down
-//   2  until word      acquire  1      the other half (1 of word_waiter.hpp)
+//   1  word.fetch_sub  release  2, 3   every later change is a read-modify-write and keeps the release
+//                                      sequence, so the waiter acquires from all that counted down
+//   2  word.load       acquire  1      the other half
+//   3  wait for word   acquire  1      as 2 (1 of word_waiter.hpp)
 //
 // Cost   count_down: one RMW. wait: one load when open, else a refetch of the line for each change. No
 //        system call unless a waiter sleeps. 8 bytes: 4 of state, 4 of policy.
@@ -14370,7 +14708,7 @@ class latch : detail::misuse::watched<latch> {
   }
 
   /// True if the latch is open; never blocks.
-  bool try_wait() const noexcept { return waiter(word_, is_open).ready(); }
+  bool try_wait() const noexcept { return is_open(word_.load(detail::memory_order_acquire)); }  // 2
 
   /// Blocks until the latch is open.
   void wait() const { wait_until(deadline::never()); }
@@ -14385,13 +14723,10 @@ class latch : detail::misuse::watched<latch> {
   wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
     return wait_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) const {
-    return wait_until(deadline::at(point));
-  }
   wait_status wait_until(deadline until) const {
-    return detail::wait_until_word(word_, is_open, policy_, until) ? wait_status::ready  // 2
-                                                                   : wait_status::timed_out;
+    return detail::wait_until_word(word_, is_open, this, policy_, until)  // 3
+               ? wait_status::ready
+               : wait_status::timed_out;
   }
 
   wait_policy policy() const noexcept { return policy_; }
@@ -14400,7 +14735,6 @@ class latch : detail::misuse::watched<latch> {
   friend class detail::misuse::watched<latch>;
   static constexpr const char* kind = "lockstep::latch";
   static constexpr std::uint32_t one_ = 2;
-  using waiter = detail::word_waiter<bool (*)(std::uint32_t)>;
 
   static bool is_open(std::uint32_t word) noexcept { return word < one_; }
 
@@ -14435,31 +14769,35 @@ static_assert(sizeof(latch) == 8, "a word of state, one of policy");
 
 // lockstep/mailbox.hpp -- calls queued to a thread, which runs them when it chooses (layer: sync)
 //
-// Any thread posts a call; one thread, the owner, runs them: at a point of its choice (run_pending), or
-// while it waits. Calls of one poster run in the order of their posts. What happens before post()
-// happens before the call runs. post() never blocks, allocates nothing, and is lock-free: a poster that
-// is stopped in the middle holds up the calls behind its own, but no other poster.
+// Any thread posts a call. One thread, the owner, runs the calls: at a point of its choice (run_pending), or
+// while it waits. Calls of one poster run in the order of their posts. What happens before post() happens
+// before the call runs. post() never blocks, allocates nothing, and is lock-free: a poster that is stopped in
+// the middle holds up the calls behind its own, but no other poster.
 // Not for many threads that share the work; for a bare notification use event.
 //
 // Invariants, positions counted modulo 2^31, capacity C (a power of two, at least 2)
-//   X1  head_ <= tail <= head_ + C. A position is handed out once, to the poster that moves tail_.
-//   X2  A slot's sequence is: p, free for the poster of position p; p + 1, holds the call of position p.
-//       After that it is p + C. A poster writes the slot only between the two, the owner only after.
-//   X3  After terminate() no post succeeds. Calls posted before are still run by the owner's next waits,
-//       which say "terminated" only when none is left. The destructor destroys those never run.
-//   X4  A call is out of its slot before it runs: it may post, run_pending() in turn, and throw; an
-//       exception leaves by the owner's function, and the calls behind stay queued. It must not
-//       destroy the mailbox.
+//   MAILBOX-1  head_ <= tail <= head_ + C. A position is given once, to the poster that moves tail_.
+//   MAILBOX-2  A slot's sequence is p (free for the poster of position p), then p + 1 (holds the call of
+//              position p), then p + C. A poster writes the slot only while it is p, the owner only while it
+//              is p + 1.
+//   MAILBOX-3  After terminate() no post succeeds. The owner's next waits still run the calls posted before,
+//              and say "terminated" only when none is left. The destructor destroys the calls that never ran.
+//   MAILBOX-4  A call is out of its slot before it runs. It may post, call run_pending(), and throw; an
+//              exception leaves by the owner's function, and the calls behind it stay queued. It must not
+//              destroy the mailbox.
 // Lifetime: by structure; destroy only after every post() and terminate() has returned.
 //
-//   tail_     bits 1..31 next position to hand out   bit 0 terminated
-//   sequence  bits 1..31
+//   tail_:     bits  name        meaning                            set by                  cleared by
+//              0     terminated  no post succeeds any more          terminate               -
+//              1..   tail        the next position to give, mod 2^31  a poster, by CAS, +1  -
+//   sequence:  0     -           always 0
+//              1..   sequence    MAILBOX-2                          poster, then owner      -
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
 //   1  tail.load           relaxed  -      a guess, which 3 tests; or a bound for one run
 //   2  sequence.load       acquire  6      the owner has taken the old call out
-//   3  tail.compare_exch   relaxed  -      hands out positions; the data is ordered by 2 and 4
+//   3  tail.compare_exch   relaxed  -      gives positions; the data is ordered by 2 and 4
 //   4  sequence.store      release  5      the owner sees the call, and what came before the post
 //   5  sequence.load       acquire  4      the other half
 //   6  sequence.store      release  2      the next poster writes after the owner has read
@@ -14468,7 +14806,7 @@ static_assert(sizeof(latch) == 8, "a word of state, one of policy");
 //   9  sequence.store      relaxed  -      before the mailbox is given to other threads
 //
 // The store 4 (or the change 7) and the look at the mark that follows are the notifier's side of
-// sleeper_mark.hpp; ready() after the announcement is the sleeper's side.
+// published_words.hpp; ready() after the announcement is the sleeper's side.
 //
 // Cost   post: one RMW on the line of tail_, one line of the slot; no system call unless the owner
 //        sleeps. run: one line a call, no read-modify-write. 64 bytes a slot.
@@ -14524,14 +14862,14 @@ class mailbox {
                             std::is_nothrow_constructible<closure, Function&&>());
   }
 
-  // The owner's side: one thread.
+  // What follows is for the owner, one thread.
 
   /// Runs the calls that are there now, in order, and returns how many; never blocks. A call that posts
-  /// again does not prolong it: that call is for the next time.
+  /// again does not prolong it: that call is left for the next time.
   std::size_t run_pending() {
     const std::uint32_t end = tail_.load(detail::memory_order_relaxed) & ~terminated_;  // 1
     std::size_t count = 0;
-    // A call may have run others in turn, and be beyond `end` by then.
+    // A call may have called run_pending() itself: head_ may be beyond `end`.
     while (static_cast<std::int32_t>(end - head_) > 0 && is_posted(head_)) {
       take_next(fate::run);
       ++count;
@@ -14547,18 +14885,14 @@ class mailbox {
   wait_status wait_and_run_for(std::chrono::duration<Rep, Period> time) {
     return wait_and_run_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  wait_status wait_and_run_until(std::chrono::time_point<Clock, Duration> point) {
-    return wait_and_run_until(deadline::at(point));
-  }
   wait_status wait_and_run_until(deadline until) {
     const wait_status status = wait_for_call(until);
     if (status == wait_status::ready) run_pending();
     return status;
   }
 
-  /// Runs calls as they come, one by one, until done(), which is looked at before each and which only
-  /// calls change. Returns done(): false if terminated and empty before.
+  /// Runs calls as they come, one by one, until done(). Asks done() before each call; only calls may change
+  /// its answer. Returns false if terminated and empty before done().
   template <class Predicate>
   bool serve_until(Predicate done) {
     while (!done()) {
@@ -14568,7 +14902,7 @@ class mailbox {
     return true;
   }
 
-  /// No post succeeds any more, and the owner does not block any more. Any thread may call it. See X3.
+  /// From now on no post succeeds, and the owner does not block. Any thread may call it. See MAILBOX-3.
   void terminate() {
     tail_.fetch_or(terminated_, detail::memory_order_release);  // 7
     mark_.notify(detail::fence_payer_of(policy_));
@@ -14601,7 +14935,7 @@ class mailbox {
   };
 
   static std::size_t round_up(std::size_t capacity) noexcept {
-    // With one slot "free for the next" would be the same sequence as "posted".
+    // With one slot, "free for the next" and "posted" would be the same sequence.
     std::size_t power = 2;
     while (power < capacity) power *= 2;
     return power;
@@ -14614,7 +14948,7 @@ class mailbox {
     return slot_of(position).sequence.load(detail::memory_order_acquire) ==  // 5
            position + one_;
   }
-  /// Terminated, and every position handed out is behind the owner.
+  /// Terminated, and every position given is behind the owner.
   bool is_over() const noexcept {
     return tail_.load(detail::memory_order_acquire) == (head_ | terminated_);  // 8
   }
@@ -14630,7 +14964,7 @@ class mailbox {
     mark_.notify(detail::fence_payer_of(policy_));
     return true;
   }
-  /// A copy that throws must not do so while it holds a position.
+  /// Copies first: a copy that throws while its poster holds a position would leave the position empty.
   template <class Closure, class Function>
   bool post_as(const Function& f, std::false_type) {
     return post_as<Closure>(Closure(f), std::true_type());
@@ -14658,16 +14992,14 @@ class mailbox {
 
   wait_status wait_for_call(deadline until) {
     call_or_end what{*this};
-    if (!what.ready()) {
-      const detail::misuse::waiting_scope waiting(this);
-      if (!detail::wait_engine::wait(what, policy_, history_, until,
-                                     detail::wait_engine::single_yield_time))
-        return wait_status::timed_out;
+    if (!detail::wait_watched(what, this, policy_, history_, until,
+                              detail::wait_engine::single_yield_time)) {
+      return wait_status::timed_out;
     }
     return is_posted(head_) ? wait_status::ready : wait_status::terminated;
   }
 
-  /// The call at head_ is posted: X4.
+  /// Requires: the call at head_ is posted. See MAILBOX-4.
   void take_next(fate then) {
     const std::uint32_t position = head_;
     head_ += one_;
@@ -14702,330 +15034,300 @@ class mailbox {
 
 #endif  // LOCKSTEP_MAILBOX_HPP
 
-// lockstep/manual_reset_event.hpp -- a gate: open from notify() until reset() (layer: sync)
+// lockstep/padded.hpp -- a T that shares its cache line with nothing else (layer: platform)
 //
-// While the gate is open every wait returns at once. Every wait that began before a notify() returns,
-// even if a reset() follows at once. Any number of notifiers and waiters. What happens before a notify()
-// happens before the return of every wait that it lets through, and before the return of the reset() that
-// closes the gate again: reset(), look at the data, wait() misses nothing, where one thread resets.
-// One waiter per notification: auto_reset_event, or event for one notifier and one waiter.
+// For data of several threads side by side: a std::vector<lockstep::padded<double>> with one element per
+// member, or two mutexes in one object. A write to one element does not disturb the others.
 //
-// There is no pulse() (Windows's PulseEvent: lets go who waits at this moment, stays closed). Who waits
-// "at this moment" nobody can know: a waiter that is just about to wait, or just not in the kernel,
-// misses it for ever. Use notify() and then reset(), which lets everyone go who has begun to wait, or
-// a condition_variable.
-//
-// Invariants, r = number of resets that closed the gate, in word_
-//   G1  A waiter that found the gate closed at r goes when the gate is open or r has changed; both come
-//       from a notify() that came after its first look.
-//   G2  The sleeping bit is set only on a closed gate; notify() wakes only if it opened the gate.
-//   G3  notify() touches nothing after its change of the word but the address, in a futex wake: when
-//       all waits have returned the event may be destroyed.
-//   Limit: r has 30 bits. A waiter that does not run while exactly a multiple of 2^30 openings pass
-//       takes them for none, and waits for the next.
-//
-//   word_     bits 2..31 resets   bit 1 open   bit 0 sleeping (may be set with no sleeper)
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access            order    pairs  why it suffices
-//   1  word.fetch_or     release  2, 3   the waiter sees what came before notify(), also when the gate
-//                                        was open: every notify() is a read-modify-write
-//   2  word.load         acquire  1      the other half; reset() keeps the release sequence of 1
-//   3  word.compare_exch acquire  1      who resets sees what was notified; see above
-//   4  until word        acquire  1      as 2 (1 of word_waiter.hpp)
-//   5  word.load         relaxed  -      a guess for 3; found closed, this reset does nothing
-//
-// Cost   notify: one RMW. reset: one RMW if open. wait: one load when open. No system call unless a
-//        waiter sleeps; then one for the notify() that opens. 8 bytes: 4 of state, 4 of policy.
-#ifndef LOCKSTEP_MANUAL_RESET_EVENT_HPP
-#define LOCKSTEP_MANUAL_RESET_EVENT_HPP
+//   padded<T>         `value` is the T. At least cache_line_size bytes, aligned so.
+//   cache_line_size   128 where hardware fetches lines in pairs or has lines of 128 bytes, 256 on s390x, else
+//                     64.
+// In C++11 and C++14 `new` and std::vector do not honour the alignment: T keeps its size, but may share the
+// first and the last line.
+#ifndef LOCKSTEP_PADDED_HPP
+#define LOCKSTEP_PADDED_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-class manual_reset_event : detail::misuse::watched<manual_reset_event> {
- public:
-  /// Closed. Tests pass `first_reset` to start next to wrap-around.
-  explicit constexpr manual_reset_event(wait_policy policy = wait_policy(),
-                                        std::uint32_t first_reset = 0) noexcept
-      : word_(first_reset * one_), policy_(policy) {}
-  manual_reset_event(const manual_reset_event&) = delete;
-  manual_reset_event& operator=(const manual_reset_event&) = delete;
+using detail::cache_line_size;
+using detail::padded;
 
-  /// Opens the gate and lets everyone go who waits.
-  void notify() {
-    const std::uint32_t old = word_.fetch_or(open_, detail::memory_order_release);  // 1
-    if ((old & open_) == 0) detail::wake_sleepers(&word_, old);
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_PADDED_HPP
+
+// lockstep/region.hpp -- regions that are started and joined later, and threads that work for one (layer: team)
+//
+//   lockstep::started_region region = team.start(f);   // the other members run f
+//   work_of_the_callers();
+//   region.join();                                     // the caller's part of f, then waits for all
+//
+//   START-1  join() is called by the thread that started the region, for the last region that it has started or entered.
+//   START-2  A handle that goes joins its region. If it goes because of an exception that was thrown since start(), it
+//            stops the region, does not run the caller's part, waits for the others, and drops their exceptions.
+//   START-3  A handle that goes where join() would be refused ends the program with a message: the region could never
+//            end. That is: on another thread, inside another region, or before the handle of a region that was started
+//            later.
+//
+//   team.run([&](lockstep::member& me) {
+//     const lockstep::region_token here = lockstep::this_region();
+//     auto half = std::async(std::launch::async, [&, here] {
+//       const lockstep::inside_region guest(here);
+//       team.parallel_for(0, n, f);              // inline, as in the member itself (T2 of team.hpp)
+//     });
+//     half.get();
+//   });
+//
+// Without inside_region such a thread is a stranger to the region: its run() of the same team waits for the region's end,
+// and the member waits for the thread, for ever. The same goes for the threads of OpenMP, TBB or a pool, and for teams
+// from whose regions this one was called.
+//
+//   GUEST-1  While an inside_region lives, the calling thread counts as inside the token's region, and all that this was
+//            called from, besides those that it was in before.
+//   GUEST-2  It is no member: it has no rank, and must not use the member object of the thread that started it.
+#ifndef LOCKSTEP_REGION_HPP
+#define LOCKSTEP_REGION_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// A region that the caller has started and will join.
+class started_region {
+ public:
+  /// Of none.
+  started_region() noexcept = default;
+  started_region(started_region&& other) noexcept
+      : door_(other.door_),
+        core_(other.core_),
+        number_(other.number_),
+        in_flight_(other.in_flight_) {
+    other.core_ = nullptr;
+  }
+  /// Joins the region that it had (START-2).
+  started_region& operator=(started_region&& other) {
+    if (this == &other) return *this;
+    let_go();
+    door_ = other.door_;
+    core_ = other.core_;
+    number_ = other.number_;
+    in_flight_ = other.in_flight_;
+    other.core_ = nullptr;
+    return *this;
+  }
+  /// START-2, START-3. Throws as join() does. Where no exception can pass, as in a container, call join() before.
+  ~started_region() noexcept(false) { let_go(); }
+
+  /// True while there is a region to be joined.
+  explicit operator bool() const noexcept {
+    return core_ != nullptr && core_->started() == number_;
   }
 
-  /// Closes the gate; nothing if it is closed.
-  void reset() noexcept {
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 5
-    // Adding to the open bit clears it and counts. The sleeping bit is of those who are let go.
-    while ((word & open_) != 0 &&
-           !word_.compare_exchange_weak(word, (word & ~sleeping_) + open_,
-                                        detail::memory_order_acquire,     // 3
-                                        detail::memory_order_relaxed)) {  // 5
+  /// Runs the caller's part, and waits for the others. False if the region was stopped; throws as run() does;
+  /// either way the handle is of none then. Fails with std::logic_error, and changes nothing, if it is of none
+  /// already, or against START-1.
+  bool join() {
+    if (!*this) {
+      detail::fail<std::logic_error>(
+          "lockstep::started_region::join: there is no region to be joined: it was joined, or "
+          "moved "
+          "to another handle");
+    }
+    if (!core_->can_join()) detail::fail<std::logic_error>(refusal());
+    return join_now();
+  }
+
+ private:
+  friend class team;
+
+  /// Takes over a region, and the caller's turn.
+  started_region(detail::team_door& door, detail::team_core& core) noexcept
+      : door_(&door),
+        core_(&core),
+        number_(core.started()),
+        in_flight_(detail::exceptions_in_flight()) {}
+
+  void let_go() {
+    if (!*this) {
+      core_ = nullptr;
+      return;
+    }
+    if (!core_->can_join()) {
+      std::fprintf(stderr, "%s; its handle was let go, so that it could never end\n", refusal());
+      std::abort();
+    }
+    if (detail::exceptions_in_flight() > in_flight_) {
+      detail::team_core& core = *core_;
+      core_ = nullptr;
+      const detail::caller_turn mine(door_->callers(), std::adopt_lock);
+      core.give_up();
+    } else {
+      join_now();
     }
   }
 
-  bool is_open() const noexcept {
-    return (word_.load(detail::memory_order_acquire) & open_) != 0;  // 2
+  bool join_now() {
+    detail::team_core& core = *core_;
+    core_ = nullptr;
+    const detail::caller_turn mine(door_->callers(), std::adopt_lock);
+    return core.join();
   }
 
-  /// As is_open(): true if wait() would return at once.
-  bool try_wait() const noexcept { return is_open(); }
-
-  /// Blocks until the gate is open, or was opened since the call began.
-  void wait() { wait_until(deadline::never()); }
-
-  /// As wait(), for at most `time`: ready or timed_out.
-  template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
-    return wait_until(deadline::after(time));
-  }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) {
-    return wait_until(deadline::at(point));
-  }
-  wait_status wait_until(deadline until) {
-    const std::uint32_t first = word_.load(detail::memory_order_acquire) | sleeping_;  // 2
-    if ((first & open_) != 0) return wait_status::ready;
-    const auto opened = [first](std::uint32_t word) noexcept {
-      return (word | sleeping_) != first;
-    };
-    return detail::wait_until_word(word_, opened, policy_, until) ? wait_status::ready  // 4
-                                                                  : wait_status::timed_out;
+  const char* refusal() const noexcept {
+    return core_->has_started() ? "lockstep::started_region::join: this thread has started or "
+                                  "entered another region "
+                                  "since; join those first"
+                                : "lockstep::started_region::join: the region was started by "
+                                  "another thread, which has "
+                                  "to join it";
   }
 
-  wait_policy policy() const noexcept { return policy_; }
-
- private:
-  friend class detail::misuse::watched<manual_reset_event>;
-  static constexpr const char* kind = "lockstep::manual_reset_event";
-  static constexpr std::uint32_t sleeping_ = 1, open_ = 2, one_ = 4;
-
-  detail::wait_word word_;
-  wait_policy policy_;
+  detail::team_door* door_ = nullptr;
+  detail::team_core* core_ = nullptr;  ///< null: of none
+  std::uint32_t number_ = 0;
+  int in_flight_ = 0;  ///< exceptions, at start()
 };
 
-static_assert(sizeof(manual_reset_event) == 8, "a word of state, one of policy");
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_MANUAL_RESET_EVENT_HPP
-
-// lockstep/recursive_mutex.hpp -- a mutex that its holder may lock again (layer: sync)
-//
-// As mutex (mutex.hpp), but a thread that holds it may lock it again, and holds it until it has unlocked
-// it as often. Prefer a plain mutex: who locks twice usually does not know what state he finds.
-//
-//   R1  owner_ is the number of the holder while depth_ > 0, else 0; only the holder writes either. So a
-//       thread that finds its own number there holds the lock, whatever others do meanwhile.
-//
-// Memory order (# marks the line)
-//   #  access       order    pairs  why it suffices
-//   1  owner.load   relaxed  -      only our own number says anything, and we wrote it ourselves (R1)
-//   2  owner.store  relaxed  -      as 1; the mutex orders the rest
-//
-// Cost   the first lock and the last unlock: those of mutex, and a store. Others: a load. 24 bytes.
-#ifndef LOCKSTEP_RECURSIVE_MUTEX_HPP
-#define LOCKSTEP_RECURSIVE_MUTEX_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-class recursive_mutex {
+/// Names a region, for as long as that runs. Small, to be copied into the thread.
+class region_token {
  public:
-  explicit constexpr recursive_mutex(wait_policy policy = wait_policy()) noexcept
-      : mutex_(policy), depth_(0), owner_(0) {}
-  ~recursive_mutex() {
-    detail::misuse::destroying_lock(&mutex_, kind());
-  }  // before mutex's, by its own name
-  recursive_mutex(const recursive_mutex&) = delete;
-  recursive_mutex& operator=(const recursive_mutex&) = delete;
-
-  /// Blocks until the calling thread holds the lock once more.
-  void lock() {
-    if (enter_again()) return;
-    mutex_.lock();
-    enter();
-  }
-
-  /// As lock(), but false where it would block.
-  bool try_lock() { return enter_again() || (mutex_.try_lock() && enter()); }
-
-  /// As lock(), for at most `time`; false if the lock was not to be had.
-  template <class Rep, class Period>
-  bool try_lock_for(std::chrono::duration<Rep, Period> time) {
-    return try_lock_until(deadline::after(time));
-  }
-  template <class Clock, class Duration>
-  bool try_lock_until(std::chrono::time_point<Clock, Duration> point) {
-    return try_lock_until(deadline::at(point));
-  }
-  bool try_lock_until(deadline until) {
-    return enter_again() || (mutex_.try_lock_until(until) && enter());
-  }
-
-  /// Requires: the calling thread holds the lock.
-  void unlock() {
-    detail::misuse::check_owner(&mutex_, kind());
-    if (--depth_ > 0) return;
-    owner_.store(0, detail::memory_order_relaxed);  // 2
-    mutex_.unlock();
-  }
-
-  wait_policy policy() const noexcept { return mutex_.policy(); }
+  /// Of none: an inside_region of it changes nothing.
+  region_token() noexcept = default;
 
  private:
-  static const char* kind() noexcept { return "lockstep::recursive_mutex"; }
+  friend class inside_region;
+  friend region_token this_region() noexcept;
 
-  bool is_mine() const noexcept {
-    return owner_.load(detail::memory_order_relaxed) == detail::number_of_this_thread();  // 1
-  }
-  bool enter() {
-    owner_.store(detail::number_of_this_thread(), detail::memory_order_relaxed);  // 2
-    depth_ = 1;
-    return true;
-  }
-  bool enter_again() {
-    if (!is_mine()) return false;
-    ++depth_;
-    return true;
-  }
+  explicit region_token(const detail::nesting::region* where) noexcept
+      : where_(where), number_(where != nullptr ? detail::nesting::number_of(*where) : 0) {}
 
-  mutex mutex_;
-  std::uint32_t depth_;
-  detail::atomic<std::uint64_t> owner_;
+  const detail::nesting::region* where_ = nullptr;
+  std::uint32_t number_ = 0;
 };
 
-/// For programs that change a type: the timed operations are there.
-using recursive_timed_mutex = recursive_mutex;
+/// The innermost region that the calling thread is in; that of a region which runs inline is the one around it. Of
+/// none outside.
+inline region_token this_region() noexcept { return region_token(detail::nesting::innermost()); }
 
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_RECURSIVE_MUTEX_HPP
-
-// lockstep/rendezvous.hpp -- N threads notify, M other threads wait, N:N (layer: sync)
-//
-// Every wait(rank) returns when *each* notifier has notified once more than that waiter has waited.
-// Notifications are counted per notifier and taken per waiter: none is lost or counted for another,
-// whichever side comes first, and no notifier waits. What happens before the notify() of every notifier
-// happens before the return of each wait() that needs them.
-// Notifiers and waiters are different roles, each with ranks from 0. Where every thread is both, take
-// barrier; for one waiter fan_in, for one notifier fan_out.
-//
-// Lifetime: by structure; destroy only after every call has returned.
-// Cost   notify: one store on the notifier's own line. wait: one line fetch a notifier, in parallel.
-#ifndef LOCKSTEP_RENDEZVOUS_HPP
-#define LOCKSTEP_RENDEZVOUS_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-class rendezvous {
+/// Allocates.
+class inside_region {
  public:
-  /// Fails if a count is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
-  rendezvous(std::size_t notifiers, std::size_t waiters, wait_policy policy = wait_policy(),
-             std::uint32_t first_phase = 0)
-      : board_(detail::checked_count("lockstep::rendezvous", "notifiers", notifiers),
-               detail::checked_count("lockstep::rendezvous", "waiters", waiters),
-               policy.when_crowded(notifiers + waiters > detail::usable_cpus()), first_phase) {}
-  rendezvous(const rendezvous&) = delete;
-  rendezvous& operator=(const rendezvous&) = delete;
-  ~rendezvous() { detail::misuse::destroying(&board_, "lockstep::rendezvous"); }
-
-  std::size_t notifiers() const noexcept { return board_.writers(); }
-  std::size_t waiters() const noexcept { return board_.readers(); }
-
-  /// Requires: each rank used by one thread at a time. Fails if rank >= notifiers().
-  void notify(std::size_t rank) {
-    board_.advance(detail::checked_rank("lockstep::rendezvous", "notifiers", rank, notifiers()));
+  /// Requires: the region runs, and goes on while this object lives: a member waits for this thread. Debug builds end
+  /// the program with a message where the region is over.
+  explicit inside_region(const region_token& of) : before_(detail::nesting::innermost()) {
+    if (of.where_ == nullptr) return;
+    if (detail::diagnoses_misuse && detail::nesting::number_of(*of.where_) != of.number_) {
+      std::fprintf(
+          stderr,
+          "lockstep::inside_region: the region of this token is over; a member of it has to wait "
+          "for the threads that use the token\n");
+      std::abort();
+    }
+    for (const detail::nesting::region* at = of.where_; at != nullptr; at = at->outer) {
+      copies_.push_back(*at);
+    }
+    for (std::size_t i = 0; i < copies_.size(); ++i) {
+      copies_[i].outer = i + 1 < copies_.size() ? &copies_[i + 1] : before_;
+    }
+    detail::nesting::innermost() = copies_.data();
   }
-
-  /// Blocks until every notifier has notified once more; false once terminated.
-  /// Requires: each rank used by one thread at a time. Fails if rank >= waiters().
-  bool wait(std::size_t rank) { return wait_until(rank, deadline::never()) == wait_status::ready; }
-  /// As wait() if it would return true at once, else false; never blocks.
-  bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
-  /// As wait(), for at most `time`; nothing is taken at a time-out.
-  template <class Rep, class Period>
-  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
-    return wait_until(rank, deadline::after(time));
-  }
-
-  /// Releases every waiter; from now on every wait returns at once. Any thread may call it.
-  void terminate() { board_.terminate(); }
-  bool terminated() const noexcept { return board_.terminated(); }
+  /// On the thread that made it, the last one first.
+  ~inside_region() { detail::nesting::innermost() = before_; }
+  inside_region(const inside_region&) = delete;
+  inside_region& operator=(const inside_region&) = delete;
 
  private:
-  wait_status wait_until(std::size_t rank, deadline until) {
-    return board_.wait_until(checked(rank), rank % notifiers(), notifiers(), until);
-  }
-  std::size_t checked(std::size_t rank) const {
-    return detail::checked_rank("lockstep::rendezvous", "waiters", rank, waiters());
-  }
-
-  detail::phase_board board_;
+  const detail::nesting::region* before_;
+  std::vector<detail::nesting::region> copies_;
 };
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_RENDEZVOUS_HPP
+#endif  // LOCKSTEP_REGION_HPP
 
 // lockstep/shared_mutex.hpp -- one writer or many readers (layer: sync)
 //
-// std::shared_timed_mutex by its operations: works with std::shared_lock and std::unique_lock. Who has to
-// queue is served in the order of arrival, neighbouring readers together, and nobody overtakes the queue:
-// neither writers nor readers starve. What happens before an unlock happens before the return of the next
-// lock; what happens before an unlock_shared, before that of the next lock by a writer.
-// A reader must not lock again while it holds the lock: with a writer queued in between, or as a writer, it
-// would wait for itself (diagnosed in debug builds where it has to wait). For short exclusive sections mutex.hpp is faster, also for readers: each reader writes the word.
+// std::shared_timed_mutex by its operations: works with std::shared_lock and std::unique_lock. Threads that have to
+// queue are served in the order of their arrival, neighbouring readers together, and nobody overtakes the queue: neither
+// writers nor readers starve. What happens before an unlock happens before the return of the next lock; what happens
+// before an unlock_shared, before that of the next lock by a writer.
+// A reader must not lock again while it holds the lock: with a writer queued in between, or as a writer, it would wait
+// for itself (diagnosed in debug builds where it has to wait). For short sections mutex.hpp is faster, also for readers:
+// each reader writes the word.
 //
 // Invariants
-//   W1  writer_ is set or readers > 0, never both.
-//   W2  waiting_ is set exactly while the queue is not empty; then nobody enters but by admit(), which
-//       hands the lock over: a thread that was notified holds it.
-//   W3  Who makes the lock free while waiting_ is set calls admit(). Who leaves the queue does too: his
-//       place may have been what held up those behind him.
-//   W4  The object may be destroyed by the thread that has held and unlocked it last (as M5 of mutex.hpp).
+//   SHARED-1  `writer` is set or readers > 0, never both.
+//   SHARED-2  `waiting` is set exactly while the queue is not empty; then a thread gets in only by hand_over(), on
+//             behalf of the queue: a thread that was notified holds the lock.
+//   SHARED-3  A thread that makes the lock free while `waiting` is set hands over. So does a thread that leaves the
+//             queue: its place may have been what held up those behind it.
+//   SHARED-4  The object may be destroyed by the thread that has held and unlocked it last (as MUTEX-5).
 //
-//   word_   bit 0 writer   bit 1 waiting   bits 2..31 readers
+// word_
+//   bit    name     meaning                   set by                               cleared by
+//   0      writer   a writer holds it         lock, or hand_over() for the writer  unlock
+//   1      waiting  the queue has a waiter    a waiter, as it queues up            the last to leave the queue
+//   2..31  readers  how many readers hold it  lock_shared, or hand_over(), counts  unlock_shared counts down
+// None may be wrong outside of the queue's lock: without waiting an unlock lets nobody in and others overtake; with
+// waiting and no waiter nobody gets in any more.
 //
 // Memory order (# marks the line)
-//   #  access            order    pairs  why it suffices
-//   1  word.compare_exch acquire  2      we see what those did who unlocked before
-//   2  word.fetch_sub    release  1, 4   the other half; later readers' changes keep the release sequence
-//   3  word.load         relaxed  -      a guess for the compare-exchange that follows
-//   4  word.compare_exch acquire  2      admits others: they see, through their notification (1 of
-//                                        parking_lot.hpp), what we saw
-//   5  word.compare_exch relaxed  -      changes the waiting bit only
+//   #  access          order    pairs  why it suffices
+//   1  word.fetch_sub  release  -      for rows 1 and 4 of queued_word.hpp; later readers' changes keep the release
+//                                      sequence
 //
-// Cost   each operation one read-modify-write; no system call unless somebody sleeps. 8 bytes.
+// Cost   each operation one read-modify-write; no system call unless a thread sleeps. 8 bytes.
 // Source [PARKING-LOT] for the queue; the order of service is that of [MCS91b].
 #ifndef LOCKSTEP_SHARED_MUTEX_HPP
 #define LOCKSTEP_SHARED_MUTEX_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+namespace detail {
 
-class shared_mutex {
+/// What the bits of a shared_mutex mean (queued_word.hpp).
+struct shared_mutex_rules {
+  static constexpr parking_lot::kind queue = parking_lot::kind::shared_mutex;
+  static constexpr bool backs_off = false;
+
+  static constexpr std::uint32_t writer = 1, waiting = 2, one_reader = 4;
+  enum purpose : std::uint32_t { to_read, to_write };
+
+  static bool may_take(std::uint32_t word, std::uint32_t as) noexcept {
+    return (word & waiting) == 0 && may_be_given(word, as);
+  }
+  static bool may_be_given(std::uint32_t word, std::uint32_t as) noexcept {
+    return as == to_read ? (word & writer) == 0 : (word & ~waiting) == 0;
+  }
+  static std::uint32_t taken(std::uint32_t word, std::uint32_t as) noexcept {
+    return word + (as == to_read ? one_reader : writer);
+  }
+  static std::uint32_t marked(std::uint32_t word, std::uint32_t) noexcept { return word | waiting; }
+  static std::uint32_t without_waiters(std::uint32_t word) noexcept { return word & ~waiting; }
+};
+static_assert(parking_lot::without_waiters(shared_mutex_rules::queue) ==
+                  ~shared_mutex_rules::waiting,
+              "PARKING-4");
+
+}  // namespace detail
+
+class shared_mutex : private detail::handed_word<detail::shared_mutex_rules> {
+  using rules = detail::shared_mutex_rules;
+
  public:
   explicit constexpr shared_mutex(wait_policy policy = wait_policy()) noexcept
-      : word_(0), policy_(policy) {}
+      : handed_word(0, policy) {}
   ~shared_mutex() { detail::misuse::destroying_lock(this, kind()); }
   shared_mutex(const shared_mutex&) = delete;
   shared_mutex& operator=(const shared_mutex&) = delete;
 
   /// Blocks until the calling thread alone holds the lock. Requires: it does not hold it yet.
   void lock() { try_lock_until(deadline::never()); }
-  /// Takes the lock if nobody holds it or waits for it; never blocks.
+  /// Takes the lock if no thread holds it or waits for it; never blocks.
   bool try_lock() noexcept {
-    const bool taken = try_take(writer);
+    const bool taken = try_take(rules::to_write);
     if (taken) detail::misuse::locked(this);
     return taken;
   }
@@ -15040,23 +15342,23 @@ class shared_mutex {
   }
   bool try_lock_until(deadline until) {
     detail::misuse::locking(this, kind());
-    const bool taken = try_take(writer) || lock_slowly(writer, until);
+    const bool taken = try_take(rules::to_write) || lock_slowly(rules::to_write, until);
     if (taken) detail::misuse::locked(this);
     return taken;
   }
   /// Requires: the calling thread holds the lock alone.
   void unlock() {
     detail::misuse::unlocking(this, kind());
-    const std::uint32_t old = word_.fetch_sub(writer_, detail::memory_order_release);  // 2
-    if ((old & waiting_) != 0) admit();
+    const std::uint32_t old = word_.fetch_sub(rules::writer, detail::memory_order_release);  // 1
+    if ((old & rules::waiting) != 0) hand_over();
   }
 
   /// Blocks until the calling thread holds the lock, perhaps with other readers. Requires: it does not
   /// hold it yet.
   void lock_shared() { try_lock_shared_until(deadline::never()); }
-  /// Takes the lock if no writer holds it and nobody waits for it; never blocks.
+  /// Takes the lock if no writer holds it and no thread waits for it; never blocks.
   bool try_lock_shared() noexcept {
-    const bool taken = try_take(reader);
+    const bool taken = try_take(rules::to_read);
     if (taken) detail::misuse::locked_shared(this);
     return taken;
   }
@@ -15071,130 +15373,27 @@ class shared_mutex {
   }
   bool try_lock_shared_until(deadline until) {
     detail::misuse::locking(this, kind());
-    const bool taken = try_take(reader) || lock_slowly(reader, until);
+    const bool taken = try_take(rules::to_read) || lock_slowly(rules::to_read, until);
     if (taken) detail::misuse::locked_shared(this);
     return taken;
   }
   /// Requires: the calling thread holds the lock as a reader.
   void unlock_shared() {
     detail::misuse::unlocking_shared(this, kind());
-    const std::uint32_t old = word_.fetch_sub(one_reader_, detail::memory_order_release);  // 2
-    if ((old & waiting_) != 0 && old < 2 * one_reader_) admit();
+    const std::uint32_t old =
+        word_.fetch_sub(rules::one_reader, detail::memory_order_release);  // 1
+    if ((old & rules::waiting) != 0 && old < 2 * rules::one_reader) hand_over();
   }
 
-  wait_policy policy() const noexcept { return policy_; }
+  using handed_word::policy;
 
  private:
-  static constexpr std::uint32_t writer_ = 1, waiting_ = 2, one_reader_ = 4;
-  enum purpose : std::uint32_t { reader, writer };
-
   static const char* kind() noexcept { return "lockstep::shared_mutex"; }
-  std::uintptr_t key() const noexcept {
-    return detail::parking_lot::key(word_, detail::parking_lot::kind::shared_mutex);
-  }
-  static_assert(detail::parking_lot::without_waiters(detail::parking_lot::kind::shared_mutex) ==
-                    ~waiting_,
-                "Q4");
 
-  /// Whether one more may hold the lock, waiters left aside.
-  static bool may_enter(std::uint32_t word, std::uint32_t as) noexcept {
-    return as == reader ? (word & writer_) == 0 : (word & ~waiting_) == 0;
-  }
-  static std::uint32_t entered(std::uint32_t word, std::uint32_t as) noexcept {
-    return word + (as == reader ? one_reader_ : writer_);
-  }
-
-  bool try_take(purpose as) noexcept {
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    while ((word & waiting_) == 0 && may_enter(word, as)) {
-      if (word_.compare_exchange_strong(word, entered(word, as),
-                                        detail::memory_order_acquire,   // 1
-                                        detail::memory_order_relaxed))  // 3
-        return true;
-    }
-    return false;
-  }
-
-  /// What the wait engine looks at before a thread queues up.
-  struct attempt {
-    shared_mutex& owner;
-    purpose as;
-    bool ready() noexcept { return owner.try_take(as); }
-  };
-
-  LOCKSTEP_NOINLINE bool lock_slowly(purpose as, deadline until) {
+  LOCKSTEP_NOINLINE bool lock_slowly(rules::purpose as, deadline until) {
     detail::misuse::check_no_reader(this, kind());
-    const detail::misuse::waiting_scope waiting(this);
-    attempt now{*this, as};
-    if (detail::wait_engine::linger(now, policy_, detail::this_thread_history(), until))
-      return true;
-    detail::parked_thread self(as);
-    if (!enqueue(self, as)) return true;
-    return self.wait(policy_, until) || !leave(self);
+    return take_slowly(as, until);
   }
-
-  /// Queues the thread up, unless the lock could be taken in the end: then it is.
-  bool enqueue(detail::parked_thread& self, purpose as) {
-    detail::parking_lot::queue waiters(key());
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    do {
-      if (try_take(as)) return false;
-      word = word_.load(detail::memory_order_relaxed);  // 3
-    } while (((word & waiting_) == 0 && may_enter(word, as)) || !mark(word, word | waiting_));
-    waiters.push_back(self);
-    return true;
-  }
-
-  /// Leaves the queue; false if the thread was given the lock before that.
-  bool leave(detail::parked_thread& self) {
-    detail::wake_list woken;
-    detail::parking_lot::queue waiters(key());
-    if (!waiters.contains(self)) return false;
-    waiters.remove(self);
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    while (waiters.empty() && !mark(word, word & ~waiting_)) continue;
-    admit(waiters, woken);
-    return true;
-  }
-
-  LOCKSTEP_NOINLINE void admit() {
-    detail::wake_list woken;
-    detail::parking_lot::queue waiters(key());
-    admit(waiters, woken);
-  }
-
-  /// Hands the lock to the first in the queue, if they may have it: a writer, or readers up to the next
-  /// writer.
-  void admit(detail::parking_lot::queue& waiters, detail::wake_list& woken) {
-    if (waiters.empty()) return;
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    std::uint32_t admitted = 0, wanted = 0;
-    do {
-      wanted = word;
-      admitted = 0;
-      detail::parked_thread* next = waiters.front();
-      for (; next != nullptr && may_enter(wanted, next->purpose()); ++admitted) {
-        wanted = entered(wanted, next->purpose());
-        next = waiters.behind(*next);
-      }
-      if (admitted == 0) return;
-      if (next == nullptr) wanted &= ~waiting_;
-    } while (!word_.compare_exchange_strong(word, wanted, detail::memory_order_acquire,  // 4
-                                            detail::memory_order_relaxed));  // 3
-    for (; admitted > 0; --admitted) {
-      detail::parked_thread& next = *waiters.front();
-      waiters.remove(next);
-      woken.notify(next);
-    }
-  }
-
-  bool mark(std::uint32_t& old, std::uint32_t wanted) noexcept {
-    return word_.compare_exchange_strong(old, wanted, detail::memory_order_relaxed,  // 5
-                                         detail::memory_order_relaxed);              // 3
-  }
-
-  detail::wait_word word_;
-  wait_policy policy_;
 };
 
 static_assert(sizeof(shared_mutex) == 8, "a word of state and a policy");
@@ -15207,25 +15406,27 @@ using shared_timed_mutex = shared_mutex;
 
 #endif  // LOCKSTEP_SHARED_MUTEX_HPP
 
-// lockstep/split_barrier.hpp -- std::barrier's shape: no ranks, leaves allowed (layer: sync)
+// lockstep/split_barrier.hpp -- std::barrier's shape: no ranks, arrivals may be dropped (layer: sync)
 //
-// A phase is over when as many arrivals as expected have been made, by whichever threads; nobody returns
-// from a wait for it before. What happens before any arrival in a phase happens before the completion
-// function, and that happens before every return from a wait for the phase.
-// For threads that know their rank, barrier is faster (no read-modify-write up to 8), tree_barrier for
-// many.
+// A phase is over when as many arrivals as expected have been made, by whichever threads. No wait for the
+// phase returns before. What happens before any arrival in a phase happens before the completion function,
+// and that happens before every return from a wait for the phase.
+// Threads that know their rank: barrier is faster (no read-modify-write up to 8, a tree of counters above).
 //
 // Invariants, for phase p
-//   Q1  Between phases remaining_ is expected_; in a phase it is what is still to arrive.
-//   Q2  The completion function runs once a phase, on the last to arrive, before anyone is released.
-//   Q3  Whoever waits for p returns once the phase is another, however far the others have gone on.
-//   Q4  The last to arrive touches nothing after its change of phase_ but the address, in a futex wake;
-//       every other arrival touches nothing after its change of remaining_. So the barrier may be
-//       destroyed when the waits for the last completed phase have returned.
-//   Q5  A waiter sleeps only on a word with its own phase and the sleeping bit; the change to the next
-//       phase finds the bit in the old value, clears it, and wakes.
+//   SPLIT-1  Between phases remaining_ is expected_. In a phase it is what is still to arrive.
+//   SPLIT-2  The completion function runs once a phase, on the last thread to arrive, before any is released.
+//   SPLIT-3  A wait for p returns once the phase is another one, however far the other threads have gone on.
+//   SPLIT-4  The last arrival touches nothing after its change of phase_ but the address, in a futex wake.
+//            Every other arrival touches nothing after its change of remaining_. So the barrier may be
+//            destroyed when the waits for the last completed phase have returned.
+//   SPLIT-5  A waiter sleeps only on a word with its own phase and the sleeping bit. The change to the next
+//            phase finds the bit in the old value, clears it, and wakes.
 //
-//   phase_    bits 1..31 phase   bit 0 sleeping (may be set with no sleeper)
+//   phase_: bits  name      meaning                     set by                    cleared by
+//           0     sleeping  waiters may be asleep       a waiter                  the last arrival of a phase
+//           1..   phase     its number, modulo 2^31     the last arrival, +1      -
+// Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: SPLIT-5.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access               order    pairs  why it suffices
@@ -15234,12 +15435,13 @@ using shared_timed_mutex = shared_mutex;
 //   3  remaining.fetch_sub  acq_rel  3      the last to arrive has seen all arrivals, and publishes them
 //   4  dropped.load, store  relaxed  -      ordered by 3, and by 6 for the next phase
 //   5  remaining.store      relaxed  -      published by 6; the next arrivals come after 7
-//   6  phase.exchange       release  7      the waiters see all arrivals and the completion
+//   6  phase.exchange       release  7, 9   the waiters see all arrivals and the completion
 //   7  wait for the phase   acquire  6      the other half, in word_waiter.hpp
 //   8  remaining.load       relaxed  -      for a message
+//   9  phase.load           acquire  6      as 7
 //
 // Cost   per phase: one RMW per arrival on one line, one exchange and a refetch per waiter of another;
-//        no system call unless somebody sleeps. No heap.
+//        no system call unless a waiter sleeps. No heap.
 // Source [MCS91] sec. 3.1, with a phase for the sense.
 #ifndef LOCKSTEP_SPLIT_BARRIER_HPP
 #define LOCKSTEP_SPLIT_BARRIER_HPP
@@ -15247,17 +15449,21 @@ using shared_timed_mutex = shared_mutex;
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+namespace detail {
+
 /// The completion function that does nothing.
 struct no_completion {
   void operator()() const noexcept {}
 };
 
+}  // namespace detail
+
 /// CompletionFunction is called without arguments. It must not use the barrier. If it throws,
 /// std::terminate is called: the phase could neither be ended nor taken back.
-template <class CompletionFunction = no_completion>
+template <class CompletionFunction = detail::no_completion>
 class split_barrier {
  public:
-  /// Which phase an arrival was made in; what wait() wants to know.
+  /// The phase that an arrival was made in; wait() takes it.
   class arrival_token {
    public:
     arrival_token(arrival_token&&) = default;
@@ -15283,6 +15489,8 @@ class split_barrier {
         completion_(std::move(completion)),
         phase_(first_phase * one_),
         policy_(policy.when_crowded(static_cast<std::size_t>(expected) > detail::usable_cpus())) {}
+  split_barrier(std::ptrdiff_t expected, wait_policy policy)
+      : split_barrier(expected, CompletionFunction(), policy) {}
   split_barrier(const split_barrier&) = delete;
   split_barrier& operator=(const split_barrier&) = delete;
   ~split_barrier() { detail::misuse::destroying(this, kind); }
@@ -15290,10 +15498,11 @@ class split_barrier {
   wait_policy policy() const noexcept { return policy_; }
 
   /// Makes `n` arrivals; runs the completion function if they are the last. Never blocks. Keep the
-  /// token: it is what a wait needs.
+  /// token for the wait.
   /// Requires: 1 <= n <= the arrivals still expected in this phase (diagnosed in debug builds).
   arrival_token arrive(std::ptrdiff_t n = 1) {
-    const std::uint32_t phase = phase_.load(detail::memory_order_relaxed) & ~sleeping_;  // 1
+    const std::uint32_t phase =
+        phase_.load(detail::memory_order_relaxed) & ~detail::sleeping_bit;  // 1
     take_off(n);
     return arrival_token(phase);
   }
@@ -15303,8 +15512,8 @@ class split_barrier {
 
   void arrive_and_wait() { wait(arrive()); }
 
-  /// Arrives, and from the next phase on one arrival less is expected. When all have dropped, the
-  /// barrier is of no more use, but for waits for the last phase.
+  /// Arrives. From the next phase on one arrival less is expected. When all have dropped, the barrier is of
+  /// no more use, except for waits for the last phase.
   void arrive_and_drop() {
     dropped_.fetch_add(1, detail::memory_order_relaxed);  // 2
     take_off(1);
@@ -15312,7 +15521,7 @@ class split_barrier {
 
   /// True if the phase of the token is over; never blocks.
   bool try_wait(const arrival_token& arrival) const noexcept {
-    return detail::word_waiter<is_over>(phase_, is_over{arrival.phase_}).ready();
+    return is_over{arrival.phase_}(phase_.load(detail::memory_order_acquire));  // 9
   }
 
   /// As wait(), for at most `time`; after a time-out the arrival still counts: wait again.
@@ -15321,27 +15530,22 @@ class split_barrier {
                        std::chrono::duration<Rep, Period> time) const {
     return wait_until(arrival, deadline::after(time));
   }
-  template <class Clock, class Duration>
-  wait_status wait_until(const arrival_token& arrival,
-                         std::chrono::time_point<Clock, Duration> point) const {
-    return wait_until(arrival, deadline::at(point));
-  }
   wait_status wait_until(const arrival_token& arrival, deadline until) const {
-    detail::word_waiter<is_over> end(phase_, is_over{arrival.phase_});
-    const bool over =
-        end.ready() || detail::wait_registered(end, this, policy_, until,  // 7
-                                               detail::wait_engine::shared_yield_time);
-    return over ? wait_status::ready : wait_status::timed_out;
+    return detail::wait_until_word(phase_, is_over{arrival.phase_}, this, policy_, until)  // 7
+               ? wait_status::ready
+               : wait_status::timed_out;
   }
 
  private:
-  static constexpr std::uint32_t sleeping_ = 1, one_ = 2;
+  static constexpr std::uint32_t one_ = 2;
   static constexpr const char* kind = "lockstep::split_barrier";
 
-  /// What the waiters look for. Not whether the phase is the next one (Q3).
+  /// The predicate of a wait: any phase but that of the arrival will do (SPLIT-3).
   struct is_over {
     std::uint32_t phase;
-    bool operator()(std::uint32_t word) const noexcept { return (word & ~sleeping_) != phase; }
+    bool operator()(std::uint32_t word) const noexcept {
+      return (word & ~detail::sleeping_bit) != phase;
+    }
   };
 
   static std::uint32_t checked(std::ptrdiff_t expected) {
@@ -15371,16 +15575,17 @@ class split_barrier {
     detail::misuse::report(this, kind, text);
   }
 
-  /// On the last to arrive, while nobody else may use anything but phase_. An exception would leave
-  /// the phase neither ended nor running: noexcept makes it std::terminate.
+  /// Runs on the last thread to arrive. The others use nothing but phase_ meanwhile. An exception would
+  /// leave the phase neither ended nor running: noexcept makes it std::terminate.
   void complete() noexcept {
     completion_();
     expected_ -= dropped_.load(detail::memory_order_relaxed);   // 4
     dropped_.store(0, detail::memory_order_relaxed);            // 4
     remaining_.store(expected_, detail::memory_order_relaxed);  // 5
-    // The number of the phase is nobody else's to change; the exchange clears the bit, should it be set.
-    const std::uint32_t next = (phase_.load(detail::memory_order_relaxed) | sleeping_) + 1;  // 1
-    const std::uint32_t old = phase_.exchange(next, detail::memory_order_release);           // 6
+    // Only this thread changes the number of the phase. The exchange clears the bit if it is set.
+    const std::uint32_t next =
+        (phase_.load(detail::memory_order_relaxed) | detail::sleeping_bit) + 1;     // 1
+    const std::uint32_t old = phase_.exchange(next, detail::memory_order_release);  // 6
     detail::wake_sleepers(&phase_, old);
   }
 
@@ -15548,37 +15753,41 @@ inline void display_first_team(const resolved_team& made) {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_DISPLAY_HPP
 
-// lockstep/detail/team/team_threads.hpp -- the threads that a team starts and keeps (layer: team)
+// lockstep/detail/team/workers.hpp -- the threads that a team starts and keeps (layer: team)
 //
-//   Y1  A thread that cannot be started ends start() with std::system_error, after those that were
-//       started have ended.
-//   Y2  In a child process the threads are not there: forget() lets go of their handles, unjoined.
-#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_THREADS_HPP
-#define LOCKSTEP_DETAIL_TEAM_TEAM_THREADS_HPP
+//   WORKERS-1  A thread that cannot be started ends start() with std::system_error, after those that were
+//              started have ended.
+//   WORKERS-2  In a child process the threads are not there: forget() lets go of their handles, unjoined.
+#ifndef LOCKSTEP_DETAIL_TEAM_WORKERS_HPP
+#define LOCKSTEP_DETAIL_TEAM_WORKERS_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-class team_threads {
+class worker_threads {
  public:
   /// For the members from 1 on of `core`, which outlives this object.
-  team_threads(team_core& core, std::string name, std::vector<unsigned> cpu_of_rank,
-               team_options::hook on_start, team_options::hook on_exit)
+  worker_threads(team_core& core, std::string name, std::vector<unsigned> cpu_of_rank,
+                 team_options::hook on_start, team_options::hook on_exit)
       : core_(core),
         name_(std::move(name)),
         cpu_of_rank_(std::move(cpu_of_rank)),
         on_start_(std::move(on_start)),
         on_exit_(std::move(on_exit)) {}
-  ~team_threads() { stop(); }
-  team_threads(const team_threads&) = delete;
-  team_threads& operator=(const team_threads&) = delete;
+  ~worker_threads() { stop(); }
+  worker_threads(const worker_threads&) = delete;
+  worker_threads& operator=(const worker_threads&) = delete;
 
+  /// Starts the threads if they are not there. Throws as start() does.
+  void make_ready() {
+    if (!are_there() && core_.size() > 1) start();
+  }
   bool are_there() const noexcept { return threads_ != nullptr; }
 
   void start() {
     core_.reopen();
-    threads_.reset(new std::vector<detail::system_thread>);
+    threads_.reset(new std::vector<system_thread>);
     threads_->reserve(core_.size() - 1);
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
@@ -15605,7 +15814,7 @@ class team_threads {
   void stop() {
     if (!are_there()) return;
     core_.close();
-    for (detail::system_thread& each : *threads_) each.join();
+    for (system_thread& each : *threads_) each.join();
     threads_.reset();
   }
 
@@ -15621,18 +15830,18 @@ class team_threads {
   /// Linux shows 15 characters: the rank is worth more than the end of the team's name.
   void name_thread(std::size_t rank) const {
     const std::string number = ' ' + std::to_string(rank);
-    detail::name_this_thread((name_.substr(0, 15 - number.size()) + number).c_str());
+    name_this_thread((name_.substr(0, 15 - number.size()) + number).c_str());
   }
 
   void run(std::size_t rank) {
     name_thread(rank);
-    if (!cpu_of_rank_.empty()) detail::pin_this_thread(cpu_of_rank_[rank]);
+    if (!cpu_of_rank_.empty()) pin_this_thread(cpu_of_rank_[rank]);
     call_hook(on_start_, rank);
     core_.work(rank);
     call_hook(on_exit_, rank);
   }
 
-  /// The team may wait for this thread: a call of it must not wait for the team (C5).
+  /// The team may wait for this thread: a call of it must not wait for the team (CORE-4).
   void call_hook(const team_options::hook& hook, std::size_t rank) const {
     if (!hook) return;
     const nesting::region where = core_.hook_region();
@@ -15645,213 +15854,14 @@ class team_threads {
   const std::vector<unsigned> cpu_of_rank_;
   const team_options::hook on_start_;
   const team_options::hook on_exit_;
-  std::unique_ptr<std::vector<detail::system_thread>> threads_;
+  std::unique_ptr<std::vector<system_thread>> threads_;
 };
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_THREADS_HPP
-
-// lockstep/inside_region.hpp -- threads that a member starts are told which region they work for (layer: team)
-//
-//   team.run([&](lockstep::member& me) {
-//     const lockstep::region_token here = lockstep::this_region();
-//     auto half = std::async(std::launch::async, [&, here] {
-//       const lockstep::inside_region guest(here);
-//       team.parallel_for(0, n, f);              // inline, as in the member itself (T2 of team.hpp)
-//     });
-//     half.get();
-//   });
-//
-// Without it such a thread is a stranger to the region: its run() of the same team waits for the region's end, and
-// the member waits for the thread, for ever. The same goes for the threads of OpenMP, TBB or a pool, and for teams
-// from whose regions this one was called.
-//
-//   G1  While an inside_region lives, the calling thread counts as inside the token's region, and all that this was
-//       called from, besides those that it was in before.
-//   G2  It is no member: it has no rank, and must not use the member object of the thread that started it.
-#ifndef LOCKSTEP_INSIDE_REGION_HPP
-#define LOCKSTEP_INSIDE_REGION_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-/// Names a region, for as long as that runs. Small, to be copied into the thread.
-class region_token {
- public:
-  /// Of none: an inside_region of it changes nothing.
-  region_token() noexcept = default;
-
- private:
-  friend class inside_region;
-  friend region_token this_region() noexcept;
-
-  explicit region_token(const detail::nesting::region* where) noexcept
-      : where_(where), number_(where != nullptr ? detail::nesting::number_of(*where) : 0) {}
-
-  const detail::nesting::region* where_ = nullptr;
-  std::uint32_t number_ = 0;
-};
-
-/// The innermost region that the calling thread is in; that of a region which runs inline is the one around it. Of
-/// none outside.
-inline region_token this_region() noexcept { return region_token(detail::nesting::innermost()); }
-
-/// Allocates.
-class inside_region {
- public:
-  /// Requires: the region runs, and goes on while this object lives: a member waits for this thread. Debug builds end
-  /// the program with a message where the region is over.
-  explicit inside_region(const region_token& of) : before_(detail::nesting::innermost()) {
-    if (of.where_ == nullptr) return;
-    if (detail::diagnoses_misuse && detail::nesting::number_of(*of.where_) != of.number_) {
-      std::fprintf(
-          stderr,
-          "lockstep::inside_region: the region of this token is over; a member of it has to wait "
-          "for the threads that use the token\n");
-      std::abort();
-    }
-    for (const detail::nesting::region* at = of.where_; at != nullptr; at = at->outer) {
-      copies_.push_back(*at);
-    }
-    for (std::size_t i = 0; i < copies_.size(); ++i) {
-      copies_[i].outer = i + 1 < copies_.size() ? &copies_[i + 1] : before_;
-    }
-    detail::nesting::innermost() = copies_.data();
-  }
-  /// On the thread that made it, the last one first.
-  ~inside_region() { detail::nesting::innermost() = before_; }
-  inside_region(const inside_region&) = delete;
-  inside_region& operator=(const inside_region&) = delete;
-
- private:
-  const detail::nesting::region* before_;
-  std::vector<detail::nesting::region> copies_;
-};
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_INSIDE_REGION_HPP
-
-// lockstep/started_region.hpp -- a region that the caller has started and will join (layer: team)
-//
-//   lockstep::started_region region = team.start(f);   // the other members run f
-//   work_of_the_callers();
-//   region.join();                                     // the caller's part of f, then waits for all
-//
-//   H1  join() is called by the thread that started the region, for the last region that it has started or entered.
-//   H2  A handle that goes joins its region. If it goes because of an exception that was thrown since start(), it
-//       stops the region, does not run the caller's part, waits for the others, and drops their exceptions.
-//   H3  A handle that goes where join() would be refused ends the program with a message: the region could never end.
-//       That is: on another thread, inside another region, or before the handle of a region that was started later.
-#ifndef LOCKSTEP_STARTED_REGION_HPP
-#define LOCKSTEP_STARTED_REGION_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-class started_region {
- public:
-  /// Of none.
-  started_region() noexcept = default;
-  started_region(started_region&& other) noexcept
-      : door_(other.door_),
-        core_(other.core_),
-        number_(other.number_),
-        in_flight_(other.in_flight_) {
-    other.core_ = nullptr;
-  }
-  /// Joins the region that it had (H2).
-  started_region& operator=(started_region&& other) {
-    if (this == &other) return *this;
-    let_go();
-    door_ = other.door_;
-    core_ = other.core_;
-    number_ = other.number_;
-    in_flight_ = other.in_flight_;
-    other.core_ = nullptr;
-    return *this;
-  }
-  /// H2, H3. Throws as join() does. Where no exception can pass, as in a container, call join() before.
-  ~started_region() noexcept(false) { let_go(); }
-
-  /// True while there is a region to be joined.
-  explicit operator bool() const noexcept {
-    return core_ != nullptr && core_->started() == number_;
-  }
-
-  /// Runs the caller's part, and waits for the others. False if the region was stopped; throws as run() does;
-  /// either way the handle is of none then. Fails with std::logic_error, and changes nothing, if it is of none
-  /// already, or against H1.
-  bool join() {
-    if (!*this) {
-      detail::fail<std::logic_error>(
-          "lockstep::started_region::join: there is no region to be joined: it was joined, or "
-          "moved "
-          "to another handle");
-    }
-    if (!core_->can_join()) detail::fail<std::logic_error>(refusal());
-    return join_now();
-  }
-
- private:
-  friend class team;
-
-  /// Takes over a region, and the caller's turn.
-  started_region(detail::team_door& door, detail::team_core& core) noexcept
-      : door_(&door),
-        core_(&core),
-        number_(core.started()),
-        in_flight_(detail::exceptions_in_flight()) {}
-
-  void let_go() {
-    if (!*this) {
-      core_ = nullptr;
-      return;
-    }
-    if (!core_->can_join()) {
-      std::fprintf(stderr, "%s; its handle was let go, so that it could never end\n", refusal());
-      std::abort();
-    }
-    if (detail::exceptions_in_flight() > in_flight_) {
-      detail::team_core& core = *core_;
-      core_ = nullptr;
-      const detail::caller_turn mine(door_->callers(), std::adopt_lock);
-      core.give_up();
-    } else {
-      join_now();
-    }
-  }
-
-  bool join_now() {
-    detail::team_core& core = *core_;
-    core_ = nullptr;
-    const detail::caller_turn mine(door_->callers(), std::adopt_lock);
-    return core.join();
-  }
-
-  const char* refusal() const noexcept {
-    return core_->has_started() ? "lockstep::started_region::join: this thread has started or "
-                                  "entered another region "
-                                  "since; join those first"
-                                : "lockstep::started_region::join: the region was started by "
-                                  "another thread, which has "
-                                  "to join it";
-  }
-
-  detail::team_door* door_ = nullptr;
-  detail::team_core* core_ = nullptr;  ///< null: of none
-  std::uint32_t number_ = 0;
-  int in_flight_ = 0;  ///< exceptions, at start()
-};
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_STARTED_REGION_HPP
+#endif  // LOCKSTEP_DETAIL_TEAM_WORKERS_HPP
 
 // lockstep/team.hpp -- persistent threads that run one function together (layer: team)
 //
@@ -15877,9 +15887,9 @@ class started_region {
 //       that the forking thread was in is stopped there: see docs/faq.md.
 //   T6  What only an outside thread may call fails, from inside a region, with std::logic_error.
 //   T7  A static team may end, with its program, while other threads run regions of it: those go on until the
-//       process ends, and who comes later waits for that (team_door.hpp). Debug builds say so.
+//       process ends; threads that come later wait for that (nesting.hpp). Debug builds say so.
 //
-// Threads that a member starts, and that use the team: inside_region.hpp.
+// Threads that a member starts, and that use the team: inside_region of region.hpp.
 //
 // Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
 //        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
@@ -15925,7 +15935,7 @@ class team : public detail::one_liners<team> {
     return run_on(size(), f);
   }
   /// On the first k members only; of the others, up to 7 hear of it, where they watch a line with one of
-  /// those (fork_tree.hpp). Fails if k is 0 or above size().
+  /// those (fork_lines.hpp). Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f) {
     detail::checked_range("lockstep::team::run", "members", k, 1, size());
@@ -15933,7 +15943,7 @@ class team : public detail::one_liners<team> {
   }
 
   /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
-  /// the caller's part and waits (started_region.hpp). In between the caller is inside the region (T2). The
+  /// the caller's part and waits (region.hpp). In between the caller is inside the region (T2). The
   /// function must live until then; a temporary is taken only where it is copied (job.hpp). Fails if called from
   /// inside a region.
   template <class Function>
@@ -15943,11 +15953,10 @@ class team : public detail::one_liners<team> {
         "lockstep::team::start: keep this function in a variable until join(): it is too large "
         "to be copied, or not trivially copyable");
     check_outside("start");
-    door_.callers().begin();
-    turn_until_end guard(door_.callers());
-    resume_workers();
+    detail::region_turn turn(door_, &body_->core);
+    body_->threads.make_ready();
     body_->core.start(f);
-    guard.keep();
+    turn.keep();
     return started_region(door_, body_->core);
   }
 
@@ -15964,7 +15973,7 @@ class team : public detail::one_liners<team> {
   void resume() {
     check_outside("resume");
     const detail::caller_turn mine(door_.callers());
-    resume_workers();
+    body_->threads.make_ready();
   }
 
  private:
@@ -15977,42 +15986,24 @@ class team : public detail::one_liners<team> {
           threads(core, made.name, made.cpu_of_rank, options.on_start(), options.on_exit()) {}
 
     detail::team_core core;
-    detail::team_threads threads;
+    detail::worker_threads threads;
   };
 
   team(const team_options& options, detail::resolved_team made)
-      : door_(made, "lockstep::team"), body_(made, door_, options) {
+      : door_(made.members, made.policy, "lockstep::team", made.name.c_str()),
+        body_(made, door_, options) {
     detail::display_first_team(made);
-    resume_workers();
+    body_->threads.make_ready();
   }
-
-  /// A turn that was begun: ends with this object unless it is kept.
-  class turn_until_end {
-   public:
-    explicit turn_until_end(detail::caller_queue& of) noexcept : of_(&of) {}
-    ~turn_until_end() {
-      if (of_ != nullptr) of_->end();
-    }
-    void keep() noexcept { of_ = nullptr; }
-
-   private:
-    detail::caller_queue* of_;
-  };
 
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
-    return detail::team_core::run_in_turn(door_, &body_->core, k, f, [this] { resume_workers(); });
+    return detail::team_core::run(door_, &body_->core, body_->threads, k, f);
   }
   /// As team_core's.
   template <class Function, class Prepare, class Finish>
   bool run_loop(const detail::loop_request& of, Function& f, Prepare prepare, Finish finish) {
-    return detail::team_core::run_loop_in_turn(door_, &body_->core, of, f, prepare, finish,
-                                               [this] { resume_workers(); });
-  }
-
-  void resume_workers() {
-    detail::team_threads& threads = body_->threads;
-    if (!threads.are_there() && size() > 1) threads.start();
+    return detail::team_core::run_loop(door_, &body_->core, body_->threads, of, f, prepare, finish);
   }
 
   void check_outside(const char* function) const {
@@ -16047,33 +16038,169 @@ class team : public detail::one_liners<team> {
 
 #endif  // LOCKSTEP_TEAM_HPP
 
-// lockstep/thread.hpp -- a thread whose join waits by policy, and may time out (layer: team)
+// lockstep/thread.hpp -- a thread whose join waits by policy, and may time out (layer: sync)
 //
-// std::thread's shape, and std::jthread's destructor: it joins. Everything the thread did happens before
-// the return of join(), or of a join_for() that says ready. An exception that leaves the thread's
-// function calls std::terminate, as for std::thread. There is no detach(): a thread that nobody can wait
-// for outlives what it uses, and at the end of the program the statics too.
-// For threads that work together again and again use team. Like std::thread, an object of this class is
-// for one thread at a time: two may not join the same one at once.
+// The shape is that of std::jthread: the destructor requests a stop and joins. Everything the thread did
+// happens before the return of join(), or of a join_for() that says ready. An exception that leaves the
+// thread's function calls std::terminate, as for std::thread. There is no detach(): a thread that cannot be
+// joined outlives what it uses, and at the end of the program the statics too.
+// Where the standard has std::jthread, the thread's function may take a std::stop_token first, and the object
+// has request_stop(), get_stop_token() and get_stop_source(). Elsewhere the destructor only joins.
+// For threads that work together again and again use team. Like std::thread, an object of this class is for
+// one thread at a time: two threads must not join the same one at once.
 //
-//   J1  The done bit is set as the last thing before the thread's thread-local objects are destroyed;
-//       join() waits for the bit by policy, then joins natively, which waits for those few destructors.
-//   J2  A thread that cannot be started leaves nothing behind: std::system_error, as for std::thread.
-//   J3  Joining an empty object, or a thread by itself, is refused with std::system_error
-//       (invalid_argument, resource_deadlock_would_occur) and changes nothing.
+//   THREAD-1  The done bit is set as the last thing before the thread's thread-local objects are destroyed.
+//             join() waits for the bit by policy, then joins natively, which waits for those few destructors.
+//   THREAD-2  A thread that cannot be started leaves nothing behind: std::system_error, as for std::thread.
+//   THREAD-3  To join an empty object, or a thread by itself, is refused with std::system_error
+//             (invalid_argument, resource_deadlock_would_occur) and changes nothing.
+//   THREAD-4  Units compiled for different standards may pass an object to each other: what depends on the
+//             standard is called through the heap block, and the unit that made the block has filled it in.
 //
-//   word      bit 1 done   bit 0 sleeping
+//   word: bits  name      meaning                      set by                         cleared by
+//         0     sleeping  the joiner may be asleep     the joiner                     -
+//         1     done      the function has returned    the thread, at its end         -
+// Legal to be set too long: sleeping (nobody looks at it once the thread is done).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access          order    pairs     why it suffices
 //   1  word.fetch_or   relaxed  -         ends the wait; the native join after it orders what the thread did
 //
-// Cost   one heap block beside the thread's own; join of a thread that has ended: one load, native join.
+// Cost   one heap block beside the thread's own, with std::stop_token two. To join a thread that has ended:
+//        one load, native join.
 #ifndef LOCKSTEP_THREAD_HPP
 #define LOCKSTEP_THREAD_HPP
 
+#if defined(__cpp_lib_jthread)
+#include <stop_token>
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+constexpr std::uint32_t thread_is_done = 2;
+
+/// Sets the done bit also where the system ends the thread by unwinding it (pthread_exit).
+struct end_of_thread {
+  wait_word& word;
+  ~end_of_thread() {
+    detail::wake_sleepers(&word, word.fetch_or(thread_is_done, memory_order_relaxed));  // 1
+  }
+};
+
+/// What the new thread calls, with its own copies of function and arguments.
+struct thread_body {
+  wait_word* word;
+
+  static thread_body of(wait_word& word) noexcept { return thread_body{&word}; }
+
+  template <class Function, class... Arguments>
+  void operator()(Function&& f, Arguments&&... arguments) const {
+    const end_of_thread at_end{*word};
+    call(std::is_member_pointer<typename std::decay<Function>::type>(), std::forward<Function>(f),
+         std::forward<Arguments>(arguments)...);
+  }
+
+  // std::invoke is C++17's.
+  template <class Function, class... Arguments>
+  static void call(std::true_type /*member pointer*/, Function&& f, Arguments&&... arguments) {
+    std::mem_fn(f)(std::forward<Arguments>(arguments)...);
+  }
+  template <class Function, class... Arguments>
+  static void call(std::false_type, Function&& f, Arguments&&... arguments) {
+    std::forward<Function>(f)(std::forward<Arguments>(arguments)...);
+  }
+};
+
+/// What a joinable_thread owns: joined before it is freed, so that the thread may use it to its end.
+struct thread_block {
+  wait_word word;
+  wait_policy policy;
+  void (*request_stop)(thread_block&);  // null in a block without a std::stop_source
+  void (*free)(thread_block*);
+  system_thread thread;  // the last to be made
+
+  template <class Block, class Body, class... Callable>
+  thread_block(Block* /*of this type*/, Body /*of the thread*/, wait_policy by,
+               Callable&&... callable)
+      : word(0),
+        policy(by),
+        request_stop(Block::stop()),
+        free(&Block::destroy),
+        thread(Body::of(word), std::forward<Callable>(callable)...) {}
+};
+
+struct free_thread {
+  void operator()(thread_block* block) const { block->free(block); }
+};
+
+#if defined(__cpp_lib_jthread)
+
+/// As thread_body, for a function that may take a std::stop_token first.
+struct stoppable_body {
+  thread_body body;
+
+  static stoppable_body of(wait_word& word) noexcept { return {{&word}}; }
+
+  template <class Function, class... Arguments>
+  void operator()(Function&& f, std::stop_token token, Arguments&&... arguments) const {
+    if constexpr (std::is_invocable_v<Function, std::stop_token, Arguments...>) {
+      body(std::forward<Function>(f), std::move(token), std::forward<Arguments>(arguments)...);
+    } else {
+      body(std::forward<Function>(f), std::forward<Arguments>(arguments)...);
+    }
+  }
+};
+
+struct stoppable_block : thread_block {
+  std::stop_source source;
+
+  template <class Function, class... Arguments>
+  explicit stoppable_block(wait_policy by, Function&& f, Arguments&&... arguments)
+      : stoppable_block(std::stop_source(), by, std::forward<Function>(f),
+                        std::forward<Arguments>(arguments)...) {}
+
+  static void (*stop())(thread_block&) { return &request; }
+  static void destroy(thread_block* of) { delete static_cast<stoppable_block*>(of); }
+
+ private:
+  // The thread starts before `source` is made: its token comes from the argument.
+  template <class Function, class... Arguments>
+  stoppable_block(std::stop_source from, wait_policy by, Function&& f, Arguments&&... arguments)
+      : thread_block(this, stoppable_body(), by, std::forward<Function>(f), from.get_token(),
+                     std::forward<Arguments>(arguments)...),
+        source(std::move(from)) {}
+
+  static void request(thread_block& of) { static_cast<stoppable_block&>(of).source.request_stop(); }
+};
+using started_block = stoppable_block;
+
+#else
+
+struct plain_block : thread_block {
+  template <class... Callable>
+  explicit plain_block(wait_policy by, Callable&&... callable)
+      : thread_block(this, thread_body(), by, std::forward<Callable>(callable)...) {}
+
+  static void (*stop())(thread_block&) { return nullptr; }
+  static void destroy(thread_block* of) { delete static_cast<plain_block*>(of); }
+};
+using started_block = plain_block;
+
+#endif
+
+struct no_thread : std::system_error {
+  explicit no_thread(const char* message)
+      : std::system_error(std::make_error_code(std::errc::invalid_argument), message) {}
+};
+struct own_thread : std::system_error {
+  explicit own_thread(const char* message)
+      : std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur), message) {
+  }
+};
+
+}  // namespace detail
 
 class joinable_thread {
  public:
@@ -16082,133 +16209,92 @@ class joinable_thread {
   /// No thread.
   joinable_thread() noexcept = default;
 
-  /// Starts a thread that calls f(arguments...) on copies of its own, as std::thread does.
+  /// Starts a thread that calls f(arguments...) on copies of its own, as std::thread does; or
+  /// f(token, arguments...) if it can be called so, as std::jthread does.
+  // The last parameter makes the constructors of different standards different functions (THREAD-4).
   template <class Function, class... Arguments,
-            class = typename std::enable_if<
+            class Block = typename std::enable_if<
                 !std::is_same<typename std::decay<Function>::type, joinable_thread>::value &&
-                !std::is_same<typename std::decay<Function>::type, wait_policy>::value>::type>
+                    !std::is_same<typename std::decay<Function>::type, wait_policy>::value,
+                detail::started_block>::type>
   explicit joinable_thread(Function&& f, Arguments&&... arguments)
       : joinable_thread(wait_policy(), std::forward<Function>(f),
                         std::forward<Arguments>(arguments)...) {}
 
   /// The same, to be joined by `policy`.
-  template <class Function, class... Arguments>
+  template <class Function, class... Arguments, class Block = detail::started_block>
   joinable_thread(wait_policy policy, Function&& f, Arguments&&... arguments)
-      : shared_(
-            new shared(policy, std::forward<Function>(f), std::forward<Arguments>(arguments)...)) {}
+      : block_(
+            new Block(policy, std::forward<Function>(f), std::forward<Arguments>(arguments)...)) {}
 
   joinable_thread(joinable_thread&&) noexcept = default;
-  /// Joins the thread that it had, if any.
+  /// Stops and joins the thread that it had, if any.
   joinable_thread& operator=(joinable_thread&& other) noexcept {
     if (this == &other) return *this;
-    if (joinable()) join();
-    shared_ = std::move(other.shared_);
+    end();
+    block_ = std::move(other.block_);
     return *this;
   }
-  ~joinable_thread() {
-    if (joinable()) join();
-  }
+  ~joinable_thread() { end(); }
 
-  void swap(joinable_thread& other) noexcept { shared_.swap(other.shared_); }
+  void swap(joinable_thread& other) noexcept { block_.swap(other.block_); }
 
   /// True until the thread has been joined.
-  bool joinable() const noexcept { return shared_ != nullptr; }
+  bool joinable() const noexcept { return block_ != nullptr; }
   /// That of no thread if not joinable().
-  id get_id() const noexcept { return joinable() ? shared_->thread.get_id() : id(); }
+  id get_id() const noexcept { return joinable() ? block_->thread.get_id() : id(); }
 
-  /// Blocks until the thread has ended. See J3.
+#if defined(__cpp_lib_jthread)
+  /// Asks the thread's function to return. False if it was asked before, or if there is none to ask: no
+  /// thread, or one that a unit of an older standard has started.
+  bool request_stop() noexcept { return get_stop_source().request_stop(); }
+  std::stop_token get_stop_token() const noexcept { return get_stop_source().get_token(); }
+  std::stop_source get_stop_source() const noexcept {
+    const bool has_source = joinable() && block_->request_stop != nullptr;
+    return has_source ? static_cast<detail::stoppable_block&>(*block_).source
+                      : std::stop_source(std::nostopstate);
+  }
+#endif
+
+  /// Blocks until the thread has ended. See THREAD-3.
   void join() { join_until(deadline::never()); }
 
-  /// As join(), for at most `time` (but see J1): ready if joined, timed_out if it still runs.
+  /// As join(), for at most `time` (but see THREAD-1): ready if joined, timed_out if it still runs.
   template <class Rep, class Period>
   wait_status join_for(std::chrono::duration<Rep, Period> time) {
     return join_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  wait_status join_until(std::chrono::time_point<Clock, Duration> point) {
-    return join_until(deadline::at(point));
-  }
   wait_status join_until(deadline until) {
     check_joinable();
-    detail::word_waiter<is_done> end(shared_->word, is_done());
-    if (!detail::wait_engine::wait(end, shared_->policy, detail::this_thread_history(), until,
-                                   detail::wait_engine::single_yield_time))
+    const auto is_done = [](std::uint32_t word) noexcept {
+      return (word & detail::thread_is_done) != 0;
+    };
+    if (!detail::wait_until_word(block_->word, is_done, block_.get(), block_->policy, until,
+                                 detail::wait_engine::single_yield_time)) {
       return wait_status::timed_out;
-    shared_->thread.join();
-    shared_.reset();
+    }
+    block_->thread.join();
+    block_.reset();
     return wait_status::ready;
   }
 
  private:
-  static constexpr std::uint32_t done_ = 2;
-
-  struct is_done {
-    bool operator()(std::uint32_t word) const noexcept { return (word & done_) != 0; }
-  };
-
-  /// Sets the bit also where the system ends the thread by unwinding it (pthread_exit).
-  struct end_of_thread {
-    detail::wait_word& word;
-    ~end_of_thread() {
-      const std::uint32_t old = word.fetch_or(done_, detail::memory_order_relaxed);  // 1
-      if ((old & 1u) != 0) detail::futex_wake_all(&word);
-    }
-  };
-
-  /// What the new thread calls, with its own copies of function and arguments.
-  struct body {
-    detail::wait_word* word;
-
-    template <class Function, class... Arguments>
-    void operator()(Function&& f, Arguments&&... arguments) const {
-      const end_of_thread at_end{*word};
-      call(std::is_member_pointer<typename std::decay<Function>::type>(), std::forward<Function>(f),
-           std::forward<Arguments>(arguments)...);
-    }
-
-   private:
-    // std::invoke is C++17's.
-    template <class Function, class... Arguments>
-    static void call(std::true_type /*member pointer*/, Function&& f, Arguments&&... arguments) {
-      std::mem_fn(f)(std::forward<Arguments>(arguments)...);
-    }
-    template <class Function, class... Arguments>
-    static void call(std::false_type, Function&& f, Arguments&&... arguments) {
-      std::forward<Function>(f)(std::forward<Arguments>(arguments)...);
-    }
-  };
-
-  /// Joined before it is freed, so that the thread may use it to its end.
-  struct shared {
-    detail::wait_word word;
-    wait_policy policy;
-    detail::system_thread thread;  // the last to be made
-
-    template <class... Callable>
-    explicit shared(wait_policy by, Callable&&... callable)
-        : word(0), policy(by), thread(body{&word}, std::forward<Callable>(callable)...) {}
-  };
-
-  struct no_thread : std::system_error {
-    explicit no_thread(const char* message)
-        : std::system_error(std::make_error_code(std::errc::invalid_argument), message) {}
-  };
-  struct own_thread : std::system_error {
-    explicit own_thread(const char* message)
-        : std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
-                            message) {}
-  };
-
   void check_joinable() const {
     if (!joinable()) {
-      detail::fail<no_thread>("lockstep::joinable_thread: join without a thread");
+      detail::fail<detail::no_thread>("lockstep::joinable_thread: join without a thread");
     }
     if (get_id() == std::this_thread::get_id()) {
-      detail::fail<own_thread>("lockstep::joinable_thread: a thread cannot join itself");
+      detail::fail<detail::own_thread>("lockstep::joinable_thread: a thread cannot join itself");
     }
   }
 
-  std::unique_ptr<shared> shared_;
+  void end() {
+    if (!joinable()) return;
+    if (block_->request_stop != nullptr) block_->request_stop(*block_);
+    join();
+  }
+
+  std::unique_ptr<detail::thread_block, detail::free_thread> block_;
 };
 
 inline void swap(joinable_thread& a, joinable_thread& b) noexcept { a.swap(b); }
@@ -16218,7 +16304,7 @@ inline void swap(joinable_thread& a, joinable_thread& b) noexcept { a.swap(b); }
 
 #endif  // LOCKSTEP_THREAD_HPP
 
-// lockstep/lockstep.hpp -- everything (the layers from bottom to top)
+// lockstep/lockstep.hpp -- all public headers (tests/build/public_names.py checks that)
 #ifndef LOCKSTEP_LOCKSTEP_HPP
 #define LOCKSTEP_LOCKSTEP_HPP
 

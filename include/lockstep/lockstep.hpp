@@ -17,7 +17,6 @@
 #include "member.hpp"
 #include "mutex.hpp"
 #include "padded.hpp"
-#include "recursive_mutex.hpp"
 #include "region.hpp"
 #include "schedule.hpp"
 #include "semaphore.hpp"

@@ -3,7 +3,6 @@
 // schedules
 #include <lockstep/event.hpp>
 #include <lockstep/mutex.hpp>
-#include <lockstep/recursive_mutex.hpp>
 #include <lockstep/shared_mutex.hpp>
 
 #include <mutex>

@@ -8,7 +8,6 @@
 #include "lockstep/condition_variable.hpp"
 #include "lockstep/event.hpp"
 #include "lockstep/mutex.hpp"
-#include "lockstep/recursive_mutex.hpp"
 #include "lockstep/semaphore.hpp"
 #include "lockstep/shared_mutex.hpp"
 #include "stress/round.hpp"

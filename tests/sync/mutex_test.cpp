@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/mutex_test.cpp -- what mutex and recursive_mutex have beyond the contract of all locks
 #include <lockstep/mutex.hpp>
-#include <lockstep/recursive_mutex.hpp>
 
 #include <gtest/gtest.h>
 

@@ -126,17 +126,43 @@ TEST(parking_lot, Q4_one_that_has_arrived_is_not_known_any_more_whatever_the_ord
   }
 }
 
-TEST(parking_lot, a_chain_keeps_the_order_in_which_it_was_made) {
-  std::vector<parked_thread> threads(3);
+TEST(parking_lot, a_chain_takes_threads_from_one_queue_to_the_next_in_their_order) {
+  std::deque<parked_thread> threads(3);
   parked_chain chain;
-  EXPECT_TRUE(chain.empty());
-  for (parked_thread& each : threads) chain.append(each);
-  const parked_thread* each = chain.first();
-  for (const parked_thread& expected : threads) {
-    ASSERT_EQ(each, &expected);
-    each = each->chained();
+  {
+    queue waiters(key);
+    for (parked_thread& each : threads) waiters.push_back(each);
+    while (parked_thread* const next = waiters.front()) {
+      waiters.remove(*next);
+      chain.push_back(*next);
+    }
   }
-  EXPECT_EQ(each, nullptr);
+  {
+    queue waiters(key + 4);
+    while (parked_thread* const next = chain.pop_front()) waiters.push_back(*next);
+    for (parked_thread& expected : threads) {
+      ASSERT_EQ(waiters.front(), &expected);
+      EXPECT_TRUE(waiters.withdraw(expected));
+      EXPECT_FALSE(waiters.withdraw(expected));
+    }
+  }
+}
+
+TEST(parking_lot, PARKING4_only_a_thread_that_was_sent_out_arrives_and_it_goes_first_from_then_on) {
+  parked_thread sent, ahead, newcomer;
+  queue waiters(key);
+  for (parked_thread* each : {&sent, &ahead, &newcomer}) waiters.push_back(*each);
+  waiters.send_out(sent);
+  waiters.send_ahead(ahead);
+  for (parked_thread* each : {&sent, &ahead, &newcomer}) waiters.arrive(*each);
+  EXPECT_TRUE(sent.goes_first());
+  EXPECT_FALSE(sent.was_ahead());
+  EXPECT_TRUE(ahead.goes_first());
+  EXPECT_TRUE(ahead.was_ahead());
+  EXPECT_FALSE(newcomer.goes_first());
+  EXPECT_EQ(waiters.front(), &newcomer);
+  waiters.remove(newcomer);
+  EXPECT_FALSE(waiters.is_known());
 }
 
 class parked_with_policy : public testing::TestWithParam<lockstep::test::named_policy> {};

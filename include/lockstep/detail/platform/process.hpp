@@ -40,6 +40,7 @@
 #include "cache_line.hpp"
 #include "config.hpp"
 #include "fork.hpp"
+#include "intrusive_list.hpp"
 
 #if defined(__GXX_RTTI)
 #include <typeinfo>
@@ -53,13 +54,13 @@
 #endif
 
 // Of process_state; and a number for each futex, because who sleeps in one is not woken through another.
-#define LOCKSTEP_PROCESS_LAYOUT 1
+#define LOCKSTEP_PROCESS_LAYOUT 2
 #if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
-#define LOCKSTEP_PROCESS_KIND "2"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_1_portable"
+#define LOCKSTEP_PROCESS_KIND "4"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_2_portable"
 #else
-#define LOCKSTEP_PROCESS_KIND "1"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_1_native"
+#define LOCKSTEP_PROCESS_KIND "3"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_2_native"
 #endif
 
 #if LOCKSTEP_MODULES_HAVE_NOTES
@@ -122,14 +123,11 @@ struct thread_slot {
   thread_slot* next;
 };
 
-/// For detail/wait/parking_lot.hpp: the ends of a list of its nodes.
-struct parking_list {
-  void* first;
-  void* last;
-};
+/// For detail/wait/parking_lot.hpp.
+class parked_thread;
 struct alignas(cache_line_size) parking_bucket {
   wait_word lock;
-  parking_list waiting, on_their_way;
+  intrusive_list<parked_thread> waiting, on_their_way;
 
   constexpr parking_bucket() noexcept : lock(0), waiting(), on_their_way() {}
 };
