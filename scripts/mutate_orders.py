@@ -40,7 +40,7 @@ FIRST = {"detail/wait/published_words.hpp": "boards", "detail/wait/word_waiter.h
          "detail/wait/queued_word.hpp": "locks",
          "detail/team/caller_queue.hpp": "regions", "detail/team/loop_claims.hpp": "regions",
          "detail/team/fork_board.hpp": "regions", "detail/team/fork_lines.hpp": "regions",
-         "detail/team/late_shares.hpp": "constructs", "detail/team/construct_boards.hpp": "constructs",
+         "detail/team/loops.hpp": "constructs", "detail/team/construct_boards.hpp": "constructs",
          "detail/team/team_barrier.hpp": "constructs", "detail/wait/ranked_barrier.hpp": "boards",
          "detail/team/stop_source.hpp": "regions",
          "detail/team/group.hpp": "regions", "sub_team.hpp": "regions", "detail/team/team_core.hpp": "team", "detail/team/workers.hpp": "team"}

@@ -9,7 +9,7 @@
 // Regions are those of team: T1 to T3, T5 (in a child process the serving threads are gone: only regions
 // of one member are left). run() waits until those serve who hear of it: the members that it needs, and
 // those who watch the same lines (fork_lines.hpp): in a team of up to 8, all. Loops wait for nobody who does not
-// serve yet (one_liners.hpp).
+// serve yet (team_loops.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access            order    pairs  why it suffices
@@ -25,15 +25,15 @@
 #include <cstdlib>
 
 #include "detail/platform/fork.hpp"
-#include "detail/team/one_liners.hpp"
 #include "detail/team/team_core.hpp"
+#include "detail/team/team_loops.hpp"
 #include "semaphore.hpp"
 #include "sub_team.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-class external_team : public detail::one_liners<external_team> {
+class external_team : public detail::team_loops<external_team> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
   explicit external_team(std::size_t members) : external_team(options_for(members)) {}
@@ -98,7 +98,7 @@ class external_team : public detail::one_liners<external_team> {
   void request_stop() { body_->core.request_stop(); }
 
  private:
-  friend class detail::one_liners<external_team>;
+  friend class detail::team_loops<external_team>;
 
   /// The threads that serve, in the place of a team's workers.
   struct serving_threads {
@@ -138,10 +138,10 @@ class external_team : public detail::one_liners<external_team> {
     return detail::team_core::run(door_, &body_->core, body_->servers, k, f);
   }
   /// As team_core's.
-  template <class Function, class Prepare, class Finish>
-  bool run_loop(const detail::loop_request& of, Function& f, Prepare prepare, Finish finish) {
+  LOCKSTEP_NOINLINE bool run_loop(const detail::loop_request& of, detail::job& what,
+                                  const detail::loop_ends& ends) {
     if (size() > 1) check_parent();
-    return detail::team_core::run_loop(door_, &body_->core, body_->servers, of, f, prepare, finish);
+    return detail::team_core::run_loop(door_, &body_->core, body_->servers, of, what, ends);
   }
 
   void check_parent() const {

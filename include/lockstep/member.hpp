@@ -142,22 +142,17 @@ class member : public detail::member_loops {
   detail::if_bounds<First, Last, T> reduce_range(First first, Last last, T init, Function&& f,
                                                  Op op, schedule how = static_schedule()) {
     const auto span = detail::span_of(first, last);
-    const auto by = detail::by_block(span, f);
-    detail::reductions::check_types<T, detail::reductions::value_of_block<decltype(by)>, Op>();
-    using leaf = detail::reductions::leaf_of_blocks<T, decltype(by)>;
-    return detail::reductions::reduce_leaves<T>(at_, span.length, init, leaf{at_, all_of(span), by},
-                                                op, how);
+    return detail::reductions::reduce<T, Op>(at_,
+                                             detail::reductions::block_values_of<T>(span, f, op),
+                                             false, span.length, init, op, how);
   }
   /// The same with f(i).
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_each(First first, Last last, T init, Function&& f, Op op,
                                                 schedule how = static_schedule()) {
     const auto span = detail::span_of(first, last);
-    const auto by = detail::by_offset(span, f);
-    detail::reductions::check_types<T, detail::reductions::value_of<decltype(by)>, Op>();
-    using leaf = detail::reductions::leaf_of_each<T, decltype(by), Op>;
-    return detail::reductions::reduce_leaves<T>(at_, span.length, init,
-                                                leaf{at_, all_of(span), by, op}, op, how);
+    return detail::reductions::reduce<T, Op>(at_, detail::reductions::values_of<T>(span, f, op),
+                                             true, span.length, init, op, how);
   }
   /// Not the same for every team size: each member folds its parts, and init and the results are combined by
   /// rank. Requires op to commute unless the schedule is static_schedule().
@@ -166,22 +161,17 @@ class member : public detail::member_loops {
                                                  Function&& f, Op op,
                                                  schedule how = static_schedule()) {
     const auto span = detail::span_of(first, last);
-    const auto by = detail::by_block(span, f);
-    detail::reductions::check_types<T, detail::reductions::value_of_block<decltype(by)>, Op>();
-    detail::maybe<T> mine;
-    detail::reductions::fold_range<T>(at_, all_of(span), by, op, how, mine);
-    return detail::reductions::reduce_put<T>(at_, init, mine, op);
+    return detail::reductions::reduce_fast<T, Op>(
+        at_, detail::reductions::block_values_of<T>(span, f, op), false, span.length, init, op,
+        how);
   }
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_each(fast_t, First first, Last last, T init,
                                                 Function&& f, Op op,
                                                 schedule how = static_schedule()) {
     const auto span = detail::span_of(first, last);
-    const auto by = detail::by_offset(span, f);
-    detail::reductions::check_types<T, detail::reductions::value_of<decltype(by)>, Op>();
-    detail::maybe<T> mine;
-    detail::reductions::fold_each<T>(at_, all_of(span), by, op, how, mine);
-    return detail::reductions::reduce_put<T>(at_, init, mine, op);
+    return detail::reductions::reduce_fast<T, Op>(
+        at_, detail::reductions::values_of<T>(span, f, op), true, span.length, init, op, how);
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
@@ -189,11 +179,11 @@ class member : public detail::member_loops {
   detail::if_bounds<First, Last, T> scan_each(First first, Last last, T init, Function&& f, Op op,
                                               Store&& store) {
     const auto span = detail::span_of(first, last);
-    const auto by = detail::by_offset(span, f);
-    const auto into = detail::store_by_offset(span, store);
-    detail::reductions::check_types<T, detail::reductions::value_of<decltype(by)>, Op>();
-    const detail::reductions::scan_of<T, decltype(by), Op, decltype(into)> what{at_, all_of(span),
-                                                                                by, op, into};
+    const auto by = detail::reductions::by_offset(span, f);
+    const auto into = detail::reductions::store_by_offset(span, store);
+    detail::reductions::check_types<T, decltype(by(std::size_t())), Op>();
+    const detail::reductions::scan_of<T, decltype(by), Op, decltype(into)> what{
+        at_, index_range{0, span.length}, by, op, into};
     return detail::reductions::scan_leaves<T>(at_, what, init);
   }
 

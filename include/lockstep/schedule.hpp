@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
-// lockstep/schedule.hpp -- who does which part of a range: pure functions (layer: team)
+// lockstep/schedule.hpp -- ranges of indices, and how loops hand them out (layer: team)
 //
-// static_block    one contiguous block per member
-// static_chunk    chunks dealt out in turn, by rank
-// chunk_of_ticket chunks taken by ticket, from one counter or a hand for each member ("dynamic"): loops.hpp
-// guided_cursor   chunks taken by ticket, that shrink with what is left ("guided")
+//   schedule      static (blocks or chunks by rank), dynamic and guided (chunks to whichever member asks)
+//   static_block  the block of one member, for loops of your own
+//   grain         blocks of a least length, for loops that are a region by themselves
+//   index_range   [first, last); index_range_2 and index_range_3 are nested ranges (OpenMP's collapse)
+//   independent   a loop's function whose iterations the compiler need not prove independent
 //
-//   S1  The blocks, chunks or tickets of a loop cover [first, last) without gap or overlap, in rank order,
-//       in order of turn * size + rank, or in ticket order.
-//   S2  What a ticket stands for depends on range, chunk and size alone: every member that computes it
-//       gets the same.
-//   S3  No sum exceeds `last`: right up to the largest std::size_t. A backward range is an empty one.
-//   S4  A turn or ticket past the end is an empty range.
+// For blocks by measured speed see weighted_schedule.hpp.
 #ifndef LOCKSTEP_SCHEDULE_HPP
 #define LOCKSTEP_SCHEDULE_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
+#include <type_traits>
+#include <utility>
 
 #include "detail/team/index_span.hpp"
+#include "detail/team/job.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -56,16 +55,18 @@ struct index_range {
   }
 };
 
-/// The number of indices; 0 for a backward range.
-constexpr std::size_t length_of(index_range range) noexcept {
-  return range.last <= range.first ? 0 : range.last - range.first;
-}
+/// Two nested ranges, the outer one first.
+struct index_range_2 {
+  index_range rows;
+  index_range columns;
+};
 
-/// The offsets of a loop's indices.
-template <class Index>
-constexpr index_range all_of(const detail::index_span<Index>& span) noexcept {
-  return index_range{0, span.length};
-}
+/// Three nested ranges, the outermost one first.
+struct index_range_3 {
+  index_range planes;
+  index_range rows;
+  index_range columns;
+};
 
 /// How the iterations of a loop are handed out.
 enum class schedule_kind : std::uint8_t {
@@ -145,84 +146,48 @@ constexpr index_range static_block(std::size_t first, std::size_t last, std::siz
                        (rank + 1 < (last - first) % size ? rank + 1 : (last - first) % size)};
 }
 
-/// The number of chunks of `chunk` iterations in [first, last), the last one perhaps shorter: the number
-/// of tickets of a dynamic loop. Requires chunk > 0.
-constexpr std::size_t chunks_of(std::size_t first, std::size_t last, std::size_t chunk) noexcept {
-  return last <= first ? 0 : (last - first - 1) / chunk + 1;
-}
+// Whether an int may become the unsigned argument of a function is its author's business.
+LOCKSTEP_BEGIN_SIGN_CONVERSIONS
 
-/// Chunk number `number` (0, 1, ...) of [first, last). Requires number < chunks_of(first, last, chunk): so it
-/// does without the division that finds this out, which costs more than a short iteration.
-constexpr index_range known_chunk(std::size_t first, std::size_t last, std::size_t chunk,
-                                  std::size_t number) noexcept {
-  return index_range{first + number * chunk, last - (first + number * chunk) <= chunk
-                                                 ? last
-                                                 : first + number * chunk + chunk};
-}
-
-/// What ticket number `ticket` (0, 1, ...) of a dynamic loop stands for; empty past the end.
-/// Requires chunk > 0. A counter of tickets passes chunks_of() by one for each member that looks in vain;
-/// if it has fewer bits than std::size_t, the caller sees to it that it does not wrap.
-constexpr index_range chunk_of_ticket(std::size_t first, std::size_t last, std::size_t chunk,
-                                      std::size_t ticket) noexcept {
-  return ticket >= chunks_of(first, last, chunk) ? index_range{last, last}
-                                                 : known_chunk(first, last, chunk, ticket);
-}
-
-/// Chunk number `turn` (0, 1, ...) of member `rank` of `size`: chunk turn * size + rank of the range;
-/// empty past the member's last. Requires chunk > 0, rank < size.
-constexpr index_range static_chunk(std::size_t first, std::size_t last, std::size_t chunk,
-                                   std::size_t rank, std::size_t size, std::size_t turn) noexcept {
-  // Compared before it is multiplied: turn * size may not fit.
-  return rank >= chunks_of(first, last, chunk) ||
-                 turn > (chunks_of(first, last, chunk) - 1 - rank) / size
-             ? index_range{last, last}
-             : chunk_of_ticket(first, last, chunk, turn * size + rank);
-}
-
-/// The tickets of a guided loop, for one member. The chunk at a point of the range where `left` iterations
-/// are left has max(least, ceil(left / (2 * size))) of them, but not more than `left`. The cursor replays
-/// the sequence up to the ticket asked for, so that one counter of tickets is all that is shared. All
-/// replays of one member together take one division per ticket of the loop, of which there are about
-/// 2 * size * (1 + ln(n / (2 * size * least))).
-class guided_cursor {
+template <class Function>
+class independent_iterations {
  public:
-  /// Requires least > 0, 0 < size <= 65536.
-  constexpr guided_cursor(std::size_t first, std::size_t last, std::size_t least,
-                          std::size_t size) noexcept
-      : next_(first), last_(last < first ? first : last), least_(least), parts_(2 * size) {}
+  explicit independent_iterations(Function of) : f_(std::move(of)) {}
 
-  /// What ticket number `ticket` (0, 1, ...) stands for; empty past the end.
-  /// Requires: not less than in the calls before.
-  index_range advance_to(std::size_t ticket) noexcept {
-    while (ticket_ < ticket && next_ < last_) {
-      next_ += length();
-      ++ticket_;
-    }
-    return index_range{next_, next_ + length()};
-  }
-
-  /// The number of tickets of the whole loop, by replay of what is left of it.
-  std::size_t tickets() const noexcept {
-    guided_cursor rest(*this);
-    while (rest.next_ < last_) rest.advance_to(rest.ticket_ + 1);
-    return rest.ticket_;
+  template <class... Arguments>
+  auto operator()(Arguments&&... with) const
+      -> decltype(std::declval<const Function&>()(std::forward<Arguments>(with)...)) {
+    return f_(std::forward<Arguments>(with)...);
   }
 
  private:
-  std::size_t length() const noexcept {
-    const std::size_t left = last_ - next_;
-    if (left <= least_) return left;
-    const std::size_t share = (left - 1) / parts_ + 1;
-    return share < least_ ? least_ : share;
-  }
-
-  std::size_t next_;
-  std::size_t last_;
-  std::size_t least_;
-  std::size_t parts_;
-  std::size_t ticket_ = 0;
+  Function f_;
 };
+
+LOCKSTEP_END_SIGN_CONVERSIONS
+
+/// f with the promise that no iteration reads or writes what another one writes, so that the compiler may run several
+/// at once (SIMD) where it cannot prove it: GCC's ivdep, OpenMP's simd.
+///   team.parallel_for(0, n, lockstep::independent([=](std::size_t i) { y[i] = a * x[i + k]; }));
+/// Parallel loops demand nearly that anyway. What it adds: neighbours on one thread do not depend on their order. For
+/// the loops that call f(i), with every schedule. Elsewhere it calls the function and no more.
+///   INDEPENDENT-1  Calls the function as the caller would, through a const operator.
+///   INDEPENDENT-2  Is copied where the function would be (job.hpp).
+template <class Function>
+independent_iterations<typename std::decay<Function>::type> independent(Function&& f) {
+  return independent_iterations<typename std::decay<Function>::type>(std::forward<Function>(f));
+}
+
+template <class Function>
+struct has_independent_iterations : std::false_type {};
+template <class Function>
+struct has_independent_iterations<const Function> : has_independent_iterations<Function> {};
+template <class Function>
+struct has_independent_iterations<independent_iterations<Function>> : std::true_type {};
+
+template <class Function>
+struct detail::may_be_copied<independent_iterations<Function>, true>
+    : detail::may_be_copied<Function> {};
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

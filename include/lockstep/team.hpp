@@ -40,7 +40,7 @@
 
 #include "detail/platform/fork.hpp"
 #include "detail/team/display.hpp"
-#include "detail/team/one_liners.hpp"
+#include "detail/team/team_loops.hpp"
 #include "detail/team/workers.hpp"
 #include "region.hpp"
 #include "sub_team.hpp"
@@ -48,7 +48,7 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-class team : public detail::one_liners<team> {
+class team : public detail::team_loops<team> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
   LOCKSTEP_COLD team();
@@ -108,7 +108,7 @@ class team : public detail::one_liners<team> {
   LOCKSTEP_COLD void resume();
 
  private:
-  friend class detail::one_liners<team>;
+  friend class detail::team_loops<team>;
 
   /// The threads end before the core.
   struct body {
@@ -127,9 +127,8 @@ class team : public detail::one_liners<team> {
     return detail::team_core::run(door_, &body_->core, body_->threads, k, f);
   }
   /// As team_core's.
-  template <class Function, class Prepare, class Finish>
-  bool run_loop(const detail::loop_request& of, Function& f, Prepare prepare, Finish finish) {
-    return detail::team_core::run_loop(door_, &body_->core, body_->threads, of, f, prepare, finish);
+  bool run_loop(const detail::loop_request& of, detail::job& what, const detail::loop_ends& ends) {
+    return detail::team_core::run_loop(door_, &body_->core, body_->threads, of, what, ends);
   }
 
   LOCKSTEP_COLD void check_outside(const char* function) const;

@@ -8,7 +8,7 @@
 //   W1  In every loop all members use the same bounds: blocks have neither gap nor overlap, also while rank 0
 //       computes new ones, and after a region that was stopped.
 //   W2  A loop that any member did not finish teaches nothing.
-//   W3  Switched off, or for another number of members: static_block().
+//   W3  Switched off, or for another number of members: equal blocks.
 //   W4  Two sets of bounds, each valid from a loop number on; in loop q everyone takes the newest that is
 //       valid in q. Rank 0 overwrites the other one, with a number above q: nobody takes it before the barrier.
 //   W5  Samples go with the bounds in use: rank 0 reads those of the other set, which nobody writes in q.
@@ -33,6 +33,7 @@
 #include "detail/platform/cache_line.hpp"
 #include "detail/platform/clock.hpp"
 #include "detail/platform/error.hpp"
+#include "detail/team/loops.hpp"
 #include "detail/team/partition.hpp"
 
 namespace lockstep {
@@ -54,7 +55,7 @@ class weighted_schedule {
 
   std::size_t members() const noexcept { return slots_.size(); }
 
-  /// Switched off, blocks are static_block() and nothing is measured; what was learnt is kept. While no
+  /// Switched off, blocks are equal and nothing is measured; what was learnt is kept. While no
   /// loop runs that uses this schedule.
   void switch_on() noexcept { is_on_ = true; }
   void switch_off() noexcept { is_on_ = false; }
@@ -72,7 +73,7 @@ class weighted_schedule {
     const std::uint64_t start = detail::tick_clock::now();
     if (mine.first < mine.last) f(mine.first, mine.last);
     note(loop, rank, size,
-         detail::member_sample{start, detail::tick_clock::now(), length_of(mine)});
+         detail::member_sample{start, detail::tick_clock::now(), detail::length_of(mine)});
   }
 
   /// The block of a member in this loop. Requires rank < size.
@@ -177,6 +178,20 @@ class weighted_schedule {
   bool is_sampled_ = false;
 };
 
+namespace detail {
+
+inline bool run_weighted(member_state& at, std::size_t length, const range_body& body,
+                         weighted_schedule& how) {
+  if (at.is_stopped()) return false;
+  how.run_block(at.next_phase(), index_range{0, length}, at.rank(), at.size(), body);
+  return at.sync();
+}
+inline void run_weighted(loop_share& me, std::size_t length, const range_body& body,
+                         weighted_schedule& how) {
+  how.run_block(me.region(), index_range{0, length}, me.rank(), me.size(), body);
+}
+
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 

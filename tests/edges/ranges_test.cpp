@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <mutex>
@@ -219,6 +220,150 @@ TEST_P(ranges_of, I3_the_longest_range_of_all_has_all_its_blocks) {
   EXPECT_EQ(firsts.front(), least);
   EXPECT_EQ(lasts.back(), most);
   for (std::size_t k = 1; k < workers.size(); ++k) EXPECT_EQ(firsts[k], lasts[k - 1]);
+}
+
+/// Each way of a loop visits the positions of [first, last) once.
+template <class Position>
+void expect_positions(team& workers, Position first, Position last) {
+  const std::size_t n = last > first ? static_cast<std::size_t>(last - first) : 0;
+  std::vector<std::atomic<int>> visits(n);
+  const auto visit = [&visits, first](Position at) {
+    ++visits[static_cast<std::size_t>(at - first)];
+  };
+  const auto visit_block = [&visit](Position a, Position b) {
+    for (; a != b; ++a) visit(a);
+  };
+  int expected = 0;
+  const auto all_visited = [&] {
+    ++expected;
+    return std::all_of(visits.begin(), visits.end(),
+                       [&](const std::atomic<int>& each) { return each == expected; });
+  };
+  workers.parallel_for(first, last, visit);
+  EXPECT_TRUE(all_visited());
+  for (const schedule how : schedules()) {
+    workers.parallel_for(first, last, visit, how);
+    EXPECT_TRUE(all_visited());
+    workers.run([&](member& me) { me.for_each(first, last, visit, how); });
+    EXPECT_TRUE(all_visited());
+    workers.run([&](member& me) { me.for_each(nowait, first, last, visit, how); });
+    EXPECT_TRUE(all_visited());
+    workers.run([&](member& me) { me.for_range(first, last, visit_block, how); });
+    EXPECT_TRUE(all_visited());
+    workers.run([&](member& me) {
+      me.for_ordered(
+          first, last, [&](Position at, ordered_turn& turn) { turn([&] { visit(at); }); }, how);
+    });
+    EXPECT_TRUE(all_visited());
+  }
+}
+
+TEST_P(ranges_of, SPAN_1_loops_run_from_pointer_to_pointer_and_from_iterator_to_iterator) {
+  std::vector<double> v(1000);
+  double* const none = nullptr;
+  for (const std::size_t n : {0u, 1u, 7u, 1000u}) {
+    const auto step = static_cast<std::ptrdiff_t>(n);
+    expect_positions(workers, v.data(), v.data() + n);
+    expect_positions<const double*>(workers, v.data(), v.data() + n);
+    expect_positions(workers, v.begin(), v.begin() + step);
+    expect_positions(workers, v.crbegin(), v.crbegin() + step);
+  }
+  std::deque<int> far(300);
+  expect_positions(workers, far.begin(), far.end());
+  expect_positions(workers, none, none);
+}
+
+TEST_P(ranges_of, SPAN_1_an_iterator_and_a_const_iterator_count_as_const_iterators) {
+  std::vector<int> v(100, 1);
+  std::atomic<int> calls{0};
+  const auto visit = [&](std::vector<int>::const_iterator i) { calls += *i; };
+  workers.parallel_for(v.begin(), v.cend(), visit);
+  workers.parallel_for(v.cbegin(), v.end(), visit);
+  EXPECT_EQ(calls, 200);
+}
+
+TEST_P(ranges_of, SPAN_2_positions_that_are_reversed_are_empty) {
+  std::vector<int> v(10);
+  const auto never = [](std::vector<int>::iterator) { FAIL(); };
+  EXPECT_TRUE(workers.parallel_for(v.end(), v.begin(), never));
+  EXPECT_EQ(workers.parallel_reduce(
+                v.data() + 5, v.data(), 7, [](const int* i) { return *i; }, std::plus<int>()),
+            7);
+}
+
+TEST_P(ranges_of, reductions_and_scans_over_positions_have_the_bits_of_those_over_indices) {
+  std::vector<double> v(5000), by_index(v.size()), by_position(v.size());
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = 1.0 / static_cast<double>(i + 1);
+  const auto add = std::plus<double>();
+  const auto at = [](std::vector<double>::const_iterator i) { return *i; };
+  const auto by = [&](std::size_t i) { return v[i]; };
+  const double expected = workers.parallel_reduce(0, v.size(), 0.25, by, add);
+  EXPECT_EQ(workers.parallel_reduce(v.cbegin(), v.cend(), 0.25, at, add), expected);
+  workers.parallel_scan(0, v.size(), 0.25, by, add,
+                        [&](std::size_t i, double x) { by_index[i] = x; });
+  workers.parallel_scan(v.cbegin(), v.cend(), 0.25, at, add,
+                        [&](std::vector<double>::const_iterator i, double x) {
+                          by_position[static_cast<std::size_t>(i - v.cbegin())] = x;
+                        });
+  EXPECT_EQ(by_position, by_index);
+  workers.run([&](member& me) {
+    EXPECT_EQ(me.reduce_each(v.cbegin(), v.cend(), 0.25, at, add), expected);
+    EXPECT_EQ(me.reduce_each(
+                  v.data(), v.data() + v.size(), 0.25, [](const double* i) { return *i; }, add),
+              expected);
+    const auto block = [&](const double* a, const double* b) {
+      return std::accumulate(a + 1, b, *a);
+    };
+    EXPECT_EQ(me.reduce_range<double>(v.data(), v.data() + v.size(), 0.25, block, add), expected);
+  });
+}
+
+template <class Index>
+void expect_all_of_type(team& workers) {
+  constexpr Index least = std::numeric_limits<Index>::min(),
+                  most = std::numeric_limits<Index>::max();
+  const std::size_t n =
+      static_cast<std::size_t>(static_cast<long>(most) - static_cast<long>(least));
+  for (const schedule how : schedules()) {
+    bag<Index> seen;
+    workers.parallel_for(least, most, [&](Index i) { seen.put(i); }, how);
+    EXPECT_EQ(seen.sorted(), counted(least, n));
+    bag<Index> inside;
+    workers.run(
+        [&](member& me) { me.for_each(least, most, [&](Index i) { inside.put(i); }, how); });
+    EXPECT_EQ(inside.sorted(), counted(least, n));
+  }
+  const long sum =
+      workers.parallel_reduce(least, most, 0L, [](Index i) { return long{i}; }, std::plus<long>());
+  long expected = 0;
+  for (long i = least; i < long{most}; ++i) expected += i;
+  EXPECT_EQ(sum, expected);
+}
+
+TEST_P(ranges_of, SPAN_3_loops_over_the_whole_range_of_narrow_types) {
+  expect_all_of_type<std::int8_t>(workers);
+  expect_all_of_type<std::uint8_t>(workers);
+  expect_all_of_type<std::int16_t>(workers);
+}
+
+TEST_P(ranges_of, a_range_of_2_to_the_40_is_cut_into_blocks_that_cover_it) {
+  std::atomic<std::int64_t> all{0};
+  constexpr std::int64_t n = std::int64_t{1} << 40;
+  workers.run([&](member& me) {
+    me.for_range(-n, n, [&](std::int64_t a, std::int64_t b) { all += b - a; });
+  });
+  EXPECT_EQ(all, 2 * n);
+  const std::int64_t blocks = [&] {
+    std::int64_t result = 0;
+    workers.run([&](member& me) {
+      const std::int64_t mine = me.reduce_range(
+          std::int64_t{0}, n, std::int64_t{0}, [](std::int64_t a, std::int64_t b) { return b - a; },
+          std::plus<std::int64_t>());
+      if (me.rank() == 0) result = mine;
+    });
+    return result;
+  }();
+  EXPECT_EQ(blocks, n);
 }
 
 TEST_P(ranges_of, I4_a_first_below_zero_with_an_unsigned_end_is_refused) {

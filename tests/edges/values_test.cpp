@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/reference_tree.hpp"
+
 namespace {
 
 using lockstep::fast;
@@ -437,7 +439,8 @@ TEST_P(values, N4_looks_for_a_stop_change_no_bits) {
     for (std::size_t i = part.first + 1; i < part.last; ++i) sum += value(i);
     return sum;
   };
-  const double expected = 0.5 + tree::reduce_node<double>(0, tree::leaves_of(length), leaf, plus);
+  const double expected =
+      0.5 + lockstep::test::reduce_node<double>(0, tree::leaves_of(length), leaf, plus);
   EXPECT_EQ(workers.parallel_reduce(0, length, 0.5, value, plus), expected);
 }
 

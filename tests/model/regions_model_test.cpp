@@ -116,9 +116,11 @@ class crew {
         is_to_wake = false;
       }
     } steering = {board_, of.size, of.wakes == waking::after_a_part};
-    board_.announce_loop(head, part, of.parts, of.wakes == waking::at_once);
+    job work;
+    work.assign<loop_share>(part);
+    board_.announce_loop(head, work, of.parts, of.wakes == waking::at_once);
     // As if woken: to wait a moment changes nothing but who comes first.
-    loops_.lead(head, part, true, steering);
+    loops_.lead(head, work, true, steering);
   }
   /// From the range that it stands for.
   static std::uint32_t part_number(const loop_share& me) {
@@ -332,12 +334,14 @@ TEST_P(fork_board_model, after_a_reset_workers_begin_anew) {
       first_error error;
       loop_crew loops(board, stop, error, false);
       const auto part = [&](loop_share& me) { found += me.rank() == 1 ? 1 : 0; };
+      job work;
+      work.assign<loop_share>(part);
       threads({[&] {
-                 board.announce_loop(region_head{1, 2, 0}, part, 1, true);
+                 board.announce_loop(region_head{1, 2, 0}, work, 1, true);
                  struct {
                    void after_part(bool) {}
                  } steering;
-                 loops.lead(region_head{1, 2, 0}, part, true, steering);
+                 loops.lead(region_head{1, 2, 0}, work, true, steering);
                  check(found == round + 1, "the share has been awaited");
                  board.close();
                },

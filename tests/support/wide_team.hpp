@@ -8,14 +8,14 @@
 #include <thread>
 #include <vector>
 
-#include <lockstep/detail/team/one_liners.hpp>
 #include <lockstep/detail/team/team_core.hpp>
+#include <lockstep/detail/team/team_loops.hpp>
 
 namespace lockstep::test {
 
 using namespace detail;
 
-class wide_team : public one_liners<wide_team> {
+class wide_team : public team_loops<wide_team> {
  public:
   explicit wide_team(std::size_t members, bool learns = true, wait_policy policy = wait_policy())
       : wide_team(made_of(members, learns, policy)) {}
@@ -32,7 +32,7 @@ class wide_team : public one_liners<wide_team> {
   }
 
  private:
-  friend class one_liners<wide_team>;
+  friend class team_loops<wide_team>;
 
   struct running_threads {
     void make_ready() const noexcept {}
@@ -53,9 +53,8 @@ class wide_team : public one_liners<wide_team> {
     made.learns = learns;
     return made;
   }
-  template <class Function, class Prepare, class Finish>
-  bool run_loop(const loop_request& of, Function& f, Prepare prepare, Finish finish) {
-    return team_core::run_loop(door_, &core_, threads_, of, f, prepare, finish);
+  bool run_loop(const loop_request& of, job& what, const loop_ends& ends) {
+    return team_core::run_loop(door_, &core_, threads_, of, what, ends);
   }
 
   team_door door_;

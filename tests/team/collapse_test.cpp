@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/collapse_test.cpp -- nested ranges as one, exhaustively for small numbers
-#include <lockstep/detail/team/collapse.hpp>
+#include <lockstep/detail/team/leaf_loop.hpp>
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,6 @@ namespace {
 using lockstep::index_range;
 using lockstep::index_range_2;
 using lockstep::index_range_3;
-using lockstep::detail::for_each_in;
 using lockstep::detail::iterations_of;
 
 constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
@@ -49,13 +48,14 @@ triples nested(const index_range_3& of) {
 
 pairs collapsed(const index_range_2& of, std::size_t first, std::size_t last) {
   pairs all;
-  for_each_in(of, first, last, [&](std::size_t i, std::size_t j) { all.push_back({i, j}); });
+  const auto note = [&](std::size_t i, std::size_t j) { all.push_back({i, j}); };
+  lockstep::detail::each_of_nested(of, note)(first, last);
   return all;
 }
 triples collapsed(const index_range_3& of, std::size_t first, std::size_t last) {
   triples all;
-  for_each_in(of, first, last,
-              [&](std::size_t i, std::size_t j, std::size_t k) { all.push_back({i, j, k}); });
+  const auto note = [&](std::size_t i, std::size_t j, std::size_t k) { all.push_back({i, j, k}); };
+  lockstep::detail::each_of_nested(of, note)(first, last);
   return all;
 }
 

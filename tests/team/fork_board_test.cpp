@@ -99,12 +99,14 @@ class crew {
   template <class Function>
   void loop(std::size_t size, Function& f, std::uint32_t parts, bool wakes) {
     const region_head head = next_head(size);
-    if (size == 1) return loops_.run_alone(head, f);
-    board.announce_loop(head, f, parts, wakes);
+    job work;
+    work.assign<loop_share>(f);
+    if (size == 1) return loops_.run_alone(head, work);
+    board.announce_loop(head, work, parts, wakes);
     struct {
       void after_part(bool) {}
     } steering;
-    loops_.lead(head, f, false, steering);
+    loops_.lead(head, work, false, steering);
   }
 
   std::uint32_t regions() const noexcept { return regions_; }

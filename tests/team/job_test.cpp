@@ -147,21 +147,20 @@ TEST(job, a_loop_that_does_not_travel_is_called_in_place) {
 }
 
 TEST(job, it_is_for_one_kind_of_region_or_the_other_by_what_it_was_assigned_for) {
-  struct both final : lockstep::detail::made_to_travel {
+  struct both {
     int* regions;
     int* loops;
     both(int* r, int* l) : regions(r), loops(l) {}
     void operator()(member&) const { ++*regions; }
     void operator()(loop_share&) const { ++*loops; }
   };
-  static_assert(job::travels_as<both>() && job::travels_as<both, loop_share>(), "");
   int regions = 0, loops = 0;
   both f(&regions, &loops);
   job what;
-  what.assign<loop_share>(f);
+  what.carry<loop_share>(f);
   lone_share share(1);
   what(share.self);
-  what.assign<member>(f);
+  what.carry<member>(f);
   lone_member who(1);
   what(who.self);
   EXPECT_EQ(regions, 1);

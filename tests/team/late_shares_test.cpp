@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/late_shares_test.cpp -- loops of a region: the share of a member that has not come is run by others (Y1, Y3)
-#include <lockstep/detail/team/late_shares.hpp>
+#include <lockstep/detail/team/loops.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/leaf_loop_test.cpp -- LL1 and LL2: which function is called, with what, and on which object
+// tests/team/leaf_loop_test.cpp -- LEAF-1 and LEAF-2: which function is called, with what, and on which object
 #include <lockstep/detail/team/leaf_loop.hpp>
 
 #include <gtest/gtest.h>
@@ -12,7 +12,15 @@
 
 namespace {
 
-namespace leaf = lockstep::detail::leaf;
+namespace leaf {
+/// f(i) for all of [first, last), by a leaf.
+template <class Index, class Function>
+void loop(Index first, Index last, Function& f) {
+  const auto span = lockstep::detail::span_of(first, last);
+  const auto each = lockstep::detail::each_of(span, f);
+  lockstep::detail::body_of(each)(0, span.length);
+}
+}  // namespace leaf
 
 template <class Index, class Function>
 std::vector<Index> visited(Index first, Index last, Function note) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <lockstep/team.hpp>
+#include <lockstep/weighted_schedule.hpp>
 
 #include "support/team_sizes.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/one_liners_test.cpp -- regions with one loop in them: parallel_for, _2d, _3d, _invoke, _reduce, _scan
-#include <lockstep/detail/team/one_liners.hpp>
+#include <lockstep/detail/team/team_loops.hpp>
 
 #include <gtest/gtest.h>
 
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <lockstep/team.hpp>
+#include <lockstep/weighted_schedule.hpp>
 
 #include "support/team_sizes.hpp"
 

@@ -17,8 +17,8 @@
 namespace {
 
 using lockstep::index_range;
-using lockstep::length_of;
 using lockstep::static_block;
+using lockstep::detail::length_of;
 using lockstep::detail::member_sample;
 using lockstep::detail::partition;
 using lockstep::detail::weighted_bounds;

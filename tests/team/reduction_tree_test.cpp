@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -17,12 +18,16 @@
 #include <string>
 #include <vector>
 
+#include "support/reference_tree.hpp"
+
 namespace {
 
 using namespace lockstep::detail::reduction_tree;
 using lockstep::index_range;
-using lockstep::length_of;
 using lockstep::static_block;
+using lockstep::detail::length_of;
+using lockstep::test::combine;
+using lockstep::test::reduce_node;
 
 constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
 
@@ -282,6 +287,27 @@ TEST(reduction_tree, G1_a_level_combined_in_halves_is_the_whole_tree) {
       }
       ASSERT_EQ(values[0], whole) << leaves << " leaves, " << nodes << " nodes";
     }
+  }
+}
+
+/// As a fold of several leaves does it: values are pushed, and joined as the word says.
+TEST(reduction_tree, D4_leaves_that_are_folded_by_one_call_are_combined_as_a_node) {
+  const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
+  const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i)); };
+  for (std::size_t leaves = 1; leaves <= most_leaves_at_once; ++leaves) {
+    std::vector<std::string> values;
+    std::uint64_t joins = known_combines(leaves);
+    for (std::size_t leaf = 0; leaf < leaves; ++leaf, joins >>= 4) {
+      values.push_back(letter(leaf));
+      for (std::uint64_t left = joins & 15; left > 0; --left) {
+        const std::string last = values.back();
+        values.pop_back();
+        values.back() = join(values.back(), last);
+      }
+    }
+    ASSERT_EQ(values.size(), 1u);
+    EXPECT_EQ(values[0], reduce_node<std::string>(0, leaves, letter, join));
+    EXPECT_EQ(joins, 0u);
   }
 }
 

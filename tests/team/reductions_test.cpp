@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/reductions_test.cpp -- a whole range becomes one value, with the same bits for every team size,
-// schedule and run (N1, N2, D1 to D5)
+// schedule and run (REDUCE-1, REDUCE-2, TREE-1 to TREE-5)
 #include <lockstep/detail/team/reductions.hpp>
 
 #include <gtest/gtest.h>
@@ -18,6 +18,7 @@
 
 #include <lockstep/team.hpp>
 
+#include "support/reference_tree.hpp"
 #include "support/team_sizes.hpp"
 
 namespace {
@@ -56,7 +57,7 @@ T by_tree(std::size_t first, std::size_t last, T init, Value value, Op op) {
   const auto leaf = [&](std::size_t k) {
     return reduction_tree::fold<T>(reduction_tree::leaf_range(first, last, k), value, op);
   };
-  return op(init, reduction_tree::reduce_node<T>(0, leaves, leaf, op));
+  return op(init, lockstep::test::reduce_node<T>(0, leaves, leaf, op));
 }
 
 /// The scan of one thread: the prefix of each leaf, then the running values in it.

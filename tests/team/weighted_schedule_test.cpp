@@ -24,9 +24,9 @@
 namespace {
 
 using lockstep::index_range;
-using lockstep::length_of;
 using lockstep::static_block;
 using lockstep::weighted_schedule;
+using lockstep::detail::length_of;
 using lockstep::detail::member_sample;
 
 static_assert(!std::is_copy_constructible<weighted_schedule>::value, "not copyable");

@@ -79,9 +79,9 @@ class fork_board {
   }
   /// The same for a loop, f(loop_share&), in so many parts a share. Sleepers are woken now, or by wake(), or not at
   /// all: a loop needs nobody.
-  template <class Function>
-  void announce_loop(const region_head& head, Function& f, std::uint32_t parts, bool wakes) {
-    announce<loop_share>(head, f, parts, wakes);
+  void announce_loop(const region_head& head, const job& what, std::uint32_t parts, bool wakes) {
+    const announcement now = begin(head, parts);
+    publish_all(head, what, now, wakes);
   }
   /// Wakes the members that hear of regions of this size.
   LOCKSTEP_OUT_OF_LINE void wake(std::size_t size);
@@ -197,11 +197,7 @@ class fork_board {
 
   template <class Argument, class Function>
   void announce(const region_head& head, Function& f, std::uint32_t parts, bool wakes) {
-    caller_state& own = caller_[0].value;
-    if (own.phase - own.renewed > most_age_) renew();
-    own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
-    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts);
-    own.announced = now.word();
+    const announcement now = begin(head, parts);
     if (lines_.size() == 1) {  // written in place
       lines_.beside(0).what.template assign<Argument>(f);
       publish(0, head, now, wakes);
@@ -209,9 +205,20 @@ class fork_board {
     }
     job what;
     what.template assign<Argument>(f);
+    publish_all(head, what, now, wakes);
+  }
+  announcement begin(const region_head& head, std::uint32_t parts) {
+    caller_state& own = caller_[0].value;
+    if (own.phase - own.renewed > most_age_) renew();
+    own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
+    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts);
+    own.announced = now.word();
+    return now;
+  }
+  void publish_all(const region_head& head, const job& what, announcement as, bool wakes) {
     for_each_published(0, head.size, [&](const fork_tree::line& at) {
       lines_.beside(at.index).what = what;
-      publish(at.index, head, now, wakes);
+      publish(at.index, head, as, wakes);
     });
   }
 

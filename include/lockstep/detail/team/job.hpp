@@ -106,9 +106,6 @@ struct may_be_copied<Function, true> {
                                 is_closure<Function>::value;
 };
 
-/// Base of our own function objects that are copied where they are small.
-struct made_to_travel {};
-
 class job {
  public:
   /// With a phase and a pointer before it, a job fills one cache line of 64 bytes.
@@ -122,6 +119,18 @@ class job {
                   "lockstep::member&");
     put<Argument>(f, std::integral_constant<bool, travels<Argument, Function>::value>());
   }
+  /// For what is compiled once: call(closure, argument), with a copy of the closure. Requires: nobody can tell a copy of
+  /// it from itself.
+  template <class Argument, class Closure>
+  void carry(const Closure& closure) noexcept {
+    static_assert(sizeof(Closure) <= closure_size && alignof(Closure) <= alignof(void*), "it fits");
+    ::new (static_cast<void*>(closure_)) Closure(closure);
+    set<Argument>([](job& self, Argument& with) {
+      (*reinterpret_cast<const Closure*>(self.closure_))(with);
+    });
+  }
+  /// A number for the function's type.
+  const void* place() const noexcept { return reinterpret_cast<const void*>(call_); }
   /// Calls the function. Requires: it was assigned for this Argument.
   template <class Argument>
   void operator()(Argument& with) {
@@ -142,13 +151,9 @@ class job {
   struct travels : std::false_type {};
   template <class Argument, class Function>
   struct travels<Argument, Function, true> {
-    static constexpr bool is_ours = std::is_base_of<made_to_travel, Function>::value &&
-                                    std::is_trivially_copy_constructible<Function>::value &&
-                                    std::is_trivially_destructible<Function>::value;
-    static constexpr bool value = (is_ours || may_be_copied<Function>::value) &&
-                                  is_callable<const Function&, Argument&>::value &&
-                                  sizeof(Function) <= closure_size &&
-                                  alignof(Function) <= alignof(void*);
+    static constexpr bool value =
+        may_be_copied<Function>::value && is_callable<const Function&, Argument&>::value &&
+        sizeof(Function) <= closure_size && alignof(Function) <= alignof(void*);
   };
 
   template <class Argument, class Function>

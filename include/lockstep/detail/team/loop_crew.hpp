@@ -24,6 +24,7 @@
 
 #include "fork_board.hpp"
 #include "loop_share.hpp"
+#include "loop_steering.hpp"
 #include "stop_source.hpp"
 
 namespace lockstep {
@@ -40,6 +41,13 @@ class loop_values {
   fork_board& of_;
 };
 
+/// What the caller of a loop does before it and, unless it was stopped, after it. Null functions: nothing.
+struct loop_ends {
+  void* data;
+  void (*prepare)(void* data, const loop_plan& plan, loop_cells& cells);
+  void (*finish)(void* data, const loop_plan& plan, const loop_values& values);
+};
+
 class loop_crew {
  public:
   loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded)
@@ -47,14 +55,15 @@ class loop_crew {
   loop_crew(const loop_crew&) = delete;
   loop_crew& operator=(const loop_crew&) = delete;
 
-  /// The caller runs f(loop_share&) in a loop that it has announced. Every share is done when it returns. True if every
-  /// other member came in time. `steering` is told of each part that the caller has run: a loop_steering, but in tests.
-  template <class Function, class Steering>
-  bool lead(const region_head& head, Function& f, bool is_woken, Steering& steering) {
+  /// The caller runs a loop that it has announced. Every share is done when it returns. True if every other member came
+  /// in time. `steering` is told of each part that the caller has run: a loop_steering, but in tests.
+  template <class Steering>
+  LOCKSTEP_NOINLINE bool lead(const region_head& head, job& what, bool is_woken,
+                              Steering& steering) {
     const announcement at = forks_.current();
     if (at.parts() == 1) {
       // Not through the line just published: it is on its way to the others.
-      run_part(common_of(head, at), 0, 0, f);
+      run_part(common_of(head, at), 0, 0, what);
       steering.after_part(true);
       const bool has_patience = !is_crowded_ && !is_woken && patience_.asks();
       if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_late_members)) {
@@ -72,9 +81,8 @@ class loop_crew {
     return !took;
   }
   /// The caller runs it as the only one.
-  template <class Function>
-  void run_alone(const region_head& head, Function& f) {
-    run_part(common_of(head, announcement(1, 1, 1)), 0, 0, f);
+  void run_alone(const region_head& head, job& what) {
+    run_part(common_of(head, announcement(1, 1, 1)), 0, 0, what);
   }
 
   /// A worker runs a part that it has claimed, and what it can claim after it.
@@ -143,11 +151,10 @@ class loop_crew {
     return took;
   }
 
-  template <class Function>
-  void run_part(const loop_common& common, std::size_t rank, std::uint32_t part, Function& f) {
+  void run_part(const loop_common& common, std::size_t rank, std::uint32_t part, job& what) {
     if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
     loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
-    call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), f, me);
+    call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), what, me);
   }
 
   fork_board& forks_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/loop_share.hpp -- what a loop's function sees of the part that it is to run (layer: team)
 //
-// In a region that is one loop (one_liners.hpp) a thread runs parts of shares, its own or another member's. A part
+// In a region that is one loop (team_loops.hpp) a thread runs parts of shares, its own or another member's. A part
 // knows which share it is of, and nothing of the thread: it uses nothing that belongs to a member.
 //
 // Memory order (# marks the line)
@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../../schedule.hpp"
+#include "chunks.hpp"
 #include "member_state.hpp"
 
 namespace lockstep {

@@ -6,7 +6,7 @@
 // reference.
 //
 // Each construct has a try_ form, which returns false in a stopped region, where the plain form throws.
-//   M4  In a region that was stopped before the construct begins, f is not called at all. One that is stopped
+//   LOOPS-8  In a region that was stopped before the construct begins, f is not called at all. One that is stopped
 //       while the construct runs is noticed between chunks. A block that was begun is run to its end: ask
 //       stop_requested() in a long one, or take chunks.
 #ifndef LOCKSTEP_DETAIL_TEAM_MEMBER_LOOPS_HPP
@@ -15,16 +15,75 @@
 #include <cstddef>
 #include <utility>
 
-#include "../../weighted_schedule.hpp"
 #include "loops.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-namespace detail {}  // namespace detail
-
 /// First argument of a construct that is not to wait at its end.
 struct nowait_t {};
 constexpr nowait_t nowait = {};
+
+class weighted_schedule;
+
+namespace detail {
+class member_loops;
+/// In weighted_schedule.hpp: a loop with blocks by what was measured. False once the region is stopped.
+inline bool run_weighted(member_state& at, std::size_t length, const range_body& body,
+                         weighted_schedule& how);
+}  // namespace detail
+
+/// The right of an iteration to run a part of itself after that part of all iterations before it. See
+/// member_loops::for_ordered().
+class ordered_turn {
+ public:
+  /// Calls f() when it is this iteration's turn; at most once an iteration. Once the region is stopped it
+  /// does not call it: it throws region_stopped, or returns false in try_for_ordered().
+  template <class Function>
+  bool operator()(Function&& f) {
+    if (!wait()) {
+      if (throws_) detail::leave_stopped_region();
+      return false;
+    }
+    f();
+    pass();
+    return true;
+  }
+
+  ordered_turn(const ordered_turn&) = delete;
+  ordered_turn& operator=(const ordered_turn&) = delete;
+
+ private:
+  friend class detail::member_loops;
+
+  ordered_turn(detail::member_state& at, const detail::loops::ticket_source& of,
+               bool throws) noexcept
+      : at_(at), board_(of.board()), construct_(of.construct()), throws_(throws) {}
+
+  void begin(std::size_t position) noexcept {
+    position_ = position;
+    has_passed_ = false;
+  }
+  /// An iteration that has not taken its turn passes it all the same.
+  void end() {
+    if (!has_passed_ && wait()) pass();
+  }
+
+  bool wait() {
+    return board_ == nullptr ? !at_.is_stopped()
+                             : board_->wait_for_turn(at_, construct_, position_);
+  }
+  void pass() {
+    has_passed_ = true;
+    if (board_ != nullptr) board_->pass_turn(construct_);
+  }
+
+  detail::member_state& at_;
+  detail::loop_board* const board_;
+  const std::uint32_t construct_;
+  const bool throws_;
+  std::size_t position_ = 0;
+  bool has_passed_ = false;
+};
 
 namespace detail {
 
@@ -42,12 +101,13 @@ class member_loops {
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_range(First first, Last last, Function&& f,
                                                           schedule how = static_schedule()) {
     const auto span = span_of(first, last);
-    return loops::hand_out(at_, index_range{0, span.length}, how, by_block(span, f));
+    const auto blocks = blocks_of(span, f);
+    return loops::hand_out(at_, span.length, how, body_of(blocks));
   }
 
   /// Calls f(i) once for every i of [first, last), on some member, then waits for all. With static schedules that is the
   /// member of for_range, but the share of one that has not come yet may be run by another that waits
-  /// (late_shares.hpp): iterations that need what their member did by itself since the last wait belong in
+  /// (loops.hpp): iterations that need what their member did by itself since the last wait belong in
   /// for_range, or after a loop without a wait, which keeps the shares of the next loop where they are.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
@@ -57,7 +117,9 @@ class member_loops {
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_each(First first, Last last, Function&& f,
                                                          schedule how = static_schedule()) {
-    return loops::for_each<loops::with_wait>(at_, span_of(first, last), how, f);
+    const auto span = span_of(first, last);
+    const auto each = each_of(span, f);
+    return loops::hand_out_and_wait(at_, span.length, how, body_of(each));
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
@@ -68,7 +130,9 @@ class member_loops {
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_each(nowait_t, First first, Last last,
                                                          Function&& f,
                                                          schedule how = static_schedule()) {
-    return loops::for_each(at_, span_of(first, last), how, f);
+    const auto span = span_of(first, last);
+    const auto each = each_of(span, f);
+    return loops::hand_out(at_, span.length, how, body_of(each));
   }
 
   /// f(i, j) over two nested ranges, or f(i, j, k) over three, as one: OpenMP's collapse. The schedule counts
@@ -81,7 +145,8 @@ class member_loops {
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD if_nested<Ranges> try_for_each(const Ranges& ranges, Function&& f,
                                                     schedule how = static_schedule()) {
-    return loops::for_each_nested<loops::with_wait>(at_, ranges, how, f);
+    const auto each = each_of_nested(ranges, f);
+    return loops::hand_out_and_wait(at_, iterations_of(ranges), how, body_of(each));
   }
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_nested<Ranges> for_each(nowait_t, const Ranges& ranges,
@@ -92,7 +157,8 @@ class member_loops {
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD if_nested<Ranges> try_for_each(nowait_t, const Ranges& ranges, Function&& f,
                                                     schedule how = static_schedule()) {
-    return loops::for_each_nested(at_, ranges, how, f);
+    const auto each = each_of_nested(ranges, f);
+    return loops::hand_out(at_, iterations_of(ranges), how, body_of(each));
   }
 
   /// Blocks by what was measured in the loops before that used the same schedule (weighted_schedule.hpp).
@@ -106,11 +172,9 @@ class member_loops {
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_each(First first, Last last, Function&& f,
                                                          weighted_schedule& how) {
-    if (at_.is_stopped()) return false;
     const auto span = span_of(first, last);
-    how.run_block(at_.next_phase(), index_range{0, span.length}, at_.rank(), at_.size(),
-                  each_index(span, f));
-    return at_.sync();
+    const auto each = each_of(span, f);
+    return run_weighted(at_, span.length, body_of(each), how);
   }
 
   /// As for_each, with f(i, turn): turn([&] { ... }) runs that part of the iteration after the same part of all
@@ -142,7 +206,10 @@ class member_loops {
   }
   template <class... Functions>
   LOCKSTEP_NODISCARD bool try_sections(nowait_t, Functions&&... functions) {
-    return loops::first_come_each(at_, functions...);
+    const auto each = [&](std::size_t first, std::size_t last) {
+      for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
+    };
+    return loops::hand_out_by_ticket(at_, sizeof...(Functions), dynamic_schedule(), body_of(each));
   }
 
  protected:
@@ -162,20 +229,23 @@ class member_loops {
  private:
   template <class Index, class Function>
   bool run_ordered(const index_span<Index>& span, schedule how, Function& f, bool throws) {
-    return loops::in_construct(at_,
-                               [&](loops::ticket_source& tickets) {
-                                 ordered_turn turn(at_, tickets, throws);
-                                 const auto part = [&](std::size_t begin, std::size_t end) {
-                                   for (std::size_t i = begin; i < end && !at_.may_stop(); ++i) {
-                                     turn.begin(i);
-                                     call_with(span[i], turn, f);
-                                     turn.end();
-                                   }
-                                 };
-                                 loops::hand_out_in(at_, tickets, index_range{0, span.length}, how,
-                                                    part);
-                               }) &&
-           at_.sync();
+    static_assert(is_callable<Function&, Index&, ordered_turn&>::value,
+                  "lockstep: the function of for_ordered must be callable as f(i, turn), with an "
+                  "index and a lockstep::ordered_turn&");
+    loops::ticket_source tickets(at_);
+    ordered_turn turn(at_, tickets, throws);
+    const auto part = [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end && !at_.may_stop(); ++i) {
+        turn.begin(i);
+        Index index = index_at(span.first, i);
+        f(index, turn);
+        turn.end();
+      }
+    };
+    if (tickets.has_entered()) {
+      loops::hand_out_in(at_, tickets, span.length, how, body_of(part));
+    }
+    return tickets.leave() && at_.sync();
   }
 };
 

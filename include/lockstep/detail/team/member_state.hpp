@@ -86,7 +86,7 @@ class member_state {
   /// The phase in which this member arrives next: that of the cells which it writes before.
   std::uint32_t next_phase() const noexcept { return phase + 1; }
 
-  /// This member runs a loop by rank, and does not wait at its end: see late_shares.hpp.
+  /// This member runs a loop by rank, and does not wait at its end: see loops.hpp.
   void note_loop_by_rank() noexcept { last_by_rank = phase; }
   /// The number of the next construct that members share.
   std::uint32_t next_construct() noexcept;

@@ -18,8 +18,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "../../schedule.hpp"
 #include "../platform/cache_line.hpp"
+#include "chunks.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -12,20 +12,21 @@
 //   D2  A node [a, b) of the tree with b - a > 1 has the children [a, m), [m, b), m = middle_of(a, b). The
 //       root is [0, leaves). Depth 10 at most. The root's children are the blocks of a team of 2.
 //   D3  The maximal nodes inside a run of leaves are unique, most_nodes at most.
-//   D4  combine() applies the operation as reduce_node(0, leaves) does, whatever the number of members.
+//   D4  Whatever the number of members, the operation is applied as by one that evaluates the root.
 //   D5  A scan's prefix before a leaf is the left fold of init and the sums of all leaves before it.
 //
-// How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the
-// maximal_nodes() in it with reduce_node(), publishes their values in order; combine() does the rest. A
-// schedule that hands out single leaves publishes leaf values; then reduce_node(0, leaves) is the result.
+// How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the maximal_nodes() in it,
+// and publishes their values in order; published_nodes finds them again. A schedule that hands out single leaves
+// publishes leaf values. The values themselves: reductions.hpp.
 #ifndef LOCKSTEP_DETAIL_TEAM_REDUCTION_TREE_HPP
 #define LOCKSTEP_DETAIL_TEAM_REDUCTION_TREE_HPP
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
-#include "../../schedule.hpp"
+#include "chunks.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -88,31 +89,35 @@ T fold(index_range range, Value&& value, Op&& op) {
   return fold<T>(range, value, op, [] { return true; });
 }
 
-/// reduce_node() without recursion, for up to 4 leaves: short leaves cost no more than a call.
-template <class T, class LeafValue, class Op>
-T reduce_small_node(std::size_t a, std::size_t b, LeafValue& leaf_value, Op& op) {
-  T first(leaf_value(a));
-  if (b - a == 1) return first;
-  T second(leaf_value(a + 1));
-  T left(op(std::move(first), std::move(second)));
-  if (b - a == 2) return left;
-  T third(leaf_value(a + 2));
-  if (b - a == 3) return op(std::move(left), std::move(third));
-  T fourth(leaf_value(a + 3));
-  T right(op(std::move(third), std::move(fourth)));
-  return op(std::move(left), std::move(right));
+/// The order of combining in a node of `count` leaves: four bits for each leaf, from the lowest on, say how many nodes end
+/// with it. Requires 0 < count <= most_leaves_at_once.
+constexpr std::size_t most_leaves_at_once = 16;
+constexpr std::uint64_t combines_of(std::size_t count) noexcept {
+  return count == 1 ? 0
+                    : combines_of(middle_of(0, count)) |
+                          (combines_of(count - middle_of(0, count)) +
+                           (std::uint64_t{1} << 4 * (count - middle_of(0, count) - 1)))
+                              << 4 * middle_of(0, count);
 }
-
-/// The value of the node [a, b), from leaf_value(leaf) of its leaves, called from left to right.
-/// Requires: a node of the tree. `op` takes and returns T.
-template <class T, class LeafValue, class Op>
-T reduce_node(std::size_t a, std::size_t b, LeafValue&& leaf_value, Op&& op) {
-  if (b - a <= 4) return reduce_small_node<T>(a, b, leaf_value, op);
-  const std::size_t middle = middle_of(a, b);
-  // Named, as the arguments of one call may be evaluated in either order.
-  T left(reduce_node<T>(a, middle, leaf_value, op));
-  T right(reduce_node<T>(middle, b, leaf_value, op));
-  return op(std::move(left), std::move(right));
+inline std::uint64_t known_combines(std::size_t count) noexcept {
+  static constexpr std::uint64_t all[most_leaves_at_once + 1] = {0,
+                                                                 combines_of(1),
+                                                                 combines_of(2),
+                                                                 combines_of(3),
+                                                                 combines_of(4),
+                                                                 combines_of(5),
+                                                                 combines_of(6),
+                                                                 combines_of(7),
+                                                                 combines_of(8),
+                                                                 combines_of(9),
+                                                                 combines_of(10),
+                                                                 combines_of(11),
+                                                                 combines_of(12),
+                                                                 combines_of(13),
+                                                                 combines_of(14),
+                                                                 combines_of(15),
+                                                                 combines_of(16)};
+  return all[count];
 }
 
 /// The walk from the root, through nodes that straddle an end of `block`, to those inside it.
@@ -147,53 +152,33 @@ void maximal_nodes(std::size_t leaves, std::size_t a, std::size_t b, Function&& 
   if (a < b) visit_maximal_nodes(index_range{0, leaves}, index_range{a, b}, f);
 }
 
-/// Combines what the members of a team have published; use combine().
-template <class T, class ValueOf, class Op>
-class combiner {
+/// Finds the published values in the order of the tree: value number `node` of member `rank`.
+class published_nodes {
  public:
-  combiner(std::size_t leaves, std::size_t size, ValueOf& value_of, Op& op) noexcept
-      : leaves_(leaves),
-        size_(size),
-        block_(static_block(0, leaves, 0, size)),
-        value_of_(value_of),
-        op_(op) {}
+  published_nodes(std::size_t leaves, std::size_t size) noexcept
+      : leaves_(leaves), size_(size), block_(static_block(0, leaves, 0, size)) {}
 
-  T value(std::size_t a, std::size_t b) {
-    if (b <= block_.last) return take(b);
-    const std::size_t middle = middle_of(a, b);
-    T left(value(a, middle));
-    T right(value(middle, b));
-    return op_(std::move(left), std::move(right));
-  }
-
- private:
-  /// The next published value, of the node that ends at b. Nodes come from left to right, so what is not
-  /// beyond the block's end is inside the block, and the first such node on the way down is maximal.
-  T take(std::size_t b) {
-    const std::size_t rank = rank_, node = node_++;
+  /// Whether the node that ends at leaf b is, or lies in, a published one.
+  bool has(std::size_t b) const noexcept { return b <= block_.last; }
+  std::size_t rank() const noexcept { return rank_; }
+  std::size_t node() const noexcept { return node_; }
+  /// After the value of the node that ends at b. Nodes come from left to right, so what is not beyond the block's end
+  /// is inside the block, and the first such node on the way down is maximal.
+  void advance(std::size_t b) noexcept {
+    ++node_;
     if (b == block_.last && b < leaves_) {
       block_ = static_block(0, leaves_, ++rank_, size_);
       node_ = 0;
     }
-    return value_of_(rank, node);
   }
 
+ private:
   const std::size_t leaves_;
   const std::size_t size_;
   index_range block_;  ///< of member rank_, whose next value is number node_
   std::size_t rank_ = 0;
   std::size_t node_ = 0;
-  ValueOf& value_of_;
-  Op& op_;
 };
-
-/// The value of the whole tree, where value_of(rank, k) is the value of the k-th of the maximal nodes in
-/// static_block(0, leaves, rank, size). Each is asked for once, in the order of rank and k.
-/// Requires leaves > 0, size > 0.
-template <class T, class ValueOf, class Op>
-T combine(std::size_t leaves, std::size_t size, ValueOf&& value_of, Op&& op) {
-  return combiner<T, ValueOf, Op>(leaves, size, value_of, op).value(0, leaves);
-}
 
 /// What a scan starts leaf number `leaf` with: op(...op(op(init, sum_of(0)), sum_of(1))..., sum_of(leaf - 1)).
 /// That of leaf + 1 is op(that of leaf, sum_of(leaf)), with the same bits: a member computes the first

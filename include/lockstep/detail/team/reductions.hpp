@@ -4,47 +4,37 @@
 // Values of one per member are combined in the order of ranks; values over a range along the fixed tree of
 // reduction_tree.hpp, which gives the same bits for every number of members, schedule and run. Either takes
 // one phase of the region's barrier: members put what they have into their cells, arrive, and each combines
-// all cells (above 8 members: the last to arrive does, for all). A reduction that is a region by itself
-// needs no phase: its caller combines after the join. For users: member.hpp.
+// all cells (above 8 members: the last to arrive does, for all). For users: member.hpp.
 //
-//   N1  `op` may run on every member at once, with the same arguments: it must not change shared data.
-//   N2  All members of the region call the same function with the same range, schedule, and op.
-//   N3  init is an argument of op once in all, the first; of an empty range it is the result.
-//   N4  Once the region is stopped a member ends within one more strip of iterations (reduction_tree.hpp).
+//   REDUCE-1  `op` may run on every member at once, with the same arguments: it must not change shared data.
+//   REDUCE-2  All members of the region call the same function with the same range, schedule, and op.
+//   REDUCE-3  init is the first argument of the last op on each member; of an empty range it is the result.
+//   REDUCE-4  Once the region is stopped a member ends within 1024 more calls of f(i).
+//
 #ifndef LOCKSTEP_DETAIL_TEAM_REDUCTIONS_HPP
 #define LOCKSTEP_DETAIL_TEAM_REDUCTIONS_HPP
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
-#include "cells.hpp"
 #include "loops.hpp"
-#include "reduction_types.hpp"
+#include "value_stack.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
 
-/// Whether the region is not stopped: what a fold asks. Where it is, the member leaves from here.
-template <class At>
-struct watch_of {
-  const At& at;
+// --- one value of each member ---
 
-  bool operator()() const {
-    if (!at.may_stop()) return true;
-    leave_stopped_region();
-    return false;
-  }
-};
-
-using watch = watch_of<member_state>;
-
-/// Meets the others by pass.meet(out, put_result); the result of combine(phase), which has T. The value at hand where the
-/// region was stopped and exceptions are off.
-template <class T, class Pass, class Combine>
-T meet_by(member_state& at, const T& at_hand, Pass pass, Combine combine) {
+/// Meets the others; the result of combine(phase), which has T. The value at hand where the region was stopped and
+/// exceptions are off.
+template <class T, class Combine>
+T meet(member_state& at, const T& at_hand, Combine combine) {
   cell out = {};
   const std::uint32_t phase = at.next_phase();
   const auto put_result = [&](cell& into) {
@@ -52,24 +42,10 @@ T meet_by(member_state& at, const T& at_hand, Pass pass, Combine combine) {
     cell_access<T>::put(cell_access<T>::prepare(at.shared(), at.kept_result, 1), into,
                         std::move(result));
   };
-  if (pass.meet(out, put_result)) return cell_access<T>::get(out);
+  if (at.meet(out, put_result)) return cell_access<T>::get(out);
   leave_stopped_region();
   return at_hand;
 }
-struct by_barrier {
-  member_state& at;
-
-  template <class PutResult>
-  bool meet(cell& out, PutResult& put_result) const {
-    return at.meet(out, put_result);
-  }
-};
-template <class T, class Combine>
-T meet(member_state& at, const T& at_hand, Combine combine) {
-  return meet_by<T>(at, at_hand, by_barrier{at}, combine);
-}
-
-// --- one value of each member ---
 
 /// This member's value for the next meeting.
 template <class T>
@@ -110,179 +86,215 @@ T broadcast(member_state& at, std::size_t root, const T& value) {
 
 // --- a range, along the tree ---
 
-/// The nodes of a rank, of the tree over `leaves` leaves, into its cells of a phase.
-template <class T, class LeafValue, class Op>
-void put_nodes_of(member_state& at, std::size_t rank, std::uint32_t phase, std::size_t leaves,
-                  LeafValue& leaf_value, Op& op) {
-  auto&& kept = cell_access<T>::prepare(at.shared(), at.shared().state(rank).kept[phase & 1u],  //
-                                        reduction_tree::most_nodes);
-  const index_range part = static_block(0, leaves, rank, at.size());
-  std::size_t k = 0;
-  reduction_tree::maximal_nodes(leaves, part.first, part.last, [&](std::size_t a, std::size_t b) {
-    cell_access<T>::put(kept, at.shared().cell_of(rank, phase, k),
-                        reduction_tree::reduce_node<T>(a, b, leaf_value, op));
-    ++k;
-  });
+/// What became of a reduction.
+enum class outcome { done, empty, stopped };
+
+inline void hand_out_parts(member_state& at, std::size_t length, schedule how,
+                           const range_body& body) {
+  loops::hand_out(at, length, how, body);
 }
-/// The nodes of all ranks as shares of a loop: late_shares.hpp.
-template <class T, class LeafValue, class Op>
-struct node_shares {
-  member_state& at;
-  std::uint32_t phase;
-  std::size_t leaves;
-  LeafValue& leaf_value;
-  Op& op;
-
-  bool is_empty(std::size_t rank) const noexcept { return rank >= leaves; }
-  void operator()(std::size_t rank) const {
-    put_nodes_of<T>(at, rank, phase, leaves, leaf_value, op);
-  }
-  template <class PutResult>
-  bool meet(cell& out, PutResult& put_result) const {
-    return run_claimed(at, *this, out, put_result);
-  }
-};
-
-/// What init, and the nodes of all members in a phase, make together.
-template <class T, class Op>
-T combine_nodes(group& shared, std::size_t size, std::uint32_t phase, std::size_t leaves, T init,
-                Op& op) {
-  const auto value_in = [&](std::size_t rank, std::size_t k) {
-    return cell_access<T>::get(shared.cell_of(rank, phase, k));
-  };
-  T whole(reduction_tree::combine<T>(leaves, size, value_in, op));
-  return op(std::move(init), std::move(whole));
+inline void hand_out_parts(loop_share& at, std::size_t length, schedule how,
+                           const range_body& body) {
+  loops::hand_out_in(at, at, length, how, body);
 }
+/// The parts of one member or share, folded into `result`. False if it has none, or the region was stopped.
+template <class At>
+LOCKSTEP_NOINLINE bool fold_parts(At& at, const operations& what, const operands& of,
+                                  std::size_t length, schedule how, void* result) {
+  struct parts {
+    tree_walk<At> walk;
+    bool has_value, goes_on;
 
-/// The values of all leaves, handed out by `how`, into the group's cells; after it they are there.
-/// False once the region is stopped.
-template <class T, class LeafValue>
-bool put_leaves(member_state& at, std::size_t leaves, schedule how, LeafValue& leaf_value) {
-  auto&& kept = cell_access<T>::prepare(at.shared(), at.kept_leaves, leaves);
-  const bool complete =
-      loops::hand_out(at, index_range{0, leaves}, how, [&](std::size_t first, std::size_t last) {
-        for (std::size_t leaf = first; leaf < last; ++leaf) {
-          cell_access<T>::put(kept, at.shared().leaves[leaf], leaf_value(leaf));
-        }
-      });
-  return at.sync() && complete;
-}
-
-/// A schedule of chunks of iterations as one of leaves.
-inline schedule of_leaves(schedule how, std::size_t iterations) {
-  const std::size_t leaf = reduction_tree::leaf_size(iterations);
-  return schedule(how.kind(), (how.chunk() - 1) / leaf + 1);
-}
-
-/// Puts this member's nodes of a range, computed by a schedule of chunks: false once the region is stopped.
-template <class T, class LeafValue, class Op>
-bool put_chunks(member_state& at, std::size_t iterations, LeafValue& leaf_value, Op& op,
-                schedule how) {
-  const std::size_t leaves = reduction_tree::leaves_of(iterations);
-  if (!put_leaves<T>(at, leaves, of_leaves(how, iterations), leaf_value)) return false;
-  const auto handed_out = [&](std::size_t leaf) {  // each is in one node, of one member
-    return cell_access<T>::take(at.shared().leaves[leaf]);
-  };
-  put_nodes_of<T>(at, at.rank(), at.next_phase(), leaves, handed_out, op);
+    static void call(const void* data, std::size_t first, std::size_t last) {
+      parts& self = *static_cast<parts*>(const_cast<void*>(data));
+      if (!self.goes_on) return;
+      self.goes_on = self.walk.fold(first, last, self.has_value);
+      self.has_value = true;
+    }
+  } own = {{at, what, of, length}, false, true};
+  hand_out_parts(at, length, how, {parts::call, &own});
+  if (!own.has_value || !own.goes_on) return false;
+  own.walk.take_top(result);
   return true;
 }
 
-/// The value of a range on a member that is alone.
-template <class T, class LeafValue, class Op>
-T reduce_alone(std::size_t iterations, LeafValue& leaf_value, Op& op) {
-  return reduction_tree::reduce_node<T>(0, reduction_tree::leaves_of(iterations), leaf_value, op);
-}
+/// A reduction over [0, length) in a region. `result`: room for a value, aligned as a cell at least.
+class member_reduction {
+ public:
+  member_reduction(member_state& at, const operations& what, const operands& of,
+                   std::size_t length) noexcept
+      : at_(at),
+        what_(what),
+        of_(of),
+        length_(length),
+        leaves_(reduction_tree::leaves_of(length)) {}
 
-/// op(init, the tree over the range) on every member, leaf_value(leaf) being the value of a leaf.
-template <class T, class LeafValue, class Op>
-T reduce_leaves(member_state& at, std::size_t iterations, const T& init, LeafValue leaf_value,
-                Op& op, schedule how) {
+  /// The same bits for every number of members and schedule.
+  LOCKSTEP_NOINLINE outcome reduce(schedule how, void* result) {
+    if (length_ == 0 || !at_.goes_on()) return at_.sync() ? outcome::empty : outcome::stopped;
+    if (at_.is_alone()) return reduce_alone(result);
+    phase_ = at_.next_phase();
+    cell out = {};
+    const cell_combine all = {combine_all, this};
+    bool goes_on = false;
+    if (how.kind() == schedule_kind::static_blocks) {
+      goes_on = run_claimed(at_, {put_share, this, leaves_}, out, all);
+    } else if (put_leaves(how)) {
+      // The phase of the leaves is over.
+      phase_ = at_.next_phase();
+      goes_on = put_nodes(at_.rank(), true) && at_.meet(out, all);
+    }
+    if (!goes_on) return outcome::stopped;
+    take(out, result);
+    return outcome::done;
+  }
+
+ private:
+  outcome reduce_alone(void* result) {
+    tree_walk<member_state> walk(at_, what_, of_, length_);
+    if (!walk.push_node(0, leaves_) || !at_.goes_on()) return outcome::stopped;
+    walk.take_top(result);
+    return outcome::done;
+  }
+
+  void* prepare(std::unique_ptr<kept_values>& keeps, std::size_t count) const {
+    return what_.type == nullptr ? nullptr : what_.type->prepare(at_.shared(), keeps, count);
+  }
+
+  /// The nodes of a rank into its cells of the phase: from the iterations, or from the values of all leaves.
+  bool put_nodes(std::size_t rank, bool from_leaves) const {
+    group& shared = at_.shared();
+    void* const room = prepare(shared.state(rank).kept[phase_ & 1u], reduction_tree::most_nodes);
+    const index_range part = static_block(0, leaves_, rank, at_.size());
+    tree_walk<member_state> walk(at_, what_, of_, length_);
+    std::size_t k = 0;
+    bool goes_on = true;
+    reduction_tree::maximal_nodes(leaves_, part.first, part.last,
+                                  [&](std::size_t a, std::size_t b) {
+                                    if (from_leaves) {
+                                      push_from_leaves(walk, a, b);
+                                    } else if (!goes_on || !walk.push_node(a, b)) {
+                                      goes_on = false;
+                                      return;
+                                    }
+                                    walk.put_top(room, shared.cell_of(rank, phase_, k));
+                                    ++k;
+                                  });
+    return goes_on;
+  }
+  void push_from_leaves(value_stack& values, std::size_t a, std::size_t b) const {
+    if (b - a == 1) return values.push_taken(at_.shared().leaves[a]);  // each is in one node
+    const std::size_t middle = reduction_tree::middle_of(a, b);
+    push_from_leaves(values, a, middle);
+    push_from_leaves(values, middle, b);
+    values.combine();
+  }
+  static bool put_share(const void* data, std::size_t rank) {
+    const member_reduction& self = *static_cast<const member_reduction*>(data);
+    return self.put_nodes(rank, false);
+  }
+
+  /// The values of all leaves, handed out by `how`, into the group's cells; after it they are there. False once the
+  /// region is stopped.
+  bool put_leaves(schedule how) {
+    struct leaf_part {
+      member_reduction& of;
+      void* room;
+      bool goes_on;
+
+      static void call(const void* data, std::size_t first, std::size_t last) {
+        leaf_part& self = *static_cast<leaf_part*>(const_cast<void*>(data));
+        member_reduction& of = self.of;
+        tree_walk<member_state> walk(of.at_, of.what_, of.of_, of.length_);
+        for (std::size_t leaf = first; leaf < last; ++leaf) {
+          self.goes_on = self.goes_on && walk.push_node(leaf, leaf + 1);
+          if (!self.goes_on) return;
+          walk.put_top(self.room, of.at_.shared().leaves[leaf]);
+        }
+      }
+    } part = {*this, prepare(at_.kept_leaves, leaves_), true};
+    const std::size_t chunk = (how.chunk() - 1) / reduction_tree::leaf_size(length_) + 1;
+    const bool complete =
+        loops::hand_out(at_, leaves_, schedule(how.kind(), chunk), {leaf_part::call, &part});
+    return part.goes_on && at_.sync() && complete;
+  }
+
+  static void combine_all(const void* data, cell& into) {
+    const member_reduction& self = *static_cast<const member_reduction*>(data);
+    void* const room = self.prepare(self.at_.kept_result, 1);
+    reduction_tree::published_nodes nodes(self.leaves_, self.at_.size());
+    tree_walk<member_state> values(self.at_, self.what_, self.of_, self.length_);
+    self.push_published(values, nodes, 0, self.leaves_);
+    values.put_top(room, into);
+  }
+  void push_published(value_stack& values, reduction_tree::published_nodes& nodes, std::size_t a,
+                      std::size_t b) const {
+    if (nodes.has(b)) {
+      values.push_copy(at_.shared().cell_of(nodes.rank(), phase_, nodes.node()));
+      return nodes.advance(b);
+    }
+    const std::size_t middle = reduction_tree::middle_of(a, b);
+    push_published(values, nodes, a, middle);
+    push_published(values, nodes, middle, b);
+    values.combine();
+  }
+
+  void take(const cell& from, void* result) const {
+    if (what_.type == nullptr) {
+      std::memcpy(result, from.bytes, cell::size);
+    } else {
+      what_.type->copy(result, value_stack::address_in(from));
+    }
+  }
+
+  member_state& at_;
+  const operations& what_;
+  const operands& of_;
+  const std::size_t length_, leaves_;
+  std::uint32_t phase_ = 0;
+};
+
+/// Room for a result that a reduction leaves: destroyed here.
+template <class T>
+class result_of {
+ public:
+  result_of() noexcept {}
+  ~result_of() {
+    if (has_value_) value().~T();
+  }
+  result_of(const result_of&) = delete;
+  result_of& operator=(const result_of&) = delete;
+
+  void* room() noexcept { return storage_; }
+  /// A value was left in the room.
+  T& value_left() noexcept {
+    has_value_ = true;
+    return value();
+  }
+
+ private:
+  T& value() noexcept { return *reinterpret_cast<T*>(storage_); }
+
+  static constexpr std::size_t least = fits_cell<T>() ? cell::size : 1;
+  alignas(T) alignas(least) unsigned char storage_[sizeof(T) < least ? least : sizeof(T)];
+  bool has_value_ = false;
+};
+
+/// op(init, the tree over the range) on every member.
+template <class T, class Op, class Values>
+T reduce(member_state& at, const Values& values, bool in_strips, std::size_t length, const T& init,
+         Op& op, schedule how) {
+  check_types<T, typename Values::value, Op>();
   check_copyable<T>();
-  if (iterations == 0 || !at.goes_on()) {
-    if (!at.sync()) leave_stopped_region();
-    return init;
-  }
-  if (at.is_alone()) {
-    T whole(reduce_alone<T>(iterations, leaf_value, op));
-    if (!at.goes_on()) leave_stopped_region();
-    return op(T(init), std::move(whole));
-  }
-  const std::size_t leaves = reduction_tree::leaves_of(iterations);
-  const auto combine = [&](std::uint32_t phase) {
-    return combine_nodes<T>(at.shared(), at.size(), phase, leaves, init, op);
-  };
-  if (how.kind() == schedule_kind::static_blocks) {
-    const node_shares<T, LeafValue, Op> shares = {at, at.next_phase(), leaves, leaf_value, op};
-    return meet_by<T>(at, init, shares, combine);
-  }
-  if (!put_chunks<T>(at, iterations, leaf_value, op, how)) {
-    leave_stopped_region();
-    return init;
-  }
-  return meet<T>(at, init, combine);
+  result_of<T> result;
+  member_reduction reduction(at, operations_for<T, Op>(values, in_strips), values, length);
+  const outcome how_it_ended = reduction.reduce(how, result.room());
+  if (how_it_ended == outcome::done) return op(T(init), std::move(result.value_left()));
+  if (how_it_ended == outcome::stopped) leave_stopped_region();
+  return init;
 }
-
-/// The value of a leaf from f(first, last), or from f(i).
-template <class T, class Function>
-struct leaf_of_blocks {
-  member_state& at;
-  index_range range;
-  Function& f;
-
-  T operator()(std::size_t leaf) const {
-    watch{at}();
-    const index_range part = reduction_tree::leaf_range(range.first, range.last, leaf);
-    return f(part.first, part.last);
-  }
-};
-template <class T, class Function, class Op, class At = member_state>
-struct leaf_of_each {
-  const At& at;
-  index_range range;
-  Function& f;
-  Op& op;
-  const std::size_t leaf_size = reduction_tree::leaf_size(length_of(range));
-
-  leaf_of_each(const At& of, index_range over, Function& function, Op& operation)
-      : at(of), range(over), f(function), op(operation) {}
-
-  T operator()(std::size_t leaf) const {
-    // A look takes as long as a short leaf: all that are due in a strip look once.
-    if (leaf_size >= 64 || leaf % 16 == 0) watch_of<At>{at}();
-    if (leaf_size == 1) return f(range.first + leaf);
-    const index_range part = known_chunk(range.first, range.last, leaf_size, leaf);
-    return leaf_size <= reduction_tree::strip_length
-               ? reduction_tree::fold<T>(part, f, op)
-               : reduction_tree::fold<T>(part, f, op, watch_of<At>{at});
-  }
-};
 
 // --- a range, by members: `fast` ---
-
-/// This member's parts of a range, folded. It may have none.
-template <class T, class At, class Function, class Op>
-void fold_each(At& at, index_range range, Function& f, Op& op, schedule how, maybe<T>& sum) {
-  loops::hand_out(at, range, how, [&](std::size_t first, std::size_t last) {
-    const index_range part = {first, last};
-    if (sum.has_value()) {
-      sum.value() =
-          reduction_tree::fold_on<T>(std::move(sum.value()), part, f, op, watch_of<At>{at});
-    } else {
-      sum.set(reduction_tree::fold<T>(part, f, op, watch_of<At>{at}));
-    }
-  });
-}
-template <class T, class Function, class Op>
-void fold_range(member_state& at, index_range range, Function& f, Op& op, schedule how,
-                maybe<T>& sum) {
-  loops::hand_out(at, range, how, [&](std::size_t first, std::size_t last) {
-    if (sum.has_value()) {
-      sum.value() = op(std::move(sum.value()), static_cast<T>(f(first, last)));
-    } else {
-      sum.set(f(first, last));
-    }
-  });
-}
 
 /// Where a member says that it has put a value: the last byte of the cell unless the value is there.
 template <class T>
@@ -321,6 +333,20 @@ T reduce_put(member_state& at, const T& init, maybe<T>& mine, Op& op) {
   return meet<T>(at, init, [&](std::uint32_t phase) {
     return combine_put<T>(at.shared(), at.size(), phase, init, op);
   });
+}
+
+template <class T, class Op, class Values>
+T reduce_fast(member_state& at, const Values& values, bool in_strips, std::size_t length,
+              const T& init, Op& op, schedule how) {
+  check_types<T, typename Values::value, Op>();
+  result_of<T> result;
+  maybe<T> mine;
+  if (fold_parts(at, operations_for<T, Op>(values, in_strips), values, length, how,
+                 result.room())) {
+    mine.set(std::move(result.value_left()));
+  }
+  if (at.may_stop()) leave_stopped_region();
+  return reduce_put<T>(at, init, mine, op);
 }
 
 }  // namespace reductions

@@ -17,6 +17,55 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
 
+/// Whether the region is not stopped: what a fold asks. Where it is, the member leaves from here.
+template <class At>
+struct watch_of {
+  const At& at;
+
+  bool operator()() const {
+    if (!at.may_stop()) return true;
+    leave_stopped_region();
+    return false;
+  }
+};
+
+// Whether an int may become the unsigned argument of a function is its author's business.
+LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+/// f(i) by its offset.
+template <class Index, class Function>
+struct value_at {
+  static_assert(is_callable<Function&, Index>::value,
+                "lockstep: the function of parallel_scan, or of scan_each, must be callable with "
+                "one index, f(i): of the common type of the bounds, or the iterator");
+  Index first;
+  Function& f;
+
+  auto operator()(std::size_t offset) const
+      -> decltype(std::declval<Function&>()(std::declval<Index>())) {
+    return f(index_at(first, offset));
+  }
+};
+/// store(i, value) by its offset.
+template <class Index, class Store>
+struct store_at {
+  Index first;
+  Store& store;
+
+  template <class T>
+  void operator()(std::size_t offset, T& value) const {
+    store(index_at(first, offset), value);
+  }
+};
+LOCKSTEP_END_SIGN_CONVERSIONS
+template <class Index, class Function>
+value_at<Index, Function> by_offset(const index_span<Index>& span, Function& f) noexcept {
+  return {span.first, f};
+}
+template <class Index, class Store>
+store_at<Index, Store> store_by_offset(const index_span<Index>& span, Store& store) noexcept {
+  return {span.first, store};
+}
+
 /// What a scan works on: f(i) are the values, store(i, value) takes the results.
 template <class T, class Function, class Op, class Store, class At = member_state>
 struct scan_of {
@@ -27,7 +76,13 @@ struct scan_of {
   Store& store;
 
   T sum_of(std::size_t leaf) const {
-    return leaf_of_each<T, Function, Op, At>{at, range, f, op}(leaf);
+    // A look takes as long as a short leaf: all that are due in a strip look once.
+    const std::size_t size = reduction_tree::leaf_size(length_of(range));
+    if (size >= 64 || leaf % 16 == 0) watch_of<At>{at}();
+    const index_range part = reduction_tree::leaf_range(range.first, range.last, leaf);
+    return size <= reduction_tree::strip_length
+               ? reduction_tree::fold<T>(part, f, op)
+               : reduction_tree::fold<T>(part, f, op, watch_of<At>{at});
   }
 
   /// The second pass over a leaf; what its last index gets is not the next prefix, but near it.
@@ -44,6 +99,19 @@ struct scan_of {
     }
   }
 };
+
+/// The values of all leaves into the group's cells; after it they are there. False once the region is stopped.
+template <class T, class LeafValue>
+bool put_leaves(member_state& at, std::size_t leaves, const LeafValue& leaf_value) {
+  auto&& kept = cell_access<T>::prepare(at.shared(), at.kept_leaves, leaves);
+  const auto part = [&](std::size_t first, std::size_t last) {
+    for (std::size_t leaf = first; leaf < last; ++leaf) {
+      cell_access<T>::put(kept, at.shared().leaves[leaf], leaf_value(leaf));
+    }
+  };
+  const bool complete = loops::hand_out(at, leaves, static_schedule(), body_of(part));
+  return at.sync() && complete;
+}
 
 template <class T, class Scan>
 T scan_alone(const Scan& what, std::size_t leaves, T prefix) {
@@ -70,7 +138,7 @@ T scan_leaves(member_state& at, const Scan& what, const T& init) {
     return whole;
   }
   const auto sum_of = [&](std::size_t leaf) { return what.sum_of(leaf); };
-  if (!put_leaves<T>(at, leaves, static_schedule(), sum_of)) {
+  if (!put_leaves<T>(at, leaves, sum_of)) {
     leave_stopped_region();
     return init;
   }

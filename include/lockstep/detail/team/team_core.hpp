@@ -66,24 +66,23 @@ class team_core {
     return core->finish(head);
   }
 
-  /// f(loop_share&) for all shares of a loop: prepare(plan, cells) before it, and unless it was stopped, then false,
-  /// finish(plan, values) after it.
-  template <class Workers, class Function, class Prepare, class Finish>
-  static bool run_loop(team_door& door, team_core* core, Workers& workers, const loop_request& of,
-                       Function& f, Prepare prepare, Finish finish) {
+  /// what(loop_share&) for all shares of a loop. False if it was stopped.
+  template <class Workers>
+  LOCKSTEP_NOINLINE static bool run_loop(team_door& door, team_core* core, Workers& workers,
+                                         const loop_request& of, job& what, const loop_ends& ends) {
     const region_turn turn(door, core);
-    if (!turn) return run_loop_alone(f, prepare);
+    if (!turn) return run_loop_alone(what, ends);
     if (core->size_ > 1) workers.make_ready();
     const loop_plan& plan = core->steering_.begin(of);
-    prepare(plan, core->group_.leaves);
+    if (ends.prepare != nullptr) ends.prepare(ends.data, plan, core->group_.leaves);
     const region_head head = core->begin(plan.shares, 0);
     const nesting::inside here(core->region_);
-    core->run_shares(plan, head, f);
+    core->run_shares(plan, head, what);
     if (!core->end_of_region(head)) {
       core->error_.rethrow();
       return false;
     }
-    finish(plan, loop_values(core->forks_));
+    if (ends.finish != nullptr) ends.finish(ends.data, plan, loop_values(core->forks_));
     return true;
   }
 
@@ -96,15 +95,14 @@ class team_core {
     return call_alone(stop, f, alone.self);
   }
   /// The same for a loop.
-  template <class Function, class Prepare>
-  static bool run_loop_alone(Function& f, Prepare prepare) {
+  static bool run_loop_alone(job& what, const loop_ends& ends) {
     stop_source stop;
     detail::atomic<std::size_t> tickets{0};
     loop_cells none(0);
-    prepare(loop_plan(), none);
+    if (ends.prepare != nullptr) ends.prepare(ends.data, loop_plan(), none);
     const loop_common alone = {stop, tickets, 1, 1, 1};
     loop_share all(alone, 0, 0, nullptr);
-    return call_alone(stop, f, all);
+    return call_alone(stop, what, all);
   }
 
   /// run() in two halves, for f on all members: a region that is open between them. In a turn of the caller.
@@ -174,15 +172,14 @@ class team_core {
     call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
   }
   /// The caller's part of a loop; every share is done when it returns.
-  template <class Function>
-  void run_shares(const loop_plan& plan, const region_head& head, Function& f) {
+  void run_shares(const loop_plan& plan, const region_head& head, job& what) {
     crew_.reset_tickets();
     bool all_came = true;
     if (plan.shares > 1) {
-      forks_.announce_loop(head, f, plan.parts, plan.wakes);
-      all_came = crew_.lead(head, f, plan.wakes && steering_.were_asleep(), steering_);
+      forks_.announce_loop(head, what, plan.parts, plan.wakes);
+      all_came = crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_);
     } else {
-      crew_.run_alone(head, f);
+      crew_.run_alone(head, what);
       steering_.after_part(true);
     }
     steering_.end(all_came);

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/team/reduction_operations.hpp -- what is compiled for the types of a reduction (layer: team)
+//
+// One function that folds iterations, for each closure; one that combines two values, for each type and operation. The
+// rest of a reduction knows them by a table of pointers.
+//
+// What is asked of the types:
+//   init, of type T   movable, by construction and by assignment. Copyable where every member gets the result;
+//                     the forms that are a region by themselves (parallel_reduce) do with moves.
+//   f                 returns what converts to T; a T, or a reference to one, is passed on as it is
+//   op                takes two T, each by value or by const&, and returns what converts to T
+// Floating point is not cut off to a whole number: parallel_reduce(0, n, 0, f, op), where 0.0 was meant,
+// does not compile. A narrower floating point type for init is a wish (0.0f: sums are rounded to float), and so
+// is a narrower whole number.
+#ifndef LOCKSTEP_DETAIL_TEAM_REDUCTION_OPERATIONS_HPP
+#define LOCKSTEP_DETAIL_TEAM_REDUCTION_OPERATIONS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "cells.hpp"
+#include "index_span.hpp"
+#include "job.hpp"
+#include "reduction_tree.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace reductions {
+
+/// What op makes of two T; void if it does not take them.
+template <class T, class Op>
+struct result_of_op {
+  template <class F>
+  static auto test(int) -> decltype(std::declval<F&>()(std::declval<T>(), std::declval<T>()));
+  template <class F>
+  static void test(...);
+  using type = decltype(test<Op>(0));
+};
+
+template <class From, class To>
+constexpr bool cuts_off() noexcept {
+  return std::is_floating_point<typename std::decay<From>::type>::value &&
+         std::is_integral<To>::value;
+}
+
+/// Says what a reduction asks of its types, before the compiler says it in its way.
+template <class T, class Op>
+inline void check_operation() noexcept {
+  using result = typename result_of_op<T, Op>::type;
+  static_assert(!std::is_const<T>::value && !std::is_reference<T>::value,
+                "lockstep: the type of a result must not be const, nor a reference; leave the "
+                "template argument away");
+  static_assert(std::is_move_constructible<T>::value && std::is_move_assignable<T>::value,
+                "lockstep: the type of init must be movable, by construction and by assignment");
+  static_assert(!std::is_void<result>::value,
+                "lockstep: op must take two values of init's type, each by value or by const& (not "
+                "by &), and return their combination");
+  static_assert(!cuts_off<result, T>(),
+                "lockstep: op returns floating point, but init is a whole number, and every sum "
+                "would be cut off; write 0.0 for 0");
+  static_assert(std::is_void<result>::value || std::is_convertible<result, T>::value,
+                "lockstep: what op returns must convert to the type of init");
+}
+/// Value: what f returns.
+template <class T, class Value, class Op>
+inline void check_types() noexcept {
+  static_assert(!cuts_off<Value, T>(),
+                "lockstep: f returns floating point, but init is a whole number, and every value "
+                "would be cut off; write 0.0 for 0, or convert in f");
+  static_assert(std::is_convertible<Value, T>::value,
+                "lockstep: what f returns must convert to the type of init");
+  check_operation<T, Op>();
+}
+/// Where the result goes to every member.
+template <class T>
+inline void check_copyable() noexcept {
+  static_assert(std::is_copy_constructible<T>::value,
+                "lockstep: every member gets a copy of the result, so the type must be copyable; "
+                "one that can only be moved is for team::parallel_reduce");
+}
+
+// --- the table ---
+
+/// What is to be known of values that do not fit a cell.
+struct value_type {
+  std::size_t size, alignment;
+  void (*destroy)(void* value);
+  void (*move)(void* to, void* from);        ///< constructs `to`; `from` is still to be destroyed
+  void (*copy)(void* to, const void* from);  ///< constructs `to`
+  /// As those of cell_access. Put: moves from `value`.
+  void* (*prepare)(group& shared, std::unique_ptr<kept_values>& keeps, std::size_t count);
+  void (*put)(void* room, cell& into, void* value);
+};
+template <class T>
+struct value_type_of {
+  using access = cell_access<T>;
+
+  static void destroy(void* value) { static_cast<T*>(value)->~T(); }
+  static void move(void* to, void* from) { ::new (to) T(std::move(*static_cast<T*>(from))); }
+  static void copy_value(void* to, const void* from, std::true_type /*copyable*/) {
+    ::new (to) T(*static_cast<const T*>(from));
+  }
+  static void copy_value(void*, const void*, std::false_type) noexcept {}
+  static void copy(void* to, const void* from) {
+    copy_value(to, from, std::is_copy_constructible<T>());
+  }
+  static void* prepare(group& shared, std::unique_ptr<kept_values>& keeps, std::size_t count) {
+    return &access::prepare(shared, keeps, count);
+  }
+  static void put(void* room, cell& into, void* value) {
+    access::put(*static_cast<typename std::remove_reference<typename access::room>::type*>(room),
+                into, std::move(*static_cast<T*>(value)));
+  }
+
+  static const value_type* get(std::true_type /*fits a cell*/) noexcept { return nullptr; }
+  static const value_type* get(std::false_type) noexcept {
+    static const value_type all = {sizeof(T), alignof(T), destroy, move, copy, prepare, put};
+    return &all;
+  }
+  static const value_type* get() noexcept {
+    return get(std::integral_constant<bool, fits_cell<T>()>());
+  }
+};
+
+/// What the functions of a table are called with: the object that it belongs to.
+struct operands {
+  void* operation;
+};
+/// What is compiled for a reduction's types.
+struct operations {
+  /// Makes the value of the iterations [first, last): leaves of leaf_size, combined as `combines` says
+  /// (reduction_tree::combines_of). With a leaf_size of 0: goes on from the value that is there.
+  void (*fold)(const operands& of, void* value, std::size_t first, std::size_t last,
+               std::size_t leaf_size, std::uint64_t combines);
+  void (*combine)(const operands& of, void* left, void* right);  ///< left gets the value of both
+  const value_type* type;                                        ///< null: values fit a cell
+  bool in_strips;  ///< long leaves by several calls of fold
+};
+
+// --- what is in it ---
+
+/// Values whose turn is yet to come in a node of several leaves.
+template <class T>
+class pending_values {
+ public:
+  pending_values() noexcept {}
+  ~pending_values() {
+    while (size_ > 0) value(--size_)->~T();
+  }
+  pending_values(const pending_values&) = delete;
+  pending_values& operator=(const pending_values&) = delete;
+
+  void push(T&& one) {
+    ::new (static_cast<void*>(storage_ + size_ * sizeof(T))) T(std::move(one));
+    ++size_;
+  }
+  T& top() noexcept { return *value(size_ - 1); }
+  void pop() { value(--size_)->~T(); }
+
+ private:
+  /// Four levels below a node of 16 leaves.
+  static constexpr std::size_t most = sizeof(T) <= 64 ? 4 : 1;
+
+  T* value(std::size_t k) noexcept { return reinterpret_cast<T*>(storage_ + k * sizeof(T)); }
+
+  std::size_t size_ = 0;
+  alignas(T) unsigned char storage_[most * sizeof(T)];
+};
+
+/// The table of values that Values gives: values.start(i, end) makes the value of an iteration, and moves i on;
+/// values.go_on(sum, i, end, op) adds the rest.
+template <class T, class Values, class Op>
+void fold_values(const operands& of, void* value, std::size_t first, std::size_t last,
+                 std::size_t leaf_size, std::uint64_t combines) {
+  const Values own(static_cast<const Values&>(of));
+  Op& op = *static_cast<Op*>(of.operation);
+  T* const out = static_cast<T*>(value);
+  const bool goes_on = leaf_size == 0;
+  pending_values<T> pending;
+  for (std::size_t i = first;; combines >>= 4) {
+    const std::size_t end = !goes_on && last - i > leaf_size ? i + leaf_size : last;
+    T sum(goes_on ? T(std::move(*out)) : own.start(i, end));
+    own.go_on(sum, i, end, op);
+    for (; (combines & 15u) != 0; --combines) {
+      sum = op(std::move(pending.top()), std::move(sum));
+      pending.pop();
+    }
+    if (end == last) {
+      if (goes_on) {
+        *out = std::move(sum);
+      } else {
+        ::new (value) T(std::move(sum));
+      }
+      return;
+    }
+    pending.push(std::move(sum));
+    i = end;
+  }
+}
+template <class T, class Op>
+void combine_values(const operands& of, void* left, void* right) {
+  T& sum = *static_cast<T*>(left);
+  sum = (*static_cast<Op*>(of.operation))(std::move(sum), std::move(*static_cast<T*>(right)));
+}
+
+// Whether an int may become the unsigned argument of a function is its author's business.
+LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+
+/// Whether a fold has a copy of the Function: see leaf_loop.hpp.
+template <class Index, class Function, bool MayBeCopied = may_be_copied<Function>::value>
+struct has_copy : std::false_type {};
+template <class Index, class Function>
+struct has_copy<Index, Function, true>
+    : std::integral_constant<bool, sizeof(Function) <= 64 &&
+                                       is_callable<const Function&, Index>::value> {};
+
+/// f(i) by its offset; a closure that may be copied and is small is.
+template <class T, class Index, class Function>
+class each_value : public operands {
+ public:
+  each_value(void* op, const Index& first, Function& f) noexcept
+      : operands{op}, first_(first), f_(f) {
+    static_assert(is_callable<Function&, Index>::value,
+                  "lockstep: the function of parallel_reduce, or of reduce_each, must be callable "
+                  "with one index, f(i): of the common type of the bounds, or the iterator");
+  }
+  using value = decltype(std::declval<Function&>()(std::declval<Index>()));
+
+  T start(std::size_t& i, std::size_t) const { return T(as_given(f_(index_at(first_, i++)))); }
+  template <class Op>
+  void go_on(T& sum, std::size_t i, std::size_t end, Op& op) const {
+    for (; i < end; ++i) sum = op(std::move(sum), as_given(f_(index_at(first_, i))));
+  }
+
+ private:
+  using given = reduction_tree::as_value<T, value>;
+  static given as_given(value&& v) { return static_cast<given>(v); }
+
+  const Index first_;
+  typename std::conditional<has_copy<Index, Function>::value,
+                            const typename std::remove_const<Function>::type, Function&>::type f_;
+};
+/// f(first, last) of a leaf.
+template <class T, class Index, class Function>
+class block_value : public operands {
+ public:
+  block_value(void* op, const Index& first, Function& f) noexcept
+      : operands{op}, first_(first), f_(f) {
+    static_assert(is_callable<Function&, Index, Index>::value,
+                  "lockstep: the function of reduce_range must be callable with two indices, "
+                  "f(first, last): of the common type of the bounds, or iterators");
+  }
+  using value = decltype(std::declval<Function&>()(std::declval<Index>(), std::declval<Index>()));
+
+  T start(std::size_t& i, std::size_t end) const {
+    const std::size_t first = i;
+    i = end;
+    return f_(index_at(first_, first), index_at(first_, end));
+  }
+  template <class Op>
+  void go_on(T&, std::size_t, std::size_t, Op&) const noexcept {}
+
+ private:
+  const Index first_;
+  Function& f_;
+};
+
+LOCKSTEP_END_SIGN_CONVERSIONS
+
+template <class T, class Index, class Function, class Op>
+each_value<T, Index, Function> values_of(const index_span<Index>& span, Function& f, Op& op) {
+  return {&op, span.first, f};
+}
+template <class T, class Index, class Function, class Op>
+block_value<T, Index, Function> block_values_of(const index_span<Index>& span, Function& f,
+                                                Op& op) {
+  return {&op, span.first, f};
+}
+
+/// Values: one of these two.
+template <class T, class Op, class Values>
+const operations& operations_for(const Values&, bool in_strips) noexcept {
+  static const operations all[2] = {
+      {fold_values<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), false},
+      {fold_values<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), true}};
+  return all[in_strips ? 1 : 0];
+}
+
+}  // namespace reductions
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_REDUCTION_OPERATIONS_HPP

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/team/team_loops.hpp -- a region that is one loop: the parallel_ functions (layer: team)
+//
+// Part of team's and external_team's interface; those that return bool return false if the region was stopped. Called
+// from inside a region of the same team they run on the caller alone. The bounds are of any integer types, or pointers
+// or iterators with random access (index_span.hpp).
+//
+//   TEAMLOOP-1  A loop does not wait for a member that has not begun: its share is run by others (loop_crew.hpp).
+//               Members that come in time run the same share every time.
+//   TEAMLOOP-2  Which thread runs an iteration is not said, nor on how many members a loop runs: where it costs more
+//               than it gains, on the caller alone (loop_costs.hpp). So iterations must not wait for each other; run()
+//               is for that.
+//   TEAMLOOP-3  Where the loop is stopped, parts that have not begun are left out. Of several exceptions that of the
+//               lowest part is thrown.
+//   TEAMLOOP-4  What a closure's iteration costs is learned by its type: each place in the program with a lambda of its
+//               own is known by itself. grain() says by hand how much a member should get at least.
+//
+// What is compiled for each closure is its leaf (leaf_loop.hpp), or its fold (reduction_operations.hpp), and a call.
+//
+// Cost   on the caller alone: about 20 ns. With members that are awake: an empty region, a claim by each (6 ns), the
+//        work. The join is the only wait.
+#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_LOOPS_HPP
+#define LOCKSTEP_DETAIL_TEAM_TEAM_LOOPS_HPP
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "../../member.hpp"
+#include "job.hpp"
+#include "loop_crew.hpp"
+#include "team_reductions.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// In weighted_schedule.hpp: a share of a loop with blocks by what was measured.
+inline void run_weighted(loop_share& me, std::size_t length, const range_body& body,
+                         weighted_schedule& how);
+
+// What the jobs of loops carry.
+
+/// One block for each share, and a leaf that travels with it.
+LOCKSTEP_NOINLINE inline index_range block_of_loop(const loop_share& me,
+                                                   std::size_t length) noexcept {
+  return me.block_of(index_range{0, length});
+}
+template <class Leaf>
+struct carried_blocks {
+  static constexpr bool fits = sizeof(Leaf) + sizeof(std::size_t) <= job::closure_size &&
+                               alignof(Leaf) <= alignof(void*) &&
+                               std::is_trivially_copy_constructible<Leaf>::value &&
+                               std::is_trivially_destructible<Leaf>::value;
+
+  std::size_t length;
+  Leaf leaf;
+
+  void operator()(loop_share& me) const {
+    const index_range mine = block_of_loop(me, length);
+    if (mine.first < mine.last) leaf(mine.first, mine.last);
+  }
+};
+/// Parts by a schedule.
+struct scheduled_parts {
+  std::size_t length;
+  schedule how;
+  const range_body* body;
+
+  void operator()(loop_share& me) const { run(me, length, how, *body); }
+  LOCKSTEP_NOINLINE static void run(loop_share& me, std::size_t length, schedule how,
+                                    const range_body& body) {
+    loops::hand_out_in(me, me, length, how, body);
+  }
+};
+struct weighted_parts {
+  std::size_t length;
+  weighted_schedule* how;
+  const range_body* body;
+  void (*run)(loop_share& me, std::size_t length, const range_body& body, weighted_schedule& how);
+
+  void operator()(loop_share& me) const { run(me, length, *body, *how); }
+};
+
+/// Team: has run_loop(request, work, ends) and size().
+template <class Team>
+class team_loops {
+ public:
+  /// Calls f(i) for every i of [first, last), in contiguous blocks by rank.
+  template <class First, class Last, class Function>
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f) {
+    const auto span = span_of(first, last);
+    return run_blocks(each_of(span, f), span.length, 0);
+  }
+  template <class First, class Last, class Function>
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, schedule how) {
+    const auto span = span_of(first, last);
+    return run_parts(each_of(span, f), span.length, how);
+  }
+  /// With blocks by what was measured in the runs before: weighted_schedule.hpp. On all members.
+  template <class First, class Last, class Function>
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
+                                      weighted_schedule& how) {
+    const auto span = span_of(first, last);
+    const auto each = each_of(span, f);
+    const range_body body = body_of(each);
+    job work;
+    work.carry<loop_share>(weighted_parts{span.length, &how, &body, run_weighted});
+    return team().run_loop({team().size(), nullptr, 0, false, true}, work, no_ends());
+  }
+
+  /// Calls f(i, j) for every pair, and f(i, j, k) for every triple, as one range; the last index moves fastest.
+  template <class Function>
+  bool parallel_for_2d(index_range rows, index_range columns, Function&& f,
+                       schedule how = static_schedule()) {
+    const index_range_2 ranges = {rows, columns};
+    return run_parts(each_of_nested(ranges, f), iterations_of(ranges), how);
+  }
+  template <class Function>
+  bool parallel_for_3d(index_range planes, index_range rows, index_range columns, Function&& f,
+                       schedule how = static_schedule()) {
+    const index_range_3 ranges = {planes, rows, columns};
+    return run_parts(each_of_nested(ranges, f), iterations_of(ranges), how);
+  }
+
+  /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. If the
+  /// region is stopped there is no result: throws region_stopped (without exceptions: init).
+  /// T needs to be movable only. Of the schedule, only a grain has a meaning: the values come from a tree of blocks.
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> parallel_reduce(First first, Last last, T init, Function&& f, Op op,
+                                            schedule how = static_schedule()) {
+    const auto span = span_of(first, last);
+    const auto values = reductions::values_of<T>(span, f, op);
+    reductions::check_types<T, typename decltype(values)::value, Op>();
+    if (span.length == 0) return init;
+    reductions::result_of<T> result;
+    const std::size_t grain = how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
+    const reductions::operations& what = reductions::operations_for<T, Op>(values, true);
+    if (!run_reduction(what, values, span.length, grain, result.room())) {
+      leave_stopped_region();
+      return init;
+    }
+    return op(std::move(init), std::move(result.value_left()));
+  }
+  /// Faster by a little; the last bits differ from one team size to another. Requires of op what
+  /// member::reduce_range(fast, ...) does. On all members.
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> parallel_reduce(fast_t, First first, Last last, T init, Function&& f,
+                                            Op op, schedule how = static_schedule()) {
+    const auto span = span_of(first, last);
+    const auto values = reductions::values_of<T>(span, f, op);
+    reductions::check_types<T, typename decltype(values)::value, Op>();
+    reductions::share_reduction<T, Op> whole(reductions::operations_for<T, Op>(values, true),
+                                             values, span.length, how, std::move(init), op);
+    job work;
+    work.carry<loop_share>(whole.work());
+    if (!team().run_loop({span.length, nullptr, 0, false, true}, work, whole.ends())) {
+      leave_stopped_region();
+    }
+    return whole.take();
+  }
+
+  /// Calls each of the functions once, on whichever thread comes.
+  template <class... Functions>
+  bool parallel_invoke(Functions&&... functions) {
+    const auto each = [&](std::size_t first, std::size_t last) {
+      for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
+    };
+    return run_scheduled(body_of(each), sizeof...(Functions), dynamic_schedule());
+  }
+  bool parallel_invoke() noexcept { return true; }
+
+  /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is
+  /// called twice for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
+  /// Two loops; allocates room for 1024 values.
+  template <class T, class First, class Last, class Function, class Op, class Store>
+  if_bounds<First, Last, T> parallel_scan(First first, Last last, T init, Function&& f, Op op,
+                                          Store&& store) {
+    const auto span = span_of(first, last);
+    const auto by = reductions::by_offset(span, f);
+    const auto to = reductions::store_by_offset(span, store);
+    using values = typename std::decay<decltype(by)>::type;
+    using stored = typename std::decay<decltype(to)>::type;
+    reductions::check_types<T, decltype(by(std::size_t())), Op>();
+    if (span.length == 0) return init;
+    reductions::range_scan<T, values, Op, stored> whole(std::move(init), span.length, by, op, to);
+    job work;
+    work.carry<loop_share>(whole.first());
+    bool goes_on = team().run_loop({span.length, work.place(), 0, true, false}, work, whole.ends());
+    if (goes_on && whole.has_more()) {
+      work.carry<loop_share>(whole.second());
+      goes_on = team().run_loop({span.length, work.place(), 0, true, false}, work, no_ends());
+    }
+    if (!goes_on) leave_stopped_region();
+    return whole.take();
+  }
+
+ private:
+  Team& team() noexcept { return static_cast<Team&>(*this); }
+
+  static constexpr loop_ends no_ends() noexcept { return {nullptr, nullptr, nullptr}; }
+
+  /// A leaf that travels with the loop, or a reference to it.
+  template <class Leaf>
+  typename std::enable_if<carried_blocks<Leaf>::fits, bool>::type run_blocks(const Leaf& leaf,
+                                                                             std::size_t length,
+                                                                             std::size_t grain) {
+    job work;
+    work.carry<loop_share>(carried_blocks<Leaf>{length, leaf});
+    return team().run_loop({length, work.place(), grain, true, false}, work, no_ends());
+  }
+  template <class Leaf>
+  typename std::enable_if<!carried_blocks<Leaf>::fits, bool>::type run_blocks(const Leaf& leaf,
+                                                                              std::size_t length,
+                                                                              std::size_t grain) {
+    return run_scheduled(body_of(leaf), length,
+                         grain == 0 ? static_schedule() : lockstep::grain(grain));
+  }
+  template <class Leaf>
+  bool run_parts(const Leaf& leaf, std::size_t length, schedule how) {
+    if (how.kind() == schedule_kind::static_blocks) return run_blocks(leaf, length, how.chunk());
+    return run_scheduled(body_of(leaf), length, how);
+  }
+  LOCKSTEP_NOINLINE bool run_scheduled(const range_body& body, std::size_t length, schedule how) {
+    const bool is_blocks = how.kind() == schedule_kind::static_blocks;
+    job work;
+    work.carry<loop_share>(scheduled_parts{length, how, &body});
+    return team().run_loop(
+        {length, place_of(body.call), is_blocks ? how.chunk() : 0, is_blocks, false}, work,
+        no_ends());
+  }
+  /// False if it was stopped.
+  LOCKSTEP_NOINLINE bool run_reduction(const reductions::operations& what,
+                                       const reductions::operands& of, std::size_t length,
+                                       std::size_t grain, void* result) {
+    reductions::range_reduction whole(what, of, length, result);
+    job work;
+    work.carry<loop_share>(whole.work());
+    return team().run_loop({length, place_of(what.fold), grain, true, false}, work, whole.ends()) &&
+           whole.has_result();
+  }
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_LOOPS_HPP

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// lockstep/reduction.hpp -- operations for reductions: a value with its index, several values at once (layer: team)
+//
+//   auto best = team.parallel_reduce(0, n, lockstep::no_index<double>(),
+//                                    [=](std::size_t i) { return lockstep::with_index(x[i], i); },
+//                                    lockstep::min_with_index());          // best.value == x[best.index]
+//
+//   auto both = team.parallel_reduce(0, n, std::make_tuple(0.0, lockstep::no_index<double>()),
+//                                    [=](std::size_t i) { return std::make_tuple(x[i], lockstep::with_index(x[i], i)); },
+//                                    lockstep::together(lockstep::plus(), lockstep::max_with_index()));
+//
+// For parallel_reduce, member::reduce_each, member::reduce_range and member::sync_reduce. Any function of two values
+// will do as well, where it is associative; these are for what is tedious to write.
+//
+//   REDUCER-1  Ties go to the lowest index, whatever the order in which values are combined.
+//   REDUCER-2  A value without an index is no value: it loses to every other. So is the value of an empty range.
+//   REDUCER-3  Values that cannot be ordered (NaN) tie with all others: the result has the same bits for every team
+//              size, as those of all reductions over a range, but which value it is depends on where NaN stand.
+#ifndef LOCKSTEP_REDUCTION_HPP
+#define LOCKSTEP_REDUCTION_HPP
+
+#include <cstddef>
+#include <limits>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "detail/platform/config.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// A value, and the index where it was found. Of 16 bytes for a double and a std::size_t: it travels as a double does.
+template <class T, class Index = std::size_t>
+struct value_and_index {
+  static_assert(std::is_integral<Index>::value,
+                "lockstep: the index of a value_and_index is an integer; of iterators take the "
+                "distance to the first");
+
+  T value;
+  Index index;
+
+  /// False for no_index().
+  constexpr bool has_value() const noexcept { return index != (std::numeric_limits<Index>::max)(); }
+
+  friend constexpr bool operator==(const value_and_index& a, const value_and_index& b) {
+    return a.index == b.index && a.value == b.value;
+  }
+  friend constexpr bool operator!=(const value_and_index& a, const value_and_index& b) {
+    return !(a == b);
+  }
+};
+
+/// Requires: index is not the largest of its type.
+template <class T, class Index>
+constexpr value_and_index<typename std::decay<T>::type, Index> with_index(T&& value, Index index) {
+  return {std::forward<T>(value), index};
+}
+/// The init of min_with_index and max_with_index: loses to every other.
+template <class T, class Index = std::size_t>
+constexpr value_and_index<T, Index> no_index() {
+  return {T(), (std::numeric_limits<Index>::max)()};
+}
+
+/// a + b, of any type.
+struct plus {
+  template <class T>
+  constexpr T operator()(const T& a, const T& b) const {
+    return static_cast<T>(a + b);
+  }
+};
+/// The lesser one; of equal ones the first.
+struct minimum {
+  template <class T>
+  constexpr T operator()(const T& a, const T& b) const {
+    return b < a ? b : a;
+  }
+};
+/// The greater one; of equal ones the first.
+struct maximum {
+  template <class T>
+  constexpr T operator()(const T& a, const T& b) const {
+    return a < b ? b : a;
+  }
+};
+
+/// The lesser value, of two value_and_index; of equal values that with the lower index.
+struct min_with_index {
+  template <class T, class Index>
+  constexpr value_and_index<T, Index> operator()(const value_and_index<T, Index>& a,
+                                                 const value_and_index<T, Index>& b) const {
+    return !b.has_value()                              ? a
+           : !a.has_value() || b.value < a.value       ? b
+           : !(a.value < b.value) && b.index < a.index ? b
+                                                       : a;
+  }
+};
+/// The greater value; of equal values that with the lower index.
+struct max_with_index {
+  template <class T, class Index>
+  constexpr value_and_index<T, Index> operator()(const value_and_index<T, Index>& a,
+                                                 const value_and_index<T, Index>& b) const {
+    return !b.has_value()                              ? a
+           : !a.has_value() || a.value < b.value       ? b
+           : !(b.value < a.value) && b.index < a.index ? b
+                                                       : a;
+  }
+};
+
+/// Combines tuples, or pairs: the k-th values by the k-th operation. Made by together().
+template <class... Ops>
+class together_of {
+ public:
+  constexpr explicit together_of(Ops... ops) : ops_(std::move(ops)...) {}
+
+  template <class Tuple>
+  Tuple operator()(Tuple a, const Tuple& b) const {
+    static_assert(std::tuple_size<Tuple>::value == sizeof...(Ops),
+                  "lockstep: together() takes one operation for each value of the tuple");
+    combine(a, b, std::integral_constant<std::size_t, 0>());
+    return a;
+  }
+
+ private:
+  template <class Tuple>
+  void combine(Tuple&, const Tuple&, std::integral_constant<std::size_t, sizeof...(Ops)>) const {}
+  template <class Tuple, std::size_t K>
+  void combine(Tuple& a, const Tuple& b, std::integral_constant<std::size_t, K>) const {
+    std::get<K>(a) = std::get<K>(ops_)(std::get<K>(a), std::get<K>(b));
+    combine(a, b, std::integral_constant<std::size_t, K + 1>());
+  }
+
+  std::tuple<Ops...> ops_;
+};
+template <class... Ops>
+constexpr together_of<Ops...> together(Ops... ops) {
+  return together_of<Ops...>(std::move(ops)...);
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_REDUCTION_HPP
