@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <utility>
 
 #include "job.hpp"
@@ -95,7 +94,7 @@ class left_values {
 
  private:
   maybe<T> few_[few];
-  std::unique_ptr<aligned_array<maybe<T>>> many_;
+  owner<aligned_array<maybe<T>>> many_;
 };
 
 /// One value for each share: `fast`. Combined by rank.
