@@ -19,6 +19,8 @@
 #include <exception>
 #include <functional>
 #include <initializer_list>
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -26,6 +28,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -91,6 +94,46 @@
 /// The inline namespace of everything: its version, and the settings that change what functions do.
 #define LOCKSTEP_ABI \
   LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM)
+
+// Two ways to take the library. Header-only, the default: each unit has the cold code that it uses. Compiled:
+// LOCKSTEP_COMPILED is 1 in each unit, as the CMake target lockstep::compiled defines it; the cold code is in that library.
+// A header X.hpp with cold code declares it LOCKSTEP_COLD, and ends with
+//   #if LOCKSTEP_HAS_BODIES
+//   #include "X.ipp"
+//   #endif
+// X.ipp has the bodies, LOCKSTEP_COLD as well. The library itself (src/) is the unit with LOCKSTEP_BUILDS_LIBRARY 1. Units of both ways may be linked: the code is the same, and the linker takes one.
+#if !defined(LOCKSTEP_COMPILED)
+#define LOCKSTEP_COMPILED 0
+#endif
+#if !defined(LOCKSTEP_BUILDS_LIBRARY)
+#define LOCKSTEP_BUILDS_LIBRARY 0
+#endif
+#if !LOCKSTEP_COMPILED || LOCKSTEP_BUILDS_LIBRARY
+#define LOCKSTEP_HAS_BODIES 1
+#else
+#define LOCKSTEP_HAS_BODIES 0
+#endif
+
+// Rarely run: compiled for size, and where calls of it are, the compiler expects to go the other way. Not noinline,
+// which GCC warns of in a declaration that is inline; it does not inline cold code into other code.
+#if defined(__GNUC__) && !LOCKSTEP_COMPILED
+#define LOCKSTEP_COLD __attribute__((cold)) inline
+#elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
+#define LOCKSTEP_COLD __attribute__((cold, visibility("default")))
+#elif LOCKSTEP_COMPILED
+#define LOCKSTEP_COLD
+#else
+#define LOCKSTEP_COLD inline
+#endif
+
+// Not rare, but no part of a user's loop either: compiled once in the library, for speed.
+#if !LOCKSTEP_COMPILED
+#define LOCKSTEP_OUT_OF_LINE inline
+#elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
+#define LOCKSTEP_OUT_OF_LINE __attribute__((visibility("default")))
+#else
+#define LOCKSTEP_OUT_OF_LINE
+#endif
 
 // Slow paths are kept out of line so that the fast path stays small enough to be inlined.
 #if defined(__GNUC__)
@@ -164,11 +207,38 @@
 #define LOCKSTEP_MODULE_LOCAL
 #endif
 
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86) || defined(_M_ARM64))
+#include <intrin.h>
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 constexpr bool diagnoses_misuse = LOCKSTEP_DIAGNOSE_MISUSE != 0;
+constexpr bool builds_library = LOCKSTEP_BUILDS_LIBRARY != 0;
+
+/// The polite pause of a polling loop. Lets a hyper-thread sibling run and keeps the memory pipeline from guessing
+/// ahead. It costs 4 to 140 cycles depending on the processor (26 ns on the EPYC the project is measured on), so never
+/// use a count of pauses as a measure of time.
+inline void cpu_relax() noexcept {
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+  _mm_pause();
+#elif defined(_MSC_VER) && defined(_M_ARM64)
+  __yield();
+#elif defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  // ISB waits for about as long as x86's PAUSE; YIELD is a no-op on most cores.
+  __asm__ __volatile__("isb" ::: "memory");
+#elif defined(__arm__)
+  __asm__ __volatile__("yield" ::: "memory");
+#elif defined(__riscv)
+  __asm__ __volatile__(".insn i 0x0F, 0, x0, x0, 0x010" ::: "memory");
+#elif defined(__powerpc64__)
+  __asm__ __volatile__("or 27,27,27" ::: "memory");
+#endif
+}
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -184,6 +254,10 @@ constexpr bool diagnoses_misuse = LOCKSTEP_DIAGNOSE_MISUSE != 0;
 #ifndef LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
 
+#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
+#include <cxxabi.h>
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -191,31 +265,22 @@ namespace detail {
 /// The most participants any object takes; more is taken for a wrong argument, not for a wish.
 constexpr std::size_t max_participants = 65536;
 
+/// Throw std::invalid_argument, std::logic_error, std::out_of_range; or print and abort.
+[[noreturn]] LOCKSTEP_COLD void fail_argument(const char* message);
+[[noreturn]] LOCKSTEP_COLD void fail_use(const char* message);
+[[noreturn]] LOCKSTEP_COLD void fail_range(const char* object, const char* what, std::size_t value,
+                                           std::size_t least, std::size_t most);
+[[noreturn]] LOCKSTEP_COLD void fail_rank(const char* object, const char* what, std::size_t rank,
+                                          std::size_t count);
+/// The same for other exceptions. Requires: the caller includes what defines them.
+[[noreturn]] LOCKSTEP_COLD void print_and_abort(const char* message) noexcept;
 template <class Exception>
-[[noreturn]] inline void fail(const char* message) {
+[[noreturn]] LOCKSTEP_NOINLINE void fail(const char* message) {
 #if LOCKSTEP_HAS_EXCEPTIONS
   throw Exception(message);
 #else
-  std::fprintf(stderr, "%s\n", message);
-  std::abort();
+  print_and_abort(message);
 #endif
-}
-
-[[noreturn]] LOCKSTEP_NOINLINE inline void fail_range(const char* object, const char* what,
-                                                      std::size_t value, std::size_t least,
-                                                      std::size_t most) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: %zu %s given, must be %zu to %zu", object, value,
-                what, least, most);
-  fail<std::invalid_argument>(message);
-}
-
-[[noreturn]] LOCKSTEP_NOINLINE inline void fail_rank(const char* object, const char* what,
-                                                     std::size_t rank, std::size_t count) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: rank %zu of %zu %s is out of range, must be 0 to %zu",
-                object, rank, count, what, count - 1);
-  fail<std::out_of_range>(message);
 }
 
 /// Returns `value` if it is from `least` to `most`, else fails naming `object`.
@@ -235,6 +300,30 @@ inline std::size_t checked_rank(const char* object, const char* what, std::size_
                                 std::size_t count) {
   if (rank >= count) fail_rank(object, what, rank, count);
   return rank;
+}
+
+// Why the stack of the calling thread is being unwound.
+
+/// What passes through a `catch (...)` when the thread is cancelled or calls pthread_exit(); it has to be thrown again.
+/// Only where the system unwinds then (glibc with libstdc++); elsewhere a type that nobody throws.
+#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
+using forced_unwind = abi::__forced_unwind;
+#else
+class forced_unwind {
+  forced_unwind() = delete;
+};
+#endif
+
+/// Exceptions that the calling thread has thrown and not caught yet. Before C++17 the standard library tells only
+/// whether there is one: 0 or 1.
+inline int exceptions_in_flight() noexcept {
+#if !LOCKSTEP_HAS_EXCEPTIONS
+  return 0;
+#elif defined(__cpp_lib_uncaught_exceptions)
+  return std::uncaught_exceptions();
+#else
+  return std::uncaught_exception() ? 1 : 0;
+#endif
 }
 
 }  // namespace detail
@@ -514,55 +603,14 @@ class tick_clock {
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
 
-// lockstep/detail/platform/cpu_relax.hpp -- the polite pause of a polling loop (layer: platform)
-//
-// Lets a hyper-thread sibling run and keeps the memory pipeline from guessing ahead. It costs 4 to 140
-// cycles depending on the processor (26 ns on the EPYC the project is measured on), so never use a
-// count of pauses as a measure of time.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_CPU_RELAX_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_CPU_RELAX_HPP
-
-#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86) || defined(_M_ARM64))
-#include <intrin.h>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-inline void cpu_relax() noexcept {
-#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
-  _mm_pause();
-#elif defined(_MSC_VER) && defined(_M_ARM64)
-  __yield();
-#elif defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  // ISB waits for about as long as x86's PAUSE; YIELD is a no-op on most cores.
-  __asm__ __volatile__("isb" ::: "memory");
-#elif defined(__arm__)
-  __asm__ __volatile__("yield" ::: "memory");
-#elif defined(__riscv)
-  __asm__ __volatile__(".insn i 0x0F, 0, x0, x0, 0x010" ::: "memory");
-#elif defined(__powerpc64__)
-  __asm__ __volatile__("or 27,27,27" ::: "memory");
-#endif
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_CPU_RELAX_HPP
-
-// lockstep/detail/platform/at_fork.hpp -- what a child process has to put right (layer: platform)
+// lockstep/detail/platform/fork.hpp -- what a child process has to put right (layer: platform)
 //
 // fork() copies the memory, but only the calling thread: tables of threads must forget the others.
 //
-//   G1  Every module that uses a table registers for itself, because a registration ends with its module
+//   FORK-1  Every module that uses a table registers for itself, because a registration ends with its module
 //       (dlclose). So one fork() may call the same handlers several times: a fork_section tells the first
 //       and the last.
-//   G2  A fork() in the middle of a registration leaves nothing half done that a child would wait for:
+//   FORK-2  A fork() in the middle of a registration leaves nothing half done that a child would wait for:
 //       the child registers again.
 //
 // Memory order (# marks the line)
@@ -571,11 +619,13 @@ inline void cpu_relax() noexcept {
 //   2  done.store    release  1      as 1
 //   3  holder.load   relaxed  -      only our own number says anything, and we wrote it ourselves
 //   4  holder.store  relaxed  -      as 3; written under the lock
-#ifndef LOCKSTEP_DETAIL_PLATFORM_AT_FORK_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_AT_FORK_HPP
+#ifndef LOCKSTEP_DETAIL_PLATFORM_FORK_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_FORK_HPP
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
+#else
+#include <mutex>
 #endif
 
 namespace lockstep {
@@ -583,7 +633,8 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// From now on, around every fork(): before() and after() on the thread that calls it, child() on the
-/// child's only thread; nullptr for nothing. False if the system has no such call, or refuses.
+/// child's only thread; nullptr for nothing. False if the system has no such call, or refuses. Not cold: the
+/// registration belongs to the module whose code makes this call.
 inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noexcept {
 #if defined(__unix__) || defined(__APPLE__)
   return pthread_atfork(before, after, child) == 0;
@@ -593,6 +644,37 @@ inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noe
 #endif
 }
 
+/// A lock that begins as zeros: a std::mutex, without what that includes where the system has one of its own.
+#if defined(__unix__) || defined(__APPLE__)
+class system_mutex {
+ public:
+  constexpr system_mutex() noexcept = default;
+  system_mutex(const system_mutex&) = delete;
+  system_mutex& operator=(const system_mutex&) = delete;
+
+  void lock() noexcept { pthread_mutex_lock(&native_); }
+  void unlock() noexcept { pthread_mutex_unlock(&native_); }
+
+ private:
+  pthread_mutex_t native_ = PTHREAD_MUTEX_INITIALIZER;
+};
+#else
+using system_mutex = std::mutex;
+#endif
+
+/// Holds a lock as long as it lives.
+template <class Lock>
+class holding {
+ public:
+  explicit holding(Lock& lock) : lock_(lock) { lock_.lock(); }
+  ~holding() { lock_.unlock(); }
+  holding(const holding&) = delete;
+  holding& operator=(const holding&) = delete;
+
+ private:
+  Lock& lock_;
+};
+
 template <class Handlers>
 struct LOCKSTEP_MODULE_LOCAL fork_registration {
   static unseamed_atomic<bool> done;
@@ -601,7 +683,7 @@ template <class Handlers>
 unseamed_atomic<bool> fork_registration<Handlers>::done{false};
 
 /// From the return of this call on, Handlers::before(), after() and child() are called at every fork(), as in
-/// call_at_fork(), once or more often (G1).
+/// call_at_fork(), once or more often (FORK-1).
 template <class Handlers>
 void watch_forks() noexcept {
   unseamed_atomic<bool>& done = fork_registration<Handlers>::done;
@@ -619,7 +701,7 @@ class fork_section {
   fork_section& operator=(const fork_section&) = delete;
 
   /// For other uses of what is guarded.
-  std::mutex& lock() noexcept { return lock_; }
+  system_mutex& lock() noexcept { return lock_; }
 
   /// In before(): true in the first call.
   bool enter() {
@@ -645,7 +727,7 @@ class fork_section {
   /// No other living thread has this; it is the same in every module, and in the child.
   static std::uintptr_t self() noexcept { return reinterpret_cast<std::uintptr_t>(&errno); }
 
-  std::mutex lock_;
+  system_mutex lock_;
   unseamed_atomic<std::uintptr_t> holder_;
   unsigned depth_;  // the holder's own
 };
@@ -654,7 +736,7 @@ class fork_section {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_AT_FORK_HPP
+#endif  // LOCKSTEP_DETAIL_PLATFORM_FORK_HPP
 
 // lockstep/detail/platform/intrusive_list.hpp -- a list through nodes that belong to others (layer: platform)
 //
@@ -750,19 +832,99 @@ class intrusive_list {
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_INTRUSIVE_LIST_HPP
 
-// lockstep/detail/platform/process_state.hpp -- what there is once in a process (layer: platform)
+// lockstep/detail/platform/process.hpp -- what there is once in a process, and how its modules find it (layer: platform)
 //
 // A waiter may sleep in one module (executable or shared object) and be woken by another. So the tables
-// that they meet in are one for the process, whatever the visibility of symbols and the flags of dlopen():
-// process_modules.hpp finds them. All of it is words and locks that begin as zeros: no guard variables, no
-// order of initialisation, no destruction; usable before main() and after it, and in a child of fork().
+// that they meet in are one for the process, whatever the visibility of symbols and the flags of dlopen().
+// All of it is words and locks that begin as zeros: no guard variables, no order of initialisation, no
+// destruction; usable before main() and after it, and in a child of fork().
 //
-//   O1  The layout is part of what modules agree on: who changes it raises LOCKSTEP_PROCESS_LAYOUT.
-//   O2  It holds no address of code nor of a module's static data, which end with their module, but in what
-//       its owner takes out again (fork_list.hpp).
-//   O3  Units whose seams or futexes differ do not share it: they could not wake each other.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_STATE_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_PROCESS_STATE_HPP
+//   PROCESS-1  The layout is part of what modules agree on: a change of it raises LOCKSTEP_PROCESS_LAYOUT.
+//   PROCESS-2  It holds no address of code nor of a module's static data, which end with their module, but in
+//              what its owner takes out again (fork_listener).
+//   PROCESS-3  Units whose seams or futexes differ do not share it: they could not wake each other.
+//
+// The linker does not find it: a symbol that an executable does not export, that is hidden, or that lies in a
+// module loaded by dlopen(RTLD_LOCAL) is not found by others. So on Linux every module carries a note,
+// which the program headers lead to, with the place of a word of its own. When a module is loaded it looks at
+// the notes of all modules, in a walk that the dynamic linker locks, and takes over the address that it
+// finds in one of the words; if there is none, it makes the state. So:
+//
+//   PROCESS-4  Modules loaded at the same time have the same state, whatever their visibility and flags.
+//   PROCESS-5  The state lies on the heap and is never freed: it stays when the module that made it is unloaded.
+//
+// Elsewhere there is one state for all modules that the linker gives one symbol.
+//
+// Memory order (# marks the line)
+//   #  access               order    pairs  why it suffices
+//   1  word.load            acquire  -      the state is made before its address is seen: 2 of process.ipp
+//   2  unchecked.store      relaxed  -      only ever set, before the unit runs; see misuse.hpp
+//   3  value.load           acquire  4      the value is made before its address is seen
+//   4  value.compare_exch   release  3      as 3
+//
+// Cost   process(): a load and a branch. Once a module, when it is loaded: about 1 us for each module there is.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
+
+#if defined(__GXX_RTTI)
+#include <typeinfo>
+#endif
+
+#if defined(__linux__) && defined(__ELF__) && defined(__GNUC__) && \
+    !defined(LOCKSTEP_ATOMIC_SEAM) && !defined(LOCKSTEP_SYSTEM_SEAM)
+#define LOCKSTEP_MODULES_HAVE_NOTES 1
+#else
+#define LOCKSTEP_MODULES_HAVE_NOTES 0
+#endif
+
+// Of process_state; and a number for each futex, because who sleeps in one is not woken through another.
+#define LOCKSTEP_PROCESS_LAYOUT 2
+#if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
+#define LOCKSTEP_PROCESS_KIND "4"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_2_portable"
+#else
+#define LOCKSTEP_PROCESS_KIND "3"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_2_native"
+#endif
+
+#if LOCKSTEP_MODULES_HAVE_NOTES
+
+#if __SIZEOF_POINTER__ == 8
+#define LOCKSTEP_PROCESS_ADDRESS ".quad "
+#else
+#define LOCKSTEP_PROCESS_ADDRESS ".long "
+#endif
+
+// The word and the note, once a module: the group is one for all units. The note says how far it is from
+// itself to the word, which needs no help from the dynamic linker.
+__asm__(".ifndef " LOCKSTEP_PROCESS_WORD
+        "\n"
+        ".pushsection .bss." LOCKSTEP_PROCESS_WORD ",\"awG\",%nobits," LOCKSTEP_PROCESS_WORD
+        ",comdat\n"
+        ".balign 8\n"
+        ".weak " LOCKSTEP_PROCESS_WORD
+        "\n"
+        ".hidden " LOCKSTEP_PROCESS_WORD
+        "\n"
+        ".type " LOCKSTEP_PROCESS_WORD
+        ", %object\n"
+        ".size " LOCKSTEP_PROCESS_WORD ", 8\n" LOCKSTEP_PROCESS_WORD
+        ":\n"
+        ".zero 8\n"
+        ".popsection\n"
+        ".pushsection .note.lockstep,\"aG\",%note," LOCKSTEP_PROCESS_WORD
+        ",comdat\n"
+        ".balign 4\n"
+        ".long 9, 8, " LOCKSTEP_PROCESS_KIND
+        "\n"
+        ".asciz \"lockstep\"\n"
+        ".balign 4\n" LOCKSTEP_PROCESS_ADDRESS LOCKSTEP_PROCESS_WORD
+        " - .\n"
+        ".balign 8\n"
+        ".popsection\n"
+        ".endif\n");
+
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -777,7 +939,7 @@ struct nested_region {
   const nested_region* outer;  ///< where it was called from
 };
 
-/// What a thread has in all modules alike: thread_slot.hpp.
+/// What a thread has in all modules alike: this_thread.hpp.
 struct thread_slot {
   const nested_region* innermost;
   std::uint64_t number;
@@ -796,7 +958,7 @@ struct alignas(cache_line_size) parking_bucket {
 
 /// For detail/wait/misuse.hpp: its own kind of list.
 struct misuse_bucket {
-  std::mutex lock;
+  system_mutex lock;
   void* entries;
 
   constexpr misuse_bucket() noexcept : entries(nullptr) {}
@@ -852,195 +1014,30 @@ struct process_state {
         team_ages(0) {}
 };
 
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-// lockstep/detail/platform/process_modules.hpp -- how the modules of a process find its one state (layer: platform)
-//
-// The linker does not do it: a symbol that an executable does not export, that is hidden, or that lies in a
-// module loaded by dlopen(RTLD_LOCAL) is not found by others. So on Linux every module carries a note,
-// which the program headers lead to, with the place of a word of its own. When a module is loaded it looks at
-// the notes of all modules, in a walk that the dynamic linker locks, and takes over the address that it
-// finds in one of the words; if there is none, it makes the state. So:
-//
-//   P1  Modules loaded at the same time have the same state, whatever their visibility and flags.
-//   P2  The state lies on the heap and is never freed: it stays when the module that made it is unloaded.
-//
-// Elsewhere there is one state for all modules that the linker gives one symbol.
-//
-// Memory order (# marks the line)
-//   #  access      order    pairs  why it suffices
-//   1  word.load   acquire  2      the state is made before its address is seen
-//   2  word.store  release  1      as 1
-//   3  unchecked.store relaxed  -  only ever set, before the unit runs; see misuse.hpp
-//   4  messages.fetch_or  relaxed  -  hands out the right to print, nothing else
-//
-// Cost   process(): a load and a branch. Once a module, when it is loaded: about 1 us for each module there is.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_MODULES_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_PROCESS_MODULES_HPP
-
-#if defined(__linux__) && defined(__ELF__) && defined(__GNUC__) && \
-    !defined(LOCKSTEP_ATOMIC_SEAM) && !defined(LOCKSTEP_SYSTEM_SEAM)
-#define LOCKSTEP_MODULES_HAVE_NOTES 1
-#include <link.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <new>
-#else
-#define LOCKSTEP_MODULES_HAVE_NOTES 0
-#endif
-
-// Of process_state; and a number for each futex, because who sleeps in one is not woken through another.
-#define LOCKSTEP_PROCESS_LAYOUT 2
-#if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
-#define LOCKSTEP_PROCESS_KIND "4"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_2_portable"
-#else
-#define LOCKSTEP_PROCESS_KIND "3"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_2_native"
-#endif
-
 #if LOCKSTEP_MODULES_HAVE_NOTES
-
-#if __SIZEOF_POINTER__ == 8
-#define LOCKSTEP_PROCESS_ADDRESS ".quad "
-#else
-#define LOCKSTEP_PROCESS_ADDRESS ".long "
-#endif
-
-// The word and the note, once a module: the group is one for all units. The note says how far it is from
-// itself to the word, which needs no help from the dynamic linker.
-__asm__(".ifndef " LOCKSTEP_PROCESS_WORD
-        "\n"
-        ".pushsection .bss." LOCKSTEP_PROCESS_WORD ",\"awG\",%nobits," LOCKSTEP_PROCESS_WORD
-        ",comdat\n"
-        ".balign 8\n"
-        ".weak " LOCKSTEP_PROCESS_WORD
-        "\n"
-        ".hidden " LOCKSTEP_PROCESS_WORD
-        "\n"
-        ".type " LOCKSTEP_PROCESS_WORD
-        ", %object\n"
-        ".size " LOCKSTEP_PROCESS_WORD ", 8\n" LOCKSTEP_PROCESS_WORD
-        ":\n"
-        ".zero 8\n"
-        ".popsection\n"
-        ".pushsection .note.lockstep,\"aG\",%note," LOCKSTEP_PROCESS_WORD
-        ",comdat\n"
-        ".balign 4\n"
-        ".long 9, 8, " LOCKSTEP_PROCESS_KIND
-        "\n"
-        ".asciz \"lockstep\"\n"
-        ".balign 4\n" LOCKSTEP_PROCESS_ADDRESS LOCKSTEP_PROCESS_WORD
-        " - .\n"
-        ".balign 8\n"
-        ".popsection\n"
-        ".endif\n");
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
 
 using process_word = unseamed_atomic<process_state*>;
 
 extern process_word process_word_of_module __asm__(LOCKSTEP_PROCESS_WORD)
     __attribute__((visibility("hidden")));
 
-/// The walk over the modules.
-class process_modules {
- public:
-  /// The state of the process, which this module knows from now on.
-  static process_state* find() noexcept {
-    dl_iterate_phdr(find_or_make, nullptr);
-    process_state* const found = process_word_of_module.load(memory_order_acquire);  // 1
-    if (found == nullptr) fail();
-    return found;
-  }
-
- private:
-  // Within a walk nothing is loaded or unloaded, and no other thread walks. So the search and what is made
-  // if it finds nothing are one step.
-  static int find_or_make(dl_phdr_info*, std::size_t, void*) noexcept {
-    process_state* found = nullptr;
-    dl_iterate_phdr(look_into, &found);
-    if (found == nullptr) found = make();
-    process_word_of_module.store(found, memory_order_release);  // 2
-    return 1;
-  }
-
-  static process_state* make() noexcept {
-    constexpr std::size_t line = alignof(process_state);
-    void* const raw = std::calloc(1, sizeof(process_state) + line);
-    if (raw == nullptr) return nullptr;
-    const std::uintptr_t aligned = (reinterpret_cast<std::uintptr_t>(raw) + line - 1) / line * line;
-    return ::new (reinterpret_cast<void*>(aligned)) process_state();
-  }
-
-  [[noreturn]] static void fail() noexcept {
-    std::fputs("lockstep: no memory for the state of the process\n", stderr);
-    std::abort();
-  }
-
-  static int look_into(dl_phdr_info* module, std::size_t, void* found) noexcept {
-    process_state*& result = *static_cast<process_state**>(found);
-    for (unsigned i = 0; i < module->dlpi_phnum && result == nullptr; ++i) {
-      const ElfW(Phdr)& part = module->dlpi_phdr[i];
-      if (part.p_type != PT_NOTE) continue;
-      const char* const notes = reinterpret_cast<const char*>(module->dlpi_addr + part.p_vaddr);
-      result = read_notes(notes, part.p_memsz, part.p_align == 8 ? 8 : 4);
-    }
-    return result != nullptr ? 1 : 0;
-  }
-
-  static process_state* read_notes(const char* notes, std::size_t size,
-                                   std::size_t alignment) noexcept {
-    const auto rounded = [alignment](std::size_t n) {
-      return (n + alignment - 1) / alignment * alignment;
-    };
-    constexpr char name[] = "lockstep";
-    for (std::size_t at = 0; at + sizeof(ElfW(Nhdr)) <= size;) {
-      ElfW(Nhdr) head;
-      std::memcpy(&head, notes + at, sizeof head);
-      const std::size_t text = at + sizeof head, description = rounded(text + head.n_namesz);
-      if (head.n_type == LOCKSTEP_PROCESS_KIND[0] - '0' && head.n_namesz == sizeof name &&
-          description + sizeof(std::intptr_t) <= size &&
-          std::memcmp(notes + text, name, sizeof name) == 0) {
-        std::intptr_t distance = 0;
-        std::memcpy(&distance, notes + description, sizeof distance);
-        const auto* const word =
-            reinterpret_cast<const process_word*>(notes + description + distance);
-        if (process_state* const found = word->load(memory_order_acquire)) return found;  // 1
-      }
-      at = rounded(description + head.n_descsz);
-    }
-    return nullptr;
-  }
-};
+/// The state of the process, which the module of `word` knows from now on.
+LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept;
 
 inline process_state& process() noexcept {
   process_state* const known = process_word_of_module.load(memory_order_acquire);  // 1
-  return known != nullptr ? *known : *process_modules::find();
+  return known != nullptr ? *known : find_process(process_word_of_module);
 }
 
 // When the module is loaded, so that no wait has to walk. A unit that diagnoses nothing says so: it may lock
-// what others unlock.
+// what others unlock. The library's own units lock nothing of the user's.
 __attribute__((constructor)) static void find_process_at_load() {
   process_state& all = process();
-  if (!diagnoses_misuse) all.unchecked_units.store(1, memory_order_relaxed);  // 3
+  if (!diagnoses_misuse && !builds_library)
+    all.unchecked_units.store(1, memory_order_relaxed);  // 2
 }
 
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
 #else
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
 
 template <class Name>
 struct process_holder {
@@ -1051,29 +1048,296 @@ process_state process_holder<Name>::instance;
 
 inline process_state& process() noexcept { return process_holder<struct whole_process>::instance; }
 
+#endif
+
+/// True for the first that asks about this message.
+LOCKSTEP_COLD bool is_first_to_print(message which) noexcept;
+
+/// Is an object part of a program or library file? Objects of static storage are: they are destroyed when the
+/// program ends, but their memory stays. What lies on the heap, on a stack or in a thread's own storage is not.
+/// Systems that do not tell say no. A walk over all loaded files, a microsecond or more: for messages.
+LOCKSTEP_COLD bool is_static(const void* object) noexcept;
+
+/// An object that is told when it has been copied into a child. One that owns threads has a fork_listener as its last
+/// member; in the child, the function of each is called, while no other thread exists yet.
+///
+///   PROCESS-6  The list is locked around every fork(), so that it is whole in the child.
+///   PROCESS-7  The list is one for the process.
+///   PROCESS-8  Where the system has no such call, in_child() is never called.
+class fork_listener {
+ public:
+  /// From now on, until its end, in_child(owner) is called in the child, before fork() returns there. It must not
+  /// start threads nor allocate. The owner must be whole that long: another thread may fork at any time.
+  LOCKSTEP_COLD fork_listener(void* owner, void (*in_child)(void*));
+  LOCKSTEP_COLD ~fork_listener();
+  fork_listener(const fork_listener&) = delete;
+  fork_listener& operator=(const fork_listener&) = delete;
+
+ private:
+  struct all;
+
+  void* owner_;
+  void (*in_child_)(void*);
+  fork_listener* next_ = nullptr;
+  fork_listener* previous_ = nullptr;
+};
+
+/// A type as a text that is the same in all modules, as the compiler spells it. For types that may be incomplete, and
+/// where there is no type information. Clang spells a type of a function without the function: only type
+/// information tells it from others there.
+struct type_name {
+  const char* text;
+  std::size_t length;
+  /// Other modules may spell it the same and mean another type: it is of a function, in an unnamed namespace,
+  /// or of a lambda.
+  bool is_of_module;
+};
+/// Of what the compiler calls the function, and of the name in the type information, or null.
+LOCKSTEP_COLD type_name type_name_in(const char* function, const char* information) noexcept;
+
+template <class Name>
+type_name name_of_type() noexcept {
+#if defined(__GXX_RTTI)
+  const char* const information = typeid(Name*).name();
+#else
+  const char* const information = nullptr;
+#endif
+#if defined(_MSC_VER)
+  return type_name_in(__FUNCSIG__, information);
+#else
+  return type_name_in(__PRETTY_FUNCTION__, information);
+#endif
+}
+
+/// A value that is found out at first use, in place of a function-local static, whose guard a child of fork() would
+/// wait for if the thread that made the value is not there. Threads that come first at the same time may each make
+/// it; one of them is used by all. Never destroyed: a static object's destructor may still want it.
+template <class T>
+class made_once {
+ public:
+  constexpr made_once() noexcept : value_(nullptr) {}
+  made_once(const made_once&) = delete;
+  made_once& operator=(const made_once&) = delete;
+
+  /// The value that make() returned to the first.
+  template <class Make>
+  const T& get(Make make) {
+    const T* known = value_.load(memory_order_acquire);  // 3
+    if (known != nullptr) return *known;
+    const T* const made = new T(make());
+    if (value_.compare_exchange_strong(known, made, memory_order_acq_rel,  // 3, 4
+                                       memory_order_acquire)) {            // 3
+      return *made;
+    }
+    delete made;
+    return *known;
+  }
+
+ private:
+  unseamed_atomic<const T*> value_;
+};
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif
+#endif  // LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
+
+// lockstep/detail/platform/cpus.hpp -- how many CPUs there are for this process, and what they are (layer: platform)
+#ifndef LOCKSTEP_DETAIL_PLATFORM_CPUS_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_CPUS_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// True for the first that asks about this message.
-inline bool is_first_to_print(message which) noexcept {
-  const std::uint32_t bit = static_cast<std::uint32_t>(which);
-  return (process().messages.fetch_or(bit, memory_order_relaxed) & bit) == 0;  // 4
-}
+// Numbers and lists of CPUs as text: "0,2,4-7,8-14:2".
+//
+// The form in which Linux writes sets of CPUs, and users write where threads shall run; a range may have
+// a stride. Strict: what is not wholly right is refused, and no text makes a list of more than
+// `max_cpus`, however it is written. Independent of the locale.
+
+/// The most CPUs of a list, and above the highest number of one.
+constexpr unsigned max_cpus = 65536;
+
+/// `text` without the blanks around it.
+LOCKSTEP_COLD std::string without_blanks(const std::string& text);
+
+/// Reads a number of decimal digits only, at most `most`; false, and `result` unchanged, for all else.
+LOCKSTEP_COLD bool parse_number(const std::string& text, unsigned long long most,
+                                unsigned long long& result);
+
+/// Appends what one part of a list names: "3", "4-7" or "8-14:2".
+LOCKSTEP_COLD bool parse_cpu_range(const std::string& text, std::vector<unsigned>& cpus);
+
+/// Reads a list, in the order of the text; blanks may stand around each part. False, and `cpus` empty,
+/// if the text is no list, names no CPU, names a CPU from `max_cpus` on, or more than that many.
+LOCKSTEP_COLD bool parse_cpu_list(const std::string& text, std::vector<unsigned>& cpus);
+
+/// The list as text, neighbours that ascend by one joined: {0, 1, 2, 5} is "0-2,5"; empty for none.
+LOCKSTEP_COLD std::string cpu_list_text(const std::vector<unsigned>& cpus);
+
+// How many CPUs' worth of time a container grants.
+//
+// Reads the CPU quota of control groups version 1 and 2 for the calling process: every group from its
+// own up to the mount is looked at, the smallest quota counts. Mount points come from mountinfo, so
+// systems that mount elsewhere, or bind-mount a sub-tree into a container, are read rightly.
+//
+// The text functions are pure; `root` is a directory put before every path, for tests.
+// Source [CGROUP-V1], [CGROUP-V2]
+
+namespace cgroup {
+
+/// The next part of `text` between separators from `at` on, empty at the end; moves `at` behind it.
+LOCKSTEP_COLD std::string next_part(const std::string& text, std::size_t& at,
+                                    const char* separators);
+LOCKSTEP_COLD std::string next_word(const std::string& text, std::size_t& at);
+LOCKSTEP_COLD std::string next_line(const std::string& text, std::size_t& at);
+
+/// CPUs granted per unit of time; `unlimited` means no quota.
+constexpr double unlimited = -1.0;
+
+/// quota / period, or `unlimited` where either is not a positive number.
+LOCKSTEP_COLD double ratio(const std::string& quota, const std::string& period);
+
+/// The content of a version 2 `cpu.max` file: "max 100000" or "150000 100000".
+LOCKSTEP_COLD double parse_cpu_max(const std::string& text);
+
+/// The tighter of two quotas.
+LOCKSTEP_COLD double tighter(double a, double b);
+
+LOCKSTEP_COLD bool has_word(const std::string& list, const std::string& word);
+
+/// The group of the process in /proc/self/cgroup's text: version 2 has an empty controller list.
+LOCKSTEP_COLD std::string find_group(const std::string& cgroup_text, bool version_2);
+
+/// One mounted hierarchy: where it is, and which group its top directory shows.
+struct mount {
+  std::string point;
+  std::string shown_group;
+  bool version_2 = false;
+};
+
+/// mountinfo writes blank, tab, newline and backslash as a backslash and three octal digits.
+LOCKSTEP_COLD std::string decode_octal(const std::string& text);
+
+/// Reads one line of mountinfo; false if it is no hierarchy with CPU quotas.
+LOCKSTEP_COLD bool parse_mount(const std::string& line, mount& result);
+
+/// `group` as seen below a mount whose top directory is `shown`.
+LOCKSTEP_COLD std::string relative_group(const std::string& group, const std::string& shown);
+
+LOCKSTEP_COLD std::string read_file(const std::string& path);
+
+LOCKSTEP_COLD double quota_of_directory(const std::string& directory, bool version_2);
+
+/// The tightest quota from the process's group up to the top of one mounted hierarchy.
+LOCKSTEP_COLD double quota_of_mount(const std::string& root, const mount& where,
+                                    const std::string& cgroup_text);
+
+/// The quota in force for the calling process, in CPUs, or `unlimited`.
+LOCKSTEP_COLD double quota(const std::string& root = std::string());
+
+}  // namespace cgroup
+
+// How many CPUs this process may really use.
+//
+// The CPUs of the affinity mask, cut by the control group's quota (rounded down, at least one): a
+// container with a quota of 2 CPUs on a machine of 64 has 2. More runnable threads than that are
+// *crowded*: spinning then takes time from the very thread one waits for.
+
+/// The numbers of the CPUs in the affinity mask of the calling thread, ascending; empty if unknown.
+LOCKSTEP_COLD std::vector<unsigned> affinity();
+
+/// How many CPUs the affinity mask of the calling thread has; 2 if unknown: a guess that may be wrong. Fails
+/// never, allocates nothing, reads no file.
+LOCKSTEP_COLD unsigned count_affine_cpus() noexcept;
+
+/// Looks afresh; about 100 us.
+LOCKSTEP_COLD unsigned count_usable_cpus();
+
+// Which core and package each usable CPU belongs to.
+//
+// Never fails: a CPU of which nothing can be read is a core of its own, in the first package, of unknown
+// kind; so is every CPU where the system has no /sys. Reads some six small files for each CPU, 20 us
+// each: for those who place threads, not for every program.
+//
+// Kinds of core come from the first of these that tells CPUs apart:
+//   1. Intel's hybrids list them: /sys/devices/cpu_core, cpu_atom, cpu_lowpower
+//   2. cpu_capacity, as ARM has it   3. the highest clock rate
+// In 2 and 3 the CPUs are parted where the ratio between two neighbouring values is largest, if that is
+// 5/4 at least: cores of one kind differ by up to a tenth (favoured cores, a larger cache).
+//
+// `root` is a directory put before every path, for tests.
+// Source [SYSFS-CPU]
+
+/// In the order of preference: what is not told stands between.
+enum class core_kind : unsigned char { performance, unknown, efficiency };
+
+LOCKSTEP_COLD const char* text_of(core_kind kind) noexcept;
+
+/// Cores and packages are numbered from 0, those only that have a usable CPU, by the lowest number that
+/// the system gives them. Siblings are the usable CPUs of one core, numbered from 0.
+struct cpu_place {
+  unsigned cpu;
+  unsigned core;
+  unsigned package;
+  unsigned sibling;
+  core_kind kind;
+};
+
+/// One entry for each CPU, in the order in which they were asked for.
+using cpu_topology = std::vector<cpu_place>;
+
+namespace topology {
+
+LOCKSTEP_COLD std::string directory_of(const std::string& root, unsigned cpu);
+
+/// The number a file holds; `otherwise` if it holds none, or one above 2^32 - 1.
+LOCKSTEP_COLD std::uint32_t number_in(const std::string& path, std::uint32_t otherwise);
+
+/// The CPUs a file lists; none if it is no list.
+LOCKSTEP_COLD std::vector<unsigned> list_in(const std::string& path);
+
+LOCKSTEP_COLD bool contains(const std::vector<unsigned>& cpus, unsigned cpu);
+
+/// The lowest CPU of the core that `cpu` is on.
+LOCKSTEP_COLD unsigned first_of_core(const std::string& root, unsigned cpu);
+
+/// Each value's place among the different values: {7, 3, 7} becomes {1, 0, 1}.
+LOCKSTEP_COLD std::vector<unsigned> dense(const std::vector<std::uint32_t>& values);
+
+/// The lowest value of the faster kind, where the largest step between `values` parts them; 0 if they
+/// are all alike. A value of 0 is not known and says nothing.
+LOCKSTEP_COLD std::uint32_t fast_from(std::vector<std::uint32_t> values);
+
+/// By a number that each CPU has in `file`; false if that does not tell them apart.
+LOCKSTEP_COLD bool kinds_by_number(const std::string& root, const char* file,
+                                   const std::vector<unsigned>& cpus,
+                                   std::vector<core_kind>& kinds);
+
+/// By the lists of Intel's hybrids; false if there are none.
+LOCKSTEP_COLD bool kinds_by_list(const std::string& root, const std::vector<unsigned>& cpus,
+                                 std::vector<core_kind>& kinds);
+
+LOCKSTEP_COLD std::vector<core_kind> kinds_of(const std::string& root,
+                                              const std::vector<unsigned>& cpus);
+
+}  // namespace topology
+
+/// What the system tells about `cpus`; looks afresh.
+LOCKSTEP_COLD cpu_topology read_topology(const std::vector<unsigned>& cpus,
+                                         const std::string& root = std::string());
+
+/// The topology of the CPUs that the thread that asked first might run on. Kept: that thread may be
+/// bound to one of them later.
+LOCKSTEP_COLD const cpu_topology& usable_topology();
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_PROCESS_MODULES_HPP
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_PROCESS_STATE_HPP
+#endif  // LOCKSTEP_DETAIL_PLATFORM_CPUS_HPP
 
 // lockstep/detail/platform/futex.hpp -- sleeping until a word changes: the contract (layer: platform)
 //
@@ -1221,7 +1485,7 @@ namespace detail {
 
 struct portable_futex {
   static const char* name() noexcept { return "mutex and condition variable"; }
-  /// What is told of forks after this call finds the table put right in the child: see at_fork.hpp.
+  /// What is told of forks after this call finds the table put right in the child: see fork.hpp.
   static void prepare_for_fork() { table(); }
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
@@ -1442,188 +1706,51 @@ class process_fence {
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_PROCESS_FENCE_HPP
 
-// lockstep/detail/platform/thread_slot.hpp -- what the calling thread has in all modules alike (layer: platform)
-//
-// A thread_local of a header is one for each module. This is one for each thread: found through a key of the
-// system, then remembered in a thread_local of the module.
-//
-//   N1  Two threads that live at the same time have different slots.
-//   N2  No two threads ever have the same number, in the process, in its children, and after a thread's end.
-//       A thread that forks keeps its number and its slot.
-//
-// The system reuses the memory of threads. A slot belongs to such a place and is used again with it, so that
-// there are about as many slots as there were threads at a time. The key has no destructor, which would be
-// code of a module that may be gone; it is empty in a new thread, and so tells it from the one before it.
-//
-// Memory order (# marks the line)
-//   #  access             order    pairs  why it suffices
-//   1  first.load         acquire  2      a slot is whole before it is in the list
-//   2  first.compare_exch release  1      as 1
-//   3  threads.fetch_add  relaxed  -      hands out numbers, nothing else
-//   4  key.load           relaxed  -      a key is a number that the system gave, ready to be used
-//   5  key.compare_exch   relaxed  -      as 4
-//
-// Cost   a thread_local and a branch. The first time in a thread and module: about 50 ns.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_THREAD_SLOT_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_THREAD_SLOT_HPP
-
-#if defined(__unix__) || defined(__APPLE__)
-#include <pthread.h>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-class thread_slot_table {
- public:
-  /// Of the calling thread.
-  LOCKSTEP_NOINLINE static thread_slot* find() noexcept {
-    process_state& all = process();
-    if (thread_slot* const mine = in_key(all)) return mine;
-    thread_slot* slot = at_this_place(all);
-    if (slot == nullptr) slot = add(all);
-    if (slot != nullptr && put_in_key(all, slot)) {
-      // The thread is new, the slot perhaps not: whoever had it is gone.
-      slot->innermost = nullptr;
-      slot->number = next_number(all);
-    }
-    return slot != nullptr ? slot : of_module(all);
-  }
-
- private:
-  static std::uintptr_t place() noexcept { return reinterpret_cast<std::uintptr_t>(&errno); }
-
-  static std::uint64_t next_number(process_state& all) noexcept {
-    return all.threads.fetch_add(1, memory_order_relaxed) + 1;  // 3
-  }
-
-  static growing_list& list_of(process_state& all, std::uintptr_t place) noexcept {
-    const std::uint64_t product = std::uint64_t{place} * 0x9E3779B97F4A7C15u;
-    return all.thread_slots[static_cast<std::size_t>(product >> 32) % process_state::slots_size];
-  }
-
-  static thread_slot* at_this_place(process_state& all) noexcept {
-    if (!reuses) return nullptr;
-    void* const first = list_of(all, place()).first.load(memory_order_acquire);  // 1
-    thread_slot* slot = static_cast<thread_slot*>(first);
-    while (slot != nullptr && slot->place != place()) slot = slot->next;
-    return slot;
-  }
-
-  static thread_slot* add(process_state& all) noexcept {
-    void* const raw = std::malloc(sizeof(thread_slot));
-    if (raw == nullptr) return nullptr;
-    unseamed_atomic<void*>& first = list_of(all, place()).first;
-    void* next = first.load(memory_order_acquire);  // 1
-    thread_slot* const slot = ::new (raw)
-        thread_slot{nullptr, next_number(all), place(), static_cast<thread_slot*>(next)};
-    while (!first.compare_exchange_weak(next, slot, memory_order_release,  // 2
-                                        memory_order_acquire)) {           // 1
-      slot->next = static_cast<thread_slot*>(next);
-    }
-    return slot;
-  }
-
-  /// Without memory: not shared with other modules, but right within this one.
-  static thread_slot* of_module(process_state& all) noexcept {
-    static thread_local thread_slot spare = {nullptr, 0, 0, nullptr};
-    if (spare.number == 0) spare.number = next_number(all);
-    return &spare;
-  }
-
-  // ThreadSanitizer does not know that a thread's memory is used again only after its end.
-#if defined(__SANITIZE_THREAD__)
-  static constexpr bool reuses = false;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-  static constexpr bool reuses = false;
-#else
-  static constexpr bool reuses = true;
-#endif
-#else
-  static constexpr bool reuses = true;
-#endif
-
-#if defined(__unix__) || defined(__APPLE__)
-  /// 0 if the system has no more.
-  static std::uint32_t key_of(process_state& all) noexcept {
-    static_assert(sizeof(pthread_key_t) <= sizeof(std::uint32_t), "a key fits");
-    std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
-    pthread_key_t made = 0;
-    if (known != 0 || pthread_key_create(&made, nullptr) != 0) return known;
-    const std::uint32_t mine = static_cast<std::uint32_t>(made) + 1;
-    if (all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
-                                               memory_order_relaxed)) {            // 4
-      return mine;
-    }
-    pthread_key_delete(made);
-    return known;
-  }
-  static thread_slot* in_key(process_state& all) noexcept {
-    const std::uint32_t key = key_of(all);
-    if (key == 0) return nullptr;
-    return static_cast<thread_slot*>(pthread_getspecific(static_cast<pthread_key_t>(key - 1)));
-  }
-  static bool put_in_key(process_state& all, thread_slot* slot) noexcept {
-    const std::uint32_t key = key_of(all);
-    return key != 0 && pthread_setspecific(static_cast<pthread_key_t>(key - 1), slot) == 0;
-  }
-#else
-  static thread_slot* in_key(process_state&) noexcept { return nullptr; }
-  static bool put_in_key(process_state&, thread_slot*) noexcept { return false; }
-#endif
-};
-
-inline thread_slot& this_thread_slot() noexcept {
-  static thread_local thread_slot* known = nullptr;
-  if (known == nullptr) known = thread_slot_table::find();
-  return *known;
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_THREAD_SLOT_HPP
-
 // lockstep/detail/platform/this_thread.hpp -- placing, naming and telling the calling thread (layer: platform)
 //
 // Placing and naming are wishes: where the system has no such call, or refuses, they return false and nothing changes.
+//
+// A thread_local of a header is one for each module. this_thread_slot() is one for each thread: found through a key of
+// the system, then remembered in a thread_local of the module.
+//
+//   THREAD-1  Two threads that live at the same time have different slots.
+//   THREAD-2  No two threads ever have the same number, in the process, in its children, and after a thread's end.
+//             A thread that forks keeps its number and its slot.
+//
+// Cost   this_thread_slot(): a thread_local and a branch. The first time in a thread and module: about 50 ns.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_HPP
 
-#if defined(__linux__)
-#include <errno.h>
-#include <pthread.h>
+#if defined(__unix__) || defined(__APPLE__)
 #include <sched.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#else
+#include <thread>
 #endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Binds the calling thread to one CPU.
-inline bool pin_this_thread(unsigned cpu) noexcept {
-#if defined(__linux__)
-  // A mask as large as needed: a machine may have more CPUs than the fixed one.
-  if (cpu >= (1u << 20)) return false;
-  cpu_set_t* const mask = CPU_ALLOC(cpu + std::size_t{1});
-  if (mask == nullptr) return false;
-  const std::size_t size = CPU_ALLOC_SIZE(cpu + std::size_t{1});
-  CPU_ZERO_S(size, mask);
-  CPU_SET_S(cpu, size, mask);
-  const bool is_pinned = sched_setaffinity(0, size, mask) == 0;
-  CPU_FREE(mask);
-  return is_pinned;
+/// What the calling thread has in all modules: looked up, and made if there is none.
+LOCKSTEP_COLD thread_slot* find_thread_slot() noexcept;
+
+inline thread_slot& this_thread_slot() noexcept {
+  static thread_local thread_slot* known = nullptr;
+  if (known == nullptr) known = find_thread_slot();
+  return *known;
+}
+
+/// Lets another runnable thread have this CPU.
+inline void yield_native_thread() noexcept {
+#if defined(__unix__) || defined(__APPLE__)
+  sched_yield();
 #else
-  (void)cpu;
-  return false;
+  std::this_thread::yield();
 #endif
 }
+
+/// Binds the calling thread to one CPU.
+LOCKSTEP_COLD bool pin_this_thread(unsigned cpu) noexcept;
 
 /// The CPU that the calling thread runs on, or did a moment ago; -1 if unknown.
 inline int native_current_cpu() noexcept {
@@ -1636,70 +1763,15 @@ inline int native_current_cpu() noexcept {
 
 /// Moves the calling thread to another CPU of its affinity mask, if there is one: takes `cpu` out of the mask for a
 /// moment. The mask is then as it was before, or as somebody else has made it meanwhile. False if nothing was changed.
-inline bool leave_native_cpu(unsigned cpu) noexcept {
-#if defined(__linux__)
-  // The kernel refuses a mask smaller than its own: this is enough for 65536 CPUs.
-  constexpr std::size_t size = 8192;
-  alignas(cpu_set_t) unsigned char before[size] = {}, without[size] = {}, found[size] = {};
-  const auto mask = [](unsigned char* bytes) { return reinterpret_cast<cpu_set_t*>(bytes); };
-  const int saved = errno;
-  bool has_left = sched_getaffinity(0, size, mask(before)) == 0 && cpu < 8 * size &&
-                  CPU_ISSET_S(cpu, size, mask(before));
-  if (has_left) {
-    std::memcpy(without, before, size);
-    CPU_CLR_S(cpu, size, mask(without));
-    has_left =
-        CPU_COUNT_S(size, mask(without)) > 0 && sched_setaffinity(0, size, mask(without)) == 0;
-  }
-  const bool is_still_ours = has_left && (sched_getaffinity(0, size, mask(found)) != 0 ||
-                                          std::memcmp(found, without, size) == 0);
-  if (is_still_ours && sched_setaffinity(0, size, mask(before)) != 0) {
-    // None of its CPUs is there any more: then any will do.
-    std::memset(found, 0xff, size);
-    sched_setaffinity(0, size, mask(found));
-  }
-  errno = saved;
-  return has_left;
-#else
-  (void)cpu;
-  return false;
-#endif
-}
+LOCKSTEP_COLD bool leave_native_cpu(unsigned cpu) noexcept;
 
 /// Gives the calling thread a name that debuggers and `top -H` show; cut to what the system takes.
-inline bool name_this_thread(const char* name) noexcept {
-#if defined(__linux__)
-  char short_name[16] = {};
-  for (std::size_t i = 0; i + 1 < sizeof short_name && name[i] != 0; ++i) short_name[i] = name[i];
-  return pthread_setname_np(pthread_self(), short_name) == 0;
-#else
-  (void)name;
-  return false;
-#endif
-}
+LOCKSTEP_COLD bool name_this_thread(const char* name) noexcept;
 
 /// How late timers of the calling thread may be, in nanoseconds, so that several can come together. set: not 0.
-inline void set_native_timer_slack(std::uint64_t nanoseconds) noexcept {
-#if defined(__linux__)
-  prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(nanoseconds), 0, 0, 0);
-#else
-  (void)nanoseconds;
-#endif
-}
+LOCKSTEP_COLD void set_native_timer_slack(std::uint64_t nanoseconds) noexcept;
 /// Makes it `nanoseconds` if it is longer. What it was before, for set_timer_slack(); 0 if nothing was changed.
-inline std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds) noexcept {
-#if defined(__linux__)
-  const int saved = errno;
-  const int before = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
-  const bool is_longer = before > 0 && static_cast<std::uint64_t>(before) > nanoseconds;
-  if (is_longer) set_native_timer_slack(nanoseconds);
-  errno = saved;
-  return is_longer ? static_cast<std::uint64_t>(before) : 0;
-#else
-  (void)nanoseconds;
-  return 0;
-#endif
-}
+LOCKSTEP_COLD std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds) noexcept;
 
 /// A number of the calling thread that no other thread of the process or of its children ever has. Not the
 /// system's, which a child of fork() in a namespace of its own may meet again. The rest of the library asks
@@ -1707,13 +1779,7 @@ inline std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds) noexc
 inline std::uint64_t system_thread_number() noexcept { return this_thread_slot().number; }
 
 /// What debuggers and `top -H` call the calling thread: for messages.
-inline std::uint64_t shown_thread_number() noexcept {
-#if defined(__linux__)
-  return static_cast<std::uint64_t>(syscall(SYS_gettid));
-#else
-  return system_thread_number();
-#endif
-}
+LOCKSTEP_COLD std::uint64_t shown_thread_number() noexcept;
 
 /// What a message calls a thread: "thread 4711 'lockstep 3'". The number is not the one in the text.
 struct thread_label {
@@ -1721,268 +1787,13 @@ struct thread_label {
   char text[48];
 };
 
-inline thread_label label_of_this_thread() noexcept {
-  thread_label label;
-  label.number = system_thread_number();
-  char name[16] = {};
-#if defined(__linux__)
-  pthread_getname_np(pthread_self(), name, sizeof name);
-#endif
-  std::snprintf(label.text, sizeof label.text, "thread %llu '%s'",
-                static_cast<unsigned long long>(shown_thread_number()), name);
-  return label;
-}
+LOCKSTEP_COLD thread_label label_of_this_thread() noexcept;
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_HPP
-
-// lockstep/detail/platform/cgroup.hpp -- how many CPUs' worth of time a container grants (layer: platform)
-//
-// Reads the CPU quota of control groups version 1 and 2 for the calling process: every group from its
-// own up to the mount is looked at, the smallest quota counts. Mount points come from mountinfo, so
-// systems that mount elsewhere, or bind-mount a sub-tree into a container, are read rightly.
-//
-// The text functions are pure; `root` is a directory put before every path, for tests.
-// Source [CGROUP-V1], [CGROUP-V2]
-#ifndef LOCKSTEP_DETAIL_PLATFORM_CGROUP_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_CGROUP_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-namespace cgroup {
-
-// The streams of the standard library would double what this file costs to compile.
-
-/// The next part of `text` between separators from `at` on, empty at the end; moves `at` behind it.
-inline std::string next_part(const std::string& text, std::size_t& at, const char* separators) {
-  const std::size_t begin = text.find_first_not_of(separators, at);
-  const std::size_t end =
-      begin == std::string::npos ? begin : text.find_first_of(separators, begin);
-  at = end;
-  return begin == std::string::npos ? std::string() : text.substr(begin, end - begin);
-}
-inline std::string next_word(const std::string& text, std::size_t& at) {
-  return next_part(text, at, " \t\n");
-}
-inline std::string next_line(const std::string& text, std::size_t& at) {
-  return next_part(text, at, "\n");
-}
-
-/// CPUs granted per unit of time; `unlimited` means no quota.
-constexpr double unlimited = -1.0;
-
-/// quota / period, or `unlimited` where either is not a positive number.
-inline double ratio(const std::string& quota, const std::string& period) {
-  const double numerator = std::strtod(quota.c_str(), nullptr);
-  const double denominator = std::strtod(period.c_str(), nullptr);
-  // Beyond that stands infinity, which strtod() reads as well.
-  constexpr double most = 1e18;
-  const bool are_numbers =
-      numerator > 0 && numerator <= most && denominator > 0 && denominator <= most;
-  return are_numbers ? numerator / denominator : unlimited;
-}
-
-/// The content of a version 2 `cpu.max` file: "max 100000" or "150000 100000".
-inline double parse_cpu_max(const std::string& text) {
-  std::size_t at = 0;
-  const std::string quota = next_word(text, at);
-  return ratio(quota, next_word(text, at));
-}
-
-/// The tighter of two quotas.
-inline double tighter(double a, double b) {
-  if (a < 0) return b;
-  if (b < 0) return a;
-  return a < b ? a : b;
-}
-
-inline bool has_word(const std::string& list, const std::string& word) {
-  return ("," + list + ",").find("," + word + ",") != std::string::npos;
-}
-
-/// The group of the process in /proc/self/cgroup's text: version 2 has an empty controller list.
-inline std::string find_group(const std::string& cgroup_text, bool version_2) {
-  for (std::size_t at = 0; at < cgroup_text.size();) {
-    const std::string line = next_line(cgroup_text, at);
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    if (version_2 ? controllers.empty() : has_word(controllers, "cpu")) {
-      return line.substr(second + 1);
-    }
-  }
-  return std::string();
-}
-
-/// One mounted hierarchy: where it is, and which group its top directory shows.
-struct mount {
-  std::string point;
-  std::string shown_group;
-  bool version_2 = false;
-};
-
-/// mountinfo writes blank, tab, newline and backslash as a backslash and three octal digits.
-inline std::string decode_octal(const std::string& text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::string digits = text.substr(i + 1 < text.size() ? i + 1 : text.size(), 3);
-    const bool is_code = text[i] == '\\' && digits.size() == 3 &&
-                         digits.find_first_not_of("01234567") == std::string::npos;
-    result += is_code ? static_cast<char>(std::strtol(digits.c_str(), nullptr, 8)) : text[i];
-    if (is_code) i += 3;
-  }
-  return result;
-}
-
-/// Reads one line of mountinfo; false if it is no hierarchy with CPU quotas.
-inline bool parse_mount(const std::string& line, mount& result) {
-  const std::size_t separator = line.find(" - ");
-  if (separator == std::string::npos) return false;
-  const std::string left = line.substr(0, separator), right = line.substr(separator + 3);
-  std::size_t at = 0;
-  for (int skipped = 0; skipped < 3; ++skipped) next_word(left, at);  // numbers
-  result.shown_group = decode_octal(next_word(left, at));
-  result.point = decode_octal(next_word(left, at));
-  at = 0;
-  const std::string type = next_word(right, at);
-  next_word(right, at);  // the source
-  const std::string options = next_word(right, at);
-  result.version_2 = type == "cgroup2";
-  return result.version_2 || (type == "cgroup" && has_word(options, "cpu"));
-}
-
-/// `group` as seen below a mount whose top directory is `shown`.
-inline std::string relative_group(const std::string& group, const std::string& shown) {
-  if (shown == "/" || shown.empty()) return group == "/" ? std::string() : group;
-  const bool is_below = group.compare(0, shown.size(), shown) == 0 &&
-                        (group.size() == shown.size() || group[shown.size()] == '/');
-  return is_below ? group.substr(shown.size()) : std::string();
-}
-
-inline std::string read_file(const std::string& path) {
-  std::string text;
-  std::FILE* const file = std::fopen(path.c_str(), "r");
-  if (file == nullptr) return text;
-  char part[4096];
-  for (std::size_t size = 0; (size = std::fread(part, 1, sizeof part, file)) > 0;) {
-    text.append(part, size);
-  }
-  std::fclose(file);
-  return text;
-}
-
-inline double quota_of_directory(const std::string& directory, bool version_2) {
-  if (version_2) return parse_cpu_max(read_file(directory + "/cpu.max"));
-  return ratio(read_file(directory + "/cpu.cfs_quota_us"),
-               read_file(directory + "/cpu.cfs_period_us"));
-}
-
-/// The tightest quota from the process's group up to the top of one mounted hierarchy.
-inline double quota_of_mount(const std::string& root, const mount& where,
-                             const std::string& cgroup_text) {
-  std::string group = relative_group(find_group(cgroup_text, where.version_2), where.shown_group);
-  double result = unlimited;
-  while (true) {
-    result = tighter(result, quota_of_directory(root + where.point + group, where.version_2));
-    const std::size_t slash = group.rfind('/');
-    if (slash == std::string::npos) return result;
-    group.resize(slash);
-  }
-}
-
-/// The quota in force for the calling process, in CPUs, or `unlimited`.
-inline double quota(const std::string& root = std::string()) {
-  const std::string groups = read_file(root + "/proc/self/cgroup");
-  const std::string mounts = read_file(root + "/proc/self/mountinfo");
-  double result = unlimited;
-  for (std::size_t at = 0; at < mounts.size();) {
-    mount where;
-    if (parse_mount(next_line(mounts, at), where))
-      result = tighter(result, quota_of_mount(root, where, groups));
-  }
-  return result;
-}
-
-}  // namespace cgroup
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_CGROUP_HPP
-
-// lockstep/detail/platform/usable_cpus.hpp -- how many CPUs this process may really use (layer: platform)
-//
-// The CPUs of the affinity mask, cut by the control group's quota (rounded down, at least one): a
-// container with a quota of 2 CPUs on a machine of 64 has 2. More runnable threads than that are
-// *crowded*: spinning then takes time from the very thread one waits for.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_USABLE_CPUS_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_USABLE_CPUS_HPP
-
-#if defined(__linux__)
-#include <sched.h>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// The numbers of the CPUs in the affinity mask of the calling thread, ascending; empty if unknown.
-inline std::vector<unsigned> affinity() {
-  std::vector<unsigned> cpus;
-#if defined(__linux__)
-  // The kernel refuses a mask smaller than its own, hence the growth.
-  for (std::size_t limit = 1024; limit <= std::size_t{1} << 20; limit *= 4) {
-    cpu_set_t* const mask = CPU_ALLOC(limit);
-    if (mask == nullptr) break;
-    const std::size_t size = CPU_ALLOC_SIZE(limit);
-    const bool known = sched_getaffinity(0, size, mask) == 0;
-    for (std::size_t cpu = 0; known && cpu < limit; ++cpu) {
-      if (CPU_ISSET_S(cpu, size, mask)) cpus.push_back(static_cast<unsigned>(cpu));
-    }
-    CPU_FREE(mask);
-    if (known) break;
-  }
-#endif
-  return cpus;
-}
-
-/// How many CPUs the affinity mask of the calling thread has; 2 if unknown: a guess that may be wrong. Fails
-/// never, allocates nothing, reads no file.
-inline unsigned count_affine_cpus() noexcept {
-  unsigned count = 0;
-#if defined(__linux__)
-  // The kernel refuses a mask smaller than its own: this is enough for 65536 CPUs.
-  unsigned char mask[8192] = {};
-  if (sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask)) == 0) {
-    for (unsigned bits : mask) {
-      for (; bits != 0; bits &= bits - 1) ++count;
-    }
-  }
-#endif
-  return count > 0 ? count : 2;
-}
-
-/// Looks afresh; about 100 us.
-inline unsigned count_usable_cpus() {
-  unsigned count = static_cast<unsigned>(affinity().size());
-  if (count == 0) count = std::thread::hardware_concurrency();
-#if defined(__linux__)
-  const double quota = cgroup::quota();
-  if (quota >= 0 && quota < count) count = static_cast<unsigned>(quota);
-#endif
-  return count > 0 ? count : 1;
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_USABLE_CPUS_HPP
 
 // lockstep/detail/platform/system.hpp -- the seam for what the system does for us (layer: platform)
 //
@@ -1995,7 +1806,6 @@ inline unsigned count_usable_cpus() {
 // Memory order (# marks the line)
 //   #  access         order    pairs  why it suffices
 //   1  count.load     relaxed  -      a number that stands for itself
-//   2  count changes  relaxed  -      as 1
 #ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
 
@@ -2028,7 +1838,7 @@ inline void futex_wake_one(const wait_word* word) { native_futex::wake_one(word)
 inline void futex_wake_all(const wait_word* word) { native_futex::wake_all(word); }
 
 /// Lets another runnable thread have this CPU, if there is one.
-inline void yield_thread() noexcept { std::this_thread::yield(); }
+inline void yield_thread() noexcept { yield_native_thread(); }
 
 /// Between two looks of a loop that polls: other threads have to go on for the next look to differ.
 inline void polling_pause() noexcept { cpu_relax(); }
@@ -2042,25 +1852,13 @@ inline bool fence_heavy() noexcept { return process_fence::heavy(); }
 
 /// count_usable_cpus() as it was when the process first asked. Asks the system at that time: waits do not,
 /// they take cpus_for_waits().
-inline unsigned usable_cpus() {
-  unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
-  std::uint32_t known = counted.load(memory_order_relaxed);  // 1
-  if (known != 0) return known;
-  const std::uint32_t count = count_usable_cpus();
-  const bool is_first = counted.compare_exchange_strong(known, count, memory_order_relaxed,  // 2
-                                                        memory_order_relaxed);               // 1
-  return is_first ? count : known;
-}
+LOCKSTEP_COLD unsigned usable_cpus();
 
 /// The same if it is known, else the CPUs of the affinity mask.
+LOCKSTEP_COLD unsigned count_cpus_for_waits() noexcept;
 inline unsigned cpus_for_waits() noexcept {
   const std::uint32_t usable = process().usable_cpus.load(memory_order_relaxed);  // 1
-  if (usable != 0) return usable;
-  const std::uint32_t affine = process().affine_cpus.load(memory_order_relaxed);  // 1
-  if (affine != 0) return affine;
-  const std::uint32_t count = count_affine_cpus();
-  process().affine_cpus.store(count, memory_order_relaxed);  // 2
-  return count;
+  return usable != 0 ? usable : count_cpus_for_waits();
 }
 
 /// How late the calling thread's timed sleeps may end (this_thread.hpp).
@@ -2086,9 +1884,6 @@ T& per_thread() noexcept {
   static thread_local T value = T();
   return value;
 }
-
-/// What a team starts its workers with.
-using system_thread = std::thread;
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -3019,56 +2814,6 @@ class ranked_barrier {
 
 #endif  // LOCKSTEP_DETAIL_WAIT_RANKED_BARRIER_HPP
 
-// lockstep/detail/platform/static_storage.hpp -- is an object part of a program or library file? (layer: platform)
-//
-// Objects of static storage are: they are destroyed when the program ends, but their memory stays. What lies
-// on the heap, on a stack or in a thread's own storage is not. Systems that do not tell say no.
-// Cost   a walk over all loaded files, a microsecond or more: for messages.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_STATIC_STORAGE_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_STATIC_STORAGE_HPP
-
-#if defined(__linux__) || defined(__FreeBSD__)
-#include <link.h>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-#if defined(__linux__) || defined(__FreeBSD__)
-
-struct loaded_files {
-  std::uintptr_t address;
-
-  /// Not 0 if the address is in one of the file's parts in memory: then no other file is looked at.
-  static int holds(dl_phdr_info* file, std::size_t, void* search) {
-    const std::uintptr_t address = static_cast<const loaded_files*>(search)->address;
-    for (int i = 0; i < file->dlpi_phnum; ++i) {
-      const auto& part = file->dlpi_phdr[i];
-      if (part.p_type != PT_LOAD) continue;
-      if (address - (file->dlpi_addr + part.p_vaddr) < part.p_memsz) return 1;
-    }
-    return 0;
-  }
-};
-
-LOCKSTEP_NOINLINE inline bool is_static(const void* object) {
-  loaded_files search = {reinterpret_cast<std::uintptr_t>(object)};
-  return dl_iterate_phdr(loaded_files::holds, &search) != 0;
-}
-
-#else
-
-inline bool is_static(const void*) { return false; }
-
-#endif
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_STATIC_STORAGE_HPP
-
 // lockstep/detail/wait/misuse.hpp -- tells who did what wrong, in debug builds (layer: wait)
 //
 // Where LOCKSTEP_DIAGNOSE_MISUSE is 1 (the default without NDEBUG), objects register who owns them and
@@ -3083,10 +2828,6 @@ inline bool is_static(const void*) { return false; }
 //
 // If any unit of the process is compiled without, nothing is diagnosed: it may have locked what is unlocked here.
 //
-// Memory order (# marks the line)
-//   #  access          order    pairs  why it suffices
-//   1  unchecked.load  relaxed  -      set before the unit that it stands for runs
-//
 // Cost   with diagnosis: a lock and a search, about 100 ns a call. Without: nothing.
 #ifndef LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
 #define LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
@@ -3099,170 +2840,50 @@ namespace misuse {
 constexpr bool diagnosed = detail::diagnoses_misuse;
 
 /// Prints "kind at address: text" and aborts.
-[[noreturn]] LOCKSTEP_NOINLINE inline void report(const void* object, const char* kind,
-                                                  const char* text) {
-  std::fprintf(stderr, "%s at %p: %s\n", kind, object, text);
-  std::abort();
-}
+[[noreturn]] LOCKSTEP_COLD void report(const void* object, const char* kind, const char* text);
 
-/// Who has to do with which object. One table for the process.
-class registry {
- public:
-  enum class role { owner, reader, waiter };
-
-  static void add(const void* object, role as) {
-    bucket& home = bucket_of(object);
-    const std::lock_guard<std::mutex> lock(home.lock);
-    if (home.entries == nullptr) home.entries = new list;
-    entries_of(home).push_back(entry{object, as, detail::label_of_this_thread()});
-  }
-
-  /// Takes one entry of that thread out; false if there is none.
-  static bool remove(const void* object, role as,
-                     std::uint64_t thread = detail::number_of_this_thread()) {
-    bucket& home = bucket_of(object);
-    const std::lock_guard<std::mutex> lock(home.lock);
-    if (home.entries == nullptr) return false;
-    list& entries = entries_of(home);
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      const entry& each = entries[i];
-      if (each.object != object || each.as != as || each.who.number != thread) continue;
-      entries[i] = entries.back();
-      entries.pop_back();
-      return true;
-    }
-    return false;
-  }
-
-  /// Any thread in that role; its number is 0 if there is none.
-  static detail::thread_label find(const void* object, role as) {
-    bucket& home = bucket_of(object);
-    const std::lock_guard<std::mutex> lock(home.lock);
-    if (home.entries == nullptr) return detail::thread_label();
-    for (const entry& each : entries_of(home)) {
-      if (each.object == object && each.as == as) return each.who;
-    }
-    return detail::thread_label();
-  }
-
- private:
-  struct entry {
-    const void* object;
-    role as;
-    detail::thread_label who;
-  };
-  using list = std::vector<entry>;
-  using bucket = detail::misuse_bucket;
-
-  static list& entries_of(bucket& home) noexcept { return *static_cast<list*>(home.entries); }
-
-  // One table for the process, never destroyed: static objects may be used until the very end.
-  static bucket& bucket_of(const void* object) {
-    detail::watch_forks<around_fork>();
-    const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
-    return detail::process().misuse[place % detail::process_state::misuse_size];
-  }
-
-  /// The table is whole in the child, and tells of the thread that is left only.
-  struct around_fork {
-    static void before() {
-      if (!detail::process().misuse_forks.enter()) return;
-      for (bucket& each : detail::process().misuse) each.lock.lock();
-    }
-    static void after() {
-      if (!detail::process().misuse_forks.is_last()) return;
-      for (bucket& each : detail::process().misuse) each.lock.unlock();
-      detail::process().misuse_forks.leave();
-    }
-    static void child() {
-      if (!detail::process().misuse_forks.is_last()) return;
-      for (bucket& each : detail::process().misuse) {
-        if (each.entries != nullptr) forget_others(entries_of(each));
-        each.lock.unlock();
-      }
-      detail::process().misuse_forks.leave();
-    }
-    static void forget_others(list& entries) {
-      for (std::size_t at = entries.size(); at-- > 0;) {
-        if (entries[at].who.number == detail::number_of_this_thread()) continue;
-        entries[at] = entries.back();
-        entries.pop_back();
-      }
-    }
-  };
-};
-
-/// "... by thread 1 'a', but <relation> thread 2 'b'".
-[[noreturn]] LOCKSTEP_NOINLINE inline void report_two(const void* object, const char* kind,
-                                                      const char* deed, const char* relation,
-                                                      const detail::thread_label& other) {
-  char text[240];
-  std::snprintf(text, sizeof text, "%s by %s, but %s %s", deed, detail::label_of_this_thread().text,
-                relation, other.text);
-  report(object, kind, text);
-}
-
-/// Whether the table tells the truth: units that diagnose nothing do not write to it, and may lock, unlock or
-/// wake what others complain of.
-inline bool table_is_whole() noexcept {
-  return diagnosed &&
-         detail::process().unchecked_units.load(detail::memory_order_relaxed) == 0;  // 1
-}
+#if LOCKSTEP_DIAGNOSE_MISUSE
 
 /// Before the calling thread waits to own `object`.
-inline void locking(const void* object, const char* kind) {
-  if (!table_is_whole()) return;
-  const detail::thread_label owner = registry::find(object, registry::role::owner);
-  if (owner.number != detail::number_of_this_thread()) return;
-  report_two(object, kind, "locked", "it is held already by the same", owner);
-}
-
+LOCKSTEP_COLD void locking(const void* object, const char* kind);
 /// The calling thread owns `object` now.
-inline void locked(const void* object) {
-  if (diagnosed) registry::add(object, registry::role::owner);
-}
-
+LOCKSTEP_COLD void locked(const void* object);
 /// Before the calling thread unlocks `object`, once or for good.
-inline void check_owner(const void* object, const char* kind) {
-  if (!table_is_whole()) return;
-  const detail::thread_label owner = registry::find(object, registry::role::owner);
-  if (owner.number == 0) report(object, kind, "unlocked, but nobody has locked it");
-  if (owner.number != detail::number_of_this_thread()) {
-    report_two(object, kind, "unlocked", "it is held by", owner);
-  }
-}
-
+LOCKSTEP_COLD void check_owner(const void* object, const char* kind);
 /// Before the calling thread gives `object` up.
-inline void unlocking(const void* object, const char* kind) {
-  if (!diagnosed) return;
-  check_owner(object, kind);
-  registry::remove(object, registry::role::owner);
-}
+LOCKSTEP_COLD void unlocking(const void* object, const char* kind);
 
 /// As locked() and unlocking(), for one of several readers.
-inline void locked_shared(const void* object) {
-  if (diagnosed) registry::add(object, registry::role::reader);
-}
-/// Before the calling thread waits for `object`, as owner or reader: for whom it waits may be itself.
-inline void check_no_reader(const void* object, const char* kind) {
-  if (!table_is_whole() || !registry::remove(object, registry::role::reader)) return;
-  report_two(object, kind, "locked", "it is read already by the same",
-             detail::label_of_this_thread());
-}
-inline void unlocking_shared(const void* object, const char* kind) {
-  if (!diagnosed || registry::remove(object, registry::role::reader) || !table_is_whole()) return;
-  const detail::thread_label reader = registry::find(object, registry::role::reader);
-  if (reader.number == 0) report(object, kind, "unlocked by a reader, but no reader holds it");
-  report_two(object, kind, "unlocked", "it is held by", reader);
-}
+LOCKSTEP_COLD void locked_shared(const void* object);
+LOCKSTEP_COLD void unlocking_shared(const void* object, const char* kind);
+/// Before the calling thread waits for `object`, as owner or reader: it may wait for itself.
+LOCKSTEP_COLD void check_no_reader(const void* object, const char* kind);
 
 /// The calling thread waits on `object` from now on; that thread does not any more.
-inline void waiting(const void* object) {
-  if (diagnosed) registry::add(object, registry::role::waiter);
-}
-inline void let_go(const void* object, std::uint64_t thread) {
-  if (diagnosed) registry::remove(object, registry::role::waiter, thread);
-}
+LOCKSTEP_COLD void waiting(const void* object);
+LOCKSTEP_COLD void let_go(const void* object, std::uint64_t thread);
+
+/// In the destructor of `object`. A thread may wait on an object of static storage when the program ends, if
+/// nobody joins it: it ends with the program, and never finds the object gone.
+LOCKSTEP_COLD void destroying(const void* object, const char* kind);
+/// As destroying(), of an object that can be owned.
+LOCKSTEP_COLD void destroying_lock(const void* object, const char* kind);
+
+#else
+
+inline void locking(const void*, const char*) {}
+inline void locked(const void*) {}
+inline void check_owner(const void*, const char*) {}
+inline void unlocking(const void*, const char*) {}
+inline void locked_shared(const void*) {}
+inline void unlocking_shared(const void*, const char*) {}
+inline void check_no_reader(const void*, const char*) {}
+inline void waiting(const void*) {}
+inline void let_go(const void*, std::uint64_t) {}
+inline void destroying(const void*, const char*) {}
+inline void destroying_lock(const void*, const char*) {}
+
+#endif
 
 /// The calling thread waits on `object` while this lives.
 class waiting_scope {
@@ -3277,25 +2898,6 @@ class waiting_scope {
  private:
   const void* object_;
 };
-
-/// In the destructor of `object`. A thread may wait on an object of static storage when the program ends, if
-/// nobody joins it: it ends with the program, and never finds the object gone.
-inline void destroying(const void* object, const char* kind) {
-  if (!table_is_whole()) return;
-  const detail::thread_label waiter = registry::find(object, registry::role::waiter);
-  if (waiter.number == 0 || detail::is_static(object)) return;
-  report_two(object, kind, "destroyed", "there waits on it", waiter);
-}
-
-/// As destroying(), of an object that can be owned.
-inline void destroying_lock(const void* object, const char* kind) {
-  destroying(object, kind);
-  if (!table_is_whole()) return;
-  const detail::thread_label owner = registry::find(object, registry::role::owner);
-  const detail::thread_label reader = registry::find(object, registry::role::reader);
-  if ((owner.number == 0 && reader.number == 0) || detail::is_static(object)) return;
-  report_two(object, kind, "destroyed", "it is held by", owner.number != 0 ? owner : reader);
-}
 
 /// A base for objects of one word, registered under their own address: its destructor calls destroying().
 /// Where nothing is diagnosed it is trivial, so that objects of static storage need no guard and no call
@@ -3862,7 +3464,7 @@ class wake_list {
   std::size_t count_;
 };
 
-/// The table is one for the process (process_state.hpp): waiters and wakers may be of different modules.
+/// The table is one for the process (process.hpp): waiters and wakers may be of different modules.
 class parking_lot {
   using bucket = detail::parking_bucket;
   using list = intrusive_list<parked_thread>;
@@ -5555,130 +5157,6 @@ static_assert(sizeof(eventual<std::uint32_t>) <= 8 + sizeof(std::exception_ptr) 
 
 #endif  // LOCKSTEP_EVENTUAL_HPP
 
-// lockstep/detail/platform/fork_list.hpp -- objects that are told when they have been copied into a child (layer: platform)
-//
-// fork() copies the memory, but only the calling thread. An object that owns threads has a
-// fork_listener as its last member; in the child, the function of each is called, while no other thread
-// exists yet.
-//
-//   O1  The list is locked around every fork(), so that it is whole in the child.
-//   O2  The list is one for the process.
-//   O3  Where the system has no such call, in_child() is never called: see at_fork.hpp.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_FORK_LIST_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_FORK_LIST_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-class fork_listener {
- public:
-  /// From now on, until its end, in_child(owner) is called in the child, before fork() returns there. It must not
-  /// start threads nor allocate. The owner must be whole that long: another thread may fork at any time.
-  fork_listener(void* owner, void (*in_child)(void*)) : owner_(owner), in_child_(in_child) {
-    // in_child() may wake: the tables that this needs are put right before.
-    native_futex::prepare_for_fork();
-    watch_forks<all>();
-    const std::lock_guard<std::mutex> held(process().fork_listeners.lock());
-    next_ = first();
-    if (next_ != nullptr) next_->previous_ = this;
-    process().first_fork_listener = this;
-  }
-  ~fork_listener() {
-    const std::lock_guard<std::mutex> held(process().fork_listeners.lock());
-    if (next_ != nullptr) next_->previous_ = previous_;
-    if (previous_ != nullptr) {
-      previous_->next_ = next_;
-    } else {
-      process().first_fork_listener = next_;
-    }
-  }
-  fork_listener(const fork_listener&) = delete;
-  fork_listener& operator=(const fork_listener&) = delete;
-
- private:
-  struct all {
-    static void before() { process().fork_listeners.enter(); }
-    static void after() {
-      fork_section& section = process().fork_listeners;
-      if (section.is_last()) section.leave();
-    }
-    static void child() {
-      fork_section& section = process().fork_listeners;
-      if (!section.is_last()) return;
-      for (fork_listener* at = first(); at != nullptr; at = at->next_) at->in_child_(at->owner_);
-      section.leave();
-    }
-  };
-
-  static fork_listener* first() noexcept {
-    return static_cast<fork_listener*>(process().first_fork_listener);
-  }
-
-  void* owner_;
-  void (*in_child_)(void*);
-  fork_listener* next_ = nullptr;
-  fork_listener* previous_ = nullptr;
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_FORK_LIST_HPP
-
-// lockstep/detail/platform/type_name.hpp -- a type as a text that is the same in all modules (layer: platform)
-//
-// As the compiler spells it. For types that may be incomplete, and where there is no type information.
-// Clang spells a type of a function without the function: only type information tells it from others there.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_TYPE_NAME_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_TYPE_NAME_HPP
-
-#if defined(__GXX_RTTI)
-#include <typeinfo>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-struct type_name {
-  std::string text;
-  /// Other modules may spell it the same and mean another type: it is of a function, in an unnamed namespace,
-  /// or of a lambda.
-  bool is_of_module;
-};
-
-template <class Name>
-type_name name_of_type() {
-  type_name result = {std::string(), false};
-#if defined(__GNUC__)
-  const std::string all = __PRETTY_FUNCTION__;
-  const std::size_t start = all.find("Name = ");
-  std::size_t end = all.find_first_of(";]", start);
-  result.text = start < end ? all.substr(start + 7, end - start - 7) : all;
-#elif defined(_MSC_VER)
-  result.text = __FUNCSIG__;
-#else
-  result.text = __func__;
-  result.is_of_module = true;
-#endif
-#if defined(__GXX_RTTI)
-  result.is_of_module = typeid(Name*).name()[1] == 'Z';
-#endif
-  const char* const signs[] = {"anonymous", "unnamed", "lambda", ")::"};
-  for (const char* sign : signs) {
-    if (result.text.find(sign) != std::string::npos) result.is_of_module = true;
-  }
-  return result;
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_TYPE_NAME_HPP
-
 // lockstep/detail/team/critical_name.hpp -- one mutex for each name, in all modules of the process (layer: team)
 //
 // A name is a type, often incomplete and with hidden symbols, so the linker does not make its mutex one. Modules
@@ -5690,10 +5168,8 @@ type_name name_of_type() {
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
-//   1  first.load         acquire  2      an entry is whole before it is in the list
-//   2  first.compare_exch release  1      as 1
-//   3  known.load         acquire  4      the same for who finds the mutex by the way of another thread
-//   4  known.store        release  3      every writer writes the same
+//   1  known.load         acquire  2      the mutex is made before a thread finds it by the way of another
+//   2  known.store        release  1      every writer writes the same
 //
 // Cost   a load and a branch. Once a name and module: a walk through all names, once a name an allocation.
 #ifndef LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP
@@ -5712,40 +5188,8 @@ struct entry {
   char text[1];  // and what was allocated behind it
 };
 
-inline entry* find_among(void* first, const std::string& text) noexcept {
-  entry* at = static_cast<entry*>(first);
-  while (at != nullptr && text.compare(0, std::string::npos, at->text, at->length) != 0) {
-    at = const_cast<entry*>(at->next);
-  }
-  return at;
-}
-
-inline entry* make(const std::string& text) {
-  entry* const made = ::new (::operator new(sizeof(entry) + text.size())) entry();
-  made->length = text.size();
-  std::memcpy(made->text, text.c_str(), text.size() + 1);
-  return made;
-}
-
-/// Throws std::bad_alloc as `new` does.
-inline mutex& find_or_add(const std::string& text) {
-  detail::unseamed_atomic<void*>& list = detail::process().critical_names.first;
-  void* first = list.load(detail::memory_order_acquire);  // 1
-  entry* found = find_among(first, text);
-  if (found != nullptr) return found->lock;
-  entry* const made = make(text);
-  do {
-    found = find_among(first, text);
-    if (found != nullptr) {
-      made->~entry();
-      ::operator delete(made);
-      return found->lock;
-    }
-    made->next = static_cast<entry*>(first);
-  } while (!list.compare_exchange_weak(first, made, detail::memory_order_release,  // 2
-                                       detail::memory_order_acquire));  // 1
-  return made->lock;
-}
+/// The lock of that name, for all modules. Throws std::bad_alloc as `new` does.
+LOCKSTEP_COLD mutex& find_or_add(const type_name& name);
 
 /// What this module knows of a name.
 template <class Name>
@@ -5761,14 +5205,14 @@ detail::unseamed_atomic<mutex*> in_module<Name>::known{nullptr};
 template <class Name>
 LOCKSTEP_NOINLINE mutex& find() {
   const detail::type_name name = detail::name_of_type<Name>();
-  mutex& found = name.is_of_module ? in_module<Name>::own : find_or_add(name.text);
-  in_module<Name>::known.store(&found, detail::memory_order_release);  // 4
+  mutex& found = name.is_of_module ? in_module<Name>::own : find_or_add(name);
+  in_module<Name>::known.store(&found, detail::memory_order_release);  // 2
   return found;
 }
 
 template <class Name>
 mutex& mutex_of() {
-  mutex* const known = in_module<Name>::known.load(detail::memory_order_acquire);  // 3
+  mutex* const known = in_module<Name>::known.load(detail::memory_order_acquire);  // 1
   return known != nullptr ? *known : find<Name>();
 }
 
@@ -5778,1335 +5222,6 @@ mutex& mutex_of() {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP
-
-// lockstep/detail/team/job.hpp -- a callable small enough to travel with the phase that announces it (layer: team)
-//
-// A job calls f(member&), or f(loop_share&) in a loop. A small closure is copied into the job, if nobody can tell the
-// copy from the original: a thread that fetches the job's cache line has all it needs. Any other function is called
-// through a pointer, at the cost of one more line, and must live until the last call has returned. No
-// allocation either way.
-//
-// A user's function is called by reference: on every member the same object, through the overload that the
-// user's own expression would choose. Only a closure (what a lambda makes) may be copied, and only if it has one call
-// operator, which is const, and is trivially copied. What a lambda captured by value and changes all the same (an
-// object with mutable members) is its own in each copy.
-#ifndef LOCKSTEP_DETAIL_TEAM_JOB_HPP
-#define LOCKSTEP_DETAIL_TEAM_JOB_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-class member;
-
-namespace detail {
-
-class loop_share;
-
-/// Whether f(arguments...) compiles; Function and Arguments with their const and reference.
-template <class Function, class... Arguments>
-struct is_callable {
-  template <class F>
-  static auto test(int)
-      -> decltype(static_cast<void>(std::declval<F>()(std::declval<Arguments>()...)),
-                  std::true_type());
-  template <class F>
-  static std::false_type test(...);
-  static constexpr bool value = decltype(test<Function>(0))::value;
-};
-
-/// Whether a Class can be made from one to eight values of any types: it has constructors, or is an
-/// aggregate. A closure can not.
-template <class Class>
-struct is_made_from_values {
-  template <class T>
-  using if_other =
-      typename std::enable_if<!std::is_same<typename std::remove_cv<T>::type, Class>::value>::type;
-  struct variable {
-    template <class T, class = if_other<T>>
-    operator T&() const;
-  };
-  struct temporary {
-    template <class T, class = if_other<T>>
-    operator T&&() const;
-  };
-  template <class Value, std::size_t>
-  using one = Value;
-
-  LOCKSTEP_BEGIN_MISSING_INITIALIZERS
-  template <class C, std::size_t... Numbers>
-  static auto test(int)
-      -> decltype(static_cast<void>(C{one<variable, Numbers>()...}), std::true_type());
-  template <class C, std::size_t... Numbers>
-  static auto test(long)
-      -> decltype(static_cast<void>(C{one<temporary, Numbers>()...}), std::true_type());
-  LOCKSTEP_END_MISSING_INITIALIZERS
-  template <class C, std::size_t... Numbers>
-  static std::false_type test(...);
-  static constexpr bool value =
-      decltype(test<Class, 0>(0))::value || decltype(test<Class, 0, 1>(0))::value ||
-      decltype(test<Class, 0, 1, 2>(0))::value || decltype(test<Class, 0, 1, 2, 3>(0))::value ||
-      decltype(test<Class, 0, 1, 2, 3, 4>(0))::value ||
-      decltype(test<Class, 0, 1, 2, 3, 4, 5>(0))::value ||
-      decltype(test<Class, 0, 1, 2, 3, 4, 5, 6>(0))::value ||
-      decltype(test<Class, 0, 1, 2, 3, 4, 5, 6, 7>(0))::value;
-};
-
-/// Whether a Class is a closure, as far as it shows: without captures an empty class with one call operator
-/// that is no template; else one that nobody can make. (So is one with private constructors only. To ask
-/// whether it can be assigned to would tell more, but with GCC 12 that makes is_trivially_copyable false.)
-template <class Class, bool IsEmpty = std::is_empty<Class>::value>
-struct is_closure {
-  static constexpr bool value =
-      !std::is_default_constructible<Class>::value && !is_made_from_values<Class>::value;
-};
-template <class Class>
-struct is_closure<Class, true> {
-  template <class C>
-  static auto test(int) -> decltype(static_cast<void>(&C::operator()), std::true_type());
-  template <class C>
-  static std::false_type test(...);
-  static constexpr bool value = decltype(test<Class>(0))::value;
-};
-
-/// Whether nobody can tell a copy of such an object from itself by calling it.
-template <class Function, bool IsClass = std::is_class<Function>::value>
-struct may_be_copied : std::false_type {};
-template <class Function>
-struct may_be_copied<const Function, true> : may_be_copied<Function, true> {};
-template <class Function>
-struct may_be_copied<Function, true> {
-  static constexpr bool value = std::is_trivially_copy_constructible<Function>::value &&
-                                std::is_trivially_destructible<Function>::value &&
-                                is_closure<Function>::value;
-};
-
-/// Base of our own function objects that are copied where they are small.
-struct made_to_travel {};
-
-class job {
- public:
-  /// With a phase and a pointer before it, a job fills one cache line of 64 bytes.
-  static constexpr std::size_t closure_size = 40;
-
-  /// Argument: member or loop_share.
-  template <class Argument, class Function>
-  void assign(Function& f) noexcept {
-    static_assert(is_callable<Function&, Argument&>::value,
-                  "lockstep: the function of a region cannot be called as f(me) with a "
-                  "lockstep::member&");
-    put<Argument>(f, std::integral_constant<bool, travels<Argument, Function>::value>());
-  }
-  /// Calls the function. Requires: it was assigned for this Argument.
-  template <class Argument>
-  void operator()(Argument& with) {
-    reinterpret_cast<caller<Argument>>(call_)(*this, with);
-  }
-
-  /// Whether a Function is copied into the job.
-  template <class Function, class Argument = member>
-  static constexpr bool travels_as() noexcept {
-    return travels<Argument, Function>::value;
-  }
-
- private:
-  template <class Argument>
-  using caller = void (*)(job&, Argument&);
-
-  template <class Argument, class Function, bool IsClass = std::is_class<Function>::value>
-  struct travels : std::false_type {};
-  template <class Argument, class Function>
-  struct travels<Argument, Function, true> {
-    static constexpr bool is_ours = std::is_base_of<made_to_travel, Function>::value &&
-                                    std::is_trivially_copy_constructible<Function>::value &&
-                                    std::is_trivially_destructible<Function>::value;
-    static constexpr bool value = (is_ours || may_be_copied<Function>::value) &&
-                                  is_callable<const Function&, Argument&>::value &&
-                                  sizeof(Function) <= closure_size &&
-                                  alignof(Function) <= alignof(void*);
-  };
-
-  template <class Argument, class Function>
-  void put(Function& f, std::true_type /*travels*/) noexcept {
-    using closure = typename std::remove_const<Function>::type;
-    ::new (static_cast<void*>(closure_)) closure(f);
-    set<Argument>([](job& self, Argument& with) {
-      (*reinterpret_cast<const closure*>(self.closure_))(with);
-    });
-  }
-  template <class Argument, class Function>
-  void put(Function& f, std::false_type /*stays*/) noexcept {
-    using pointer = Function*;
-    ::new (static_cast<void*>(closure_)) pointer(&f);
-    set<Argument>(
-        [](job& self, Argument& with) { (**reinterpret_cast<pointer*>(self.closure_))(with); });
-  }
-  template <class Argument>
-  void set(caller<Argument> how) noexcept {
-    call_ = reinterpret_cast<void (*)()>(how);
-  }
-
-  void (*call_)() = nullptr;
-  alignas(void*) unsigned char closure_[closure_size];
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_JOB_HPP
-
-// lockstep/independent.hpp -- a loop's function whose iterations need not be proved independent (layer: team)
-//
-//   team.parallel_for(0, n, lockstep::independent([=](std::size_t i) { y[i] = a * x[i + k]; }));
-//
-// Says that no iteration reads or writes what another one writes, so that the compiler may run several at once
-// (SIMD) where it cannot prove it: GCC's ivdep, OpenMP's simd. Parallel loops demand nearly that anyway;
-// what it adds is that neighbours on one thread do not depend on their order. For the loops that call f(i): parallel_for,
-// for_each, with every schedule. Elsewhere it calls the function and no more.
-//
-//   IN1  Calls the function as the caller would, through a const operator.
-//   IN2  Is copied where the function would be (job.hpp).
-#ifndef LOCKSTEP_INDEPENDENT_HPP
-#define LOCKSTEP_INDEPENDENT_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-// Whether an int may become the unsigned argument of a function is its author's business.
-LOCKSTEP_BEGIN_SIGN_CONVERSIONS
-
-template <class Function>
-class independent_iterations {
- public:
-  explicit independent_iterations(Function of) : f_(std::move(of)) {}
-
-  template <class... Arguments>
-  auto operator()(Arguments&&... with) const
-      -> decltype(std::declval<const Function&>()(std::forward<Arguments>(with)...)) {
-    return f_(std::forward<Arguments>(with)...);
-  }
-
- private:
-  Function f_;
-};
-
-LOCKSTEP_END_SIGN_CONVERSIONS
-
-/// f with that promise. Its call operator is const.
-template <class Function>
-independent_iterations<typename std::decay<Function>::type> independent(Function&& f) {
-  return independent_iterations<typename std::decay<Function>::type>(std::forward<Function>(f));
-}
-
-template <class Function>
-struct has_independent_iterations : std::false_type {};
-template <class Function>
-struct has_independent_iterations<const Function> : has_independent_iterations<Function> {};
-template <class Function>
-struct has_independent_iterations<independent_iterations<Function>> : std::true_type {};
-
-template <class Function>
-struct detail::may_be_copied<independent_iterations<Function>, true>
-    : detail::may_be_copied<Function> {};
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_INDEPENDENT_HPP
-
-// lockstep/detail/team/leaf_loop.hpp -- the innermost loop of a part of a range, compiled by itself (layer: team)
-//
-// A user's iteration is to run as fast as in a serial loop. In the middle of the code that hands out parts the
-// compiler must assume that each store of the iteration may change what the closure holds, and GCC
-// keeps neither constants nor addresses in registers: with g++ -O2 daxpy took 1.5 to 2 times as long. So the
-// loop is a function of its own, as OpenMP outlines bodies, and has the closure as a copy that nothing
-// else can change.
-//
-//   LL1  f is called with first, first + 1, ... before last, in order; no index beyond last is computed.
-//   LL2  A closure is copied where nobody can tell (job.hpp) and it is small. Any other function is called
-//        where it is. What a closure holds by reference is read anew after each store that could change
-//        it, as the language demands: capture numbers and pointers by value.
-//
-// Cost   a call, 1 to 2 ns a part.
-#ifndef LOCKSTEP_DETAIL_TEAM_LEAF_LOOP_HPP
-#define LOCKSTEP_DETAIL_TEAM_LEAF_LOOP_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-namespace leaf {
-
-/// Whether a leaf has a copy of the Function: 64 bytes are copied faster than a line is fetched.
-template <bool MayBeCopied, class Function, class... Indices>
-struct has_copy : std::false_type {};
-template <class Function, class... Indices>
-struct has_copy<true, Function, Indices...>
-    : std::integral_constant<bool, sizeof(Function) <= 64 &&
-                                       is_callable<const Function&, Indices&...>::value> {};
-
-// Whether an int may become the unsigned argument of a function is its author's business.
-LOCKSTEP_BEGIN_SIGN_CONVERSIONS
-LOCKSTEP_BEGIN_ATTEMPTS
-
-// Each loop is an object of its own bounds, called with the function.
-
-/// f(i) for every i of [first, last).
-template <class Index>
-struct each {
-  Index first, last;
-
-  template <class Function>
-  void operator()(Function& f) const {
-    for (Index i = first; i < last; ++i) f(i);
-  }
-};
-/// The same for functions with independent iterations.
-template <class Index>
-struct each_independent {
-  Index first, last;
-
-  template <class Function>
-  void operator()(Function& f) const {
-    LOCKSTEP_INDEPENDENT_ITERATIONS
-    for (Index i = first; i < last; ++i) f(i);
-  }
-};
-
-template <class Loop, class Closure>
-LOCKSTEP_NOINLINE void run_with_copy(const Loop loop, const Closure f) {
-  loop(f);
-}
-template <class Loop, class Function>
-LOCKSTEP_NOINLINE void run_with_reference(const Loop loop, Function& f) {
-  loop(f);
-}
-template <class Loop, class Function>
-void choose(const Loop& loop, Function& f, std::true_type /*copy*/) {
-  run_with_copy<Loop, typename std::remove_const<Function>::type>(loop, f);
-}
-template <class Loop, class Function>
-void choose(const Loop& loop, Function& f, std::false_type /*reference*/) {
-  run_with_reference<Loop, Function>(loop, f);
-}
-
-/// Calls loop(f). Indices: what loop calls f with. Requires a small Loop without references to what f could change.
-template <class... Indices, class Loop, class Function>
-void run(const Loop& loop, Function& f) {
-  choose(loop, f,
-         std::integral_constant<
-             bool, has_copy<may_be_copied<Function>::value, Function, Indices...>::value>());
-}
-
-/// Calls f(i) for every i of [first, last).
-template <class Function, class Index>
-void loop(Index first, Index last, Function& f) {
-  using kind = typename std::conditional<has_independent_iterations<Function>::value,
-                                         each_independent<Index>, each<Index>>::type;
-  run<Index>(kind{first, last}, f);
-}
-
-LOCKSTEP_END_ATTEMPTS
-LOCKSTEP_END_SIGN_CONVERSIONS
-
-}  // namespace leaf
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_LEAF_LOOP_HPP
-
-// lockstep/detail/team/index_span.hpp -- the indices of a loop, of any integer type, as offsets from 0 (layer: team)
-//
-// Schedules and boards count in std::size_t from 0; users count in what they like, as in a `for` loop.
-//
-//   I1  A loop calls its function with the common type of its bounds: int for (0, 10), std::size_t for
-//       (0, v.size()), std::int64_t for two of those. What is no number but converts to one: std::size_t.
-//   I2  It is empty where last <= first, compared as numbers: (0u, -3) is empty.
-//   I3  No index outside [first, last] is computed: loops may go right up to the limits of their type.
-//   I4  A first below 0 with a common type that has no such number fails (std::invalid_argument): (-1, v.size()).
-#ifndef LOCKSTEP_DETAIL_TEAM_INDEX_SPAN_HPP
-#define LOCKSTEP_DETAIL_TEAM_INDEX_SPAN_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// The integers, without bool and characters. std::int8_t and std::uint8_t are integers.
-template <class T>
-struct is_index
-    : std::integral_constant<
-          bool, std::is_same<T, signed char>::value || std::is_same<T, unsigned char>::value ||
-                    std::is_same<T, short>::value || std::is_same<T, unsigned short>::value ||
-                    std::is_same<T, int>::value || std::is_same<T, unsigned>::value ||
-                    std::is_same<T, long>::value || std::is_same<T, unsigned long>::value ||
-                    std::is_same<T, long long>::value ||
-                    std::is_same<T, unsigned long long>::value> {};
-
-/// What a bound counts in.
-template <class Bound>
-using index_of_bound =
-    typename std::conditional<std::is_arithmetic<Bound>::value, Bound, std::size_t>::type;
-/// What a loop between two bounds calls its function with.
-template <class First, class Last>
-using index_between = typename std::common_type<index_of_bound<First>, index_of_bound<Last>>::type;
-
-/// `Result` if both can be bounds of a loop; else the overload that asks is none.
-template <class First, class Last, class Result = bool>
-using if_bounds = typename std::enable_if<std::is_convertible<First, std::size_t>::value &&
-                                              std::is_convertible<Last, std::size_t>::value,
-                                          Result>::type;
-
-/// The indices first, first + 1, ... of a loop; `length` of them.
-template <class Index>
-struct index_span {
-  Index first;
-  std::size_t length;
-
-  /// Requires offset <= length.
-  Index operator[](std::size_t offset) const noexcept {
-    using word = typename std::make_unsigned<Index>::type;  // in which sums wrap
-    return static_cast<Index>(static_cast<word>(first) + static_cast<word>(offset));
-  }
-};
-
-template <class T>
-constexpr bool is_below_zero(T value, std::true_type /*signed*/) noexcept {
-  return value < 0;
-}
-template <class T>
-constexpr bool is_below_zero(T, std::false_type /*unsigned*/) noexcept {
-  return false;
-}
-template <class T>
-constexpr bool is_below_zero(T value) noexcept {
-  return is_below_zero(value, std::is_signed<T>());
-}
-
-[[noreturn]] LOCKSTEP_NOINLINE inline void fail_first_index(long long first) {
-  char message[160];
-  std::snprintf(message, sizeof message,
-                "lockstep: a loop from %lld to an end of an unsigned type; give both bounds a "
-                "signed type",
-                first);
-  detail::fail<std::invalid_argument>(message);
-}
-[[noreturn]] LOCKSTEP_NOINLINE inline void fail_length() {
-  detail::fail<std::invalid_argument>(
-      "lockstep: a loop has more iterations than std::size_t has numbers");
-}
-
-/// I1, I2 and I4.
-template <class First, class Last>
-index_span<index_between<First, Last>> span_of(First first, Last last) {
-  using from = index_of_bound<First>;
-  using to = index_of_bound<Last>;
-  static_assert(is_index<from>::value && is_index<to>::value,
-                "lockstep: the bounds of a loop are integers (int, std::size_t, std::int8_t, ...), "
-                "not bool, characters or floating point");
-  using index = index_between<First, Last>;
-  using word = typename std::make_unsigned<index>::type;
-  const from a = static_cast<from>(first);
-  const to b = static_cast<to>(last);
-  if (is_below_zero(a) != is_below_zero(b)) {
-    if (is_below_zero(b)) return {index(), 0};
-    if (!std::is_signed<index>::value) fail_first_index(static_cast<long long>(a));
-  } else if (static_cast<index>(b) <= static_cast<index>(a)) {
-    return {index(), 0};
-  }
-  const word length = static_cast<word>(static_cast<word>(static_cast<index>(b)) -
-                                        static_cast<word>(static_cast<index>(a)));
-  if (sizeof(word) > sizeof(std::size_t) && length > static_cast<std::size_t>(-1)) fail_length();
-  return {static_cast<index>(a), static_cast<std::size_t>(length)};
-}
-
-// Whether an int may become the unsigned argument of a function is its author's business.
-LOCKSTEP_BEGIN_SIGN_CONVERSIONS
-
-/// f(i) for a part of the loop.
-template <class Index, class Function>
-struct each_of {
-  static_assert(
-      is_callable<Function&, Index&>::value,
-      "lockstep: the function of this loop cannot be called as f(i) with its index, of the "
-      "common type of its bounds");
-  index_span<Index> span;
-  Function& f;
-
-  void operator()(std::size_t begin, std::size_t end) const {
-    leaf::loop(span[begin], span[end], f);
-  }
-};
-
-/// f(i, more) for one index.
-template <class Index, class More, class Function>
-void call_with(Index i, More& more, Function& f) {
-  static_assert(is_callable<Function&, Index&, More&>::value,
-                "lockstep: the function of this loop cannot be called as f(i, turn)");
-  f(i, more);
-}
-
-/// f(first, last) for it.
-template <class Index, class Function>
-struct block_of {
-  static_assert(is_callable<Function&, Index, Index>::value,
-                "lockstep: the function of this loop cannot be called as f(first, last) with two "
-                "indices, of the common type of its bounds");
-  index_span<Index> span;
-  Function& f;
-
-  auto operator()(std::size_t begin, std::size_t end) const
-      -> decltype(std::declval<Function&>()(std::declval<Index>(), std::declval<Index>())) {
-    return f(span[begin], span[end]);
-  }
-};
-
-/// f(i) by its offset.
-template <class Index, class Function>
-struct index_at {
-  static_assert(
-      is_callable<Function&, Index>::value,
-      "lockstep: the function of this reduction cannot be called as f(i) with an index, of "
-      "the common type of its bounds");
-  index_span<Index> span;
-  Function& f;
-
-  auto operator()(std::size_t offset) const
-      -> decltype(std::declval<Function&>()(std::declval<Index>())) {
-    return f(span[offset]);
-  }
-};
-
-/// store(i, value) by its offset.
-template <class Index, class Store>
-struct store_at {
-  index_span<Index> span;
-  Store& store;
-
-  template <class T>
-  void operator()(std::size_t offset, T& value) const {
-    store(span[offset], value);
-  }
-};
-
-LOCKSTEP_END_SIGN_CONVERSIONS
-
-template <class Function, class Index>
-each_of<Index, Function> each_index(const index_span<Index>& span, Function& f) {
-  return {span, f};
-}
-template <class Function, class Index>
-block_of<Index, Function> by_block(const index_span<Index>& span, Function& f) {
-  return {span, f};
-}
-template <class Function, class Index>
-index_at<Index, Function> by_offset(const index_span<Index>& span, Function& f) {
-  return {span, f};
-}
-template <class Store, class Index>
-store_at<Index, Store> store_by_offset(const index_span<Index>& span, Store& store) {
-  return {span, store};
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_INDEX_SPAN_HPP
-
-// lockstep/schedule.hpp -- who does which part of a range: pure functions (layer: team)
-//
-// static_block    one contiguous block per member
-// static_chunk    chunks dealt out in turn, by rank
-// chunk_of_ticket chunks taken by ticket, from one counter or a hand for each member ("dynamic"): loops.hpp
-// guided_cursor   chunks taken by ticket, that shrink with what is left ("guided")
-//
-//   S1  The blocks, chunks or tickets of a loop cover [first, last) without gap or overlap, in rank order,
-//       in order of turn * size + rank, or in ticket order.
-//   S2  What a ticket stands for depends on range, chunk and size alone: every member that computes it
-//       gets the same.
-//   S3  No sum exceeds `last`: right up to the largest std::size_t. A backward range is an empty one.
-//   S4  A turn or ticket past the end is an empty range.
-#ifndef LOCKSTEP_SCHEDULE_HPP
-#define LOCKSTEP_SCHEDULE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_index_range() {
-  detail::fail<std::invalid_argument>(
-      "lockstep::index_range: begins below 0, must begin at 0 or more");
-}
-
-/// The half-open range [first, last). From bounds of any integer types, compared as numbers: {0, -3} is empty.
-/// Fails if it holds an index below 0.
-struct index_range {
-  std::size_t first;
-  std::size_t last;
-
-  constexpr index_range() noexcept : first(0), last(0) {}
-  constexpr index_range(std::size_t from, std::size_t to) noexcept : first(from), last(to) {}
-  template <class First, class Last, class = detail::if_bounds<First, Last>>
-  constexpr index_range(First from, Last to)
-      : first(!detail::is_below_zero(from)                          ? static_cast<std::size_t>(from)
-              : detail::is_below_zero(to) && are_reversed(from, to) ? 0
-                                                                    : fail_index_range()),
-        last(detail::is_below_zero(to) ? 0 : static_cast<std::size_t>(to)) {
-    static_assert(detail::is_index<First>::value && detail::is_index<Last>::value,
-                  "lockstep: the bounds of a range are integers (int, std::size_t, ...), not bool, "
-                  "characters or floating point");
-  }
-
- private:
-  template <class First, class Last>
-  static constexpr bool are_reversed(First from, Last to) noexcept {
-    return static_cast<detail::index_between<First, Last>>(to) <=
-           static_cast<detail::index_between<First, Last>>(from);
-  }
-};
-
-/// The number of indices; 0 for a backward range.
-constexpr std::size_t length_of(index_range range) noexcept {
-  return range.last <= range.first ? 0 : range.last - range.first;
-}
-
-/// The offsets of a loop's indices.
-template <class Index>
-constexpr index_range all_of(const detail::index_span<Index>& span) noexcept {
-  return index_range{0, span.length};
-}
-
-/// How the iterations of a loop are handed out.
-enum class schedule_kind : std::uint8_t {
-  static_blocks,  ///< one contiguous block per member: no shared word, best reuse of caches
-  static_chunks,  ///< chunks in turn: no shared word, evens out work that grows along the range
-  dynamic,        ///< a chunk to whoever asks: one read-modify-write each, for uneven work
-  guided          ///< as dynamic, large chunks first: fewer of them
-};
-
-/// A value: kind and chunk. Made by the four functions below; OpenMP's schedule clause.
-class schedule {
- public:
-  constexpr schedule() noexcept : chunk_(0), kind_(schedule_kind::static_blocks) {}
-  /// Refuses a chunk of 0, except for static_blocks, where it has no meaning.
-  constexpr schedule(schedule_kind kind, std::size_t chunk)
-      : chunk_(kind == schedule_kind::static_blocks ? 0 : checked_chunk(chunk)), kind_(kind) {}
-
-  constexpr schedule_kind kind() const noexcept { return kind_; }
-  /// Iterations per chunk, the fewest for guided; for static_blocks the grain, 0 if none was given.
-  constexpr std::size_t chunk() const noexcept { return chunk_; }
-
-  friend constexpr bool operator==(schedule a, schedule b) noexcept {
-    return a.kind_ == b.kind_ && a.chunk_ == b.chunk_;
-  }
-  friend constexpr bool operator!=(schedule a, schedule b) noexcept { return !(a == b); }
-
- private:
-  friend constexpr schedule grain(std::size_t iterations);
-  struct with_grain {};
-  constexpr schedule(with_grain, std::size_t iterations)
-      : chunk_(checked_chunk(iterations)), kind_(schedule_kind::static_blocks) {}
-
-  static constexpr std::size_t checked_chunk(std::size_t chunk) {
-    return chunk != 0 ? chunk : refuse_chunk();
-  }
-  [[noreturn]] LOCKSTEP_NOINLINE static std::size_t refuse_chunk() {
-    detail::fail<std::invalid_argument>(
-        "lockstep::schedule: a chunk of 0 iterations given, must be 1 or more");
-  }
-
-  std::size_t chunk_;
-  schedule_kind kind_;
-};
-
-/// One contiguous block per member; the default of every loop.
-constexpr schedule static_schedule() noexcept { return schedule(); }
-/// Blocks of `iterations` or more, on fewer members if there is not enough: for a parallel_for and its like, which learn
-/// by themselves how many members pay where this is not said. Inside a region: static_schedule(). Refuses 0.
-constexpr schedule grain(std::size_t iterations) {
-  return schedule(schedule::with_grain(), iterations);
-}
-/// Chunks of `chunk` iterations, dealt out in turn. Refuses 0.
-constexpr schedule static_schedule(std::size_t chunk) {
-  return schedule(schedule_kind::static_chunks, chunk);
-}
-/// Chunks of `chunk` iterations to whoever asks. Refuses 0.
-constexpr schedule dynamic_schedule(std::size_t chunk = 1) {
-  return schedule(schedule_kind::dynamic, chunk);
-}
-/// Chunks that shrink with what is left, `least` iterations or more, but for the last. Refuses 0.
-constexpr schedule guided_schedule(std::size_t least = 1) {
-  return schedule(schedule_kind::guided, least);
-}
-
-/// The contiguous block of member `rank` of `size`: blocks cover [first, last) in rank order without
-/// gap or overlap, and their lengths differ by one at most, the longer ones first. Empty if last <= first.
-/// Requires rank < size.
-constexpr index_range static_block(std::size_t first, std::size_t last, std::size_t rank,
-                                   std::size_t size) noexcept {
-  // One expression, as C++11 wants it: quotient * rank + min(rank, remainder) after the start.
-  return last <= first
-             ? index_range{first, first}
-             : index_range{
-                   first + (last - first) / size * rank +
-                       (rank < (last - first) % size ? rank : (last - first) % size),
-                   first + (last - first) / size * (rank + 1) +
-                       (rank + 1 < (last - first) % size ? rank + 1 : (last - first) % size)};
-}
-
-/// The number of chunks of `chunk` iterations in [first, last), the last one perhaps shorter: the number
-/// of tickets of a dynamic loop. Requires chunk > 0.
-constexpr std::size_t chunks_of(std::size_t first, std::size_t last, std::size_t chunk) noexcept {
-  return last <= first ? 0 : (last - first - 1) / chunk + 1;
-}
-
-/// Chunk number `number` (0, 1, ...) of [first, last). Requires number < chunks_of(first, last, chunk): so it
-/// does without the division that finds this out, which costs more than a short iteration.
-constexpr index_range known_chunk(std::size_t first, std::size_t last, std::size_t chunk,
-                                  std::size_t number) noexcept {
-  return index_range{first + number * chunk, last - (first + number * chunk) <= chunk
-                                                 ? last
-                                                 : first + number * chunk + chunk};
-}
-
-/// What ticket number `ticket` (0, 1, ...) of a dynamic loop stands for; empty past the end.
-/// Requires chunk > 0. A counter of tickets passes chunks_of() by one for each member that looks in vain;
-/// if it has fewer bits than std::size_t, the caller sees to it that it does not wrap.
-constexpr index_range chunk_of_ticket(std::size_t first, std::size_t last, std::size_t chunk,
-                                      std::size_t ticket) noexcept {
-  return ticket >= chunks_of(first, last, chunk) ? index_range{last, last}
-                                                 : known_chunk(first, last, chunk, ticket);
-}
-
-/// Chunk number `turn` (0, 1, ...) of member `rank` of `size`: chunk turn * size + rank of the range;
-/// empty past the member's last. Requires chunk > 0, rank < size.
-constexpr index_range static_chunk(std::size_t first, std::size_t last, std::size_t chunk,
-                                   std::size_t rank, std::size_t size, std::size_t turn) noexcept {
-  // Compared before it is multiplied: turn * size may not fit.
-  return rank >= chunks_of(first, last, chunk) ||
-                 turn > (chunks_of(first, last, chunk) - 1 - rank) / size
-             ? index_range{last, last}
-             : chunk_of_ticket(first, last, chunk, turn * size + rank);
-}
-
-/// The tickets of a guided loop, for one member. The chunk at a point of the range where `left` iterations
-/// are left has max(least, ceil(left / (2 * size))) of them, but not more than `left`. The cursor replays
-/// the sequence up to the ticket asked for, so that one counter of tickets is all that is shared. All
-/// replays of one member together take one division per ticket of the loop, of which there are about
-/// 2 * size * (1 + ln(n / (2 * size * least))).
-class guided_cursor {
- public:
-  /// Requires least > 0, 0 < size <= 65536.
-  constexpr guided_cursor(std::size_t first, std::size_t last, std::size_t least,
-                          std::size_t size) noexcept
-      : next_(first), last_(last < first ? first : last), least_(least), parts_(2 * size) {}
-
-  /// What ticket number `ticket` (0, 1, ...) stands for; empty past the end.
-  /// Requires: not less than in the calls before.
-  index_range advance_to(std::size_t ticket) noexcept {
-    while (ticket_ < ticket && next_ < last_) {
-      next_ += length();
-      ++ticket_;
-    }
-    return index_range{next_, next_ + length()};
-  }
-
-  /// The number of tickets of the whole loop, by replay of what is left of it.
-  std::size_t tickets() const noexcept {
-    guided_cursor rest(*this);
-    while (rest.next_ < last_) rest.advance_to(rest.ticket_ + 1);
-    return rest.ticket_;
-  }
-
- private:
-  std::size_t length() const noexcept {
-    const std::size_t left = last_ - next_;
-    if (left <= least_) return left;
-    const std::size_t share = (left - 1) / parts_ + 1;
-    return share < least_ ? least_ : share;
-  }
-
-  std::size_t next_;
-  std::size_t last_;
-  std::size_t least_;
-  std::size_t parts_;
-  std::size_t ticket_ = 0;
-};
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_SCHEDULE_HPP
-
-// lockstep/detail/team/partition.hpp -- learns how much of a range each member should get: pure (layer: team)
-//
-// Each member is taken to need lateness + iterations / speed from the moment the first one starts. The
-// weights aimed at make all end together; lateness counts the less the longer the loop is. For users:
-// weighted_schedule.hpp.
-//
-//   Q1  Blocks cover every range without gap or overlap in rank order, whatever the weights.
-//   Q2  A weight is 1/4 to 4 times the equal one, and moves by 1/4 of the equal one at most per step.
-//   Q3  What was not measured, or not sensibly, and differences that are noise, change nothing.
-//   Q4  Equal weights make the blocks of static_block(): data stay where other loops put them.
-#ifndef LOCKSTEP_DETAIL_TEAM_PARTITION_HPP
-#define LOCKSTEP_DETAIL_TEAM_PARTITION_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// What one member did in one loop. Stamps of one clock for all members, in any unit. No iterations, or an
-/// end that is not after the start: no measurement.
-struct member_sample {
-  std::uint64_t start;
-  std::uint64_t end;
-  std::size_t iterations;
-};
-
-/// Contiguous blocks by weight: bounds in 2^-32 of any range.
-class weighted_bounds {
- public:
-  /// Equal blocks. Requires 0 < size <= 65536.
-  explicit weighted_bounds(std::size_t size) : begins_(size) {}
-
-  std::size_t size() const noexcept { return begins_.size(); }
-
-  /// As static_block(), which it is for equal weights. Requires rank < size().
-  index_range block(std::size_t first, std::size_t last, std::size_t rank) const noexcept {
-    if (are_equal_ || last <= first) return static_block(first, last, rank, size());
-    const std::size_t length = last - first;
-    return index_range{first + part_of(length, begins_[rank]),
-                       rank + 1 == size() ? last : first + part_of(length, begins_[rank + 1])};
-  }
-
-  void set_equal() noexcept { are_equal_ = true; }
-  /// Blocks in proportion to weight_of(rank) > 0.
-  template <class WeightOf>
-  void set(WeightOf weight_of) noexcept {
-    double all = 0, before = 0;
-    for (std::size_t rank = 0; rank < size(); ++rank) all += weight_of(rank);
-    for (std::size_t rank = 0; rank < size(); ++rank) {
-      // The same sums in the same order: never above 1.
-      begins_[rank] = static_cast<std::uint64_t>(before / all * static_cast<double>(whole));
-      before += weight_of(rank);
-    }
-    are_equal_ = false;
-  }
-  /// Without allocation. Requires the same size.
-  void copy_from(const weighted_bounds& other) noexcept {
-    for (std::size_t rank = 0; rank < size(); ++rank) begins_[rank] = other.begins_[rank];
-    are_equal_ = other.are_equal_;
-  }
-
- private:
-  static constexpr std::uint64_t whole = std::uint64_t{1} << 32;
-
-  /// length * fraction / 2^32, rounded up, so that the first iterations go to the first members.
-  static std::size_t part_of(std::size_t length, std::uint64_t fraction) noexcept {
-    const std::uint64_t n = length;
-    return static_cast<std::size_t>((n >> 32) * fraction +
-                                    (((n & (whole - 1)) * fraction + (whole - 1)) >> 32));
-  }
-
-  detail::aligned_array<std::uint64_t> begins_;  // members read it while rank 0 writes elsewhere
-  bool are_equal_ = true;
-};
-
-/// What has been learnt of the members of a team, and the weights that follow from it. The same samples
-/// make the same weights. Allocates only when it is made.
-class partition {
- public:
-  /// In units of the equal share (Q2).
-  static constexpr double least_weight = 0.25, most_weight = 4, most_step = 0.25;
-
-  /// Equal weights. Requires 0 < size <= 65536.
-  explicit partition(std::size_t size) : members_(size), bounds_(size) {}
-
-  std::size_t size() const noexcept { return members_.size(); }
-  /// In units of the equal weight; the sum is size(), to six digits.
-  double weight(std::size_t rank) const noexcept { return members_[rank].weight; }
-  const weighted_bounds& bounds() const noexcept { return bounds_; }
-
-  /// Takes in one loop: sample_of(rank) is what the member did in it. True if weights have changed.
-  template <class SampleOf>
-  bool learn(SampleOf sample_of) noexcept {
-    const overview all = look_at(sample_of);
-    if (all.measured == 0) return false;
-    for (std::size_t rank = 0; rank < size(); ++rank) note(members_[rank], sample_of(rank), all);
-    aim(all.iterations);
-    return targets_add_up() && move();
-  }
-
- private:
-  // All chosen by the simulations of partition_test.cpp, with noise of 10 percent. Weights within
-  // `noise` of the target stay: moved bounds move cache lines between CPUs. `near_equal` is less, so
-  // that shares do not go to and fro between equal and almost equal.
-  static constexpr double smoothing = 0.25, noise = 1.0 / 32, near_equal = 1.0 / 64;
-
-  struct member_state {
-    double speed = 0;  ///< iterations per unit of time; 0: not known
-    double lateness = 0;
-    double weight = 1;
-    double target = 1;
-    bool is_limited = false;
-  };
-  /// Of the sensible samples of a loop.
-  struct overview {
-    std::size_t measured = 0;
-    std::uint64_t first_start = 0;
-    double longest = 0;
-    double iterations = 0;
-    double speeds = 0;  ///< their sum
-  };
-
-  static bool is_sensible(const member_sample& of) noexcept {
-    return of.iterations > 0 && of.end > of.start;
-  }
-  static double time_of(const member_sample& of) noexcept {
-    return static_cast<double>(of.end - of.start);
-  }
-  static double speed_of(const member_sample& of) noexcept {
-    return static_cast<double>(of.iterations) / time_of(of);
-  }
-
-  template <class SampleOf>
-  overview look_at(SampleOf& sample_of) const noexcept {
-    overview all;
-    for (std::size_t rank = 0; rank < size(); ++rank) {
-      const member_sample one = sample_of(rank);
-      if (!is_sensible(one)) continue;
-      all.first_start = all.measured == 0 ? one.start : (std::min)(all.first_start, one.start);
-      all.longest = (std::max)(all.longest, time_of(one));
-      all.iterations += static_cast<double>(one.iterations);
-      all.speeds += speed_of(one);
-      ++all.measured;
-    }
-    return all;
-  }
-
-  /// A single sample counts as half or twice the known speed at most, and as late as the loop was long: it
-  /// may have been interrupted.
-  static void note(member_state& of, const member_sample& seen, const overview& all) noexcept {
-    const double average = all.speeds / static_cast<double>(all.measured);
-    const bool sensible = is_sensible(seen);
-    if (of.speed <= 0) {
-      of.speed = sensible ? speed_of(seen) : average;
-    } else if (sensible || seen.iterations == 0) {
-      // Who had nothing to do is trusted again bit by bit, or it would never get anything.
-      const double speed = sensible ? speed_of(seen) : average;
-      const double believed = (std::min)((std::max)(speed, of.speed / 2), of.speed * 2);
-      of.speed += smoothing * (believed - of.speed);
-    }
-    if (!sensible) return;
-    const double late = static_cast<double>(seen.start - all.first_start);
-    of.lateness += smoothing * ((std::min)(late, all.longest) - of.lateness);
-  }
-
-  /// Targets: speed * (end - lateness) iterations, with the end that makes their sum right. Where some are
-  /// beyond a limit, those on the side that is further out stay on it, and the others share the rest.
-  void aim(double iterations) noexcept {
-    const double equal = iterations / static_cast<double>(size());
-    for (member_state& one : members_) one.is_limited = false;
-    for (std::size_t limited = 0; limited < size();) {
-      set_targets(iterations, equal);
-      double below = 0, above = 0;
-      for (const member_state& one : members_) {
-        below += (std::max)(0.0, least_weight - one.target);
-        above += (std::max)(0.0, one.target - most_weight);
-      }
-      if (below <= 0 && above <= 0) return;
-      for (member_state& one : members_) {
-        const bool out = below > above ? one.target < least_weight : one.target > most_weight;
-        if (!out) continue;
-        one.target = below > above ? least_weight : most_weight;
-        one.is_limited = true;
-        ++limited;
-      }
-    }
-  }
-  void set_targets(double iterations, double equal) noexcept {
-    double rest = iterations, speeds = 0;
-    for (const member_state& one : members_) {
-      rest += one.is_limited ? -one.target * equal : one.speed * one.lateness;
-      speeds += one.is_limited ? 0 : one.speed;
-    }
-    for (member_state& one : members_) {
-      if (!one.is_limited) one.target = one.speed * (rest / speeds - one.lateness) / equal;
-    }
-  }
-
-  /// They do not where samples are so absurd that rounding errors are all that is left.
-  bool targets_add_up() const noexcept {
-    double sum = 0;
-    for (const member_state& one : members_) sum += one.target;
-    return std::fabs(sum / static_cast<double>(size()) - 1) < 1e-6;
-  }
-
-  /// One step towards the targets: all by the same fraction of their way, so that the sum and the limits,
-  /// which hold at both ends, hold in between.
-  bool move() noexcept {
-    double from_equal = 0, way = 0;
-    for (const member_state& one : members_) {
-      from_equal = (std::max)(from_equal, std::fabs(one.target - 1));
-    }
-    const bool to_equal = from_equal <= near_equal;
-    for (member_state& one : members_) {
-      if (to_equal) one.target = 1;
-      way = (std::max)(way, std::fabs(one.target - one.weight));
-    }
-    if (way <= (to_equal ? 0 : noise)) return false;
-    const double fraction = way > most_step ? most_step / way : 1;
-    for (member_state& one : members_) {
-      one.weight = fraction < 1 ? one.weight + fraction * (one.target - one.weight) : one.target;
-    }
-    if (to_equal && fraction >= 1) {
-      bounds_.set_equal();
-    } else {
-      bounds_.set([this](std::size_t rank) { return members_[rank].weight; });
-    }
-    return true;
-  }
-
-  std::vector<member_state> members_;
-  weighted_bounds bounds_;
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_PARTITION_HPP
-
-// lockstep/weighted_schedule.hpp -- contiguous blocks by measured speed and lateness (layer: team)
-//
-// For a loop that is run again and again: members that compute slower, or wake up later, get less of it, so
-// that all finish together. Nothing is handed out while the loop runs. For iterations of uneven length
-// take dynamic_schedule(); this one takes those of a block for equally long.
-//
-//   W1  In every loop all members use the same bounds: blocks have neither gap nor overlap, also while rank 0
-//       computes new ones, and after a region that was stopped.
-//   W2  A loop that any member did not finish teaches nothing.
-//   W3  Switched off, or for another number of members: static_block().
-//   W4  Two sets of bounds, each valid from a loop number on; in loop q everyone takes the newest that is
-//       valid in q. Rank 0 overwrites the other one, with a number above q: nobody takes it before the barrier.
-//   W5  Samples go with the bounds in use: rank 0 reads those of the other set, which nobody writes in q.
-//
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  valid_from.store   relaxed  2      the barrier between loops orders it; in the same loop either
-//                                         value means the same, W4
-//   2  valid_from.load    relaxed  1      the other half
-//
-// Cost   a loop: two looks at the tick clock and one store to an own line per member. Rank 0 reads the samples
-//        of all in every loop while shares move, else in every 16th, and learns, some 60 ns per member. It
-//        starts its block after that: its own sample counts it as lateness. No read-modify-write.
-// Source the idea: seed 002's article, less work for lagging threads.
-#ifndef LOCKSTEP_WEIGHTED_SCHEDULE_HPP
-#define LOCKSTEP_WEIGHTED_SCHEDULE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-/// The schedule of one loop, kept by its user from run to run. One team at a time uses it, and every loop
-/// that does ends in a barrier or a join of all members. `loop` is a number that all members agree on and
-/// that grows from one such loop to the next (modulo 2^32): the phase of the barrier will do. Numbers that
-/// begin anew (another team) cost nothing but a loop in equal blocks.
-class weighted_schedule {
- public:
-  /// For teams of `members`. Fails if that is 0 or above 65536.
-  explicit weighted_schedule(std::size_t members)
-      : slots_(detail::checked_count("lockstep::weighted_schedule", "members", members)),
-        sets_{{members}, {members}},
-        partition_(members) {}
-  weighted_schedule(const weighted_schedule&) = delete;
-  weighted_schedule& operator=(const weighted_schedule&) = delete;
-
-  std::size_t members() const noexcept { return slots_.size(); }
-
-  /// Switched off, blocks are static_block() and nothing is measured; what was learnt is kept. While no
-  /// loop runs that uses this schedule.
-  void switch_on() noexcept { is_on_ = true; }
-  void switch_off() noexcept { is_on_ = false; }
-  bool is_on() const noexcept { return is_on_; }
-
-  /// What has been learnt so far. While no loop runs that uses this schedule.
-  const detail::partition& learnt() const noexcept { return partition_; }
-
-  /// The whole part of one member: its block, f(first, last) unless that is empty, its sample.
-  template <class Function>
-  void run_block(std::uint32_t loop, index_range range, std::size_t rank, std::size_t size,
-                 Function&& f) {
-    const index_range mine = block(loop, range.first, range.last, rank, size);
-    if (rank == 0) update(loop, size);
-    const std::uint64_t start = detail::tick_clock::now();
-    if (mine.first < mine.last) f(mine.first, mine.last);
-    note(loop, rank, size,
-         detail::member_sample{start, detail::tick_clock::now(), length_of(mine)});
-  }
-
-  /// The block of a member in this loop. Requires rank < size.
-  index_range block(std::uint32_t loop, std::size_t first, std::size_t last, std::size_t rank,
-                    std::size_t size) const noexcept {
-    const int set = applies_to(size) ? set_in(loop) : none;
-    return set == none ? static_block(first, last, rank, size)
-                       : sets_[set].bounds.block(first, last, rank);
-  }
-
-  /// By each member, in the loop, after its part.
-  void note(std::uint32_t loop, std::size_t rank, std::size_t size,
-            const detail::member_sample& sample) noexcept {
-    if (!applies_to(size)) return;
-    const int set = set_in(loop);
-    noted& into = slots_[rank].value.of[set == none ? 0 : set];
-    into.loop = loop;
-    into.sample = sample;
-  }
-
-  /// By rank 0 alone, in the loop, before it arrives at its end: looks at the samples of the loop
-  /// before; what follows from them is in use from the next loop on.
-  void update(std::uint32_t loop, std::size_t size) noexcept {
-    if (!applies_to(size)) return;
-    const int in_use = set_in(loop), other = in_use == 1 ? 0 : 1;
-    if (in_use == none) {  // numbers have begun anew: what was sampled is of the old ones
-      is_sampled_ = false;
-      rest_ = 0;
-    }
-    if (is_sampled_) {
-      is_sampled_ = false;
-      pause_ = learn(other) ? 0 : pause_ < most_pause ? 2 * pause_ + 1 : most_pause;
-      rest_ = pause_;
-    }
-    if (rest_ > 0) {
-      --rest_;
-      return;
-    }
-    // From the next loop on the others write their samples to the other place, and these can be read.
-    is_sampled_ = true;
-    sampled_ = loop;
-    sets_[other].bounds.copy_from(partition_.bounds());
-    sets_[other].valid_from.store(loop + 1, detail::memory_order_relaxed);  // 1
-  }
-
- private:
-  static constexpr int none = -1;
-  /// Loops between two looks at samples while these change nothing.
-  static constexpr std::uint32_t most_pause = 15;
-
-  struct bounds_set {
-    detail::atomic<std::uint32_t> valid_from;
-    detail::weighted_bounds bounds;
-
-    bounds_set(std::size_t size) : valid_from(0), bounds(size) {}
-  };
-  struct noted {
-    std::uint32_t loop;
-    detail::member_sample sample;
-  };
-  /// What one member writes: a place for each set of bounds.
-  struct slot {
-    noted of[2];
-  };
-
-  bool applies_to(std::size_t size) const noexcept {
-    return is_on_ && size > 1 && size == members();
-  }
-
-  /// How many loops ago a set became valid; above 2^31: it is not yet, or belongs to other numbers.
-  std::uint32_t age_in(std::uint32_t loop, int set) const noexcept {
-    return loop - sets_[set].valid_from.load(detail::memory_order_relaxed);  // 2
-  }
-  /// The set that is in use in a loop (W4).
-  int set_in(std::uint32_t loop) const noexcept {
-    constexpr std::uint32_t future = std::uint32_t{1} << 31;
-    const std::uint32_t age0 = age_in(loop, 0), age1 = age_in(loop, 1);
-    if (age0 >= future && age1 >= future) return none;
-    return age0 <= age1 ? 0 : 1;
-  }
-
-  /// Learns from the samples of one place if all are of the loop that was meant: no member was stopped.
-  bool learn(int place) noexcept {
-    for (std::size_t rank = 0; rank < members(); ++rank) {
-      if (slots_[rank].value.of[place].loop != sampled_) return false;
-    }
-    return partition_.learn(
-        [this, place](std::size_t rank) { return slots_[rank].value.of[place].sample; });
-  }
-
-  // What all read, and rank 0 changes now and then.
-  detail::line_gap before_;
-  bool is_on_ = true;
-  detail::aligned_array<detail::padded<slot>> slots_;
-  bounds_set sets_[2];
-  detail::line_gap between_;
-  // Of rank 0.
-  detail::partition partition_;
-  std::uint32_t sampled_ = 0;  ///< the loop whose samples can be read in those after it
-  std::uint32_t pause_ = 0;
-  std::uint32_t rest_ = 0;
-  bool is_sampled_ = false;
-};
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_WEIGHTED_SCHEDULE_HPP
-
-// lockstep/detail/team/collapse.hpp -- two or three nested ranges as one, pure functions (layer: team)
-//
-// A schedule knows one range. Nested ranges are counted through in row-major order, the last one fastest:
-// iteration number n of `rows` x `columns` is (n / width, n % width) after their starts. A chunk of numbers is
-// run with one division per nesting, at its start; from there on it steps with carry, the innermost range in
-// a plain loop that the compiler may vectorise.
-//
-//   C1  iterations_of() is the product of the lengths, or an error if that does not fit in std::size_t.
-//   C2  for_each_in(ranges, 0, iterations_of(ranges), f) calls f once per tuple, in row-major order; and
-//       calls for consecutive chunks do together what one call for all of them does.
-#ifndef LOCKSTEP_DETAIL_TEAM_COLLAPSE_HPP
-#define LOCKSTEP_DETAIL_TEAM_COLLAPSE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {}  // namespace detail
-
-/// Two nested ranges, the outer one first.
-struct index_range_2 {
-  index_range rows;
-  index_range columns;
-};
-
-/// Three nested ranges, the outermost one first.
-struct index_range_3 {
-  index_range planes;
-  index_range rows;
-  index_range columns;
-};
-
-namespace detail {
-
-/// Whether a type is one of these two.
-template <class Ranges>
-struct is_nested : std::false_type {};
-template <>
-struct is_nested<index_range_2> : std::true_type {
-  template <class Function>
-  static constexpr bool calls() {
-    return is_callable<Function&, std::size_t&, std::size_t&>::value;
-  }
-};
-template <>
-struct is_nested<index_range_3> : std::true_type {
-  template <class Function>
-  static constexpr bool calls() {
-    return is_callable<Function&, std::size_t&, std::size_t&, std::size_t&>::value;
-  }
-};
-template <class Ranges, class Result = bool>
-using if_nested = typename std::enable_if<is_nested<Ranges>::value, Result>::type;
-
-[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t rows,
-                                                                std::size_t columns) {
-  char message[160];
-  std::snprintf(
-      message, sizeof message,
-      "lockstep: a loop over %zu x %zu iterations is too long, must be %zu in all at most", rows,
-      columns, static_cast<std::size_t>(-1));
-  detail::fail<std::invalid_argument>(message);
-}
-[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t planes,
-                                                                std::size_t rows,
-                                                                std::size_t columns) {
-  char message[160];
-  std::snprintf(
-      message, sizeof message,
-      "lockstep: a loop over %zu x %zu x %zu iterations is too long, must be %zu in all at most",
-      planes, rows, columns, static_cast<std::size_t>(-1));
-  detail::fail<std::invalid_argument>(message);
-}
-
-/// Whether a product of positive numbers fits in std::size_t.
-constexpr bool product_fits(std::size_t a, std::size_t b) noexcept {
-  return b <= static_cast<std::size_t>(-1) / a;
-}
-constexpr bool product_fits(std::size_t a, std::size_t b, std::size_t c) noexcept {
-  return product_fits(a, b) && product_fits(a * b, c);
-}
-
-/// The number of pairs; 0 if a range is empty or backward. Fails (std::invalid_argument) if it is above
-/// what std::size_t holds.
-constexpr std::size_t iterations_of(const index_range_2& of) {
-  return length_of(of.rows) == 0 || length_of(of.columns) == 0 ? 0
-         : product_fits(length_of(of.rows), length_of(of.columns))
-             ? length_of(of.rows) * length_of(of.columns)
-             : fail_collapse(length_of(of.rows), length_of(of.columns));
-}
-
-/// The number of triples; otherwise as for two ranges.
-constexpr std::size_t iterations_of(const index_range_3& of) {
-  return length_of(of.planes) == 0 || length_of(of.rows) == 0 || length_of(of.columns) == 0 ? 0
-         : product_fits(length_of(of.planes), length_of(of.rows), length_of(of.columns))
-             ? length_of(of.planes) * length_of(of.rows) * length_of(of.columns)
-             : fail_collapse(length_of(of.planes), length_of(of.rows), length_of(of.columns));
-}
-
-/// Calls f(i, j) for the iterations number [first, last), in order. Requires last <= iterations_of(ranges).
-template <class Function>
-void for_each_in(const index_range_2& ranges, std::size_t first, std::size_t last, Function&& f) {
-  if (first >= last) return;
-  const std::size_t begin = ranges.columns.first, end = ranges.columns.last;
-  std::size_t i = ranges.rows.first + first / (end - begin);
-  std::size_t j = begin + first % (end - begin);
-  for (std::size_t left = last - first; left > 0; ++i, j = begin) {
-    const std::size_t stop = left < end - j ? j + left : end;
-    left -= stop - j;
-    for (; j < stop; ++j) f(i, j);
-  }
-}
-
-/// Calls f(i, j, k) for the iterations number [first, last), in order.
-/// Requires last <= iterations_of(ranges).
-template <class Function>
-void for_each_in(const index_range_3& ranges, std::size_t first, std::size_t last, Function&& f) {
-  if (first >= last) return;
-  const std::size_t begin = ranges.columns.first, end = ranges.columns.last;
-  const std::size_t line = first / (end - begin), lines = length_of(ranges.rows);
-  std::size_t i = ranges.planes.first + line / lines;
-  std::size_t j = ranges.rows.first + line % lines;
-  std::size_t k = begin + first % (end - begin);
-  for (std::size_t left = last - first; left > 0; k = begin) {
-    const std::size_t stop = left < end - k ? k + left : end;
-    left -= stop - k;
-    for (; k < stop; ++k) f(i, j, k);
-    if (++j == ranges.rows.last) {
-      j = ranges.rows.first;
-      ++i;
-    }
-  }
-}
-
-/// for_each_in() of a part of the iterations, for leaf_loop.hpp.
-template <class Ranges>
-struct nested_part {
-  Ranges ranges;
-  std::size_t first, last;
-
-  template <class Function>
-  void operator()(Function& f) const {
-    for_each_in(ranges, first, last, f);
-  }
-};
-template <class Function>
-void run_nested(const index_range_2& ranges, std::size_t first, std::size_t last, Function& f) {
-  leaf::run<std::size_t, std::size_t>(nested_part<index_range_2>{ranges, first, last}, f);
-}
-template <class Function>
-void run_nested(const index_range_3& ranges, std::size_t first, std::size_t last, Function& f) {
-  leaf::run<std::size_t, std::size_t, std::size_t>(nested_part<index_range_3>{ranges, first, last},
-                                                   f);
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_COLLAPSE_HPP
 
 // lockstep/detail/team/cells.hpp -- values of any type that members hand to each other (layer: team)
 //
@@ -7245,6 +5360,665 @@ struct cell_access<T, false> {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_CELLS_HPP
 
+// lockstep/detail/team/index_span.hpp -- the indices of a loop, of any integer or iterator type (layer: team)
+//
+// Schedules and boards count in std::size_t from 0. Users count in any type, as in a `for` loop.
+//
+//   SPAN-1  A loop calls its function with the common type of its bounds: int for (0, 10), std::size_t for
+//           (0, v.size()), std::int64_t for two of those, the iterator for (v.begin(), v.end()), a pointer for two
+//           pointers. What is no number but converts to one counts as std::size_t.
+//   SPAN-2  It is empty where last <= first, compared as numbers: (0u, -3) is empty.
+//   SPAN-3  No index outside [first, last] is computed: loops may go right up to the limits of their type.
+//   SPAN-4  A first below 0 with a common type that has no such number fails (std::invalid_argument): (-1, v.size()).
+#ifndef LOCKSTEP_DETAIL_TEAM_INDEX_SPAN_HPP
+#define LOCKSTEP_DETAIL_TEAM_INDEX_SPAN_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The integers, without bool and characters. std::int8_t and std::uint8_t are integers.
+template <class T>
+struct is_index
+    : std::integral_constant<
+          bool, std::is_same<T, signed char>::value || std::is_same<T, unsigned char>::value ||
+                    std::is_same<T, short>::value || std::is_same<T, unsigned short>::value ||
+                    std::is_same<T, int>::value || std::is_same<T, unsigned>::value ||
+                    std::is_same<T, long>::value || std::is_same<T, unsigned long>::value ||
+                    std::is_same<T, long long>::value ||
+                    std::is_same<T, unsigned long long>::value> {};
+
+/// Pointers to objects, and iterators with random access.
+template <class T>
+struct is_position {
+  template <class U>
+  static std::is_base_of<std::random_access_iterator_tag,
+                         typename std::iterator_traits<U>::iterator_category>
+  test(int);
+  template <class U>
+  static std::false_type test(...);
+  static constexpr bool value = decltype(test<T>(0))::value;
+};
+template <class T>
+struct is_position<T*> : std::is_object<T> {};
+
+/// What a bound counts in.
+template <class Bound>
+using index_of_bound =
+    typename std::conditional<std::is_arithmetic<Bound>::value || is_position<Bound>::value, Bound,
+                              std::size_t>::type;
+/// What a loop between two bounds calls its function with.
+template <class First, class Last>
+using index_between = typename std::common_type<index_of_bound<First>, index_of_bound<Last>>::type;
+
+template <class First, class Last>
+struct are_numbers
+    : std::integral_constant<bool, std::is_convertible<First, std::size_t>::value &&
+                                       std::is_convertible<Last, std::size_t>::value> {};
+template <class First, class Last>
+struct are_positions
+    : std::integral_constant<bool, is_position<First>::value && is_position<Last>::value> {};
+
+/// `Result` if both can be bounds of a loop; else the overload that asks is none.
+template <class First, class Last, class Result = bool>
+using if_bounds =
+    typename std::enable_if<are_numbers<First, Last>::value || are_positions<First, Last>::value,
+                            Result>::type;
+
+/// The indices first, first + 1, ... of a loop; `length` of them.
+template <class Index>
+struct index_span {
+  Index first;
+  std::size_t length;
+};
+
+/// first + offset. Requires: that is an index of the span, or its end.
+template <class Index>
+Index index_at(const Index& first, std::size_t offset, std::true_type /*number*/) noexcept {
+  using word = typename std::make_unsigned<Index>::type;  // in which sums wrap
+  return static_cast<Index>(static_cast<word>(first) + static_cast<word>(offset));
+}
+template <class Index>
+Index index_at(const Index& first, std::size_t offset, std::false_type /*position*/) {
+  return first + static_cast<typename std::iterator_traits<Index>::difference_type>(offset);
+}
+template <class Index>
+Index index_at(const Index& first, std::size_t offset) {
+  return index_at(first, offset, std::is_integral<Index>());
+}
+
+template <class T>
+constexpr bool is_below_zero(T value, std::true_type /*signed*/) noexcept {
+  return value < 0;
+}
+template <class T>
+constexpr bool is_below_zero(T, std::false_type /*unsigned*/) noexcept {
+  return false;
+}
+template <class T>
+constexpr bool is_below_zero(T value) noexcept {
+  return is_below_zero(value, std::is_signed<T>());
+}
+
+[[noreturn]] LOCKSTEP_NOINLINE inline void fail_first_index(long long first) {
+  char message[160];
+  std::snprintf(message, sizeof message,
+                "lockstep: a loop from %lld to an end of an unsigned type; give both bounds a "
+                "signed type",
+                first);
+  detail::fail<std::invalid_argument>(message);
+}
+[[noreturn]] LOCKSTEP_NOINLINE inline void fail_length() {
+  detail::fail<std::invalid_argument>(
+      "lockstep: a loop has more iterations than std::size_t has numbers");
+}
+
+/// SPAN-1, SPAN-2 and SPAN-4.
+template <class First, class Last>
+index_span<index_between<First, Last>> span_of(First first, Last last, std::false_type) {
+  using from = index_of_bound<First>;
+  using to = index_of_bound<Last>;
+  static_assert(is_index<from>::value && is_index<to>::value,
+                "lockstep: the bounds of a loop are integers (int, std::size_t, std::int8_t, ...), "
+                "pointers or iterators with random access, not bool, characters, floating point "
+                "or __int128");
+  using index = index_between<First, Last>;
+  using word = typename std::make_unsigned<index>::type;
+  const from a = static_cast<from>(first);
+  const to b = static_cast<to>(last);
+  if (is_below_zero(a) != is_below_zero(b)) {
+    if (is_below_zero(b)) return {index(), 0};
+    if (!std::is_signed<index>::value) fail_first_index(static_cast<long long>(a));
+  } else if (static_cast<index>(b) <= static_cast<index>(a)) {
+    return {index(), 0};
+  }
+  const word length = static_cast<word>(static_cast<word>(static_cast<index>(b)) -
+                                        static_cast<word>(static_cast<index>(a)));
+  if (sizeof(word) > sizeof(std::size_t) && length > static_cast<std::size_t>(-1)) fail_length();
+  return {static_cast<index>(a), static_cast<std::size_t>(length)};
+}
+template <class First, class Last>
+index_span<index_between<First, Last>> span_of(First first, Last last, std::true_type) {
+  using index = index_between<First, Last>;
+  const index a = first;
+  const index b = last;
+  const auto length = b - a;
+  return {a, length <= 0 ? std::size_t{0} : static_cast<std::size_t>(length)};
+}
+template <class First, class Last>
+index_span<index_between<First, Last>> span_of(First first, Last last) {
+  return span_of(first, last, std::integral_constant<bool, are_positions<First, Last>::value>());
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_INDEX_SPAN_HPP
+
+// lockstep/detail/team/job.hpp -- a callable small enough to travel with the phase that announces it (layer: team)
+//
+// A job calls f(member&), or f(loop_share&) in a loop. A small closure is copied into the job, if nobody can tell the
+// copy from the original: a thread that fetches the job's cache line has all it needs. Any other function is called
+// through a pointer, at the cost of one more line, and must live until the last call has returned. No
+// allocation either way.
+//
+// A user's function is called by reference: on every member the same object, through the overload that the
+// user's own expression would choose. Only a closure (what a lambda makes) may be copied, and only if it has one call
+// operator, which is const, and is trivially copied. What a lambda captured by value and changes all the same (an
+// object with mutable members) is its own in each copy.
+#ifndef LOCKSTEP_DETAIL_TEAM_JOB_HPP
+#define LOCKSTEP_DETAIL_TEAM_JOB_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+class member;
+
+namespace detail {
+
+class loop_share;
+
+/// Whether f(arguments...) compiles; Function and Arguments with their const and reference.
+template <class Function, class... Arguments>
+struct is_callable {
+  template <class F>
+  static auto test(int)
+      -> decltype(static_cast<void>(std::declval<F>()(std::declval<Arguments>()...)),
+                  std::true_type());
+  template <class F>
+  static std::false_type test(...);
+  static constexpr bool value = decltype(test<Function>(0))::value;
+};
+
+/// Whether a Class can be made from one to eight values of any types: it has constructors, or is an
+/// aggregate. A closure can not.
+template <class Class>
+struct is_made_from_values {
+  template <class T>
+  using if_other =
+      typename std::enable_if<!std::is_same<typename std::remove_cv<T>::type, Class>::value>::type;
+  struct variable {
+    template <class T, class = if_other<T>>
+    operator T&() const;
+  };
+  struct temporary {
+    template <class T, class = if_other<T>>
+    operator T&&() const;
+  };
+  template <class Value, std::size_t>
+  using one = Value;
+
+  LOCKSTEP_BEGIN_MISSING_INITIALIZERS
+  template <class C, std::size_t... Numbers>
+  static auto test(int)
+      -> decltype(static_cast<void>(C{one<variable, Numbers>()...}), std::true_type());
+  template <class C, std::size_t... Numbers>
+  static auto test(long)
+      -> decltype(static_cast<void>(C{one<temporary, Numbers>()...}), std::true_type());
+  LOCKSTEP_END_MISSING_INITIALIZERS
+  template <class C, std::size_t... Numbers>
+  static std::false_type test(...);
+  static constexpr bool value =
+      decltype(test<Class, 0>(0))::value || decltype(test<Class, 0, 1>(0))::value ||
+      decltype(test<Class, 0, 1, 2>(0))::value || decltype(test<Class, 0, 1, 2, 3>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4, 5>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4, 5, 6>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4, 5, 6, 7>(0))::value;
+};
+
+/// Whether a Class is a closure, as far as it shows: without captures an empty class with one call operator
+/// that is no template; else one that nobody can make. (So is one with private constructors only. To ask
+/// whether it can be assigned to would tell more, but with GCC 12 that makes is_trivially_copyable false.)
+template <class Class, bool IsEmpty = std::is_empty<Class>::value>
+struct is_closure {
+  static constexpr bool value =
+      !std::is_default_constructible<Class>::value && !is_made_from_values<Class>::value;
+};
+template <class Class>
+struct is_closure<Class, true> {
+  template <class C>
+  static auto test(int) -> decltype(static_cast<void>(&C::operator()), std::true_type());
+  template <class C>
+  static std::false_type test(...);
+  static constexpr bool value = decltype(test<Class>(0))::value;
+};
+
+/// Whether nobody can tell a copy of such an object from itself by calling it.
+template <class Function, bool IsClass = std::is_class<Function>::value>
+struct may_be_copied : std::false_type {};
+template <class Function>
+struct may_be_copied<const Function, true> : may_be_copied<Function, true> {};
+template <class Function>
+struct may_be_copied<Function, true> {
+  static constexpr bool value = std::is_trivially_copy_constructible<Function>::value &&
+                                std::is_trivially_destructible<Function>::value &&
+                                is_closure<Function>::value;
+};
+
+class job {
+ public:
+  /// With a phase and a pointer before it, a job fills one cache line of 64 bytes.
+  static constexpr std::size_t closure_size = 40;
+
+  /// Argument: member or loop_share.
+  template <class Argument, class Function>
+  void assign(Function& f) noexcept {
+    static_assert(is_callable<Function&, Argument&>::value,
+                  "lockstep: the function of a region cannot be called as f(me) with a "
+                  "lockstep::member&");
+    put<Argument>(f, std::integral_constant<bool, travels<Argument, Function>::value>());
+  }
+  /// For what is compiled once: call(closure, argument), with a copy of the closure. Requires: nobody can tell a copy of
+  /// it from itself.
+  template <class Argument, class Closure>
+  void carry(const Closure& closure) noexcept {
+    static_assert(sizeof(Closure) <= closure_size && alignof(Closure) <= alignof(void*), "it fits");
+    ::new (static_cast<void*>(closure_)) Closure(closure);
+    set<Argument>([](job& self, Argument& with) {
+      (*reinterpret_cast<const Closure*>(self.closure_))(with);
+    });
+  }
+  /// A number for the function's type.
+  const void* place() const noexcept { return reinterpret_cast<const void*>(call_); }
+  /// Calls the function. Requires: it was assigned for this Argument.
+  template <class Argument>
+  void operator()(Argument& with) {
+    reinterpret_cast<caller<Argument>>(call_)(*this, with);
+  }
+
+  /// Whether a Function is copied into the job.
+  template <class Function, class Argument = member>
+  static constexpr bool travels_as() noexcept {
+    return travels<Argument, Function>::value;
+  }
+
+ private:
+  template <class Argument>
+  using caller = void (*)(job&, Argument&);
+
+  template <class Argument, class Function, bool IsClass = std::is_class<Function>::value>
+  struct travels : std::false_type {};
+  template <class Argument, class Function>
+  struct travels<Argument, Function, true> {
+    static constexpr bool value =
+        may_be_copied<Function>::value && is_callable<const Function&, Argument&>::value &&
+        sizeof(Function) <= closure_size && alignof(Function) <= alignof(void*);
+  };
+
+  template <class Argument, class Function>
+  void put(Function& f, std::true_type /*travels*/) noexcept {
+    using closure = typename std::remove_const<Function>::type;
+    ::new (static_cast<void*>(closure_)) closure(f);
+    set<Argument>([](job& self, Argument& with) {
+      (*reinterpret_cast<const closure*>(self.closure_))(with);
+    });
+  }
+  template <class Argument, class Function>
+  void put(Function& f, std::false_type /*stays*/) noexcept {
+    using pointer = Function*;
+    ::new (static_cast<void*>(closure_)) pointer(&f);
+    set<Argument>(
+        [](job& self, Argument& with) { (**reinterpret_cast<pointer*>(self.closure_))(with); });
+  }
+  template <class Argument>
+  void set(caller<Argument> how) noexcept {
+    call_ = reinterpret_cast<void (*)()>(how);
+  }
+
+  void (*call_)() = nullptr;
+  alignas(void*) unsigned char closure_[closure_size];
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_JOB_HPP
+
+// lockstep/schedule.hpp -- ranges of indices, and how loops hand them out (layer: team)
+//
+//   schedule      static (blocks or chunks by rank), dynamic and guided (chunks to whichever member asks)
+//   static_block  the block of one member, for loops of your own
+//   grain         blocks of a least length, for loops that are a region by themselves
+//   index_range   [first, last); index_range_2 and index_range_3 are nested ranges (OpenMP's collapse)
+//   independent   a loop's function whose iterations the compiler need not prove independent
+//
+// For blocks by measured speed see weighted_schedule.hpp.
+#ifndef LOCKSTEP_SCHEDULE_HPP
+#define LOCKSTEP_SCHEDULE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_index_range() {
+  detail::fail<std::invalid_argument>(
+      "lockstep::index_range: begins below 0, must begin at 0 or more");
+}
+
+/// The half-open range [first, last). From bounds of any integer types, compared as numbers: {0, -3} is empty.
+/// Fails if it holds an index below 0.
+struct index_range {
+  std::size_t first;
+  std::size_t last;
+
+  constexpr index_range() noexcept : first(0), last(0) {}
+  constexpr index_range(std::size_t from, std::size_t to) noexcept : first(from), last(to) {}
+  template <class First, class Last, class = detail::if_bounds<First, Last>>
+  constexpr index_range(First from, Last to)
+      : first(!detail::is_below_zero(from)                          ? static_cast<std::size_t>(from)
+              : detail::is_below_zero(to) && are_reversed(from, to) ? 0
+                                                                    : fail_index_range()),
+        last(detail::is_below_zero(to) ? 0 : static_cast<std::size_t>(to)) {
+    static_assert(detail::is_index<First>::value && detail::is_index<Last>::value,
+                  "lockstep: the bounds of a range are integers (int, std::size_t, ...), not bool, "
+                  "characters or floating point");
+  }
+
+ private:
+  template <class First, class Last>
+  static constexpr bool are_reversed(First from, Last to) noexcept {
+    return static_cast<detail::index_between<First, Last>>(to) <=
+           static_cast<detail::index_between<First, Last>>(from);
+  }
+};
+
+/// Two nested ranges, the outer one first.
+struct index_range_2 {
+  index_range rows;
+  index_range columns;
+};
+
+/// Three nested ranges, the outermost one first.
+struct index_range_3 {
+  index_range planes;
+  index_range rows;
+  index_range columns;
+};
+
+/// How the iterations of a loop are handed out.
+enum class schedule_kind : std::uint8_t {
+  static_blocks,  ///< one contiguous block per member: no shared word, best reuse of caches
+  static_chunks,  ///< chunks in turn: no shared word, evens out work that grows along the range
+  dynamic,        ///< a chunk to whoever asks: one read-modify-write each, for uneven work
+  guided          ///< as dynamic, large chunks first: fewer of them
+};
+
+/// A value: kind and chunk. Made by the four functions below; OpenMP's schedule clause.
+class schedule {
+ public:
+  constexpr schedule() noexcept : chunk_(0), kind_(schedule_kind::static_blocks) {}
+  /// Refuses a chunk of 0, except for static_blocks, where it has no meaning.
+  constexpr schedule(schedule_kind kind, std::size_t chunk)
+      : chunk_(kind == schedule_kind::static_blocks ? 0 : checked_chunk(chunk)), kind_(kind) {}
+
+  constexpr schedule_kind kind() const noexcept { return kind_; }
+  /// Iterations per chunk, the fewest for guided; for static_blocks the grain, 0 if none was given.
+  constexpr std::size_t chunk() const noexcept { return chunk_; }
+
+  friend constexpr bool operator==(schedule a, schedule b) noexcept {
+    return a.kind_ == b.kind_ && a.chunk_ == b.chunk_;
+  }
+  friend constexpr bool operator!=(schedule a, schedule b) noexcept { return !(a == b); }
+
+ private:
+  friend constexpr schedule grain(std::size_t iterations);
+  struct with_grain {};
+  constexpr schedule(with_grain, std::size_t iterations)
+      : chunk_(checked_chunk(iterations)), kind_(schedule_kind::static_blocks) {}
+
+  static constexpr std::size_t checked_chunk(std::size_t chunk) {
+    return chunk != 0 ? chunk : refuse_chunk();
+  }
+  [[noreturn]] LOCKSTEP_NOINLINE static std::size_t refuse_chunk() {
+    detail::fail<std::invalid_argument>(
+        "lockstep::schedule: a chunk of 0 iterations given, must be 1 or more");
+  }
+
+  std::size_t chunk_;
+  schedule_kind kind_;
+};
+
+/// One contiguous block per member; the default of every loop.
+constexpr schedule static_schedule() noexcept { return schedule(); }
+/// Blocks of `iterations` or more, on fewer members if there is not enough: for a parallel_for and its like, which learn
+/// by themselves how many members pay where this is not said. Inside a region: static_schedule(). Refuses 0.
+constexpr schedule grain(std::size_t iterations) {
+  return schedule(schedule::with_grain(), iterations);
+}
+/// Chunks of `chunk` iterations, dealt out in turn. Refuses 0.
+constexpr schedule static_schedule(std::size_t chunk) {
+  return schedule(schedule_kind::static_chunks, chunk);
+}
+/// Chunks of `chunk` iterations to whoever asks. Refuses 0.
+constexpr schedule dynamic_schedule(std::size_t chunk = 1) {
+  return schedule(schedule_kind::dynamic, chunk);
+}
+/// Chunks that shrink with what is left, `least` iterations or more, but for the last. Refuses 0.
+constexpr schedule guided_schedule(std::size_t least = 1) {
+  return schedule(schedule_kind::guided, least);
+}
+
+/// The contiguous block of member `rank` of `size`: blocks cover [first, last) in rank order without
+/// gap or overlap, and their lengths differ by one at most, the longer ones first. Empty if last <= first.
+/// Requires rank < size.
+constexpr index_range static_block(std::size_t first, std::size_t last, std::size_t rank,
+                                   std::size_t size) noexcept {
+  // One expression, as C++11 wants it: quotient * rank + min(rank, remainder) after the start.
+  return last <= first
+             ? index_range{first, first}
+             : index_range{
+                   first + (last - first) / size * rank +
+                       (rank < (last - first) % size ? rank : (last - first) % size),
+                   first + (last - first) / size * (rank + 1) +
+                       (rank + 1 < (last - first) % size ? rank + 1 : (last - first) % size)};
+}
+
+// Whether an int may become the unsigned argument of a function is its author's business.
+LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+
+template <class Function>
+class independent_iterations {
+ public:
+  explicit independent_iterations(Function of) : f_(std::move(of)) {}
+
+  template <class... Arguments>
+  auto operator()(Arguments&&... with) const
+      -> decltype(std::declval<const Function&>()(std::forward<Arguments>(with)...)) {
+    return f_(std::forward<Arguments>(with)...);
+  }
+
+ private:
+  Function f_;
+};
+
+LOCKSTEP_END_SIGN_CONVERSIONS
+
+/// f with the promise that no iteration reads or writes what another one writes, so that the compiler may run several
+/// at once (SIMD) where it cannot prove it: GCC's ivdep, OpenMP's simd.
+///   team.parallel_for(0, n, lockstep::independent([=](std::size_t i) { y[i] = a * x[i + k]; }));
+/// Parallel loops demand nearly that anyway. What it adds: neighbours on one thread do not depend on their order. For
+/// the loops that call f(i), with every schedule. Elsewhere it calls the function and no more.
+///   INDEPENDENT-1  Calls the function as the caller would, through a const operator.
+///   INDEPENDENT-2  Is copied where the function would be (job.hpp).
+template <class Function>
+independent_iterations<typename std::decay<Function>::type> independent(Function&& f) {
+  return independent_iterations<typename std::decay<Function>::type>(std::forward<Function>(f));
+}
+
+template <class Function>
+struct has_independent_iterations : std::false_type {};
+template <class Function>
+struct has_independent_iterations<const Function> : has_independent_iterations<Function> {};
+template <class Function>
+struct has_independent_iterations<independent_iterations<Function>> : std::true_type {};
+
+template <class Function>
+struct detail::may_be_copied<independent_iterations<Function>, true>
+    : detail::may_be_copied<Function> {};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SCHEDULE_HPP
+
+// lockstep/detail/team/chunks.hpp -- which part of a range is whose: pure functions (layer: team)
+//
+// static_block    one contiguous block per member: schedule.hpp
+// known_chunk     chunks of one length: dealt out by rank, or taken by ticket (loops.hpp)
+// guided_cursor   chunks taken by ticket that shrink with what is left
+// iterations_of   nested ranges count as one range, the last one fastest
+//
+//   CHUNKS-1  The blocks, chunks or tickets of a loop cover [first, last) without gap or overlap, in the order of
+//             ranks, numbers or tickets.
+//   CHUNKS-2  What a ticket stands for depends on range, chunk and size alone: every member computes the same.
+//   CHUNKS-3  No sum exceeds `last`: right up to the largest std::size_t. A backward range is an empty one.
+//   CHUNKS-4  A ticket past the end is an empty range.
+//   CHUNKS-5  iterations_of() is the product of the lengths, or an error if that does not fit in std::size_t.
+#ifndef LOCKSTEP_DETAIL_TEAM_CHUNKS_HPP
+#define LOCKSTEP_DETAIL_TEAM_CHUNKS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The number of indices; 0 for a backward range.
+constexpr std::size_t length_of(index_range range) noexcept {
+  return range.last <= range.first ? 0 : range.last - range.first;
+}
+
+/// The number of chunks of `chunk` iterations in [first, last), the last one perhaps shorter: the number
+/// of tickets of a dynamic loop. Requires chunk > 0.
+constexpr std::size_t chunks_of(std::size_t first, std::size_t last, std::size_t chunk) noexcept {
+  return last <= first ? 0 : (last - first - 1) / chunk + 1;
+}
+
+/// Chunk number `number` (0, 1, ...) of [first, last). Requires number < chunks_of(first, last, chunk): so it
+/// does without the division that finds this out, which costs more than a short iteration.
+constexpr index_range known_chunk(std::size_t first, std::size_t last, std::size_t chunk,
+                                  std::size_t number) noexcept {
+  return index_range{first + number * chunk, last - (first + number * chunk) <= chunk
+                                                 ? last
+                                                 : first + number * chunk + chunk};
+}
+
+/// What ticket number `ticket` (0, 1, ...) of a dynamic loop stands for; empty past the end.
+/// Requires chunk > 0. A counter of tickets passes chunks_of() by one for each member that looks in vain;
+/// if it has fewer bits than std::size_t, the caller sees to it that it does not wrap.
+constexpr index_range chunk_of_ticket(std::size_t first, std::size_t last, std::size_t chunk,
+                                      std::size_t ticket) noexcept {
+  return ticket >= chunks_of(first, last, chunk) ? index_range{last, last}
+                                                 : known_chunk(first, last, chunk, ticket);
+}
+
+/// The tickets of a guided loop, for one member. The chunk at a point of the range where `left` iterations
+/// are left has max(least, ceil(left / (2 * size))) of them, but not more than `left`. The cursor replays
+/// the sequence up to the ticket asked for, so that one counter of tickets is all that is shared. All
+/// replays of one member together take one division per ticket of the loop, of which there are about
+/// 2 * size * (1 + ln(n / (2 * size * least))).
+class guided_cursor {
+ public:
+  /// Requires least > 0, 0 < size <= 65536.
+  constexpr guided_cursor(std::size_t first, std::size_t last, std::size_t least,
+                          std::size_t size) noexcept
+      : next_(first), last_(last < first ? first : last), least_(least), parts_(2 * size) {}
+
+  /// What ticket number `ticket` (0, 1, ...) stands for; empty past the end.
+  /// Requires: not less than in the calls before.
+  index_range advance_to(std::size_t ticket) noexcept {
+    while (ticket_ < ticket && next_ < last_) {
+      next_ += length();
+      ++ticket_;
+    }
+    return index_range{next_, next_ + length()};
+  }
+
+ private:
+  std::size_t length() const noexcept {
+    const std::size_t left = last_ - next_;
+    if (left <= least_) return left;
+    const std::size_t share = (left - 1) / parts_ + 1;
+    return share < least_ ? least_ : share;
+  }
+
+  std::size_t next_;
+  std::size_t last_;
+  std::size_t least_;
+  std::size_t parts_;
+  std::size_t ticket_ = 0;
+};
+
+[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t rows,
+                                                                std::size_t columns) {
+  char message[160];
+  std::snprintf(
+      message, sizeof message,
+      "lockstep: a loop over %zu x %zu iterations is too long, must be %zu in all at most", rows,
+      columns, static_cast<std::size_t>(-1));
+  detail::fail<std::invalid_argument>(message);
+}
+[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t planes,
+                                                                std::size_t rows,
+                                                                std::size_t columns) {
+  char message[160];
+  std::snprintf(
+      message, sizeof message,
+      "lockstep: a loop over %zu x %zu x %zu iterations is too long, must be %zu in all at most",
+      planes, rows, columns, static_cast<std::size_t>(-1));
+  detail::fail<std::invalid_argument>(message);
+}
+
+/// Whether a product of positive numbers fits in std::size_t.
+constexpr bool product_fits(std::size_t a, std::size_t b) noexcept {
+  return b <= static_cast<std::size_t>(-1) / a;
+}
+constexpr bool product_fits(std::size_t a, std::size_t b, std::size_t c) noexcept {
+  return product_fits(a, b) && product_fits(a * b, c);
+}
+
+/// The number of pairs; 0 if a range is empty or backward. Fails (std::invalid_argument) if it is above
+/// what std::size_t holds.
+constexpr std::size_t iterations_of(const index_range_2& of) {
+  return length_of(of.rows) == 0 || length_of(of.columns) == 0 ? 0
+         : product_fits(length_of(of.rows), length_of(of.columns))
+             ? length_of(of.rows) * length_of(of.columns)
+             : fail_collapse(length_of(of.rows), length_of(of.columns));
+}
+
+/// The number of triples; otherwise as for two ranges.
+constexpr std::size_t iterations_of(const index_range_3& of) {
+  return length_of(of.planes) == 0 || length_of(of.rows) == 0 || length_of(of.columns) == 0 ? 0
+         : product_fits(length_of(of.planes), length_of(of.rows), length_of(of.columns))
+             ? length_of(of.planes) * length_of(of.rows) * length_of(of.columns)
+             : fail_collapse(length_of(of.planes), length_of(of.rows), length_of(of.columns));
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_CHUNKS_HPP
+
 // lockstep/detail/team/reduction_tree.hpp -- the fixed order of deterministic reductions (layer: team)
 //
 // A reduction over n iterations is bitwise the same for every team size, schedule and run: the range is cut
@@ -7258,12 +6032,12 @@ struct cell_access<T, false> {
 //   D2  A node [a, b) of the tree with b - a > 1 has the children [a, m), [m, b), m = middle_of(a, b). The
 //       root is [0, leaves). Depth 10 at most. The root's children are the blocks of a team of 2.
 //   D3  The maximal nodes inside a run of leaves are unique, most_nodes at most.
-//   D4  combine() applies the operation as reduce_node(0, leaves) does, whatever the number of members.
+//   D4  Whatever the number of members, the operation is applied as by one that evaluates the root.
 //   D5  A scan's prefix before a leaf is the left fold of init and the sums of all leaves before it.
 //
-// How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the
-// maximal_nodes() in it with reduce_node(), publishes their values in order; combine() does the rest. A
-// schedule that hands out single leaves publishes leaf values; then reduce_node(0, leaves) is the result.
+// How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the maximal_nodes() in it,
+// and publishes their values in order; published_nodes finds them again. A schedule that hands out single leaves
+// publishes leaf values. The values themselves: reductions.hpp.
 #ifndef LOCKSTEP_DETAIL_TEAM_REDUCTION_TREE_HPP
 #define LOCKSTEP_DETAIL_TEAM_REDUCTION_TREE_HPP
 
@@ -7328,31 +6102,35 @@ T fold(index_range range, Value&& value, Op&& op) {
   return fold<T>(range, value, op, [] { return true; });
 }
 
-/// reduce_node() without recursion, for up to 4 leaves: short leaves cost no more than a call.
-template <class T, class LeafValue, class Op>
-T reduce_small_node(std::size_t a, std::size_t b, LeafValue& leaf_value, Op& op) {
-  T first(leaf_value(a));
-  if (b - a == 1) return first;
-  T second(leaf_value(a + 1));
-  T left(op(std::move(first), std::move(second)));
-  if (b - a == 2) return left;
-  T third(leaf_value(a + 2));
-  if (b - a == 3) return op(std::move(left), std::move(third));
-  T fourth(leaf_value(a + 3));
-  T right(op(std::move(third), std::move(fourth)));
-  return op(std::move(left), std::move(right));
+/// The order of combining in a node of `count` leaves: four bits for each leaf, from the lowest on, say how many nodes end
+/// with it. Requires 0 < count <= most_leaves_at_once.
+constexpr std::size_t most_leaves_at_once = 16;
+constexpr std::uint64_t combines_of(std::size_t count) noexcept {
+  return count == 1 ? 0
+                    : combines_of(middle_of(0, count)) |
+                          (combines_of(count - middle_of(0, count)) +
+                           (std::uint64_t{1} << 4 * (count - middle_of(0, count) - 1)))
+                              << 4 * middle_of(0, count);
 }
-
-/// The value of the node [a, b), from leaf_value(leaf) of its leaves, called from left to right.
-/// Requires: a node of the tree. `op` takes and returns T.
-template <class T, class LeafValue, class Op>
-T reduce_node(std::size_t a, std::size_t b, LeafValue&& leaf_value, Op&& op) {
-  if (b - a <= 4) return reduce_small_node<T>(a, b, leaf_value, op);
-  const std::size_t middle = middle_of(a, b);
-  // Named, as the arguments of one call may be evaluated in either order.
-  T left(reduce_node<T>(a, middle, leaf_value, op));
-  T right(reduce_node<T>(middle, b, leaf_value, op));
-  return op(std::move(left), std::move(right));
+inline std::uint64_t known_combines(std::size_t count) noexcept {
+  static constexpr std::uint64_t all[most_leaves_at_once + 1] = {0,
+                                                                 combines_of(1),
+                                                                 combines_of(2),
+                                                                 combines_of(3),
+                                                                 combines_of(4),
+                                                                 combines_of(5),
+                                                                 combines_of(6),
+                                                                 combines_of(7),
+                                                                 combines_of(8),
+                                                                 combines_of(9),
+                                                                 combines_of(10),
+                                                                 combines_of(11),
+                                                                 combines_of(12),
+                                                                 combines_of(13),
+                                                                 combines_of(14),
+                                                                 combines_of(15),
+                                                                 combines_of(16)};
+  return all[count];
 }
 
 /// The walk from the root, through nodes that straddle an end of `block`, to those inside it.
@@ -7387,53 +6165,33 @@ void maximal_nodes(std::size_t leaves, std::size_t a, std::size_t b, Function&& 
   if (a < b) visit_maximal_nodes(index_range{0, leaves}, index_range{a, b}, f);
 }
 
-/// Combines what the members of a team have published; use combine().
-template <class T, class ValueOf, class Op>
-class combiner {
+/// Finds the published values in the order of the tree: value number `node` of member `rank`.
+class published_nodes {
  public:
-  combiner(std::size_t leaves, std::size_t size, ValueOf& value_of, Op& op) noexcept
-      : leaves_(leaves),
-        size_(size),
-        block_(static_block(0, leaves, 0, size)),
-        value_of_(value_of),
-        op_(op) {}
+  published_nodes(std::size_t leaves, std::size_t size) noexcept
+      : leaves_(leaves), size_(size), block_(static_block(0, leaves, 0, size)) {}
 
-  T value(std::size_t a, std::size_t b) {
-    if (b <= block_.last) return take(b);
-    const std::size_t middle = middle_of(a, b);
-    T left(value(a, middle));
-    T right(value(middle, b));
-    return op_(std::move(left), std::move(right));
-  }
-
- private:
-  /// The next published value, of the node that ends at b. Nodes come from left to right, so what is not
-  /// beyond the block's end is inside the block, and the first such node on the way down is maximal.
-  T take(std::size_t b) {
-    const std::size_t rank = rank_, node = node_++;
+  /// Whether the node that ends at leaf b is, or lies in, a published one.
+  bool has(std::size_t b) const noexcept { return b <= block_.last; }
+  std::size_t rank() const noexcept { return rank_; }
+  std::size_t node() const noexcept { return node_; }
+  /// After the value of the node that ends at b. Nodes come from left to right, so what is not beyond the block's end
+  /// is inside the block, and the first such node on the way down is maximal.
+  void advance(std::size_t b) noexcept {
+    ++node_;
     if (b == block_.last && b < leaves_) {
       block_ = static_block(0, leaves_, ++rank_, size_);
       node_ = 0;
     }
-    return value_of_(rank, node);
   }
 
+ private:
   const std::size_t leaves_;
   const std::size_t size_;
   index_range block_;  ///< of member rank_, whose next value is number node_
   std::size_t rank_ = 0;
   std::size_t node_ = 0;
-  ValueOf& value_of_;
-  Op& op_;
 };
-
-/// The value of the whole tree, where value_of(rank, k) is the value of the k-th of the maximal nodes in
-/// static_block(0, leaves, rank, size). Each is asked for once, in the order of rank and k.
-/// Requires leaves > 0, size > 0.
-template <class T, class ValueOf, class Op>
-T combine(std::size_t leaves, std::size_t size, ValueOf&& value_of, Op&& op) {
-  return combiner<T, ValueOf, Op>(leaves, size, value_of, op).value(0, leaves);
-}
 
 /// What a scan starts leaf number `leaf` with: op(...op(op(init, sum_of(0)), sum_of(1))..., sum_of(leaf - 1)).
 /// That of leaf + 1 is op(that of leaf, sum_of(leaf)), with the same bits: a member computes the first
@@ -7450,48 +6208,6 @@ T exclusive_prefix(std::size_t leaf, T init, SumOf&& sum_of, Op&& op) {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_REDUCTION_TREE_HPP
-
-// lockstep/detail/platform/unwinding.hpp -- why the stack of the calling thread is being unwound (layer: platform)
-//
-// forced_unwind           what passes through a `catch (...)` when the thread is cancelled or calls pthread_exit();
-//                         it has to be thrown again. Only where the system unwinds then (glibc with libstdc++);
-//                         elsewhere a type that nobody throws.
-// exceptions_in_flight()  exceptions that the calling thread has thrown and not caught yet. Before C++17 the
-//                         standard library tells only whether there is one: 0 or 1.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_UNWINDING_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_UNWINDING_HPP
-
-#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
-#include <cxxabi.h>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
-using forced_unwind = abi::__forced_unwind;
-#else
-class forced_unwind {
-  forced_unwind() = delete;
-};
-#endif
-
-inline int exceptions_in_flight() noexcept {
-#if !LOCKSTEP_HAS_EXCEPTIONS
-  return 0;
-#elif defined(__cpp_lib_uncaught_exceptions)
-  return std::uncaught_exceptions();
-#else
-  return std::uncaught_exception() ? 1 : 0;
-#endif
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_UNWINDING_HPP
 
 // lockstep/detail/team/stop_source.hpp -- the early end of a region: by a request, or by an exception (layer: team)
 //
@@ -7791,7 +6507,7 @@ class member_state {
   /// The phase in which this member arrives next: that of the cells which it writes before.
   std::uint32_t next_phase() const noexcept { return phase + 1; }
 
-  /// This member runs a loop by rank, and does not wait at its end: see late_shares.hpp.
+  /// This member runs a loop by rank, and does not wait at its end: see loops.hpp.
   void note_loop_by_rank() noexcept { last_by_rank = phase; }
   /// The number of the next construct that members share.
   std::uint32_t next_construct() noexcept;
@@ -8714,7 +7430,7 @@ class share_claims {
 //            region that was stopped they are made so by force: nobody is in it any more.
 //   GROUP-2  A member writes its cells of phase p + 1 before it arrives in that phase, and those of p + 3 after all
 //            have read them (G2 of team_barrier.hpp). So does a member that runs the share of another
-//            (late_shares.hpp): it has seen all arrive in phase p.
+//            (loops.hpp): it has seen all arrive in phase p.
 //   GROUP-3  When a region is over, whether it was stopped or not, no value is left that a cell points to. The
 //            values of a sub-team end with it, inside the region.
 //
@@ -8743,10 +7459,10 @@ class sub_group_list {
   sub_group_list& operator=(const sub_group_list&) = delete;
 
   /// Takes over what `new` has made.
-  void add(sub_group& one);
-  void destroy(sub_group& one);
+  LOCKSTEP_COLD void add(sub_group& one);
+  LOCKSTEP_COLD void destroy(sub_group& one);
   /// While nobody else uses this object.
-  void destroy_all();
+  LOCKSTEP_COLD void destroy_all();
   /// In a child process: a thread that held the lock is not there.
   void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
 
@@ -8759,17 +7475,10 @@ class group {
  public:
   /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see team_barrier.hpp. Tests
   /// pass a smaller limit for flags.
-  group(std::size_t most, wait_policy policy, stop_source& stop, group* of_region = nullptr,
-        bool finds_cpu = false, std::size_t most_flags = team_barrier::usual_most_flags)
-      : barrier(most, policy, stop, most_flags, finds_cpu),
-        loops(policy, stop),
-        progress(most, policy, stop),
-        claims(most),
-        leaves(reduction_tree::most_leaves),
-        of_region_(of_region != nullptr ? *of_region : *this),
-        members_(most) {
-    for (std::size_t rank = 0; rank < most; ++rank) state(rank).belong_to(this, &stop, rank);
-  }
+  LOCKSTEP_COLD group(std::size_t most, wait_policy policy, stop_source& stop,
+                      group* of_region = nullptr, bool finds_cpu = false,
+                      std::size_t most_flags = team_barrier::usual_most_flags);
+  LOCKSTEP_COLD ~group();
   group(const group&) = delete;
   group& operator=(const group&) = delete;
 
@@ -8812,15 +7521,7 @@ class group {
 
   /// After a region, when every member has ended its part.
   void end(bool was_stopped) {
-    if (was_stopped) {
-      state(0).phase = 0;
-      barrier.reset(0);
-      reset_claims();
-      loops.reset();
-      progress.reset();
-      sub_groups_.destroy_all();
-      return;
-    }
+    if (was_stopped) return reset();
     if (state(0).has_construct) loops.set_first_construct(state(0).construct);
     if (progress.used()) progress.reset();
   }
@@ -8833,21 +7534,14 @@ class group {
   }
   /// Destroys the values that members keep, when every member has ended its part, and nobody reads them any
   /// more. Regions that kept none pay for a look. By the caller of the region, marked as inside (nesting.hpp).
-  void destroy_kept_values() {
-    if (kept_.load(detail::memory_order_relaxed) == 0) return;  // 1
-    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
-    kept_.store(0, detail::memory_order_relaxed);  // 2
-  }
+  LOCKSTEP_OUT_OF_LINE void destroy_kept_values();
   /// In a child process: a value that another thread was about to make or end is nothing to touch.
-  void forget_kept_values() noexcept {
-    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
-  }
+  LOCKSTEP_COLD void forget_kept_values() noexcept;
 
  private:
-  void reset_claims() noexcept {
-    claims.reset();
-    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).loops = 0;
-  }
+  /// After a region that was stopped.
+  LOCKSTEP_COLD void reset();
+  LOCKSTEP_COLD void reset_claims() noexcept;
 
   group& of_region_;
   sub_group_list sub_groups_;
@@ -8873,28 +7567,6 @@ struct sub_group {
   wait_word users;
   sub_group* next = nullptr;
 };
-
-inline void sub_group_list::add(sub_group& one) {
-  lock_.lock();
-  one.next = first_;
-  first_ = &one;
-  lock_.unlock();
-}
-inline void sub_group_list::destroy(sub_group& one) {
-  lock_.lock();
-  sub_group** at = &first_;
-  while (*at != &one) at = &(*at)->next;
-  *at = one.next;
-  lock_.unlock();
-  delete &one;
-}
-inline void sub_group_list::destroy_all() {
-  while (first_ != nullptr) {
-    sub_group* const one = first_;
-    first_ = one->next;
-    delete one;
-  }
-}
 
 inline void note_kept_values(group& shared) noexcept { shared.note_kept_values(); }
 
@@ -8923,131 +7595,249 @@ inline std::uint32_t member_state::next_construct() noexcept {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_GROUP_HPP
 
-// lockstep/detail/team/late_shares.hpp -- a loop that ends with a barrier: who waits there runs what is late (layer: team)
+// lockstep/detail/team/leaf_loop.hpp -- the innermost loop: all that is compiled for each closure (layer: team)
 //
-// A member claims its share, runs it, and arrives, as it would without claims. Then, while it waits, it takes the
-// shares of members that have not come to the loop: those that are asleep or have no CPU. When such a member comes
-// it finds its share done and arrives, or finds it running; then who runs it arrives for it.
+// The code that hands out parts of a range is compiled once for the program. It calls a leaf through one function
+// pointer, once for each part: the leaf calls the user's function for every index of it.
 //
-//   Y1  Each share is run once, and its member's arrival comes after it and after the member has come. So the barrier
-//       is none the weaker: no member is passed by, and the cells of a phase are read before they are written
-//       again (A2 of group.hpp), whoever writes them.
-//   Y2  A member that has run a loop by rank in this phase, without a wait after it, takes nothing: what it has done is
-//       the shape of what a late member does, whose share may need that member's own part.
-//   Y3  In a stopped region no share is taken. A share that was taken and ends with an exception stops the region: its
-//       member will never have arrived.
+// A user's iteration is to run as fast as in a serial loop. In the middle of other code the compiler must assume that
+// each store of the iteration may change what the closure holds, and GCC keeps neither constants nor addresses in
+// registers: with g++ -O2 daxpy took 1.5 to 2 times as long. So the leaf has the closure as a copy of its own that
+// nothing else can change.
 //
-// A look at the claim of a member that is in time takes the line away from it for its next loop. So a member polls the
-// barrier for a moment first, as it would anyway; and where looks find nothing it stops looking, but for one loop
-// in 64. In a crowd, and where waits sleep at once, it looks at once.
+//   LEAF-1  f is called with first, first + 1, ... before last, in order; no index beyond last is computed.
+//   LEAF-2  A closure is copied where nobody can tell (job.hpp) and it is small. Any other function is called
+//           where it is. What a closure holds by reference is read anew after each store that could change it, as the
+//           language demands: capture numbers and pointers by value.
+//   LEAF-3  Of nested ranges f is called once per tuple, in row-major order; and calls for consecutive parts do
+//           together what one call for all of them does. One division per nesting for each part; from there on the
+//           indices step with carry, the innermost range in a plain loop that the compiler may vectorise.
 //
-// Cost   in step: one RMW on a line of one's own (loop_claims.hpp), one look at the barrier.
-#ifndef LOCKSTEP_DETAIL_TEAM_LATE_SHARES_HPP
-#define LOCKSTEP_DETAIL_TEAM_LATE_SHARES_HPP
+// Cost   a call, 1 to 2 ns a part.
+#ifndef LOCKSTEP_DETAIL_TEAM_LEAF_LOOP_HPP
+#define LOCKSTEP_DETAIL_TEAM_LEAF_LOOP_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What a member does at the end of a loop. Shares: shares(rank) runs a share, shares.is_empty(rank) says that there is
-/// nothing to run. Combine: as that of team_barrier::meet().
-template <class Shares, class Combine>
-class late_shares {
- public:
-  late_shares(member_state& at, std::uint32_t loop, bool arrives, const Shares& shares,
-              Combine& combine) noexcept
-      : at_(at), loop_(loop), arrives_(arrives), shares_(shares), combine_(combine) {}
+/// What is done with the parts of a range of offsets, its type erased. A reference: `data` outlives the loop.
+struct range_body {
+  void (*call)(const void* data, std::size_t first, std::size_t last);
+  const void* data;
 
-  /// For team_barrier: whether this member arrives by itself.
-  bool arrives() const noexcept { return arrives_; }
-  /// For team_barrier, after the arrival.
-  void meanwhile() {
-    if (!barrier().have_all_arrived(at_)) take_when_late();
+  void operator()(std::size_t first, std::size_t last) const { call(data, first, last); }
+};
+/// A number for the type of a function's data: loops with the same one are learned about together (loop_costs.hpp).
+template <class Function>
+const void* place_of(Function* of) noexcept {
+  return reinterpret_cast<const void*>(of);
+}
+/// The range_body of an object with operator()(first, last) const.
+template <class Body>
+void call_body(const void* data, std::size_t first, std::size_t last) {
+  (*static_cast<const Body*>(data))(first, last);
+}
+template <class Body>
+range_body body_of(const Body& of) noexcept {
+  return {call_body<Body>, &of};
+}
+
+// Whether an int may become the unsigned argument of a function is its author's business.
+LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+LOCKSTEP_BEGIN_ATTEMPTS
+
+/// f(i) for the offsets [begin, end) from `first` on.
+template <class Index>
+struct each_index {
+  Index first;
+
+  template <class Function>
+  static constexpr bool calls() noexcept {
+    return is_callable<Function&, Index&>::value;
+  }
+  template <class Function>
+  void operator()(std::size_t begin, std::size_t end, Function& f) const {
+    Index i = index_at(first, begin);
+    const Index last = index_at(first, end);
+    for (; i < last; ++i) f(i);
+  }
+};
+/// The same for functions with independent iterations.
+template <class Index>
+struct each_independent {
+  Index first;
+
+  template <class Function>
+  static constexpr bool calls() noexcept {
+    return is_callable<Function&, Index&>::value;
+  }
+  template <class Function>
+  void operator()(std::size_t begin, std::size_t end, Function& f) const {
+    const Index last = index_at(first, end);
+    LOCKSTEP_INDEPENDENT_ITERATIONS
+    for (Index i = index_at(first, begin); i < last; ++i) f(i);
+  }
+};
+
+/// f(i, j) for the iterations number [begin, end). Requires end <= iterations_of(ranges).
+struct each_pair {
+  index_range_2 ranges;
+
+  template <class Function>
+  static constexpr bool calls() noexcept {
+    return is_callable<Function&, std::size_t&, std::size_t&>::value;
+  }
+  template <class Function>
+  void operator()(std::size_t begin, std::size_t end, Function& f) const {
+    if (begin >= end) return;
+    const std::size_t first = ranges.columns.first, last = ranges.columns.last;
+    std::size_t i = ranges.rows.first + begin / (last - first);
+    std::size_t j = first + begin % (last - first);
+    for (std::size_t left = end - begin; left > 0; ++i, j = first) {
+      const std::size_t stop = left < last - j ? j + left : last;
+      left -= stop - j;
+      for (; j < stop; ++j) f(i, j);
+    }
+  }
+};
+/// f(i, j, k) for them.
+struct each_triple {
+  index_range_3 ranges;
+
+  template <class Function>
+  static constexpr bool calls() noexcept {
+    return is_callable<Function&, std::size_t&, std::size_t&, std::size_t&>::value;
+  }
+  template <class Function>
+  void operator()(std::size_t begin, std::size_t end, Function& f) const {
+    if (begin >= end) return;
+    const std::size_t first = ranges.columns.first, last = ranges.columns.last;
+    const std::size_t line = begin / (last - first), lines = length_of(ranges.rows);
+    std::size_t i = ranges.planes.first + line / lines;
+    std::size_t j = ranges.rows.first + line % lines;
+    std::size_t k = first + begin % (last - first);
+    for (std::size_t left = end - begin; left > 0; k = first) {
+      const std::size_t stop = left < last - k ? k + left : last;
+      left -= stop - k;
+      for (; k < stop; ++k) f(i, j, k);
+      if (++j == ranges.rows.last) {
+        j = ranges.rows.first;
+        ++i;
+      }
+    }
+  }
+};
+
+LOCKSTEP_END_ATTEMPTS
+LOCKSTEP_END_SIGN_CONVERSIONS
+
+/// Whether a leaf has a copy of the Function: 64 bytes are copied faster than a line is fetched.
+template <class Function, class Loop, bool MayBeCopied = may_be_copied<Function>::value>
+struct is_copied_to_leaf : std::false_type {};
+template <class Function, class Loop>
+struct is_copied_to_leaf<Function, Loop, true>
+    : std::integral_constant<bool,
+                             sizeof(Function) <= 64 && Loop::template calls<const Function>()> {};
+
+/// A loop, and a copy of a function or a reference to one. Calls loop(first, last, f).
+template <class Loop, class Function>
+class copying_leaf {
+ public:
+  copying_leaf(const Loop& loop, Function& f) noexcept : loop_(loop), f_(f) {}
+  void operator()(std::size_t first, std::size_t last) const {
+    const copying_leaf own(*this);
+    own.loop_(first, last, own.f_);
   }
 
  private:
-  LOCKSTEP_NOINLINE void take_when_late() {
-    member_state& own = at_;
-    if (own.last_by_rank + 1 == own.phase || !own.looks.asks() || come_in_time()) return;
-    if (take_all()) {
-      own.looks.paid();
-    } else {
-      own.looks.failed();
-    }
-  }
-
-  bool come_in_time() {
-    const wait_policy policy = barrier().policy();
-    stage_trust& patience = at_.patience;
-    if (policy.is_crowded() || policy.is_block() || detail::cpus_for_waits() == 1) return false;
-    if (!patience.asks()) return false;
-    for (unsigned polls = polls_for_late_members; polls > 0; --polls) {
-      detail::polling_pause();
-      if (barrier().have_all_arrived(at_)) {
-        patience.paid();
-        return true;
-      }
-    }
-    patience.failed();
-    return false;
-  }
-
-  bool take_all() {
-    bool took = false;
-    for (std::size_t i = 1, other = at_.rank(); i < at_.size() && !at_.may_stop(); ++i) {
-      if (++other == at_.size()) other = 0;
-      if (barrier().has_arrived(at_, other) || shares_.is_empty(other)) continue;
-      if (!at_.shared().claims.try_take(other, loop_)) continue;
-      took = true;
-      run_for(other);
-    }
-    return took;
-  }
-  void run_for(std::size_t late) {
-    struct watch {
-      member_state& at;
-      bool is_done;
-      ~watch() {
-        if (!is_done) at.request_stop();
-      }
-    } share = {at_, false};
-    shares_(late);
-    share.is_done = true;
-    if (at_.shared().claims.finish(late, loop_)) {
-      barrier().arrive_for(at_, late, combine_);
-    }
-  }
-
-  team_barrier& barrier() const noexcept { return at_.shared().barrier; }
-
-  member_state& at_;
-  const std::uint32_t loop_;
-  const bool arrives_;
-  const Shares& shares_;
-  Combine& combine_;
+  const Loop loop_;
+  const typename std::remove_const<Function>::type f_;
 };
+template <class Loop, class Function>
+class referring_leaf {
+ public:
+  referring_leaf(const Loop& loop, Function& f) noexcept : loop_(loop), f_(f) {}
+  void operator()(std::size_t first, std::size_t last) const { loop_(first, last, f_); }
 
-/// Runs this member's share unless another has, and meets the others; `out` gets what combine(out) makes. Requires:
-/// this member is not alone. False once the region is stopped.
-template <class Shares, class Combine>
-bool run_claimed(member_state& at, const Shares& shares, cell& out, Combine combine) {
-  const std::uint32_t loop = ++at.loops;
-  const share_claims::found mine = at.shared().claims.claim(at.rank(), loop);
-  if (mine == share_claims::found::free) shares(at.rank());
-  late_shares<Shares, Combine> late(at, loop, mine != share_claims::found::running, shares,
-                                    combine);
-  return at.meet(out, combine, late);
+ private:
+  const Loop loop_;
+  Function& f_;
+};
+template <class Loop, class Function>
+using leaf =
+    typename std::conditional<is_copied_to_leaf<Function, Loop>::value,
+                              copying_leaf<Loop, Function>, referring_leaf<Loop, Function>>::type;
+
+/// The leaf of a loop that calls f(i).
+template <class Index, class Function>
+using leaf_of_each =
+    leaf<typename std::conditional<has_independent_iterations<Function>::value,
+                                   each_independent<Index>, each_index<Index>>::type,
+         Function>;
+template <class Index, class Function>
+leaf_of_each<Index, Function> each_of(const index_span<Index>& span, Function& f) {
+  static_assert(is_callable<Function&, Index&>::value,
+                "lockstep: the function of parallel_for, or of for_each, must be callable with one "
+                "index, f(i): of the common type of the bounds, or the iterator");
+  return {{span.first}, f};
+}
+
+// Whether an int may become the unsigned argument of a function is its author's business.
+LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+/// f(first, last) for each part.
+template <class Index, class Function>
+class leaf_of_blocks {
+ public:
+  leaf_of_blocks(const Index& first, Function& f) noexcept : first_(first), f_(f) {}
+  void operator()(std::size_t first, std::size_t last) const {
+    f_(index_at(first_, first), index_at(first_, last));
+  }
+
+ private:
+  const Index first_;
+  Function& f_;
+};
+LOCKSTEP_END_SIGN_CONVERSIONS
+template <class Index, class Function>
+leaf_of_blocks<Index, Function> blocks_of(const index_span<Index>& span, Function& f) {
+  static_assert(is_callable<Function&, Index, Index>::value,
+                "lockstep: the function of for_range must be callable with two indices, "
+                "f(first, last): of the common type of the bounds, or iterators");
+  return {span.first, f};
+}
+
+/// Whether a type is one of the nested ranges, and what runs a part of them.
+template <class Ranges>
+struct nested_loop {};
+template <>
+struct nested_loop<index_range_2> {
+  using type = each_pair;
+};
+template <>
+struct nested_loop<index_range_3> {
+  using type = each_triple;
+};
+template <class Ranges, class Result = bool>
+using if_nested = typename std::conditional<true, Result, typename nested_loop<Ranges>::type>::type;
+template <class Ranges, class Function>
+leaf<typename nested_loop<Ranges>::type, Function> each_of_nested(const Ranges& ranges,
+                                                                  Function& f) {
+  static_assert(nested_loop<Ranges>::type::template calls<Function>(),
+                "lockstep: the function of this loop must be callable with two indices, f(i, j), "
+                "or f(i, j, k) for three ranges, of type std::size_t");
+  return {{ranges}, f};
 }
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_LATE_SHARES_HPP
+#endif  // LOCKSTEP_DETAIL_TEAM_LEAF_LOOP_HPP
 
 // lockstep/detail/team/loop_share.hpp -- what a loop's function sees of the part that it is to run (layer: team)
 //
-// In a region that is one loop (one_liners.hpp) a thread runs parts of shares, its own or another member's. A part
+// In a region that is one loop (team_loops.hpp) a thread runs parts of shares, its own or another member's. A part
 // knows which share it is of, and nothing of the thread: it uses nothing that belongs to a member.
 //
 // Memory order (# marks the line)
@@ -9114,19 +7904,37 @@ class loop_share {
 
 // lockstep/detail/team/loops.hpp -- the members of a region share the work of a range (layer: team)
 //
-// By which rule is schedule.hpp's; here members come for their parts. For users: member.hpp.
+// The rules are chunks.hpp's; here members come for their parts. Nothing here depends on the user's function but
+// through range_body: it is compiled once. For users: member.hpp.
 //
-//   L1  Each iteration is done once, by one member, or not at all where the region is stopped.
-//   L2  Static schedules share nothing. Dynamic and guided ones take tickets from a place of the loop board,
-//       which every member enters and leaves, also one that finds nothing left to do.
-//   L3  A member that is alone takes the same chunks, in order, with tickets that it counts itself.
-//       Dynamic loops of up to 8 members with two chunks each are dealt: member r of n takes chunks r, r + n,
-//       r + 2n, ..., and then what is left of the others' hands. So the first chunk that nobody has begun is
-//       the next one of some member: an iteration may wait for those before it, if all members come to the
-//       loop without waiting for it. for_ordered, sections and single have one counter.
-//   L4  A static share belongs to a rank. In a loop that waits at its end it may be run by another member, in place
-//       of one that has not come (late_shares.hpp).
-//   L5  Before each block or chunk a member looks whether the region was stopped; in it, it does not.
+//   LOOPS-1  Each iteration is done once, by one member, or not at all where the region is stopped.
+//   LOOPS-2  Static schedules share nothing. Dynamic and guided ones take tickets from a place of the loop board,
+//            which every member enters and leaves, also one that finds nothing left to do.
+//   LOOPS-3  A member that is alone takes the same chunks, in order, with tickets that it counts itself.
+//            Dynamic loops of up to 8 members with two chunks each are dealt: member r of n takes chunks r, r + n,
+//            r + 2n, ..., and then what is left of the others' hands. So the first chunk that nobody has begun is
+//            the next one of some member: an iteration may wait for those before it, if all members come to the
+//            loop without waiting for it. for_ordered, sections and single have one counter.
+//   LOOPS-4  Before each block or chunk a member looks whether the region was stopped; in it, it does not.
+//
+// A static share belongs to a rank. In a loop that waits at its end, a member claims its share, runs it and arrives.
+// Then, while it waits, it takes the shares of members that have not come to the loop: they are asleep or have no CPU.
+// When such a member comes it finds its share done and arrives, or finds it running; then the member that runs it
+// arrives for it.
+//
+//   LOOPS-5  Each share is run once, and its member's arrival comes after it and after the member has come. So the
+//            barrier is none the weaker: no member is passed by, and the cells of a phase are read before they are
+//            written again (GROUP-2), whichever member writes them.
+//   LOOPS-6  A member that has run a loop by rank in this phase, without a wait after it, takes nothing: a late member
+//            does the same, and its share may need its own part of that loop.
+//   LOOPS-7  In a stopped region no share is taken. A share that was taken and ends with an exception stops the
+//            region: its member will never have arrived.
+//
+// A look at the claim of a member that is in time takes the line away from it for its next loop. So a member polls the
+// barrier for a moment first, as it would anyway; and where looks find nothing it stops looking, but for one loop
+// in 64. In a crowd, and where waits sleep at once, it looks at once.
+//
+// Cost   a loop with a wait, in step: one RMW on a line of one's own (loop_claims.hpp), one look at the barrier.
 #ifndef LOCKSTEP_DETAIL_TEAM_LOOPS_HPP
 #define LOCKSTEP_DETAIL_TEAM_LOOPS_HPP
 
@@ -9134,255 +7942,344 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-class member_loops;
-namespace loops {
+// --- shares that other members may run ---
 
-/// Where the tickets of one construct come from.
-struct ticket_source {
-  loop_board* board;  ///< null for a member that is alone
-  std::uint32_t construct;
-  std::size_t next;  ///< of a member that is alone
+/// The shares of a loop: ranks from `count` on have none. A call is false where the region was stopped, and the share is
+/// not done.
+struct rank_shares {
+  bool (*call)(const void* data, std::size_t rank);
+  const void* data;
+  std::size_t count;
 
-  std::size_t take() noexcept { return board != nullptr ? board->take_ticket(construct) : next++; }
+  bool operator()(std::size_t rank) const { return call(data, rank); }
+};
+/// Makes one value of the cells of a phase: see team_barrier::meet().
+struct cell_combine {
+  void (*call)(const void* data, cell& into);
+  const void* data;
+
+  void operator()(cell& into) const {
+    if (call != nullptr) call(data, into);
+  }
 };
 
-/// Calls use(tickets) in a construct that all members enter and leave. False once the region is stopped.
-template <class Use>
-bool in_construct(member_state& at, Use use) {
-  if (at.is_stopped()) return false;
-  ticket_source tickets = {nullptr, 0, 0};
-  if (!at.is_alone()) {
-    tickets.board = &at.shared().loops;
-    tickets.construct = at.next_construct();
-    if (!tickets.board->enter(at, tickets.construct)) return false;
+/// What a member does at the end of a loop: see team_barrier::meet().
+class late_shares {
+ public:
+  late_shares(member_state& at, std::uint32_t loop, bool arrives, const rank_shares& shares,
+              const cell_combine& combine) noexcept
+      : at_(at), loop_(loop), arrives_(arrives), shares_(shares), combine_(combine) {}
+
+  /// For team_barrier: whether this member arrives by itself.
+  bool arrives() const noexcept { return arrives_; }
+  /// For team_barrier, after the arrival.
+  void meanwhile() {
+    if (!barrier().have_all_arrived(at_)) take_when_late();
   }
-  use(tickets);
-  if (tickets.board != nullptr) tickets.board->leave(at, tickets.construct);
-  return !at.is_stopped();
+
+ private:
+  LOCKSTEP_NOINLINE void take_when_late() {
+    if (at_.last_by_rank + 1 == at_.phase || !at_.looks.asks() || come_in_time()) return;
+    if (take_all()) {
+      at_.looks.paid();
+    } else {
+      at_.looks.failed();
+    }
+  }
+
+  bool come_in_time() {
+    const wait_policy policy = barrier().policy();
+    if (policy.is_crowded() || policy.is_block() || cpus_for_waits() == 1) return false;
+    if (!at_.patience.asks()) return false;
+    for (unsigned polls = polls_for_late_members; polls > 0; --polls) {
+      polling_pause();
+      if (barrier().have_all_arrived(at_)) {
+        at_.patience.paid();
+        return true;
+      }
+    }
+    at_.patience.failed();
+    return false;
+  }
+
+  bool take_all() {
+    bool took = false;
+    for (std::size_t i = 1, other = at_.rank(); i < at_.size() && !at_.may_stop(); ++i) {
+      if (++other == at_.size()) other = 0;
+      if (barrier().has_arrived(at_, other) || other >= shares_.count) continue;
+      if (!at_.shared().claims.try_take(other, loop_)) continue;
+      took = true;
+      run_for(other);
+    }
+    return took;
+  }
+  void run_for(std::size_t late) {
+    struct watch {
+      member_state& at;
+      bool is_done;
+      ~watch() {
+        if (!is_done) at.request_stop();
+      }
+    } share = {at_, false};
+    if (!shares_(late)) return;
+    share.is_done = true;
+    if (at_.shared().claims.finish(late, loop_)) {
+      barrier().arrive_for(at_, late, combine_);
+    }
+  }
+
+  team_barrier& barrier() const noexcept { return at_.shared().barrier; }
+
+  member_state& at_;
+  const std::uint32_t loop_;
+  const bool arrives_;
+  const rank_shares& shares_;
+  const cell_combine& combine_;
+};
+
+/// Runs this member's share unless another has, and meets the others; `out` gets what combine(out) makes. Requires:
+/// this member is not alone. False once the region is stopped.
+LOCKSTEP_NOINLINE inline bool run_claimed(member_state& at, const rank_shares& shares, cell& out,
+                                          const cell_combine& combine) {
+  const std::uint32_t loop = ++at.loops;
+  const share_claims::found mine = at.shared().claims.claim(at.rank(), loop);
+  if (mine == share_claims::found::free && !shares(at.rank())) return false;
+  late_shares late(at, loop, mine != share_claims::found::running, shares, combine);
+  return at.meet(out, combine, late);
 }
 
-/// The chunks of static_chunk() that are the share of a rank, in turn.
-template <class At, class Body>
-void deal_chunks(const At& at, std::size_t rank, index_range range, std::size_t chunk, Body& body) {
-  const std::size_t chunks = chunks_of(range.first, range.last, chunk);
+// --- handing out ---
+
+namespace loops {
+
+/// Where the tickets of one construct come from. A member that is alone counts them itself.
+class ticket_source {
+ public:
+  /// Enters the construct, with all members.
+  explicit ticket_source(member_state& at) : at_(at) {
+    if (at.is_stopped()) return;
+    if (!at.is_alone()) {
+      board_ = &at.shared().loops;
+      construct_ = at.next_construct();
+      if (!board_->enter(at, construct_)) return;
+    }
+    has_entered_ = true;
+  }
+  ticket_source(const ticket_source&) = delete;
+  ticket_source& operator=(const ticket_source&) = delete;
+
+  /// False where the region is stopped.
+  bool has_entered() const noexcept { return has_entered_; }
+  /// Leaves it. False once the region is stopped.
+  bool leave(bool has_hands = false) {
+    if (!has_entered_) return false;
+    if (board_ != nullptr) board_->leave(at_, construct_, has_hands);
+    return !at_.is_stopped();
+  }
+
+  std::size_t take() noexcept {
+    return board_ != nullptr ? board_->take_ticket(construct_) : next_++;
+  }
+  /// Null for a member that is alone.
+  loop_board* board() const noexcept { return board_; }
+  std::uint32_t construct() const noexcept { return construct_; }
+
+ private:
+  member_state& at_;
+  loop_board* board_ = nullptr;
+  std::uint32_t construct_ = 0;
+  std::size_t next_ = 0;
+  bool has_entered_ = false;
+};
+
+// At: member_state or loop_share.
+
+/// The chunks number rank, rank + size, ... are the share of a rank.
+template <class At>
+void deal_chunks(const At& at, std::size_t rank, std::size_t length, std::size_t chunk,
+                 const range_body& body) {
+  const std::size_t chunks = chunks_of(0, length, chunk);
   for (std::size_t c = rank; c < chunks && !at.may_stop(); c += at.size()) {
-    const index_range mine = known_chunk(range.first, range.last, chunk, c);
+    const index_range mine = known_chunk(0, length, chunk, c);
     body(mine.first, mine.last);
     if (chunks - c <= at.size()) return;  // before c + size can wrap
   }
 }
 
-/// The share of a rank by a static schedule.
-template <class Body>
-void run_share(member_state& at, std::size_t rank, index_range range, schedule how, Body& body) {
-  if (how.kind() == schedule_kind::static_blocks) {
-    const index_range part = static_block(range.first, range.last, rank, at.size());
-    if (part.first < part.last) body(part.first, part.last);
-  } else {
-    deal_chunks(at, rank, range, how.chunk(), body);
+/// Calls body for what each ticket stands for, until one stands for nothing.
+template <class At, class Tickets>
+void take_chunks(const At& at, Tickets& tickets, std::size_t length, std::size_t chunk,
+                 const range_body& body) {
+  const std::size_t chunks = chunks_of(0, length, chunk);
+  while (!at.may_stop()) {
+    const std::size_t ticket = tickets.take();
+    if (ticket >= chunks) return;
+    const index_range mine = known_chunk(0, length, chunk, ticket);
+    body(mine.first, mine.last);
   }
 }
-
-/// Calls body for what each ticket stands for, until one stands for nothing.
-template <class At, class Tickets, class Part, class Body>
-void take_parts(const At& at, Tickets& tickets, Part part_of, Body& body) {
+template <class At, class Tickets>
+void take_shrinking_chunks(const At& at, Tickets& tickets, std::size_t length, std::size_t least,
+                           const range_body& body) {
+  guided_cursor cursor(0, length, least, at.size());
   while (!at.may_stop()) {
-    const index_range mine = part_of(tickets.take());
+    const index_range mine = cursor.advance_to(tickets.take());
     if (mine.first == mine.last) return;
     body(mine.first, mine.last);
   }
 }
 
-/// Dealt dynamic chunks (L2), of this member's hand first. Requires: chunks >= at.size().
-template <class Body>
-void take_from_hands(member_state& at, std::uint32_t construct, index_range range,
-                     std::size_t chunk, std::size_t chunks, Body& body) {
-  loop_board& board = at.shared().loops;
-  const std::size_t size = at.size();
-  for (std::size_t i = 0, owner = at.rank(); i < size;
-       ++i, owner = owner + 1 < size ? owner + 1 : 0) {
-    const std::size_t hand = (chunks - owner - 1) / size + 1;
-    while (!at.may_stop() && board.taken_from_hand(construct, owner) < hand) {
-      const std::size_t taken = board.take_from_hand(construct, owner);
-      if (taken >= hand) break;
-      const index_range mine = known_chunk(range.first, range.last, chunk, taken * size + owner);
-      body(mine.first, mine.last);
-    }
-  }
-}
-
-inline bool is_dealt(member_state& at, index_range range, schedule how) noexcept {
-  return how.kind() == schedule_kind::dynamic && !at.is_alone() &&
-         at.size() <= loop_board::most_hands &&
-         chunks_of(range.first, range.last, how.chunk()) / 2 >= at.size();
-}
-
-/// As hand_out() where is_dealt().
-template <class Body>
-bool deal_out(member_state& at, index_range range, schedule how, Body& body) {
-  if (at.is_stopped()) return false;
-  loop_board& board = at.shared().loops;
-  const std::uint32_t construct = at.next_construct();
-  if (!board.enter(at, construct)) return false;
-  take_from_hands(at, construct, range, how.chunk(),
-                  chunks_of(range.first, range.last, how.chunk()), body);
-  board.leave(at, construct, true);
-  return !at.is_stopped();
-}
-
-/// As hand_out(), in a construct that was entered where the schedule takes tickets.
-template <class At, class Tickets, class Body>
-void hand_out_in(const At& at, Tickets& tickets, index_range range, schedule how, Body& body) {
+/// This member's or share's parts of a range, in a construct that was entered where the schedule takes tickets.
+template <class At, class Tickets>
+void hand_out_in(const At& at, Tickets& tickets, std::size_t length, schedule how,
+                 const range_body& body) {
   if (how.kind() == schedule_kind::static_blocks) {
-    const index_range mine = at.block_of(range);
+    const index_range mine = at.block_of(index_range{0, length});
     if (mine.first < mine.last) body(mine.first, mine.last);
   } else if (how.kind() == schedule_kind::static_chunks) {
-    deal_chunks(at, at.rank(), range, how.chunk(), body);
+    deal_chunks(at, at.rank(), length, how.chunk(), body);
   } else if (how.kind() == schedule_kind::dynamic) {
-    const std::size_t chunks = chunks_of(range.first, range.last, how.chunk());
-    const auto part_of = [&](std::size_t ticket) {
-      return ticket < chunks ? known_chunk(range.first, range.last, how.chunk(), ticket)
-                             : index_range{range.last, range.last};
-    };
-    take_parts(at, tickets, part_of, body);
+    take_chunks(at, tickets, length, how.chunk(), body);
   } else {
-    guided_cursor cursor(range.first, range.last, how.chunk(), at.size());
-    take_parts(at, tickets, [&](std::size_t ticket) { return cursor.advance_to(ticket); }, body);
+    take_shrinking_chunks(at, tickets, length, how.chunk(), body);
   }
 }
 
 inline bool takes_tickets(schedule how) noexcept {
   return how.kind() == schedule_kind::dynamic || how.kind() == schedule_kind::guided;
 }
-
-/// As hand_out(), with one counter for all members. Requires: takes_tickets(how).
-template <class Body>
-bool hand_out_by_ticket(member_state& at, index_range range, schedule how, Body&& body) {
-  return in_construct(at,
-                      [&](ticket_source& tickets) { hand_out_in(at, tickets, range, how, body); });
+inline bool is_dealt(const member_state& at, std::size_t length, schedule how) noexcept {
+  return how.kind() == schedule_kind::dynamic && !at.is_alone() &&
+         at.size() <= loop_board::most_hands && chunks_of(0, length, how.chunk()) / 2 >= at.size();
 }
 
-/// Calls body(first, last) for this member's parts of the range; waits for nobody, but for the place.
+/// Dealt dynamic chunks (LOOPS-3), of this member's hand first. Requires: is_dealt().
+inline void take_from_hands(const member_state& at, ticket_source& tickets, std::size_t length,
+                            std::size_t chunk, const range_body& body) {
+  const std::size_t size = at.size(), chunks = chunks_of(0, length, chunk);
+  for (std::size_t i = 0, owner = at.rank(); i < size;
+       ++i, owner = owner + 1 < size ? owner + 1 : 0) {
+    const std::size_t hand = (chunks - owner - 1) / size + 1;
+    while (!at.may_stop() && tickets.board()->taken_from_hand(tickets.construct(), owner) < hand) {
+      const std::size_t taken = tickets.board()->take_from_hand(tickets.construct(), owner);
+      if (taken >= hand) break;
+      const index_range mine = known_chunk(0, length, chunk, taken * size + owner);
+      body(mine.first, mine.last);
+    }
+  }
+}
+
+/// As hand_out(), with one counter for all members. Requires: takes_tickets(how).
+LOCKSTEP_NOINLINE inline bool hand_out_by_ticket(member_state& at, std::size_t length, schedule how,
+                                                 const range_body& body) {
+  ticket_source tickets(at);
+  if (tickets.has_entered()) hand_out_in(at, tickets, length, how, body);
+  return tickets.leave();
+}
+LOCKSTEP_NOINLINE inline bool hand_out_by_hand(member_state& at, std::size_t length, schedule how,
+                                               const range_body& body) {
+  ticket_source tickets(at);
+  if (tickets.has_entered()) take_from_hands(at, tickets, length, how.chunk(), body);
+  return tickets.leave(true);
+}
+
+/// The share of a rank by a static schedule.
+inline void run_share(const member_state& at, std::size_t rank, std::size_t length, schedule how,
+                      const range_body& body) {
+  if (how.kind() == schedule_kind::static_blocks) {
+    const index_range part = static_block(0, length, rank, at.size());
+    if (part.first < part.last) body(part.first, part.last);
+  } else {
+    deal_chunks(at, rank, length, how.chunk(), body);
+  }
+}
+
+/// Calls body(first, last) for this member's parts of [0, length); waits for nobody, but for a place of the board.
 /// False, and nothing is called any more, once the region is stopped.
-template <class Body>
-bool hand_out(member_state& at, index_range range, schedule how, Body body) {
-  if (is_dealt(at, range, how)) return deal_out(at, range, how, body);
-  if (takes_tickets(how)) return hand_out_by_ticket(at, range, how, body);
+LOCKSTEP_NOINLINE inline bool hand_out(member_state& at, std::size_t length, schedule how,
+                                       const range_body& body) {
+  if (is_dealt(at, length, how)) return hand_out_by_hand(at, length, how, body);
+  if (takes_tickets(how)) return hand_out_by_ticket(at, length, how, body);
   if (at.is_stopped()) return false;
   at.note_loop_by_rank();
-  run_share(at, at.rank(), range, how, body);
+  run_share(at, at.rank(), length, how, body);
   return !at.is_stopped();
 }
 
-/// The same for a part of a loop that is a region by itself.
-template <class Body>
-void hand_out(const loop_share& at, index_range range, schedule how, Body body) {
-  hand_out_in(at, at, range, how, body);
-}
-
-/// The shares of a loop, by a static schedule.
-template <class Body>
-struct static_shares {
-  member_state& at;
-  index_range range;
-  schedule how;
-  Body& body;
-
-  /// Of chunks it may be so all the same.
-  bool is_empty(std::size_t rank) const noexcept { return rank >= length_of(range); }
-  void operator()(std::size_t rank) const { run_share(at, rank, range, how, body); }
-};
-
 /// As hand_out(), then waits for all; meanwhile calls body for the shares of members that have not come.
-template <class Body>
-bool hand_out_and_wait(member_state& at, index_range range, schedule how, Body body) {
-  if (at.is_alone() || takes_tickets(how)) return hand_out(at, range, how, body) && at.sync();
+LOCKSTEP_NOINLINE inline bool hand_out_and_wait(member_state& at, std::size_t length, schedule how,
+                                                const range_body& body) {
+  if (at.is_alone() || takes_tickets(how)) return hand_out(at, length, how, body) && at.sync();
   if (at.is_stopped()) return false;
-  const static_shares<Body> shares = {at, range, how, body};
+  struct static_loop {
+    const member_state& at;
+    std::size_t length;
+    schedule how;
+    const range_body& body;
+
+    static bool run(const void* data, std::size_t rank) {
+      const static_loop& of = *static_cast<const static_loop*>(data);
+      run_share(of.at, rank, of.length, of.how, of.body);
+      return true;
+    }
+  } const loop = {at, length, how, body};
   cell nothing;
-  return run_claimed(at, shares, nothing, [](cell&) {});
-}
-
-/// How a loop is run: by hand_out(), or by hand_out_and_wait().
-struct without_wait {
-  template <class Body>
-  static bool run(member_state& at, index_range range, schedule how, Body body) {
-    return hand_out(at, range, how, body);
-  }
-};
-struct with_wait {
-  template <class Body>
-  static bool run(member_state& at, index_range range, schedule how, Body body) {
-    return hand_out_and_wait(at, range, how, body);
-  }
-};
-
-/// f(i) for all i of the span, by this member and the others.
-template <class Way = without_wait, class Index, class Function>
-bool for_each(member_state& at, const index_span<Index>& span, schedule how, Function& f) {
-  return Way::run(at, index_range{0, span.length}, how, each_index(span, f));
-}
-
-/// A part of nested ranges.
-template <class Ranges, class Function>
-struct part_of_nested {
-  static_assert(
-      is_nested<Ranges>::template calls<Function>(),
-      "lockstep: the function of this loop cannot be called as f(i, j), or f(i, j, k) for "
-      "three ranges, with indices of type std::size_t");
-  const Ranges& ranges;
-  Function& f;
-
-  void operator()(std::size_t begin, std::size_t end) const { run_nested(ranges, begin, end, f); }
-};
-
-/// f(i, j), or f(i, j, k), for all of them.
-template <class Way = without_wait, class Ranges, class Function>
-bool for_each_nested(member_state& at, const Ranges& ranges, schedule how, Function& f) {
-  return Way::run(at, index_range{0, iterations_of(ranges)}, how,
-                  part_of_nested<Ranges, Function>{ranges, f});
+  return run_claimed(at, {static_loop::run, &loop, length}, nothing, {nullptr, nullptr});
 }
 
 /// Calls f() on the first member that comes, and on no other.
 template <class Function>
 bool first_come(member_state& at, Function& f) {
-  return hand_out_by_ticket(at, index_range{0, 1}, dynamic_schedule(),
-                            [&](std::size_t, std::size_t) { f(); });
+  const auto call = [&f](std::size_t, std::size_t) { f(); };
+  return hand_out_by_ticket(at, 1, dynamic_schedule(), body_of(call));
 }
 
 /// Calls the k-th of some functions.
 inline void call_one(std::size_t) noexcept {}
-template <class Function>
-void call_one(std::size_t, Function& f) {
-  static_assert(is_callable<Function&>::value,
-                "lockstep: the function of a section cannot be called as f()");
-  f();
-}
 template <class Function, class... Others>
 void call_one(std::size_t k, Function& f, Others&... others) {
+  static_assert(is_callable<Function&>::value,
+                "lockstep: the function of a section cannot be called as f()");
   if (k == 0) {
-    call_one(0, f);
+    f();
   } else {
     call_one(k - 1, others...);
   }
 }
-/// Calls each of the functions on the first member that comes for it.
-template <class... Functions>
-bool first_come_each(member_state& at, Functions&... functions) {
-  return hand_out_by_ticket(at, index_range{0, sizeof...(Functions)}, dynamic_schedule(),
-                            [&](std::size_t first, std::size_t last) {
-                              for (std::size_t k = first; k < last; ++k) call_one(k, functions...);
-                            });
-}
-template <class... Functions>
-void first_come_each(const loop_share& at, Functions&... functions) {
-  for (std::size_t k = at.take(); k < sizeof...(Functions) && !at.may_stop(); k = at.take()) {
-    call_one(k, functions...);
-  }
-}
 
 }  // namespace loops
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
 
+#endif  // LOCKSTEP_DETAIL_TEAM_LOOPS_HPP
+
+// lockstep/detail/team/member_loops.hpp -- the loops and sections of a member (layer: team)
+//
+// Part of member's interface: see member.hpp for which to use, and for M1 to M3. The bounds of a loop are of any
+// integer types, as in a `for` loop, and f is called with their common type (index_span.hpp). f itself is called by
+// reference.
+//
+// Each construct has a try_ form, which returns false in a stopped region, where the plain form throws.
+//   LOOPS-8  In a region that was stopped before the construct begins, f is not called at all. One that is stopped
+//       while the construct runs is noticed between chunks. A block that was begun is run to its end: ask
+//       stop_requested() in a long one, or take chunks.
+#ifndef LOCKSTEP_DETAIL_TEAM_MEMBER_LOOPS_HPP
+#define LOCKSTEP_DETAIL_TEAM_MEMBER_LOOPS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+/// First argument of a construct that is not to wait at its end.
+struct nowait_t {};
+constexpr nowait_t nowait = {};
+
+class weighted_schedule;
+
+namespace detail {
+class member_loops;
+/// In weighted_schedule.hpp: a loop with blocks by what was measured. False once the region is stopped.
+inline bool run_weighted(member_state& at, std::size_t length, const range_body& body,
+                         weighted_schedule& how);
 }  // namespace detail
 
 /// The right of an iteration to run a part of itself after that part of all iterations before it. See
@@ -9410,7 +8307,7 @@ class ordered_turn {
 
   ordered_turn(detail::member_state& at, const detail::loops::ticket_source& of,
                bool throws) noexcept
-      : at_(at), board_(of.board), construct_(of.construct), throws_(throws) {}
+      : at_(at), board_(of.board()), construct_(of.construct()), throws_(throws) {}
 
   void begin(std::size_t position) noexcept {
     position_ = position;
@@ -9438,32 +8335,6 @@ class ordered_turn {
   bool has_passed_ = false;
 };
 
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_LOOPS_HPP
-
-// lockstep/detail/team/member_loops.hpp -- the loops and sections of a member (layer: team)
-//
-// Part of member's interface: see member.hpp for which to use, and for M1 to M3. The bounds of a loop are of any
-// integer types, as in a `for` loop, and f is called with their common type (index_span.hpp). f itself is called by
-// reference.
-//
-// Each construct has a try_ form, which returns false in a stopped region, where the plain form throws.
-//   M4  In a region that was stopped before the construct begins, f is not called at all. One that is stopped
-//       while the construct runs is noticed between chunks. A block that was begun is run to its end: ask
-//       stop_requested() in a long one, or take chunks.
-#ifndef LOCKSTEP_DETAIL_TEAM_MEMBER_LOOPS_HPP
-#define LOCKSTEP_DETAIL_TEAM_MEMBER_LOOPS_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {}  // namespace detail
-
-/// First argument of a construct that is not to wait at its end.
-struct nowait_t {};
-constexpr nowait_t nowait = {};
-
 namespace detail {
 
 class member_loops {
@@ -9480,12 +8351,13 @@ class member_loops {
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_range(First first, Last last, Function&& f,
                                                           schedule how = static_schedule()) {
     const auto span = span_of(first, last);
-    return loops::hand_out(at_, index_range{0, span.length}, how, by_block(span, f));
+    const auto blocks = blocks_of(span, f);
+    return loops::hand_out(at_, span.length, how, body_of(blocks));
   }
 
   /// Calls f(i) once for every i of [first, last), on some member, then waits for all. With static schedules that is the
   /// member of for_range, but the share of one that has not come yet may be run by another that waits
-  /// (late_shares.hpp): iterations that need what their member did by itself since the last wait belong in
+  /// (loops.hpp): iterations that need what their member did by itself since the last wait belong in
   /// for_range, or after a loop without a wait, which keeps the shares of the next loop where they are.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
@@ -9495,7 +8367,9 @@ class member_loops {
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_each(First first, Last last, Function&& f,
                                                          schedule how = static_schedule()) {
-    return loops::for_each<loops::with_wait>(at_, span_of(first, last), how, f);
+    const auto span = span_of(first, last);
+    const auto each = each_of(span, f);
+    return loops::hand_out_and_wait(at_, span.length, how, body_of(each));
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
@@ -9506,7 +8380,9 @@ class member_loops {
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_each(nowait_t, First first, Last last,
                                                          Function&& f,
                                                          schedule how = static_schedule()) {
-    return loops::for_each(at_, span_of(first, last), how, f);
+    const auto span = span_of(first, last);
+    const auto each = each_of(span, f);
+    return loops::hand_out(at_, span.length, how, body_of(each));
   }
 
   /// f(i, j) over two nested ranges, or f(i, j, k) over three, as one: OpenMP's collapse. The schedule counts
@@ -9519,7 +8395,8 @@ class member_loops {
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD if_nested<Ranges> try_for_each(const Ranges& ranges, Function&& f,
                                                     schedule how = static_schedule()) {
-    return loops::for_each_nested<loops::with_wait>(at_, ranges, how, f);
+    const auto each = each_of_nested(ranges, f);
+    return loops::hand_out_and_wait(at_, iterations_of(ranges), how, body_of(each));
   }
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_nested<Ranges> for_each(nowait_t, const Ranges& ranges,
@@ -9530,7 +8407,8 @@ class member_loops {
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD if_nested<Ranges> try_for_each(nowait_t, const Ranges& ranges, Function&& f,
                                                     schedule how = static_schedule()) {
-    return loops::for_each_nested(at_, ranges, how, f);
+    const auto each = each_of_nested(ranges, f);
+    return loops::hand_out(at_, iterations_of(ranges), how, body_of(each));
   }
 
   /// Blocks by what was measured in the loops before that used the same schedule (weighted_schedule.hpp).
@@ -9544,11 +8422,9 @@ class member_loops {
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_each(First first, Last last, Function&& f,
                                                          weighted_schedule& how) {
-    if (at_.is_stopped()) return false;
     const auto span = span_of(first, last);
-    how.run_block(at_.next_phase(), index_range{0, span.length}, at_.rank(), at_.size(),
-                  each_index(span, f));
-    return at_.sync();
+    const auto each = each_of(span, f);
+    return run_weighted(at_, span.length, body_of(each), how);
   }
 
   /// As for_each, with f(i, turn): turn([&] { ... }) runs that part of the iteration after the same part of all
@@ -9580,7 +8456,10 @@ class member_loops {
   }
   template <class... Functions>
   LOCKSTEP_NODISCARD bool try_sections(nowait_t, Functions&&... functions) {
-    return loops::first_come_each(at_, functions...);
+    const auto each = [&](std::size_t first, std::size_t last) {
+      for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
+    };
+    return loops::hand_out_by_ticket(at_, sizeof...(Functions), dynamic_schedule(), body_of(each));
   }
 
  protected:
@@ -9600,20 +8479,23 @@ class member_loops {
  private:
   template <class Index, class Function>
   bool run_ordered(const index_span<Index>& span, schedule how, Function& f, bool throws) {
-    return loops::in_construct(at_,
-                               [&](loops::ticket_source& tickets) {
-                                 ordered_turn turn(at_, tickets, throws);
-                                 const auto part = [&](std::size_t begin, std::size_t end) {
-                                   for (std::size_t i = begin; i < end && !at_.may_stop(); ++i) {
-                                     turn.begin(i);
-                                     call_with(span[i], turn, f);
-                                     turn.end();
-                                   }
-                                 };
-                                 loops::hand_out_in(at_, tickets, index_range{0, span.length}, how,
-                                                    part);
-                               }) &&
-           at_.sync();
+    static_assert(is_callable<Function&, Index&, ordered_turn&>::value,
+                  "lockstep: the function of for_ordered must be callable as f(i, turn), with an "
+                  "index and a lockstep::ordered_turn&");
+    loops::ticket_source tickets(at_);
+    ordered_turn turn(at_, tickets, throws);
+    const auto part = [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end && !at_.may_stop(); ++i) {
+        turn.begin(i);
+        Index index = index_at(span.first, i);
+        f(index, turn);
+        turn.end();
+      }
+    };
+    if (tickets.has_entered()) {
+      loops::hand_out_in(at_, tickets, span.length, how, body_of(part));
+    }
+    return tickets.leave() && at_.sync();
   }
 };
 
@@ -9623,29 +8505,26 @@ class member_loops {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_MEMBER_LOOPS_HPP
 
-// lockstep/detail/team/reduction_types.hpp -- what reductions ask of their types, said by name (layer: team)
+// lockstep/detail/team/reduction_operations.hpp -- what is compiled for the types of a reduction (layer: team)
 //
+// One function that folds iterations, for each closure; one that combines two values, for each type and operation. The
+// rest of a reduction knows them by a table of pointers.
+//
+// What is asked of the types:
 //   init, of type T   movable, by construction and by assignment. Copyable where every member gets the result;
 //                     the forms that are a region by themselves (parallel_reduce) do with moves.
 //   f                 returns what converts to T; a T, or a reference to one, is passed on as it is
 //   op                takes two T, each by value or by const&, and returns what converts to T
-//
 // Floating point is not cut off to a whole number: parallel_reduce(0, n, 0, f, op), where 0.0 was meant,
 // does not compile. A narrower floating point type for init is a wish (0.0f: sums are rounded to float), and so
 // is a narrower whole number.
-#ifndef LOCKSTEP_DETAIL_TEAM_REDUCTION_TYPES_HPP
-#define LOCKSTEP_DETAIL_TEAM_REDUCTION_TYPES_HPP
+#ifndef LOCKSTEP_DETAIL_TEAM_REDUCTION_OPERATIONS_HPP
+#define LOCKSTEP_DETAIL_TEAM_REDUCTION_OPERATIONS_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
-
-/// What f(i) gives, or f(first, last).
-template <class Function>
-using value_of = decltype(std::declval<Function&>()(std::size_t()));
-template <class Function>
-using value_of_block = decltype(std::declval<Function&>()(std::size_t(), std::size_t()));
 
 /// What op makes of two T; void if it does not take them.
 template <class T, class Op>
@@ -9699,25 +8578,436 @@ inline void check_copyable() noexcept {
                 "one that can only be moved is for team::parallel_reduce");
 }
 
+// --- the table ---
+
+/// What is to be known of values that do not fit a cell.
+struct value_type {
+  std::size_t size, alignment;
+  void (*destroy)(void* value);
+  void (*move)(void* to, void* from);        ///< constructs `to`; `from` is still to be destroyed
+  void (*copy)(void* to, const void* from);  ///< constructs `to`
+  /// As those of cell_access. Put: moves from `value`.
+  void* (*prepare)(group& shared, std::unique_ptr<kept_values>& keeps, std::size_t count);
+  void (*put)(void* room, cell& into, void* value);
+};
+template <class T>
+struct value_type_of {
+  using access = cell_access<T>;
+
+  static void destroy(void* value) { static_cast<T*>(value)->~T(); }
+  static void move(void* to, void* from) { ::new (to) T(std::move(*static_cast<T*>(from))); }
+  static void copy_value(void* to, const void* from, std::true_type /*copyable*/) {
+    ::new (to) T(*static_cast<const T*>(from));
+  }
+  static void copy_value(void*, const void*, std::false_type) noexcept {}
+  static void copy(void* to, const void* from) {
+    copy_value(to, from, std::is_copy_constructible<T>());
+  }
+  static void* prepare(group& shared, std::unique_ptr<kept_values>& keeps, std::size_t count) {
+    return &access::prepare(shared, keeps, count);
+  }
+  static void put(void* room, cell& into, void* value) {
+    access::put(*static_cast<typename std::remove_reference<typename access::room>::type*>(room),
+                into, std::move(*static_cast<T*>(value)));
+  }
+
+  static const value_type* get(std::true_type /*fits a cell*/) noexcept { return nullptr; }
+  static const value_type* get(std::false_type) noexcept {
+    static const value_type all = {sizeof(T), alignof(T), destroy, move, copy, prepare, put};
+    return &all;
+  }
+  static const value_type* get() noexcept {
+    return get(std::integral_constant<bool, fits_cell<T>()>());
+  }
+};
+
+/// What the functions of a table are called with: the object that it belongs to.
+struct operands {
+  void* operation;
+};
+/// What is compiled for a reduction's types.
+struct operations {
+  /// Makes the value of the iterations [first, last): leaves of leaf_size, combined as `combines` says
+  /// (reduction_tree::combines_of). With a leaf_size of 0: goes on from the value that is there.
+  void (*fold)(const operands& of, void* value, std::size_t first, std::size_t last,
+               std::size_t leaf_size, std::uint64_t combines);
+  void (*combine)(const operands& of, void* left, void* right);  ///< left gets the value of both
+  const value_type* type;                                        ///< null: values fit a cell
+  bool in_strips;  ///< long leaves by several calls of fold
+};
+
+// --- what is in it ---
+
+/// Values whose turn is yet to come in a node of several leaves.
+template <class T>
+class pending_values {
+ public:
+  pending_values() noexcept {}
+  ~pending_values() {
+    while (size_ > 0) value(--size_)->~T();
+  }
+  pending_values(const pending_values&) = delete;
+  pending_values& operator=(const pending_values&) = delete;
+
+  void push(T&& one) {
+    ::new (static_cast<void*>(storage_ + size_ * sizeof(T))) T(std::move(one));
+    ++size_;
+  }
+  T& top() noexcept { return *value(size_ - 1); }
+  void pop() { value(--size_)->~T(); }
+
+ private:
+  /// Four levels below a node of 16 leaves.
+  static constexpr std::size_t most = sizeof(T) <= 64 ? 4 : 1;
+
+  T* value(std::size_t k) noexcept { return reinterpret_cast<T*>(storage_ + k * sizeof(T)); }
+
+  std::size_t size_ = 0;
+  alignas(T) unsigned char storage_[most * sizeof(T)];
+};
+
+/// The table of values that Values gives: values.start(i, end) makes the value of an iteration, and moves i on;
+/// values.go_on(sum, i, end, op) adds the rest.
+template <class T, class Values, class Op>
+void fold_values(const operands& of, void* value, std::size_t first, std::size_t last,
+                 std::size_t leaf_size, std::uint64_t combines) {
+  const Values own(static_cast<const Values&>(of));
+  Op& op = *static_cast<Op*>(of.operation);
+  T* const out = static_cast<T*>(value);
+  const bool goes_on = leaf_size == 0;
+  pending_values<T> pending;
+  for (std::size_t i = first;; combines >>= 4) {
+    const std::size_t end = !goes_on && last - i > leaf_size ? i + leaf_size : last;
+    T sum(goes_on ? T(std::move(*out)) : own.start(i, end));
+    own.go_on(sum, i, end, op);
+    for (; (combines & 15u) != 0; --combines) {
+      sum = op(std::move(pending.top()), std::move(sum));
+      pending.pop();
+    }
+    if (end == last) {
+      if (goes_on) {
+        *out = std::move(sum);
+      } else {
+        ::new (value) T(std::move(sum));
+      }
+      return;
+    }
+    pending.push(std::move(sum));
+    i = end;
+  }
+}
+template <class T, class Op>
+void combine_values(const operands& of, void* left, void* right) {
+  T& sum = *static_cast<T*>(left);
+  sum = (*static_cast<Op*>(of.operation))(std::move(sum), std::move(*static_cast<T*>(right)));
+}
+
+// Whether an int may become the unsigned argument of a function is its author's business.
+LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+
+/// Whether a fold has a copy of the Function: see leaf_loop.hpp.
+template <class Index, class Function, bool MayBeCopied = may_be_copied<Function>::value>
+struct has_copy : std::false_type {};
+template <class Index, class Function>
+struct has_copy<Index, Function, true>
+    : std::integral_constant<bool, sizeof(Function) <= 64 &&
+                                       is_callable<const Function&, Index>::value> {};
+
+/// f(i) by its offset; a closure that may be copied and is small is.
+template <class T, class Index, class Function>
+class each_value : public operands {
+ public:
+  each_value(void* op, const Index& first, Function& f) noexcept
+      : operands{op}, first_(first), f_(f) {
+    static_assert(is_callable<Function&, Index>::value,
+                  "lockstep: the function of parallel_reduce, or of reduce_each, must be callable "
+                  "with one index, f(i): of the common type of the bounds, or the iterator");
+  }
+  using value = decltype(std::declval<Function&>()(std::declval<Index>()));
+
+  T start(std::size_t& i, std::size_t) const { return T(as_given(f_(index_at(first_, i++)))); }
+  template <class Op>
+  void go_on(T& sum, std::size_t i, std::size_t end, Op& op) const {
+    for (; i < end; ++i) sum = op(std::move(sum), as_given(f_(index_at(first_, i))));
+  }
+
+ private:
+  using given = reduction_tree::as_value<T, value>;
+  static given as_given(value&& v) { return static_cast<given>(v); }
+
+  const Index first_;
+  typename std::conditional<has_copy<Index, Function>::value,
+                            const typename std::remove_const<Function>::type, Function&>::type f_;
+};
+/// f(first, last) of a leaf.
+template <class T, class Index, class Function>
+class block_value : public operands {
+ public:
+  block_value(void* op, const Index& first, Function& f) noexcept
+      : operands{op}, first_(first), f_(f) {
+    static_assert(is_callable<Function&, Index, Index>::value,
+                  "lockstep: the function of reduce_range must be callable with two indices, "
+                  "f(first, last): of the common type of the bounds, or iterators");
+  }
+  using value = decltype(std::declval<Function&>()(std::declval<Index>(), std::declval<Index>()));
+
+  T start(std::size_t& i, std::size_t end) const {
+    const std::size_t first = i;
+    i = end;
+    return f_(index_at(first_, first), index_at(first_, end));
+  }
+  template <class Op>
+  void go_on(T&, std::size_t, std::size_t, Op&) const noexcept {}
+
+ private:
+  const Index first_;
+  Function& f_;
+};
+
+LOCKSTEP_END_SIGN_CONVERSIONS
+
+template <class T, class Index, class Function, class Op>
+each_value<T, Index, Function> values_of(const index_span<Index>& span, Function& f, Op& op) {
+  return {&op, span.first, f};
+}
+template <class T, class Index, class Function, class Op>
+block_value<T, Index, Function> block_values_of(const index_span<Index>& span, Function& f,
+                                                Op& op) {
+  return {&op, span.first, f};
+}
+
+/// Values: one of these two.
+template <class T, class Op, class Values>
+const operations& operations_for(const Values&, bool in_strips) noexcept {
+  static const operations all[2] = {
+      {fold_values<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), false},
+      {fold_values<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), true}};
+  return all[in_strips ? 1 : 0];
+}
+
 }  // namespace reductions
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_REDUCTION_TYPES_HPP
+#endif  // LOCKSTEP_DETAIL_TEAM_REDUCTION_OPERATIONS_HPP
+
+// lockstep/detail/team/value_stack.hpp -- evaluates a reduction's tree without its types (layer: team)
+//
+// The walk along the tree of reduction_tree.hpp is compiled once for the program. What depends on the user's types is
+// called through a table: `fold` evaluates a node of up to 16 leaves, or 1024 iterations, by one call; `combine` makes
+// one value of two.
+//
+//   STACK-1  Values are destroyed once, also where the user's code throws.
+//   STACK-2  Values of up to 16 trivially copyable bytes lie in the stack itself; others in memory of their own.
+#ifndef LOCKSTEP_DETAIL_TEAM_VALUE_STACK_HPP
+#define LOCKSTEP_DETAIL_TEAM_VALUE_STACK_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace reductions {
+
+/// Room for values on lines of their own. Destroys those that are in it.
+class value_room {
+ public:
+  value_room() noexcept = default;
+  ~value_room() {
+    for (std::size_t k = 0; k < count_; ++k) {
+      if (is_set(k)) type_->destroy((*this)[k]);
+    }
+    ::operator delete(memory_);
+  }
+  value_room(const value_room&) = delete;
+  value_room& operator=(const value_room&) = delete;
+
+  /// Once. Before each value: the byte that says whether it is there.
+  void make(const value_type& type, std::size_t count) {
+    const std::size_t line = type.alignment > 64 ? type.alignment : 64;
+    stride_ = (type.size + line - 1) / line * line + line;
+    memory_ = ::operator new(stride_ * count + line);
+    const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(memory_);
+    first_ = static_cast<unsigned char*>(memory_) + (line - begin % line);
+    gap_ = line;
+    type_ = &type;
+    for (; count_ < count; ++count_) note(count_, false);
+  }
+  bool is_made() const noexcept { return type_ != nullptr; }
+  void* operator[](std::size_t k) const noexcept { return first_ + k * stride_ + gap_; }
+  bool is_set(std::size_t k) const noexcept { return first_[k * stride_] != 0; }
+  /// A value has been made there, or destroyed.
+  void note(std::size_t k, bool is_set) noexcept { first_[k * stride_] = is_set ? 1 : 0; }
+
+ private:
+  const value_type* type_ = nullptr;
+  void* memory_ = nullptr;
+  unsigned char* first_ = nullptr;
+  std::size_t stride_ = 0, gap_ = 0, count_ = 0;
+};
+
+/// The values of nodes whose right halves are still to come.
+class value_stack {
+ public:
+  value_stack(const operations& what, const operands& of) : what_(what), of_(of) {
+    if (what.type != nullptr) large_.make(*what.type, depth);
+  }
+
+  void* top() noexcept { return at(size_ - 1); }
+  /// Where the next value is to be made; then push().
+  void* next() noexcept { return at(size_); }
+  void push() noexcept {
+    if (what_.type != nullptr) large_.note(size_, true);
+    ++size_;
+  }
+  void pop() {
+    --size_;
+    if (what_.type == nullptr) return;
+    large_.note(size_, false);
+    what_.type->destroy(at(size_));
+  }
+  void combine() {
+    what_.combine(of_, at(size_ - 2), at(size_ - 1));
+    pop();
+  }
+
+  /// Moves the top to where no value is.
+  void take_top(void* to) {
+    if (what_.type == nullptr) {
+      std::memcpy(to, top(), cell::size);
+    } else {
+      what_.type->move(to, top());
+    }
+    pop();
+  }
+  /// Pushes what a cell has: a copy, or that of which this is the only reader.
+  void push_copy(const cell& from) {
+    if (what_.type == nullptr) {
+      std::memcpy(next(), from.bytes, cell::size);
+    } else {
+      what_.type->copy(next(), address_in(from));
+    }
+    push();
+  }
+  void push_taken(const cell& from) {
+    if (what_.type == nullptr) return push_copy(from);
+    push_moved(address_in(from));
+  }
+  void push_moved(void* from) {
+    what_.type->move(next(), from);
+    push();
+  }
+  /// Moves the top into a cell, where `room` is that of prepare().
+  void put_top(void* room, cell& into) {
+    if (what_.type == nullptr) {
+      std::memcpy(into.bytes, top(), cell::size);
+    } else {
+      what_.type->put(room, into, top());
+    }
+    pop();
+  }
+
+  static void* address_in(const cell& from) noexcept {
+    void* address;
+    std::memcpy(&address, from.bytes, sizeof address);
+    return address;
+  }
+
+ protected:
+  const operations& what_;
+  const operands& of_;
+
+ private:
+  /// That of the tree, and one.
+  static constexpr std::size_t depth = 12;
+
+  void* at(std::size_t k) noexcept {
+    return what_.type == nullptr ? static_cast<void*>(small_ + k * cell::size) : large_[k];
+  }
+
+  std::size_t size_ = 0;
+  alignas(cell::size) unsigned char small_[depth * cell::size];
+  value_room large_;
+};
+
+/// Evaluates nodes. At: member_state or loop_share.
+template <class At>
+class tree_walk final : public value_stack {
+ public:
+  tree_walk(const At& at, const operations& what, const operands& of, std::size_t length)
+      : value_stack(what, of),
+        at_(at),
+        length_(length),
+        leaf_size_(reduction_tree::leaf_size(length)),
+        at_once_(what.type != nullptr && what.type->size > 64 ? 1
+                 : leaf_size_ <= 64                           ? reduction_tree::most_leaves_at_once
+                                    : (reduction_tree::strip_length - 1) / leaf_size_ + 1) {}
+
+  /// Pushes the value of the node [a, b). False once the region is stopped.
+  bool push_node(std::size_t a, std::size_t b) {
+    if (b - a <= at_once_) return push_leaves(a, b);
+    const std::size_t middle = reduction_tree::middle_of(a, b);
+    if (!push_node(a, middle) || !push_node(middle, b)) return false;
+    combine();
+    return true;
+  }
+  /// Adds the iterations [first, last) to the top, or pushes their value. False once the region is stopped.
+  bool fold(std::size_t first, std::size_t last, bool goes_on) {
+    if (!what_.in_strips) {
+      if (at_.may_stop()) return false;
+      what_.fold(of_, next(), first, last, last - first, 0);
+      push();
+      if (goes_on) combine();
+      return true;
+    }
+    for (std::size_t i = first; i < last; goes_on = true) {
+      if (at_.may_stop()) return false;
+      const std::size_t end =
+          last - i > reduction_tree::strip_length ? i + reduction_tree::strip_length : last;
+      if (goes_on) {
+        what_.fold(of_, top(), i, end, 0, 0);
+      } else {
+        what_.fold(of_, next(), i, end, end - i, 0);
+        push();
+      }
+      i = end;
+    }
+    return true;
+  }
+
+ private:
+  bool push_leaves(std::size_t a, std::size_t b) {
+    const std::size_t first = a * leaf_size_;
+    const std::size_t last = length_ - first <= (b - a) * leaf_size_ ? length_ : b * leaf_size_;
+    if (b - a == 1) return fold(first, last, false);
+    if (at_.may_stop()) return false;
+    what_.fold(of_, next(), first, last, leaf_size_, reduction_tree::known_combines(b - a));
+    push();
+    return true;
+  }
+
+  const At& at_;
+  const std::size_t length_, leaf_size_, at_once_;
+};
+
+}  // namespace reductions
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_VALUE_STACK_HPP
 
 // lockstep/detail/team/reductions.hpp -- values of all members, or of a whole range, become one (layer: team)
 //
 // Values of one per member are combined in the order of ranks; values over a range along the fixed tree of
 // reduction_tree.hpp, which gives the same bits for every number of members, schedule and run. Either takes
 // one phase of the region's barrier: members put what they have into their cells, arrive, and each combines
-// all cells (above 8 members: the last to arrive does, for all). A reduction that is a region by itself
-// needs no phase: its caller combines after the join. For users: member.hpp.
+// all cells (above 8 members: the last to arrive does, for all). For users: member.hpp.
 //
-//   N1  `op` may run on every member at once, with the same arguments: it must not change shared data.
-//   N2  All members of the region call the same function with the same range, schedule, and op.
-//   N3  init is an argument of op once in all, the first; of an empty range it is the result.
-//   N4  Once the region is stopped a member ends within one more strip of iterations (reduction_tree.hpp).
+//   REDUCE-1  `op` may run on every member at once, with the same arguments: it must not change shared data.
+//   REDUCE-2  All members of the region call the same function with the same range, schedule, and op.
+//   REDUCE-3  init is the first argument of the last op on each member; of an empty range it is the result.
+//   REDUCE-4  Once the region is stopped a member ends within 1024 more calls of f(i).
+//
 #ifndef LOCKSTEP_DETAIL_TEAM_REDUCTIONS_HPP
 #define LOCKSTEP_DETAIL_TEAM_REDUCTIONS_HPP
 
@@ -9726,24 +9016,12 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
 
-/// Whether the region is not stopped: what a fold asks. Where it is, the member leaves from here.
-template <class At>
-struct watch_of {
-  const At& at;
+// --- one value of each member ---
 
-  bool operator()() const {
-    if (!at.may_stop()) return true;
-    leave_stopped_region();
-    return false;
-  }
-};
-
-using watch = watch_of<member_state>;
-
-/// Meets the others by pass.meet(out, put_result); the result of combine(phase), which has T. The value at hand where the
-/// region was stopped and exceptions are off.
-template <class T, class Pass, class Combine>
-T meet_by(member_state& at, const T& at_hand, Pass pass, Combine combine) {
+/// Meets the others; the result of combine(phase), which has T. The value at hand where the region was stopped and
+/// exceptions are off.
+template <class T, class Combine>
+T meet(member_state& at, const T& at_hand, Combine combine) {
   cell out = {};
   const std::uint32_t phase = at.next_phase();
   const auto put_result = [&](cell& into) {
@@ -9751,24 +9029,10 @@ T meet_by(member_state& at, const T& at_hand, Pass pass, Combine combine) {
     cell_access<T>::put(cell_access<T>::prepare(at.shared(), at.kept_result, 1), into,
                         std::move(result));
   };
-  if (pass.meet(out, put_result)) return cell_access<T>::get(out);
+  if (at.meet(out, put_result)) return cell_access<T>::get(out);
   leave_stopped_region();
   return at_hand;
 }
-struct by_barrier {
-  member_state& at;
-
-  template <class PutResult>
-  bool meet(cell& out, PutResult& put_result) const {
-    return at.meet(out, put_result);
-  }
-};
-template <class T, class Combine>
-T meet(member_state& at, const T& at_hand, Combine combine) {
-  return meet_by<T>(at, at_hand, by_barrier{at}, combine);
-}
-
-// --- one value of each member ---
 
 /// This member's value for the next meeting.
 template <class T>
@@ -9809,179 +9073,215 @@ T broadcast(member_state& at, std::size_t root, const T& value) {
 
 // --- a range, along the tree ---
 
-/// The nodes of a rank, of the tree over `leaves` leaves, into its cells of a phase.
-template <class T, class LeafValue, class Op>
-void put_nodes_of(member_state& at, std::size_t rank, std::uint32_t phase, std::size_t leaves,
-                  LeafValue& leaf_value, Op& op) {
-  auto&& kept = cell_access<T>::prepare(at.shared(), at.shared().state(rank).kept[phase & 1u],  //
-                                        reduction_tree::most_nodes);
-  const index_range part = static_block(0, leaves, rank, at.size());
-  std::size_t k = 0;
-  reduction_tree::maximal_nodes(leaves, part.first, part.last, [&](std::size_t a, std::size_t b) {
-    cell_access<T>::put(kept, at.shared().cell_of(rank, phase, k),
-                        reduction_tree::reduce_node<T>(a, b, leaf_value, op));
-    ++k;
-  });
+/// What became of a reduction.
+enum class outcome { done, empty, stopped };
+
+inline void hand_out_parts(member_state& at, std::size_t length, schedule how,
+                           const range_body& body) {
+  loops::hand_out(at, length, how, body);
 }
-/// The nodes of all ranks as shares of a loop: late_shares.hpp.
-template <class T, class LeafValue, class Op>
-struct node_shares {
-  member_state& at;
-  std::uint32_t phase;
-  std::size_t leaves;
-  LeafValue& leaf_value;
-  Op& op;
-
-  bool is_empty(std::size_t rank) const noexcept { return rank >= leaves; }
-  void operator()(std::size_t rank) const {
-    put_nodes_of<T>(at, rank, phase, leaves, leaf_value, op);
-  }
-  template <class PutResult>
-  bool meet(cell& out, PutResult& put_result) const {
-    return run_claimed(at, *this, out, put_result);
-  }
-};
-
-/// What init, and the nodes of all members in a phase, make together.
-template <class T, class Op>
-T combine_nodes(group& shared, std::size_t size, std::uint32_t phase, std::size_t leaves, T init,
-                Op& op) {
-  const auto value_in = [&](std::size_t rank, std::size_t k) {
-    return cell_access<T>::get(shared.cell_of(rank, phase, k));
-  };
-  T whole(reduction_tree::combine<T>(leaves, size, value_in, op));
-  return op(std::move(init), std::move(whole));
+inline void hand_out_parts(loop_share& at, std::size_t length, schedule how,
+                           const range_body& body) {
+  loops::hand_out_in(at, at, length, how, body);
 }
+/// The parts of one member or share, folded into `result`. False if it has none, or the region was stopped.
+template <class At>
+LOCKSTEP_NOINLINE bool fold_parts(At& at, const operations& what, const operands& of,
+                                  std::size_t length, schedule how, void* result) {
+  struct parts {
+    tree_walk<At> walk;
+    bool has_value, goes_on;
 
-/// The values of all leaves, handed out by `how`, into the group's cells; after it they are there.
-/// False once the region is stopped.
-template <class T, class LeafValue>
-bool put_leaves(member_state& at, std::size_t leaves, schedule how, LeafValue& leaf_value) {
-  auto&& kept = cell_access<T>::prepare(at.shared(), at.kept_leaves, leaves);
-  const bool complete =
-      loops::hand_out(at, index_range{0, leaves}, how, [&](std::size_t first, std::size_t last) {
-        for (std::size_t leaf = first; leaf < last; ++leaf) {
-          cell_access<T>::put(kept, at.shared().leaves[leaf], leaf_value(leaf));
-        }
-      });
-  return at.sync() && complete;
-}
-
-/// A schedule of chunks of iterations as one of leaves.
-inline schedule of_leaves(schedule how, std::size_t iterations) {
-  const std::size_t leaf = reduction_tree::leaf_size(iterations);
-  return schedule(how.kind(), (how.chunk() - 1) / leaf + 1);
-}
-
-/// Puts this member's nodes of a range, computed by a schedule of chunks: false once the region is stopped.
-template <class T, class LeafValue, class Op>
-bool put_chunks(member_state& at, std::size_t iterations, LeafValue& leaf_value, Op& op,
-                schedule how) {
-  const std::size_t leaves = reduction_tree::leaves_of(iterations);
-  if (!put_leaves<T>(at, leaves, of_leaves(how, iterations), leaf_value)) return false;
-  const auto handed_out = [&](std::size_t leaf) {  // each is in one node, of one member
-    return cell_access<T>::take(at.shared().leaves[leaf]);
-  };
-  put_nodes_of<T>(at, at.rank(), at.next_phase(), leaves, handed_out, op);
+    static void call(const void* data, std::size_t first, std::size_t last) {
+      parts& self = *static_cast<parts*>(const_cast<void*>(data));
+      if (!self.goes_on) return;
+      self.goes_on = self.walk.fold(first, last, self.has_value);
+      self.has_value = true;
+    }
+  } own = {{at, what, of, length}, false, true};
+  hand_out_parts(at, length, how, {parts::call, &own});
+  if (!own.has_value || !own.goes_on) return false;
+  own.walk.take_top(result);
   return true;
 }
 
-/// The value of a range on a member that is alone.
-template <class T, class LeafValue, class Op>
-T reduce_alone(std::size_t iterations, LeafValue& leaf_value, Op& op) {
-  return reduction_tree::reduce_node<T>(0, reduction_tree::leaves_of(iterations), leaf_value, op);
-}
+/// A reduction over [0, length) in a region. `result`: room for a value, aligned as a cell at least.
+class member_reduction {
+ public:
+  member_reduction(member_state& at, const operations& what, const operands& of,
+                   std::size_t length) noexcept
+      : at_(at),
+        what_(what),
+        of_(of),
+        length_(length),
+        leaves_(reduction_tree::leaves_of(length)) {}
 
-/// op(init, the tree over the range) on every member, leaf_value(leaf) being the value of a leaf.
-template <class T, class LeafValue, class Op>
-T reduce_leaves(member_state& at, std::size_t iterations, const T& init, LeafValue leaf_value,
-                Op& op, schedule how) {
+  /// The same bits for every number of members and schedule.
+  LOCKSTEP_NOINLINE outcome reduce(schedule how, void* result) {
+    if (length_ == 0 || !at_.goes_on()) return at_.sync() ? outcome::empty : outcome::stopped;
+    if (at_.is_alone()) return reduce_alone(result);
+    phase_ = at_.next_phase();
+    cell out = {};
+    const cell_combine all = {combine_all, this};
+    bool goes_on = false;
+    if (how.kind() == schedule_kind::static_blocks) {
+      goes_on = run_claimed(at_, {put_share, this, leaves_}, out, all);
+    } else if (put_leaves(how)) {
+      // The phase of the leaves is over.
+      phase_ = at_.next_phase();
+      goes_on = put_nodes(at_.rank(), true) && at_.meet(out, all);
+    }
+    if (!goes_on) return outcome::stopped;
+    take(out, result);
+    return outcome::done;
+  }
+
+ private:
+  outcome reduce_alone(void* result) {
+    tree_walk<member_state> walk(at_, what_, of_, length_);
+    if (!walk.push_node(0, leaves_) || !at_.goes_on()) return outcome::stopped;
+    walk.take_top(result);
+    return outcome::done;
+  }
+
+  void* prepare(std::unique_ptr<kept_values>& keeps, std::size_t count) const {
+    return what_.type == nullptr ? nullptr : what_.type->prepare(at_.shared(), keeps, count);
+  }
+
+  /// The nodes of a rank into its cells of the phase: from the iterations, or from the values of all leaves.
+  bool put_nodes(std::size_t rank, bool from_leaves) const {
+    group& shared = at_.shared();
+    void* const room = prepare(shared.state(rank).kept[phase_ & 1u], reduction_tree::most_nodes);
+    const index_range part = static_block(0, leaves_, rank, at_.size());
+    tree_walk<member_state> walk(at_, what_, of_, length_);
+    std::size_t k = 0;
+    bool goes_on = true;
+    reduction_tree::maximal_nodes(leaves_, part.first, part.last,
+                                  [&](std::size_t a, std::size_t b) {
+                                    if (from_leaves) {
+                                      push_from_leaves(walk, a, b);
+                                    } else if (!goes_on || !walk.push_node(a, b)) {
+                                      goes_on = false;
+                                      return;
+                                    }
+                                    walk.put_top(room, shared.cell_of(rank, phase_, k));
+                                    ++k;
+                                  });
+    return goes_on;
+  }
+  void push_from_leaves(value_stack& values, std::size_t a, std::size_t b) const {
+    if (b - a == 1) return values.push_taken(at_.shared().leaves[a]);  // each is in one node
+    const std::size_t middle = reduction_tree::middle_of(a, b);
+    push_from_leaves(values, a, middle);
+    push_from_leaves(values, middle, b);
+    values.combine();
+  }
+  static bool put_share(const void* data, std::size_t rank) {
+    const member_reduction& self = *static_cast<const member_reduction*>(data);
+    return self.put_nodes(rank, false);
+  }
+
+  /// The values of all leaves, handed out by `how`, into the group's cells; after it they are there. False once the
+  /// region is stopped.
+  bool put_leaves(schedule how) {
+    struct leaf_part {
+      member_reduction& of;
+      void* room;
+      bool goes_on;
+
+      static void call(const void* data, std::size_t first, std::size_t last) {
+        leaf_part& self = *static_cast<leaf_part*>(const_cast<void*>(data));
+        member_reduction& of = self.of;
+        tree_walk<member_state> walk(of.at_, of.what_, of.of_, of.length_);
+        for (std::size_t leaf = first; leaf < last; ++leaf) {
+          self.goes_on = self.goes_on && walk.push_node(leaf, leaf + 1);
+          if (!self.goes_on) return;
+          walk.put_top(self.room, of.at_.shared().leaves[leaf]);
+        }
+      }
+    } part = {*this, prepare(at_.kept_leaves, leaves_), true};
+    const std::size_t chunk = (how.chunk() - 1) / reduction_tree::leaf_size(length_) + 1;
+    const bool complete =
+        loops::hand_out(at_, leaves_, schedule(how.kind(), chunk), {leaf_part::call, &part});
+    return part.goes_on && at_.sync() && complete;
+  }
+
+  static void combine_all(const void* data, cell& into) {
+    const member_reduction& self = *static_cast<const member_reduction*>(data);
+    void* const room = self.prepare(self.at_.kept_result, 1);
+    reduction_tree::published_nodes nodes(self.leaves_, self.at_.size());
+    tree_walk<member_state> values(self.at_, self.what_, self.of_, self.length_);
+    self.push_published(values, nodes, 0, self.leaves_);
+    values.put_top(room, into);
+  }
+  void push_published(value_stack& values, reduction_tree::published_nodes& nodes, std::size_t a,
+                      std::size_t b) const {
+    if (nodes.has(b)) {
+      values.push_copy(at_.shared().cell_of(nodes.rank(), phase_, nodes.node()));
+      return nodes.advance(b);
+    }
+    const std::size_t middle = reduction_tree::middle_of(a, b);
+    push_published(values, nodes, a, middle);
+    push_published(values, nodes, middle, b);
+    values.combine();
+  }
+
+  void take(const cell& from, void* result) const {
+    if (what_.type == nullptr) {
+      std::memcpy(result, from.bytes, cell::size);
+    } else {
+      what_.type->copy(result, value_stack::address_in(from));
+    }
+  }
+
+  member_state& at_;
+  const operations& what_;
+  const operands& of_;
+  const std::size_t length_, leaves_;
+  std::uint32_t phase_ = 0;
+};
+
+/// Room for a result that a reduction leaves: destroyed here.
+template <class T>
+class result_of {
+ public:
+  result_of() noexcept {}
+  ~result_of() {
+    if (has_value_) value().~T();
+  }
+  result_of(const result_of&) = delete;
+  result_of& operator=(const result_of&) = delete;
+
+  void* room() noexcept { return storage_; }
+  /// A value was left in the room.
+  T& value_left() noexcept {
+    has_value_ = true;
+    return value();
+  }
+
+ private:
+  T& value() noexcept { return *reinterpret_cast<T*>(storage_); }
+
+  static constexpr std::size_t least = fits_cell<T>() ? cell::size : 1;
+  alignas(T) alignas(least) unsigned char storage_[sizeof(T) < least ? least : sizeof(T)];
+  bool has_value_ = false;
+};
+
+/// op(init, the tree over the range) on every member.
+template <class T, class Op, class Values>
+T reduce(member_state& at, const Values& values, bool in_strips, std::size_t length, const T& init,
+         Op& op, schedule how) {
+  check_types<T, typename Values::value, Op>();
   check_copyable<T>();
-  if (iterations == 0 || !at.goes_on()) {
-    if (!at.sync()) leave_stopped_region();
-    return init;
-  }
-  if (at.is_alone()) {
-    T whole(reduce_alone<T>(iterations, leaf_value, op));
-    if (!at.goes_on()) leave_stopped_region();
-    return op(T(init), std::move(whole));
-  }
-  const std::size_t leaves = reduction_tree::leaves_of(iterations);
-  const auto combine = [&](std::uint32_t phase) {
-    return combine_nodes<T>(at.shared(), at.size(), phase, leaves, init, op);
-  };
-  if (how.kind() == schedule_kind::static_blocks) {
-    const node_shares<T, LeafValue, Op> shares = {at, at.next_phase(), leaves, leaf_value, op};
-    return meet_by<T>(at, init, shares, combine);
-  }
-  if (!put_chunks<T>(at, iterations, leaf_value, op, how)) {
-    leave_stopped_region();
-    return init;
-  }
-  return meet<T>(at, init, combine);
+  result_of<T> result;
+  member_reduction reduction(at, operations_for<T, Op>(values, in_strips), values, length);
+  const outcome how_it_ended = reduction.reduce(how, result.room());
+  if (how_it_ended == outcome::done) return op(T(init), std::move(result.value_left()));
+  if (how_it_ended == outcome::stopped) leave_stopped_region();
+  return init;
 }
-
-/// The value of a leaf from f(first, last), or from f(i).
-template <class T, class Function>
-struct leaf_of_blocks {
-  member_state& at;
-  index_range range;
-  Function& f;
-
-  T operator()(std::size_t leaf) const {
-    watch{at}();
-    const index_range part = reduction_tree::leaf_range(range.first, range.last, leaf);
-    return f(part.first, part.last);
-  }
-};
-template <class T, class Function, class Op, class At = member_state>
-struct leaf_of_each {
-  const At& at;
-  index_range range;
-  Function& f;
-  Op& op;
-  const std::size_t leaf_size = reduction_tree::leaf_size(length_of(range));
-
-  leaf_of_each(const At& of, index_range over, Function& function, Op& operation)
-      : at(of), range(over), f(function), op(operation) {}
-
-  T operator()(std::size_t leaf) const {
-    // A look takes as long as a short leaf: all that are due in a strip look once.
-    if (leaf_size >= 64 || leaf % 16 == 0) watch_of<At>{at}();
-    if (leaf_size == 1) return f(range.first + leaf);
-    const index_range part = known_chunk(range.first, range.last, leaf_size, leaf);
-    return leaf_size <= reduction_tree::strip_length
-               ? reduction_tree::fold<T>(part, f, op)
-               : reduction_tree::fold<T>(part, f, op, watch_of<At>{at});
-  }
-};
 
 // --- a range, by members: `fast` ---
-
-/// This member's parts of a range, folded. It may have none.
-template <class T, class At, class Function, class Op>
-void fold_each(At& at, index_range range, Function& f, Op& op, schedule how, maybe<T>& sum) {
-  loops::hand_out(at, range, how, [&](std::size_t first, std::size_t last) {
-    const index_range part = {first, last};
-    if (sum.has_value()) {
-      sum.value() =
-          reduction_tree::fold_on<T>(std::move(sum.value()), part, f, op, watch_of<At>{at});
-    } else {
-      sum.set(reduction_tree::fold<T>(part, f, op, watch_of<At>{at}));
-    }
-  });
-}
-template <class T, class Function, class Op>
-void fold_range(member_state& at, index_range range, Function& f, Op& op, schedule how,
-                maybe<T>& sum) {
-  loops::hand_out(at, range, how, [&](std::size_t first, std::size_t last) {
-    if (sum.has_value()) {
-      sum.value() = op(std::move(sum.value()), static_cast<T>(f(first, last)));
-    } else {
-      sum.set(f(first, last));
-    }
-  });
-}
 
 /// Where a member says that it has put a value: the last byte of the cell unless the value is there.
 template <class T>
@@ -10022,6 +9322,20 @@ T reduce_put(member_state& at, const T& init, maybe<T>& mine, Op& op) {
   });
 }
 
+template <class T, class Op, class Values>
+T reduce_fast(member_state& at, const Values& values, bool in_strips, std::size_t length,
+              const T& init, Op& op, schedule how) {
+  check_types<T, typename Values::value, Op>();
+  result_of<T> result;
+  maybe<T> mine;
+  if (fold_parts(at, operations_for<T, Op>(values, in_strips), values, length, how,
+                 result.room())) {
+    mine.set(std::move(result.value_left()));
+  }
+  if (at.may_stop()) leave_stopped_region();
+  return reduce_put<T>(at, init, mine, op);
+}
+
 }  // namespace reductions
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -10042,6 +9356,55 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
 
+/// Whether the region is not stopped: what a fold asks. Where it is, the member leaves from here.
+template <class At>
+struct watch_of {
+  const At& at;
+
+  bool operator()() const {
+    if (!at.may_stop()) return true;
+    leave_stopped_region();
+    return false;
+  }
+};
+
+// Whether an int may become the unsigned argument of a function is its author's business.
+LOCKSTEP_BEGIN_SIGN_CONVERSIONS
+/// f(i) by its offset.
+template <class Index, class Function>
+struct value_at {
+  static_assert(is_callable<Function&, Index>::value,
+                "lockstep: the function of parallel_scan, or of scan_each, must be callable with "
+                "one index, f(i): of the common type of the bounds, or the iterator");
+  Index first;
+  Function& f;
+
+  auto operator()(std::size_t offset) const
+      -> decltype(std::declval<Function&>()(std::declval<Index>())) {
+    return f(index_at(first, offset));
+  }
+};
+/// store(i, value) by its offset.
+template <class Index, class Store>
+struct store_at {
+  Index first;
+  Store& store;
+
+  template <class T>
+  void operator()(std::size_t offset, T& value) const {
+    store(index_at(first, offset), value);
+  }
+};
+LOCKSTEP_END_SIGN_CONVERSIONS
+template <class Index, class Function>
+value_at<Index, Function> by_offset(const index_span<Index>& span, Function& f) noexcept {
+  return {span.first, f};
+}
+template <class Index, class Store>
+store_at<Index, Store> store_by_offset(const index_span<Index>& span, Store& store) noexcept {
+  return {span.first, store};
+}
+
 /// What a scan works on: f(i) are the values, store(i, value) takes the results.
 template <class T, class Function, class Op, class Store, class At = member_state>
 struct scan_of {
@@ -10052,7 +9415,13 @@ struct scan_of {
   Store& store;
 
   T sum_of(std::size_t leaf) const {
-    return leaf_of_each<T, Function, Op, At>{at, range, f, op}(leaf);
+    // A look takes as long as a short leaf: all that are due in a strip look once.
+    const std::size_t size = reduction_tree::leaf_size(length_of(range));
+    if (size >= 64 || leaf % 16 == 0) watch_of<At>{at}();
+    const index_range part = reduction_tree::leaf_range(range.first, range.last, leaf);
+    return size <= reduction_tree::strip_length
+               ? reduction_tree::fold<T>(part, f, op)
+               : reduction_tree::fold<T>(part, f, op, watch_of<At>{at});
   }
 
   /// The second pass over a leaf; what its last index gets is not the next prefix, but near it.
@@ -10069,6 +9438,19 @@ struct scan_of {
     }
   }
 };
+
+/// The values of all leaves into the group's cells; after it they are there. False once the region is stopped.
+template <class T, class LeafValue>
+bool put_leaves(member_state& at, std::size_t leaves, const LeafValue& leaf_value) {
+  auto&& kept = cell_access<T>::prepare(at.shared(), at.kept_leaves, leaves);
+  const auto part = [&](std::size_t first, std::size_t last) {
+    for (std::size_t leaf = first; leaf < last; ++leaf) {
+      cell_access<T>::put(kept, at.shared().leaves[leaf], leaf_value(leaf));
+    }
+  };
+  const bool complete = loops::hand_out(at, leaves, static_schedule(), body_of(part));
+  return at.sync() && complete;
+}
 
 template <class T, class Scan>
 T scan_alone(const Scan& what, std::size_t leaves, T prefix) {
@@ -10095,7 +9477,7 @@ T scan_leaves(member_state& at, const Scan& what, const T& init) {
     return whole;
   }
   const auto sum_of = [&](std::size_t leaf) { return what.sum_of(leaf); };
-  if (!put_leaves<T>(at, leaves, static_schedule(), sum_of)) {
+  if (!put_leaves<T>(at, leaves, sum_of)) {
     leave_stopped_region();
     return init;
   }
@@ -10254,22 +9636,17 @@ class member : public detail::member_loops {
   detail::if_bounds<First, Last, T> reduce_range(First first, Last last, T init, Function&& f,
                                                  Op op, schedule how = static_schedule()) {
     const auto span = detail::span_of(first, last);
-    const auto by = detail::by_block(span, f);
-    detail::reductions::check_types<T, detail::reductions::value_of_block<decltype(by)>, Op>();
-    using leaf = detail::reductions::leaf_of_blocks<T, decltype(by)>;
-    return detail::reductions::reduce_leaves<T>(at_, span.length, init, leaf{at_, all_of(span), by},
-                                                op, how);
+    return detail::reductions::reduce<T, Op>(at_,
+                                             detail::reductions::block_values_of<T>(span, f, op),
+                                             false, span.length, init, op, how);
   }
   /// The same with f(i).
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_each(First first, Last last, T init, Function&& f, Op op,
                                                 schedule how = static_schedule()) {
     const auto span = detail::span_of(first, last);
-    const auto by = detail::by_offset(span, f);
-    detail::reductions::check_types<T, detail::reductions::value_of<decltype(by)>, Op>();
-    using leaf = detail::reductions::leaf_of_each<T, decltype(by), Op>;
-    return detail::reductions::reduce_leaves<T>(at_, span.length, init,
-                                                leaf{at_, all_of(span), by, op}, op, how);
+    return detail::reductions::reduce<T, Op>(at_, detail::reductions::values_of<T>(span, f, op),
+                                             true, span.length, init, op, how);
   }
   /// Not the same for every team size: each member folds its parts, and init and the results are combined by
   /// rank. Requires op to commute unless the schedule is static_schedule().
@@ -10278,22 +9655,17 @@ class member : public detail::member_loops {
                                                  Function&& f, Op op,
                                                  schedule how = static_schedule()) {
     const auto span = detail::span_of(first, last);
-    const auto by = detail::by_block(span, f);
-    detail::reductions::check_types<T, detail::reductions::value_of_block<decltype(by)>, Op>();
-    detail::maybe<T> mine;
-    detail::reductions::fold_range<T>(at_, all_of(span), by, op, how, mine);
-    return detail::reductions::reduce_put<T>(at_, init, mine, op);
+    return detail::reductions::reduce_fast<T, Op>(
+        at_, detail::reductions::block_values_of<T>(span, f, op), false, span.length, init, op,
+        how);
   }
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_each(fast_t, First first, Last last, T init,
                                                 Function&& f, Op op,
                                                 schedule how = static_schedule()) {
     const auto span = detail::span_of(first, last);
-    const auto by = detail::by_offset(span, f);
-    detail::reductions::check_types<T, detail::reductions::value_of<decltype(by)>, Op>();
-    detail::maybe<T> mine;
-    detail::reductions::fold_each<T>(at_, all_of(span), by, op, how, mine);
-    return detail::reductions::reduce_put<T>(at_, init, mine, op);
+    return detail::reductions::reduce_fast<T, Op>(
+        at_, detail::reductions::values_of<T>(span, f, op), true, span.length, init, op, how);
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
@@ -10301,11 +9673,11 @@ class member : public detail::member_loops {
   detail::if_bounds<First, Last, T> scan_each(First first, Last last, T init, Function&& f, Op op,
                                               Store&& store) {
     const auto span = detail::span_of(first, last);
-    const auto by = detail::by_offset(span, f);
-    const auto into = detail::store_by_offset(span, store);
-    detail::reductions::check_types<T, detail::reductions::value_of<decltype(by)>, Op>();
-    const detail::reductions::scan_of<T, decltype(by), Op, decltype(into)> what{at_, all_of(span),
-                                                                                by, op, into};
+    const auto by = detail::reductions::by_offset(span, f);
+    const auto into = detail::reductions::store_by_offset(span, store);
+    detail::reductions::check_types<T, decltype(by(std::size_t())), Op>();
+    const detail::reductions::scan_of<T, decltype(by), Op, decltype(into)> what{
+        at_, index_range{0, span.length}, by, op, into};
     return detail::reductions::scan_leaves<T>(at_, what, init);
   }
 
@@ -10744,21 +10116,9 @@ class fork_board {
 
   /// Tests pass `first_phase` to start next to wrap-around, narrow trees, and lines that are renewed often.
   /// `anticipates` counts for the adaptive policy of a team that is not crowded; `finds_cpu`: see team_barrier.hpp.
-  fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
-             bool anticipates = false, std::uint64_t most_age = usual_most_age,
-             bool finds_cpu = false)
-      : tree_(tree),
-        lines_(tree_.lines(), policy),
-        reports_(tree.members(), policy),
-        shares_(tree.members()),
-        histories_(tree.members()),
-        caller_(1),
-        parting_(tree.members(), finds_cpu),
-        how_(how),
-        most_age_(most_age),
-        anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
-    reset(first_phase);
-  }
+  LOCKSTEP_COLD fork_board(fork_tree tree, wait_policy policy, way how,
+                           std::uint32_t first_phase = 0, bool anticipates = false,
+                           std::uint64_t most_age = usual_most_age, bool finds_cpu = false);
 
   bool is_relayed() const noexcept { return how_ == way::relayed; }
   bool anticipates() const noexcept { return anticipates_; }
@@ -10774,82 +10134,32 @@ class fork_board {
   }
   /// The same for a loop, f(loop_share&), in so many parts a share. Sleepers are woken now, or by wake(), or not at
   /// all: a loop needs nobody.
-  template <class Function>
-  void announce_loop(const region_head& head, Function& f, std::uint32_t parts, bool wakes) {
-    announce<loop_share>(head, f, parts, wakes);
+  void announce_loop(const region_head& head, const job& what, std::uint32_t parts, bool wakes) {
+    const announcement now = begin(head, parts);
+    publish_all(head, what, now, wakes);
   }
   /// Wakes the members that hear of regions of this size.
-  void wake(std::size_t size) {
-    tree_.for_each_needed(size, [this](const fork_tree::line& at) { lines_[at.index].wake(); });
-  }
+  LOCKSTEP_OUT_OF_LINE void wake(std::size_t size);
   /// Whether one of them may sleep.
-  bool has_sleepers(std::size_t size) const noexcept {
-    bool found = false;
-    tree_.for_each_needed(
-        size, [&](const fork_tree::line& at) { found |= lines_[at.index].has_sleeper(); });
-    return found;
-  }
+  LOCKSTEP_OUT_OF_LINE bool has_sleepers(std::size_t size) const noexcept;
 
   /// A worker waits for the next region that it is needed for: a `run`, or a loop in which it has claimed a part
   /// of its share. False once closed.
-  bool next(std::size_t rank, order& out) {
-    const std::size_t line = tree_.watched_by(rank).index;
-    region_watch& own = histories_[rank].value.regions;
-    while (true) {
-      watched_line what(lines_[line].awaited(is_news{own.seen}, stops_when_set{closed_},
-                                             whereabouts{&parting_, rank, 0}),
-                        has_one_worker());
-      own.wait(what, lines_.policy(), anticipates_);
-      if (is_closed()) return false;
-      if (what.has_slept) shares_.note_coming(rank, detail::monotonic_nanoseconds());
-      read_line(line, out);
-      // Meanwhile the loop may have ended, and a `run` have begun.
-      const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
-      const std::uint32_t phases = out.announced.phase() - announcement(own.seen).phase();
-      own.note(out.announced.word(), phases > 3);
-      if (is_needed) return true;
-    }
-  }
+  LOCKSTEP_OUT_OF_LINE bool next(std::size_t rank, order& out);
 
   /// Claims the next part of a share in the loop that runs, if there is one. By any thread of the team. Where shares
   /// have one part, the caller runs its own, and nobody claims that.
-  bool claim(std::size_t rank, order& out) {
-    return claim_on(rank == 0 ? 0 : tree_.watched_by(rank).index, rank, out);
-  }
+  LOCKSTEP_OUT_OF_LINE bool claim(std::size_t rank, order& out);
   /// A claimed part was run. True if the caller must now complete the share, and report it.
   bool finish_part(std::size_t rank, const order& of) { return shares_.finish(rank, of.announced); }
 
   /// A leader tells those it leads; nothing for the others. Before the first part of its own.
-  void relay(std::size_t rank, const order& from, bool wakes) {
-    if (!is_leader(rank)) return;
-    for_each_published(rank, from.announced.size(), [&](const fork_tree::line& at) {
-      lines_.beside(at.index).what = from.line->what;
-      publish(at.index, from.head(), from.announced, wakes);
-    });
-  }
+  LOCKSTEP_OUT_OF_LINE void relay(std::size_t rank, const order& from, bool wakes);
 
   /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
-  void collect(std::size_t rank, announcement of) {
-    for_each_told(rank, of, [&](std::size_t watcher) {
-      // Others may wait for reports in place of a member that waits elsewhere.
-      parting_board* const known = rank == 0 ? &parting_ : nullptr;
-      reports_[watcher].wait(is_phase{of.phase()}, never_stops(), histories_[rank].value.reports,
-                             deadline::never(), whereabouts{known, 0, watcher});
-    });
-  }
+  LOCKSTEP_OUT_OF_LINE void collect(std::size_t rank, announcement of);
   /// The same for at most `polls` looks: whether all have come.
-  bool collect_shortly(std::size_t rank, announcement of, unsigned polls) {
-    bool all = true;
-    for_each_told(rank, of, [&](std::size_t watcher) {
-      bool has_come = has_reported(watcher, of);
-      for (; !has_come && polls > 0; --polls) {
-        detail::polling_pause();
-        has_come = has_reported(watcher, of);
-      }
-      all &= has_come;
-    });
-    return all;
-  }
+  LOCKSTEP_OUT_OF_LINE bool collect_shortly(std::size_t rank, announcement of, unsigned polls);
   /// f(rank) for those to whom this member has announced the region, as far as the region needs them; of a loop whose
   /// shares have several parts, for the caller's share as well.
   template <class Function>
@@ -10878,10 +10188,7 @@ class fork_board {
   std::uint64_t last_coming(std::size_t rank) const noexcept { return shares_.last_coming(rank); }
 
   /// Lets all workers go: next() returns false.
-  void close() {
-    closed_.store(1, detail::memory_order_release);  // 2
-    lines_.wake_all();
-  }
+  LOCKSTEP_COLD void close();
 
   /// For tests: worker `rank` begins as if its last regions had come after gaps of so many nanoseconds.
   void expect(std::size_t rank, std::uint64_t gap) noexcept {
@@ -10894,19 +10201,7 @@ class fork_board {
 
   /// As new. While no worker lives: before they are started, or where a fork() has left them behind. There the
   /// caller may be in a share: it finds that all shares have been claimed and reported.
-  void reset(std::uint32_t first_phase = 0) noexcept {
-    closed_.store(0, detail::memory_order_relaxed);  // 1
-    const announcement none(first_phase, 1, 1);
-    lines_.reset(none.word(), lines_.size());
-    reports_.reset(first_phase, reports_.size());
-    caller_[0].value.phase = caller_[0].value.renewed = first_phase;
-    caller_[0].value.announced = none.word();
-    for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
-      shares_.reset(rank, first_phase);
-      histories_[rank].value.regions.seen = none.word();
-      histories_[rank].value.regions.has_begun = false;
-    }
-  }
+  LOCKSTEP_COLD void reset(std::uint32_t first_phase = 0) noexcept;
 
  private:
   /// A member's own.
@@ -10953,24 +10248,11 @@ class fork_board {
     out.announced = announcement(lines_[line].value());
   }
   /// Looks at the announcement on a line, and claims a part of a share if it is a loop that has one left for it.
-  bool claim_on(std::size_t line, std::size_t rank, order& out) {
-    while (true) {
-      const std::uint64_t known = shares_.look(rank);
-      read_line(line, out);
-      if (!out.is_loop() || rank >= out.announced.size()) return false;
-      if (rank == 0 && out.announced.parts() == 1) return false;  // the caller runs it, unclaimed
-      const share_board::outcome how = shares_.try_claim(rank, known, out.announced, out.part);
-      if (how != share_board::outcome::changed) return how == share_board::outcome::claimed;
-    }
-  }
+  LOCKSTEP_OUT_OF_LINE bool claim_on(std::size_t line, std::size_t rank, order& out);
 
   template <class Argument, class Function>
   void announce(const region_head& head, Function& f, std::uint32_t parts, bool wakes) {
-    caller_state& own = caller_[0].value;
-    if (own.phase - own.renewed > most_age_) renew();
-    own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
-    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts);
-    own.announced = now.word();
+    const announcement now = begin(head, parts);
     if (lines_.size() == 1) {  // written in place
       lines_.beside(0).what.template assign<Argument>(f);
       publish(0, head, now, wakes);
@@ -10978,31 +10260,26 @@ class fork_board {
     }
     job what;
     what.template assign<Argument>(f);
+    publish_all(head, what, now, wakes);
+  }
+  announcement begin(const region_head& head, std::uint32_t parts) {
+    caller_state& own = caller_[0].value;
+    if (own.phase - own.renewed > most_age_) renew();
+    own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
+    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts);
+    own.announced = now.word();
+    return now;
+  }
+  void publish_all(const region_head& head, const job& what, announcement as, bool wakes) {
     for_each_published(0, head.size, [&](const fork_tree::line& at) {
       lines_.beside(at.index).what = what;
-      publish(at.index, head, now, wakes);
+      publish(at.index, head, as, wakes);
     });
   }
 
   /// A loop in which nothing is done, of which all hear, and whose shares are claimed here.
-  LOCKSTEP_NOINLINE void renew() {
-    caller_[0].value.renewed = caller_[0].value.phase;
-    const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0};
-    const auto nothing = [](loop_share&) {};
-    announce<loop_share>(head, nothing, 1, true);
-    shares_.reset(0, current().phase());
-    renew_below(0);
-  }
-  void renew_below(std::size_t rank) {
-    for_each_told(rank, current(), [this](std::size_t watcher) {
-      order claimed;
-      if (!claim(watcher, claimed)) return;
-      relay(watcher, claimed, true);
-      renew_below(watcher);
-      report(watcher, claimed.announced);
-    });
-    collect(rank, current());
-  }
+  LOCKSTEP_COLD void renew();
+  LOCKSTEP_COLD void renew_below(std::size_t rank);
 
   template <class Function>
   void for_each_published(std::size_t rank, std::size_t size, Function f) const {
@@ -11041,165 +10318,6 @@ class fork_board {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_FORK_BOARD_HPP
-
-// lockstep/detail/team/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: team)
-//
-// Each thread that comes claims parts (loop_claims.hpp): first of its own share, then of shares that are late. For
-// team_core.hpp.
-//
-//   CREW-1  A member runs its own share as long as it is in time, so that data stay where they are.
-//   CREW-2  When its own share is done, the caller takes parts of every share that has some left: after a moment, where
-//           members may be just coming. It waits only for threads that have begun a part.
-//   CREW-3  Workers take parts of others where shares have several, or members have to share CPUs.
-//   CREW-4  In a loop that was stopped, parts are claimed and not run.
-//   CREW-5  In a child process, after a fork() in a part, nothing of the loop is left to do for the caller; another
-//           thread cannot go on there.
-//
-// Memory order (# marks the line)
-//   #  access         order    pairs  why it suffices
-//   1  tickets.store  relaxed  -      between loops; the announcement orders it
-#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
-#define LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// What travelled with the reports of a loop, for its caller.
-class loop_values {
- public:
-  explicit loop_values(fork_board& of) noexcept : of_(of) {}
-  cell& operator()(std::size_t rank) const noexcept { return of_.beside_report(rank); }
-
- private:
-  fork_board& of_;
-};
-
-class loop_crew {
- public:
-  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded)
-      : forks_(forks), stop_(stop), errors_(errors), is_crowded_(is_crowded) {}
-  loop_crew(const loop_crew&) = delete;
-  loop_crew& operator=(const loop_crew&) = delete;
-
-  /// The caller runs f(loop_share&) in a loop that it has announced. Every share is done when it returns. True if every
-  /// other member came in time. `steering` is told of each part that the caller has run: a loop_steering, but in tests.
-  template <class Function, class Steering>
-  bool lead(const region_head& head, Function& f, bool is_woken, Steering& steering) {
-    const announcement at = forks_.current();
-    if (at.parts() == 1) {
-      // Not through the line just published: it is on its way to the others.
-      run_part(common_of(head, at), 0, 0, f);
-      steering.after_part(true);
-      const bool has_patience = !is_crowded_ && !is_woken && patience_.asks();
-      if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_late_members)) {
-        patience_.paid();
-        return true;
-      }
-    }
-    const bool took = take_told(0, 0, at, &steering);
-    if (took) {
-      patience_.failed();
-    } else {
-      patience_.paid();
-    }
-    forks_.collect(0, forks_.current());
-    return !took;
-  }
-  /// The caller runs it as the only one.
-  template <class Function>
-  void run_alone(const region_head& head, Function& f) {
-    run_part(common_of(head, announcement(1, 1, 1)), 0, 0, f);
-  }
-
-  /// A worker runs a part that it has claimed, and what it can claim after it.
-  void serve(std::size_t self, order claimed) {
-    const announcement at = claimed.announced;
-    play(self, self, claimed, true);
-    if (at.parts() == 1 && !is_crowded_) return;
-    while (forks_.claim(self, claimed)) play(self, self, claimed, true);
-    const std::size_t looks =
-        is_crowded_ ? at.size() - 1 : (std::min<std::size_t>)(at.size() - 1, 8);
-    std::size_t other = self;
-    for (std::size_t i = 0; i < looks; ++i) {
-      if (++other >= at.size()) other = at.parts() > 1 ? 0 : 1;
-      if (other == self) return;
-      while (forks_.claim(other, claimed)) play(self, other, claimed, true);
-    }
-  }
-
-  /// Before a loop with tickets.
-  void reset_tickets() noexcept {
-    tickets_[0].value.store(0, detail::memory_order_relaxed);  // 1
-  }
-  /// In a child process, inside a region; and when that ends.
-  void be_alone(bool alone) noexcept { is_alone_ = alone; }
-  bool is_alone() const noexcept { return is_alone_; }
-
- private:
-  struct no_steering {
-    static void after_part(bool) noexcept {}
-  };
-
-  loop_common common_of(const region_head& head, announcement at) noexcept {
-    return {stop_, tickets_[0].value, head.region, head.size, at.parts()};
-  }
-
-  /// `self` runs a claimed part of the share of `rank`.
-  void play(std::size_t self, std::size_t rank, const order& claimed, bool wakes) {
-    if (claimed.part == 0 && rank != 0) forks_.relay(rank, claimed, wakes);
-    run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, claimed.line->what);
-    if (is_alone_) {
-      if (self != 0) end_of_lone_child();
-      return;
-    }
-    if (!forks_.finish_part(rank, claimed)) return;
-    if (rank != 0 && forks_.is_leader(rank)) {
-      take_told(self, rank, claimed.announced, static_cast<no_steering*>(nullptr));
-      if (is_alone_) return;
-      forks_.collect(rank, claimed.announced);
-    }
-    forks_.report(rank, claimed.announced);
-  }
-
-  /// Claims and runs what is left of the shares of the members that `rank` has told of the loop. True if there was
-  /// some, but for the share of `self`. Only the caller steers.
-  template <class Steering>
-  bool take_told(std::size_t self, std::size_t rank, announcement at, Steering* steering) {
-    bool took = false;
-    forks_.for_each_told(rank, at, [&](std::size_t watcher) {
-      order claimed;
-      while (!is_alone_ && !forks_.has_reported(watcher, at) && forks_.claim(watcher, claimed)) {
-        play(self, watcher, claimed, false);
-        took |= watcher != self;
-        if (steering != nullptr) steering->after_part(watcher == self);
-      }
-    });
-    return took;
-  }
-
-  template <class Function>
-  void run_part(const loop_common& common, std::size_t rank, std::uint32_t part, Function& f) {
-    if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
-    loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
-    call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), f, me);
-  }
-
-  fork_board& forks_;
-  stop_source& stop_;
-  first_error& errors_;
-  const bool is_crowded_;
-  bool is_alone_ = false;
-  detail::aligned_array<detail::padded<detail::atomic<std::size_t>>> tickets_{1};
-  detail::line_gap callers_apart_;
-  stage_trust patience_;  // of the caller
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
 
 // lockstep/detail/team/loop_costs.hpp -- what loops cost, and on how many members one pays: pure (layer: team)
 //
@@ -11458,479 +10576,6 @@ char type_number<Type>::here = 0;
 
 #endif  // LOCKSTEP_DETAIL_TEAM_LOOP_COSTS_HPP
 
-// lockstep/detail/team/loop_reductions.hpp -- reductions and scans that are loops by themselves (layer: team)
-//
-// A reduction's tree (reduction_tree.hpp) is cut across at one level into nodes; each is computed by whoever runs that
-// part of the loop, and the caller combines them when the loop is done. Into how many nodes, and who does
-// which, changes no bit. For one_liners.hpp.
-//
-//   G1  The nodes of one level: a power of two, no more than there are leaves.
-//   G2  A small value of a share that is one node travels with its report: one line for both. Small values of other nodes
-//       go to cells of the team; larger ones to memory that the caller allocates.
-#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_REDUCTIONS_HPP
-#define LOCKSTEP_DETAIL_TEAM_LOOP_REDUCTIONS_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-namespace reductions {
-
-/// Values that threads leave for the caller, each at its own number. Allocates for more than `few`.
-template <class T>
-class left_values {
- public:
-  static constexpr std::size_t few = sizeof(T) <= 64 ? 8 : 1;
-
-  void make(std::size_t count) {
-    if (count > few) many_.reset(new detail::aligned_array<maybe<T>>(count));
-  }
-  maybe<T>& operator[](std::size_t number) noexcept {
-    return many_ ? (*many_)[number] : few_[number];
-  }
-
- private:
-  maybe<T> few_[few];
-  std::unique_ptr<detail::aligned_array<maybe<T>>> many_;
-};
-
-/// A value in a cell, for types that fit.
-template <class T>
-void put_cell(cell& into, const T& value, std::true_type /*fits*/) noexcept {
-  cell_access<T>::put({}, into, value);
-}
-template <class T>
-void put_cell(cell&, const T&, std::false_type) noexcept {}
-template <class T>
-T take_cell(cell& from, std::true_type /*fits*/) noexcept {
-  return cell_access<T>::get(from);
-}
-template <class T>
-[[noreturn]] T take_cell(cell&, std::false_type) {
-  std::abort();  // has none
-}
-
-/// By: f(i) by its offset. In the caller's frame; a loop has a pointer to it.
-template <class T, class By, class Op>
-class range_reduction {
- public:
-  range_reduction(T&& init, const By& by, Op& op)
-      : leaves_(reduction_tree::leaves_of(by.span.length)),
-        init_(std::move(init)),
-        by_(by),
-        op_(op) {}
-
-  /// Five words: it travels with the announcement, and where the value travels with the report nothing else is read.
-  class loop final : public made_to_travel {
-   public:
-    explicit loop(range_reduction& of) noexcept : by_(of.by_), op_(&of.op_), of_(&of) {}
-    void operator()(loop_share& me) const { of_->run(me, by_, *op_); }
-
-   private:
-    By by_;
-    Op* op_;
-    range_reduction* of_;
-  };
-
-  /// `cells`: most_leaves of them, of the team.
-  void prepare(const loop_plan& plan, loop_cells& cells) {
-    if (plan.shares == 1) return;
-    cells_ = &cells;
-    if (is_beside(leaves_, plan.shares, plan.parts)) {
-      nodes_ = plan.shares;
-      return;
-    }
-    const std::size_t wanted = std::size_t{plan.shares} * (plan.parts > 16 ? plan.parts : 16);
-    while (nodes_ < wanted && 2 * nodes_ <= leaves_) nodes_ *= 2;
-    if (!fits()) values_.make(nodes_);
-  }
-  /// value_of_share(rank): the cell beside its report.
-  template <class ValueOfShare>
-  void finish(const loop_plan& plan, ValueOfShare value_of_share) {
-    if (plan.shares == 1) return;
-    const bool beside = is_beside(leaves_, plan.shares, plan.parts);
-    const auto node = [&](std::size_t number) -> T {
-      if (!fits()) return std::move(values_[number].value());
-      return take_cell<T>(beside ? value_of_share(number) : (*cells_)[number], fits());
-    };
-    T whole(combine(0, nodes_, node));
-    result_.set(op_(std::move(init_), std::move(whole)));
-  }
-  T take() { return std::move(result_.has_value() ? result_.value() : init_); }
-
- private:
-  using fits = std::integral_constant<bool, fits_cell<T>()>;
-
-  /// G2. From what every share knows.
-  static bool is_beside(std::size_t leaves, std::size_t shares, std::uint32_t parts) noexcept {
-    return fits() && parts == 1 && (shares & (shares - 1)) == 0 && shares <= leaves;
-  }
-
-  void run(loop_share& me, const By& by, Op& op) {
-    const index_range all = {0, by.span.length};
-    const std::size_t leaves = reduction_tree::leaves_of(by.span.length);
-    const leaf_of_each<T, const By, Op, loop_share> leaf{me, all, by, op};
-    if (me.is_alone()) {
-      T whole(reduction_tree::reduce_node<T>(0, leaves, leaf, op));
-      if (!me.is_stopped()) result_.set(op(std::move(init_), std::move(whole)));
-      return;
-    }
-    const bool beside = is_beside(leaves, me.size(), me.parts());
-    const std::size_t nodes = beside ? me.size() : nodes_;
-    const index_range mine = me.block_of(index_range{0, nodes});
-    for (std::size_t number = mine.first; number < mine.last && !me.may_stop(); ++number) {
-      const index_range node = reduction_tree::node_at(leaves, nodes, number);
-      T value(reduction_tree::reduce_node<T>(node.first, node.last, leaf, op));
-      if (fits()) {
-        put_cell<T>(beside ? *me.beside_report() : (*cells_)[number], value, fits());
-      } else {
-        values_[number].set(std::move(value));
-      }
-    }
-  }
-
-  template <class Node>
-  T combine(std::size_t first, std::size_t last, const Node& node) {
-    if (last - first == 1) return node(first);
-    const std::size_t middle = first + (last - first) / 2;
-    T left(combine(first, middle, node));
-    T right(combine(middle, last, node));
-    return op_(std::move(left), std::move(right));
-  }
-
-  const std::size_t leaves_;
-  std::size_t nodes_ = 1;
-  loop_cells* cells_ = nullptr;
-  left_values<T> values_;
-  T init_;
-  maybe<T> result_;
-  const By by_;
-  Op& op_;
-};
-
-/// One value for each share: `fast`. Each: each(me, sum) adds the share's values to a maybe<T>.
-template <class T, class Each, class Op>
-class share_reduction {
- public:
-  share_reduction(T&& init, Each each, Op& op) : init_(std::move(init)), each_(each), op_(op) {}
-
-  void operator()(loop_share& me) {
-    if (!me.is_alone()) {
-      each_(me, values_[me.rank()]);
-      return;
-    }
-    maybe<T> sum;  // there may be no finish()
-    each_(me, sum);
-    if (!sum.has_value() || me.is_stopped()) return;
-    init_ = op_(std::move(init_), std::move(sum.value()));
-  }
-  void prepare(const loop_plan& plan, loop_cells&) {
-    if (plan.shares > 1) values_.make(plan.shares);
-  }
-  void finish(const loop_plan& plan) {
-    if (plan.shares == 1) return;
-    for (std::size_t rank = 0; rank < plan.shares; ++rank) {
-      if (!values_[rank].has_value()) continue;
-      init_ = op_(std::move(init_), std::move(values_[rank].value()));
-    }
-  }
-  T take() { return std::move(init_); }
-
- private:
-  left_values<T> values_;
-  T init_;
-  Each each_;
-  Op& op_;
-};
-
-/// Two loops: the sums of all leaves, then what each leaf stores from its prefix on. One alone does both in one.
-template <class T, class By, class Op, class Store>
-class range_scan {
- public:
-  range_scan(T&& init, const By& by, Op& op, const Store& store)
-      : leaves_(reduction_tree::leaves_of(by.span.length)),
-        running_(std::move(init)),
-        by_(by),
-        op_(op),
-        store_(store) {
-    check_copyable<T>();
-  }
-
-  struct sums {
-    range_scan& of;
-    void operator()(loop_share& me) { of.sum(me); }
-  };
-  struct stores {
-    range_scan& of;
-    void operator()(loop_share& me) { of.store(me); }
-  };
-  sums first() noexcept { return {*this}; }
-  stores second() noexcept { return {*this}; }
-
-  void prepare(const loop_plan& plan, loop_cells&) {
-    if (plan.shares > 1) sums_.make(leaves_);
-  }
-  /// After the first loop. False if that was all.
-  bool hand_on(const loop_plan& plan) {
-    if (plan.shares == 1) return false;
-    for (std::size_t leaf = 0; leaf < leaves_; ++leaf) {
-      T sum(std::move(sums_[leaf].value()));
-      sums_[leaf].value() = running_;
-      running_ = op_(std::move(running_), std::move(sum));
-    }
-    return true;
-  }
-  T take() { return std::move(running_); }
-
- private:
-  void sum(loop_share& me) {
-    const scan_of<T, const By, Op, const Store, loop_share> what = scan(me);
-    if (me.is_alone()) {
-      running_ = scan_alone<T>(what, leaves_, std::move(running_));
-      return;
-    }
-    const index_range mine = me.block_of(index_range{0, leaves_});
-    for (std::size_t leaf = mine.first; leaf < mine.last; ++leaf)
-      sums_[leaf].set(what.sum_of(leaf));
-  }
-  void store(loop_share& me) {
-    const index_range mine = me.block_of(index_range{0, leaves_});
-    for (std::size_t leaf = mine.first; leaf < mine.last; ++leaf) {
-      scan(me).run_through(leaf, std::move(sums_[leaf].value()));
-    }
-  }
-  scan_of<T, const By, Op, const Store, loop_share> scan(const loop_share& me) {
-    return {me, index_range{0, by_.span.length}, by_, op_, store_};
-  }
-
-  const std::size_t leaves_;
-  left_values<T> sums_;
-  T running_;
-  const By by_;
-  Op& op_;
-  const Store store_;
-};
-
-}  // namespace reductions
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_REDUCTIONS_HPP
-
-// lockstep/detail/team/one_liners.hpp -- a region with one loop in it (layer: team)
-//
-// Part of team's and external_team's interface; those that return bool return false if the region was
-// stopped. Called from inside a region of the same team they run on the caller alone.
-//
-//   O1  A loop does not wait for a member that has not begun: its share is run by others (loop_crew.hpp). Members that
-//       come in time run the same share every time.
-//   O2  Which thread runs an iteration is not said, nor on how many members a loop runs: where it costs more than it
-//       gains, on the caller alone (loop_costs.hpp). So iterations must not wait for each other; run() is for that.
-//   O3  Where the loop is stopped, parts that have not begun are left out. Of several exceptions that of the lowest
-//       part is thrown.
-//   O4  What a closure's iteration costs is learned by its type: each place in the program with a lambda of its own is
-//       known by itself. grain() says by hand how much a member should get at least.
-//
-// Cost   on the caller alone: about 20 ns. With members that are awake: an empty region, a claim by each (6 ns), the
-//        work. The join is the only wait.
-#ifndef LOCKSTEP_DETAIL_TEAM_ONE_LINERS_HPP
-#define LOCKSTEP_DETAIL_TEAM_ONE_LINERS_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// The loop of a region by itself, small enough to travel with it (job.hpp): with a closure inside where
-/// that may be copied and is small, else with a reference to the function.
-template <class Index, class Function>
-struct loop_of_blocks final : made_to_travel {
-  template <class Given>
-  loop_of_blocks(const index_span<Index>& over, Given& of) noexcept : span(over), f(of) {}
-
-  index_span<Index> span;
-  Function f;
-
-  void operator()(loop_share& me) const {
-    const index_range mine = me.block_of(all_of(span));
-    if (mine.first < mine.last) each_index(span, f)(mine.first, mine.last);
-  }
-};
-
-/// Whether a Function is copied into its loop.
-template <class Index, class Function, bool MayBeCopied = may_be_copied<Function>::value>
-struct travels_in_loop : std::false_type {};
-template <class Index, class Function>
-struct travels_in_loop<Index, Function, true> {
-  using copied = typename std::remove_const<Function>::type;
-  static constexpr bool value = is_callable<const copied&, Index&>::value &&
-                                sizeof(Function) <= 24 &&
-                                job::travels_as<loop_of_blocks<Index, copied>, loop_share>();
-};
-
-/// Team: has run_loop(request, f, prepare, finish) and size().
-template <class Team>
-class one_liners {
- public:
-  /// Calls f(i) for every i of [first, last), in contiguous blocks by rank.
-  template <class First, class Last, class Function>
-  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f) {
-    return blocks(span_of(first, last), f, 0);
-  }
-  template <class First, class Last, class Function>
-  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, schedule how) {
-    const auto span = span_of(first, last);
-    if (how.kind() == schedule_kind::static_blocks) return blocks(span, f, how.chunk());
-    return share<Function>(span.length, how, [&](loop_share& me) {
-      loops::hand_out(me, all_of(span), how, each_index(span, f));
-    });
-  }
-  /// With blocks by what was measured in the runs before: weighted_schedule.hpp. On all members.
-  template <class First, class Last, class Function>
-  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
-                                      weighted_schedule& how) {
-    const auto span = span_of(first, last);
-    const auto each = [&](loop_share& me) {
-      how.run_block(me.region(), all_of(span), me.rank(), me.size(), each_index(span, f));
-    };
-    return team().run_loop({team().size(), nullptr, 0, false, true}, each, nothing(), nothing());
-  }
-
-  /// Calls f(i, j) for every pair, and f(i, j, k) for every triple, as one range; the last index moves fastest.
-  template <class Function>
-  bool parallel_for_2d(index_range rows, index_range columns, Function&& f,
-                       schedule how = static_schedule()) {
-    return nested(index_range_2{rows, columns}, f, how);
-  }
-  template <class Function>
-  bool parallel_for_3d(index_range planes, index_range rows, index_range columns, Function&& f,
-                       schedule how = static_schedule()) {
-    return nested(index_range_3{planes, rows, columns}, f, how);
-  }
-
-  /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. If the
-  /// region is stopped there is no result: throws region_stopped (without exceptions: init).
-  /// T needs to be movable only. Of the schedule, only a grain has a meaning: the values come from a tree of blocks.
-  template <class T, class First, class Last, class Function, class Op>
-  if_bounds<First, Last, T> parallel_reduce(First first, Last last, T init, Function&& f, Op op,
-                                            schedule how = static_schedule()) {
-    const auto span = span_of(first, last);
-    const auto by = by_offset(span, f);
-    reductions::check_types<T, reductions::value_of<decltype(by)>, Op>();
-    if (span.length == 0) return init;
-    using reduction = reductions::range_reduction<T, typename std::decay<decltype(by)>::type, Op>;
-    reduction whole(std::move(init), by, op);
-    const typename reduction::loop loop(whole);
-    const std::size_t grain = how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
-    const bool goes_on = team().run_loop(
-        request_for<reduction>(span.length, grain, true), loop,
-        [&](const loop_plan& plan, loop_cells& cells) { whole.prepare(plan, cells); },
-        [&](const loop_plan& plan, const loop_values& values) { whole.finish(plan, values); });
-    if (!goes_on) leave_stopped_region();
-    return whole.take();
-  }
-  /// Faster by a little; the last bits differ from one team size to another. Requires of op what
-  /// member::reduce_range(fast, ...) does. On all members.
-  template <class T, class First, class Last, class Function, class Op>
-  if_bounds<First, Last, T> parallel_reduce(fast_t, First first, Last last, T init, Function&& f,
-                                            Op op, schedule how = static_schedule()) {
-    const auto span = span_of(first, last);
-    const auto by = by_offset(span, f);
-    reductions::check_types<T, reductions::value_of<decltype(by)>, Op>();
-    const auto each = [&](loop_share& me, maybe<T>& sum) {
-      reductions::fold_each<T>(me, all_of(span), by, op, how, sum);
-    };
-    reductions::share_reduction<T, decltype(each), Op> whole(std::move(init), each, op);
-    const bool goes_on = team().run_loop(
-        {span.length, nullptr, 0, false, true}, whole,
-        [&](const loop_plan& plan, loop_cells& cells) { whole.prepare(plan, cells); },
-        [&](const loop_plan& plan, const loop_values&) { whole.finish(plan); });
-    if (!goes_on) leave_stopped_region();
-    return whole.take();
-  }
-
-  /// Calls each of the functions once, on whoever comes.
-  template <class... Functions>
-  bool parallel_invoke(Functions&&... functions) {
-    const auto each = [&](loop_share& me) { loops::first_come_each(me, functions...); };
-    return share<decltype(each)>(sizeof...(Functions), dynamic_schedule(), each);
-  }
-  bool parallel_invoke() noexcept { return true; }
-
-  /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is
-  /// called twice for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
-  /// Two loops; allocates room for 1024 values.
-  template <class T, class First, class Last, class Function, class Op, class Store>
-  if_bounds<First, Last, T> parallel_scan(First first, Last last, T init, Function&& f, Op op,
-                                          Store&& store) {
-    const auto span = span_of(first, last);
-    const auto by = by_offset(span, f);
-    const auto to = store_by_offset(span, store);
-    reductions::check_types<T, reductions::value_of<decltype(by)>, Op>();
-    if (span.length == 0) return init;
-    using scan = reductions::range_scan<T, typename std::decay<decltype(by)>::type, Op,
-                                        typename std::decay<decltype(to)>::type>;
-    scan whole(std::move(init), by, op, to);
-    bool has_more = false;
-    auto sums = whole.first();
-    bool goes_on = team().run_loop(
-        request_for<decltype(sums)>(span.length, 0, true), sums,
-        [&](const loop_plan& plan, loop_cells& cells) { whole.prepare(plan, cells); },
-        [&](const loop_plan& plan, const loop_values&) { has_more = whole.hand_on(plan); });
-    if (goes_on && has_more) {
-      auto stores = whole.second();
-      goes_on = team().run_loop(request_for<decltype(stores)>(span.length, 0, true), stores,
-                                nothing(), nothing());
-    }
-    if (!goes_on) leave_stopped_region();
-    return whole.take();
-  }
-
- private:
-  /// Where nothing is left to do before or after a loop.
-  struct nothing {
-    void operator()(const loop_plan&, loop_cells&) const noexcept {}
-    void operator()(const loop_plan&, const loop_values&) const noexcept {}
-  };
-
-  Team& team() noexcept { return static_cast<Team&>(*this); }
-
-  template <class Place>
-  static loop_request request_for(std::size_t iterations, std::size_t grain,
-                                  bool can_split) noexcept {
-    return {iterations, &type_number<Place>::here, grain, can_split, false};
-  }
-
-  template <class Index, class Function>
-  bool blocks(const index_span<Index>& span, Function& f, std::size_t grain) {
-    using held =
-        typename std::conditional<travels_in_loop<Index, Function>::value,
-                                  typename std::remove_const<Function>::type, Function&>::type;
-    loop_of_blocks<Index, held> loop(span, f);
-    return team().run_loop(request_for<Function>(span.length, grain, true), loop, nothing(),
-                           nothing());
-  }
-  /// Place: what is known by itself.
-  template <class Place, class Loop>
-  bool share(std::size_t iterations, schedule how, const Loop& loop) {
-    const bool is_blocks = how.kind() == schedule_kind::static_blocks;
-    return team().run_loop(request_for<Place>(iterations, is_blocks ? how.chunk() : 0, is_blocks),
-                           loop, nothing(), nothing());
-  }
-  template <class Ranges, class Function>
-  bool nested(const Ranges& ranges, Function& f, schedule how) {
-    return share<Function>(iterations_of(ranges), how, [&](loop_share& me) {
-      loops::hand_out(me, index_range{0, iterations_of(ranges)}, how,
-                      loops::part_of_nested<Ranges, Function>{ranges, f});
-    });
-  }
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_ONE_LINERS_HPP
-
 // lockstep/team_options.hpp -- what a program says about a team that it makes: a value (layer: team)
 //
 //   lockstep::team team(lockstep::team_options().members(4).bind(lockstep::binding::close()));
@@ -12010,7 +10655,7 @@ class team_options {
     has_anticipate_ = true;
     return *this;
   }
-  /// Whether parallel_for and its like learn what their iterations cost, and run on as many members as pay (one_liners.hpp).
+  /// Whether parallel_for and its like learn what their iterations cost, and run on as many members as pay (team_loops.hpp).
   /// True by default; false: always on all members that have a CPU.
   team_options& learn(bool yes) {
     learn_ = yes;
@@ -12081,331 +10726,6 @@ class team_options {
 
 #endif  // LOCKSTEP_TEAM_OPTIONS_HPP
 
-// lockstep/detail/platform/cpu_list.hpp -- numbers and lists of CPUs as text: "0,2,4-7,8-14:2" (layer: platform)
-//
-// The form in which Linux writes sets of CPUs, and users write where threads shall run; a range may have
-// a stride. Strict: what is not wholly right is refused, and no text makes a list of more than
-// `max_cpus`, however it is written. Independent of the locale.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_CPU_LIST_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_CPU_LIST_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// The most CPUs of a list, and above the highest number of one.
-constexpr unsigned max_cpus = 65536;
-
-/// `text` without the blanks around it.
-inline std::string without_blanks(const std::string& text) {
-  const char* const blanks = " \t\r\n\v\f";
-  const std::size_t begin = text.find_first_not_of(blanks);
-  if (begin == std::string::npos) return std::string();
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
-
-/// Reads a number of decimal digits only, at most `most`; false, and `result` unchanged, for all else.
-inline bool parse_number(const std::string& text, unsigned long long most,
-                         unsigned long long& result) {
-  if (text.empty()) return false;
-  unsigned long long value = 0;
-  for (const char c : text) {
-    if (c < '0' || c > '9') return false;
-    const unsigned digit = static_cast<unsigned>(c - '0');
-    if (digit > most || value > (most - digit) / 10) return false;
-    value = value * 10 + digit;
-  }
-  result = value;
-  return true;
-}
-
-/// Appends what one part of a list names: "3", "4-7" or "8-14:2".
-inline bool parse_cpu_range(const std::string& text, std::vector<unsigned>& cpus) {
-  const std::size_t colon = text.find(':');
-  const std::string range = text.substr(0, colon);
-  const std::size_t dash = range.find('-');
-  unsigned long long first = 0, last = 0, stride = 1;
-  if (!parse_number(range.substr(0, dash), max_cpus - 1, first)) return false;
-  last = first;
-  if (dash != std::string::npos && !parse_number(range.substr(dash + 1), max_cpus - 1, last)) {
-    return false;
-  }
-  const bool has_stride = colon != std::string::npos;
-  if (has_stride && (dash == std::string::npos ||
-                     !parse_number(text.substr(colon + 1), max_cpus, stride) || stride == 0)) {
-    return false;
-  }
-  if (last < first || (last - first) / stride + 1 > max_cpus - cpus.size()) return false;
-  for (unsigned long long cpu = first; cpu <= last; cpu += stride) {
-    cpus.push_back(static_cast<unsigned>(cpu));
-  }
-  return true;
-}
-
-/// Reads a list, in the order of the text; blanks may stand around each part. False, and `cpus` empty,
-/// if the text is no list, names no CPU, names a CPU from `max_cpus` on, or more than that many.
-inline bool parse_cpu_list(const std::string& text, std::vector<unsigned>& cpus) {
-  cpus.clear();
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = text.find(',', at);
-    const std::size_t end = comma == std::string::npos ? text.size() : comma;
-    if (!parse_cpu_range(without_blanks(text.substr(at, end - at)), cpus)) {
-      cpus.clear();
-      return false;
-    }
-    at = end + 1;
-  }
-  return true;
-}
-
-/// The list as text, neighbours that ascend by one joined: {0, 1, 2, 5} is "0-2,5"; empty for none.
-inline std::string cpu_list_text(const std::vector<unsigned>& cpus) {
-  std::string text;
-  for (std::size_t i = 0; i < cpus.size();) {
-    std::size_t last = i;
-    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
-    if (!text.empty()) text += ',';
-    text += std::to_string(cpus[i]);
-    if (last > i) text.append(last > i + 1 ? "-" : ",").append(std::to_string(cpus[last]));
-    i = last + 1;
-  }
-  return text;
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_CPU_LIST_HPP
-
-// lockstep/detail/platform/made_once.hpp -- a value that is found out at first use (layer: platform)
-//
-// In place of a function-local static, whose guard a child of fork() would wait for if the thread that made the
-// value is not there. Threads that come first at the same time may each make it; one of them is used by all.
-// Never destroyed: a static object's destructor may still want it.
-//
-// Memory order (# marks the line)
-//   #  access             order    pairs  why it suffices
-//   1  value.load         acquire  2      the value is made before its address is seen
-//   2  value.compare_exch release  1      as 1
-#ifndef LOCKSTEP_DETAIL_PLATFORM_MADE_ONCE_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_MADE_ONCE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-template <class T>
-class made_once {
- public:
-  constexpr made_once() noexcept : value_(nullptr) {}
-  made_once(const made_once&) = delete;
-  made_once& operator=(const made_once&) = delete;
-
-  /// The value that make() returned to the first.
-  template <class Make>
-  const T& get(Make make) {
-    const T* known = value_.load(memory_order_acquire);  // 1
-    if (known != nullptr) return *known;
-    const T* const made = new T(make());
-    if (value_.compare_exchange_strong(known, made, memory_order_acq_rel,  // 1, 2
-                                       memory_order_acquire)) {            // 1
-      return *made;
-    }
-    delete made;
-    return *known;
-  }
-
- private:
-  unseamed_atomic<const T*> value_;
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_MADE_ONCE_HPP
-
-// lockstep/detail/platform/cpu_topology.hpp -- which core and package each usable CPU belongs to (layer: platform)
-//
-// Never fails: a CPU of which nothing can be read is a core of its own, in the first package, of unknown
-// kind; so is every CPU where the system has no /sys. Reads some six small files for each CPU, 20 us
-// each: for those who place threads, not for every program.
-//
-// Kinds of core come from the first of these that tells CPUs apart:
-//   1. Intel's hybrids list them: /sys/devices/cpu_core, cpu_atom, cpu_lowpower
-//   2. cpu_capacity, as ARM has it   3. the highest clock rate
-// In 2 and 3 the CPUs are parted where the ratio between two neighbouring values is largest, if that is
-// 5/4 at least: cores of one kind differ by up to a tenth (favoured cores, a larger cache).
-//
-// `root` is a directory put before every path, for tests.
-// Source [SYSFS-CPU]
-#ifndef LOCKSTEP_DETAIL_PLATFORM_CPU_TOPOLOGY_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_CPU_TOPOLOGY_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// In the order of preference: what is not told stands between.
-enum class core_kind : unsigned char { performance, unknown, efficiency };
-
-inline const char* text_of(core_kind kind) noexcept {
-  return kind == core_kind::performance  ? "performance"
-         : kind == core_kind::efficiency ? "efficiency"
-                                         : "unknown";
-}
-
-/// Cores and packages are numbered from 0, those only that have a usable CPU, by the lowest number that
-/// the system gives them. Siblings are the usable CPUs of one core, numbered from 0.
-struct cpu_place {
-  unsigned cpu;
-  unsigned core;
-  unsigned package;
-  unsigned sibling;
-  core_kind kind;
-};
-
-/// One entry for each CPU, in the order in which they were asked for.
-using cpu_topology = std::vector<cpu_place>;
-
-namespace topology {
-
-inline std::string directory_of(const std::string& root, unsigned cpu) {
-  return root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu);
-}
-
-/// The number a file holds; `otherwise` if it holds none, or one above 2^32 - 1.
-inline std::uint32_t number_in(const std::string& path, std::uint32_t otherwise) {
-  unsigned long long number = 0;
-  const bool known = parse_number(without_blanks(cgroup::read_file(path)), 0xffffffffu, number);
-  return known ? static_cast<std::uint32_t>(number) : otherwise;
-}
-
-/// The CPUs a file lists; none if it is no list.
-inline std::vector<unsigned> list_in(const std::string& path) {
-  std::vector<unsigned> cpus;
-  parse_cpu_list(cgroup::read_file(path), cpus);
-  return cpus;
-}
-
-inline bool contains(const std::vector<unsigned>& cpus, unsigned cpu) {
-  return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
-}
-
-/// The lowest CPU of the core that `cpu` is on.
-inline unsigned first_of_core(const std::string& root, unsigned cpu) {
-  // The first name is that of newer systems.
-  for (const char* file : {"/topology/core_cpus_list", "/topology/thread_siblings_list"}) {
-    const std::vector<unsigned> siblings = list_in(directory_of(root, cpu) + file);
-    if (contains(siblings, cpu)) return *std::min_element(siblings.begin(), siblings.end());
-  }
-  return cpu;
-}
-
-/// Each value's place among the different values: {7, 3, 7} becomes {1, 0, 1}.
-inline std::vector<unsigned> dense(const std::vector<std::uint32_t>& values) {
-  std::vector<std::uint32_t> sorted(values);
-  std::sort(sorted.begin(), sorted.end());
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  std::vector<unsigned> places;
-  places.reserve(values.size());
-  for (const std::uint32_t value : values) {
-    const auto at = std::lower_bound(sorted.begin(), sorted.end(), value);
-    places.push_back(static_cast<unsigned>(at - sorted.begin()));
-  }
-  return places;
-}
-
-/// The lowest value of the faster kind, where the largest step between `values` parts them; 0 if they
-/// are all alike. A value of 0 is not known and says nothing.
-inline std::uint32_t fast_from(std::vector<std::uint32_t> values) {
-  std::sort(values.begin(), values.end());
-  double largest = 1.25;
-  std::uint32_t result = 0;
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    if (values[i - 1] == 0) continue;
-    const double step = static_cast<double>(values[i]) / values[i - 1];
-    if (step < largest) continue;
-    largest = step;
-    result = values[i];
-  }
-  return result;
-}
-
-/// By a number that each CPU has in `file`; false if that does not tell them apart.
-inline bool kinds_by_number(const std::string& root, const char* file,
-                            const std::vector<unsigned>& cpus, std::vector<core_kind>& kinds) {
-  std::vector<std::uint32_t> values;
-  for (const unsigned cpu : cpus) values.push_back(number_in(directory_of(root, cpu) + file, 0));
-  const std::uint32_t fast = fast_from(values);
-  for (std::size_t i = 0; fast != 0 && i < cpus.size(); ++i) {
-    kinds[i] = values[i] == 0      ? core_kind::unknown
-               : values[i] >= fast ? core_kind::performance
-                                   : core_kind::efficiency;
-  }
-  return fast != 0;
-}
-
-/// By the lists of Intel's hybrids; false if there are none.
-inline bool kinds_by_list(const std::string& root, const std::vector<unsigned>& cpus,
-                          std::vector<core_kind>& kinds) {
-  const std::string devices = root + "/sys/devices/";
-  const std::vector<unsigned> fast = list_in(devices + "cpu_core/cpus"),
-                              efficient = list_in(devices + "cpu_atom/cpus"),
-                              tiny = list_in(devices + "cpu_lowpower/cpus");
-  for (std::size_t i = 0; i < cpus.size(); ++i) {
-    kinds[i] = contains(fast, cpus[i])                                   ? core_kind::performance
-               : contains(efficient, cpus[i]) || contains(tiny, cpus[i]) ? core_kind::efficiency
-                                                                         : core_kind::unknown;
-  }
-  return !fast.empty() || !efficient.empty() || !tiny.empty();
-}
-
-inline std::vector<core_kind> kinds_of(const std::string& root, const std::vector<unsigned>& cpus) {
-  std::vector<core_kind> kinds(cpus.size(), core_kind::unknown);
-  if (!kinds_by_list(root, cpus, kinds) && !kinds_by_number(root, "/cpu_capacity", cpus, kinds)) {
-    kinds_by_number(root, "/cpufreq/cpuinfo_max_freq", cpus, kinds);
-  }
-  return kinds;
-}
-
-}  // namespace topology
-
-/// What the system tells about `cpus`; looks afresh.
-inline cpu_topology read_topology(const std::vector<unsigned>& cpus,
-                                  const std::string& root = std::string()) {
-  std::vector<std::uint32_t> cores, packages;
-  for (const unsigned cpu : cpus) {
-    cores.push_back(topology::first_of_core(root, cpu));
-    // Where the system does not know it says -1, which is no number here.
-    packages.push_back(topology::number_in(
-        topology::directory_of(root, cpu) + "/topology/physical_package_id", 0));
-  }
-  const std::vector<unsigned> core = topology::dense(cores), package = topology::dense(packages);
-  const std::vector<core_kind> kinds = topology::kinds_of(root, cpus);
-  std::vector<unsigned> siblings(cpus.size(), 0);
-  cpu_topology result;
-  result.reserve(cpus.size());
-  for (std::size_t i = 0; i < cpus.size(); ++i) {
-    result.push_back({cpus[i], core[i], package[i], siblings[core[i]]++, kinds[i]});
-  }
-  return result;
-}
-
-/// The topology of the CPUs that the thread that asked first might run on. Kept: that thread may be
-/// bound to one of them later.
-inline const cpu_topology& usable_topology() {
-  static made_once<cpu_topology> known;
-  return known.get([] { return read_topology(affinity()); });
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_CPU_TOPOLOGY_HPP
-
 // lockstep/detail/team/environment.hpp -- what the user asks of all teams by environment variables (layer: team)
 //
 //   LOCKSTEP_NUM_THREADS   1 to 65536: members of a team whose program names no number
@@ -12429,141 +10749,53 @@ namespace detail {
 namespace environment_text {
 
 /// `text` in quotes, fit for one line of a message: cut, and without control characters.
-inline std::string quoted(const std::string& text) {
-  constexpr std::size_t longest = 60;
-  std::string result = "'";
-  for (std::size_t i = 0; i < text.size() && i < longest; ++i) {
-    const bool is_control = static_cast<unsigned char>(text[i]) < 0x20 || text[i] == 0x7f;
-    result += is_control ? '?' : text[i];
-  }
-  return result.append(text.size() > longest ? "...'" : "'");
-}
+LOCKSTEP_COLD std::string quoted(const std::string& text);
 
 /// Without blanks around, in small letters of ASCII whatever the locale.
-inline std::string plain_word(const std::string& text) {
-  std::string word = detail::without_blanks(text);
-  for (char& c : word) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return word;
-}
+LOCKSTEP_COLD std::string plain_word(const std::string& text);
 
 // Each parse_ function takes a plain_word(); it returns false, and leaves `result` as it was, if that is
 // no value of its kind.
 
-inline bool parse_members(const std::string& word, std::size_t& result) {
-  unsigned long long number = 0;
-  if (!detail::parse_number(word, detail::max_participants, number) || number == 0) {
-    return false;
-  }
-  result = static_cast<std::size_t>(number);
-  return true;
-}
+LOCKSTEP_COLD bool parse_members(const std::string& word, std::size_t& result);
 
 /// "500ns", "20us", "1ms": at most wait_policy::longest_spin().
-inline bool parse_spin_time(const std::string& word, std::chrono::nanoseconds& result) {
-  const std::size_t digits = word.find_first_not_of("0123456789");
-  if (digits == std::string::npos) return false;
-  const std::string unit = word.substr(digits);
-  const unsigned long long scale = unit == "ns"   ? 1
-                                   : unit == "us" ? 1000
-                                   : unit == "ms" ? 1000000
-                                                  : 0;
-  if (scale == 0) return false;
-  const auto most = static_cast<unsigned long long>(wait_policy::longest_spin().count()) / scale;
-  unsigned long long number = 0;
-  if (!detail::parse_number(word.substr(0, digits), most, number)) return false;
-  result = std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(number * scale));
-  return true;
-}
+LOCKSTEP_COLD bool parse_spin_time(const std::string& word, std::chrono::nanoseconds& result);
 
-inline bool parse_policy(const std::string& word, wait_policy& result) {
-  const std::string hybrid = "hybrid:";
-  std::chrono::nanoseconds time(0);
-  if (word == "default") {
-    result = wait_policy();
-  } else if (word == "spin") {
-    result = wait_policy::spin();
-  } else if (word == "block") {
-    result = wait_policy::block();
-  } else if (word.compare(0, hybrid.size(), hybrid) == 0 &&
-             parse_spin_time(word.substr(hybrid.size()), time)) {
-    result = wait_policy::hybrid(time);
-  } else {
-    return false;
-  }
-  return true;
-}
+LOCKSTEP_COLD bool parse_policy(const std::string& word, wait_policy& result);
 
-inline bool parse_binding(const std::string& word, binding& result) {
-  std::vector<unsigned> cpus;
-  if (word == "none") {
-    result = binding::none();
-  } else if (word == "close") {
-    result = binding::close();
-  } else if (word == "spread") {
-    result = binding::spread();
-  } else if (detail::parse_cpu_list(word, cpus)) {
-    result = binding::cpus(std::move(cpus));
-  } else {
-    return false;
-  }
-  return true;
-}
+LOCKSTEP_COLD bool parse_binding(const std::string& word, binding& result);
 
-inline bool parse_switch(const std::string& word, bool& result) {
-  const bool on = word == "1" || word == "true";
-  if (!on && word != "0" && word != "false") return false;
-  result = on;
-  return true;
-}
+LOCKSTEP_COLD bool parse_switch(const std::string& word, bool& result);
 
 /// The policy as LOCKSTEP_WAIT_POLICY would name it.
-inline std::string text_of(wait_policy policy) {
-  if (policy.is_adaptive()) return "default";
-  if (policy.is_spin()) return "spin";
-  if (policy.is_block()) return "block";
-  const long long time = policy.spin_time().count();
-  if (time % 1000 != 0) return "hybrid:" + std::to_string(time) + "ns";
-  if (time % 1000000 != 0) return "hybrid:" + std::to_string(time / 1000) + "us";
-  return "hybrid:" + std::to_string(time / 1000000) + "ms";
-}
+LOCKSTEP_COLD std::string text_of(wait_policy policy);
 
 /// The binding as LOCKSTEP_PROC_BIND would name it; "none" if unset.
-inline std::string text_of(const binding& where) {
-  return where.is_close()    ? "close"
-         : where.is_spread() ? "spread"
-         : where.is_list()   ? detail::cpu_list_text(where.list())
-                             : "none";
-}
+LOCKSTEP_COLD std::string text_of(const binding& where);
 
 }  // namespace environment_text
 
 /// One variable as it was found.
-template <class Value>
-struct environment_variable {
+struct environment_entry {
   const char* name;
   const char* expected;  ///< what a message says that it must be
-  Value value;           ///< as it is by default unless is_set
   bool is_set;           ///< to a value that counts
   std::string given;     ///< in quotes, cut; empty if the variable does not exist or is empty
-  bool is_ignored() const { return !given.empty() && !is_set; }
+  bool is_ignored() const noexcept { return !given.empty() && !is_set; }
+
+  environment_entry(const char* its_name, const char* it_must_be) noexcept
+      : name(its_name), expected(it_must_be), is_set(false) {}
+
+  /// "NAME='value'", and why it is ignored if it is; "NAME not set".
+  LOCKSTEP_COLD std::string description() const;
+};
+template <class Value>
+struct environment_variable : environment_entry {
+  Value value;  ///< as it is by default unless is_set
 
   environment_variable(const char* its_name, const char* it_must_be, Value by_default)
-      : name(its_name), expected(it_must_be), value(std::move(by_default)), is_set(false) {}
-
-  void read(const char* text, bool (*parse)(const std::string&, Value&)) {
-    const std::string word = environment_text::plain_word(text == nullptr ? "" : text);
-    if (word.empty()) return;
-    given = environment_text::quoted(text);
-    is_set = parse(word, value);
-  }
-  /// "NAME='value'", and why it is ignored if it is; "NAME not set".
-  std::string description() const {
-    if (given.empty()) return std::string(name) + " not set";
-    const std::string text = std::string(name) + "=" + given;
-    return is_set ? text : text + " is ignored: must be " + expected;
-  }
+      : environment_entry(its_name, it_must_be), value(std::move(by_default)) {}
 };
 
 struct environment {
@@ -12583,53 +10815,24 @@ struct environment {
   /// look_up(name) returns the value or null, as std::getenv does.
   template <class Lookup>
   static environment read(const Lookup& look_up) {
-    environment result;
-    result.members.read(look_up(result.members.name), environment_text::parse_members);
-    result.policy.read(look_up(result.policy.name), environment_text::parse_policy);
-    result.bind.read(look_up(result.bind.name), environment_text::parse_binding);
-    result.anticipate.read(look_up(result.anticipate.name), environment_text::parse_switch);
-    result.learn.read(look_up(result.learn.name), environment_text::parse_switch);
-    result.find_cpu.read(look_up(result.find_cpu.name), environment_text::parse_switch);
-    result.display.read(look_up(result.display.name), environment_text::parse_switch);
-    return result;
+    return environment([](const void* with,
+                          const char* name) { return (*static_cast<const Lookup*>(with))(name); },
+                       &look_up);
   }
 
   /// One line for each variable, in a fixed order.
-  std::vector<std::string> descriptions() const {
-    return {members.description(),    policy.description(), bind.description(),
-            anticipate.description(), learn.description(),  find_cpu.description(),
-            display.description()};
-  }
+  LOCKSTEP_COLD std::vector<std::string> descriptions() const;
 
   /// What the user has to be told: the descriptions of those that are ignored.
-  std::vector<std::string> complaints() const {
-    const bool ignored[] = {members.is_ignored(),    policy.is_ignored(), bind.is_ignored(),
-                            anticipate.is_ignored(), learn.is_ignored(),  find_cpu.is_ignored(),
-                            display.is_ignored()};
-    const std::vector<std::string> all = descriptions();
-    std::vector<std::string> result;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (ignored[i]) result.push_back(all[i]);
-    }
-    return result;
-  }
+  LOCKSTEP_COLD std::vector<std::string> complaints() const;
 
   /// The environment as it was when the process first asked, which is when it hears the complaints.
-  static const environment& of_process() {
-    static detail::made_once<environment> known;
-    return known.get([] {
-      environment result = read([](const char* name) -> const char* { return std::getenv(name); });
-      result.complain();
-      return result;
-    });
-  }
+  LOCKSTEP_COLD static const environment& of_process();
 
  private:
-  void complain() const {
-    const std::vector<std::string> lines = complaints();
-    if (lines.empty() || !detail::is_first_to_print(detail::message::environment)) return;
-    for (const std::string& line : lines) std::fprintf(stderr, "lockstep: %s\n", line.c_str());
-  }
+  using lookup = const char*(const void* with, const char* name);
+  LOCKSTEP_COLD environment(lookup* look_up, const void* with);
+  LOCKSTEP_COLD void complain() const;
 };
 
 }  // namespace detail
@@ -12687,27 +10890,12 @@ using detail::cpu_place;
 using detail::cpu_topology;
 
 /// P1 to P3: the order in which CPUs get members; those of one level stand together.
-inline bool is_taken_before(const cpu_place& a, const cpu_place& b) {
-  if (a.sibling != b.sibling) return a.sibling < b.sibling;
-  if (a.kind != b.kind) return a.kind < b.kind;
-  return a.package != b.package ? a.package < b.package : a.core < b.core;
-}
-inline bool is_same_level(const cpu_place& a, const cpu_place& b) {
-  return a.sibling == b.sibling && a.kind == b.kind;
-}
-inline bool is_ranked_before(const cpu_place& a, const cpu_place& b) {
-  if (a.package != b.package) return a.package < b.package;
-  if (a.kind != b.kind) return a.kind < b.kind;
-  return a.core != b.core ? a.core < b.core : a.sibling < b.sibling;
-}
+LOCKSTEP_COLD bool is_taken_before(const cpu_place& a, const cpu_place& b);
+LOCKSTEP_COLD bool is_same_level(const cpu_place& a, const cpu_place& b);
+LOCKSTEP_COLD bool is_ranked_before(const cpu_place& a, const cpu_place& b);
 
 /// The CPUs for `count` members, in the order of ranks. Requires count <= usable.size().
-inline cpu_topology close(cpu_topology usable, std::size_t count) {
-  std::sort(usable.begin(), usable.end(), is_taken_before);
-  usable.resize(count, cpu_place());
-  std::sort(usable.begin(), usable.end(), is_ranked_before);
-  return usable;
-}
+LOCKSTEP_COLD cpu_topology close(cpu_topology usable, std::size_t count);
 
 /// CPUs of one level and package, and how many of them get members.
 struct package_share {
@@ -12717,182 +10905,50 @@ struct package_share {
 };
 
 /// Appends `count` of the CPUs [first, last), which are of one level and sorted by package.
-inline void deal(const cpu_place* first, const cpu_place* last, std::size_t count,
-                 cpu_topology& result) {
-  std::vector<package_share> packages;
-  for (const cpu_place* at = first; at != last; ++at) {
-    if (at == first || at->package != at[-1].package) packages.push_back({at, 0, 0});
-    ++packages.back().size;
-  }
-  for (std::size_t rest = count; rest > 0;) {
-    for (package_share& package : packages) {
-      const bool gets_one = rest > 0 && package.taken < package.size;
-      package.taken += gets_one ? 1 : 0;
-      rest -= gets_one ? 1 : 0;
-    }
-  }
-  const std::size_t end = result.size() + count;
-  for (std::size_t turn = 0; result.size() < end; ++turn) {
-    for (const package_share& package : packages) {
-      if (turn >= package.taken) continue;
-      result.push_back(package.first[turn * package.size / package.taken]);
-    }
-  }
-}
+LOCKSTEP_COLD void deal(const cpu_place* first, const cpu_place* last, std::size_t count,
+                        cpu_topology& result);
 
 /// As close().
-inline cpu_topology spread(cpu_topology usable, std::size_t count) {
-  std::sort(usable.begin(), usable.end(), is_taken_before);
-  cpu_topology result;
-  result.reserve(count);
-  for (std::size_t i = 0; result.size() < count;) {
-    std::size_t end = i + 1;
-    while (end < usable.size() && is_same_level(usable[i], usable[end])) ++end;
-    const std::size_t wanted = count - result.size();
-    deal(&usable[i], usable.data() + end, wanted < end - i ? wanted : end - i, result);
-    i = end;
-  }
-  return result;
-}
+LOCKSTEP_COLD cpu_topology spread(cpu_topology usable, std::size_t count);
 
 /// A list parted into CPUs that are usable and others.
 struct parted_list {
   std::vector<unsigned> usable;
   std::vector<unsigned> left_out;
 };
-inline parted_list part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list) {
-  std::vector<bool> is_usable(detail::max_cpus, false);
-  for (const cpu_place& place : usable) {
-    if (place.cpu < is_usable.size()) is_usable[place.cpu] = true;
-  }
-  parted_list result;
-  for (const unsigned cpu : list) {
-    const bool fits = cpu < is_usable.size() && is_usable[cpu];
-    (fits ? result.usable : result.left_out).push_back(cpu);
-  }
-  return result;
-}
+LOCKSTEP_COLD parted_list part_by_use(const cpu_topology& usable,
+                                      const std::vector<unsigned>& list);
 
 /// The CPU of each rank; empty if nobody is to be bound, or there is no usable CPU for it.
-inline std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
-                                  const binding& where) {
-  std::vector<unsigned> order;
-  if (where.is_list()) {
-    order = part_by_use(usable, where.list()).usable;
-  } else if (where.is_close() || where.is_spread()) {
-    const std::size_t count = members < usable.size() ? members : usable.size();
-    for (const cpu_place& place : where.is_close() ? close(usable, count) : spread(usable, count)) {
-      order.push_back(place.cpu);
-    }
-  }
-  if (order.empty()) return order;
-  std::vector<unsigned> result(members);
-  for (std::size_t rank = 0; rank < members; ++rank) result[rank] = order[rank % order.size()];
-  return result;
-}
+LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
+                                         const binding& where);
 
-inline std::size_t count_different(std::vector<unsigned> values) {
-  std::sort(values.begin(), values.end());
-  return static_cast<std::size_t>(std::unique(values.begin(), values.end()) - values.begin());
-}
+LOCKSTEP_COLD std::size_t count_different(std::vector<unsigned> values);
 
 /// Who decides where the members of a team run.
-inline decided_by who_binds(const team_options& options, const environment& variables) {
-  if (!options.bind().is_unset()) return decided_by::program;
-  return variables.bind.is_set ? decided_by::environment : decided_by::nobody;
-}
-inline binding binding_of(const team_options& options, const environment& variables) {
-  const decided_by who = who_binds(options, variables);
-  return who == decided_by::program       ? options.bind()
-         : who == decided_by::environment ? variables.bind.value
-                                          : binding::none();
-}
+LOCKSTEP_COLD decided_by who_binds(const team_options& options, const environment& variables);
+LOCKSTEP_COLD binding binding_of(const team_options& options, const environment& variables);
 
 /// At most one member for each of the CPUs that are usable at once, and of a list's.
-inline std::size_t default_members(std::size_t usable, const std::vector<unsigned>& list) {
-  const std::size_t listed = list.empty() ? usable : count_different(list);
-  const std::size_t count = listed < usable ? listed : usable;
-  return count < detail::max_participants ? count : detail::max_participants;
-}
+LOCKSTEP_COLD std::size_t default_members(std::size_t usable, const std::vector<unsigned>& list);
 
 }  // namespace placement
 
 /// The team that `options` and the environment ask for, on a machine with that many CPUs usable at once
 /// and that topology; `cpus` may be empty where nobody is to be bound. Pure. Fails if options.members()
 /// is above 65536.
-inline resolved_team resolve(const team_options& options, const environment& variables,
-                             std::size_t usable, const detail::cpu_topology& cpus) {
-  resolved_team result;
-  result.name = options.name();
-  result.bind = placement::binding_of(options, variables);
-  result.bind_by = placement::who_binds(options, variables);
-  placement::parted_list parts = placement::part_by_use(cpus, result.bind.list());
-  result.left_out = std::move(parts.left_out);
-
-  if (options.members() != 0) {
-    result.members = detail::checked_count("lockstep::team", "members", options.members());
-    result.members_by = decided_by::program;
-  } else if (variables.members.is_set) {
-    result.members = variables.members.value;
-    result.members_by = decided_by::environment;
-  } else {
-    result.members = placement::default_members(usable, parts.usable);
-  }
-
-  result.cpu_of_rank = placement::plan(cpus, result.members, result.bind);
-  result.can_run_at_once = result.members < usable ? result.members : usable;
-  if (!result.cpu_of_rank.empty()) {
-    const std::size_t cpus_bound_to = placement::count_different(result.cpu_of_rank);
-    if (cpus_bound_to < result.can_run_at_once) result.can_run_at_once = cpus_bound_to;
-  }
-  result.is_crowded = result.members > result.can_run_at_once;
-  if (options.has_policy() || variables.policy.is_set) {
-    result.policy = options.has_policy() ? options.policy() : variables.policy.value;
-    result.policy_by = options.has_policy() ? decided_by::program : decided_by::environment;
-  }
-  result.policy = result.policy.when_crowded(result.is_crowded);
-  result.learns = options.has_learn() ? options.learn() : variables.learn.value;
-  result.learns_by = options.has_learn()      ? decided_by::program
-                     : variables.learn.is_set ? decided_by::environment
-                                              : decided_by::nobody;
-  const bool is_said = options.has_anticipate() || variables.anticipate.is_set;
-  if (is_said) {
-    result.anticipates_by =
-        options.has_anticipate() ? decided_by::program : decided_by::environment;
-  }
-  const bool wanted = options.has_anticipate() ? options.anticipate() : variables.anticipate.value;
-  result.anticipates =
-      wanted && result.members > 1 && result.policy.is_adaptive() && !result.is_crowded;
-  result.finds_cpu_by = options.has_find_cpu()      ? decided_by::program
-                        : variables.find_cpu.is_set ? decided_by::environment
-                                                    : decided_by::nobody;
-  result.finds_cpu = (options.has_find_cpu() ? options.find_cpu() : variables.find_cpu.value) &&
-                     result.members > 1 && result.policy.is_adaptive() && !result.is_crowded &&
-                     result.cpu_of_rank.empty();
-  return result;
-}
+LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
+                                    std::size_t usable, const detail::cpu_topology& cpus);
 
 namespace placement {
 
 /// Says once which CPUs of LOCKSTEP_PROC_BIND are not usable.
-inline void complain_once(const resolved_team& made, const environment& variables) {
-  if (made.bind_by != decided_by::environment || made.left_out.empty()) return;
-  if (!detail::is_first_to_print(detail::message::unusable_cpus)) return;
-  std::fprintf(stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
-               variables.bind.given.c_str(), detail::cpu_list_text(made.left_out).c_str());
-}
+LOCKSTEP_COLD void complain_once(const resolved_team& made, const environment& variables);
 
 }  // namespace placement
 
 /// The same for this process and machine; looks at the machine's topology only where members are bound.
-inline resolved_team resolve(const team_options& options) {
-  const environment& variables = environment::of_process();
-  const bool binds = !placement::binding_of(options, variables).is_none();
-  resolved_team result = resolve(options, variables, usable_cpus(),
-                                 binds ? detail::usable_topology() : detail::cpu_topology());
-  placement::complain_once(result, variables);
-  return result;
-}
+LOCKSTEP_COLD resolved_team resolve(const team_options& options);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -13043,6 +11099,171 @@ class loop_steering {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
 
+// lockstep/detail/team/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: team)
+//
+// Each thread that comes claims parts (loop_claims.hpp): first of its own share, then of shares that are late. For
+// team_core.hpp.
+//
+//   CREW-1  A member runs its own share as long as it is in time, so that data stay where they are.
+//   CREW-2  When its own share is done, the caller takes parts of every share that has some left: after a moment, where
+//           members may be just coming. It waits only for threads that have begun a part.
+//   CREW-3  Workers take parts of others where shares have several, or members have to share CPUs.
+//   CREW-4  In a loop that was stopped, parts are claimed and not run.
+//   CREW-5  In a child process, after a fork() in a part, nothing of the loop is left to do for the caller; another
+//           thread cannot go on there.
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  tickets.store  relaxed  -      between loops; the announcement orders it
+#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
+#define LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What travelled with the reports of a loop, for its caller.
+class loop_values {
+ public:
+  explicit loop_values(fork_board& of) noexcept : of_(of) {}
+  cell& operator()(std::size_t rank) const noexcept { return of_.beside_report(rank); }
+
+ private:
+  fork_board& of_;
+};
+
+/// What the caller of a loop does before it and, unless it was stopped, after it. Null functions: nothing.
+struct loop_ends {
+  void* data;
+  void (*prepare)(void* data, const loop_plan& plan, loop_cells& cells);
+  void (*finish)(void* data, const loop_plan& plan, const loop_values& values);
+};
+
+class loop_crew {
+ public:
+  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded)
+      : forks_(forks), stop_(stop), errors_(errors), is_crowded_(is_crowded) {}
+  loop_crew(const loop_crew&) = delete;
+  loop_crew& operator=(const loop_crew&) = delete;
+
+  /// The caller runs a loop that it has announced. Every share is done when it returns. True if every other member came
+  /// in time. `steering` is told of each part that the caller has run: a loop_steering, but in tests.
+  template <class Steering>
+  LOCKSTEP_NOINLINE bool lead(const region_head& head, job& what, bool is_woken,
+                              Steering& steering) {
+    const announcement at = forks_.current();
+    if (at.parts() == 1) {
+      // Not through the line just published: it is on its way to the others.
+      run_part(common_of(head, at), 0, 0, what);
+      steering.after_part(true);
+      const bool has_patience = !is_crowded_ && !is_woken && patience_.asks();
+      if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_late_members)) {
+        patience_.paid();
+        return true;
+      }
+    }
+    const bool took = take_told(0, 0, at, &steering);
+    if (took) {
+      patience_.failed();
+    } else {
+      patience_.paid();
+    }
+    forks_.collect(0, forks_.current());
+    return !took;
+  }
+  /// The caller runs it as the only one.
+  void run_alone(const region_head& head, job& what) {
+    run_part(common_of(head, announcement(1, 1, 1)), 0, 0, what);
+  }
+
+  /// A worker runs a part that it has claimed, and what it can claim after it.
+  void serve(std::size_t self, order claimed) {
+    const announcement at = claimed.announced;
+    play(self, self, claimed, true);
+    if (at.parts() == 1 && !is_crowded_) return;
+    while (forks_.claim(self, claimed)) play(self, self, claimed, true);
+    const std::size_t looks =
+        is_crowded_ ? at.size() - 1 : (std::min<std::size_t>)(at.size() - 1, 8);
+    std::size_t other = self;
+    for (std::size_t i = 0; i < looks; ++i) {
+      if (++other >= at.size()) other = at.parts() > 1 ? 0 : 1;
+      if (other == self) return;
+      while (forks_.claim(other, claimed)) play(self, other, claimed, true);
+    }
+  }
+
+  /// Before a loop with tickets.
+  void reset_tickets() noexcept {
+    tickets_[0].value.store(0, detail::memory_order_relaxed);  // 1
+  }
+  /// In a child process, inside a region; and when that ends.
+  void be_alone(bool alone) noexcept { is_alone_ = alone; }
+  bool is_alone() const noexcept { return is_alone_; }
+
+ private:
+  struct no_steering {
+    static void after_part(bool) noexcept {}
+  };
+
+  loop_common common_of(const region_head& head, announcement at) noexcept {
+    return {stop_, tickets_[0].value, head.region, head.size, at.parts()};
+  }
+
+  /// `self` runs a claimed part of the share of `rank`.
+  void play(std::size_t self, std::size_t rank, const order& claimed, bool wakes) {
+    if (claimed.part == 0 && rank != 0) forks_.relay(rank, claimed, wakes);
+    run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, claimed.line->what);
+    if (is_alone_) {
+      if (self != 0) end_of_lone_child();
+      return;
+    }
+    if (!forks_.finish_part(rank, claimed)) return;
+    if (rank != 0 && forks_.is_leader(rank)) {
+      take_told(self, rank, claimed.announced, static_cast<no_steering*>(nullptr));
+      if (is_alone_) return;
+      forks_.collect(rank, claimed.announced);
+    }
+    forks_.report(rank, claimed.announced);
+  }
+
+  /// Claims and runs what is left of the shares of the members that `rank` has told of the loop. True if there was
+  /// some, but for the share of `self`. Only the caller steers.
+  template <class Steering>
+  bool take_told(std::size_t self, std::size_t rank, announcement at, Steering* steering) {
+    bool took = false;
+    forks_.for_each_told(rank, at, [&](std::size_t watcher) {
+      order claimed;
+      while (!is_alone_ && !forks_.has_reported(watcher, at) && forks_.claim(watcher, claimed)) {
+        play(self, watcher, claimed, false);
+        took |= watcher != self;
+        if (steering != nullptr) steering->after_part(watcher == self);
+      }
+    });
+    return took;
+  }
+
+  void run_part(const loop_common& common, std::size_t rank, std::uint32_t part, job& what) {
+    if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
+    loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
+    call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), what, me);
+  }
+
+  fork_board& forks_;
+  stop_source& stop_;
+  first_error& errors_;
+  const bool is_crowded_;
+  bool is_alone_ = false;
+  detail::aligned_array<detail::padded<detail::atomic<std::size_t>>> tickets_{1};
+  detail::line_gap callers_apart_;
+  stage_trust patience_;  // of the caller
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
+
 // lockstep/detail/team/caller_queue.hpp -- outside threads take turns with a team (layer: team)
 //
 //   CALLER-1  Turns are given in the order of the calls of begin().
@@ -13074,10 +11295,7 @@ class caller_queue {
     const char* kind;
     char name[32];
 
-    label(const void* of, const char* its_kind, const char* its_name) noexcept
-        : team(of), kind(its_kind) {
-      std::snprintf(name, sizeof name, "%s", its_name);
-    }
+    LOCKSTEP_COLD label(const void* of, const char* its_kind, const char* its_name) noexcept;
   };
 
   /// Tests pass a short patience.
@@ -13107,10 +11325,7 @@ class caller_queue {
   void end() { serving().publish(serving().peek() + 1); }
 
   /// In a child process: as new, but for the calling thread's turn if it has one.
-  void forget_others(bool has_turn) noexcept {
-    serving().reset(0);
-    tickets_.store(has_turn ? 1 : 0, detail::memory_order_relaxed);  // 2
-  }
+  LOCKSTEP_COLD void forget_others(bool has_turn) noexcept;
 
   const label& whose() const noexcept { return whose_; }
 
@@ -13125,11 +11340,7 @@ class caller_queue {
   }
 
   /// Asked for once a thread: it costs a system call. In a child of fork() a message shows the parent's.
-  static std::uint64_t shown_number() noexcept {
-    std::uint64_t& known = detail::per_thread<std::uint64_t, struct name_of_shown_number>();
-    if (known == 0) known = detail::shown_thread_number();
-    return known;
-  }
+  static LOCKSTEP_COLD std::uint64_t shown_number() noexcept;
   void note_holder() noexcept {
     if (!detail::diagnoses_misuse) return;
     holder_.store(static_cast<std::uint32_t>(shown_number()),
@@ -13137,21 +11348,7 @@ class caller_queue {
   }
 
   /// Waits for the turn for a while; then says that it takes long, unless another has.
-  void wait_and_say(std::uint32_t number, wait_history& history) {
-    const is_turn_of mine{number};
-    if (mine(serving().value())) return;
-    if (serving().wait(mine, never_stops(), history, deadline::after(patience_))) return;
-    if (said_.exchange(1, detail::memory_order_relaxed) != 0) return;  // 6
-    std::fprintf(
-        stderr,
-        "%s '%s' at %p: %s has waited %.3g s for its turn, which thread %u has. This may be "
-        "harmless: regions of other threads may take so long. But if that region waits for this "
-        "thread, they wait for ever: a thread that a member starts and waits for is to get "
-        "lockstep::this_region() from the member, and to make a lockstep::inside_region of it\n",
-        whose_.kind, whose_.name, whose_.team, detail::label_of_this_thread().text,
-        std::chrono::duration<double>(patience_).count(),
-        static_cast<unsigned>(holder_.load(detail::memory_order_relaxed)));  // 5
-  }
+  LOCKSTEP_COLD void wait_and_say(std::uint32_t number, wait_history& history);
 
   // Callers write these lines, members do not need them.
   detail::line_gap before_;
@@ -13190,7 +11387,7 @@ class caller_turn {
 // lockstep/detail/team/nesting.hpp -- the regions that a thread is in, and its turn with a team (layer: team)
 //
 // A region and the one it was called from form a list, the same for all its members, so that a way back
-// through another team's threads is seen as well. All modules see the same list (thread_slot.hpp).
+// through another team's threads is seen as well. All modules see the same list (this_thread.hpp).
 //
 // A program may end while other threads run regions of a static team. Its destructor cannot wait for them: they may
 // go on for ever. So a team is in two parts:
@@ -13406,16 +11603,7 @@ namespace detail {
 class team_core {
  public:
   /// The door outlives the last thread that uses this object, or is not touched.
-  team_core(const resolved_team& made, team_door& door)
-      : size_(made.members),
-        door_(door),
-        group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
-        forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
-               fork_board::usual_most_age, made.finds_cpu),
-        crew_(forks_, stop_, error_, made.is_crowded),
-        steering_(forks_, made),
-        region_{this, door.age(), &group_, &running_, nullptr},
-        between_(region_) {}
+  LOCKSTEP_COLD team_core(const resolved_team& made, team_door& door);
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
 
@@ -13440,24 +11628,23 @@ class team_core {
     return core->finish(head);
   }
 
-  /// f(loop_share&) for all shares of a loop: prepare(plan, cells) before it, and unless it was stopped, then false,
-  /// finish(plan, values) after it.
-  template <class Workers, class Function, class Prepare, class Finish>
-  static bool run_loop(team_door& door, team_core* core, Workers& workers, const loop_request& of,
-                       Function& f, Prepare prepare, Finish finish) {
+  /// what(loop_share&) for all shares of a loop. False if it was stopped.
+  template <class Workers>
+  LOCKSTEP_NOINLINE static bool run_loop(team_door& door, team_core* core, Workers& workers,
+                                         const loop_request& of, job& what, const loop_ends& ends) {
     const region_turn turn(door, core);
-    if (!turn) return run_loop_alone(f, prepare);
+    if (!turn) return run_loop_alone(what, ends);
     if (core->size_ > 1) workers.make_ready();
     const loop_plan& plan = core->steering_.begin(of);
-    prepare(plan, core->group_.leaves);
+    if (ends.prepare != nullptr) ends.prepare(ends.data, plan, core->group_.leaves);
     const region_head head = core->begin(plan.shares, 0);
     const nesting::inside here(core->region_);
-    core->run_shares(plan, head, f);
+    core->run_shares(plan, head, what);
     if (!core->end_of_region(head)) {
       core->error_.rethrow();
       return false;
     }
-    finish(plan, loop_values(core->forks_));
+    if (ends.finish != nullptr) ends.finish(ends.data, plan, loop_values(core->forks_));
     return true;
   }
 
@@ -13470,15 +11657,14 @@ class team_core {
     return call_alone(stop, f, alone.self);
   }
   /// The same for a loop.
-  template <class Function, class Prepare>
-  static bool run_loop_alone(Function& f, Prepare prepare) {
+  static bool run_loop_alone(job& what, const loop_ends& ends) {
     stop_source stop;
     detail::atomic<std::size_t> tickets{0};
     loop_cells none(0);
-    prepare(loop_plan(), none);
+    if (ends.prepare != nullptr) ends.prepare(ends.data, loop_plan(), none);
     const loop_common alone = {stop, tickets, 1, 1, 1};
     loop_share all(alone, 0, 0, nullptr);
-    return call_alone(stop, f, all);
+    return call_alone(stop, what, all);
   }
 
   /// run() in two halves, for f on all members: a region that is open between them. In a turn of the caller.
@@ -13491,22 +11677,9 @@ class team_core {
     between_.outer = nesting::innermost();
     nesting::innermost() = &between_;
   }
-  bool join() {
-    const region_head head = leave_between();
-    const nesting::inside here(region_);
-    perform(0, head, started_.what);
-    if (head.size > 1) forks_.collect(0, forks_.current());
-    return finish(head);
-  }
+  LOCKSTEP_OUT_OF_LINE bool join();
   /// In place of join(): stops the region, and waits for the others. The caller's part is not run; errors are dropped.
-  void give_up() {
-    const region_head head = leave_between();
-    const nesting::inside here(region_);
-    stop_.request(head.region);
-    if (head.size > 1) forks_.collect(0, forks_.current());
-    error_.forget();
-    finish(head);
-  }
+  LOCKSTEP_COLD void give_up();
   /// The number of the region that is open, or 0.
   std::uint32_t started() const noexcept { return started_.head.region; }
   /// Whether it was the calling thread that started it; and whether that has entered no other since.
@@ -13514,23 +11687,10 @@ class team_core {
   bool can_join() const noexcept { return nesting::innermost() == &between_; }
 
   /// Stops the region that runs, if any. Any thread.
-  void request_stop() {
-    const std::uint32_t region = running_.load(detail::memory_order_relaxed);  // 2
-    if (region != 0) stop_.request(region);
-  }
+  LOCKSTEP_COLD void request_stop();
 
   /// What a worker does until close().
-  void work(std::size_t rank) {
-    const nesting::inside here(region_);  // whatever it runs of the user's is in one
-    order what;
-    while (forks_.next(rank, what)) {
-      if (what.is_loop()) {
-        crew_.serve(rank, what);
-      } else {
-        play(rank, what);
-      }
-    }
-  }
+  LOCKSTEP_OUT_OF_LINE void work(std::size_t rank);
   void close() { forks_.close(); }
   bool is_closed() const noexcept { return forks_.is_closed(); }
   /// While no worker lives: those that are started next begin at the beginning.
@@ -13542,30 +11702,10 @@ class team_core {
 
   /// In a child process, which has none of the workers. A region that the calling thread is in is stopped;
   /// any other has ended.
-  void forget_others() noexcept {
-    const bool in_region = nesting::contains(region_) || nesting::contains(between_);
-    door_.callers().forget_others(in_region);
-    forks_.reset();
-    stop_.forget_others();
-    error_.forget_others();
-    group_.sub_groups().forget_others();
-    group_.forget_kept_values();
-    if (in_region) {
-      crew_.be_alone(true);
-      request_stop();
-    } else {
-      running_.store(0, detail::memory_order_relaxed);  // 1
-      started_.head.region = 0;
-      error_.forget();  // of a region that has ended here
-      group_.end(true);
-    }
-  }
+  LOCKSTEP_COLD void forget_others() noexcept;
 
  private:
-  static fork_board::way way_of(const resolved_team& made) noexcept {
-    return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
-                                                                     : fork_board::way::direct;
-  }
+  static LOCKSTEP_COLD fork_board::way way_of(const resolved_team& made) noexcept;
 
   /// Destroys the values of a region, whether its end throws or not.
   class values_until_end {
@@ -13594,15 +11734,14 @@ class team_core {
     call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
   }
   /// The caller's part of a loop; every share is done when it returns.
-  template <class Function>
-  void run_shares(const loop_plan& plan, const region_head& head, Function& f) {
+  void run_shares(const loop_plan& plan, const region_head& head, job& what) {
     crew_.reset_tickets();
     bool all_came = true;
     if (plan.shares > 1) {
-      forks_.announce_loop(head, f, plan.parts, plan.wakes);
-      all_came = crew_.lead(head, f, plan.wakes && steering_.were_asleep(), steering_);
+      forks_.announce_loop(head, what, plan.parts, plan.wakes);
+      all_came = crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_);
     } else {
-      crew_.run_alone(head, f);
+      crew_.run_alone(head, what);
       steering_.after_part(true);
     }
     steering_.end(all_came);
@@ -13623,14 +11762,7 @@ class team_core {
   }
 
   /// What a worker has to do in a `run`.
-  void play(std::size_t rank, const order& what) {
-    forks_.relay(rank, what, true);
-    const region_head head = what.head();
-    if (rank < head.size) perform(rank, head, what.line->what);
-    if (crew_.is_alone()) end_of_lone_child();
-    if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
-    forks_.report(rank, what.announced);
-  }
+  LOCKSTEP_OUT_OF_LINE void play(std::size_t rank, const order& what);
 
   region_head leave_between() noexcept {
     const region_head head = started_.head;
@@ -13667,6 +11799,520 @@ class team_core {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_TEAM_CORE_HPP
+
+// lockstep/detail/team/team_reductions.hpp -- reductions and scans that are a region by themselves (layer: team)
+//
+// A reduction's tree (reduction_tree.hpp) is cut across at one level into nodes; each is computed by whichever thread
+// runs that part of the loop, and the caller combines them when the loop is done. Into how many nodes, and which thread
+// computes which, changes no bit. For team_loops.hpp.
+//
+//   NODES-1  The nodes of one level: a power of two, no more than there are leaves.
+//   NODES-2  A small value of a share that is one node travels with its report: one line for both. Small values of other
+//            nodes go to cells of the team; larger ones to memory that the caller allocates.
+#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_REDUCTIONS_HPP
+#define LOCKSTEP_DETAIL_TEAM_TEAM_REDUCTIONS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace reductions {
+
+/// In the caller's frame; a loop has a pointer to it. `result`: room for the value of the range.
+class range_reduction {
+ public:
+  range_reduction(const operations& what, const operands& of, std::size_t length,
+                  void* result) noexcept
+      : what_(what),
+        of_(of),
+        length_(length),
+        leaves_(reduction_tree::leaves_of(length)),
+        result_(result) {}
+
+  /// Four words: they travel with the announcement, and where the value travels with the report, nothing else of this
+  /// object is read.
+  struct loop {
+    const operations* what;
+    const operands* of;
+    std::size_t length;
+    range_reduction* whole;
+
+    void operator()(loop_share& me) const { whole->run(me, *what, *of, length); }
+  };
+  loop work() noexcept { return {&what_, &of_, length_, this}; }
+  loop_ends ends() noexcept { return {this, prepare, finish}; }
+  /// After the loop: whether the value is in the room.
+  bool has_result() const noexcept { return has_result_; }
+
+ private:
+  using walk = tree_walk<loop_share>;
+
+  /// NODES-2. From what every share knows.
+  static bool is_beside(const operations& what, std::size_t leaves, std::size_t shares,
+                        std::uint32_t parts) noexcept {
+    return what.type == nullptr && parts == 1 && (shares & (shares - 1)) == 0 && shares <= leaves;
+  }
+
+  LOCKSTEP_NOINLINE void run(loop_share& me, const operations& what, const operands& of,
+                             std::size_t length) {
+    const std::size_t leaves = reduction_tree::leaves_of(length);
+    walk values(me, what, of, length);
+    if (me.is_alone()) {
+      if (!values.push_node(0, leaves) || me.is_stopped()) return;
+      values.take_top(result_);
+      has_result_ = true;
+      return;
+    }
+    if (is_beside(what, leaves, me.size(), me.parts())) {
+      const index_range node = reduction_tree::node_at(leaves, me.size(), me.rank());
+      if (values.push_node(node.first, node.last)) values.put_top(nullptr, *me.beside_report());
+      return;
+    }
+    const index_range mine = me.block_of(index_range{0, nodes_});
+    for (std::size_t number = mine.first; number < mine.last; ++number) {
+      const index_range node = reduction_tree::node_at(leaves, nodes_, number);
+      if (!values.push_node(node.first, node.last)) return;
+      if (what.type == nullptr) {
+        values.put_top(nullptr, (*cells_)[number]);
+      } else {
+        values.take_top(values_[number]);
+        values_.note(number, true);
+      }
+    }
+  }
+
+  static void prepare(void* data, const loop_plan& plan, loop_cells& cells) {
+    range_reduction& self = *static_cast<range_reduction*>(data);
+    if (plan.shares == 1) return;
+    self.cells_ = &cells;
+    if (is_beside(self.what_, self.leaves_, plan.shares, plan.parts)) {
+      self.nodes_ = plan.shares;
+      return;
+    }
+    const std::size_t wanted = std::size_t{plan.shares} * (plan.parts > 16 ? plan.parts : 16);
+    while (self.nodes_ < wanted && 2 * self.nodes_ <= self.leaves_) self.nodes_ *= 2;
+    if (self.what_.type != nullptr) self.values_.make(*self.what_.type, self.nodes_);
+  }
+  static void finish(void* data, const loop_plan& plan, const loop_values& of_share) {
+    range_reduction& self = *static_cast<range_reduction*>(data);
+    if (plan.shares == 1) return;
+    const bool beside = is_beside(self.what_, self.leaves_, plan.shares, plan.parts);
+    value_stack values(self.what_, self.of_);
+    self.combine(values, 0, self.nodes_, beside ? &of_share : nullptr);
+    values.take_top(self.result_);
+    self.has_result_ = true;
+  }
+  void combine(value_stack& values, std::size_t first, std::size_t last,
+               const loop_values* beside) {
+    if (last - first == 1) {
+      if (beside != nullptr) {
+        values.push_copy((*beside)(first));
+      } else if (what_.type == nullptr) {
+        values.push_copy((*cells_)[first]);
+      } else {
+        values.push_moved(values_[first]);
+      }
+      return;
+    }
+    const std::size_t middle = first + (last - first) / 2;
+    combine(values, first, middle, beside);
+    combine(values, middle, last, beside);
+    values.combine();
+  }
+
+  const operations& what_;
+  const operands& of_;
+  const std::size_t length_, leaves_;
+  std::size_t nodes_ = 1;
+  loop_cells* cells_ = nullptr;
+  value_room values_;
+  void* const result_;
+  bool has_result_ = false;
+};
+
+/// Values that threads leave for the caller, each at its own number. Allocates for more than `few`.
+template <class T>
+class left_values {
+ public:
+  static constexpr std::size_t few = sizeof(T) <= 64 ? 8 : 1;
+
+  void make(std::size_t count) {
+    if (count > few) many_.reset(new aligned_array<maybe<T>>(count));
+  }
+  maybe<T>& operator[](std::size_t number) noexcept {
+    return many_ ? (*many_)[number] : few_[number];
+  }
+
+ private:
+  maybe<T> few_[few];
+  std::unique_ptr<aligned_array<maybe<T>>> many_;
+};
+
+/// One value for each share: `fast`. Combined by rank.
+template <class T, class Op>
+class share_reduction {
+ public:
+  share_reduction(const operations& what, const operands& of, std::size_t length, schedule how,
+                  T&& init, Op& op)
+      : what_(what), of_(of), length_(length), how_(how), init_(std::move(init)), op_(op) {}
+
+  struct loop {
+    share_reduction* whole;
+    void operator()(loop_share& me) const { whole->run(me); }
+  };
+  loop work() noexcept { return {this}; }
+  loop_ends ends() noexcept { return {this, prepare, finish}; }
+  T take() { return std::move(init_); }
+
+ private:
+  void run(loop_share& me) {
+    result_of<T> result;
+    if (!fold_parts(me, what_, of_, length_, how_, result.room())) return;
+    T& sum = result.value_left();
+    if (!me.is_alone()) {
+      values_[me.rank()].set(std::move(sum));
+    } else if (!me.is_stopped()) {
+      init_ = op_(std::move(init_), std::move(sum));  // there may be no finish()
+    }
+  }
+  static void prepare(void* data, const loop_plan& plan, loop_cells&) {
+    if (plan.shares > 1) static_cast<share_reduction*>(data)->values_.make(plan.shares);
+  }
+  static void finish(void* data, const loop_plan& plan, const loop_values&) {
+    share_reduction& self = *static_cast<share_reduction*>(data);
+    for (std::size_t rank = 0; plan.shares > 1 && rank < plan.shares; ++rank) {
+      if (!self.values_[rank].has_value()) continue;
+      self.init_ = self.op_(std::move(self.init_), std::move(self.values_[rank].value()));
+    }
+  }
+
+  const operations& what_;
+  const operands& of_;
+  const std::size_t length_;
+  const schedule how_;
+  left_values<T> values_;
+  T init_;
+  Op& op_;
+};
+
+/// Two loops: the sums of all leaves, then what each leaf stores from its prefix on. One alone does both in one.
+template <class T, class By, class Op, class Store>
+class range_scan {
+ public:
+  range_scan(T&& init, std::size_t length, const By& by, Op& op, const Store& store)
+      : length_(length),
+        leaves_(reduction_tree::leaves_of(length)),
+        running_(std::move(init)),
+        by_(by),
+        op_(op),
+        store_(store) {
+    check_copyable<T>();
+  }
+
+  /// The two loops, to be carried by jobs.
+  struct sums {
+    range_scan* of;
+    void operator()(loop_share& me) const { of->sum(me); }
+  };
+  struct stores {
+    range_scan* of;
+    void operator()(loop_share& me) const { of->store(me); }
+  };
+  sums first() noexcept { return {this}; }
+  stores second() noexcept { return {this}; }
+  loop_ends ends() noexcept { return {this, prepare, hand_on}; }
+  /// After the first loop: whether the second one is needed.
+  bool has_more() const noexcept { return has_more_; }
+  T take() { return std::move(running_); }
+
+ private:
+  static void prepare(void* data, const loop_plan& plan, loop_cells&) {
+    range_scan& self = *static_cast<range_scan*>(data);
+    if (plan.shares > 1) self.sums_.make(self.leaves_);
+  }
+  static void hand_on(void* data, const loop_plan& plan, const loop_values&) {
+    range_scan& self = *static_cast<range_scan*>(data);
+    if (plan.shares == 1) return;
+    for (std::size_t leaf = 0; leaf < self.leaves_; ++leaf) {
+      T sum(std::move(self.sums_[leaf].value()));
+      self.sums_[leaf].value() = self.running_;
+      self.running_ = self.op_(std::move(self.running_), std::move(sum));
+    }
+    self.has_more_ = true;
+  }
+  void sum(loop_share& me) {
+    const scan_of<T, const By, Op, const Store, loop_share> what = scan(me);
+    if (me.is_alone()) {
+      running_ = scan_alone<T>(what, leaves_, std::move(running_));
+      return;
+    }
+    const index_range mine = me.block_of(index_range{0, leaves_});
+    for (std::size_t leaf = mine.first; leaf < mine.last; ++leaf)
+      sums_[leaf].set(what.sum_of(leaf));
+  }
+  void store(loop_share& me) {
+    const index_range mine = me.block_of(index_range{0, leaves_});
+    for (std::size_t leaf = mine.first; leaf < mine.last; ++leaf) {
+      scan(me).run_through(leaf, std::move(sums_[leaf].value()));
+    }
+  }
+  scan_of<T, const By, Op, const Store, loop_share> scan(const loop_share& me) {
+    return {me, index_range{0, length_}, by_, op_, store_};
+  }
+
+  const std::size_t length_, leaves_;
+  bool has_more_ = false;
+  left_values<T> sums_;
+  T running_;
+  const By by_;
+  Op& op_;
+  const Store store_;
+};
+
+}  // namespace reductions
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_REDUCTIONS_HPP
+
+// lockstep/detail/team/team_loops.hpp -- a region that is one loop: the parallel_ functions (layer: team)
+//
+// Part of team's and external_team's interface; those that return bool return false if the region was stopped. Called
+// from inside a region of the same team they run on the caller alone. The bounds are of any integer types, or pointers
+// or iterators with random access (index_span.hpp).
+//
+//   TEAMLOOP-1  A loop does not wait for a member that has not begun: its share is run by others (loop_crew.hpp).
+//               Members that come in time run the same share every time.
+//   TEAMLOOP-2  Which thread runs an iteration is not said, nor on how many members a loop runs: where it costs more
+//               than it gains, on the caller alone (loop_costs.hpp). So iterations must not wait for each other; run()
+//               is for that.
+//   TEAMLOOP-3  Where the loop is stopped, parts that have not begun are left out. Of several exceptions that of the
+//               lowest part is thrown.
+//   TEAMLOOP-4  What a closure's iteration costs is learned by its type: each place in the program with a lambda of its
+//               own is known by itself. grain() says by hand how much a member should get at least.
+//
+// What is compiled for each closure is its leaf (leaf_loop.hpp), or its fold (reduction_operations.hpp), and a call.
+//
+// Cost   on the caller alone: about 20 ns. With members that are awake: an empty region, a claim by each (6 ns), the
+//        work. The join is the only wait.
+#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_LOOPS_HPP
+#define LOCKSTEP_DETAIL_TEAM_TEAM_LOOPS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// In weighted_schedule.hpp: a share of a loop with blocks by what was measured.
+inline void run_weighted(loop_share& me, std::size_t length, const range_body& body,
+                         weighted_schedule& how);
+
+// What the jobs of loops carry.
+
+/// One block for each share, and a leaf that travels with it.
+LOCKSTEP_NOINLINE inline index_range block_of_loop(const loop_share& me,
+                                                   std::size_t length) noexcept {
+  return me.block_of(index_range{0, length});
+}
+template <class Leaf>
+struct carried_blocks {
+  static constexpr bool fits = sizeof(Leaf) + sizeof(std::size_t) <= job::closure_size &&
+                               alignof(Leaf) <= alignof(void*) &&
+                               std::is_trivially_copy_constructible<Leaf>::value &&
+                               std::is_trivially_destructible<Leaf>::value;
+
+  std::size_t length;
+  Leaf leaf;
+
+  void operator()(loop_share& me) const {
+    const index_range mine = block_of_loop(me, length);
+    if (mine.first < mine.last) leaf(mine.first, mine.last);
+  }
+};
+/// Parts by a schedule.
+struct scheduled_parts {
+  std::size_t length;
+  schedule how;
+  const range_body* body;
+
+  void operator()(loop_share& me) const { run(me, length, how, *body); }
+  LOCKSTEP_NOINLINE static void run(loop_share& me, std::size_t length, schedule how,
+                                    const range_body& body) {
+    loops::hand_out_in(me, me, length, how, body);
+  }
+};
+struct weighted_parts {
+  std::size_t length;
+  weighted_schedule* how;
+  const range_body* body;
+  void (*run)(loop_share& me, std::size_t length, const range_body& body, weighted_schedule& how);
+
+  void operator()(loop_share& me) const { run(me, length, *body, *how); }
+};
+
+/// Team: has run_loop(request, work, ends) and size().
+template <class Team>
+class team_loops {
+ public:
+  /// Calls f(i) for every i of [first, last), in contiguous blocks by rank.
+  template <class First, class Last, class Function>
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f) {
+    const auto span = span_of(first, last);
+    return run_blocks(each_of(span, f), span.length, 0);
+  }
+  template <class First, class Last, class Function>
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, schedule how) {
+    const auto span = span_of(first, last);
+    return run_parts(each_of(span, f), span.length, how);
+  }
+  /// With blocks by what was measured in the runs before: weighted_schedule.hpp. On all members.
+  template <class First, class Last, class Function>
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
+                                      weighted_schedule& how) {
+    const auto span = span_of(first, last);
+    const auto each = each_of(span, f);
+    const range_body body = body_of(each);
+    job work;
+    work.carry<loop_share>(weighted_parts{span.length, &how, &body, run_weighted});
+    return team().run_loop({team().size(), nullptr, 0, false, true}, work, no_ends());
+  }
+
+  /// Calls f(i, j) for every pair, and f(i, j, k) for every triple, as one range; the last index moves fastest.
+  template <class Function>
+  bool parallel_for_2d(index_range rows, index_range columns, Function&& f,
+                       schedule how = static_schedule()) {
+    const index_range_2 ranges = {rows, columns};
+    return run_parts(each_of_nested(ranges, f), iterations_of(ranges), how);
+  }
+  template <class Function>
+  bool parallel_for_3d(index_range planes, index_range rows, index_range columns, Function&& f,
+                       schedule how = static_schedule()) {
+    const index_range_3 ranges = {planes, rows, columns};
+    return run_parts(each_of_nested(ranges, f), iterations_of(ranges), how);
+  }
+
+  /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. If the
+  /// region is stopped there is no result: throws region_stopped (without exceptions: init).
+  /// T needs to be movable only. Of the schedule, only a grain has a meaning: the values come from a tree of blocks.
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> parallel_reduce(First first, Last last, T init, Function&& f, Op op,
+                                            schedule how = static_schedule()) {
+    const auto span = span_of(first, last);
+    const auto values = reductions::values_of<T>(span, f, op);
+    reductions::check_types<T, typename decltype(values)::value, Op>();
+    if (span.length == 0) return init;
+    reductions::result_of<T> result;
+    const std::size_t grain = how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
+    const reductions::operations& what = reductions::operations_for<T, Op>(values, true);
+    if (!run_reduction(what, values, span.length, grain, result.room())) {
+      leave_stopped_region();
+      return init;
+    }
+    return op(std::move(init), std::move(result.value_left()));
+  }
+  /// Faster by a little; the last bits differ from one team size to another. Requires of op what
+  /// member::reduce_range(fast, ...) does. On all members.
+  template <class T, class First, class Last, class Function, class Op>
+  if_bounds<First, Last, T> parallel_reduce(fast_t, First first, Last last, T init, Function&& f,
+                                            Op op, schedule how = static_schedule()) {
+    const auto span = span_of(first, last);
+    const auto values = reductions::values_of<T>(span, f, op);
+    reductions::check_types<T, typename decltype(values)::value, Op>();
+    reductions::share_reduction<T, Op> whole(reductions::operations_for<T, Op>(values, true),
+                                             values, span.length, how, std::move(init), op);
+    job work;
+    work.carry<loop_share>(whole.work());
+    if (!team().run_loop({span.length, nullptr, 0, false, true}, work, whole.ends())) {
+      leave_stopped_region();
+    }
+    return whole.take();
+  }
+
+  /// Calls each of the functions once, on whichever thread comes.
+  template <class... Functions>
+  bool parallel_invoke(Functions&&... functions) {
+    const auto each = [&](std::size_t first, std::size_t last) {
+      for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
+    };
+    return run_scheduled(body_of(each), sizeof...(Functions), dynamic_schedule());
+  }
+  bool parallel_invoke() noexcept { return true; }
+
+  /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is
+  /// called twice for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
+  /// Two loops; allocates room for 1024 values.
+  template <class T, class First, class Last, class Function, class Op, class Store>
+  if_bounds<First, Last, T> parallel_scan(First first, Last last, T init, Function&& f, Op op,
+                                          Store&& store) {
+    const auto span = span_of(first, last);
+    const auto by = reductions::by_offset(span, f);
+    const auto to = reductions::store_by_offset(span, store);
+    using values = typename std::decay<decltype(by)>::type;
+    using stored = typename std::decay<decltype(to)>::type;
+    reductions::check_types<T, decltype(by(std::size_t())), Op>();
+    if (span.length == 0) return init;
+    reductions::range_scan<T, values, Op, stored> whole(std::move(init), span.length, by, op, to);
+    job work;
+    work.carry<loop_share>(whole.first());
+    bool goes_on = team().run_loop({span.length, work.place(), 0, true, false}, work, whole.ends());
+    if (goes_on && whole.has_more()) {
+      work.carry<loop_share>(whole.second());
+      goes_on = team().run_loop({span.length, work.place(), 0, true, false}, work, no_ends());
+    }
+    if (!goes_on) leave_stopped_region();
+    return whole.take();
+  }
+
+ private:
+  Team& team() noexcept { return static_cast<Team&>(*this); }
+
+  static constexpr loop_ends no_ends() noexcept { return {nullptr, nullptr, nullptr}; }
+
+  /// A leaf that travels with the loop, or a reference to it.
+  template <class Leaf>
+  typename std::enable_if<carried_blocks<Leaf>::fits, bool>::type run_blocks(const Leaf& leaf,
+                                                                             std::size_t length,
+                                                                             std::size_t grain) {
+    job work;
+    work.carry<loop_share>(carried_blocks<Leaf>{length, leaf});
+    return team().run_loop({length, work.place(), grain, true, false}, work, no_ends());
+  }
+  template <class Leaf>
+  typename std::enable_if<!carried_blocks<Leaf>::fits, bool>::type run_blocks(const Leaf& leaf,
+                                                                              std::size_t length,
+                                                                              std::size_t grain) {
+    return run_scheduled(body_of(leaf), length,
+                         grain == 0 ? static_schedule() : lockstep::grain(grain));
+  }
+  template <class Leaf>
+  bool run_parts(const Leaf& leaf, std::size_t length, schedule how) {
+    if (how.kind() == schedule_kind::static_blocks) return run_blocks(leaf, length, how.chunk());
+    return run_scheduled(body_of(leaf), length, how);
+  }
+  LOCKSTEP_NOINLINE bool run_scheduled(const range_body& body, std::size_t length, schedule how) {
+    const bool is_blocks = how.kind() == schedule_kind::static_blocks;
+    job work;
+    work.carry<loop_share>(scheduled_parts{length, how, &body});
+    return team().run_loop(
+        {length, place_of(body.call), is_blocks ? how.chunk() : 0, is_blocks, false}, work,
+        no_ends());
+  }
+  /// False if it was stopped.
+  LOCKSTEP_NOINLINE bool run_reduction(const reductions::operations& what,
+                                       const reductions::operands& of, std::size_t length,
+                                       std::size_t grain, void* result) {
+    reductions::range_reduction whole(what, of, length, result);
+    job work;
+    work.carry<loop_share>(whole.work());
+    return team().run_loop({length, place_of(what.fold), grain, true, false}, work, whole.ends()) &&
+           whole.has_result();
+  }
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_LOOPS_HPP
 
 // lockstep/semaphore.hpp -- a number of permits that threads take and give (layer: sync)
 //
@@ -13962,7 +12608,7 @@ inline sub_team member::first(std::size_t k) {
 // Regions are those of team: T1 to T3, T5 (in a child process the serving threads are gone: only regions
 // of one member are left). run() waits until those serve who hear of it: the members that it needs, and
 // those who watch the same lines (fork_lines.hpp): in a team of up to 8, all. Loops wait for nobody who does not
-// serve yet (one_liners.hpp).
+// serve yet (team_loops.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access            order    pairs  why it suffices
@@ -13976,7 +12622,7 @@ inline sub_team member::first(std::size_t k) {
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-class external_team : public detail::one_liners<external_team> {
+class external_team : public detail::team_loops<external_team> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
   explicit external_team(std::size_t members) : external_team(options_for(members)) {}
@@ -14041,7 +12687,7 @@ class external_team : public detail::one_liners<external_team> {
   void request_stop() { body_->core.request_stop(); }
 
  private:
-  friend class detail::one_liners<external_team>;
+  friend class detail::team_loops<external_team>;
 
   /// The threads that serve, in the place of a team's workers.
   struct serving_threads {
@@ -14081,10 +12727,10 @@ class external_team : public detail::one_liners<external_team> {
     return detail::team_core::run(door_, &body_->core, body_->servers, k, f);
   }
   /// As team_core's.
-  template <class Function, class Prepare, class Finish>
-  bool run_loop(const detail::loop_request& of, Function& f, Prepare prepare, Finish finish) {
+  LOCKSTEP_NOINLINE bool run_loop(const detail::loop_request& of, detail::job& what,
+                                  const detail::loop_ends& ends) {
     if (size() > 1) check_parent();
-    return detail::team_core::run_loop(door_, &body_->core, body_->servers, of, f, prepare, finish);
+    return detail::team_core::run_loop(door_, &body_->core, body_->servers, of, what, ends);
   }
 
   void check_parent() const {
@@ -14104,7 +12750,7 @@ class external_team : public detail::one_liners<external_team> {
   detail::team_door door_;
   detail::owned_body<body> body_;
   bool is_child_ = false;
-  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
+  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork.hpp
 };
 
 }  // namespace LOCKSTEP_ABI
@@ -15058,6 +13704,141 @@ using detail::padded;
 
 #endif  // LOCKSTEP_PADDED_HPP
 
+// lockstep/reduction.hpp -- operations for reductions: a value with its index, several values at once (layer: team)
+//
+//   auto best = team.parallel_reduce(0, n, lockstep::no_index<double>(),
+//                                    [=](std::size_t i) { return lockstep::with_index(x[i], i); },
+//                                    lockstep::min_with_index());          // best.value == x[best.index]
+//
+//   auto both = team.parallel_reduce(0, n, std::make_tuple(0.0, lockstep::no_index<double>()),
+//                                    [=](std::size_t i) { return std::make_tuple(x[i], lockstep::with_index(x[i], i)); },
+//                                    lockstep::together(lockstep::plus(), lockstep::max_with_index()));
+//
+// For parallel_reduce, member::reduce_each, member::reduce_range and member::sync_reduce. Any function of two values
+// will do as well, where it is associative; these are for what is tedious to write.
+//
+//   REDUCER-1  Ties go to the lowest index, whatever the order in which values are combined.
+//   REDUCER-2  A value without an index is no value: it loses to every other. So is the value of an empty range.
+//   REDUCER-3  Values that cannot be ordered (NaN) tie with all others: the result has the same bits for every team
+//              size, as those of all reductions over a range, but which value it is depends on where NaN stand.
+#ifndef LOCKSTEP_REDUCTION_HPP
+#define LOCKSTEP_REDUCTION_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// A value, and the index where it was found. Of 16 bytes for a double and a std::size_t: it travels as a double does.
+template <class T, class Index = std::size_t>
+struct value_and_index {
+  static_assert(std::is_integral<Index>::value,
+                "lockstep: the index of a value_and_index is an integer; of iterators take the "
+                "distance to the first");
+
+  T value;
+  Index index;
+
+  /// False for no_index().
+  constexpr bool has_value() const noexcept { return index != (std::numeric_limits<Index>::max)(); }
+
+  friend constexpr bool operator==(const value_and_index& a, const value_and_index& b) {
+    return a.index == b.index && a.value == b.value;
+  }
+  friend constexpr bool operator!=(const value_and_index& a, const value_and_index& b) {
+    return !(a == b);
+  }
+};
+
+/// Requires: index is not the largest of its type.
+template <class T, class Index>
+constexpr value_and_index<typename std::decay<T>::type, Index> with_index(T&& value, Index index) {
+  return {std::forward<T>(value), index};
+}
+/// The init of min_with_index and max_with_index: loses to every other.
+template <class T, class Index = std::size_t>
+constexpr value_and_index<T, Index> no_index() {
+  return {T(), (std::numeric_limits<Index>::max)()};
+}
+
+/// a + b, of any type.
+struct plus {
+  template <class T>
+  constexpr T operator()(const T& a, const T& b) const {
+    return static_cast<T>(a + b);
+  }
+};
+/// The lesser one; of equal ones the first.
+struct minimum {
+  template <class T>
+  constexpr T operator()(const T& a, const T& b) const {
+    return b < a ? b : a;
+  }
+};
+/// The greater one; of equal ones the first.
+struct maximum {
+  template <class T>
+  constexpr T operator()(const T& a, const T& b) const {
+    return a < b ? b : a;
+  }
+};
+
+/// The lesser value, of two value_and_index; of equal values that with the lower index.
+struct min_with_index {
+  template <class T, class Index>
+  constexpr value_and_index<T, Index> operator()(const value_and_index<T, Index>& a,
+                                                 const value_and_index<T, Index>& b) const {
+    return !b.has_value()                              ? a
+           : !a.has_value() || b.value < a.value       ? b
+           : !(a.value < b.value) && b.index < a.index ? b
+                                                       : a;
+  }
+};
+/// The greater value; of equal values that with the lower index.
+struct max_with_index {
+  template <class T, class Index>
+  constexpr value_and_index<T, Index> operator()(const value_and_index<T, Index>& a,
+                                                 const value_and_index<T, Index>& b) const {
+    return !b.has_value()                              ? a
+           : !a.has_value() || a.value < b.value       ? b
+           : !(b.value < a.value) && b.index < a.index ? b
+                                                       : a;
+  }
+};
+
+/// Combines tuples, or pairs: the k-th values by the k-th operation. Made by together().
+template <class... Ops>
+class together_of {
+ public:
+  constexpr explicit together_of(Ops... ops) : ops_(std::move(ops)...) {}
+
+  template <class Tuple>
+  Tuple operator()(Tuple a, const Tuple& b) const {
+    static_assert(std::tuple_size<Tuple>::value == sizeof...(Ops),
+                  "lockstep: together() takes one operation for each value of the tuple");
+    combine(a, b, std::integral_constant<std::size_t, 0>());
+    return a;
+  }
+
+ private:
+  template <class Tuple>
+  void combine(Tuple&, const Tuple&, std::integral_constant<std::size_t, sizeof...(Ops)>) const {}
+  template <class Tuple, std::size_t K>
+  void combine(Tuple& a, const Tuple& b, std::integral_constant<std::size_t, K>) const {
+    std::get<K>(a) = std::get<K>(ops_)(std::get<K>(a), std::get<K>(b));
+    combine(a, b, std::integral_constant<std::size_t, K + 1>());
+  }
+
+  std::tuple<Ops...> ops_;
+};
+template <class... Ops>
+constexpr together_of<Ops...> together(Ops... ops) {
+  return together_of<Ops...>(std::move(ops)...);
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_REDUCTION_HPP
+
 // lockstep/region.hpp -- regions that are started and joined later, and threads that work for one (layer: team)
 //
 //   lockstep::started_region region = team.start(f);   // the other members run f
@@ -15106,18 +13887,9 @@ class started_region {
     other.core_ = nullptr;
   }
   /// Joins the region that it had (START-2).
-  started_region& operator=(started_region&& other) {
-    if (this == &other) return *this;
-    let_go();
-    door_ = other.door_;
-    core_ = other.core_;
-    number_ = other.number_;
-    in_flight_ = other.in_flight_;
-    other.core_ = nullptr;
-    return *this;
-  }
+  LOCKSTEP_COLD started_region& operator=(started_region&& other);
   /// START-2, START-3. Throws as join() does. Where no exception can pass, as in a container, call join() before.
-  ~started_region() noexcept(false) { let_go(); }
+  LOCKSTEP_COLD ~started_region() noexcept(false);
 
   /// True while there is a region to be joined.
   explicit operator bool() const noexcept {
@@ -15127,16 +13899,7 @@ class started_region {
   /// Runs the caller's part, and waits for the others. False if the region was stopped; throws as run() does;
   /// either way the handle is of none then. Fails with std::logic_error, and changes nothing, if it is of none
   /// already, or against START-1.
-  bool join() {
-    if (!*this) {
-      detail::fail<std::logic_error>(
-          "lockstep::started_region::join: there is no region to be joined: it was joined, or "
-          "moved "
-          "to another handle");
-    }
-    if (!core_->can_join()) detail::fail<std::logic_error>(refusal());
-    return join_now();
-  }
+  LOCKSTEP_OUT_OF_LINE bool join();
 
  private:
   friend class team;
@@ -15148,40 +13911,11 @@ class started_region {
         number_(core.started()),
         in_flight_(detail::exceptions_in_flight()) {}
 
-  void let_go() {
-    if (!*this) {
-      core_ = nullptr;
-      return;
-    }
-    if (!core_->can_join()) {
-      std::fprintf(stderr, "%s; its handle was let go, so that it could never end\n", refusal());
-      std::abort();
-    }
-    if (detail::exceptions_in_flight() > in_flight_) {
-      detail::team_core& core = *core_;
-      core_ = nullptr;
-      const detail::caller_turn mine(door_->callers(), std::adopt_lock);
-      core.give_up();
-    } else {
-      join_now();
-    }
-  }
+  LOCKSTEP_COLD void let_go();
 
-  bool join_now() {
-    detail::team_core& core = *core_;
-    core_ = nullptr;
-    const detail::caller_turn mine(door_->callers(), std::adopt_lock);
-    return core.join();
-  }
+  LOCKSTEP_OUT_OF_LINE bool join_now();
 
-  const char* refusal() const noexcept {
-    return core_->has_started() ? "lockstep::started_region::join: this thread has started or "
-                                  "entered another region "
-                                  "since; join those first"
-                                : "lockstep::started_region::join: the region was started by "
-                                  "another thread, which has "
-                                  "to join it";
-  }
+  LOCKSTEP_COLD const char* refusal() const noexcept;
 
   detail::team_door* door_ = nullptr;
   detail::team_core* core_ = nullptr;  ///< null: of none
@@ -15215,31 +13949,15 @@ class inside_region {
  public:
   /// Requires: the region runs, and goes on while this object lives: a member waits for this thread. Debug builds end
   /// the program with a message where the region is over.
-  explicit inside_region(const region_token& of) : before_(detail::nesting::innermost()) {
-    if (of.where_ == nullptr) return;
-    if (detail::diagnoses_misuse && detail::nesting::number_of(*of.where_) != of.number_) {
-      std::fprintf(
-          stderr,
-          "lockstep::inside_region: the region of this token is over; a member of it has to wait "
-          "for the threads that use the token\n");
-      std::abort();
-    }
-    for (const detail::nesting::region* at = of.where_; at != nullptr; at = at->outer) {
-      copies_.push_back(*at);
-    }
-    for (std::size_t i = 0; i < copies_.size(); ++i) {
-      copies_[i].outer = i + 1 < copies_.size() ? &copies_[i + 1] : before_;
-    }
-    detail::nesting::innermost() = copies_.data();
-  }
+  LOCKSTEP_COLD explicit inside_region(const region_token& of);
   /// On the thread that made it, the last one first.
-  ~inside_region() { detail::nesting::innermost() = before_; }
+  LOCKSTEP_COLD ~inside_region();
   inside_region(const inside_region&) = delete;
   inside_region& operator=(const inside_region&) = delete;
 
  private:
   const detail::nesting::region* before_;
-  std::vector<detail::nesting::region> copies_;
+  detail::nesting::region* copies_ = nullptr;
 };
 
 }  // namespace LOCKSTEP_ABI
@@ -15622,130 +14340,32 @@ struct granted_cpus {
 
 namespace display_text {
 
-inline std::string counted(std::size_t count, const char* one, const char* several) {
-  return std::to_string(count) + " " + (count == 1 ? one : several);
-}
+LOCKSTEP_COLD std::string counted(std::size_t count, const char* one, const char* several);
 
-inline std::string usable_line(const granted_cpus& machine) {
-  std::vector<unsigned> cpus;
-  for (const detail::cpu_place& place : machine.cpus) cpus.push_back(place.cpu);
-  char quota[48] = "no quota";
-  if (machine.quota >= 0) std::snprintf(quota, sizeof quota, "quota %.2f", machine.quota);
-  const std::string affinity =
-      cpus.empty() ? "unknown"
-                   : std::to_string(cpus.size()) + " (" + detail::cpu_list_text(cpus) + ")";
-  return "usable CPUs: " + std::to_string(machine.usable) + ": affinity " + affinity + ", " + quota;
-}
+LOCKSTEP_COLD std::string usable_line(const granted_cpus& machine);
 
-inline std::string cores_line(const detail::cpu_topology& cpus) {
-  std::size_t cores = 0, packages = 0, of_kind[3] = {};
-  for (const detail::cpu_place& place : cpus) {
-    if (place.sibling != 0) continue;
-    ++cores;
-    ++of_kind[static_cast<std::size_t>(place.kind)];
-    if (place.package + std::size_t{1} > packages) packages = place.package + std::size_t{1};
-  }
-  std::string text =
-      "cores: " + std::to_string(cores) + " in " + counted(packages, "package", "packages");
-  const detail::core_kind kinds[] = {detail::core_kind::performance, detail::core_kind::efficiency,
-                                     detail::core_kind::unknown};
-  const char* separator = ", by kind: ";
-  for (const detail::core_kind kind : kinds) {
-    const std::size_t count = of_kind[static_cast<std::size_t>(kind)];
-    if (count == 0) continue;
-    text += separator + std::to_string(count) + " " + detail::text_of(kind);
-    separator = ", ";
-  }
-  return text;
-}
+LOCKSTEP_COLD std::string cores_line(const detail::cpu_topology& cpus);
 
-inline std::string reason(decided_by who, const char* variable) {
-  return who == decided_by::program       ? ", said by the program"
-         : who == decided_by::environment ? std::string(", by ") + variable
-                                          : std::string(", by default");
-}
+LOCKSTEP_COLD std::string reason(decided_by who, const char* variable);
 
-inline std::string anticipation_line(const resolved_team& made, const environment& variables) {
-  const std::string said = reason(made.anticipates_by, variables.anticipate.name);
-  if (made.anticipates) {
-    return "anticipation: on" + said +
-           "; a worker polls for 160 us and a quarter of the time between two regions at most, "
-           "and 4 ms after the last";
-  }
-  const bool could = made.members > 1 && made.policy.is_adaptive() && !made.is_crowded;
-  return "anticipation: off" + (could ? said : ", not with this size or policy, or not in a crowd");
-}
+LOCKSTEP_COLD std::string anticipation_line(const resolved_team& made,
+                                            const environment& variables);
 
-inline std::string learning_line(const resolved_team& made, const environment& variables) {
-  const std::string said = reason(made.learns_by, variables.learn.name);
-  return made.learns ? "loops: on as many members as pay, up to " +
-                           std::to_string(made.can_run_at_once) + said
-                     : "loops: on " + std::to_string(made.can_run_at_once) + " members" + said;
-}
+LOCKSTEP_COLD std::string learning_line(const resolved_team& made, const environment& variables);
 
-inline std::string parting_line(const resolved_team& made, const environment& variables) {
-  const std::string said = reason(made.finds_cpu_by, variables.find_cpu.name);
-  if (made.finds_cpu) {
-    return "parting: on" + said +
-           "; a worker leaves a CPU that it shares with a member it waits for";
-  }
-  const bool could =
-      made.members > 1 && made.policy.is_adaptive() && !made.is_crowded && made.cpu_of_rank.empty();
-  return "parting: off" +
-         (could ? said : ", not with this size or policy, or not in a crowd, or bound");
-}
+LOCKSTEP_COLD std::string parting_line(const resolved_team& made, const environment& variables);
 
 /// "0 1 2 3", cut: who has more members sees how it goes on.
-inline std::string cpus_by_rank(const std::vector<unsigned>& cpus) {
-  constexpr std::size_t most = 256;
-  std::string text;
-  for (std::size_t rank = 0; rank < cpus.size() && rank < most; ++rank) {
-    text += " " + std::to_string(cpus[rank]);
-  }
-  return cpus.size() > most ? text + " ..." : text;
-}
+LOCKSTEP_COLD std::string cpus_by_rank(const std::vector<unsigned>& cpus);
 
 }  // namespace display_text
 
 /// Several lines, each with a newline; pure. `made` came from these variables and this machine.
-inline std::string describe(const resolved_team& made, const environment& variables,
-                            const granted_cpus& machine, const build_information& build) {
-  using namespace display_text;
-  using environment_text::text_of;
-  std::string text = std::string("lockstep ") + build.version + ", the first team:\n";
-  const auto add = [&text](const std::string& line) { text += "  " + line + "\n"; };
-  add(usable_line(machine));
-  add(cores_line(machine.cpus));
-  add("team: " + environment_text::quoted(made.name) + ", " +
-      counted(made.members, "member", "members") +
-      (made.members_by == decided_by::nobody ? ", one for each CPU"
-                                             : reason(made.members_by, variables.members.name)) +
-      (made.is_crowded ? "; crowded: more members than CPUs for them" : ""));
-  add("wait policy: " + text_of(made.policy) + reason(made.policy_by, variables.policy.name));
-  add(anticipation_line(made, variables));
-  add(learning_line(made, variables));
-  add(parting_line(made, variables));
-  add("binding: " + text_of(made.bind) + reason(made.bind_by, variables.bind.name));
-  if (!made.cpu_of_rank.empty()) add("CPU of each rank:" + cpus_by_rank(made.cpu_of_rank));
-  if (made.cpu_of_rank.empty() && !made.bind.is_none()) add("CPU of each rank: none usable");
-  if (!made.left_out.empty()) {
-    add("not usable, left out: " + detail::cpu_list_text(made.left_out));
-  }
-  add(std::string("futex: ") + build.futex);
-  add(std::string("process fence: ") + build.process_fence);
-  for (const std::string& line : variables.descriptions()) add(line);
-  return text;
-}
+LOCKSTEP_COLD std::string describe(const resolved_team& made, const environment& variables,
+                                   const granted_cpus& machine, const build_information& build);
 
 /// Prints the description of the first team that comes here to stderr, if LOCKSTEP_DISPLAY_ENV asks.
-inline void display_first_team(const resolved_team& made) {
-  const environment& variables = environment::of_process();
-  if (!variables.display.value) return;
-  if (!detail::is_first_to_print(detail::message::first_team)) return;
-  const granted_cpus machine{usable_cpus(), detail::cgroup::quota(), detail::usable_topology()};
-  const std::string text = describe(made, variables, machine, build_info());
-  std::fputs(text.c_str(), stderr);
-}
+LOCKSTEP_COLD void display_first_team(const resolved_team& made);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -15768,13 +14388,8 @@ namespace detail {
 class worker_threads {
  public:
   /// For the members from 1 on of `core`, which outlives this object.
-  worker_threads(team_core& core, std::string name, std::vector<unsigned> cpu_of_rank,
-                 team_options::hook on_start, team_options::hook on_exit)
-      : core_(core),
-        name_(std::move(name)),
-        cpu_of_rank_(std::move(cpu_of_rank)),
-        on_start_(std::move(on_start)),
-        on_exit_(std::move(on_exit)) {}
+  LOCKSTEP_COLD worker_threads(team_core& core, std::string name, std::vector<unsigned> cpu_of_rank,
+                               team_options::hook on_start, team_options::hook on_exit);
   ~worker_threads() { stop(); }
   worker_threads(const worker_threads&) = delete;
   worker_threads& operator=(const worker_threads&) = delete;
@@ -15785,76 +14400,33 @@ class worker_threads {
   }
   bool are_there() const noexcept { return threads_ != nullptr; }
 
-  void start() {
-    core_.reopen();
-    threads_.reset(new std::vector<system_thread>);
-    threads_->reserve(core_.size() - 1);
-#if LOCKSTEP_HAS_EXCEPTIONS
-    try {
-      start_each();
-    } catch (const std::system_error& error) {
-      const std::size_t started = threads_->size();
-      stop();
-      char message[160];
-      std::snprintf(message, sizeof message,
-                    "lockstep::team: the system refused thread %zu of %zu; ask for fewer members "
-                    "or raise the limit on threads",
-                    started + 1, core_.size() - 1);
-      throw std::system_error(error.code(), message);
-    } catch (...) {  // no memory for a thread
-      stop();
-      throw;
-    }
-#else
-    start_each();
-#endif
-  }
+  LOCKSTEP_COLD void start();
 
   /// Ends the threads, if they are there. Requires: no region runs.
-  void stop() {
-    if (!are_there()) return;
-    core_.close();
-    for (system_thread& each : *threads_) each.join();
-    threads_.reset();
-  }
+  LOCKSTEP_COLD void stop();
 
-  void forget() noexcept { threads_.release(); }
+  /// In a child process, which has none of the threads.
+  void forget() noexcept { threads_ = nullptr; }
 
  private:
-  void start_each() {
-    for (std::size_t rank = 1; rank < core_.size(); ++rank) {
-      threads_->emplace_back([this, rank] { run(rank); });
-    }
-  }
+  struct all_threads;
+
+  LOCKSTEP_COLD void start_each();
 
   /// Linux shows 15 characters: the rank is worth more than the end of the team's name.
-  void name_thread(std::size_t rank) const {
-    const std::string number = ' ' + std::to_string(rank);
-    name_this_thread((name_.substr(0, 15 - number.size()) + number).c_str());
-  }
+  LOCKSTEP_COLD void name_thread(std::size_t rank) const;
 
-  void run(std::size_t rank) {
-    name_thread(rank);
-    if (!cpu_of_rank_.empty()) pin_this_thread(cpu_of_rank_[rank]);
-    call_hook(on_start_, rank);
-    core_.work(rank);
-    call_hook(on_exit_, rank);
-  }
+  LOCKSTEP_OUT_OF_LINE void run(std::size_t rank);
 
   /// The team may wait for this thread: a call of it must not wait for the team (CORE-4).
-  void call_hook(const team_options::hook& hook, std::size_t rank) const {
-    if (!hook) return;
-    const nesting::region where = core_.hook_region();
-    const nesting::inside here(where);
-    hook(rank);
-  }
+  LOCKSTEP_COLD void call_hook(const team_options::hook& hook, std::size_t rank) const;
 
   team_core& core_;
   const std::string name_;
   const std::vector<unsigned> cpu_of_rank_;
   const team_options::hook on_start_;
   const team_options::hook on_exit_;
-  std::unique_ptr<std::vector<system_thread>> threads_;
+  all_threads* threads_ = nullptr;
 };
 
 }  // namespace detail
@@ -15900,28 +14472,19 @@ class worker_threads {
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-class team : public detail::one_liners<team> {
+class team : public detail::team_loops<team> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
-  team() : team(team_options()) {}
+  LOCKSTEP_COLD team();
 
   /// Fails if members is 0 or above 65536.
-  explicit team(std::size_t members)
-      : team(team_options().members(detail::checked_count("lockstep::team", "members", members))) {}
-  team(std::size_t members, wait_policy policy)
-      : team(team_options()
-                 .members(detail::checked_count("lockstep::team", "members", members))
-                 .policy(policy)) {}
-  explicit team(const team_options& options) : team(options, detail::resolve(options)) {}
+  LOCKSTEP_COLD explicit team(std::size_t members);
+  LOCKSTEP_COLD team(std::size_t members, wait_policy policy);
+  LOCKSTEP_COLD explicit team(const team_options& options);
 
   /// Requires: no region runs, but for T7. From inside one of its own regions, also one that was started and
   /// not joined, it ends the program with a message: it would wait for itself.
-  ~team() {
-    if (body_->core.is_inside()) {
-      end_of_program("destroyed, or its program ended, inside its own region");
-    }
-    if (!door_.shut()) body_.leave();
-  }
+  LOCKSTEP_COLD ~team();
   team(const team&) = delete;
   team& operator=(const team&) = delete;
 
@@ -15961,23 +14524,15 @@ class team : public detail::one_liners<team> {
   }
 
   /// Ends the region that runs, if one does: see M3 of member.hpp. Any thread may call it.
-  void request_stop() { body_->core.request_stop(); }
+  LOCKSTEP_COLD void request_stop();
 
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
-  void pause() {
-    check_outside("pause");
-    const detail::caller_turn mine(door_.callers());
-    body_->threads.stop();
-  }
+  LOCKSTEP_COLD void pause();
   /// Starts the threads again now, so that the next region does not have to.
-  void resume() {
-    check_outside("resume");
-    const detail::caller_turn mine(door_.callers());
-    body_->threads.make_ready();
-  }
+  LOCKSTEP_COLD void resume();
 
  private:
-  friend class detail::one_liners<team>;
+  friend class detail::team_loops<team>;
 
   /// The threads end before the core.
   struct body {
@@ -15989,54 +14544,52 @@ class team : public detail::one_liners<team> {
     detail::worker_threads threads;
   };
 
-  team(const team_options& options, detail::resolved_team made)
-      : door_(made.members, made.policy, "lockstep::team", made.name.c_str()),
-        body_(made, door_, options) {
-    detail::display_first_team(made);
-    body_->threads.make_ready();
-  }
+  LOCKSTEP_COLD team(const team_options& options, detail::resolved_team made);
 
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
     return detail::team_core::run(door_, &body_->core, body_->threads, k, f);
   }
   /// As team_core's.
-  template <class Function, class Prepare, class Finish>
-  bool run_loop(const detail::loop_request& of, Function& f, Prepare prepare, Finish finish) {
-    return detail::team_core::run_loop(door_, &body_->core, body_->threads, of, f, prepare, finish);
+  bool run_loop(const detail::loop_request& of, detail::job& what, const detail::loop_ends& ends) {
+    return detail::team_core::run_loop(door_, &body_->core, body_->threads, of, what, ends);
   }
 
-  void check_outside(const char* function) const {
-    if (door_.may_wait()) return;
-    char message[192];
-    std::snprintf(message, sizeof message,
-                  "lockstep::team::%s: called inside a region of this team, or of one that was "
-                  "made later, and "
-                  "would wait for it; call it after run() has returned",
-                  function);
-    detail::fail<std::logic_error>(message);
-  }
-  [[noreturn]] static void end_of_program(const char* why) {
-    std::fprintf(stderr, "lockstep::team: %s; leave the region first\n", why);
-    std::abort();
-  }
+  LOCKSTEP_COLD void check_outside(const char* function) const;
+  [[noreturn]] static LOCKSTEP_COLD void end_of_program(const char* why);
 
   /// Of `self`, a team.
-  static void in_child(void* self) noexcept {
-    body& at = *static_cast<team*>(self)->body_.operator->();
-    at.threads.forget();
-    at.core.forget_others();
-  }
+  static LOCKSTEP_COLD void in_child(void* self) noexcept;
 
   detail::team_door door_;
   detail::owned_body<body> body_;
-  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
+  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork.hpp
 };
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_HPP
+
+// lockstep/detail/platform/system_thread.hpp -- what a team starts its workers with (layer: platform)
+//
+// Part of the system seam (system.hpp); by itself, because <thread> costs more to compile than all else there.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
+
+#if !defined(LOCKSTEP_SYSTEM_SEAM)
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+using system_thread = std::thread;
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+#endif
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
 
 // lockstep/thread.hpp -- a thread whose join waits by policy, and may time out (layer: sync)
 //
@@ -16304,8 +14857,2782 @@ inline void swap(joinable_thread& a, joinable_thread& b) noexcept { a.swap(b); }
 
 #endif  // LOCKSTEP_THREAD_HPP
 
+// lockstep/detail/team/partition.hpp -- learns how much of a range each member should get: pure (layer: team)
+//
+// Each member is taken to need lateness + iterations / speed from the moment the first one starts. The
+// weights aimed at make all end together; lateness counts the less the longer the loop is. For users:
+// weighted_schedule.hpp.
+//
+//   Q1  Blocks cover every range without gap or overlap in rank order, whatever the weights.
+//   Q2  A weight is 1/4 to 4 times the equal one, and moves by 1/4 of the equal one at most per step.
+//   Q3  What was not measured, or not sensibly, and differences that are noise, change nothing.
+//   Q4  Equal weights make the blocks of static_block(): data stay where other loops put them.
+#ifndef LOCKSTEP_DETAIL_TEAM_PARTITION_HPP
+#define LOCKSTEP_DETAIL_TEAM_PARTITION_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What one member did in one loop. Stamps of one clock for all members, in any unit. No iterations, or an
+/// end that is not after the start: no measurement.
+struct member_sample {
+  std::uint64_t start;
+  std::uint64_t end;
+  std::size_t iterations;
+};
+
+/// Contiguous blocks by weight: bounds in 2^-32 of any range.
+class weighted_bounds {
+ public:
+  /// Equal blocks. Requires 0 < size <= 65536.
+  explicit weighted_bounds(std::size_t size) : begins_(size) {}
+
+  std::size_t size() const noexcept { return begins_.size(); }
+
+  /// As static_block(), which it is for equal weights. Requires rank < size().
+  index_range block(std::size_t first, std::size_t last, std::size_t rank) const noexcept {
+    if (are_equal_ || last <= first) return static_block(first, last, rank, size());
+    const std::size_t length = last - first;
+    return index_range{first + part_of(length, begins_[rank]),
+                       rank + 1 == size() ? last : first + part_of(length, begins_[rank + 1])};
+  }
+
+  void set_equal() noexcept { are_equal_ = true; }
+  /// Blocks in proportion to weight_of(rank) > 0.
+  template <class WeightOf>
+  void set(WeightOf weight_of) noexcept {
+    double all = 0, before = 0;
+    for (std::size_t rank = 0; rank < size(); ++rank) all += weight_of(rank);
+    for (std::size_t rank = 0; rank < size(); ++rank) {
+      // The same sums in the same order: never above 1.
+      begins_[rank] = static_cast<std::uint64_t>(before / all * static_cast<double>(whole));
+      before += weight_of(rank);
+    }
+    are_equal_ = false;
+  }
+  /// Without allocation. Requires the same size.
+  void copy_from(const weighted_bounds& other) noexcept {
+    for (std::size_t rank = 0; rank < size(); ++rank) begins_[rank] = other.begins_[rank];
+    are_equal_ = other.are_equal_;
+  }
+
+ private:
+  static constexpr std::uint64_t whole = std::uint64_t{1} << 32;
+
+  /// length * fraction / 2^32, rounded up, so that the first iterations go to the first members.
+  static std::size_t part_of(std::size_t length, std::uint64_t fraction) noexcept {
+    const std::uint64_t n = length;
+    return static_cast<std::size_t>((n >> 32) * fraction +
+                                    (((n & (whole - 1)) * fraction + (whole - 1)) >> 32));
+  }
+
+  detail::aligned_array<std::uint64_t> begins_;  // members read it while rank 0 writes elsewhere
+  bool are_equal_ = true;
+};
+
+/// What has been learnt of the members of a team, and the weights that follow from it. The same samples
+/// make the same weights. Allocates only when it is made.
+class partition {
+ public:
+  /// In units of the equal share (Q2).
+  static constexpr double least_weight = 0.25, most_weight = 4, most_step = 0.25;
+
+  /// Equal weights. Requires 0 < size <= 65536.
+  explicit partition(std::size_t size) : members_(size), bounds_(size) {}
+
+  std::size_t size() const noexcept { return members_.size(); }
+  /// In units of the equal weight; the sum is size(), to six digits.
+  double weight(std::size_t rank) const noexcept { return members_[rank].weight; }
+  const weighted_bounds& bounds() const noexcept { return bounds_; }
+
+  /// Takes in one loop: sample_of(rank) is what the member did in it. True if weights have changed.
+  template <class SampleOf>
+  bool learn(SampleOf sample_of) noexcept {
+    const overview all = look_at(sample_of);
+    if (all.measured == 0) return false;
+    for (std::size_t rank = 0; rank < size(); ++rank) note(members_[rank], sample_of(rank), all);
+    aim(all.iterations);
+    return targets_add_up() && move();
+  }
+
+ private:
+  // All chosen by the simulations of partition_test.cpp, with noise of 10 percent. Weights within
+  // `noise` of the target stay: moved bounds move cache lines between CPUs. `near_equal` is less, so
+  // that shares do not go to and fro between equal and almost equal.
+  static constexpr double smoothing = 0.25, noise = 1.0 / 32, near_equal = 1.0 / 64;
+
+  struct member_state {
+    double speed = 0;  ///< iterations per unit of time; 0: not known
+    double lateness = 0;
+    double weight = 1;
+    double target = 1;
+    bool is_limited = false;
+  };
+  /// Of the sensible samples of a loop.
+  struct overview {
+    std::size_t measured = 0;
+    std::uint64_t first_start = 0;
+    double longest = 0;
+    double iterations = 0;
+    double speeds = 0;  ///< their sum
+  };
+
+  static bool is_sensible(const member_sample& of) noexcept {
+    return of.iterations > 0 && of.end > of.start;
+  }
+  static double time_of(const member_sample& of) noexcept {
+    return static_cast<double>(of.end - of.start);
+  }
+  static double speed_of(const member_sample& of) noexcept {
+    return static_cast<double>(of.iterations) / time_of(of);
+  }
+
+  template <class SampleOf>
+  overview look_at(SampleOf& sample_of) const noexcept {
+    overview all;
+    for (std::size_t rank = 0; rank < size(); ++rank) {
+      const member_sample one = sample_of(rank);
+      if (!is_sensible(one)) continue;
+      all.first_start = all.measured == 0 ? one.start : (std::min)(all.first_start, one.start);
+      all.longest = (std::max)(all.longest, time_of(one));
+      all.iterations += static_cast<double>(one.iterations);
+      all.speeds += speed_of(one);
+      ++all.measured;
+    }
+    return all;
+  }
+
+  /// A single sample counts as half or twice the known speed at most, and as late as the loop was long: it
+  /// may have been interrupted.
+  static void note(member_state& of, const member_sample& seen, const overview& all) noexcept {
+    const double average = all.speeds / static_cast<double>(all.measured);
+    const bool sensible = is_sensible(seen);
+    if (of.speed <= 0) {
+      of.speed = sensible ? speed_of(seen) : average;
+    } else if (sensible || seen.iterations == 0) {
+      // Who had nothing to do is trusted again bit by bit, or it would never get anything.
+      const double speed = sensible ? speed_of(seen) : average;
+      const double believed = (std::min)((std::max)(speed, of.speed / 2), of.speed * 2);
+      of.speed += smoothing * (believed - of.speed);
+    }
+    if (!sensible) return;
+    const double late = static_cast<double>(seen.start - all.first_start);
+    of.lateness += smoothing * ((std::min)(late, all.longest) - of.lateness);
+  }
+
+  /// Targets: speed * (end - lateness) iterations, with the end that makes their sum right. Where some are
+  /// beyond a limit, those on the side that is further out stay on it, and the others share the rest.
+  void aim(double iterations) noexcept {
+    const double equal = iterations / static_cast<double>(size());
+    for (member_state& one : members_) one.is_limited = false;
+    for (std::size_t limited = 0; limited < size();) {
+      set_targets(iterations, equal);
+      double below = 0, above = 0;
+      for (const member_state& one : members_) {
+        below += (std::max)(0.0, least_weight - one.target);
+        above += (std::max)(0.0, one.target - most_weight);
+      }
+      if (below <= 0 && above <= 0) return;
+      for (member_state& one : members_) {
+        const bool out = below > above ? one.target < least_weight : one.target > most_weight;
+        if (!out) continue;
+        one.target = below > above ? least_weight : most_weight;
+        one.is_limited = true;
+        ++limited;
+      }
+    }
+  }
+  void set_targets(double iterations, double equal) noexcept {
+    double rest = iterations, speeds = 0;
+    for (const member_state& one : members_) {
+      rest += one.is_limited ? -one.target * equal : one.speed * one.lateness;
+      speeds += one.is_limited ? 0 : one.speed;
+    }
+    for (member_state& one : members_) {
+      if (!one.is_limited) one.target = one.speed * (rest / speeds - one.lateness) / equal;
+    }
+  }
+
+  /// They do not where samples are so absurd that rounding errors are all that is left.
+  bool targets_add_up() const noexcept {
+    double sum = 0;
+    for (const member_state& one : members_) sum += one.target;
+    return std::fabs(sum / static_cast<double>(size()) - 1) < 1e-6;
+  }
+
+  /// One step towards the targets: all by the same fraction of their way, so that the sum and the limits,
+  /// which hold at both ends, hold in between.
+  bool move() noexcept {
+    double from_equal = 0, way = 0;
+    for (const member_state& one : members_) {
+      from_equal = (std::max)(from_equal, std::fabs(one.target - 1));
+    }
+    const bool to_equal = from_equal <= near_equal;
+    for (member_state& one : members_) {
+      if (to_equal) one.target = 1;
+      way = (std::max)(way, std::fabs(one.target - one.weight));
+    }
+    if (way <= (to_equal ? 0 : noise)) return false;
+    const double fraction = way > most_step ? most_step / way : 1;
+    for (member_state& one : members_) {
+      one.weight = fraction < 1 ? one.weight + fraction * (one.target - one.weight) : one.target;
+    }
+    if (to_equal && fraction >= 1) {
+      bounds_.set_equal();
+    } else {
+      bounds_.set([this](std::size_t rank) { return members_[rank].weight; });
+    }
+    return true;
+  }
+
+  std::vector<member_state> members_;
+  weighted_bounds bounds_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_PARTITION_HPP
+
+// lockstep/weighted_schedule.hpp -- contiguous blocks by measured speed and lateness (layer: team)
+//
+// For a loop that is run again and again: members that compute slower, or wake up later, get less of it, so
+// that all finish together. Nothing is handed out while the loop runs. For iterations of uneven length
+// take dynamic_schedule(); this one takes those of a block for equally long.
+//
+//   W1  In every loop all members use the same bounds: blocks have neither gap nor overlap, also while rank 0
+//       computes new ones, and after a region that was stopped.
+//   W2  A loop that any member did not finish teaches nothing.
+//   W3  Switched off, or for another number of members: equal blocks.
+//   W4  Two sets of bounds, each valid from a loop number on; in loop q everyone takes the newest that is
+//       valid in q. Rank 0 overwrites the other one, with a number above q: nobody takes it before the barrier.
+//   W5  Samples go with the bounds in use: rank 0 reads those of the other set, which nobody writes in q.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access             order    pairs  why it suffices
+//   1  valid_from.store   relaxed  2      the barrier between loops orders it; in the same loop either
+//                                         value means the same, W4
+//   2  valid_from.load    relaxed  1      the other half
+//
+// Cost   a loop: two looks at the tick clock and one store to an own line per member. Rank 0 reads the samples
+//        of all in every loop while shares move, else in every 16th, and learns, some 60 ns per member. It
+//        starts its block after that: its own sample counts it as lateness. No read-modify-write.
+// Source the idea: seed 002's article, less work for lagging threads.
+#ifndef LOCKSTEP_WEIGHTED_SCHEDULE_HPP
+#define LOCKSTEP_WEIGHTED_SCHEDULE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// The schedule of one loop, kept by its user from run to run. One team at a time uses it, and every loop
+/// that does ends in a barrier or a join of all members. `loop` is a number that all members agree on and
+/// that grows from one such loop to the next (modulo 2^32): the phase of the barrier will do. Numbers that
+/// begin anew (another team) cost nothing but a loop in equal blocks.
+class weighted_schedule {
+ public:
+  /// For teams of `members`. Fails if that is 0 or above 65536.
+  explicit weighted_schedule(std::size_t members)
+      : slots_(detail::checked_count("lockstep::weighted_schedule", "members", members)),
+        sets_{{members}, {members}},
+        partition_(members) {}
+  weighted_schedule(const weighted_schedule&) = delete;
+  weighted_schedule& operator=(const weighted_schedule&) = delete;
+
+  std::size_t members() const noexcept { return slots_.size(); }
+
+  /// Switched off, blocks are equal and nothing is measured; what was learnt is kept. While no
+  /// loop runs that uses this schedule.
+  void switch_on() noexcept { is_on_ = true; }
+  void switch_off() noexcept { is_on_ = false; }
+  bool is_on() const noexcept { return is_on_; }
+
+  /// What has been learnt so far. While no loop runs that uses this schedule.
+  const detail::partition& learnt() const noexcept { return partition_; }
+
+  /// The whole part of one member: its block, f(first, last) unless that is empty, its sample.
+  template <class Function>
+  void run_block(std::uint32_t loop, index_range range, std::size_t rank, std::size_t size,
+                 Function&& f) {
+    const index_range mine = block(loop, range.first, range.last, rank, size);
+    if (rank == 0) update(loop, size);
+    const std::uint64_t start = detail::tick_clock::now();
+    if (mine.first < mine.last) f(mine.first, mine.last);
+    note(loop, rank, size,
+         detail::member_sample{start, detail::tick_clock::now(), detail::length_of(mine)});
+  }
+
+  /// The block of a member in this loop. Requires rank < size.
+  index_range block(std::uint32_t loop, std::size_t first, std::size_t last, std::size_t rank,
+                    std::size_t size) const noexcept {
+    const int set = applies_to(size) ? set_in(loop) : none;
+    return set == none ? static_block(first, last, rank, size)
+                       : sets_[set].bounds.block(first, last, rank);
+  }
+
+  /// By each member, in the loop, after its part.
+  void note(std::uint32_t loop, std::size_t rank, std::size_t size,
+            const detail::member_sample& sample) noexcept {
+    if (!applies_to(size)) return;
+    const int set = set_in(loop);
+    noted& into = slots_[rank].value.of[set == none ? 0 : set];
+    into.loop = loop;
+    into.sample = sample;
+  }
+
+  /// By rank 0 alone, in the loop, before it arrives at its end: looks at the samples of the loop
+  /// before; what follows from them is in use from the next loop on.
+  void update(std::uint32_t loop, std::size_t size) noexcept {
+    if (!applies_to(size)) return;
+    const int in_use = set_in(loop), other = in_use == 1 ? 0 : 1;
+    if (in_use == none) {  // numbers have begun anew: what was sampled is of the old ones
+      is_sampled_ = false;
+      rest_ = 0;
+    }
+    if (is_sampled_) {
+      is_sampled_ = false;
+      pause_ = learn(other) ? 0 : pause_ < most_pause ? 2 * pause_ + 1 : most_pause;
+      rest_ = pause_;
+    }
+    if (rest_ > 0) {
+      --rest_;
+      return;
+    }
+    // From the next loop on the others write their samples to the other place, and these can be read.
+    is_sampled_ = true;
+    sampled_ = loop;
+    sets_[other].bounds.copy_from(partition_.bounds());
+    sets_[other].valid_from.store(loop + 1, detail::memory_order_relaxed);  // 1
+  }
+
+ private:
+  static constexpr int none = -1;
+  /// Loops between two looks at samples while these change nothing.
+  static constexpr std::uint32_t most_pause = 15;
+
+  struct bounds_set {
+    detail::atomic<std::uint32_t> valid_from;
+    detail::weighted_bounds bounds;
+
+    bounds_set(std::size_t size) : valid_from(0), bounds(size) {}
+  };
+  struct noted {
+    std::uint32_t loop;
+    detail::member_sample sample;
+  };
+  /// What one member writes: a place for each set of bounds.
+  struct slot {
+    noted of[2];
+  };
+
+  bool applies_to(std::size_t size) const noexcept {
+    return is_on_ && size > 1 && size == members();
+  }
+
+  /// How many loops ago a set became valid; above 2^31: it is not yet, or belongs to other numbers.
+  std::uint32_t age_in(std::uint32_t loop, int set) const noexcept {
+    return loop - sets_[set].valid_from.load(detail::memory_order_relaxed);  // 2
+  }
+  /// The set that is in use in a loop (W4).
+  int set_in(std::uint32_t loop) const noexcept {
+    constexpr std::uint32_t future = std::uint32_t{1} << 31;
+    const std::uint32_t age0 = age_in(loop, 0), age1 = age_in(loop, 1);
+    if (age0 >= future && age1 >= future) return none;
+    return age0 <= age1 ? 0 : 1;
+  }
+
+  /// Learns from the samples of one place if all are of the loop that was meant: no member was stopped.
+  bool learn(int place) noexcept {
+    for (std::size_t rank = 0; rank < members(); ++rank) {
+      if (slots_[rank].value.of[place].loop != sampled_) return false;
+    }
+    return partition_.learn(
+        [this, place](std::size_t rank) { return slots_[rank].value.of[place].sample; });
+  }
+
+  // What all read, and rank 0 changes now and then.
+  detail::line_gap before_;
+  bool is_on_ = true;
+  detail::aligned_array<detail::padded<slot>> slots_;
+  bounds_set sets_[2];
+  detail::line_gap between_;
+  // Of rank 0.
+  detail::partition partition_;
+  std::uint32_t sampled_ = 0;  ///< the loop whose samples can be read in those after it
+  std::uint32_t pause_ = 0;
+  std::uint32_t rest_ = 0;
+  bool is_sampled_ = false;
+};
+
+namespace detail {
+
+inline bool run_weighted(member_state& at, std::size_t length, const range_body& body,
+                         weighted_schedule& how) {
+  if (at.is_stopped()) return false;
+  how.run_block(at.next_phase(), index_range{0, length}, at.rank(), at.size(), body);
+  return at.sync();
+}
+inline void run_weighted(loop_share& me, std::size_t length, const range_body& body,
+                         weighted_schedule& how) {
+  how.run_block(me.region(), index_range{0, length}, me.rank(), me.size(), body);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_WEIGHTED_SCHEDULE_HPP
+
 // lockstep/lockstep.hpp -- all public headers (tests/build/public_names.py checks that)
 #ifndef LOCKSTEP_LOCKSTEP_HPP
 #define LOCKSTEP_LOCKSTEP_HPP
 
 #endif  // LOCKSTEP_LOCKSTEP_HPP
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/platform/error.ipp -- the bodies of error.hpp (layer: platform)
+#ifndef LOCKSTEP_DETAIL_PLATFORM_ERROR_IPP
+#define LOCKSTEP_DETAIL_PLATFORM_ERROR_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+[[noreturn]] LOCKSTEP_COLD void print_and_abort(const char* message) noexcept {
+  std::fprintf(stderr, "%s\n", message);
+  std::abort();
+}
+
+[[noreturn]] LOCKSTEP_COLD void fail_argument(const char* message) {
+  fail<std::invalid_argument>(message);
+}
+[[noreturn]] LOCKSTEP_COLD void fail_use(const char* message) { fail<std::logic_error>(message); }
+
+[[noreturn]] LOCKSTEP_COLD void fail_range(const char* object, const char* what, std::size_t value,
+                                           std::size_t least, std::size_t most) {
+  char message[160];
+  std::snprintf(message, sizeof message, "%s: %zu %s given, must be %zu to %zu", object, value,
+                what, least, most);
+  fail_argument(message);
+}
+
+[[noreturn]] LOCKSTEP_COLD void fail_rank(const char* object, const char* what, std::size_t rank,
+                                          std::size_t count) {
+  char message[160];
+  std::snprintf(message, sizeof message, "%s: rank %zu of %zu %s is out of range, must be 0 to %zu",
+                object, rank, count, what, count - 1);
+  fail<std::out_of_range>(message);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_ERROR_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/platform/system.ipp -- the bodies of system.hpp (layer: platform)
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  count.load     relaxed  -      a number that stands for itself
+//   2  count changes  relaxed  -      as 1
+#ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_IPP
+#define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_IPP
+
+#if !defined(LOCKSTEP_SYSTEM_SEAM)
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD unsigned usable_cpus() {
+  unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
+  std::uint32_t known = counted.load(memory_order_relaxed);  // 1
+  if (known != 0) return known;
+  const std::uint32_t count = count_usable_cpus();
+  const bool is_first = counted.compare_exchange_strong(known, count, memory_order_relaxed,  // 2
+                                                        memory_order_relaxed);               // 1
+  return is_first ? count : known;
+}
+
+LOCKSTEP_COLD unsigned count_cpus_for_waits() noexcept {
+  const std::uint32_t affine = process().affine_cpus.load(memory_order_relaxed);  // 1
+  if (affine != 0) return affine;
+  const std::uint32_t count = count_affine_cpus();
+  process().affine_cpus.store(count, memory_order_relaxed);  // 2
+  return count;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+#endif
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/platform/cpus.ipp -- the bodies of cpus.hpp (layer: platform)
+#ifndef LOCKSTEP_DETAIL_PLATFORM_CPUS_IPP
+#define LOCKSTEP_DETAIL_PLATFORM_CPUS_IPP
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD std::string without_blanks(const std::string& text) {
+  const char* const blanks = " \t\r\n\v\f";
+  const std::size_t begin = text.find_first_not_of(blanks);
+  if (begin == std::string::npos) return std::string();
+  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+LOCKSTEP_COLD bool parse_number(const std::string& text, unsigned long long most,
+                                unsigned long long& result) {
+  if (text.empty()) return false;
+  unsigned long long value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return false;
+    const unsigned digit = static_cast<unsigned>(c - '0');
+    if (digit > most || value > (most - digit) / 10) return false;
+    value = value * 10 + digit;
+  }
+  result = value;
+  return true;
+}
+
+LOCKSTEP_COLD bool parse_cpu_range(const std::string& text, std::vector<unsigned>& cpus) {
+  const std::size_t colon = text.find(':');
+  const std::string range = text.substr(0, colon);
+  const std::size_t dash = range.find('-');
+  unsigned long long first = 0, last = 0, stride = 1;
+  if (!parse_number(range.substr(0, dash), max_cpus - 1, first)) return false;
+  last = first;
+  if (dash != std::string::npos && !parse_number(range.substr(dash + 1), max_cpus - 1, last)) {
+    return false;
+  }
+  const bool has_stride = colon != std::string::npos;
+  if (has_stride && (dash == std::string::npos ||
+                     !parse_number(text.substr(colon + 1), max_cpus, stride) || stride == 0)) {
+    return false;
+  }
+  if (last < first || (last - first) / stride + 1 > max_cpus - cpus.size()) return false;
+  for (unsigned long long cpu = first; cpu <= last; cpu += stride) {
+    cpus.push_back(static_cast<unsigned>(cpu));
+  }
+  return true;
+}
+
+LOCKSTEP_COLD bool parse_cpu_list(const std::string& text, std::vector<unsigned>& cpus) {
+  cpus.clear();
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = text.find(',', at);
+    const std::size_t end = comma == std::string::npos ? text.size() : comma;
+    if (!parse_cpu_range(without_blanks(text.substr(at, end - at)), cpus)) {
+      cpus.clear();
+      return false;
+    }
+    at = end + 1;
+  }
+  return true;
+}
+
+LOCKSTEP_COLD std::string cpu_list_text(const std::vector<unsigned>& cpus) {
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(cpus[i]);
+    if (last > i) text.append(last > i + 1 ? "-" : ",").append(std::to_string(cpus[last]));
+    i = last + 1;
+  }
+  return text;
+}
+
+namespace cgroup {
+
+// The streams of the standard library would double what this file costs to compile.
+
+LOCKSTEP_COLD std::string next_part(const std::string& text, std::size_t& at,
+                                    const char* separators) {
+  const std::size_t begin = text.find_first_not_of(separators, at);
+  const std::size_t end =
+      begin == std::string::npos ? begin : text.find_first_of(separators, begin);
+  at = end;
+  return begin == std::string::npos ? std::string() : text.substr(begin, end - begin);
+}
+
+LOCKSTEP_COLD std::string next_word(const std::string& text, std::size_t& at) {
+  return next_part(text, at, " \t\n");
+}
+LOCKSTEP_COLD std::string next_line(const std::string& text, std::size_t& at) {
+  return next_part(text, at, "\n");
+}
+
+LOCKSTEP_COLD double ratio(const std::string& quota, const std::string& period) {
+  const double numerator = std::strtod(quota.c_str(), nullptr);
+  const double denominator = std::strtod(period.c_str(), nullptr);
+  // Beyond that stands infinity, which strtod() reads as well.
+  constexpr double most = 1e18;
+  const bool are_numbers =
+      numerator > 0 && numerator <= most && denominator > 0 && denominator <= most;
+  return are_numbers ? numerator / denominator : unlimited;
+}
+
+LOCKSTEP_COLD double parse_cpu_max(const std::string& text) {
+  std::size_t at = 0;
+  const std::string quota = next_word(text, at);
+  return ratio(quota, next_word(text, at));
+}
+
+LOCKSTEP_COLD double tighter(double a, double b) { return a < 0 || (b >= 0 && b < a) ? b : a; }
+
+LOCKSTEP_COLD bool has_word(const std::string& list, const std::string& word) {
+  return ("," + list + ",").find("," + word + ",") != std::string::npos;
+}
+
+LOCKSTEP_COLD std::string find_group(const std::string& cgroup_text, bool version_2) {
+  for (std::size_t at = 0; at < cgroup_text.size();) {
+    const std::string line = next_line(cgroup_text, at);
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    if (version_2 ? controllers.empty() : has_word(controllers, "cpu")) {
+      return line.substr(second + 1);
+    }
+  }
+  return std::string();
+}
+
+LOCKSTEP_COLD std::string decode_octal(const std::string& text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string digits = text.substr(i + 1 < text.size() ? i + 1 : text.size(), 3);
+    const bool is_code = text[i] == '\\' && digits.size() == 3 &&
+                         digits.find_first_not_of("01234567") == std::string::npos;
+    result += is_code ? static_cast<char>(std::strtol(digits.c_str(), nullptr, 8)) : text[i];
+    if (is_code) i += 3;
+  }
+  return result;
+}
+
+LOCKSTEP_COLD bool parse_mount(const std::string& line, mount& result) {
+  const std::size_t separator = line.find(" - ");
+  if (separator == std::string::npos) return false;
+  const std::string left = line.substr(0, separator), right = line.substr(separator + 3);
+  std::size_t at = 0;
+  for (int skipped = 0; skipped < 3; ++skipped) next_word(left, at);  // numbers
+  result.shown_group = decode_octal(next_word(left, at));
+  result.point = decode_octal(next_word(left, at));
+  at = 0;
+  const std::string type = next_word(right, at);
+  next_word(right, at);  // the source
+  const std::string options = next_word(right, at);
+  result.version_2 = type == "cgroup2";
+  return result.version_2 || (type == "cgroup" && has_word(options, "cpu"));
+}
+
+LOCKSTEP_COLD std::string relative_group(const std::string& group, const std::string& shown) {
+  if (shown == "/" || shown.empty()) return group == "/" ? std::string() : group;
+  const bool is_below = group.compare(0, shown.size(), shown) == 0 &&
+                        (group.size() == shown.size() || group[shown.size()] == '/');
+  return is_below ? group.substr(shown.size()) : std::string();
+}
+
+LOCKSTEP_COLD std::string read_file(const std::string& path) {
+  std::string text;
+  std::FILE* const file = std::fopen(path.c_str(), "r");
+  if (file == nullptr) return text;
+  char part[4096];
+  for (std::size_t size = 0; (size = std::fread(part, 1, sizeof part, file)) > 0;) {
+    text.append(part, size);
+  }
+  std::fclose(file);
+  return text;
+}
+
+LOCKSTEP_COLD double quota_of_directory(const std::string& directory, bool version_2) {
+  if (version_2) return parse_cpu_max(read_file(directory + "/cpu.max"));
+  return ratio(read_file(directory + "/cpu.cfs_quota_us"),
+               read_file(directory + "/cpu.cfs_period_us"));
+}
+
+LOCKSTEP_COLD double quota_of_mount(const std::string& root, const mount& where,
+                                    const std::string& cgroup_text) {
+  std::string group = relative_group(find_group(cgroup_text, where.version_2), where.shown_group);
+  double result = unlimited;
+  while (true) {
+    result = tighter(result, quota_of_directory(root + where.point + group, where.version_2));
+    const std::size_t slash = group.rfind('/');
+    if (slash == std::string::npos) return result;
+    group.resize(slash);
+  }
+}
+
+LOCKSTEP_COLD double quota(const std::string& root) {
+  const std::string groups = read_file(root + "/proc/self/cgroup");
+  const std::string mounts = read_file(root + "/proc/self/mountinfo");
+  double result = unlimited;
+  for (std::size_t at = 0; at < mounts.size();) {
+    mount where;
+    if (parse_mount(next_line(mounts, at), where))
+      result = tighter(result, quota_of_mount(root, where, groups));
+  }
+  return result;
+}
+
+}  // namespace cgroup
+
+LOCKSTEP_COLD std::vector<unsigned> affinity() {
+  std::vector<unsigned> cpus;
+#if defined(__linux__)
+  // The kernel refuses a mask smaller than its own, hence the growth.
+  for (std::size_t limit = 1024; limit <= std::size_t{1} << 20; limit *= 4) {
+    cpu_set_t* const mask = CPU_ALLOC(limit);
+    if (mask == nullptr) break;
+    const std::size_t size = CPU_ALLOC_SIZE(limit);
+    const bool known = sched_getaffinity(0, size, mask) == 0;
+    for (std::size_t cpu = 0; known && cpu < limit; ++cpu) {
+      if (CPU_ISSET_S(cpu, size, mask)) cpus.push_back(static_cast<unsigned>(cpu));
+    }
+    CPU_FREE(mask);
+    if (known) break;
+  }
+#endif
+  return cpus;
+}
+
+LOCKSTEP_COLD unsigned count_affine_cpus() noexcept {
+  unsigned count = 0;
+#if defined(__linux__)
+  // The kernel refuses a mask smaller than its own: this is enough for 65536 CPUs.
+  unsigned char mask[8192] = {};
+  if (sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask)) == 0) {
+    for (unsigned bits : mask) {
+      for (; bits != 0; bits &= bits - 1) ++count;
+    }
+  }
+#endif
+  return count > 0 ? count : 2;
+}
+
+LOCKSTEP_COLD unsigned count_usable_cpus() {
+  unsigned count = static_cast<unsigned>(affinity().size());
+  if (count == 0) count = std::thread::hardware_concurrency();
+#if defined(__linux__)
+  const double quota = cgroup::quota();
+  if (quota >= 0 && quota < count) count = static_cast<unsigned>(quota);
+#endif
+  return count > 0 ? count : 1;
+}
+
+LOCKSTEP_COLD const char* text_of(core_kind kind) noexcept {
+  return kind == core_kind::performance  ? "performance"
+         : kind == core_kind::efficiency ? "efficiency"
+                                         : "unknown";
+}
+
+namespace topology {
+
+LOCKSTEP_COLD std::string directory_of(const std::string& root, unsigned cpu) {
+  return root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu);
+}
+
+LOCKSTEP_COLD std::uint32_t number_in(const std::string& path, std::uint32_t otherwise) {
+  unsigned long long number = 0;
+  const bool known = parse_number(without_blanks(cgroup::read_file(path)), 0xffffffffu, number);
+  return known ? static_cast<std::uint32_t>(number) : otherwise;
+}
+
+LOCKSTEP_COLD std::vector<unsigned> list_in(const std::string& path) {
+  std::vector<unsigned> cpus;
+  parse_cpu_list(cgroup::read_file(path), cpus);
+  return cpus;
+}
+
+LOCKSTEP_COLD bool contains(const std::vector<unsigned>& cpus, unsigned cpu) {
+  return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
+}
+
+LOCKSTEP_COLD unsigned first_of_core(const std::string& root, unsigned cpu) {
+  // The first name is that of newer systems.
+  for (const char* file : {"/topology/core_cpus_list", "/topology/thread_siblings_list"}) {
+    const std::vector<unsigned> siblings = list_in(directory_of(root, cpu) + file);
+    if (contains(siblings, cpu)) return *std::min_element(siblings.begin(), siblings.end());
+  }
+  return cpu;
+}
+
+LOCKSTEP_COLD std::vector<unsigned> dense(const std::vector<std::uint32_t>& values) {
+  std::vector<std::uint32_t> sorted(values);
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  std::vector<unsigned> places;
+  places.reserve(values.size());
+  for (const std::uint32_t value : values) {
+    const auto at = std::lower_bound(sorted.begin(), sorted.end(), value);
+    places.push_back(static_cast<unsigned>(at - sorted.begin()));
+  }
+  return places;
+}
+
+LOCKSTEP_COLD std::uint32_t fast_from(std::vector<std::uint32_t> values) {
+  std::sort(values.begin(), values.end());
+  double largest = 1.25;
+  std::uint32_t result = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i - 1] == 0) continue;
+    const double step = static_cast<double>(values[i]) / values[i - 1];
+    if (step < largest) continue;
+    largest = step;
+    result = values[i];
+  }
+  return result;
+}
+
+LOCKSTEP_COLD bool kinds_by_number(const std::string& root, const char* file,
+                                   const std::vector<unsigned>& cpus,
+                                   std::vector<core_kind>& kinds) {
+  std::vector<std::uint32_t> values;
+  for (const unsigned cpu : cpus) values.push_back(number_in(directory_of(root, cpu) + file, 0));
+  const std::uint32_t fast = fast_from(values);
+  for (std::size_t i = 0; fast != 0 && i < cpus.size(); ++i) {
+    kinds[i] = values[i] == 0      ? core_kind::unknown
+               : values[i] >= fast ? core_kind::performance
+                                   : core_kind::efficiency;
+  }
+  return fast != 0;
+}
+
+LOCKSTEP_COLD bool kinds_by_list(const std::string& root, const std::vector<unsigned>& cpus,
+                                 std::vector<core_kind>& kinds) {
+  const std::string devices = root + "/sys/devices/";
+  const std::vector<unsigned> fast = list_in(devices + "cpu_core/cpus"),
+                              efficient = list_in(devices + "cpu_atom/cpus"),
+                              tiny = list_in(devices + "cpu_lowpower/cpus");
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    kinds[i] = contains(fast, cpus[i])                                   ? core_kind::performance
+               : contains(efficient, cpus[i]) || contains(tiny, cpus[i]) ? core_kind::efficiency
+                                                                         : core_kind::unknown;
+  }
+  return !fast.empty() || !efficient.empty() || !tiny.empty();
+}
+
+LOCKSTEP_COLD std::vector<core_kind> kinds_of(const std::string& root,
+                                              const std::vector<unsigned>& cpus) {
+  std::vector<core_kind> kinds(cpus.size(), core_kind::unknown);
+  if (!kinds_by_list(root, cpus, kinds) && !kinds_by_number(root, "/cpu_capacity", cpus, kinds)) {
+    kinds_by_number(root, "/cpufreq/cpuinfo_max_freq", cpus, kinds);
+  }
+  return kinds;
+}
+
+}  // namespace topology
+
+LOCKSTEP_COLD cpu_topology read_topology(const std::vector<unsigned>& cpus,
+                                         const std::string& root) {
+  std::vector<std::uint32_t> cores, packages;
+  for (const unsigned cpu : cpus) {
+    cores.push_back(topology::first_of_core(root, cpu));
+    // Where the system does not know it says -1, which is no number here.
+    packages.push_back(topology::number_in(
+        topology::directory_of(root, cpu) + "/topology/physical_package_id", 0));
+  }
+  const std::vector<unsigned> core = topology::dense(cores), package = topology::dense(packages);
+  const std::vector<core_kind> kinds = topology::kinds_of(root, cpus);
+  std::vector<unsigned> siblings(cpus.size(), 0);
+  cpu_topology result;
+  result.reserve(cpus.size());
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    result.push_back({cpus[i], core[i], package[i], siblings[core[i]]++, kinds[i]});
+  }
+  return result;
+}
+
+LOCKSTEP_COLD const cpu_topology& usable_topology() {
+  static made_once<cpu_topology> known;
+  return known.get([] { return read_topology(affinity()); });
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_CPUS_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/platform/process.ipp -- the bodies of process.hpp (layer: platform)
+//
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  word.load          acquire  2      the state is made before its address is seen
+//   2  word.store         release  1      as 1
+//   3  messages.fetch_or  relaxed  -      hands out the right to print, nothing else
+#ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
+#define LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
+
+#if defined(__linux__) || defined(__FreeBSD__)
+#include <link.h>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+#if LOCKSTEP_MODULES_HAVE_NOTES
+
+/// The walk over the modules.
+struct process_modules {
+  // Within a walk nothing is loaded or unloaded, and no other thread walks. So the search and what is made
+  // if it finds nothing are one step.
+  LOCKSTEP_COLD static int find_or_make(dl_phdr_info*, std::size_t, void* to) noexcept {
+    process_state* found = nullptr;
+    dl_iterate_phdr(look_into, &found);
+    if (found == nullptr) found = make();
+    static_cast<process_word*>(to)->store(found, memory_order_release);  // 2
+    return 1;
+  }
+
+  LOCKSTEP_COLD static process_state* make() noexcept {
+    constexpr std::size_t line = alignof(process_state);
+    void* const raw = std::calloc(1, sizeof(process_state) + line);
+    if (raw == nullptr) return nullptr;
+    const std::uintptr_t aligned = (reinterpret_cast<std::uintptr_t>(raw) + line - 1) / line * line;
+    return ::new (reinterpret_cast<void*>(aligned)) process_state();
+  }
+
+  LOCKSTEP_COLD static int look_into(dl_phdr_info* module, std::size_t, void* found) noexcept {
+    process_state*& result = *static_cast<process_state**>(found);
+    for (unsigned i = 0; i < module->dlpi_phnum && result == nullptr; ++i) {
+      const ElfW(Phdr)& part = module->dlpi_phdr[i];
+      if (part.p_type != PT_NOTE) continue;
+      const char* const notes = reinterpret_cast<const char*>(module->dlpi_addr + part.p_vaddr);
+      result = read_notes(notes, part.p_memsz, part.p_align == 8 ? 8 : 4);
+    }
+    return result != nullptr ? 1 : 0;
+  }
+
+  LOCKSTEP_COLD static process_state* read_notes(const char* notes, std::size_t size,
+                                                 std::size_t alignment) noexcept {
+    const auto rounded = [alignment](std::size_t n) {
+      return (n + alignment - 1) / alignment * alignment;
+    };
+    constexpr char name[] = "lockstep";
+    for (std::size_t at = 0; at + sizeof(ElfW(Nhdr)) <= size;) {
+      ElfW(Nhdr) head;
+      std::memcpy(&head, notes + at, sizeof head);
+      const std::size_t text = at + sizeof head, description = rounded(text + head.n_namesz);
+      if (head.n_type == LOCKSTEP_PROCESS_KIND[0] - '0' && head.n_namesz == sizeof name &&
+          description + sizeof(std::intptr_t) <= size &&
+          std::memcmp(notes + text, name, sizeof name) == 0) {
+        std::intptr_t distance = 0;
+        std::memcpy(&distance, notes + description, sizeof distance);
+        const auto* const word =
+            reinterpret_cast<const process_word*>(notes + description + distance);
+        if (process_state* const found = word->load(memory_order_acquire)) return found;  // 1
+      }
+      at = rounded(description + head.n_descsz);
+    }
+    return nullptr;
+  }
+};
+
+LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept {
+  dl_iterate_phdr(process_modules::find_or_make, &word);
+  process_state* const found = word.load(memory_order_acquire);  // 1
+  if (found == nullptr) {
+    std::fputs("lockstep: no memory for the state of the process\n", stderr);
+    std::abort();
+  }
+  return *found;
+}
+
+#endif
+
+struct fork_listener::all {
+  static fork_listener* first() noexcept {
+    return static_cast<fork_listener*>(process().first_fork_listener);
+  }
+
+  static void before() { process().fork_listeners.enter(); }
+  static void after() {
+    fork_section& section = process().fork_listeners;
+    if (section.is_last()) section.leave();
+  }
+  static void child() {
+    fork_section& section = process().fork_listeners;
+    if (!section.is_last()) return;
+    for (fork_listener* at = first(); at != nullptr; at = at->next_) at->in_child_(at->owner_);
+    section.leave();
+  }
+};
+
+LOCKSTEP_COLD fork_listener::fork_listener(void* owner, void (*in_child)(void*))
+    : owner_(owner), in_child_(in_child) {
+  // in_child() may wake: the tables that this needs are put right before.
+  native_futex::prepare_for_fork();
+  watch_forks<all>();
+  const holding<system_mutex> held(process().fork_listeners.lock());
+  next_ = all::first();
+  if (next_ != nullptr) next_->previous_ = this;
+  process().first_fork_listener = this;
+}
+
+LOCKSTEP_COLD fork_listener::~fork_listener() {
+  const holding<system_mutex> held(process().fork_listeners.lock());
+  if (next_ != nullptr) next_->previous_ = previous_;
+  if (previous_ != nullptr) {
+    previous_->next_ = next_;
+  } else {
+    process().first_fork_listener = next_;
+  }
+}
+
+LOCKSTEP_COLD bool is_first_to_print(message which) noexcept {
+  const std::uint32_t bit = static_cast<std::uint32_t>(which);
+  return (process().messages.fetch_or(bit, memory_order_relaxed) & bit) == 0;  // 3
+}
+
+LOCKSTEP_COLD type_name type_name_in(const char* function, const char* information) noexcept {
+  type_name result = {function, std::strlen(function),
+                      information != nullptr && information[1] == 'Z'};
+  if (const char* const start = std::strstr(function, "Name = ")) {
+    result.text = start + 7;
+    result.length = std::strcspn(result.text, ";]");
+  }
+  for (const char* sign : {"anonymous", "unnamed", "lambda", ")::"}) {
+    const char* const found = std::strstr(result.text, sign);
+    if (found != nullptr && found + std::strlen(sign) <= result.text + result.length)
+      result.is_of_module = true;
+  }
+  return result;
+}
+
+#if defined(__linux__) || defined(__FreeBSD__)
+
+struct loaded_files {
+  std::uintptr_t address;
+
+  /// Not 0 if the address is in one of the file's parts in memory: then no other file is looked at.
+  static int holds(dl_phdr_info* file, std::size_t, void* search) {
+    const std::uintptr_t address = static_cast<const loaded_files*>(search)->address;
+    for (int i = 0; i < file->dlpi_phnum; ++i) {
+      const auto& part = file->dlpi_phdr[i];
+      if (part.p_type != PT_LOAD) continue;
+      if (address - (file->dlpi_addr + part.p_vaddr) < part.p_memsz) return 1;
+    }
+    return 0;
+  }
+};
+
+LOCKSTEP_COLD bool is_static(const void* object) noexcept {
+  loaded_files search = {reinterpret_cast<std::uintptr_t>(object)};
+  return dl_iterate_phdr(loaded_files::holds, &search) != 0;
+}
+
+#else
+
+LOCKSTEP_COLD bool is_static(const void*) noexcept { return false; }
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/platform/this_thread.ipp -- the bodies of this_thread.hpp (layer: platform)
+//
+// The system reuses the memory of threads. A slot belongs to such a place and is used again with it, so that
+// there are about as many slots as there were threads at a time. The key has no destructor, which would be
+// code of a module that may be gone; it is empty in a new thread, and so tells it from the one before it.
+//
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  first.load         acquire  2      a slot is whole before it is in the list
+//   2  first.compare_exch release  1      as 1
+//   3  threads.fetch_add  relaxed  -      hands out numbers, nothing else
+//   4  key.load           relaxed  -      a key is a number that the system gave, ready to be used
+//   5  key.compare_exch   relaxed  -      as 4
+#ifndef LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_IPP
+#define LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_IPP
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+#if defined(__linux__)
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class thread_slot_table {
+ public:
+  /// Of the calling thread.
+  LOCKSTEP_COLD static thread_slot* find() noexcept {
+    process_state& all = process();
+    if (thread_slot* const mine = in_key(all)) return mine;
+    thread_slot* slot = at_this_place(all);
+    if (slot == nullptr) slot = add(all);
+    if (slot != nullptr && put_in_key(all, slot)) {
+      // The thread is new, the slot perhaps not: whoever had it is gone.
+      slot->innermost = nullptr;
+      slot->number = next_number(all);
+    }
+    return slot != nullptr ? slot : of_module(all);
+  }
+
+ private:
+  static std::uintptr_t place() noexcept { return reinterpret_cast<std::uintptr_t>(&errno); }
+
+  static std::uint64_t next_number(process_state& all) noexcept {
+    return all.threads.fetch_add(1, memory_order_relaxed) + 1;  // 3
+  }
+
+  static growing_list& list_of(process_state& all, std::uintptr_t place) noexcept {
+    const std::uint64_t product = std::uint64_t{place} * 0x9E3779B97F4A7C15u;
+    return all.thread_slots[static_cast<std::size_t>(product >> 32) % process_state::slots_size];
+  }
+
+  static thread_slot* at_this_place(process_state& all) noexcept {
+    if (!reuses) return nullptr;
+    void* const first = list_of(all, place()).first.load(memory_order_acquire);  // 1
+    thread_slot* slot = static_cast<thread_slot*>(first);
+    while (slot != nullptr && slot->place != place()) slot = slot->next;
+    return slot;
+  }
+
+  static thread_slot* add(process_state& all) noexcept {
+    void* const raw = std::malloc(sizeof(thread_slot));
+    if (raw == nullptr) return nullptr;
+    unseamed_atomic<void*>& first = list_of(all, place()).first;
+    void* next = first.load(memory_order_acquire);  // 1
+    thread_slot* const slot = ::new (raw)
+        thread_slot{nullptr, next_number(all), place(), static_cast<thread_slot*>(next)};
+    while (!first.compare_exchange_weak(next, slot, memory_order_release,  // 2
+                                        memory_order_acquire)) {           // 1
+      slot->next = static_cast<thread_slot*>(next);
+    }
+    return slot;
+  }
+
+  /// Without memory: not shared with other modules, but right within this one.
+  static thread_slot* of_module(process_state& all) noexcept {
+    static thread_local thread_slot spare = {nullptr, 0, 0, nullptr};
+    if (spare.number == 0) spare.number = next_number(all);
+    return &spare;
+  }
+
+  // ThreadSanitizer does not know that a thread's memory is used again only after its end.
+#if defined(__SANITIZE_THREAD__)
+  static constexpr bool reuses = false;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  static constexpr bool reuses = false;
+#else
+  static constexpr bool reuses = true;
+#endif
+#else
+  static constexpr bool reuses = true;
+#endif
+
+#if defined(__unix__) || defined(__APPLE__)
+  /// 0 if the system has no more.
+  static std::uint32_t key_of(process_state& all) noexcept {
+    static_assert(sizeof(pthread_key_t) <= sizeof(std::uint32_t), "a key fits");
+    std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
+    pthread_key_t made = 0;
+    if (known != 0 || pthread_key_create(&made, nullptr) != 0) return known;
+    const std::uint32_t mine = static_cast<std::uint32_t>(made) + 1;
+    if (all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
+                                               memory_order_relaxed)) {            // 4
+      return mine;
+    }
+    pthread_key_delete(made);
+    return known;
+  }
+  static thread_slot* in_key(process_state& all) noexcept {
+    const std::uint32_t key = key_of(all);
+    if (key == 0) return nullptr;
+    return static_cast<thread_slot*>(pthread_getspecific(static_cast<pthread_key_t>(key - 1)));
+  }
+  static bool put_in_key(process_state& all, thread_slot* slot) noexcept {
+    const std::uint32_t key = key_of(all);
+    return key != 0 && pthread_setspecific(static_cast<pthread_key_t>(key - 1), slot) == 0;
+  }
+#else
+  static thread_slot* in_key(process_state&) noexcept { return nullptr; }
+  static bool put_in_key(process_state&, thread_slot*) noexcept { return false; }
+#endif
+};
+
+LOCKSTEP_COLD thread_slot* find_thread_slot() noexcept { return thread_slot_table::find(); }
+
+LOCKSTEP_COLD bool pin_this_thread(unsigned cpu) noexcept {
+#if defined(__linux__)
+  // A mask as large as needed: a machine may have more CPUs than the fixed one.
+  if (cpu >= (1u << 20)) return false;
+  cpu_set_t* const mask = CPU_ALLOC(cpu + std::size_t{1});
+  if (mask == nullptr) return false;
+  const std::size_t size = CPU_ALLOC_SIZE(cpu + std::size_t{1});
+  CPU_ZERO_S(size, mask);
+  CPU_SET_S(cpu, size, mask);
+  const bool is_pinned = sched_setaffinity(0, size, mask) == 0;
+  CPU_FREE(mask);
+  return is_pinned;
+#else
+  (void)cpu;
+  return false;
+#endif
+}
+
+LOCKSTEP_COLD bool leave_native_cpu(unsigned cpu) noexcept {
+#if defined(__linux__)
+  // The kernel refuses a mask smaller than its own: this is enough for 65536 CPUs.
+  constexpr std::size_t size = 8192;
+  alignas(cpu_set_t) unsigned char before[size] = {}, without[size] = {}, found[size] = {};
+  const auto mask = [](unsigned char* bytes) { return reinterpret_cast<cpu_set_t*>(bytes); };
+  const int saved = errno;
+  bool has_left = sched_getaffinity(0, size, mask(before)) == 0 && cpu < 8 * size &&
+                  CPU_ISSET_S(cpu, size, mask(before));
+  if (has_left) {
+    std::memcpy(without, before, size);
+    CPU_CLR_S(cpu, size, mask(without));
+    has_left =
+        CPU_COUNT_S(size, mask(without)) > 0 && sched_setaffinity(0, size, mask(without)) == 0;
+  }
+  const bool is_still_ours = has_left && (sched_getaffinity(0, size, mask(found)) != 0 ||
+                                          std::memcmp(found, without, size) == 0);
+  if (is_still_ours && sched_setaffinity(0, size, mask(before)) != 0) {
+    // None of its CPUs is there any more: then any will do.
+    std::memset(found, 0xff, size);
+    sched_setaffinity(0, size, mask(found));
+  }
+  errno = saved;
+  return has_left;
+#else
+  (void)cpu;
+  return false;
+#endif
+}
+
+LOCKSTEP_COLD bool name_this_thread(const char* name) noexcept {
+#if defined(__linux__)
+  char short_name[16] = {};
+  for (std::size_t i = 0; i + 1 < sizeof short_name && name[i] != 0; ++i) short_name[i] = name[i];
+  return pthread_setname_np(pthread_self(), short_name) == 0;
+#else
+  (void)name;
+  return false;
+#endif
+}
+
+LOCKSTEP_COLD void set_native_timer_slack(std::uint64_t nanoseconds) noexcept {
+#if defined(__linux__)
+  prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(nanoseconds), 0, 0, 0);
+#else
+  (void)nanoseconds;
+#endif
+}
+
+LOCKSTEP_COLD std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds) noexcept {
+#if defined(__linux__)
+  const int saved = errno;
+  const int before = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+  const bool is_longer = before > 0 && static_cast<std::uint64_t>(before) > nanoseconds;
+  if (is_longer) set_native_timer_slack(nanoseconds);
+  errno = saved;
+  return is_longer ? static_cast<std::uint64_t>(before) : 0;
+#else
+  (void)nanoseconds;
+  return 0;
+#endif
+}
+
+LOCKSTEP_COLD std::uint64_t shown_thread_number() noexcept {
+#if defined(__linux__)
+  return static_cast<std::uint64_t>(syscall(SYS_gettid));
+#else
+  return system_thread_number();
+#endif
+}
+
+LOCKSTEP_COLD thread_label label_of_this_thread() noexcept {
+  thread_label label;
+  label.number = system_thread_number();
+  char name[16] = {};
+#if defined(__linux__)
+  pthread_getname_np(pthread_self(), name, sizeof name);
+#endif
+  std::snprintf(label.text, sizeof label.text, "thread %llu '%s'",
+                static_cast<unsigned long long>(shown_thread_number()), name);
+  return label;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/wait/misuse.ipp -- the bodies of misuse.hpp (layer: wait)
+//
+// Memory order (# marks the line)
+//   #  access          order    pairs  why it suffices
+//   1  unchecked.load  relaxed  -      set before the unit that it stands for runs
+#ifndef LOCKSTEP_DETAIL_WAIT_MISUSE_IPP
+#define LOCKSTEP_DETAIL_WAIT_MISUSE_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace misuse {
+
+[[noreturn]] LOCKSTEP_COLD void report(const void* object, const char* kind, const char* text) {
+  std::fprintf(stderr, "%s at %p: %s\n", kind, object, text);
+  std::abort();
+}
+
+#if LOCKSTEP_DIAGNOSE_MISUSE
+
+/// Who has to do with which object. One table for the process.
+class registry {
+ public:
+  enum class role { owner, reader, waiter };
+
+  LOCKSTEP_COLD static void add(const void* object, role as) {
+    bucket& home = bucket_of(object);
+    const holding<system_mutex> lock(home.lock);
+    if (home.entries == nullptr) home.entries = new list;
+    entries_of(home).push_back(entry{object, as, detail::label_of_this_thread()});
+  }
+
+  /// Takes one entry of that thread out; false if there is none.
+  LOCKSTEP_COLD static bool remove(const void* object, role as,
+                                   std::uint64_t thread = detail::number_of_this_thread()) {
+    bucket& home = bucket_of(object);
+    const holding<system_mutex> lock(home.lock);
+    if (home.entries == nullptr) return false;
+    list& entries = entries_of(home);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const entry& each = entries[i];
+      if (each.object != object || each.as != as || each.who.number != thread) continue;
+      entries[i] = entries.back();
+      entries.pop_back();
+      return true;
+    }
+    return false;
+  }
+
+  /// Any thread in that role; its number is 0 if there is none.
+  LOCKSTEP_COLD static detail::thread_label find(const void* object, role as) {
+    bucket& home = bucket_of(object);
+    const holding<system_mutex> lock(home.lock);
+    if (home.entries == nullptr) return detail::thread_label();
+    for (const entry& each : entries_of(home)) {
+      if (each.object == object && each.as == as) return each.who;
+    }
+    return detail::thread_label();
+  }
+
+ private:
+  struct entry {
+    const void* object;
+    role as;
+    detail::thread_label who;
+  };
+  using list = std::vector<entry>;
+  using bucket = detail::misuse_bucket;
+
+  static list& entries_of(bucket& home) noexcept { return *static_cast<list*>(home.entries); }
+
+  // One table for the process, never destroyed: static objects may be used until the very end.
+  static bucket& bucket_of(const void* object) {
+    detail::watch_forks<around_fork>();
+    const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
+    return detail::process().misuse[place % detail::process_state::misuse_size];
+  }
+
+  /// The table is whole in the child, and tells of the thread that is left only.
+  struct around_fork {
+    static void before() {
+      if (!detail::process().misuse_forks.enter()) return;
+      for (bucket& each : detail::process().misuse) each.lock.lock();
+    }
+    static void after() {
+      if (!detail::process().misuse_forks.is_last()) return;
+      for (bucket& each : detail::process().misuse) each.lock.unlock();
+      detail::process().misuse_forks.leave();
+    }
+    static void child() {
+      if (!detail::process().misuse_forks.is_last()) return;
+      for (bucket& each : detail::process().misuse) {
+        if (each.entries != nullptr) forget_others(entries_of(each));
+        each.lock.unlock();
+      }
+      detail::process().misuse_forks.leave();
+    }
+    static void forget_others(list& entries) {
+      for (std::size_t at = entries.size(); at-- > 0;) {
+        if (entries[at].who.number == detail::number_of_this_thread()) continue;
+        entries[at] = entries.back();
+        entries.pop_back();
+      }
+    }
+  };
+};
+
+/// "... by thread 1 'a', but <relation> thread 2 'b'".
+[[noreturn]] LOCKSTEP_COLD void report_two(const void* object, const char* kind, const char* deed,
+                                           const char* relation,
+                                           const detail::thread_label& other) {
+  char text[240];
+  std::snprintf(text, sizeof text, "%s by %s, but %s %s", deed, detail::label_of_this_thread().text,
+                relation, other.text);
+  report(object, kind, text);
+}
+
+/// Whether the table tells the truth: units that diagnose nothing do not write to it, and may lock, unlock or
+/// wake what others complain of.
+LOCKSTEP_COLD bool table_is_whole() noexcept {
+  return detail::process().unchecked_units.load(detail::memory_order_relaxed) == 0;  // 1
+}
+
+LOCKSTEP_COLD void locked(const void* object) { registry::add(object, registry::role::owner); }
+LOCKSTEP_COLD void locked_shared(const void* object) {
+  registry::add(object, registry::role::reader);
+}
+LOCKSTEP_COLD void waiting(const void* object) { registry::add(object, registry::role::waiter); }
+
+LOCKSTEP_COLD void locking(const void* object, const char* kind) {
+  if (!table_is_whole()) return;
+  const detail::thread_label owner = registry::find(object, registry::role::owner);
+  if (owner.number != detail::number_of_this_thread()) return;
+  report_two(object, kind, "locked", "it is held already by the same", owner);
+}
+
+LOCKSTEP_COLD void check_owner(const void* object, const char* kind) {
+  if (!table_is_whole()) return;
+  const detail::thread_label owner = registry::find(object, registry::role::owner);
+  if (owner.number == 0) report(object, kind, "unlocked, but nobody has locked it");
+  if (owner.number != detail::number_of_this_thread()) {
+    report_two(object, kind, "unlocked", "it is held by", owner);
+  }
+}
+
+LOCKSTEP_COLD void unlocking(const void* object, const char* kind) {
+  check_owner(object, kind);
+  registry::remove(object, registry::role::owner);
+}
+
+LOCKSTEP_COLD void check_no_reader(const void* object, const char* kind) {
+  if (!table_is_whole() || !registry::remove(object, registry::role::reader)) return;
+  report_two(object, kind, "locked", "it is read already by the same",
+             detail::label_of_this_thread());
+}
+
+LOCKSTEP_COLD void unlocking_shared(const void* object, const char* kind) {
+  if (registry::remove(object, registry::role::reader) || !table_is_whole()) return;
+  const detail::thread_label reader = registry::find(object, registry::role::reader);
+  if (reader.number == 0) report(object, kind, "unlocked by a reader, but no reader holds it");
+  report_two(object, kind, "unlocked", "it is held by", reader);
+}
+
+LOCKSTEP_COLD void let_go(const void* object, std::uint64_t thread) {
+  registry::remove(object, registry::role::waiter, thread);
+}
+
+LOCKSTEP_COLD void destroying(const void* object, const char* kind) {
+  if (!table_is_whole()) return;
+  const detail::thread_label waiter = registry::find(object, registry::role::waiter);
+  if (waiter.number == 0 || detail::is_static(object)) return;
+  report_two(object, kind, "destroyed", "there waits on it", waiter);
+}
+
+LOCKSTEP_COLD void destroying_lock(const void* object, const char* kind) {
+  destroying(object, kind);
+  if (!table_is_whole()) return;
+  const detail::thread_label owner = registry::find(object, registry::role::owner);
+  const detail::thread_label reader = registry::find(object, registry::role::reader);
+  if ((owner.number == 0 && reader.number == 0) || detail::is_static(object)) return;
+  report_two(object, kind, "destroyed", "it is held by", owner.number != 0 ? owner : reader);
+}
+
+#endif
+
+}  // namespace misuse
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_WAIT_MISUSE_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/team/team_core.ipp -- the bodies of team_core.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
+#define LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
+    : size_(made.members),
+      door_(door),
+      group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
+      forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
+             fork_board::usual_most_age, made.finds_cpu),
+      crew_(forks_, stop_, error_, made.is_crowded),
+      steering_(forks_, made),
+      region_{this, door.age(), &group_, &running_, nullptr},
+      between_(region_) {}
+
+LOCKSTEP_OUT_OF_LINE bool team_core::join() {
+  const region_head head = leave_between();
+  const nesting::inside here(region_);
+  perform(0, head, started_.what);
+  if (head.size > 1) forks_.collect(0, forks_.current());
+  return finish(head);
+}
+
+LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
+  const nesting::inside here(region_);  // whatever it runs of the user's is in one
+  order what;
+  while (forks_.next(rank, what)) {
+    if (what.is_loop()) {
+      crew_.serve(rank, what);
+    } else {
+      play(rank, what);
+    }
+  }
+}
+
+LOCKSTEP_COLD void team_core::give_up() {
+  const region_head head = leave_between();
+  const nesting::inside here(region_);
+  stop_.request(head.region);
+  if (head.size > 1) forks_.collect(0, forks_.current());
+  error_.forget();
+  finish(head);
+}
+
+LOCKSTEP_COLD void team_core::forget_others() noexcept {
+  const bool in_region = nesting::contains(region_) || nesting::contains(between_);
+  door_.callers().forget_others(in_region);
+  forks_.reset();
+  stop_.forget_others();
+  error_.forget_others();
+  group_.sub_groups().forget_others();
+  group_.forget_kept_values();
+  if (in_region) {
+    crew_.be_alone(true);
+    request_stop();
+  } else {
+    running_.store(0, detail::memory_order_relaxed);  // 1
+    started_.head.region = 0;
+    error_.forget();  // of a region that has ended here
+    group_.end(true);
+  }
+}
+
+LOCKSTEP_COLD fork_board::way team_core::way_of(const resolved_team& made) noexcept {
+  return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
+                                                                   : fork_board::way::direct;
+}
+
+LOCKSTEP_COLD void team_core::request_stop() {
+  const std::uint32_t region = running_.load(detail::memory_order_relaxed);  // 2
+  if (region != 0) stop_.request(region);
+}
+
+LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
+  forks_.relay(rank, what, true);
+  const region_head head = what.head();
+  if (rank < head.size) perform(rank, head, what.line->what);
+  if (crew_.is_alone()) end_of_lone_child();
+  if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
+  forks_.report(rank, what.announced);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/team/critical_name.ipp -- the bodies of critical_name.hpp (layer: team)
+//
+// Memory order (# marks the line)
+//   #  access               order    pairs  why it suffices
+//   1  first.load           acquire  2      an entry is whole before it is in the list
+//   2  first.compare_exch   release  1      as 1
+#ifndef LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_IPP
+#define LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace critical_name {
+
+LOCKSTEP_COLD entry* find_among(void* first, const type_name& name) noexcept {
+  entry* at = static_cast<entry*>(first);
+  while (at != nullptr &&
+         (at->length != name.length || std::memcmp(name.text, at->text, at->length) != 0)) {
+    at = const_cast<entry*>(at->next);
+  }
+  return at;
+}
+
+LOCKSTEP_COLD entry* make(const type_name& name) {
+  entry* const made = ::new (::operator new(sizeof(entry) + name.length)) entry();
+  made->length = name.length;
+  std::memcpy(made->text, name.text, name.length);
+  return made;
+}
+
+LOCKSTEP_COLD mutex& find_or_add(const type_name& name) {
+  detail::unseamed_atomic<void*>& list = detail::process().critical_names.first;
+  void* first = list.load(detail::memory_order_acquire);  // 1
+  entry* found = find_among(first, name);
+  if (found != nullptr) return found->lock;
+  entry* const made = make(name);
+  do {
+    found = find_among(first, name);
+    if (found != nullptr) {
+      made->~entry();
+      ::operator delete(made);
+      return found->lock;
+    }
+    made->next = static_cast<entry*>(first);
+  } while (!list.compare_exchange_weak(first, made, detail::memory_order_release,  // 2
+                                       detail::memory_order_acquire));  // 1
+  return made->lock;
+}
+
+}  // namespace critical_name
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/team/group.ipp -- the bodies of group.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_GROUP_IPP
+#define LOCKSTEP_DETAIL_TEAM_GROUP_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD group::group(std::size_t most, wait_policy policy, stop_source& stop,
+                           group* of_region, bool finds_cpu, std::size_t most_flags)
+    : barrier(most, policy, stop, most_flags, finds_cpu),
+      loops(policy, stop),
+      progress(most, policy, stop),
+      claims(most),
+      leaves(reduction_tree::most_leaves),
+      of_region_(of_region != nullptr ? *of_region : *this),
+      members_(most) {
+  for (std::size_t rank = 0; rank < most; ++rank) state(rank).belong_to(this, &stop, rank);
+}
+
+LOCKSTEP_COLD group::~group() = default;
+
+LOCKSTEP_OUT_OF_LINE void group::destroy_kept_values() {
+  if (kept_.load(detail::memory_order_relaxed) == 0) return;  // 1
+  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
+  kept_.store(0, detail::memory_order_relaxed);  // 2
+}
+
+LOCKSTEP_COLD void group::forget_kept_values() noexcept {
+  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
+}
+
+LOCKSTEP_COLD void group::reset_claims() noexcept {
+  claims.reset();
+  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).loops = 0;
+}
+
+LOCKSTEP_COLD void group::reset() {
+  state(0).phase = 0;
+  barrier.reset(0);
+  reset_claims();
+  loops.reset();
+  progress.reset();
+  sub_groups_.destroy_all();
+}
+
+LOCKSTEP_COLD void sub_group_list::add(sub_group& one) {
+  lock_.lock();
+  one.next = first_;
+  first_ = &one;
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void sub_group_list::destroy(sub_group& one) {
+  lock_.lock();
+  sub_group** at = &first_;
+  while (*at != &one) at = &(*at)->next;
+  *at = one.next;
+  lock_.unlock();
+  delete &one;
+}
+
+LOCKSTEP_COLD void sub_group_list::destroy_all() {
+  while (first_ != nullptr) {
+    sub_group* const one = first_;
+    first_ = one->next;
+    delete one;
+  }
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_GROUP_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/team/fork_board.ipp -- the bodies of fork_board.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_FORK_BOARD_IPP
+#define LOCKSTEP_DETAIL_TEAM_FORK_BOARD_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD fork_board::fork_board(fork_tree tree, wait_policy policy, way how,
+                                     std::uint32_t first_phase, bool anticipates,
+                                     std::uint64_t most_age, bool finds_cpu)
+    : tree_(tree),
+      lines_(tree_.lines(), policy),
+      reports_(tree.members(), policy),
+      shares_(tree.members()),
+      histories_(tree.members()),
+      caller_(1),
+      parting_(tree.members(), finds_cpu),
+      how_(how),
+      most_age_(most_age),
+      anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
+  reset(first_phase);
+}
+
+LOCKSTEP_OUT_OF_LINE bool fork_board::next(std::size_t rank, order& out) {
+  const std::size_t line = tree_.watched_by(rank).index;
+  region_watch& own = histories_[rank].value.regions;
+  while (true) {
+    watched_line what(lines_[line].awaited(is_news{own.seen}, stops_when_set{closed_},
+                                           whereabouts{&parting_, rank, 0}),
+                      has_one_worker());
+    own.wait(what, lines_.policy(), anticipates_);
+    if (is_closed()) return false;
+    if (what.has_slept) shares_.note_coming(rank, detail::monotonic_nanoseconds());
+    read_line(line, out);
+    // Meanwhile the loop may have ended, and a `run` have begun.
+    const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
+    const std::uint32_t phases = out.announced.phase() - announcement(own.seen).phase();
+    own.note(out.announced.word(), phases > 3);
+    if (is_needed) return true;
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void fork_board::relay(std::size_t rank, const order& from, bool wakes) {
+  if (!is_leader(rank)) return;
+  for_each_published(rank, from.announced.size(), [&](const fork_tree::line& at) {
+    lines_.beside(at.index).what = from.line->what;
+    publish(at.index, from.head(), from.announced, wakes);
+  });
+}
+
+LOCKSTEP_OUT_OF_LINE void fork_board::collect(std::size_t rank, announcement of) {
+  for_each_told(rank, of, [&](std::size_t watcher) {
+    // Others may wait for reports in place of a member that waits elsewhere.
+    parting_board* const known = rank == 0 ? &parting_ : nullptr;
+    reports_[watcher].wait(is_phase{of.phase()}, never_stops(), histories_[rank].value.reports,
+                           deadline::never(), whereabouts{known, 0, watcher});
+  });
+}
+
+LOCKSTEP_OUT_OF_LINE bool fork_board::collect_shortly(std::size_t rank, announcement of,
+                                                      unsigned polls) {
+  bool all = true;
+  for_each_told(rank, of, [&](std::size_t watcher) {
+    bool has_come = has_reported(watcher, of);
+    for (; !has_come && polls > 0; --polls) {
+      detail::polling_pause();
+      has_come = has_reported(watcher, of);
+    }
+    all &= has_come;
+  });
+  return all;
+}
+
+LOCKSTEP_OUT_OF_LINE void fork_board::wake(std::size_t size) {
+  tree_.for_each_needed(size, [this](const fork_tree::line& at) { lines_[at.index].wake(); });
+}
+
+LOCKSTEP_OUT_OF_LINE bool fork_board::has_sleepers(std::size_t size) const noexcept {
+  bool found = false;
+  tree_.for_each_needed(
+      size, [&](const fork_tree::line& at) { found |= lines_[at.index].has_sleeper(); });
+  return found;
+}
+
+LOCKSTEP_COLD void fork_board::close() {
+  closed_.store(1, detail::memory_order_release);  // 2
+  lines_.wake_all();
+}
+
+LOCKSTEP_COLD void fork_board::reset(std::uint32_t first_phase) noexcept {
+  closed_.store(0, detail::memory_order_relaxed);  // 1
+  const announcement none(first_phase, 1, 1);
+  lines_.reset(none.word(), lines_.size());
+  reports_.reset(first_phase, reports_.size());
+  caller_[0].value.phase = caller_[0].value.renewed = first_phase;
+  caller_[0].value.announced = none.word();
+  for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
+    shares_.reset(rank, first_phase);
+    histories_[rank].value.regions.seen = none.word();
+    histories_[rank].value.regions.has_begun = false;
+  }
+}
+
+LOCKSTEP_COLD void fork_board::renew() {
+  caller_[0].value.renewed = caller_[0].value.phase;
+  const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0};
+  const auto nothing = [](loop_share&) {};
+  announce<loop_share>(head, nothing, 1, true);
+  shares_.reset(0, current().phase());
+  renew_below(0);
+}
+
+LOCKSTEP_COLD void fork_board::renew_below(std::size_t rank) {
+  for_each_told(rank, current(), [this](std::size_t watcher) {
+    order claimed;
+    if (!claim(watcher, claimed)) return;
+    relay(watcher, claimed, true);
+    renew_below(watcher);
+    report(watcher, claimed.announced);
+  });
+  collect(rank, current());
+}
+
+LOCKSTEP_OUT_OF_LINE bool fork_board::claim(std::size_t rank, order& out) {
+  return claim_on(rank == 0 ? 0 : tree_.watched_by(rank).index, rank, out);
+}
+
+LOCKSTEP_OUT_OF_LINE bool fork_board::claim_on(std::size_t line, std::size_t rank, order& out) {
+  while (true) {
+    const std::uint64_t known = shares_.look(rank);
+    read_line(line, out);
+    if (!out.is_loop() || rank >= out.announced.size()) return false;
+    if (rank == 0 && out.announced.parts() == 1) return false;  // the caller runs it, unclaimed
+    const share_board::outcome how = shares_.try_claim(rank, known, out.announced, out.part);
+    if (how != share_board::outcome::changed) return how == share_board::outcome::claimed;
+  }
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_FORK_BOARD_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/team/placement.ipp -- the bodies of placement.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_PLACEMENT_IPP
+#define LOCKSTEP_DETAIL_TEAM_PLACEMENT_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+namespace placement {
+
+LOCKSTEP_COLD bool is_taken_before(const cpu_place& a, const cpu_place& b) {
+  if (a.sibling != b.sibling) return a.sibling < b.sibling;
+  if (a.kind != b.kind) return a.kind < b.kind;
+  return a.package != b.package ? a.package < b.package : a.core < b.core;
+}
+
+LOCKSTEP_COLD bool is_same_level(const cpu_place& a, const cpu_place& b) {
+  return a.sibling == b.sibling && a.kind == b.kind;
+}
+
+LOCKSTEP_COLD bool is_ranked_before(const cpu_place& a, const cpu_place& b) {
+  if (a.package != b.package) return a.package < b.package;
+  if (a.kind != b.kind) return a.kind < b.kind;
+  return a.core != b.core ? a.core < b.core : a.sibling < b.sibling;
+}
+
+LOCKSTEP_COLD cpu_topology close(cpu_topology usable, std::size_t count) {
+  std::sort(usable.begin(), usable.end(), is_taken_before);
+  usable.resize(count, cpu_place());
+  std::sort(usable.begin(), usable.end(), is_ranked_before);
+  return usable;
+}
+
+LOCKSTEP_COLD void deal(const cpu_place* first, const cpu_place* last, std::size_t count,
+                        cpu_topology& result) {
+  std::vector<package_share> packages;
+  for (const cpu_place* at = first; at != last; ++at) {
+    if (at == first || at->package != at[-1].package) packages.push_back({at, 0, 0});
+    ++packages.back().size;
+  }
+  for (std::size_t rest = count; rest > 0;) {
+    for (package_share& package : packages) {
+      const bool gets_one = rest > 0 && package.taken < package.size;
+      package.taken += gets_one ? 1 : 0;
+      rest -= gets_one ? 1 : 0;
+    }
+  }
+  const std::size_t end = result.size() + count;
+  for (std::size_t turn = 0; result.size() < end; ++turn) {
+    for (const package_share& package : packages) {
+      if (turn >= package.taken) continue;
+      result.push_back(package.first[turn * package.size / package.taken]);
+    }
+  }
+}
+
+LOCKSTEP_COLD cpu_topology spread(cpu_topology usable, std::size_t count) {
+  std::sort(usable.begin(), usable.end(), is_taken_before);
+  cpu_topology result;
+  result.reserve(count);
+  for (std::size_t i = 0; result.size() < count;) {
+    std::size_t end = i + 1;
+    while (end < usable.size() && is_same_level(usable[i], usable[end])) ++end;
+    const std::size_t wanted = count - result.size();
+    deal(&usable[i], usable.data() + end, wanted < end - i ? wanted : end - i, result);
+    i = end;
+  }
+  return result;
+}
+
+LOCKSTEP_COLD parted_list part_by_use(const cpu_topology& usable,
+                                      const std::vector<unsigned>& list) {
+  std::vector<bool> is_usable(detail::max_cpus, false);
+  for (const cpu_place& place : usable) {
+    if (place.cpu < is_usable.size()) is_usable[place.cpu] = true;
+  }
+  parted_list result;
+  for (const unsigned cpu : list) {
+    const bool fits = cpu < is_usable.size() && is_usable[cpu];
+    (fits ? result.usable : result.left_out).push_back(cpu);
+  }
+  return result;
+}
+
+LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
+                                         const binding& where) {
+  std::vector<unsigned> order;
+  if (where.is_list()) {
+    order = part_by_use(usable, where.list()).usable;
+  } else if (where.is_close() || where.is_spread()) {
+    const std::size_t count = members < usable.size() ? members : usable.size();
+    for (const cpu_place& place : where.is_close() ? close(usable, count) : spread(usable, count)) {
+      order.push_back(place.cpu);
+    }
+  }
+  if (order.empty()) return order;
+  std::vector<unsigned> result(members);
+  for (std::size_t rank = 0; rank < members; ++rank) result[rank] = order[rank % order.size()];
+  return result;
+}
+
+LOCKSTEP_COLD std::size_t count_different(std::vector<unsigned> values) {
+  std::sort(values.begin(), values.end());
+  return static_cast<std::size_t>(std::unique(values.begin(), values.end()) - values.begin());
+}
+
+LOCKSTEP_COLD decided_by who_binds(const team_options& options, const environment& variables) {
+  if (!options.bind().is_unset()) return decided_by::program;
+  return variables.bind.is_set ? decided_by::environment : decided_by::nobody;
+}
+
+LOCKSTEP_COLD binding binding_of(const team_options& options, const environment& variables) {
+  const decided_by who = who_binds(options, variables);
+  return who == decided_by::program       ? options.bind()
+         : who == decided_by::environment ? variables.bind.value
+                                          : binding::none();
+}
+
+LOCKSTEP_COLD std::size_t default_members(std::size_t usable, const std::vector<unsigned>& list) {
+  const std::size_t listed = list.empty() ? usable : count_different(list);
+  const std::size_t count = listed < usable ? listed : usable;
+  return count < detail::max_participants ? count : detail::max_participants;
+}
+
+}  // namespace placement
+
+LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
+                                    std::size_t usable, const detail::cpu_topology& cpus) {
+  resolved_team result;
+  result.name = options.name();
+  result.bind = placement::binding_of(options, variables);
+  result.bind_by = placement::who_binds(options, variables);
+  placement::parted_list parts = placement::part_by_use(cpus, result.bind.list());
+  result.left_out = std::move(parts.left_out);
+
+  if (options.members() != 0) {
+    result.members = detail::checked_count("lockstep::team", "members", options.members());
+    result.members_by = decided_by::program;
+  } else if (variables.members.is_set) {
+    result.members = variables.members.value;
+    result.members_by = decided_by::environment;
+  } else {
+    result.members = placement::default_members(usable, parts.usable);
+  }
+
+  result.cpu_of_rank = placement::plan(cpus, result.members, result.bind);
+  result.can_run_at_once = result.members < usable ? result.members : usable;
+  if (!result.cpu_of_rank.empty()) {
+    const std::size_t cpus_bound_to = placement::count_different(result.cpu_of_rank);
+    if (cpus_bound_to < result.can_run_at_once) result.can_run_at_once = cpus_bound_to;
+  }
+  result.is_crowded = result.members > result.can_run_at_once;
+  if (options.has_policy() || variables.policy.is_set) {
+    result.policy = options.has_policy() ? options.policy() : variables.policy.value;
+    result.policy_by = options.has_policy() ? decided_by::program : decided_by::environment;
+  }
+  result.policy = result.policy.when_crowded(result.is_crowded);
+  result.learns = options.has_learn() ? options.learn() : variables.learn.value;
+  result.learns_by = options.has_learn()      ? decided_by::program
+                     : variables.learn.is_set ? decided_by::environment
+                                              : decided_by::nobody;
+  const bool is_said = options.has_anticipate() || variables.anticipate.is_set;
+  if (is_said) {
+    result.anticipates_by =
+        options.has_anticipate() ? decided_by::program : decided_by::environment;
+  }
+  const bool wanted = options.has_anticipate() ? options.anticipate() : variables.anticipate.value;
+  result.anticipates =
+      wanted && result.members > 1 && result.policy.is_adaptive() && !result.is_crowded;
+  result.finds_cpu_by = options.has_find_cpu()      ? decided_by::program
+                        : variables.find_cpu.is_set ? decided_by::environment
+                                                    : decided_by::nobody;
+  result.finds_cpu = (options.has_find_cpu() ? options.find_cpu() : variables.find_cpu.value) &&
+                     result.members > 1 && result.policy.is_adaptive() && !result.is_crowded &&
+                     result.cpu_of_rank.empty();
+  return result;
+}
+
+namespace placement {
+
+LOCKSTEP_COLD void complain_once(const resolved_team& made, const environment& variables) {
+  if (made.bind_by != decided_by::environment || made.left_out.empty()) return;
+  if (!detail::is_first_to_print(detail::message::unusable_cpus)) return;
+  std::fprintf(stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
+               variables.bind.given.c_str(), detail::cpu_list_text(made.left_out).c_str());
+}
+
+}  // namespace placement
+
+LOCKSTEP_COLD resolved_team resolve(const team_options& options) {
+  const environment& variables = environment::of_process();
+  const bool binds = !placement::binding_of(options, variables).is_none();
+  resolved_team result = resolve(options, variables, usable_cpus(),
+                                 binds ? detail::usable_topology() : detail::cpu_topology());
+  placement::complain_once(result, variables);
+  return result;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_PLACEMENT_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/team/environment.ipp -- the bodies of environment.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_IPP
+#define LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+namespace environment_text {
+
+LOCKSTEP_COLD std::string quoted(const std::string& text) {
+  constexpr std::size_t longest = 60;
+  std::string result = "'";
+  for (std::size_t i = 0; i < text.size() && i < longest; ++i) {
+    const bool is_control = static_cast<unsigned char>(text[i]) < 0x20 || text[i] == 0x7f;
+    result += is_control ? '?' : text[i];
+  }
+  return result.append(text.size() > longest ? "...'" : "'");
+}
+
+LOCKSTEP_COLD std::string plain_word(const std::string& text) {
+  std::string word = detail::without_blanks(text);
+  for (char& c : word) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return word;
+}
+
+LOCKSTEP_COLD bool parse_members(const std::string& word, std::size_t& result) {
+  unsigned long long number = 0;
+  if (!detail::parse_number(word, detail::max_participants, number) || number == 0) {
+    return false;
+  }
+  result = static_cast<std::size_t>(number);
+  return true;
+}
+
+LOCKSTEP_COLD bool parse_spin_time(const std::string& word, std::chrono::nanoseconds& result) {
+  const std::size_t digits = word.find_first_not_of("0123456789");
+  if (digits == std::string::npos) return false;
+  const std::string unit = word.substr(digits);
+  const unsigned long long scale = unit == "ns"   ? 1
+                                   : unit == "us" ? 1000
+                                   : unit == "ms" ? 1000000
+                                                  : 0;
+  if (scale == 0) return false;
+  const auto most = static_cast<unsigned long long>(wait_policy::longest_spin().count()) / scale;
+  unsigned long long number = 0;
+  if (!detail::parse_number(word.substr(0, digits), most, number)) return false;
+  result = std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(number * scale));
+  return true;
+}
+
+LOCKSTEP_COLD bool parse_policy(const std::string& word, wait_policy& result) {
+  const std::string hybrid = "hybrid:";
+  std::chrono::nanoseconds time(0);
+  if (word == "default") {
+    result = wait_policy();
+  } else if (word == "spin") {
+    result = wait_policy::spin();
+  } else if (word == "block") {
+    result = wait_policy::block();
+  } else if (word.compare(0, hybrid.size(), hybrid) == 0 &&
+             parse_spin_time(word.substr(hybrid.size()), time)) {
+    result = wait_policy::hybrid(time);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+LOCKSTEP_COLD bool parse_binding(const std::string& word, binding& result) {
+  std::vector<unsigned> cpus;
+  if (word == "none") {
+    result = binding::none();
+  } else if (word == "close") {
+    result = binding::close();
+  } else if (word == "spread") {
+    result = binding::spread();
+  } else if (detail::parse_cpu_list(word, cpus)) {
+    result = binding::cpus(std::move(cpus));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+LOCKSTEP_COLD bool parse_switch(const std::string& word, bool& result) {
+  const bool on = word == "1" || word == "true";
+  if (!on && word != "0" && word != "false") return false;
+  result = on;
+  return true;
+}
+
+LOCKSTEP_COLD std::string text_of(wait_policy policy) {
+  if (policy.is_adaptive()) return "default";
+  if (policy.is_spin()) return "spin";
+  if (policy.is_block()) return "block";
+  const long long time = policy.spin_time().count();
+  if (time % 1000 != 0) return "hybrid:" + std::to_string(time) + "ns";
+  if (time % 1000000 != 0) return "hybrid:" + std::to_string(time / 1000) + "us";
+  return "hybrid:" + std::to_string(time / 1000000) + "ms";
+}
+
+LOCKSTEP_COLD std::string text_of(const binding& where) {
+  return where.is_close()    ? "close"
+         : where.is_spread() ? "spread"
+         : where.is_list()   ? detail::cpu_list_text(where.list())
+                             : "none";
+}
+
+}  // namespace environment_text
+
+LOCKSTEP_COLD std::string environment_entry::description() const {
+  std::string text = name;
+  if (given.empty()) return text.append(" not set");
+  text.append("=").append(given);
+  if (!is_set) text.append(" is ignored: must be ").append(expected);
+  return text;
+}
+
+LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with) {
+  // The value of that variable as a plain_word(), empty for none; keeps what a message shows of it.
+  const auto word_of = [&](environment_entry& entry) {
+    const char* const text = look_up(with, entry.name);
+    std::string word = environment_text::plain_word(text == nullptr ? "" : text);
+    if (!word.empty()) entry.given = environment_text::quoted(text);
+    return word;
+  };
+  using namespace environment_text;
+  members.is_set = parse_members(word_of(members), members.value);
+  policy.is_set = parse_policy(word_of(policy), policy.value);
+  bind.is_set = parse_binding(word_of(bind), bind.value);
+  for (environment_variable<bool>* each : {&anticipate, &learn, &find_cpu, &display}) {
+    each->is_set = parse_switch(word_of(*each), each->value);
+  }
+}
+
+LOCKSTEP_COLD std::vector<std::string> environment::descriptions() const {
+  std::vector<std::string> result;
+  const environment_entry* const all[] = {&members, &policy,   &bind,   &anticipate,
+                                          &learn,   &find_cpu, &display};
+  for (const environment_entry* each : all) result.push_back(each->description());
+  return result;
+}
+
+LOCKSTEP_COLD std::vector<std::string> environment::complaints() const {
+  std::vector<std::string> result;
+  const environment_entry* const all[] = {&members, &policy,   &bind,   &anticipate,
+                                          &learn,   &find_cpu, &display};
+  for (const environment_entry* each : all) {
+    if (each->is_ignored()) result.push_back(each->description());
+  }
+  return result;
+}
+
+LOCKSTEP_COLD const environment& environment::of_process() {
+  static made_once<environment> known;
+  return known.get([] {
+    environment result = read([](const char* name) -> const char* { return std::getenv(name); });
+    result.complain();
+    return result;
+  });
+}
+
+LOCKSTEP_COLD void environment::complain() const {
+  const std::vector<std::string> lines = complaints();
+  if (lines.empty() || !is_first_to_print(message::environment)) return;
+  for (const std::string& line : lines) std::fprintf(stderr, "lockstep: %s\n", line.c_str());
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/team/caller_queue.ipp -- the bodies of caller_queue.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_IPP
+#define LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD caller_queue::label::label(const void* of, const char* its_kind,
+                                         const char* its_name) noexcept
+    : team(of), kind(its_kind) {
+  std::snprintf(name, sizeof name, "%s", its_name);
+}
+
+LOCKSTEP_COLD std::uint64_t caller_queue::shown_number() noexcept {
+  std::uint64_t& known = detail::per_thread<std::uint64_t, struct name_of_shown_number>();
+  if (known == 0) known = detail::shown_thread_number();
+  return known;
+}
+
+LOCKSTEP_COLD void caller_queue::wait_and_say(std::uint32_t number, wait_history& history) {
+  const is_turn_of mine{number};
+  if (mine(serving().value())) return;
+  if (serving().wait(mine, never_stops(), history, deadline::after(patience_))) return;
+  if (said_.exchange(1, detail::memory_order_relaxed) != 0) return;  // 6
+  std::fprintf(
+      stderr,
+      "%s '%s' at %p: %s has waited %.3g s for its turn, which thread %u has. This may be "
+      "harmless: regions of other threads may take so long. But if that region waits for this "
+      "thread, they wait for ever: a thread that a member starts and waits for is to get "
+      "lockstep::this_region() from the member, and to make a lockstep::inside_region of it\n",
+      whose_.kind, whose_.name, whose_.team, detail::label_of_this_thread().text,
+      std::chrono::duration<double>(patience_).count(),
+      static_cast<unsigned>(holder_.load(detail::memory_order_relaxed)));  // 5
+}
+
+LOCKSTEP_COLD void caller_queue::forget_others(bool has_turn) noexcept {
+  serving().reset(0);
+  tickets_.store(has_turn ? 1 : 0, detail::memory_order_relaxed);  // 2
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/team/region.ipp -- the bodies of region.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_REGION_IPP
+#define LOCKSTEP_DETAIL_TEAM_REGION_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+LOCKSTEP_COLD started_region& started_region::operator=(started_region&& other) {
+  if (this == &other) return *this;
+  let_go();
+  door_ = other.door_;
+  core_ = other.core_;
+  number_ = other.number_;
+  in_flight_ = other.in_flight_;
+  other.core_ = nullptr;
+  return *this;
+}
+
+LOCKSTEP_COLD started_region::~started_region() noexcept(false) { let_go(); }
+
+LOCKSTEP_OUT_OF_LINE bool started_region::join() {
+  if (!*this) {
+    detail::fail_use(
+        "lockstep::started_region::join: there is no region to be joined: it was joined, or moved "
+        "to another handle");
+  }
+  if (!core_->can_join()) detail::fail_use(refusal());
+  return join_now();
+}
+
+LOCKSTEP_COLD void started_region::let_go() {
+  if (!*this) {
+    core_ = nullptr;
+    return;
+  }
+  if (!core_->can_join()) {
+    std::fprintf(stderr, "%s; its handle was let go, so that it could never end\n", refusal());
+    std::abort();
+  }
+  if (detail::exceptions_in_flight() > in_flight_) {
+    detail::team_core& core = *core_;
+    core_ = nullptr;
+    const detail::caller_turn mine(door_->callers(), std::adopt_lock);
+    core.give_up();
+  } else {
+    join_now();
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE bool started_region::join_now() {
+  detail::team_core& core = *core_;
+  core_ = nullptr;
+  const detail::caller_turn mine(door_->callers(), std::adopt_lock);
+  return core.join();
+}
+
+LOCKSTEP_COLD const char* started_region::refusal() const noexcept {
+  return core_->has_started() ? "lockstep::started_region::join: this thread has started or "
+                                "entered another region "
+                                "since; join those first"
+                              : "lockstep::started_region::join: the region was started by "
+                                "another thread, which has "
+                                "to join it";
+}
+
+LOCKSTEP_COLD inside_region::inside_region(const region_token& of)
+    : before_(detail::nesting::innermost()) {
+  if (of.where_ == nullptr) return;
+  if (detail::diagnoses_misuse && detail::nesting::number_of(*of.where_) != of.number_) {
+    std::fprintf(
+        stderr,
+        "lockstep::inside_region: the region of this token is over; a member of it has to wait "
+        "for the threads that use the token\n");
+    std::abort();
+  }
+  std::size_t count = 0;
+  for (const detail::nesting::region* at = of.where_; at != nullptr; at = at->outer) ++count;
+  copies_ = new detail::nesting::region[count];
+  std::size_t i = 0;
+  for (const detail::nesting::region* at = of.where_; at != nullptr; at = at->outer, ++i) {
+    copies_[i] = *at;
+    copies_[i].outer = i + 1 < count ? &copies_[i + 1] : before_;
+  }
+  detail::nesting::innermost() = copies_;
+}
+
+LOCKSTEP_COLD inside_region::~inside_region() {
+  detail::nesting::innermost() = before_;
+  delete[] copies_;
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_REGION_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/team/team.ipp -- the bodies of team.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_IPP
+#define LOCKSTEP_DETAIL_TEAM_TEAM_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+LOCKSTEP_COLD team::team() : team(team_options()) {}
+
+LOCKSTEP_COLD team::team(std::size_t members)
+    : team(team_options().members(detail::checked_count("lockstep::team", "members", members))) {}
+
+LOCKSTEP_COLD team::team(std::size_t members, wait_policy policy)
+    : team(team_options()
+               .members(detail::checked_count("lockstep::team", "members", members))
+               .policy(policy)) {}
+
+LOCKSTEP_COLD team::team(const team_options& options) : team(options, detail::resolve(options)) {}
+
+LOCKSTEP_COLD team::~team() {
+  if (body_->core.is_inside()) {
+    end_of_program("destroyed, or its program ended, inside its own region");
+  }
+  if (!door_.shut()) body_.leave();
+}
+
+LOCKSTEP_COLD void team::pause() {
+  check_outside("pause");
+  const detail::caller_turn mine(door_.callers());
+  body_->threads.stop();
+}
+
+LOCKSTEP_COLD void team::resume() {
+  check_outside("resume");
+  const detail::caller_turn mine(door_.callers());
+  body_->threads.make_ready();
+}
+
+LOCKSTEP_COLD void team::request_stop() { body_->core.request_stop(); }
+
+LOCKSTEP_COLD team::team(const team_options& options, detail::resolved_team made)
+    : door_(made.members, made.policy, "lockstep::team", made.name.c_str()),
+      body_(made, door_, options) {
+  detail::display_first_team(made);
+  body_->threads.make_ready();
+}
+
+LOCKSTEP_COLD void team::check_outside(const char* function) const {
+  if (door_.may_wait()) return;
+  char message[192];
+  std::snprintf(message, sizeof message,
+                "lockstep::team::%s: called inside a region of this team, or of one that was "
+                "made later, and "
+                "would wait for it; call it after run() has returned",
+                function);
+  detail::fail_use(message);
+}
+
+[[noreturn]] LOCKSTEP_COLD void team::end_of_program(const char* why) {
+  std::fprintf(stderr, "lockstep::team: %s; leave the region first\n", why);
+  std::abort();
+}
+
+LOCKSTEP_COLD void team::in_child(void* self) noexcept {
+  body& at = *static_cast<team*>(self)->body_.operator->();
+  at.threads.forget();
+  at.core.forget_others();
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/team/display.ipp -- the bodies of display.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_DISPLAY_IPP
+#define LOCKSTEP_DETAIL_TEAM_DISPLAY_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+namespace display_text {
+
+LOCKSTEP_COLD std::string counted(std::size_t count, const char* one, const char* several) {
+  return std::to_string(count) + " " + (count == 1 ? one : several);
+}
+
+LOCKSTEP_COLD std::string usable_line(const granted_cpus& machine) {
+  std::vector<unsigned> cpus;
+  for (const detail::cpu_place& place : machine.cpus) cpus.push_back(place.cpu);
+  char quota[48] = "no quota";
+  if (machine.quota >= 0) std::snprintf(quota, sizeof quota, "quota %.2f", machine.quota);
+  const std::string affinity =
+      cpus.empty() ? "unknown"
+                   : std::to_string(cpus.size()) + " (" + detail::cpu_list_text(cpus) + ")";
+  return "usable CPUs: " + std::to_string(machine.usable) + ": affinity " + affinity + ", " + quota;
+}
+
+LOCKSTEP_COLD std::string cores_line(const detail::cpu_topology& cpus) {
+  std::size_t cores = 0, packages = 0, of_kind[3] = {};
+  for (const detail::cpu_place& place : cpus) {
+    if (place.sibling != 0) continue;
+    ++cores;
+    ++of_kind[static_cast<std::size_t>(place.kind)];
+    if (place.package + std::size_t{1} > packages) packages = place.package + std::size_t{1};
+  }
+  std::string text =
+      "cores: " + std::to_string(cores) + " in " + counted(packages, "package", "packages");
+  const detail::core_kind kinds[] = {detail::core_kind::performance, detail::core_kind::efficiency,
+                                     detail::core_kind::unknown};
+  const char* separator = ", by kind: ";
+  for (const detail::core_kind kind : kinds) {
+    const std::size_t count = of_kind[static_cast<std::size_t>(kind)];
+    if (count == 0) continue;
+    text += separator + std::to_string(count) + " " + detail::text_of(kind);
+    separator = ", ";
+  }
+  return text;
+}
+
+LOCKSTEP_COLD std::string reason(decided_by who, const char* variable) {
+  return who == decided_by::program       ? ", said by the program"
+         : who == decided_by::environment ? std::string(", by ") + variable
+                                          : std::string(", by default");
+}
+
+LOCKSTEP_COLD std::string anticipation_line(const resolved_team& made,
+                                            const environment& variables) {
+  const std::string said = reason(made.anticipates_by, variables.anticipate.name);
+  if (made.anticipates) {
+    return "anticipation: on" + said +
+           "; a worker polls for 160 us and a quarter of the time between two regions at most, "
+           "and 4 ms after the last";
+  }
+  const bool could = made.members > 1 && made.policy.is_adaptive() && !made.is_crowded;
+  return "anticipation: off" + (could ? said : ", not with this size or policy, or not in a crowd");
+}
+
+LOCKSTEP_COLD std::string learning_line(const resolved_team& made, const environment& variables) {
+  const std::string said = reason(made.learns_by, variables.learn.name);
+  return made.learns ? "loops: on as many members as pay, up to " +
+                           std::to_string(made.can_run_at_once) + said
+                     : "loops: on " + std::to_string(made.can_run_at_once) + " members" + said;
+}
+
+LOCKSTEP_COLD std::string parting_line(const resolved_team& made, const environment& variables) {
+  const std::string said = reason(made.finds_cpu_by, variables.find_cpu.name);
+  if (made.finds_cpu) {
+    return "parting: on" + said +
+           "; a worker leaves a CPU that it shares with a member it waits for";
+  }
+  const bool could =
+      made.members > 1 && made.policy.is_adaptive() && !made.is_crowded && made.cpu_of_rank.empty();
+  return "parting: off" +
+         (could ? said : ", not with this size or policy, or not in a crowd, or bound");
+}
+
+LOCKSTEP_COLD std::string cpus_by_rank(const std::vector<unsigned>& cpus) {
+  constexpr std::size_t most = 256;
+  std::string text;
+  for (std::size_t rank = 0; rank < cpus.size() && rank < most; ++rank) {
+    text += " " + std::to_string(cpus[rank]);
+  }
+  return cpus.size() > most ? text + " ..." : text;
+}
+
+}  // namespace display_text
+
+LOCKSTEP_COLD std::string describe(const resolved_team& made, const environment& variables,
+                                   const granted_cpus& machine, const build_information& build) {
+  using namespace display_text;
+  using environment_text::text_of;
+  std::string text = std::string("lockstep ") + build.version + ", the first team:\n";
+  const auto add = [&text](const std::string& line) { text += "  " + line + "\n"; };
+  add(usable_line(machine));
+  add(cores_line(machine.cpus));
+  add("team: " + environment_text::quoted(made.name) + ", " +
+      counted(made.members, "member", "members") +
+      (made.members_by == decided_by::nobody ? ", one for each CPU"
+                                             : reason(made.members_by, variables.members.name)) +
+      (made.is_crowded ? "; crowded: more members than CPUs for them" : ""));
+  add("wait policy: " + text_of(made.policy) + reason(made.policy_by, variables.policy.name));
+  add(anticipation_line(made, variables));
+  add(learning_line(made, variables));
+  add(parting_line(made, variables));
+  add("binding: " + text_of(made.bind) + reason(made.bind_by, variables.bind.name));
+  if (!made.cpu_of_rank.empty()) add("CPU of each rank:" + cpus_by_rank(made.cpu_of_rank));
+  if (made.cpu_of_rank.empty() && !made.bind.is_none()) add("CPU of each rank: none usable");
+  if (!made.left_out.empty()) {
+    add("not usable, left out: " + detail::cpu_list_text(made.left_out));
+  }
+  add(std::string("futex: ") + build.futex);
+  add(std::string("process fence: ") + build.process_fence);
+  for (const std::string& line : variables.descriptions()) add(line);
+  return text;
+}
+
+LOCKSTEP_COLD void display_first_team(const resolved_team& made) {
+  const environment& variables = environment::of_process();
+  if (!variables.display.value) return;
+  if (!detail::is_first_to_print(detail::message::first_team)) return;
+  const granted_cpus machine{usable_cpus(), detail::cgroup::quota(), detail::usable_topology()};
+  const std::string text = describe(made, variables, machine, build_info());
+  std::fputs(text.c_str(), stderr);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_DISPLAY_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/team/workers.ipp -- the bodies of workers.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_WORKERS_IPP
+#define LOCKSTEP_DETAIL_TEAM_WORKERS_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+struct worker_threads::all_threads {
+  std::vector<system_thread> each;
+};
+
+LOCKSTEP_COLD worker_threads::worker_threads(team_core& core, std::string name,
+                                             std::vector<unsigned> cpu_of_rank,
+                                             team_options::hook on_start,
+                                             team_options::hook on_exit)
+    : core_(core),
+      name_(std::move(name)),
+      cpu_of_rank_(std::move(cpu_of_rank)),
+      on_start_(std::move(on_start)),
+      on_exit_(std::move(on_exit)) {}
+
+LOCKSTEP_COLD void worker_threads::start() {
+  core_.reopen();
+  threads_ = new all_threads;
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+    threads_->each.reserve(core_.size() - 1);
+    start_each();
+  } catch (const std::system_error& error) {
+    const std::size_t started = threads_->each.size();
+    stop();
+    char message[160];
+    std::snprintf(message, sizeof message,
+                  "lockstep::team: the system refused thread %zu of %zu; ask for fewer members "
+                  "or raise the limit on threads",
+                  started + 1, core_.size() - 1);
+    throw std::system_error(error.code(), message);
+  } catch (...) {  // no memory for a thread
+    stop();
+    throw;
+  }
+#else
+  threads_->each.reserve(core_.size() - 1);
+  start_each();
+#endif
+}
+
+LOCKSTEP_COLD void worker_threads::stop() {
+  if (!are_there()) return;
+  core_.close();
+  for (system_thread& each : threads_->each) each.join();
+  delete threads_;
+  threads_ = nullptr;
+}
+
+LOCKSTEP_COLD void worker_threads::start_each() {
+  for (std::size_t rank = 1; rank < core_.size(); ++rank) {
+    threads_->each.emplace_back([this, rank] { run(rank); });
+  }
+}
+
+LOCKSTEP_COLD void worker_threads::name_thread(std::size_t rank) const {
+  const std::string number = ' ' + std::to_string(rank);
+  name_this_thread((name_.substr(0, 15 - number.size()) + number).c_str());
+}
+
+LOCKSTEP_OUT_OF_LINE void worker_threads::run(std::size_t rank) {
+  name_thread(rank);
+  if (!cpu_of_rank_.empty()) pin_this_thread(cpu_of_rank_[rank]);
+  call_hook(on_start_, rank);
+  core_.work(rank);
+  call_hook(on_exit_, rank);
+}
+
+LOCKSTEP_COLD void worker_threads::call_hook(const team_options::hook& hook,
+                                             std::size_t rank) const {
+  if (!hook) return;
+  const nesting::region where = core_.hook_region();
+  const nesting::inside here(where);
+  hook(rank);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_WORKERS_IPP
+
+#endif

@@ -23,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(policies, semaphore_model, testing::ValuesIn(policies()
 INSTANTIATE_TEST_SUITE_P(policies, condition_variable_model, testing::ValuesIn(policies()),
                          setting_name);
 
-TEST_P(semaphore_model, permits_are_neither_lost_nor_made_S1) {
+TEST_P(semaphore_model, permits_are_neither_lost_nor_made_SEMAPHORE1) {
   explore_with(large(), [] {
     semaphore permits(1, policy());
     ghost holders;
@@ -40,7 +40,7 @@ TEST_P(semaphore_model, permits_are_neither_lost_nor_made_S1) {
   });
 }
 
-TEST_P(semaphore_model, a_release_of_two_serves_two_S2) {
+TEST_P(semaphore_model, a_release_of_two_serves_two_SEMAPHORE2) {
   explore_with(large(), [] {
     semaphore permits(0, policy());
     int data = 0;
@@ -118,7 +118,7 @@ TEST_P(semaphore_model, a_time_out_loses_no_permit) {
   });
 }
 
-TEST_P(semaphore_model, may_be_destroyed_by_who_has_acquired_last_S3) {
+TEST_P(semaphore_model, may_be_destroyed_by_who_has_acquired_last_SEMAPHORE3) {
   explore_with(small(), [] {
     mortal<semaphore> permits(0, policy());
     threads({[&] { permits->release(); },
@@ -129,7 +129,7 @@ TEST_P(semaphore_model, may_be_destroyed_by_who_has_acquired_last_S3) {
   });
 }
 
-TEST_P(condition_variable_model, a_notified_waiter_returns_with_the_lock_C3) {
+TEST_P(condition_variable_model, a_notified_waiter_returns_with_the_lock_CONDITION3) {
   explore_with(large(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -169,7 +169,7 @@ TEST_P(condition_variable_model, notify_all_lets_everyone_go_who_waits) {
   });
 }
 
-TEST_P(condition_variable_model, a_notification_and_a_time_out_never_count_both_C2) {
+TEST_P(condition_variable_model, a_notification_and_a_time_out_never_count_both_CONDITION2) {
   explore_with(middle(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -191,7 +191,7 @@ TEST_P(condition_variable_model, a_notification_and_a_time_out_never_count_both_
   });
 }
 
-TEST_P(condition_variable_model, one_who_gives_up_does_not_take_a_notification_along_C2) {
+TEST_P(condition_variable_model, one_who_gives_up_does_not_take_a_notification_along_CONDITION2) {
   explore_with(huge(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -218,7 +218,8 @@ TEST_P(condition_variable_model, one_who_gives_up_does_not_take_a_notification_a
   });
 }
 
-TEST_P(condition_variable_model, works_with_any_lock_and_passes_the_wake_along_the_chain_C3) {
+TEST_P(condition_variable_model,
+       works_with_any_lock_and_passes_the_wake_along_the_chain_CONDITION3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     shared_mutex lock(policy());
     condition_variable changed(policy());
@@ -255,7 +256,7 @@ struct refusing_lock {
   struct refused {};
 };
 
-TEST_P(condition_variable_model, a_lock_that_throws_keeps_no_other_waiter_C3) {
+TEST_P(condition_variable_model, a_lock_that_throws_keeps_no_other_waiter_CONDITION3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     shared_mutex lock(policy());
     condition_variable changed(policy());
@@ -287,7 +288,7 @@ TEST_P(condition_variable_model, a_lock_that_throws_keeps_no_other_waiter_C3) {
   });
 }
 
-TEST_P(condition_variable_model, an_unlock_that_throws_leaves_nobody_in_the_queue_C1) {
+TEST_P(condition_variable_model, an_unlock_that_throws_leaves_nobody_in_the_queue_CONDITION1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     shared_mutex lock(policy());
     condition_variable changed(policy());
@@ -330,7 +331,7 @@ void sleeps_behind_one_on_its_way(Lock& lock, condition_variable& changed, const
   while (count < 2) changed.wait(guard);
 }
 
-TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_of_its_turn_is_not_lost_M6) {
+TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_of_its_turn_is_not_lost_MUTEX6) {
   explore_with(large(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -345,7 +346,7 @@ TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_of_its_turn_is_no
   });
 }
 
-TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_may_give_up_M6) {
+TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_may_give_up_MUTEX6) {
   explore_with(huge(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -364,7 +365,7 @@ TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_may_give_up_M6) {
   });
 }
 
-TEST(condition_variable_model_at_length, who_was_let_go_ahead_is_not_waited_for_M6) {
+TEST(condition_variable_model_at_length, who_was_let_go_ahead_is_not_waited_for_MUTEX6) {
   plan by;
   by.budgets = {{2, 0, 0}};
   by.searches_at_random = false;
@@ -581,7 +582,7 @@ TEST_P(condition_variable_model,
   });
 }
 
-TEST_P(condition_variable_model, may_be_destroyed_when_its_waiters_have_been_notified_C5) {
+TEST_P(condition_variable_model, may_be_destroyed_when_its_waiters_have_been_notified_CONDITION5) {
   explore_with(huge(), [] {
     mutex lock(policy());
     mortal<condition_variable> changed(policy());
@@ -618,7 +619,7 @@ void may_fork(Object& object, parking_lot::kind kind) {
         "the child finds the object");
 }
 
-TEST_P(fork_model, Q4_a_mutex_that_tells_of_waiters_is_found) {
+TEST_P(fork_model, PARKING4_a_mutex_that_tells_of_waiters_is_found) {
   explore_with(large(), [] {
     mutex lock(policy());
     int data = 0;
@@ -637,7 +638,7 @@ TEST_P(fork_model, Q4_a_mutex_that_tells_of_waiters_is_found) {
   });
 }
 
-TEST_P(fork_model, Q4_a_mutex_whose_waiters_give_up_is_found) {
+TEST_P(fork_model, PARKING4_a_mutex_whose_waiters_give_up_is_found) {
   explore_with(huge(), [] {
     mutex lock(policy());
     const auto tries = [&] {
@@ -651,7 +652,7 @@ TEST_P(fork_model, Q4_a_mutex_whose_waiters_give_up_is_found) {
   });
 }
 
-TEST_P(fork_model, Q4_a_shared_mutex_and_a_semaphore_that_tell_of_waiters_are_found) {
+TEST_P(fork_model, PARKING4_a_shared_mutex_and_a_semaphore_that_tell_of_waiters_are_found) {
   explore_with(huge(), [] {
     shared_mutex lock(policy());
     threads({[&] {
@@ -673,7 +674,7 @@ TEST_P(fork_model, Q4_a_shared_mutex_and_a_semaphore_that_tell_of_waiters_are_fo
   });
 }
 
-TEST_P(fork_model, Q4_a_condition_variable_that_counts_waiters_is_found) {
+TEST_P(fork_model, PARKING4_a_condition_variable_that_counts_waiters_is_found) {
   explore_with(huge(), [] {
     mutex lock(policy());
     condition_variable changed(policy());

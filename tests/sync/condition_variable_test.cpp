@@ -134,7 +134,7 @@ class waiters_in_order {
   std::vector<std::thread> threads_;
 };
 
-TYPED_TEST(condition_contract, C2_each_notify_one_lets_exactly_the_longest_waiter_go) {
+TYPED_TEST(condition_contract, CONDITION2_each_notify_one_lets_exactly_the_longest_waiter_go) {
   this->for_crowd_safe_policies([&](lockstep::wait_policy policy) {
     condition_variable condition(policy);
     TypeParam guard;
@@ -251,11 +251,11 @@ TYPED_TEST(condition_contract, without_a_notification_no_wait_returns_before_its
     condition.notify_all();
     condition.notify_one();
     EXPECT_EQ(condition.wait_for(lockable(lock), 50us), std::cv_status::timeout)
-        << "C4: earlier notifications do not count";
+        << "CONDITION-4: earlier notifications do not count";
   });
 }
 
-TYPED_TEST(condition_contract, C2_a_notification_is_not_lost_to_a_thread_that_times_out) {
+TYPED_TEST(condition_contract, CONDITION2_a_notification_is_not_lost_to_a_thread_that_times_out) {
   this->for_all_policies([&](lockstep::wait_policy policy) {
     const int count = this->rounds(policy, 3, 1000);
     condition_variable condition(policy);
@@ -291,7 +291,7 @@ TYPED_TEST(condition_contract, C2_a_notification_is_not_lost_to_a_thread_that_ti
   });
 }
 
-TYPED_TEST(condition_contract, C5_it_may_be_destroyed_when_all_waiters_have_been_notified) {
+TYPED_TEST(condition_contract, CONDITION5_it_may_be_destroyed_when_all_waiters_have_been_notified) {
   this->for_crowd_safe_policies([&](lockstep::wait_policy policy) {
     auto* const storage = new unsigned char[sizeof(condition_variable)];
     auto* const condition = ::new (storage) condition_variable(policy);

@@ -45,7 +45,7 @@ TEST(parking_lot, a_queue_that_nobody_joined_is_empty) {
   EXPECT_EQ(waiters.front(), nullptr);
 }
 
-TEST(parking_lot, Q1_queues_of_many_keys_keep_their_order_whatever_is_added_and_removed) {
+TEST(parking_lot, PARKING1_queues_of_many_keys_keep_their_order_whatever_is_added_and_removed) {
   // Far more keys than buckets, so that queues share buckets; a deque per key is the model.
   std::mt19937 random(7);
   std::vector<parked_thread> threads(3000);
@@ -82,7 +82,7 @@ TEST(parking_lot, Q1_queues_of_many_keys_keep_their_order_whatever_is_added_and_
   }
 }
 
-TEST(parking_lot, Q4_in_a_child_no_word_tells_of_waiters_and_no_queue_has_one) {
+TEST(parking_lot, PARKING4_in_a_child_no_word_tells_of_waiters_and_no_queue_has_one) {
   using kind = parking_lot::kind;
   constexpr kind kinds[] = {kind::mutex, kind::semaphore, kind::shared_mutex,
                             kind::condition_variable};
@@ -111,7 +111,7 @@ TEST(parking_lot, Q4_in_a_child_no_word_tells_of_waiters_and_no_queue_has_one) {
   }
 }
 
-TEST(parking_lot, Q4_one_that_has_arrived_is_not_known_any_more_whatever_the_order) {
+TEST(parking_lot, PARKING4_one_that_has_arrived_is_not_known_any_more_whatever_the_order) {
   for (std::size_t first = 0; first < 3; ++first) {
     std::deque<parked_thread> threads(3);
     queue waiters(key);
@@ -170,7 +170,8 @@ INSTANTIATE_TEST_SUITE_P(policies, parked_with_policy,
                          testing::ValuesIn(lockstep::test::all_policies()),
                          lockstep::test::policy_name);
 
-TEST_P(parked_with_policy, Q1_a_notification_before_the_wait_is_not_lost_and_renew_takes_it_back) {
+TEST_P(parked_with_policy,
+       PARKING1_a_notification_before_the_wait_is_not_lost_and_renew_takes_it_back) {
   parked_thread self;
   wake_list().notify(self);
   EXPECT_TRUE(self.wait(GetParam().policy));
@@ -180,7 +181,7 @@ TEST_P(parked_with_policy, Q1_a_notification_before_the_wait_is_not_lost_and_ren
 }
 
 TEST_P(parked_with_policy,
-       Q3_the_waiter_sees_what_came_before_its_notification_and_may_be_gone_at_once) {
+       PARKING3_the_waiter_sees_what_came_before_its_notification_and_may_be_gone_at_once) {
   const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
   for (int i = 0; i < rounds; ++i) {
     parked_thread* parked = nullptr;
