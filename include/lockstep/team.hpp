@@ -136,9 +136,8 @@ class team : public detail::team_loops<team> {
     return detail::team_core::run(door_, &body_->core, body_->threads, k, part.function());
   }
   /// As team_core's.
-  bool run_loop(const detail::loop_request& of, detail::job& what, const detail::loop_ends& ends) {
-    return detail::team_core::run_loop(door_, &body_->core, body_->threads, of, what, ends);
-  }
+  LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
+                                     const detail::loop_ends& ends);
 
   LOCKSTEP_COLD void check_outside(const char* function) const;
   [[noreturn]] static LOCKSTEP_COLD void end_of_program(const char* why);

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "../wait/wait_engine.hpp"
 #include "cells.hpp"
@@ -133,12 +132,12 @@ class member_state {
   std::uint32_t next_construct() noexcept;
 
   void destroy_kept_values() {
-    for (std::unique_ptr<kept_values>& each : kept) each.reset();
+    for (owner<kept_values>& each : kept) each.reset();
     kept_result.reset();
     kept_leaves.reset();
   }
   void forget_kept_values() noexcept {
-    for (std::unique_ptr<kept_values>& each : kept) static_cast<void>(each.release());
+    for (owner<kept_values>& each : kept) static_cast<void>(each.release());
     static_cast<void>(kept_result.release());
     static_cast<void>(kept_leaves.release());
   }
@@ -158,9 +157,9 @@ class member_state {
 
   // For reductions: more cells than the barrier has, and the values that do not fit.
   cell nodes[2][reduction_tree::most_nodes - 1];
-  std::unique_ptr<kept_values> kept[2];  ///< for the cells of two phases
-  std::unique_ptr<kept_values> kept_result;
-  std::unique_ptr<kept_values> kept_leaves;
+  owner<kept_values> kept[2];  ///< for the cells of two phases
+  owner<kept_values> kept_result;
+  owner<kept_values> kept_leaves;
 
   // For messages.
   construct_note in_construct = {};
