@@ -49,8 +49,6 @@ struct member_access;
 }  // namespace detail
 
 class member : public detail::member_loops {
-  using call_site = detail::call_site;
-
  public:
   member& operator=(const member&) = delete;
 

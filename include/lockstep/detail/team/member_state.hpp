@@ -17,11 +17,6 @@
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// How often a member looks whether others come before it runs their shares: 1.5 us. A member that is in time comes
-/// within two line transfers, at most 0.5 us.
-constexpr unsigned polls_for_late_members = 48;
 
 /// Where a construct was called, for messages: the default argument of the functions of member.
 struct call_site {
@@ -33,6 +28,12 @@ struct call_site {
     return {in_file, at_line};
   }
 };
+
+namespace detail {
+
+/// How often a member looks whether others come before it runs their shares: 1.5 us. A member that is in time comes
+/// within two line transfers, at most 0.5 us.
+constexpr unsigned polls_for_late_members = 48;
 
 /// The construct that a member is in.
 struct construct_note {
