@@ -10,15 +10,23 @@ set(pkgconfig_dir ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS lockstep EXPORT lockstepTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT lockstepTargets NAMESPACE lockstep:: DESTINATION ${package_dir})
+if(LOCKSTEP_BUILD_COMPILED)
+  install(TARGETS lockstep_compiled EXPORT lockstepCompiledTargets)
+  install(EXPORT lockstepCompiledTargets NAMESPACE lockstep:: DESTINATION ${package_dir})
+endif()
 
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/lockstepConfig.cmake.in
   ${PROJECT_BINARY_DIR}/lockstepConfig.cmake
   INSTALL_DESTINATION ${package_dir})
-# Before 1.0 a minor version may break programs. There are no binaries, hence ARCH_INDEPENDENT.
+# Before 1.0 a minor version may break programs. The headers fit every machine, the compiled library does not.
+set(independent ARCH_INDEPENDENT)
+if(LOCKSTEP_BUILD_COMPILED)
+  set(independent "")
+endif()
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake
-  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+  COMPATIBILITY SameMinorVersion ${independent})
 
 # lockstep.pc finds its prefix from its own place, unless that place is absolute and so says nothing of it.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_DATADIR}")
@@ -28,19 +36,28 @@ else()
     "${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir}" "${CMAKE_INSTALL_PREFIX}")
   string(PREPEND lockstep_pc_prefix "\${pcfiledir}/")
 endif()
-if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
-  set(lockstep_pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
-else()
-  set(lockstep_pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
-endif()
-foreach(directory prefix includedir)
+foreach(directory includedir libdir)
+  string(TOUPPER CMAKE_INSTALL_${directory} installed)
+  if(IS_ABSOLUTE "${${installed}}")
+    set(lockstep_pc_${directory} "${${installed}}")
+  else()
+    set(lockstep_pc_${directory} "\${prefix}/${${installed}}")
+  endif()
+endforeach()
+foreach(directory prefix includedir libdir)
   string(REPLACE " " "\\ " lockstep_pc_${directory} "${lockstep_pc_${directory}}")
 endforeach()
+set(pkgconfig_files ${PROJECT_BINARY_DIR}/lockstep.pc)
 configure_file(
   ${PROJECT_SOURCE_DIR}/cmake/lockstep.pc.in ${PROJECT_BINARY_DIR}/lockstep.pc @ONLY)
+if(LOCKSTEP_BUILD_COMPILED)
+  list(APPEND pkgconfig_files ${PROJECT_BINARY_DIR}/lockstep-compiled.pc)
+  configure_file(
+    ${PROJECT_SOURCE_DIR}/cmake/lockstep-compiled.pc.in ${PROJECT_BINARY_DIR}/lockstep-compiled.pc @ONLY)
+endif()
 
 install(FILES
   ${PROJECT_BINARY_DIR}/lockstepConfig.cmake
   ${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake
   DESTINATION ${package_dir})
-install(FILES ${PROJECT_BINARY_DIR}/lockstep.pc DESTINATION ${pkgconfig_dir})
+install(FILES ${pkgconfig_files} DESTINATION ${pkgconfig_dir})

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
+include_guard(GLOBAL)
 find_package(GTest REQUIRED)
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 
 # lockstep_test(<name> SOURCES <file>... [LABELS <label>...] [TIMEOUT <seconds>]
-#               [DEFINES <macro[=value]>...] [BOTH_BACKENDS] [DELAYED])
+#               [DEFINES <macro[=value]>...] [LIBRARIES <target>...] [PROGRAM <name>] [ALONE]
+#               [BOTH_BACKENDS] [DELAYED])
 #
-# One GoogleTest program and one ctest entry. The part of the name before the first dot becomes a
-# label: sync.event carries 'sync'. The timeout (default 120 s) is what catches a hang.
+# One ctest entry, a process of its own. The part of the name before the first dot becomes a label: sync.event
+# carries 'sync'. The timeout (default 120 s) is what catches a hang.
+# The tests of a layer are one program, tests_<layer>; 'cmake --build ... --target sync.event' builds it, and the entry
+# runs those of its tests that SOURCES have (tests/support/main.cpp). PROGRAM names another one: tests with DEFINES need
+# it, and one program has one set of them. ALONE makes a program <name>, which may have a main() of its own.
 # BOTH_BACKENDS adds <name>.portable, the same test on the mutex-and-condition-variable futex.
 # DELAYED adds <name>.delayed, the same test on atomics that delay (tests/support/delay_atomic.hpp).
 # The label 'slow-san' keeps a test out of the sanitizer presets, where LOCKSTEP_TEST_SLOW is OFF; 'pure', for
@@ -25,24 +30,128 @@ set(LOCKSTEP_TEST_VARIANTS_OF "" CACHE STRING "Build variants only of tests whos
 set(LOCKSTEP_TEST_ONLY "" CACHE STRING "Build only the tests whose names match")
 option(LOCKSTEP_TEST_SLOW "Build the tests that sanitizers slow down too much, or break" ON)
 option(LOCKSTEP_TEST_DIAGNOSIS "Run the tests with misuse diagnosed" ON)
+# Headers are read, and shared code is compiled, once for each unit: fewer, larger ones build faster as a whole, and
+# slower after a change of one source.
+set(LOCKSTEP_TEST_UNIT_KB 40 CACHE STRING
+  "Join the sources of a test program to units of about this many kilobytes; 0: each is one")
+
+# Half of the time to compile is that of the optimiser. It has something to find where threads meet on shared words;
+# tests of what is computed, and of rules, do without.
+set(LOCKSTEP_TEST_UNOPTIMISED "" CACHE STRING "Build without optimisation the test programs whose names match")
 
 # Reading GoogleTest is a third of what a test costs to compile: it is read once. Nothing of lockstep is in
 # it, so that seams and back ends remain each test's own.
 function(lockstep_precompiled name)
-  if(NOT TARGET test_precompiled)
+  set(precompiled test_precompiled)
+  if(LOCKSTEP_TEST_UNOPTIMISED AND name MATCHES "${LOCKSTEP_TEST_UNOPTIMISED}")
+    set(precompiled test_precompiled_unoptimised)
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
+  if(NOT TARGET ${precompiled})
     file(WRITE ${PROJECT_BINARY_DIR}/test_precompiled.cpp "")
-    add_library(test_precompiled STATIC ${PROJECT_BINARY_DIR}/test_precompiled.cpp)
-    target_compile_features(test_precompiled PRIVATE cxx_std_20)
-    target_link_libraries(test_precompiled PRIVATE GTest::gtest lockstep::lockstep)
-    lockstep_warnings(test_precompiled)
-    target_precompile_headers(test_precompiled PRIVATE
+    add_library(${precompiled} STATIC ${PROJECT_BINARY_DIR}/test_precompiled.cpp)
+    target_compile_features(${precompiled} PRIVATE cxx_std_20)
+    target_link_libraries(${precompiled} PRIVATE GTest::gtest lockstep::lockstep)
+    lockstep_warnings(${precompiled})
+    if(NOT precompiled STREQUAL "test_precompiled")
+      target_compile_options(${precompiled} PRIVATE -O0)
+    endif()
+    target_precompile_headers(${precompiled} PRIVATE
       <gtest/gtest.h> <atomic> <chrono> <condition_variable> <functional> <mutex> <thread>)
   endif()
-  target_precompile_headers(${name} REUSE_FROM test_precompiled)
+  target_precompile_headers(${name} REUSE_FROM ${precompiled})
+endfunction()
+
+# What all programs of tests have in common.
+function(lockstep_test_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_PRECOMPILED" "" "SOURCES;DEFINES;LIBRARIES")
+  add_executable(${name} ${arg_SOURCES})
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE lockstep::lockstep ${arg_LIBRARIES})
+  lockstep_warnings(${name})
+  if(NOT arg_NO_PRECOMPILED)
+    lockstep_precompiled(${name})
+  endif()
+endfunction()
+
+# Adds the sources to the program, which is made at the end of the directory that names it first.
+function(lockstep_add_to_program program)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEFINES;LIBRARIES")
+  if(TARGET ${program})
+    message(FATAL_ERROR "the program ${program} is made already: its tests belong to one directory")
+  endif()
+  get_property(known GLOBAL PROPERTY lockstep_${program}_SOURCES SET)
+  if(NOT known)
+    set_property(GLOBAL PROPERTY lockstep_${program}_DEFINES ${arg_DEFINES})
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL lockstep_make_program ${program})")
+  endif()
+  get_property(defines GLOBAL PROPERTY lockstep_${program}_DEFINES)
+  if(NOT "${defines}" STREQUAL "${arg_DEFINES}")
+    message(FATAL_ERROR "the program ${program} has DEFINES ${defines}, not ${arg_DEFINES}: name another one")
+  endif()
+  foreach(source ${arg_SOURCES})
+    get_filename_component(source ${source} ABSOLUTE)
+    set_property(GLOBAL APPEND PROPERTY lockstep_${program}_SOURCES ${source})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY lockstep_${program}_LIBRARIES ${arg_LIBRARIES})
+endfunction()
+
+# Joins sources to units of about LOCKSTEP_TEST_UNIT_KB.
+function(lockstep_units program sources units)
+  set(made "")
+  set(open "")
+  set(size 0)
+  math(EXPR most "${LOCKSTEP_TEST_UNIT_KB} * 1024")
+  foreach(source ${sources} "")
+    set(more 0)
+    if(source)
+      file(SIZE ${source} more)
+    endif()
+    math(EXPR with_it "${size} + ${more}")
+    if(open AND (NOT source OR with_it GREATER most))
+      list(LENGTH open count)
+      list(LENGTH made number)
+      if(count EQUAL 1)
+        list(APPEND made ${open})
+      else()
+        set(unit ${PROJECT_BINARY_DIR}/units/${program}_${number}.cpp)
+        add_custom_command(OUTPUT ${unit}
+          COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/support/batch.py ${unit} ${open}
+          DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/batch.py ${open} COMMENT "Joining ${program}_${number}")
+        list(APPEND made ${unit})
+      endif()
+      set(open "")
+      set(size 0)
+    endif()
+    list(APPEND open ${source})
+    math(EXPR size "${size} + ${more}")
+  endforeach()
+  set(${units} ${made} PARENT_SCOPE)
+endfunction()
+
+# Makes a program that holds several tests, when all of them are known.
+function(lockstep_make_program program)
+  if(NOT TARGET lockstep_test_main)
+    add_library(lockstep_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/main.cpp)
+    target_compile_features(lockstep_test_main PRIVATE cxx_std_20)
+    target_link_libraries(lockstep_test_main PRIVATE GTest::gtest lockstep::lockstep)
+    lockstep_warnings(lockstep_test_main)
+    lockstep_precompiled(lockstep_test_main)
+  endif()
+  foreach(kind SOURCES DEFINES LIBRARIES)
+    get_property(${kind} GLOBAL PROPERTY lockstep_${program}_${kind})
+    list(REMOVE_DUPLICATES ${kind})
+  endforeach()
+  lockstep_units(${program} "${SOURCES}" units)
+  lockstep_test_program(${program} SOURCES ${units} $<TARGET_OBJECTS:lockstep_test_main>
+    DEFINES ${DEFINES} LIBRARIES ${LIBRARIES} GTest::gtest)
 endfunction()
 
 function(lockstep_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "BOTH_BACKENDS;DELAYED;NO_PRECOMPILED" "TIMEOUT" "SOURCES;LABELS;DEFINES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "BOTH_BACKENDS;DELAYED;NO_PRECOMPILED;ALONE" "TIMEOUT;PROGRAM"
+    "SOURCES;LABELS;DEFINES;LIBRARIES")
   if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "lockstep_test(${name}): no SOURCES, or unknown '${arg_UNPARSED_ARGUMENTS}'")
   endif()
@@ -58,41 +167,54 @@ function(lockstep_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-
-  if(NOT LOCKSTEP_TEST_DIAGNOSIS AND NOT "${arg_DEFINES}" MATCHES "LOCKSTEP_DIAGNOSE_MISUSE")
-    list(APPEND arg_DEFINES LOCKSTEP_DIAGNOSE_MISUSE=0)
-  endif()
-
-  add_executable(${name} ${arg_SOURCES})
-  target_compile_features(${name} PRIVATE cxx_std_20)
-  target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(${name} PRIVATE lockstep::lockstep GTest::gtest_main)
-  lockstep_warnings(${name})
-  if(NOT arg_NO_PRECOMPILED)
-    lockstep_precompiled(${name})
-  endif()
-
   string(REGEX MATCH "^[^.]+" layer ${name})
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES
-    TIMEOUT ${arg_TIMEOUT} LABELS "${layer};${arg_LABELS}")
+  if(NOT arg_PROGRAM)
+    set(arg_PROGRAM tests_${layer})
+  endif()
+  set(again SOURCES ${arg_SOURCES} TIMEOUT ${arg_TIMEOUT} LIBRARIES ${arg_LIBRARIES})
+  if(arg_ALONE)
+    list(APPEND again ALONE)
+  endif()
+
+  set(defines ${arg_DEFINES})
+  if(NOT LOCKSTEP_TEST_DIAGNOSIS AND NOT "${arg_DEFINES}" MATCHES "LOCKSTEP_DIAGNOSE_MISUSE")
+    list(APPEND defines LOCKSTEP_DIAGNOSE_MISUSE=0)
+  endif()
+  if(arg_ALONE)
+    set(no_precompiled "")
+    if(arg_NO_PRECOMPILED)
+      set(no_precompiled NO_PRECOMPILED)
+    endif()
+    lockstep_test_program(${name} ${no_precompiled} SOURCES ${arg_SOURCES} DEFINES ${defines}
+      LIBRARIES ${arg_LIBRARIES} GTest::gtest_main)
+    add_test(NAME ${name} COMMAND ${name})
+  else()
+    lockstep_add_to_program(${arg_PROGRAM} SOURCES ${arg_SOURCES} DEFINES ${defines} LIBRARIES ${arg_LIBRARIES})
+    set(from "")
+    foreach(source ${arg_SOURCES})
+      get_filename_component(source ${source} ABSOLUTE)
+      list(APPEND from --from=${source})
+    endforeach()
+    add_custom_target(${name} DEPENDS ${arg_PROGRAM})
+    add_test(NAME ${name} COMMAND $<TARGET_FILE:${arg_PROGRAM}> ${from})
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${layer};${arg_LABELS}")
 
   if(NOT name MATCHES "${LOCKSTEP_TEST_VARIANTS_OF}")
     return()
   endif()
   if(arg_BOTH_BACKENDS AND "portable" IN_LIST LOCKSTEP_TEST_VARIANTS)
-    lockstep_test(${name}.portable
-      SOURCES ${arg_SOURCES}
+    set(program tests_portable)
+    if(arg_DEFINES)
+      set(program ${arg_PROGRAM}_portable)
+    endif()
+    lockstep_test(${name}.portable ${again} PROGRAM ${program}
       LABELS portable ${arg_LABELS}
-      TIMEOUT ${arg_TIMEOUT}
       DEFINES LOCKSTEP_FORCE_PORTABLE_FUTEX=1 ${arg_DEFINES})
   endif()
   if(arg_DELAYED AND "delayed" IN_LIST LOCKSTEP_TEST_VARIANTS)
-    lockstep_test(${name}.delayed
-      SOURCES ${arg_SOURCES}
+    lockstep_test(${name}.delayed ${again} PROGRAM ${arg_PROGRAM}_delayed
       LABELS delayed ${arg_LABELS}
-      TIMEOUT ${arg_TIMEOUT}
       DEFINES LOCKSTEP_ATOMIC_SEAM="support/delay_atomic.hpp" LOCKSTEP_DIAGNOSE_MISUSE=0
         ${arg_DEFINES})
   endif()

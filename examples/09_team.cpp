@@ -41,7 +41,7 @@ bool is_converged(const std::vector<double>& x, const std::vector<double>& x_nex
 
 int main(int argc, char** argv) {
   numbered::arguments given(argc, argv);
-  const std::size_t members = given.number("members", 1, 1000, lockstep::detail::usable_cpus());
+  const std::size_t members = given.number("members", 1, 1000, lockstep::usable_cpus());
   const std::size_t n = given.number("elements", 0, 10000000, 1000000);
   given.end();
 

@@ -101,7 +101,7 @@ std::vector<std::size_t> ask_on_another_thread(lockstep::team& team, std::size_t
 
 int main(int argc, char** argv) {
   numbered::arguments given(argc, argv);
-  const std::size_t members = given.number("members", 1, 1000, lockstep::detail::usable_cpus());
+  const std::size_t members = given.number("members", 1, 1000, lockstep::usable_cpus());
   const std::size_t numbers = given.number("numbers", 1, 100000, 10000);
   given.end();
 

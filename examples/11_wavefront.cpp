@@ -71,7 +71,7 @@ void fill_band(lockstep::member& me, distance_table& table) {
 
 int main(int argc, char** argv) {
   numbered::arguments given(argc, argv);
-  const std::size_t members = given.number("members", 1, 1000, lockstep::detail::usable_cpus());
+  const std::size_t members = given.number("members", 1, 1000, lockstep::usable_cpus());
   const std::size_t letters = given.number("letters", 0, 3000, 1000);
   given.end();
 

@@ -47,7 +47,7 @@ struct answers {
 
 int main(int argc, char** argv) {
   numbered::arguments given(argc, argv);
-  const std::size_t members = given.number("members", 1, 1000, lockstep::detail::usable_cpus());
+  const std::size_t members = given.number("members", 1, 1000, lockstep::usable_cpus());
   const std::size_t limit = given.number("limit", 2, 10000000, 100000);
   given.end();
 

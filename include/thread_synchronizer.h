@@ -4,21 +4,22 @@
 // Programs written for ThreadSynchronizer compile and mean the same. New ones should use lockstep's
 // own classes: their notify() does not wait, their waits tell how they ended and may have a limit.
 //
-//   C1  notify() returns only after the waiter (of N: every waiter) has come to the wait() that it
-//       ends. So a second notify() waits until the first was taken. A thread that calls notify()
-//       and then wait() on the same object waits for ever, as with the original.
-//   C2  What happens before notify() happens before the return of the wait() that it ends; what
-//       happens before that wait() happens before the return of notify().
-//   C3  After terminate() every call returns at once, blocked ones too; isTerminating() is true.
-//   C4  Where N threads notify, each notifies once in a phase; a second call belongs to the next
-//       phase. (With the original a fast thread that called twice stood in for a slow one.) They
-//       need not be the same N threads in every phase.
+//   COMPAT-1  notify() returns only after the waiter (of N: every waiter) has come to the wait() that it
+//             ends. So a second notify() waits until the first was taken. A thread that calls notify()
+//             and then wait() on the same object waits for ever, as with the original.
+//   COMPAT-2  What happens before notify() happens before the return of the wait() that it ends. What
+//             happens before that wait() happens before the return of notify().
+//   COMPAT-3  After terminate() every call returns at once, blocked ones too; isTerminating() is true.
+//   COMPAT-4  Where N threads notify, each notifies once in a phase; a second call belongs to the next
+//             phase. (With the original a fast thread that called twice stood in for a slow one.) They
+//             need not be the same N threads in every phase.
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
 //   1  threads.fetch_add relaxed  -      hands out numbers, nothing else
 //   2  returns.load      relaxed  -      under the mutex, as 3 is
 //   3  returns.exchange  relaxed  -      the mutex orders the places; the waiter looks again under it
+//   4  wait for returns  acquire  -      order is not needed: as 3
 //
 // Cost   two lockstep notifications for one of the original; two short locks more where N notify.
 // Source [TS] for the interface and what it means; no code.
@@ -42,9 +43,7 @@
 #include "lockstep/detail/platform/system.hpp"
 #include "lockstep/detail/wait/word_waiter.hpp"
 #include "lockstep/event.hpp"
-#include "lockstep/fan_in.hpp"
-#include "lockstep/fan_out.hpp"
-#include "lockstep/rendezvous.hpp"
+#include "lockstep/fan.hpp"
 
 #if defined(LOCKSTEP_COMPAT_USING_NAMESPACE_STD)
 using namespace std;
@@ -52,16 +51,16 @@ using namespace std;
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-namespace compat {
+namespace detail {
 
-/// Two primitives in opposite directions: waiters say that they have come, notifiers let them go.
+/// Two primitives in opposite directions: waiters say that they have come, notifiers release them.
 template <class Waiting, class Going>
-class handshake {
+class compat_handshake {
  public:
   /// going_ comes first in both functions: its message is the one that fits a bad count, and a
-  /// notifier that waiting_ has let go must find isTerminating() true.
+  /// notifier that waiting_ has released must find isTerminating() true.
   template <class... Counts>
-  explicit handshake(Counts... counts) : going_(counts...), waiting_(counts...) {}
+  explicit compat_handshake(Counts... counts) : going_(counts...), waiting_(counts...) {}
 
   void terminate() {
     going_.terminate();
@@ -76,26 +75,31 @@ class handshake {
 
 /// Finds ranks for threads that notify without saying who they are.
 ///
-///   P1  The phases in which one thread notifies strictly increase; so the N notifications of a
-///       phase come from N threads. For a thread keeps its place, and loses it only to one that
-///       found no place with fewer calls: then every place's next call is for a later phase than
-///       the loser's last.
-class notifier_places {
+///   PLACES-1  The phases in which one thread notifies strictly increase; so the N notifications of a
+///             phase come from N threads. For a thread keeps its place, and loses it only to one that
+///             found no place with fewer calls: then every place's next call is for a later phase than
+///             the loser's last.
+///
+///   returns_: bits  name      meaning                                set by         cleared by
+///             0     sleeping  threads that found no place may sleep  a waiter       give_back
+///             1..   returns   how often a place was given back       give_back, +1  -
+///   Legal to be set too long: sleeping (costs a wake that finds no sleeper).
+class compat_places {
  public:
-  explicit notifier_places(int count) : returns_(0), places_(static_cast<std::size_t>(count)) {}
+  explicit compat_places(int count) : returns_(0), places_(static_cast<std::size_t>(count)) {}
 
   /// One notification of the calling thread.
   template <class Waiting, class Going>
   void notify(Waiting& waiting, Going& going) {
     std::size_t rank = 0;
     std::uint32_t returns = 0;
-    // Fails only while N other threads are in this function. They may wait for long, and have a lower
-    // priority than this one: so it sleeps.
+    // Fails only while N other threads are in this function. They may wait for long, and may have a lower
+    // priority than this thread: so it sleeps.
     while (!take(rank, returns)) {
       const auto returned = [returns](std::uint32_t word) noexcept {
-        return (word | sleeping_) != returns;
+        return (word | sleeping_bit) != returns;
       };
-      detail::wait_until_word(returns_, returned, wait_policy());
+      wait_until_word(returns_, returned, this, wait_policy());  // 4
     }
     if (waiting.wait(rank)) going.notify(rank);
     give_back(rank);
@@ -116,8 +120,6 @@ class notifier_places {
     return number;
   }
 
-  static constexpr std::uint32_t sleeping_ = 1;
-
   /// If no place is to be had, `returns` is what returns_ differs from once one was given back.
   bool take(std::size_t& rank, std::uint32_t& returns) {
     const std::uint64_t self = this_thread();
@@ -127,7 +129,7 @@ class notifier_places {
     if (rank == count) rank = fewest_calls();
     place& mine = places_[rank];
     if (mine.in_use) {
-      returns = returns_.load(detail::memory_order_relaxed) | sleeping_;  // 2
+      returns = returns_.load(detail::memory_order_relaxed) | sleeping_bit;  // 2
       return false;
     }
     mine.holder = self;
@@ -138,9 +140,9 @@ class notifier_places {
   void give_back(std::size_t rank) {
     const std::lock_guard<std::mutex> lock(mutex_);
     places_[rank].in_use = false;
-    // Counts from bit 1 on; the bit of sleepers is cleared, should it be set.
+    // Counts from bit 1 on. The exchange clears the sleeping bit if it is set.
     const std::uint32_t now = returns_.load(detail::memory_order_relaxed);  // 2
-    detail::wake_sleepers(&returns_, returns_.exchange((now | sleeping_) + 1,
+    detail::wake_sleepers(&returns_, returns_.exchange((now | sleeping_bit) + 1,
                                                        detail::memory_order_relaxed));  // 3
   }
 
@@ -157,19 +159,20 @@ class notifier_places {
     return best;
   }
 
-  detail::wait_word returns_;  // how often a place was given back, changed under the mutex
+  detail::wait_word returns_;  // changed under the mutex
   std::mutex mutex_;
   std::vector<place> places_;
 };
 
-}  // namespace compat
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 /// One notifier, one waiter.
-class WaitNotifySingle : public lockstep::compat::handshake<lockstep::event, lockstep::event> {
+class WaitNotifySingle
+    : public lockstep::detail::compat_handshake<lockstep::event, lockstep::event> {
  public:
-  WaitNotifySingle() : handshake() {}
+  WaitNotifySingle() : compat_handshake() {}
 
   void notify() {
     if (waiting_.wait()) going_.notify();
@@ -182,10 +185,10 @@ class WaitNotifySingle : public lockstep::compat::handshake<lockstep::event, loc
 
 /// One notifier, N waiters, which call wait() with 0 to N - 1.
 class WaitNotifyMultipleWaiters
-    : public lockstep::compat::handshake<lockstep::fan_in, lockstep::fan_out> {
+    : public lockstep::detail::compat_handshake<lockstep::fan_in, lockstep::fan_out> {
  public:
   WaitNotifyMultipleWaiters(const int num_waiters)
-      : handshake(static_cast<std::size_t>(num_waiters)) {}
+      : compat_handshake(static_cast<std::size_t>(num_waiters)) {}
 
   void notify() {
     if (waiting_.wait()) going_.notify();
@@ -199,10 +202,10 @@ class WaitNotifyMultipleWaiters
 
 /// N notifiers, one waiter.
 class WaitNotifyMultipleNotifiers
-    : public lockstep::compat::handshake<lockstep::fan_out, lockstep::fan_in> {
+    : public lockstep::detail::compat_handshake<lockstep::fan_out, lockstep::fan_in> {
  public:
   WaitNotifyMultipleNotifiers(const int num_notifiers)
-      : handshake(static_cast<std::size_t>(num_notifiers)), places_(num_notifiers) {}
+      : compat_handshake(static_cast<std::size_t>(num_notifiers)), places_(num_notifiers) {}
 
   void notify() { places_.notify(waiting_, going_); }
   void wait() {
@@ -211,16 +214,16 @@ class WaitNotifyMultipleNotifiers
   }
 
  private:
-  lockstep::compat::notifier_places places_;
+  lockstep::detail::compat_places places_;
 };
 
 /// N notifiers, N other threads as waiters, which call wait() with 0 to N - 1.
 class WaitNotifyNxN
-    : public lockstep::compat::handshake<lockstep::rendezvous, lockstep::rendezvous> {
+    : public lockstep::detail::compat_handshake<lockstep::rendezvous, lockstep::rendezvous> {
  public:
   WaitNotifyNxN(const int num_participants)
-      : handshake(static_cast<std::size_t>(num_participants),
-                  static_cast<std::size_t>(num_participants)),
+      : compat_handshake(static_cast<std::size_t>(num_participants),
+                         static_cast<std::size_t>(num_participants)),
         places_(num_participants) {}
 
   void notify() { places_.notify(waiting_, going_); }
@@ -231,7 +234,7 @@ class WaitNotifyNxN
   }
 
  private:
-  lockstep::compat::notifier_places places_;
+  lockstep::detail::compat_places places_;
 };
 
 /// N threads which all wait for each other, and call syncThreads() with 0 to N - 1.

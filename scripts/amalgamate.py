@@ -6,7 +6,7 @@ usage: amalgamate.py [--check] [output]
 
 Each header of ours appears once, in its include guard: in a unit that includes some of them by themselves too,
 whichever comes first counts. So a header comes after those that it includes, not around them; only what it
-includes inside #if, or after code, stays where it is. Unconditional includes of other headers are gathered
+includes inside #if, or after code, stays where it is. The bodies of cold functions (.ipp) come last. Unconditional includes of other headers are gathered
 at the top; those inside #if stay where they are. With --check nothing is written: the exit status says
 whether the file is what would be written.
 """
@@ -18,6 +18,7 @@ from source_text import ROOT, directives, guard_of, split_lines
 
 INCLUDE = ROOT / "include"
 UMBRELLA = "lockstep/lockstep.hpp"
+BODIES = "LOCKSTEP_HAS_BODIES"  # "#if" of this, the #include of an .ipp, "#endif": three lines
 OUTPUT = ROOT / "single_include" / "lockstep.hpp"
 
 HEAD = """\
@@ -48,7 +49,9 @@ class Header:
         self.rows = text.rstrip("\n").split("\n")
         self.dropped = set()
         self.includes = {}
+        self.bodies = None
         depth = 0  # without the guard
+        skip = 0
         guard = guard_of(name)
         lines = split_lines(text)
         self.first_code = next((line.number - 1 for line in lines
@@ -57,7 +60,13 @@ class Header:
             index = directive.number - 1
             if directive.name == "ifndef" and directive.rest == guard:
                 continue
-            if directive.name in ("if", "ifdef", "ifndef"):
+            if directive.name == "if" and directive.rest == BODIES:
+                self.dropped.update((index, index + 1, index + 2))
+                self.bodies = self.resolve(self.rows[index + 1].split()[1])
+                skip = 2
+            elif skip:
+                skip -= 1
+            elif directive.name in ("if", "ifdef", "ifndef"):
                 depth += 1
             elif directive.name == "endif" and depth > 0:
                 depth -= 1
@@ -92,6 +101,7 @@ class Amalgamation:
         self.unconditional = set()
         self.find_unconditional(UMBRELLA)
         self.place(UMBRELLA)
+        self.place_bodies()
 
     def header(self, name):
         if name not in self.headers:
@@ -106,6 +116,21 @@ class Amalgamation:
         for include in self.header(name).includes.values():
             if include.ours and include.depth == 0:
                 self.find_unconditional(include.target)
+        if self.header(name).bodies:
+            self.find_unconditional(self.header(name).bodies)
+
+    def place_bodies(self):
+        """Places all .ipp of the headers that are there, and what else they include."""
+        done = set()
+        while waiting := [h.bodies for h in self.headers.values() if h.bodies and h.bodies not in done]:
+            for name in waiting:
+                done.add(name)
+                for include in self.header(name).includes.values():
+                    if include.ours:
+                        self.place(include.target)
+                self.body.append(f"#if {BODIES}")
+                self.place(name)
+                self.body.append("#endif")
 
     def place(self, name):
         if name in self.placed:

@@ -26,7 +26,7 @@ SEAM = "lockstep/detail/platform/atomic.hpp"
 MAX_LINES = 400
 
 SPDX = "SPDX-License-Identifier: MIT"
-SOURCE_NAMES = re.compile(r"\.(hpp|h|cpp|py|sh|cmake)$|(^|/)CMakeLists\.txt$|^do$|^\.ci/run$")
+SOURCE_NAMES = re.compile(r"\.(hpp|ipp|h|cpp|py|sh|cmake)$|(^|/)CMakeLists\.txt$|^do$|^\.ci/run$")
 
 # Reserved names in a condition ask about the compiler or the system, but for those of the language.
 RESERVED = re.compile(r"\b(_[A-Z_]\w*|__\w+|linux|unix|WIN32)\b")

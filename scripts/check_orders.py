@@ -9,7 +9,7 @@ line of code with an order ends in the numbers of its rows: '// 2' or '// 3, 4'.
 follows it, up to the next table: a header of several classes has one in its banner or one above each. Complaints: an
 order without a number; a number without a row; a row that no access cites; a number on a line
 without access, fence or call of the wait engine; an atomic access that leaves its order to the
-default; atomic accesses that no table precedes.
+default; atomic accesses that no table precedes. An .ipp without a table of its own has the last one of its header.
 """
 
 import re
@@ -144,12 +144,24 @@ def check_header(report, path, lines):
         check_marks(report, path, lines[start:end], rows)
 
 
+def with_bodies(path, text):
+    """The lines of a header, and of the .ipp that it includes if that has no table: their numbers go on."""
+    lines = split_lines(text)
+    included = re.search(r'^#include "(.*\.ipp)"$', text, re.MULTILINE)
+    bodies = (path.parent / included.group(1)).read_text(encoding="utf-8") if included else ""
+    if "// Memory order" not in bodies:
+        lines += [line._replace(number=line.number + len(lines)) for line in split_lines(bodies)]
+    return lines
+
+
 def main(argv):
     root = root_argument(argv)
     report = Report(root, "check_orders")
     found = headers(root)
     for path in found:
-        check_header(report, path, split_lines(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        if path.suffix != ".ipp" or "// Memory order" in text:
+            check_header(report, path, with_bodies(path, text))
     return report.finish(len(found))
 
 

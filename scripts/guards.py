@@ -16,7 +16,7 @@ import sys
 from source_text import Report, guard_of, headers, root_argument
 
 ONCE = re.compile(r"^#pragma once\n", re.MULTILINE)
-GUARD = re.compile(r"^#ifndef (LOCKSTEP_\w+_H(?:PP)?)\n#define \1\n(.*)^#endif  // \1\n\Z", re.MULTILINE | re.DOTALL)
+GUARD = re.compile(r"^#ifndef (LOCKSTEP_\w+_(?:HPP|H|IPP))\n#define \1\n(.*)^#endif  // \1\n\Z", re.MULTILINE | re.DOTALL)
 
 
 def guarded(text, guard):

@@ -33,13 +33,15 @@ MODEL = ROOT / "tests" / "model"
 INCLUDE = ROOT / "include"
 PROGRAMS = ("events", "once", "locks", "queues", "boards", "constructs", "regions", "team")
 WEAKER = {"acquire": ["relaxed"], "release": ["relaxed"], "acq_rel": ["acquire", "release"]}
-LEFT_OUT = re.compile(r"\bdetail::(thread_fence|fence_light|fence_heavy|futex_wake_one|futex_wake_all)\s*\(")
+LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_heavy|futex_wake_one|futex_wake_all)\s*\(")
 # Which test says most about a header that nearly all include.
-FIRST = {"detail/wait/sleeper_mark.hpp": "boards", "detail/wait/word_waiter.hpp": "once",
+FIRST = {"detail/wait/published_words.hpp": "boards", "detail/wait/word_waiter.hpp": "once",
          "detail/wait/parking_lot.hpp": "locks", "detail/wait/short_lock.hpp": "locks",
-         "detail/team/caller_queue.hpp": "regions", "detail/team/share_board.hpp": "regions",
-         "detail/team/fork_board.hpp": "regions", "detail/team/fork_tree.hpp": "regions",
-         "detail/team/share_claims.hpp": "constructs", "detail/team/loops.hpp": "constructs",
+         "detail/wait/queued_word.hpp": "locks",
+         "detail/team/caller_queue.hpp": "regions", "detail/team/loop_claims.hpp": "regions",
+         "detail/team/fork_board.hpp": "regions", "detail/team/fork_lines.hpp": "regions",
+         "detail/team/loops.hpp": "constructs", "detail/team/construct_boards.hpp": "constructs",
+         "detail/team/team_barrier.hpp": "constructs", "detail/wait/ranked_barrier.hpp": "boards",
          "detail/team/stop_source.hpp": "regions",
          "detail/team/group.hpp": "regions", "sub_team.hpp": "regions", "detail/team/team_core.hpp": "team", "detail/team/workers.hpp": "team"}
 

@@ -25,9 +25,9 @@ TOKEN = re.compile(
 
 
 def headers(root):
-    """The public headers below root/include, in a fixed order."""
+    """The headers below root/include, and the bodies of their cold functions (.ipp), in a fixed order."""
     include = root / "include"
-    return sorted(p for p in include.rglob("*") if p.suffix in (".hpp", ".h"))
+    return sorted(p for p in include.rglob("*") if p.suffix in (".hpp", ".h", ".ipp"))
 
 
 def guard_of(header):

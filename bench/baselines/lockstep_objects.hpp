@@ -38,8 +38,7 @@ struct lockstep_split_objects {
   class barrier {
    public:
     explicit barrier(std::size_t participants)
-        : all_(static_cast<std::ptrdiff_t>(participants), lockstep::no_completion(),
-               Choice::policy) {}
+        : all_(static_cast<std::ptrdiff_t>(participants), Choice::policy) {}
     bool arrive_and_wait(std::size_t) {
       all_.arrive_and_wait();
       return true;

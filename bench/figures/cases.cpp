@@ -11,12 +11,13 @@
 #include <thread>
 
 #include "measure.hpp"
+#include "support/pause.hpp"
 #include "support/stopwatch.hpp"
 
 namespace figures {
 namespace {
 
-using lockstep::detail::padded;
+using lockstep::padded;
 
 double lockstep_barrier(std::size_t members, std::size_t operations, placement where) {
   lockstep::barrier all(members);
@@ -79,7 +80,7 @@ class release_store {
   }
   void wait() {
     ++seen_.value;
-    while (word_.load(std::memory_order_acquire) != seen_.value) lockstep::detail::cpu_relax();
+    while (word_.load(std::memory_order_acquire) != seen_.value) bench::cpu_relax();
   }
 
  private:

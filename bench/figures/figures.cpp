@@ -44,7 +44,7 @@ struct sample {
 
 sample take_sample(const measured_case& which) {
   sample result;
-  const bool probe = lockstep::detail::usable_cpus() > 1;
+  const bool probe = lockstep::usable_cpus() > 1;
   if (probe) result.first_probe = figures::probe_line_transfer();
   const bench::stopwatch watch;
   result.time = which.run();

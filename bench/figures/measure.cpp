@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 
+#include "support/pause.hpp"
+
 namespace figures {
 namespace {
 
@@ -14,7 +16,7 @@ class ping_pong {
     const std::uint32_t turn = ++turns_[rank].count;
     if (rank == 0) words_[0].value.store(turn, std::memory_order_release);
     while (words_[rank ^ 1].value.load(std::memory_order_acquire) != turn) {
-      lockstep::detail::cpu_relax();
+      bench::cpu_relax();
     }
     if (rank == 1) words_[1].value.store(turn, std::memory_order_release);
   }

@@ -38,7 +38,7 @@ std::string kernel() {
 
 nlohmann::ordered_json describe_machine() {
   return {{"cpu", cpu_model()},
-          {"usable_cpus", lockstep::detail::usable_cpus()},
+          {"usable_cpus", lockstep::usable_cpus()},
           {"kernel", kernel()},
           {"compiler", compiler},
           {"flags", LOCKSTEP_BENCH_FLAGS},

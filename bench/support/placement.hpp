@@ -5,7 +5,6 @@
 #include <sched.h>
 
 #include <cstddef>
-#include <lockstep/lockstep.hpp>
 #include <vector>
 
 namespace bench {
@@ -16,16 +15,34 @@ namespace bench {
 /// one_cpu   all bound to the first CPU
 enum class placement { free, dealt, spread, one_cpu };
 
+/// The CPUs that the calling thread may run on, in ascending order.
+inline std::vector<unsigned> affinity() {
+  std::vector<unsigned> cpus;
+  cpu_set_t mask;
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cpus;
+  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+inline void bind_this_thread(unsigned cpu) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  CPU_SET(cpu, &mask);
+  sched_setaffinity(0, sizeof mask, &mask);
+}
+
 /// Moves the calling thread.
 inline void place(placement where, std::size_t rank) {
   // Looked up once and before anybody is bound: a bound thread sees its own CPU only.
-  static const std::vector<unsigned> cpus = lockstep::detail::affinity();
+  static const std::vector<unsigned> cpus = affinity();
   if (where == placement::free || cpus.empty()) return;
   cpu_set_t before;
   const bool gets_back =
       where == placement::dealt && sched_getaffinity(0, sizeof before, &before) == 0;
   if (where == placement::dealt && !gets_back) return;
-  lockstep::detail::pin_this_thread(cpus[where == placement::one_cpu ? 0 : rank % cpus.size()]);
+  bind_this_thread(cpus[where == placement::one_cpu ? 0 : rank % cpus.size()]);
   if (gets_back) sched_setaffinity(0, sizeof before, &before);
 }
 

@@ -146,13 +146,13 @@ TEST(Crew, AThreadThatCannotBeMadeEndsTheOthers) {
 }
 
 TEST(Placement, BindsDealsOutAndLetsGo) {
-  const std::vector<unsigned> all = lockstep::detail::affinity();
+  const std::vector<unsigned> all = bench::affinity();
   std::vector<std::vector<unsigned>> seen(4);
   for (const placement where :
        {placement::free, placement::dealt, placement::spread, placement::one_cpu}) {
     crew one(1, [&](std::size_t) {
       place(where, 1);
-      seen[static_cast<std::size_t>(where)] = lockstep::detail::affinity();
+      seen[static_cast<std::size_t>(where)] = bench::affinity();
     });
   }
   EXPECT_EQ(seen[0], all);

@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <lockstep/lockstep.hpp>
 #include <stdexcept>
+#include <vector>
+
+#include "support/placement.hpp"
 
 namespace team_bench {
 namespace {
@@ -15,8 +17,8 @@ namespace {
 [[noreturn]] void burn(pid_t parent, bool is_bound) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(0);  // it ended before the line above
-  const std::vector<unsigned> cpus = lockstep::detail::affinity();
-  if (is_bound && !cpus.empty()) lockstep::detail::pin_this_thread(cpus[0]);
+  const std::vector<unsigned> cpus = bench::affinity();
+  if (is_bound && !cpus.empty()) bench::bind_this_thread(cpus[0]);
   while (true) asm volatile("" ::: "memory");
 }
 

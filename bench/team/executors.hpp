@@ -86,7 +86,7 @@ class slots {
   [[nodiscard]] double latest() const { return ends().second->value; }
 
  private:
-  using slot = lockstep::detail::padded<double>;
+  using slot = lockstep::padded<double>;
 
   std::pair<std::vector<slot>::const_iterator, std::vector<slot>::const_iterator> ends() const {
     return std::minmax_element(values_.begin(), values_.end(),

@@ -119,7 +119,7 @@ void print_about() {
 }
 
 void print_probe() {
-  const bool can = lockstep::detail::usable_cpus() > 1;
+  const bool can = lockstep::usable_cpus() > 1;
   nlohmann::ordered_json record = {
       {"t1_ns", can ? number(figures::probe_line_transfer()) : number(std::nan(""))}};
   fmt::print("{}\n", record.dump());

@@ -93,7 +93,7 @@ CLI::Option* add_real(CLI::App& app, const std::string& name, double& target,
 }
 
 void add_common_options(CLI::App& app, common_options& options, const std::string& output_help) {
-  options.members = lockstep::detail::usable_cpus();
+  options.members = lockstep::usable_cpus();
   add_count(app, "--members", options.members, 1, most_members,
             "members of the team; not given: one per usable CPU");
   add_count(app, "--repeat", options.repeat, 1, most_repetitions,
@@ -114,7 +114,7 @@ void add_common_options(CLI::App& app, common_options& options, const std::strin
 nlohmann::ordered_json begin_record(std::string_view program, const common_options& options) {
   return {{"program", program},
           {"members", options.members},
-          {"usable_cpus", lockstep::detail::usable_cpus()},
+          {"usable_cpus", lockstep::usable_cpus()},
           {"policy", options.policy_name},
           {"repeat", options.repeat}};
 }

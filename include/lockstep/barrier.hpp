@@ -4,110 +4,147 @@
 // No thread returns from arrive_and_wait(rank) before all participants have called it. It is CUDA's
 // __syncthreads() between CPU threads. What happens before any arrival in a phase happens before every
 // return from that phase. arrive() and wait() are its two halves, for work in between.
-// The participants must be fixed, and each must know its rank.
+// The participants must be fixed, and each must know its rank; else take split_barrier.
 //
-// Two ways, chosen by the number of participants:
-//   flags     up to `most_flags`: everyone publishes its phase on its own line and looks at all others.
-//   counter   above: everyone counts itself in; the last publishes the phase of all.
+// The barrier chooses how arrivals are counted by the number of participants: see ranked_barrier.hpp.
 //
-// Invariants
-//   R1  0 <= arrived_ < participants whenever no arrival is being made.
-//   R2  While any thread is between arrive and wait of phase p, every phase is p or p + 1.
-// Lifetime: by structure; destroy only after every call has returned.
+//   BARRIER-1  While any thread is between arrive and wait of phase p, every published phase is p - 1 or p.
+//   BARRIER-2  Each rank has a line of its own for what it alone reads and writes: the phases in which it has
+//              arrived, and has waited.
+// Lifetime: destroy only after every call has returned.
 //
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access             order    pairs  why it suffices
-//   1  arrived.fetch_add  acq_rel  1      the last to arrive has seen all arrivals, and publishes them
-//   2  arrived.store      relaxed  -      published by the advance after it; the next arrivals, which
-//                                         have waited for that advance, come later
+// Memory order (# marks the line; ranked_barrier.hpp and published_words.hpp have the rest)
+//   #  access            order    pairs  why it suffices
+//   1  terminated.store  release  2      the released waiter sees what came before terminate()
+//   2  terminated.load   acquire  1      the other half
 //
-// Cost   flags: one store on one's own line, participants - 1 fetches in parallel; two participants pay
-//        one line transfer each, at the same time. counter: participants RMWs on one line in turn, then
-//        participants - 1 fetches of one other line. No system call unless somebody sleeps.
-// Source flags: all-to-all dissemination [MCS91]; counter: [MCS91] sec. 3.1 with a phase for the sense.
+// Cost   two participants pay one line transfer each, at the same time; see ranked_barrier.hpp.
 #ifndef LOCKSTEP_BARRIER_HPP
 #define LOCKSTEP_BARRIER_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
 #include "detail/platform/error.hpp"
-#include "detail/wait/phase_board.hpp"
+#include "detail/wait/ranked_barrier.hpp"
+#include "detail/wait/word_waiter.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 class barrier {
  public:
-  /// Above this many participants the fetches of all flags cost more than counting in.
-  static constexpr std::size_t most_flags = 8;
-
   /// Fails if participants is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
   explicit barrier(std::size_t participants, wait_policy policy = wait_policy(),
                    std::uint32_t first_phase = 0)
-      : board_(participants <= most_flags ? participants : 1,
-               detail::checked_count("lockstep::barrier", "participants", participants),
-               policy.when_crowded(participants > detail::usable_cpus()), first_phase) {}
+      : barrier(participants, policy, first_phase, detail::most_flags_for(policy)) {}
+  /// For tests: with a smaller limit for flags.
+  barrier(std::size_t participants, wait_policy policy, std::uint32_t first_phase,
+          std::size_t most_flags)
+      : rank_array_(detail::checked_count("lockstep::barrier", "participants", participants)),
+        ranks_(&rank_array_[0]),
+        participants_(participants),
+        phases_(participants, policy.when_crowded(participants > detail::usable_cpus()),
+                participants <= most_flags ? participants : 0, most_flags) {
+    phases_.reset(first_phase);
+    for (std::size_t rank = 0; rank < participants; ++rank) {
+      ranks_[rank].value.arrived = ranks_[rank].value.waited = first_phase;
+    }
+  }
   barrier(const barrier&) = delete;
   barrier& operator=(const barrier&) = delete;
-  ~barrier() { detail::misuse::destroying(&board_, "lockstep::barrier"); }
+  ~barrier() { detail::misuse::destroying(this, "lockstep::barrier"); }
 
-  std::size_t participants() const noexcept { return board_.readers(); }
-  wait_policy policy() const noexcept { return board_.policy(); }
+  std::size_t participants() const noexcept { return participants_; }
+  wait_policy policy() const noexcept { return phases_.policy(); }
 
   /// Blocks until all participants have arrived; false once terminated.
   /// Requires: each rank used by one thread at a time. Fails if rank >= participants().
   bool arrive_and_wait(std::size_t rank) {
-    arrive_checked(checked(rank));
-    return wait_until(rank, deadline::never()) == wait_status::ready;
+    arrive(rank);
+    return wait_for_others(rank, nullptr) == wait_status::ready;
   }
 
   /// The first half: tells the others that this thread is here. Never blocks.
   /// Requires: the rank's previous arrival has been waited for.
-  void arrive(std::size_t rank) { arrive_checked(checked(rank)); }
+  void arrive(std::size_t rank) {
+    own_state& self = ranks_[checked(rank)].value;
+    self.was_last = phases_.arrive(rank, participants(), ++self.arrived, [] {});
+  }
 
   /// The second half: blocks until all have arrived; false once terminated.
   /// Requires: arrive(rank) was called before.
   bool wait(std::size_t rank) {
-    return wait_until(checked(rank), deadline::never()) == wait_status::ready;
+    return wait_for_others(checked(rank), nullptr) == wait_status::ready;
   }
   /// As wait() if all are there, else false; never blocks.
-  bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
+  bool try_wait(std::size_t rank) {
+    own_state& self = ranks_[checked(rank)].value;
+    if (terminated() || self.arrived == self.waited) return false;
+    if (!self.was_last && !phases_.have_others_arrived(rank, participants(), {self.arrived})) {
+      return false;
+    }
+    self.waited = self.arrived;
+    return true;
+  }
   /// As wait(), for at most `time`; after a time-out the arrival still counts: wait again.
   template <class Rep, class Period>
   wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
-    return wait_until(checked(rank), deadline::after(time));
+    return wait_until(rank, deadline::after(time));
+  }
+  wait_status wait_until(std::size_t rank, deadline until) {
+    return wait_for_others(checked(rank), &until);
   }
 
   /// Releases everybody; from now on every wait returns at once. Any thread may call it.
-  void terminate() { board_.terminate(); }
-  bool terminated() const noexcept { return board_.terminated(); }
+  void terminate() {
+    terminated_.store(1, detail::memory_order_release);  // 1
+    phases_.wake_all();
+  }
+  bool terminated() const noexcept {
+    return terminated_.load(detail::memory_order_acquire) != 0;  // 2
+  }
 
  private:
-  bool flags() const noexcept { return participants() <= most_flags; }
+  using phases = detail::ranked_barrier<>;
 
-  void arrive_checked(std::size_t rank) {
-    if (flags()) {
-      board_.advance(rank);
-      return;
-    }
-    const std::size_t before = arrived_[0].value.fetch_add(1, detail::memory_order_acq_rel);  // 1
-    if (before + 1 == participants()) {
-      arrived_[0].value.store(0, detail::memory_order_relaxed);  // 2
-      board_.advance(0);
-    }
-  }
+  struct own_state {
+    std::uint32_t arrived = 0, waited = 0;  ///< the last phases
+    bool was_last = false;                  ///< to arrive: the phase is over
+    detail::wait_history history = {};
+  };
 
-  wait_status wait_until(std::size_t rank, deadline until) {
-    return flags() ? board_.wait_until(rank, rank + 1, participants() - 1, until)
-                   : board_.wait_until(rank, 0, 1, until);
+  using phase_word = detail::published_word<std::uint32_t>;
+
+  /// `until`: null is never.
+  wait_status wait_for_others(std::size_t rank, const deadline* until) {
+    own_state& self = ranks_[rank].value;
+    const auto wait_for = [&](const phase_word& word, std::size_t) {
+      auto what =
+          word.awaited(detail::phase_reached{self.arrived}, detail::stops_when_set{terminated_});
+      return what.ready() || detail::wait_watched(what, this, policy(), self.history,
+                                                  until != nullptr ? *until : deadline::never(),
+                                                  detail::wait_engine::shared_yield_time);
+    };
+    if (!self.was_last && !phases_.wait_for_others(rank, participants(), wait_for)) {
+      return wait_status::timed_out;
+    }
+    if (terminated()) return wait_status::terminated;
+    self.waited = self.arrived;
+    return wait_status::ready;
   }
   std::size_t checked(std::size_t rank) const {
-    return detail::checked_rank("lockstep::barrier", "participants", rank, participants());
+    if (rank < participants_) return rank;
+    detail::fail_rank("lockstep::barrier", "participants", rank, participants_);
   }
 
-  detail::phase_board board_;
-  detail::aligned_array<detail::padded<detail::wait_word>> arrived_{1};
+  detail::line_gap before_;
+  detail::aligned_array<detail::padded<own_state>> rank_array_;
+  detail::padded<own_state>* const ranks_;
+  const std::size_t participants_;
+  phases phases_;
+  detail::wait_word terminated_{0};
   detail::line_gap after_;
 };
 

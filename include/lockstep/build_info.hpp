@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 // lockstep/build_info.hpp -- how the library was built and what it found here (layer: wait)
 //
-// For bug reports and for programs that refuse to run without a native futex. The counterpart of
-// Argobots' ABT_info. Static facts and what the system granted; how a team is set up is for the team.
+// For bug reports, and for programs that refuse to run without a native futex: static facts, and what the
+// system granted. How a team is set up: LOCKSTEP_DISPLAY_ENV.
+//
+//   usable_cpus()   on how many CPUs the process may run: affinity, cut by a container's quota, at least 1. As it
+//                   was when the process first asked.
+// The macros LOCKSTEP_VERSION (a text), LOCKSTEP_VERSION_MAJOR, _MINOR and _PATCH are the version.
 #ifndef LOCKSTEP_BUILD_INFO_HPP
 #define LOCKSTEP_BUILD_INFO_HPP
 
@@ -16,6 +20,8 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+using detail::usable_cpus;
+
 /// The texts live for ever.
 struct build_information {
   const char* version;
@@ -23,7 +29,7 @@ struct build_information {
   const char* process_fence;  ///< who pays between notifiers and sleepers, and what with
   std::size_t cache_line_size;
   const char* default_policy;
-  unsigned usable_cpus;  ///< affinity and quota, as when the process first asked
+  unsigned usable_cpus;  ///< what the function of that name returns
   bool diagnoses_misuse;
 };
 

@@ -1,56 +1,87 @@
 // SPDX-License-Identifier: MIT
 // lockstep/condition_variable.hpp -- waiting under a lock until another thread says so (layer: sync)
 //
-// std::condition_variable_any by its operations, but without spurious wake-ups: wait() returns only for a
-// notify_one() or notify_all() that came after it, or at its deadline. (The predicate may be false again
-// all the same, because another thread was faster: use the forms that take one.) Works with any
-// BasicLockable; with lockstep::mutex notified threads move to the mutex's queue and are woken one by one
-// as it becomes free; with others each wakes the next when it has got the lock. So a notify_all() of many
-// does not start a stampede in either case.
+// std::condition_variable_any by its operations, but without spurious wake-ups: wait() returns only for a notification
+// that came after it, at its deadline, or for a stop request. (The predicate may be false again, because another thread
+// was faster: use the forms that take one.) Works with any BasicLockable. Notified threads take the lock one by one: with
+// lockstep::mutex they move to the mutex's queue; with others each wakes the next when it has got the lock.
 // To wait for one thing that happens once, latch, eventual and the events need no lock and are faster.
 //
 // Invariants
-//   C1  word_ is the number of threads in the queue; it changes under the queue's lock.
-//   C2  A thread is taken out of the queue by exactly one notification, or leaves it at its deadline,
-//       under the queue's lock: a notification and a time-out never both count for it, and a notification
-//       is not lost to a thread that timed out.
-//   C3  A thread that was taken out is in its mutex's queue, or in the chain behind a notified thread,
-//       or notified. It has no deadline any more: all it waits for is the lock.
-//   C4  Waits that begin after a notification are not reached by it: they are not in the queue then.
-//   C5  It may be destroyed when all its waiters have been notified, though they have not returned.
-//   C6  A chain changes under the queue's lock. If lock() throws, the chain is passed on before the
-//       exception leaves wait(); if unlock() throws, the thread leaves queue or chain before. So the
-//       others do not miss it. After an exception of lock() the thread does not hold the lock.
+//   CONDITION-1  word_ is the number of threads in the queue; it changes under the queue's lock.
+//   CONDITION-2  A thread is taken out of the queue by exactly one notification, or leaves it at its deadline or for
+//                a stop request, under the queue's lock: a notification never counts for a thread that left for
+//                another reason, and is not lost to it.
+//   CONDITION-3  A thread that was notified is in its mutex's queue, or in the chain behind a notified thread, or has
+//                its turn. Its deadline and stop requests no longer count: all it waits for is the lock.
+//   CONDITION-4  Waits that begin after a notification are not reached by it: they are not in the queue then.
+//   CONDITION-5  It may be destroyed when no thread is in the queue, although its waiters have not returned.
+//   CONDITION-6  A chain changes under the queue's lock. If lock() throws, the chain is passed on before the exception
+//                leaves wait(); if unlock() throws, the thread leaves queue or chain before. So the others do not miss
+//                it. After an exception of lock() the thread does not hold the lock.
+//   CONDITION-7  A stop request is seen by every wait that has its token: the waiter queues up before it registers the
+//                callback, which takes it out of the queue. A request that came before runs the callback at once.
 //
-// Requires of threads that wait at the same time: the same lock. What happens before unlocking it by one
-// thread happens before another's return from wait(), as the lock has it.
+// Requires of threads that wait at the same time: the same lock, whose order holds for wait() too.
+// word_ may be read too early: a notifier without the lock then misses a thread that begins to wait (CONDITION-4).
 //
 // Memory order (# marks the line)
 //   #  access          order    pairs  why it suffices
-//   1  word.load       relaxed  2      a waiter has counted itself before it gave up the lock under which
-//                                      the notifier changed the predicate
+//   1  word.load       acquire  2, 3   a waiter has counted itself before it gave up the lock under which the notifier
+//                                      changed the predicate; at zero, the threads that left have done so (CONDITION-5)
 //   2  word.fetch_add  relaxed  1      as 1; the queue's lock orders the changes
-//   3  word.fetch_sub  relaxed  1      as 2
+//   3  word.fetch_sub  release  1      as 1
 //
-// Cost   notify with nobody waiting: one load. wait: a queue operation and the lock's own; no system call
-//        unless it sleeps. 8 bytes.
+// Cost   notify with no thread waiting: one load. wait: a queue operation and the lock's own; no system call
+//        unless it sleeps. With a stop token, in addition: to register a callback. 8 bytes.
 // Source moving waiters to the mutex's queue: [BIRRELL89], [PARKING-LOT].
 #ifndef LOCKSTEP_CONDITION_VARIABLE_HPP
 #define LOCKSTEP_CONDITION_VARIABLE_HPP
 
 #include <chrono>
 #include <condition_variable>
-#include <cstddef>
 #include <cstdint>
 #include <mutex>
+#if __cplusplus >= 202002L
+#include <version>
+#endif
+#if defined(__cpp_lib_jthread)
+#include <stop_token>
+#endif
 
-#include "deadline.hpp"
 #include "detail/wait/misuse.hpp"
 #include "detail/wait/parking_lot.hpp"
 #include "mutex.hpp"
+#include "wait_policy.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What calls a function once a stop is requested. `known` is there for the tokens that users may pass.
+template <class Token>
+struct stop_tokens {};
+
+#if defined(__cpp_lib_jthread)
+template <>
+struct stop_tokens<std::stop_token> {
+  using known = void;
+  template <class Function>
+  using callback = std::stop_callback<Function>;
+};
+#endif
+
+/// For waits without a token.
+struct no_stop_token {};
+template <>
+struct stop_tokens<no_stop_token> {
+  template <class Function>
+  struct callback {
+    callback(no_stop_token, const Function&) noexcept {}
+  };
+};
+
+}  // namespace detail
 
 class condition_variable {
  public:
@@ -60,7 +91,7 @@ class condition_variable {
   condition_variable(const condition_variable&) = delete;
   condition_variable& operator=(const condition_variable&) = delete;
 
-  /// Lets the thread go that waits longest. It need not hold the lock.
+  /// Lets the thread go that waits longest. The caller need not hold the lock.
   void notify_one() { notify(1); }
   /// Lets every thread go that waits now.
   void notify_all() { notify(~std::uint32_t{0}); }
@@ -69,13 +100,12 @@ class condition_variable {
   /// A std::unique_lock that does not own throws std::system_error, operation_not_permitted.
   template <class Lock>
   void wait(Lock& lock) {
-    block(lock, deadline::never());
+    block(lock, deadline::never(), detail::no_stop_token());
   }
   template <class Lock, class Predicate>
   void wait(Lock& lock, Predicate predicate) {
     while (!predicate()) wait(lock);
   }
-
   /// As wait(), for at most `time`, and then until it has `lock` again.
   template <class Lock, class Rep, class Period>
   std::cv_status wait_for(Lock& lock, std::chrono::duration<Rep, Period> time) {
@@ -85,25 +115,40 @@ class condition_variable {
   bool wait_for(Lock& lock, std::chrono::duration<Rep, Period> time, Predicate predicate) {
     return wait_until(lock, deadline::after(time), predicate);
   }
-  template <class Lock, class Clock, class Duration>
-  std::cv_status wait_until(Lock& lock, std::chrono::time_point<Clock, Duration> point) {
-    return wait_until(lock, deadline::at(point));
-  }
-  template <class Lock, class Clock, class Duration, class Predicate>
-  bool wait_until(Lock& lock, std::chrono::time_point<Clock, Duration> point, Predicate predicate) {
-    return wait_until(lock, deadline::at(point), predicate);
-  }
   template <class Lock>
   std::cv_status wait_until(Lock& lock, deadline until) {
-    return block(lock, until) ? std::cv_status::no_timeout : std::cv_status::timeout;
+    return block(lock, until, detail::no_stop_token()) ? std::cv_status::no_timeout
+                                                       : std::cv_status::timeout;
   }
   /// Returns what the predicate says in the end.
   template <class Lock, class Predicate>
   bool wait_until(Lock& lock, deadline until, Predicate predicate) {
     while (!predicate()) {
-      if (!block(lock, until)) return predicate();
+      if (!block(lock, until, detail::no_stop_token())) return predicate();
     }
     return true;
+  }
+
+  /// The same with a std::stop_token (C++20): also returns, with what the predicate says, once a stop is requested.
+  template <class Lock, class StopToken, class Predicate,
+            class = typename detail::stop_tokens<StopToken>::known>
+  bool wait(Lock& lock, StopToken token, Predicate predicate) {
+    return wait_until(lock, token, deadline::never(), predicate);
+  }
+  template <class Lock, class StopToken, class Rep, class Period, class Predicate,
+            class = typename detail::stop_tokens<StopToken>::known>
+  bool wait_for(Lock& lock, StopToken token, std::chrono::duration<Rep, Period> time,
+                Predicate predicate) {
+    return wait_until(lock, token, deadline::after(time), predicate);
+  }
+  template <class Lock, class StopToken, class Predicate,
+            class = typename detail::stop_tokens<StopToken>::known>
+  bool wait_until(Lock& lock, StopToken token, deadline until, Predicate predicate) {
+    while (!token.stop_requested()) {
+      if (predicate()) return true;
+      if (!block(lock, until, token)) break;
+    }
+    return predicate();
   }
 
   wait_policy policy() const noexcept { return policy_; }
@@ -112,29 +157,24 @@ class condition_variable {
   /// A waiting thread. `target` is the mutex in whose queue it goes on waiting, if it can.
   struct waiter : detail::parked_thread {
     mutex* target;
-    waiter* before = nullptr;  // whose turn it is to notify this one: its predecessor in a chain
-    waiter* behind = nullptr;
-    std::uint64_t number;  // of the thread; for the diagnosis of misuse only
+    const std::uint64_t number;  // of the thread; for the diagnosis of misuse only, as the next
+    bool is_let_go = false;
+    bool stopped = false;  // taken out of the queue by a stop request
 
     explicit waiter(mutex* of) noexcept
         : target(of), number(detail::misuse::diagnosed ? detail::number_of_this_thread() : 0) {}
   };
 
-  /// Threads that were taken out of the queue at one time.
+  /// Threads that were taken out of the queue at one time: those that go to their mutex, and those that form a chain,
+  /// of which each notifies the next. The chain remains when this is gone.
   struct taken_out {
-    detail::parked_chain moved;  // to their mutex
+    detail::parked_chain moved, chain;
     mutex* target = nullptr;
-    waiter* first = nullptr;  // of those with other locks
-    waiter* last = nullptr;
 
     void append(waiter& next) noexcept {
-      if (next.target != nullptr) {
-        target = next.target;
-        return moved.append(next);
-      }
-      next.before = last;
-      (last != nullptr ? last->behind : first) = &next;
-      last = &next;
+      if (next.target == nullptr) return chain.push_back(next);
+      target = next.target;
+      moved.push_back(next);
     }
   };
 
@@ -143,7 +183,7 @@ class condition_variable {
   }
   static_assert(
       detail::parking_lot::without_waiters(detail::parking_lot::kind::condition_variable) == 0,
-      "Q4");
+      "PARKING-4");
 
   static mutex* target_of(mutex& lock) noexcept { return &lock; }
   static mutex* target_of(std::unique_lock<mutex>& lock) noexcept { return lock.mutex(); }
@@ -153,7 +193,6 @@ class condition_variable {
   }
 
   /// The mutex was taken for this thread; its lock object has to learn of it.
-  static void adopt(mutex&) noexcept {}
   static void adopt(std::unique_lock<mutex>& lock) {
     mutex* const owned = lock.release();
     lock = std::unique_lock<mutex>(*owned, std::adopt_lock);
@@ -167,15 +206,26 @@ class condition_variable {
   }
   template <class Lock>
   static bool is_owner(const Lock&) noexcept {
-    return true;  // nobody can ask it
+    return true;  // it cannot be asked
   }
 
-  /// One wait; false if it timed out.
-  template <class Lock>
-  bool block(Lock& lock, deadline until) {
+  /// Lets a waiter go for a stop request, on whatever thread that is made.
+  struct stopper {
+    condition_variable* owner;
+    waiter* stopped;
+
+    void operator()() const noexcept {
+      if (!owner->leave(*stopped)) return;
+      stopped->stopped = true;
+      detail::wake_list().notify(*stopped);
+    }
+  };
+
+  /// One wait; false if it came to its deadline or was stopped.
+  template <class Lock, class StopToken>
+  bool block(Lock& lock, deadline until, const StopToken& token) {
     if (!is_owner(lock)) lock.unlock();  // throws
     waiter self(target_of(lock));
-    const wait_policy policy = policy_;
     const std::uintptr_t queue = key();
     detail::misuse::waiting(this);
     {
@@ -183,22 +233,32 @@ class condition_variable {
       word_.fetch_add(1, detail::memory_order_relaxed);  // 2
       waiters.push_back(self);
     }
-    // Asked before the unlock, after which the mutex's line is another thread's: 40 ns of a chain of two.
-    const bool leaves_cpu = self.target != nullptr && self.target->has_more_waiters();
-    unlock(lock, self);
-    if (leaves_cpu) self.target->let_one_go_ahead();
-    const bool notified = self.wait(policy, until, history()) || !leave(self);
-    // Once notified, nothing of the condition variable is touched (C5).
+    const bool notified = unlock_and_wait(lock, self, until, token) && !self.stopped;
     if (notified && self.target != nullptr) {
       self.target->finish(self, deadline::never());
       detail::misuse::locked(self.target);
       adopt(lock);
       return true;
     }
-    if (notified) self.wait(policy, deadline::never(), history());
     const passes_on chain{queue, self, notified};
     lock.lock();
     return notified;
+  }
+
+  /// True if the thread was taken out of the queue; after that nothing of the condition variable is touched
+  /// (CONDITION-5). The callback has gone before the lock is taken again.
+  template <class Lock, class StopToken>
+  bool unlock_and_wait(Lock& lock, waiter& self, deadline until, const StopToken& token) {
+    using callback = typename detail::stop_tokens<StopToken>::template callback<stopper>;
+    const wait_policy policy = policy_;
+    const callback on_stop(token, stopper{this, &self});
+    // Asked before the unlock, after which the mutex's line is another thread's: 40 ns of a chain of two.
+    const bool leaves_cpu = self.target != nullptr && self.target->has_more_waiters();
+    unlock(lock, self);
+    if (leaves_cpu) self.target->let_one_go_ahead();
+    if (self.wait(policy, until, history())) return true;
+    if (leave(self)) return false;
+    return self.wait(policy, deadline::never(), history());
   }
 
   /// What a thread's waits for conditions have taught it: they are long where those for locks are short.
@@ -206,7 +266,7 @@ class condition_variable {
     return detail::per_thread<detail::wait_history, struct name_of_condition_history>();
   }
 
-  /// Unlocks; if that throws, the thread does not wait (C6).
+  /// Unlocks; if that throws, the thread does not wait (CONDITION-6).
   template <class Lock>
   void unlock(Lock& lock, waiter& self) {
     struct withdrawal {
@@ -224,7 +284,7 @@ class condition_variable {
     if (leave(self)) return;
     const std::uintptr_t queue = key();
     if (is_out_of_chain(queue, self)) return;
-    // Its notification is there or under way, and nobody waits for our lock before that.
+    // Its notification is there or under way, and no thread waits for our lock before that.
     self.wait(policy_);
     const passes_on chain{queue, self, true};
   }
@@ -232,9 +292,8 @@ class condition_variable {
   /// True if it was in a chain and its predecessor had not notified it yet: it will not.
   static bool is_out_of_chain(std::uintptr_t queue, waiter& self) {
     const detail::parking_lot::queue waiters(queue);
-    if (self.before == nullptr) return false;
-    self.before->behind = self.behind;
-    if (self.behind != nullptr) self.behind->before = self.before;
+    if (self.target != nullptr || self.previous() == nullptr) return false;
+    detail::parked_chain::remove_from_the_rest(self);
     return true;
   }
 
@@ -248,27 +307,26 @@ class condition_variable {
       if (!notified) return;
       detail::wake_list woken;
       const detail::parking_lot::queue waiters(queue);
-      if (self.behind == nullptr) return;
-      self.behind->before = nullptr;
-      woken.notify(*self.behind);
+      detail::parked_thread* const next = self.next();
+      if (next == nullptr) return;
+      detail::parked_chain::remove_from_the_rest(self);
+      woken.notify(*next);
     }
   };
 
-  /// Leaves the queue; false if the thread was notified before that.
+  /// Takes the thread out of the queue; false if another thread has. The object may be gone then (PARKING-2).
   bool leave(waiter& self) {
-    {
-      detail::parking_lot::queue waiters(key());
-      if (!waiters.contains(self)) return false;
-      waiters.remove(self);
-      word_.fetch_sub(1, detail::memory_order_relaxed);  // 3
-    }
+    // First: once it is out of the queue, the object may be destroyed.
     detail::misuse::let_go(this, self.number);
+    detail::parking_lot::queue waiters(key());
+    if (!waiters.withdraw(self)) return false;
+    word_.fetch_sub(1, detail::memory_order_release);  // 3
     return true;
   }
 
   void notify(std::uint32_t most) {
-    // Those that begin to wait while we work are not ours to notify (C4).
-    const std::uint32_t there = word_.load(detail::memory_order_relaxed);  // 1
+    // Those that begin to wait while we work are not ours to notify (CONDITION-4).
+    const std::uint32_t there = word_.load(detail::memory_order_acquire);  // 1
     if (there == 0) return;
     taken_out all;
     {
@@ -281,31 +339,30 @@ class condition_variable {
         check_same(all, next);
         all.append(next);
       }
-      if (taken > 0) word_.fetch_sub(taken, detail::memory_order_relaxed);  // 3
+      if (taken > 0) word_.fetch_sub(taken, detail::memory_order_release);  // 3
     }
     if (detail::misuse::diagnosed) let_go(all);
     if (all.target != nullptr) all.target->adopt(all.moved);
-    if (all.first != nullptr) detail::wake_list().notify(*all.first);
+    if (!all.chain.empty()) detail::wake_list().notify(*all.chain.first());
   }
 
   /// Not under the queue's lock: at a fork() the locks of the diagnosis may be taken before it.
   void let_go(const taken_out& all) const {
-    for (detail::parked_thread* each = all.moved.first(); each != nullptr; each = each->chained()) {
+    for (detail::parked_thread* each = all.moved.first(); each != nullptr; each = each->next()) {
       detail::misuse::let_go(this, static_cast<waiter*>(each)->number);
     }
-    while (const std::uint64_t number = next_number(all.first))
+    while (const std::uint64_t number = take_number(all.chain.first())) {
       detail::misuse::let_go(this, number);
+    }
   }
-  static std::uint64_t take_number(waiter& of) noexcept {
-    const std::uint64_t number = of.number;
-    of.number = 0;
-    return number;
-  }
-  /// From the front each time: those behind it may leave the chain (C6).
-  std::uint64_t next_number(waiter* first) const {
+  /// Of the first in the chain that has not been let go, or 0. From the front each time: the others may leave it (CONDITION-6).
+  std::uint64_t take_number(detail::parked_thread* first) const {
     const detail::parking_lot::queue waiters(key());
-    while (first != nullptr && first->number == 0) first = first->behind;
-    return first != nullptr ? take_number(*first) : 0;
+    waiter* at = static_cast<waiter*>(first);
+    while (at != nullptr && at->is_let_go) at = static_cast<waiter*>(at->next());
+    if (at == nullptr) return 0;
+    at->is_let_go = true;
+    return at->number;
   }
 
   void check_same(const taken_out& all, const waiter& next) const {

@@ -1,43 +1,63 @@
 // SPDX-License-Identifier: MIT
-// lockstep/event.hpp -- one thread notifies, one other waits, 1:1 (layer: sync)
+// lockstep/event.hpp -- one thread tells another that something has happened (layer: sync)
 //
-// Every notify() lets exactly one wait() return, whichever comes first: notifications are counted, none
-// is lost, and none is merged with another. What happens before notify() happens before the return of
-// the wait() that takes it. After terminate() every wait returns at once and says so.
-// Not for several waiters (fan_out) or notifiers (fan_in).
+//   event               counts: every notification lets exactly one wait return. One notifier at a time,
+//                       one waiter. The fastest of the three. It can be terminated.
+//   auto_reset_event    remembers one notification: it lets one of many waiters return. A notification that
+//                       finds one pending merges with it. Many notifiers, many waiters.
+//   manual_reset_event  is a gate: open from notify() until reset(); every wait on an open gate returns.
 //
-// Invariants, n = count in word_, t = taken_
-//   E1  0 <= n - t < 2^30 (modulo 2^30): a notifier may be that far ahead; wrap-around is harmless.
-//   E2  The waiter sleeps only on a word whose sleeping bit is set and whose count is t; whoever changes
-//       the word finds the bit in the old value and wakes.
-//   E3  The notifier touches nothing after its change of the word but the address, in a futex wake: the
-//       waiter may destroy the event as soon as its wait has returned.
+// For one notifier and many waiters, or the reverse, see fan_out and fan_in. To count with many waiters use
+// counting_semaphore; for a gate that opens once, latch; for a value, eventual.
 //
-//   word_     bits 2..31 count   bit 1 terminated   bit 0 sleeping (may be set with no sleeper)
+// Each of the three is small, zero-initialised but for its policy, and constexpr. The state is one word with
+// the mark "a thread sleeps" in it: a waiter may destroy the object as soon as its wait has returned
+// (auto_reset_event, manual_reset_event: when all waits have returned). notify() touches nothing after its
+// change of the word but the address, in a futex wake.
 //
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access            order    pairs  why it suffices
-//   1  word.fetch_add    release  2      the waiter sees what came before notify()
-//   2  word.load         acquire  1, 3   the other half
-//   3  word.fetch_or     release  2      as 1, for terminate()
-//   4  word.compare_exch relaxed  1, 3   the bit and the count are one word: the change order suffices
-//   5  word.fetch_and    relaxed  -      clears our own bit; keeps the release sequence of 1
-//
-// Cost   notify: one RMW. wait: one load when notified before, else a refetch of the line. No system
-//        call unless the waiter sleeps. 16 bytes: 8 of state, 4 of policy, 4 of history.
+// All timed waits return a wait_status. wait_until() takes a time_point of any clock (wait_policy.hpp).
+// What happens before a notify() happens before the return of every wait that it lets through.
 #ifndef LOCKSTEP_EVENT_HPP
 #define LOCKSTEP_EVENT_HPP
 
+#include <chrono>
 #include <cstdint>
 
-#include "detail/platform/cache_line.hpp"
 #include "detail/platform/config.hpp"
+#include "detail/platform/system.hpp"
 #include "detail/wait/misuse.hpp"
 #include "detail/wait/word_waiter.hpp"
+#include "wait_policy.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+/// One thread notifies, one other waits. Notifications are counted: none is lost, none merges with another,
+/// and a wait may come before or after its notification. After terminate() every wait returns at once.
+///
+/// Invariants, n = count in word_, t = taken_
+///   EVENT-1  0 <= n - t < 2^30 (modulo 2^30): a notifier may be that far ahead. Wrap-around is harmless.
+///   EVENT-2  The waiter sleeps only on a word that has the sleeping bit and whose count is t. Every change
+///            of the word finds the bit in the old value and wakes.
+///   EVENT-3  The notifier touches nothing after its change of the word but the address: the waiter may
+///            destroy the event as soon as its wait has returned.
+///
+///   word_: bits  name        meaning                        set by               cleared by
+///          0     sleeping    the waiter may be asleep       the waiter           the waiter, when it goes on
+///          1     terminated  every wait returns at once     terminate            -
+///          2..   count       notifications, modulo 2^30     notify               -
+///   Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: EVENT-2.
+///
+/// Memory order (# marks the line; each weakening must fail a test)
+///   #  access           order    pairs  why it suffices
+///   1  word.fetch_add   release  2, 4   the waiter sees what came before notify()
+///   2  word.load        acquire  1, 3   the other half
+///   3  word.fetch_or    release  2, 4   as 1, for terminate()
+///   4  wait for word    acquire  1, 3   as 2 (1 of word_waiter.hpp)
+///   5  word.fetch_and   relaxed  -      clears the waiter's own bit; keeps the release sequence of 1
+///
+/// Cost   notify: one RMW. wait: one load if notified before, else a refetch of the line. No system call
+///        unless the waiter sleeps. 16 bytes: 8 of state, 4 of policy, 4 of history.
 class event : detail::misuse::watched<event> {
  public:
   /// Tests pass `first_count` to start next to wrap-around.
@@ -48,92 +68,288 @@ class event : detail::misuse::watched<event> {
   event& operator=(const event&) = delete;
 
   /// Lets one wait() return. Requires: one notifier at a time, fewer than 2^30 notifications pending.
-  void notify() { wake_if_sleeping(word_.fetch_add(one_, detail::memory_order_release)); }  // 1
-
-  /// Blocks until a notification is there and takes it; false once terminated.
-  /// Requires: one waiter at a time. The event may be destroyed when this has returned true.
-  bool wait() { return wait_until(deadline::never()) == wait_status::ready; }
+  void notify() {
+    const std::uint32_t old = word_.fetch_add(one_, detail::memory_order_release);  // 1
+    detail::wake_sleepers(&word_, old);
+  }
 
   /// Takes a notification if one is there; never blocks.
   bool try_wait() noexcept {
-    const state now{*this};
-    if (!now.notified(now.load())) return false;
-    take();
+    const std::uint32_t word = word_.load(detail::memory_order_acquire);  // 2
+    if ((word & terminated_) != 0 || (word & count_) == taken_) return false;
+    taken_ += one_;
     return true;
   }
 
-  /// As wait(), for at most `time`.
+  /// Blocks until a notification is there and takes it; false once terminated.
+  /// Requires: one waiter at a time.
+  bool wait() { return wait_until(deadline::never()) == wait_status::ready; }
+
+  /// As wait(), for at most `time`. Nothing was taken unless it says ready.
   template <class Rep, class Period>
   wait_status wait_for(std::chrono::duration<Rep, Period> time) {
     return wait_until(deadline::after(time));
   }
   wait_status wait_until(deadline until) {
-    state now{*this};
-    const bool in_time = detail::wait_watched(now, this, policy_, history_, until,
+    detail::word_waiter<is_over> what(word_, is_over{taken_});
+    const bool in_time = detail::wait_watched(what, this, policy_, history_, until,  // 4
                                               detail::wait_engine::single_yield_time);
-    if (now.announced) word_.fetch_and(~sleeping_, detail::memory_order_relaxed);  // 5
+    if (what.has_announced()) {
+      word_.fetch_and(~detail::sleeping_bit, detail::memory_order_relaxed);  // 5
+    }
     if (!in_time) return wait_status::timed_out;
     if (terminated()) return wait_status::terminated;
-    take();
+    taken_ += one_;
     return wait_status::ready;
   }
 
-  /// Releases the waiter; from now on every wait returns at once. Any thread may call it.
+  /// Releases the waiter. From now on every wait returns at once. Any thread may call it.
   void terminate() {
-    wake_if_sleeping(word_.fetch_or(terminated_, detail::memory_order_release));  // 3
+    const std::uint32_t old = word_.fetch_or(terminated_, detail::memory_order_release);  // 3
+    detail::wake_sleepers(&word_, old);
   }
   bool terminated() const noexcept {
     return (word_.load(detail::memory_order_acquire) & terminated_) != 0;  // 2
   }
 
+  wait_policy policy() const noexcept { return policy_; }
+
  private:
   friend class detail::misuse::watched<event>;
-  static constexpr std::uint32_t sleeping_ = 1, terminated_ = 2, one_ = 4;
   static constexpr const char* kind = "lockstep::event";
+  static constexpr std::uint32_t terminated_ = 2, one_ = 4, count_ = ~std::uint32_t{3};
 
-  /// What the wait engine looks at.
-  struct state {
-    event& owner;
-    bool announced;
-
-    explicit state(event& of) noexcept : owner(of), announced(false) {}
-    std::uint32_t load() const noexcept {
-      return owner.word_.load(detail::memory_order_acquire);  // 2
-    }
-    bool notified(std::uint32_t word) const noexcept {
-      return (word & terminated_) == 0 && (word & ~(one_ - 1)) != owner.taken_;
-    }
-    bool ready() const noexcept { return done(load()); }
-    bool done(std::uint32_t word) const noexcept {
-      return (word & terminated_) != 0 || notified(word);
-    }
-    void sleep(deadline until) {
-      std::uint32_t word = load();
-      if (done(word)) return;
-      announced = true;
-      if ((word & sleeping_) == 0 &&
-          !owner.word_.compare_exchange_strong(word, word | sleeping_,
-                                               detail::memory_order_relaxed,     // 4
-                                               detail::memory_order_relaxed)) {  // 4
-        return;
-      }
-      detail::futex_wait(owner.word_, word | sleeping_, until.nanoseconds());
+  /// The predicate of a wait that begins with `taken` notifications taken.
+  struct is_over {
+    std::uint32_t taken;
+    bool operator()(std::uint32_t word) const noexcept {
+      return (word & terminated_) != 0 || (word & count_) != taken;
     }
   };
 
-  void take() noexcept { taken_ += one_; }
-
-  void wake_if_sleeping(std::uint32_t old) {
-    if ((old & sleeping_) != 0) detail::futex_wake_all(&word_);
-  }
-
   detail::wait_word word_;
-  std::uint32_t taken_;
+  std::uint32_t taken_;  // the waiter's own
   wait_policy policy_;
   detail::wait_history history_;
 };
 
+/// A notification is pending or it is not. notify() makes one pending, one wait takes it and returns. A
+/// notify() that finds one pending adds nothing, but what happens before it, too, happens before the return
+/// of the wait that takes the notification. Any number of notifiers and waiters, in no order.
+///
+/// Invariants, s = announced sleepers in word_
+///   AUTO-1  A pending notification is taken by exactly one wait: by the compare-exchange that clears its bit.
+///   AUTO-2  s >= number of threads asleep: a waiter counts itself in before it sleeps, and out in the same
+///           change in which it takes, or when it gives up.
+///   AUTO-3  No thread falls asleep while a notification is pending: sleepers expect a word without the bit.
+///   AUTO-4  The notifier that makes a notification pending with s > 0 wakes one sleeper. That is enough:
+///           every sleeper fell asleep before (AUTO-3). The one that is woken looks again, even if its time
+///           is up, and takes the notification unless another waiter has taken it. Then the next
+///           notification wakes again.
+///   AUTO-5  notify() touches nothing after its change of the word but the address: the last waiter may
+///           destroy the event as soon as its wait has returned.
+///
+///   word_: bits  name      meaning                          set by              cleared by
+///          0     notified  a notification is pending        notify              the wait that takes it
+///          1..   sleepers  how many waiters may be asleep   a waiter, +1 once   the same waiter, -1, in taking
+///                                                           before it sleeps    or in giving up
+///   Legal to be too large: sleepers (costs a wake that finds no sleeper). Illegal to be too small: AUTO-2.
+///
+/// Memory order (# marks the line; each weakening must fail a test)
+///   #  access            order    pairs  why it suffices
+///   1  word.fetch_or     release  3      the taker sees what came before notify(). All changes are
+///                                        read-modify-writes, so it sees merged notifiers, too
+///   2  word.load         relaxed  -      a hint: 3 decides
+///   3  word.compare_exch acquire  1      the other half of 1; the taker publishes nothing: no release
+///   4  word.fetch_add    relaxed  -      count and bit are one word: the order of changes suffices
+///   5  word.fetch_sub    relaxed  -      as 4
+///
+/// Cost   notify: one RMW, and a wake of one thread if any sleeps. wait: one RMW if notified before, two if
+///        it has slept. 8 bytes: 4 of state, 4 of policy.
+class auto_reset_event : detail::misuse::watched<auto_reset_event> {
+ public:
+  explicit constexpr auto_reset_event(wait_policy policy = wait_policy()) noexcept
+      : word_(0), policy_(policy) {}
+  auto_reset_event(const auto_reset_event&) = delete;
+  auto_reset_event& operator=(const auto_reset_event&) = delete;
+
+  /// Makes a notification pending, if none is; never blocks.
+  void notify() {
+    const std::uint32_t old = word_.fetch_or(notified_, detail::memory_order_release);  // 1
+    if ((old & notified_) == 0 && old >= sleeper_) detail::futex_wake_one(&word_);
+  }
+
+  /// Takes the notification if one is pending; never blocks.
+  bool try_wait() noexcept { return take(0); }
+
+  /// Blocks until a notification is there and takes it.
+  void wait() { wait_until(deadline::never()); }
+
+  /// As wait(), for at most `time`: ready or timed_out. Nothing was taken unless it says ready.
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
+    return wait_until(deadline::after(time));
+  }
+  wait_status wait_until(deadline until) {
+    if (take(0)) return wait_status::ready;
+    taker what{*this};
+    if (detail::wait_watched(what, this, policy_, until, detail::wait_engine::single_yield_time)) {
+      return wait_status::ready;
+    }
+    if (what.announced != 0) word_.fetch_sub(sleeper_, detail::memory_order_relaxed);  // 5
+    return wait_status::timed_out;
+  }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+ private:
+  friend class detail::misuse::watched<auto_reset_event>;
+  static constexpr const char* kind = "lockstep::auto_reset_event";
+  static constexpr std::uint32_t notified_ = 1, sleeper_ = 2;
+
+  /// What the wait engine looks at. To be ready is to have taken: it is true once, and the engine ends with
+  /// it. So a waiter that is overtaken continues where it was, and does not begin to spin anew. A sleeper is
+  /// counted, not marked, because only one is woken: hence no word_waiter.
+  struct taker {
+    auto_reset_event& owner;
+    std::uint32_t announced;  // what this waiter has added to the word
+
+    explicit taker(auto_reset_event& of) noexcept : owner(of), announced(0) {}
+
+    bool ready() const noexcept { return owner.take(announced); }
+
+    void sleep(deadline until) {
+      const std::uint32_t word =
+          announced == 0
+              ? owner.word_.fetch_add(sleeper_, detail::memory_order_relaxed) + sleeper_  // 4
+              : owner.word_.load(detail::memory_order_relaxed);                           // 2
+      announced = sleeper_;
+      if ((word & notified_) == 0) detail::futex_wait(owner.word_, word, until.nanoseconds());
+    }
+  };
+
+  /// Takes a notification and the waiter's own announcement off the word in one change.
+  bool take(std::uint32_t announced) noexcept {
+    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 2
+    while ((word & notified_) != 0) {
+      if (word_.compare_exchange_weak(word, word - notified_ - announced,
+                                      detail::memory_order_acquire,     // 3
+                                      detail::memory_order_relaxed)) {  // 2
+        return true;
+      }
+    }
+    return false;
+  }
+
+  detail::wait_word word_;
+  wait_policy policy_;
+};
+
+/// A gate. While it is open every wait returns at once. Every wait that began before a notify() returns,
+/// even if a reset() follows at once. Any number of notifiers and waiters. What happens before a notify()
+/// also happens before the return of the reset() that closes the gate again. So where one thread resets,
+/// the sequence reset(), look at the data, wait() misses nothing.
+///
+/// There is no pulse() (Windows's PulseEvent: releases the threads that wait at this moment and leaves the
+/// gate closed). Which threads wait "at this moment" cannot be known: a waiter that is about to wait misses
+/// the pulse for ever. Call notify() and then reset(), which releases every thread that has begun to wait,
+/// or use a condition_variable.
+///
+/// Invariants, r = number of resets that closed the gate, in word_
+///   MANUAL-1  A waiter that found the gate closed at r returns when the gate is open or r has changed. Both
+///             come from a notify() after its first look.
+///   MANUAL-2  The sleeping bit is set only on a closed gate. notify() wakes only if it opened the gate.
+///   MANUAL-3  notify() touches nothing after its change of the word but the address: when all waits have
+///             returned the event may be destroyed.
+///   Limit: r has 30 bits. A waiter that does not run while exactly a multiple of 2^30 openings pass takes
+///   them for none, and waits for the next.
+///
+///   word_: bits  name      meaning                              set by         cleared by
+///          0     sleeping  waiters may be asleep                a waiter       reset
+///          1     open      every wait returns                   notify         reset
+///          2..   resets    how often it was closed, mod 2^30    reset, +1      -
+///   Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: WORD-3 of
+///   word_waiter.hpp.
+///
+/// Memory order (# marks the line; each weakening must fail a test)
+///   #  access            order    pairs  why it suffices
+///   1  word.fetch_or     release  2, 3   the waiter sees what came before notify(), also if the gate was
+///                                        open: every notify() is a read-modify-write
+///   2  word.load         acquire  1      the other half; reset() keeps the release sequence of 1
+///   3  word.compare_exch acquire  1      the thread that resets sees what was notified; see above
+///   4  wait for word     acquire  1      as 2 (1 of word_waiter.hpp)
+///   5  word.load         relaxed  -      a guess for 3; found closed, this reset does nothing
+///
+/// Cost   notify: one RMW. reset: one RMW if open. wait: one load if open. No system call unless a waiter
+///        sleeps; then one, for the notify() that opens. 8 bytes: 4 of state, 4 of policy.
+class manual_reset_event : detail::misuse::watched<manual_reset_event> {
+ public:
+  /// Closed. Tests pass `first_reset` to start next to wrap-around.
+  explicit constexpr manual_reset_event(wait_policy policy = wait_policy(),
+                                        std::uint32_t first_reset = 0) noexcept
+      : word_(first_reset * reset_), policy_(policy) {}
+  manual_reset_event(const manual_reset_event&) = delete;
+  manual_reset_event& operator=(const manual_reset_event&) = delete;
+
+  /// Opens the gate and releases all waiters.
+  void notify() {
+    const std::uint32_t old = word_.fetch_or(open_, detail::memory_order_release);  // 1
+    if ((old & open_) == 0) detail::wake_sleepers(&word_, old);
+  }
+
+  /// Closes the gate; does nothing if it is closed.
+  void reset() noexcept {
+    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 5
+    // The open bit plus itself carries into the count: one addition closes and counts. The sleeping bit
+    // belongs to waiters that notify() has woken.
+    while ((word & open_) != 0 &&
+           !word_.compare_exchange_weak(word, (word & ~detail::sleeping_bit) + open_,
+                                        detail::memory_order_acquire,     // 3
+                                        detail::memory_order_relaxed)) {  // 5
+    }
+  }
+
+  bool is_open() const noexcept {
+    return (word_.load(detail::memory_order_acquire) & open_) != 0;  // 2
+  }
+
+  /// True if wait() would return at once; never blocks.
+  bool try_wait() const noexcept { return is_open(); }
+
+  /// Blocks until the gate is open, or was opened since the call began.
+  void wait() { wait_until(deadline::never()); }
+
+  /// As wait(), for at most `time`: ready or timed_out.
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
+    return wait_until(deadline::after(time));
+  }
+  wait_status wait_until(deadline until) {
+    const std::uint32_t word = word_.load(detail::memory_order_acquire);  // 2
+    if ((word & open_) != 0) return wait_status::ready;
+    const std::uint32_t first = word | detail::sleeping_bit;
+    const auto was_opened = [first](std::uint32_t now) noexcept {
+      return (now | detail::sleeping_bit) != first;
+    };
+    return detail::wait_until_word(word_, was_opened, this, policy_, until)  // 4
+               ? wait_status::ready
+               : wait_status::timed_out;
+  }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+ private:
+  friend class detail::misuse::watched<manual_reset_event>;
+  static constexpr const char* kind = "lockstep::manual_reset_event";
+  static constexpr std::uint32_t open_ = 2, reset_ = 4;
+
+  detail::wait_word word_;
+  wait_policy policy_;
+};
+
 static_assert(sizeof(event) == 16, "two words of state, one of policy, one of history");
+static_assert(sizeof(auto_reset_event) == 8 && sizeof(manual_reset_event) == 8,
+              "a word of state, one of policy");
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -3,48 +3,50 @@
 //
 // get() blocks until the value is set and returns it, or throws the exception that was set in its place.
 // take() moves the value out, once. What happens before set_value() happens before every return from get(),
-// take() and wait(). Argobots' eventual;
-// unlike std::promise and std::future there is one object, no heap, and any number of readers.
+// take() and wait(). This is Argobots' eventual. Unlike std::promise and std::future it is one object, uses
+// no heap, and has any number of readers.
 // Ready after several contributions: future_set. No value and several notifiers: latch.
 //
 // Invariants
-//   V1  Of all who set, one makes the claim bit; the others fail. Only the claimer writes the content.
-//   V2  An outcome bit is set after the content is complete, and stays until reset().
-//   V3  If the constructor of T throws, the claim is given back and the eventual is empty as before: the
-//       setter has the exception and decides, for instance to set_exception().
-//   V4  Who sets touches nothing after setting the outcome bit but the address, in a futex wake: when
-//       all waits have returned the last reader may destroy the eventual.
-//   V5  Of all who take, one makes the taken bit and moves the value; the others fail, and every get() that
-//       comes later. If that move throws, the bit is given back. An exception is not taken: all get it.
+//   EVENTUAL-1  Of all setters, one sets the claim bit; the others fail. Only the claimer writes the content.
+//   EVENTUAL-2  An outcome bit is set after the content is complete, and stays until reset().
+//   EVENTUAL-3  If the constructor of T throws, the claim is given back and the eventual is empty as before.
+//               The setter gets the exception and decides, for instance to call set_exception().
+//   EVENTUAL-4  A setter touches nothing after it has set the outcome bit but the address, in a futex wake.
+//               When all waits have returned the last reader may destroy the eventual.
+//   EVENTUAL-5  Of all takers, one sets the taken bit and moves the value. The others fail, and every get()
+//               that comes later. If that move throws, the bit is given back. An exception is not taken: every
+//               reader gets it.
 //
-//   word_   bit  name      meaning                     set by                    cleared by
-//           0    sleeping  somebody may sleep on it    a waiter                  reset
-//           1    claimed   somebody sets the content   set_value, set_exception  V3; reset
-//           2    ready     the value is there          set_value                 reset
-//           3    failed    the exception is there      set_exception             reset
-//           4    taken     the value was moved out     take, after ready         V5; reset
-// Legal to be set too long: sleeping (costs a wake). A taken value is destroyed with the eventual or by reset.
+//   word_: bit  name      meaning                      set by                    cleared by
+//          0    sleeping  readers may be asleep        a reader                  reset
+//          1    claimed   a thread sets the content    set_value, set_exception  EVENTUAL-3; reset
+//          2    ready     the value is there           set_value                 reset
+//          3    failed    the exception is there       set_exception             reset
+//          4    taken     the value was moved out      take, after ready         EVENTUAL-5; reset
+// Legal to be set too long: sleeping (costs a wake that finds no sleeper). A taken value is destroyed with the
+// eventual or by reset().
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access           order    pairs  why it suffices
 //   1  word.fetch_or    acquire  2      the claimer writes after what a failed claimer wrote
 //   2  word.fetch_and   release  1      the other half
-//   3  word.fetch_or    release  4      the readers see the content; later changes are all RMWs
-//   4  until word       acquire  3      the other half (1 of word_waiter.hpp)
-//   5  word.load        relaxed  -      after 4: the outcome does not change any more. In the
-//                                       destructor and in reset() there is nobody else
-//   6  word.store       relaxed  -      reset() requires that nobody else is there
+//   3  word.fetch_or    release  4, 9   the readers see the content; later changes are all RMWs
+//   4  wait for word    acquire  3      the other half (1 of word_waiter.hpp)
+//   5  word.load        relaxed  -      after 4: the outcome does not change any more. In the destructor and
+//                                       in reset() no other thread uses the eventual
+//   6  word.store       relaxed  -      reset() requires that no other thread uses the eventual
 //   7  word.fetch_or    acquire  8      the taker moves what a failed taker left; 4 has seen the content
 //   8  word.fetch_and   release  7      the other half
+//   9  word.load        acquire  3      as 4
 //
-// Cost   set: two RMWs. get: one load when set; take: an RMW more. No system call unless a reader sleeps. 8 bytes, 4 of
-//        state and 4 of policy, and the value or a std::exception_ptr in one place.
+// Cost   set: two RMWs. get: one load when set; take: an RMW more. No system call unless a reader sleeps. 8
+//        bytes, 4 of state and 4 of policy, and the value or a std::exception_ptr in one place.
 #ifndef LOCKSTEP_EVENTUAL_HPP
 #define LOCKSTEP_EVENTUAL_HPP
 
+#include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -54,11 +56,14 @@
 #include "detail/platform/config.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/wait/word_waiter.hpp"
+#include "wait_policy.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-/// What eventual<T> and eventual<void> have in common; not for use by itself.
+namespace detail {
+
+/// What eventual<T> and eventual<void> have in common.
 template <class Content>
 class eventual_base {
  public:
@@ -78,7 +83,7 @@ class eventual_base {
 
   /// True if a value or an exception is there; never blocks.
   bool is_ready() const noexcept {
-    return detail::word_waiter<bool (*)(std::uint32_t)>(word_, is_settled).ready();
+    return is_settled(word_.load(detail::memory_order_acquire));  // 9
   }
   bool try_wait() const noexcept { return is_ready(); }
 
@@ -90,17 +95,14 @@ class eventual_base {
   wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
     return wait_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) const {
-    return wait_until(deadline::at(point));
-  }
   wait_status wait_until(deadline until) const {
-    return detail::wait_until_word(word_, is_settled, policy_, until) ? wait_status::ready  // 4
-                                                                      : wait_status::timed_out;
+    return detail::wait_until_word(word_, is_settled, &word_, policy_, until)  // 4
+               ? wait_status::ready
+               : wait_status::timed_out;
   }
 
   /// Destroys value or exception; the eventual can be set anew.
-  /// Requires: nobody waits, reads or sets, and who did so has told this thread.
+  /// Requires: no thread waits, reads or sets, and what such threads did happens before this call.
   void reset() noexcept {
     destroy_content();
     word_.store(0, detail::memory_order_relaxed);  // 6
@@ -169,7 +171,7 @@ class eventual_base {
     eventual_base* owner_;
   };
 
-  /// The right to move the content out; given back unless done (V5).
+  /// The right to move the content out; given back unless done (EVENTUAL-5).
   struct removal {
     eventual_base* owner;
 
@@ -210,16 +212,21 @@ class eventual_base {
   };
 };
 
+/// Stands for the value of an eventual<void>.
+struct no_value {};
+
+}  // namespace detail
+
 template <class T>
-class eventual : public eventual_base<T> {
+class eventual : public detail::eventual_base<T> {
   static_assert(std::is_object<T>::value && !std::is_const<T>::value,
                 "an eventual holds an object: no reference, no const");
 
  public:
   explicit constexpr eventual(wait_policy policy = wait_policy()) noexcept
-      : eventual_base<T>(policy) {}
+      : detail::eventual_base<T>(policy) {}
 
-  /// Sets the value and lets all readers go. Fails if the eventual is set already, or is being set.
+  /// Sets the value and releases all readers. Fails if the eventual is set already, or is being set.
   void set_value(const T& value) { this->set(value); }
   void set_value(T&& value) { this->set(std::move(value)); }
   template <class... Arguments>
@@ -227,26 +234,24 @@ class eventual : public eventual_base<T> {
     this->set(std::forward<Arguments>(arguments)...);
   }
 
-  /// Blocks until the value is set. It lives until reset() or the end of the eventual. Fails if it was taken.
+  /// Blocks until the value is set. It lives until reset() or the end of the eventual. Fails if it was
+  /// taken.
   const T& get() const { return this->get_content(); }
 
   /// Blocks until the value is set and moves it out, once for all threads: fails if it was taken already.
-  /// Requires: nobody reads what get() has returned, while this moves it.
+  /// Requires: no thread reads what get() has returned while this moves it.
   T take() { return this->take_content(); }
 };
 
-/// Stands for the value of an eventual<void>.
-struct no_value {};
-
 template <>
-class eventual<void> : public eventual_base<no_value> {
+class eventual<void> : public detail::eventual_base<detail::no_value> {
  public:
   explicit constexpr eventual(wait_policy policy = wait_policy()) noexcept
-      : eventual_base<no_value>(policy) {}
+      : detail::eventual_base<detail::no_value>(policy) {}
 
   void set_value() { set(); }
   void get() const { get_content(); }
-  /// As get(), once for all threads: fails if another has taken it.
+  /// As get(), once for all threads: fails if another thread has taken it.
   void take() { take_content(); }
 };
 

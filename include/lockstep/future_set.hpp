@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 // lockstep/future_set.hpp -- ready after n contributions from any threads (layer: sync)
 //
-// The last of n contributions runs the callback, with all values at hand, and then lets all waiters go.
-// What happens before any contribution happens before the callback, and that before every return from
-// a wait. Argobots' future. One value: eventual. No values and no callback: latch, which is smaller.
+// The last of n contributions runs the callback, with all values at hand, and then releases all waiters.
+// What happens before any contribution happens before the callback, and the callback happens before every
+// return from a wait. This is Argobots' future. One value: eventual. No values and no callback: latch, which
+// is smaller.
 //
 // Invariants, n = contributions()
-//   C1  Each contribution has an index of its own from 0 to n - 1; one more fails and changes nothing.
-//   C2  The callback runs once, on the thread of the last contribution, before any waiter is let go.
-//   C3  The set is ready when all have contributed, never earlier, not even after an exception: so a
-//       waiter that has returned knows that nobody uses the set any more, and may destroy it when the
-//       other waits have returned, too.
-//   C4  If somebody contributes an exception, or a value's assignment or the callback throws, the first
-//       one is carried to the waiters. The callback is not run after an exception.
-//   C5  The callback must neither wait for the set nor contribute nor destroy it: it is not ready yet.
+//   FUTURES-1  Each contribution has an index of its own from 0 to n - 1. One more fails and changes nothing.
+//   FUTURES-2  The callback runs once, on the thread of the last contribution, before any waiter is released.
+//   FUTURES-3  The set is ready when all have contributed, never earlier, not even after an exception. So a
+//              waiter that has returned knows that no contributor uses the set any more. It may destroy the
+//              set when the other waits have returned, too.
+//   FUTURES-4  If a contribution is an exception, or a value's assignment or the callback throws, the waiters
+//              get the first one. The callback does not run after an exception.
+//   FUTURES-5  The callback must neither wait for the set nor contribute nor destroy it: it is not ready yet.
 // With n = 0 the set is ready at once: constructor and reset() run the callback.
 //
 // Memory order (# marks the line; each weakening must fail a test)
@@ -22,7 +23,7 @@
 //   2  failures.fetch_add  relaxed  -      only chooses one; what it writes is published by 3
 //   3  arrived.fetch_add   acq_rel  3      the last to arrive sees what all have written; the eventual
 //                                          passes that on to the waiters
-//   4  store               relaxed  -      reset() requires that nobody else is there
+//   4  store               relaxed  -      reset() requires that no other thread uses the set
 //
 // Cost   contribute: two RMWs on one line; the last one also the callback and an eventual's set. wait:
 //        one load when ready. One allocation for the values, when the set is made. Values lie side by
@@ -30,6 +31,7 @@
 #ifndef LOCKSTEP_FUTURE_SET_HPP
 #define LOCKSTEP_FUTURE_SET_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -42,26 +44,14 @@
 #include "detail/platform/config.hpp"
 #include "detail/platform/error.hpp"
 #include "eventual.hpp"
+#include "wait_policy.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-/// The values of a future_set by index; it owns them.
-template <class T>
-class future_values {
- public:
-  explicit future_values(const detail::aligned_array<T>& values) noexcept : values_(&values) {}
+namespace detail {
 
-  std::size_t size() const noexcept { return values_->size(); }
-  const T& operator[](std::size_t index) const noexcept { return (*values_)[index]; }
-  const T* begin() const noexcept { return size() == 0 ? nullptr : &(*values_)[0]; }
-  const T* end() const noexcept { return size() == 0 ? nullptr : begin() + size(); }
-
- private:
-  const detail::aligned_array<T>* values_;
-};
-
-/// What all sets have in common, with or without values; not for use by itself.
+/// What all sets have in common, with or without values.
 class future_set_base {
  public:
   future_set_base(const future_set_base&) = delete;
@@ -72,16 +62,12 @@ class future_set_base {
   /// Blocks until all have contributed; throws the exception that is carried.
   void wait() const { done_.get(); }
 
-  /// True if all have contributed; never blocks, throws nothing that is carried. So do the timed waits.
+  /// True if all have contributed; never blocks. Neither this nor a timed wait throws what is carried.
   bool is_ready() const noexcept { return done_.is_ready(); }
   bool try_wait() const noexcept { return done_.is_ready(); }
   template <class Rep, class Period>
   wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
     return done_.wait_for(time);
-  }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) const {
-    return done_.wait_until(point);
   }
   wait_status wait_until(deadline until) const { return done_.wait_until(until); }
 
@@ -110,10 +96,10 @@ class future_set_base {
     if (before == 0) error_ = std::move(error);
   }
 
-  /// The last to call it completes the set. Nothing of it may be touched afterwards.
+  /// The last call completes the set. The caller touches nothing of the set afterwards.
   template <class Callback>
   void arrive(const Callback& callback) {
-    // Read first: when we have arrived and are not the last, the set may be destroyed.
+    // Read first: an arrival that is not the last must not touch the set any more (FUTURES-3).
     const std::size_t last = contributions_ - 1;
     if (arrived_.fetch_add(1, detail::memory_order_acq_rel) == last) {  // 3
       complete(callback);
@@ -177,17 +163,32 @@ class future_set_base {
   std::exception_ptr error_;  // of the first failure; read by the last to arrive
 };
 
+}  // namespace detail
+
 /// Requires: T can be made without arguments and assigned. A slot whose contribution was an exception
 /// keeps the value it had.
 template <class T>
-class future_set : public future_set_base {
+class future_set : public detail::future_set_base {
  public:
-  using values = future_values<T>;
+  /// The contributed values by index. The set owns them.
+  class values {
+   public:
+    std::size_t size() const noexcept { return slots_->size(); }
+    const T& operator[](std::size_t index) const noexcept { return (*slots_)[index]; }
+    const T* begin() const noexcept { return size() == 0 ? nullptr : &(*slots_)[0]; }
+    const T* end() const noexcept { return size() == 0 ? nullptr : begin() + size(); }
+
+   private:
+    friend class future_set;
+    explicit values(const detail::aligned_array<T>& of) noexcept : slots_(&of) {}
+
+    const detail::aligned_array<T>* slots_;
+  };
   using callback = std::function<void(const values&)>;
 
   explicit future_set(std::size_t contributions, callback on_ready = callback(),
                       wait_policy policy = wait_policy())
-      : future_set_base(contributions, policy),
+      : detail::future_set_base(contributions, policy),
         on_ready_(std::move(on_ready)),
         slots_(contributions) {
     if (contributions == 0) complete(run_callback{*this});
@@ -216,8 +217,8 @@ class future_set : public future_set_base {
     return values(slots_);
   }
 
-  /// Begins anew, also if not all have contributed.
-  /// Requires: nobody waits, reads or contributes, and who did so has told this thread.
+  /// Begins anew, even if not all have contributed.
+  /// Requires: no thread waits, reads or contributes, and what such threads did happens before this call.
   void reset() {
     reset_counts();
     if (contributions() == 0) complete(run_callback{*this});
@@ -244,13 +245,13 @@ class future_set : public future_set_base {
 };
 
 template <>
-class future_set<void> : public future_set_base {
+class future_set<void> : public detail::future_set_base {
  public:
   using callback = std::function<void()>;
 
   explicit future_set(std::size_t contributions, callback on_ready = callback(),
                       wait_policy policy = wait_policy())
-      : future_set_base(contributions, policy), on_ready_(std::move(on_ready)) {
+      : detail::future_set_base(contributions, policy), on_ready_(std::move(on_ready)) {
     if (contributions == 0) complete(run_callback{*this});
   }
 

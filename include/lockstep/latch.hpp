@@ -1,31 +1,36 @@
 // SPDX-License-Identifier: MIT
 // lockstep/latch.hpp -- opens once, when it has been counted down to zero (layer: sync)
 //
-// No wait returns before the count is zero; from then on every wait returns at once, for ever. What
-// happens before any count_down() happens before every return from a wait.
+// No wait returns before the count is zero. From then on every wait returns at once, for ever. What happens
+// before any count_down() happens before every return from a wait.
 // The shape is that of std::latch. For phase after phase see barrier; to close again, manual_reset_event.
 //
 // Invariants, n = count in word_
-//   L1  n only falls, and opens the latch when it reaches 0.
-//   L2  A waiter sleeps on a word with the sleeping bit and n > 0 (S1 of word_waiter.hpp); the thread
-//       whose change makes n zero finds the bit in the old value and wakes all. Other changes wake
-//       nobody: they make nobody's wait end.
-//   L3  count_down() touches nothing after its change of the word but the address, in a futex wake:
-//       when all waits have returned, the last of these threads may destroy the latch.
+//   LATCH-1  n only falls, and opens the latch when it reaches 0.
+//   LATCH-2  A waiter sleeps on a word with the sleeping bit and n > 0 (WORD-1 of word_waiter.hpp). The change
+//            that makes n zero finds the bit in the old value and wakes all. Other changes wake nobody,
+//            because they end no wait.
+//   LATCH-3  count_down() touches nothing after its change of the word but the address, in a futex wake. When
+//            all waits have returned, the last of these threads may destroy the latch.
 //
-//   word_     bits 1..31 count   bit 0 sleeping (may be set with no sleeper)
+//   word_: bits  name      meaning                    set by              cleared by
+//          0     sleeping  waiters may be asleep      a waiter            -
+//          1..   count     what is left to count      the constructor     count_down, down to 0
+// Legal to be set too long: sleeping (nobody looks at it once the count is 0).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access          order    pairs  why it suffices
-//   1  word.fetch_sub  release  2      every later change is a read-modify-write and keeps the release
-//                                      sequence, so the waiter acquires from all who counted down
-//   2  until word      acquire  1      the other half (1 of word_waiter.hpp)
+//   1  word.fetch_sub  release  2, 3   every later change is a read-modify-write and keeps the release
+//                                      sequence, so the waiter acquires from all that counted down
+//   2  word.load       acquire  1      the other half
+//   3  wait for word   acquire  1      as 2 (1 of word_waiter.hpp)
 //
 // Cost   count_down: one RMW. wait: one load when open, else a refetch of the line for each change. No
 //        system call unless a waiter sleeps. 8 bytes: 4 of state, 4 of policy.
 #ifndef LOCKSTEP_LATCH_HPP
 #define LOCKSTEP_LATCH_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -34,6 +39,7 @@
 #include "detail/platform/config.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/wait/word_waiter.hpp"
+#include "wait_policy.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -57,7 +63,7 @@ class latch : detail::misuse::watched<latch> {
   }
 
   /// True if the latch is open; never blocks.
-  bool try_wait() const noexcept { return waiter(word_, is_open).ready(); }
+  bool try_wait() const noexcept { return is_open(word_.load(detail::memory_order_acquire)); }  // 2
 
   /// Blocks until the latch is open.
   void wait() const { wait_until(deadline::never()); }
@@ -72,13 +78,10 @@ class latch : detail::misuse::watched<latch> {
   wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
     return wait_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) const {
-    return wait_until(deadline::at(point));
-  }
   wait_status wait_until(deadline until) const {
-    return detail::wait_until_word(word_, is_open, policy_, until) ? wait_status::ready  // 2
-                                                                   : wait_status::timed_out;
+    return detail::wait_until_word(word_, is_open, this, policy_, until)  // 3
+               ? wait_status::ready
+               : wait_status::timed_out;
   }
 
   wait_policy policy() const noexcept { return policy_; }
@@ -87,7 +90,6 @@ class latch : detail::misuse::watched<latch> {
   friend class detail::misuse::watched<latch>;
   static constexpr const char* kind = "lockstep::latch";
   static constexpr std::uint32_t one_ = 2;
-  using waiter = detail::word_waiter<bool (*)(std::uint32_t)>;
 
   static bool is_open(std::uint32_t word) noexcept { return word < one_; }
 

@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: MIT
 // lockstep/mailbox.hpp -- calls queued to a thread, which runs them when it chooses (layer: sync)
 //
-// Any thread posts a call; one thread, the owner, runs them: at a point of its choice (run_pending), or
-// while it waits. Calls of one poster run in the order of their posts. What happens before post()
-// happens before the call runs. post() never blocks, allocates nothing, and is lock-free: a poster that
-// is stopped in the middle holds up the calls behind its own, but no other poster.
+// Any thread posts a call. One thread, the owner, runs the calls: at a point of its choice (run_pending), or
+// while it waits. Calls of one poster run in the order of their posts. What happens before post() happens
+// before the call runs. post() never blocks, allocates nothing, and is lock-free: a poster that is stopped in
+// the middle holds up the calls behind its own, but no other poster.
 // Not for many threads that share the work; for a bare notification use event.
 //
 // Invariants, positions counted modulo 2^31, capacity C (a power of two, at least 2)
-//   X1  head_ <= tail <= head_ + C. A position is handed out once, to the poster that moves tail_.
-//   X2  A slot's sequence is: p, free for the poster of position p; p + 1, holds the call of position p.
-//       After that it is p + C. A poster writes the slot only between the two, the owner only after.
-//   X3  After terminate() no post succeeds. Calls posted before are still run by the owner's next waits,
-//       which say "terminated" only when none is left. The destructor destroys those never run.
-//   X4  A call is out of its slot before it runs: it may post, run_pending() in turn, and throw; an
-//       exception leaves by the owner's function, and the calls behind stay queued. It must not
-//       destroy the mailbox.
+//   MAILBOX-1  head_ <= tail <= head_ + C. A position is given once, to the poster that moves tail_.
+//   MAILBOX-2  A slot's sequence is p (free for the poster of position p), then p + 1 (holds the call of
+//              position p), then p + C. A poster writes the slot only while it is p, the owner only while it
+//              is p + 1.
+//   MAILBOX-3  After terminate() no post succeeds. The owner's next waits still run the calls posted before,
+//              and say "terminated" only when none is left. The destructor destroys the calls that never ran.
+//   MAILBOX-4  A call is out of its slot before it runs. It may post, call run_pending(), and throw; an
+//              exception leaves by the owner's function, and the calls behind it stay queued. It must not
+//              destroy the mailbox.
 // Lifetime: by structure; destroy only after every post() and terminate() has returned.
 //
-//   tail_     bits 1..31 next position to hand out   bit 0 terminated
-//   sequence  bits 1..31
+//   tail_:     bits  name        meaning                            set by                  cleared by
+//              0     terminated  no post succeeds any more          terminate               -
+//              1..   tail        the next position to give, mod 2^31  a poster, by CAS, +1  -
+//   sequence:  0     -           always 0
+//              1..   sequence    MAILBOX-2                          poster, then owner      -
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
 //   1  tail.load           relaxed  -      a guess, which 3 tests; or a bound for one run
 //   2  sequence.load       acquire  6      the owner has taken the old call out
-//   3  tail.compare_exch   relaxed  -      hands out positions; the data is ordered by 2 and 4
+//   3  tail.compare_exch   relaxed  -      gives positions; the data is ordered by 2 and 4
 //   4  sequence.store      release  5      the owner sees the call, and what came before the post
 //   5  sequence.load       acquire  4      the other half
 //   6  sequence.store      release  2      the next poster writes after the owner has read
@@ -34,7 +38,7 @@
 //   9  sequence.store      relaxed  -      before the mailbox is given to other threads
 //
 // The store 4 (or the change 7) and the look at the mark that follows are the notifier's side of
-// sleeper_mark.hpp; ready() after the announcement is the sleeper's side.
+// published_words.hpp; ready() after the announcement is the sleeper's side.
 //
 // Cost   post: one RMW on the line of tail_, one line of the slot; no system call unless the owner
 //        sleeps. run: one line a call, no read-modify-write. 64 bytes a slot.
@@ -42,6 +46,7 @@
 #ifndef LOCKSTEP_MAILBOX_HPP
 #define LOCKSTEP_MAILBOX_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -51,8 +56,10 @@
 #include "detail/platform/cache_line.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/wait/misuse.hpp"
-#include "detail/wait/sleeper_mark.hpp"
+#include "detail/wait/published_words.hpp"
 #include "detail/wait/wait_engine.hpp"
+#include "detail/wait/word_waiter.hpp"
+#include "wait_policy.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -102,14 +109,14 @@ class mailbox {
                             std::is_nothrow_constructible<closure, Function&&>());
   }
 
-  // The owner's side: one thread.
+  // What follows is for the owner, one thread.
 
   /// Runs the calls that are there now, in order, and returns how many; never blocks. A call that posts
-  /// again does not prolong it: that call is for the next time.
+  /// again does not prolong it: that call is left for the next time.
   std::size_t run_pending() {
     const std::uint32_t end = tail_.load(detail::memory_order_relaxed) & ~terminated_;  // 1
     std::size_t count = 0;
-    // A call may have run others in turn, and be beyond `end` by then.
+    // A call may have called run_pending() itself: head_ may be beyond `end`.
     while (static_cast<std::int32_t>(end - head_) > 0 && is_posted(head_)) {
       take_next(fate::run);
       ++count;
@@ -125,18 +132,14 @@ class mailbox {
   wait_status wait_and_run_for(std::chrono::duration<Rep, Period> time) {
     return wait_and_run_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  wait_status wait_and_run_until(std::chrono::time_point<Clock, Duration> point) {
-    return wait_and_run_until(deadline::at(point));
-  }
   wait_status wait_and_run_until(deadline until) {
     const wait_status status = wait_for_call(until);
     if (status == wait_status::ready) run_pending();
     return status;
   }
 
-  /// Runs calls as they come, one by one, until done(), which is looked at before each and which only
-  /// calls change. Returns done(): false if terminated and empty before.
+  /// Runs calls as they come, one by one, until done(). Asks done() before each call; only calls may change
+  /// its answer. Returns false if terminated and empty before done().
   template <class Predicate>
   bool serve_until(Predicate done) {
     while (!done()) {
@@ -146,7 +149,7 @@ class mailbox {
     return true;
   }
 
-  /// No post succeeds any more, and the owner does not block any more. Any thread may call it. See X3.
+  /// From now on no post succeeds, and the owner does not block. Any thread may call it. See MAILBOX-3.
   void terminate() {
     tail_.fetch_or(terminated_, detail::memory_order_release);  // 7
     mark_.notify(detail::fence_payer_of(policy_));
@@ -179,7 +182,7 @@ class mailbox {
   };
 
   static std::size_t round_up(std::size_t capacity) noexcept {
-    // With one slot "free for the next" would be the same sequence as "posted".
+    // With one slot, "free for the next" and "posted" would be the same sequence.
     std::size_t power = 2;
     while (power < capacity) power *= 2;
     return power;
@@ -192,7 +195,7 @@ class mailbox {
     return slot_of(position).sequence.load(detail::memory_order_acquire) ==  // 5
            position + one_;
   }
-  /// Terminated, and every position handed out is behind the owner.
+  /// Terminated, and every position given is behind the owner.
   bool is_over() const noexcept {
     return tail_.load(detail::memory_order_acquire) == (head_ | terminated_);  // 8
   }
@@ -208,7 +211,7 @@ class mailbox {
     mark_.notify(detail::fence_payer_of(policy_));
     return true;
   }
-  /// A copy that throws must not do so while it holds a position.
+  /// Copies first: a copy that throws while its poster holds a position would leave the position empty.
   template <class Closure, class Function>
   bool post_as(const Function& f, std::false_type) {
     return post_as<Closure>(Closure(f), std::true_type());
@@ -236,16 +239,14 @@ class mailbox {
 
   wait_status wait_for_call(deadline until) {
     call_or_end what{*this};
-    if (!what.ready()) {
-      const detail::misuse::waiting_scope waiting(this);
-      if (!detail::wait_engine::wait(what, policy_, history_, until,
-                                     detail::wait_engine::single_yield_time))
-        return wait_status::timed_out;
+    if (!detail::wait_watched(what, this, policy_, history_, until,
+                              detail::wait_engine::single_yield_time)) {
+      return wait_status::timed_out;
     }
     return is_posted(head_) ? wait_status::ready : wait_status::terminated;
   }
 
-  /// The call at head_ is posted: X4.
+  /// Requires: the call at head_ is posted. See MAILBOX-4.
   void take_next(fate then) {
     const std::uint32_t position = head_;
     head_ += one_;

@@ -33,14 +33,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <mutex>
-#include <stdexcept>
-#include <vector>
 
 #include "detail/platform/error.hpp"
-#include "detail/platform/unwinding.hpp"
 #include "detail/team/nesting.hpp"
 #include "detail/team/team_core.hpp"
 
@@ -60,18 +54,9 @@ class started_region {
     other.core_ = nullptr;
   }
   /// Joins the region that it had (START-2).
-  started_region& operator=(started_region&& other) {
-    if (this == &other) return *this;
-    let_go();
-    door_ = other.door_;
-    core_ = other.core_;
-    number_ = other.number_;
-    in_flight_ = other.in_flight_;
-    other.core_ = nullptr;
-    return *this;
-  }
+  LOCKSTEP_COLD started_region& operator=(started_region&& other);
   /// START-2, START-3. Throws as join() does. Where no exception can pass, as in a container, call join() before.
-  ~started_region() noexcept(false) { let_go(); }
+  LOCKSTEP_COLD ~started_region() noexcept(false);
 
   /// True while there is a region to be joined.
   explicit operator bool() const noexcept {
@@ -81,16 +66,7 @@ class started_region {
   /// Runs the caller's part, and waits for the others. False if the region was stopped; throws as run() does;
   /// either way the handle is of none then. Fails with std::logic_error, and changes nothing, if it is of none
   /// already, or against START-1.
-  bool join() {
-    if (!*this) {
-      detail::fail<std::logic_error>(
-          "lockstep::started_region::join: there is no region to be joined: it was joined, or "
-          "moved "
-          "to another handle");
-    }
-    if (!core_->can_join()) detail::fail<std::logic_error>(refusal());
-    return join_now();
-  }
+  LOCKSTEP_OUT_OF_LINE bool join();
 
  private:
   friend class team;
@@ -102,40 +78,11 @@ class started_region {
         number_(core.started()),
         in_flight_(detail::exceptions_in_flight()) {}
 
-  void let_go() {
-    if (!*this) {
-      core_ = nullptr;
-      return;
-    }
-    if (!core_->can_join()) {
-      std::fprintf(stderr, "%s; its handle was let go, so that it could never end\n", refusal());
-      std::abort();
-    }
-    if (detail::exceptions_in_flight() > in_flight_) {
-      detail::team_core& core = *core_;
-      core_ = nullptr;
-      const detail::caller_turn mine(door_->callers(), std::adopt_lock);
-      core.give_up();
-    } else {
-      join_now();
-    }
-  }
+  LOCKSTEP_COLD void let_go();
 
-  bool join_now() {
-    detail::team_core& core = *core_;
-    core_ = nullptr;
-    const detail::caller_turn mine(door_->callers(), std::adopt_lock);
-    return core.join();
-  }
+  LOCKSTEP_OUT_OF_LINE bool join_now();
 
-  const char* refusal() const noexcept {
-    return core_->has_started() ? "lockstep::started_region::join: this thread has started or "
-                                  "entered another region "
-                                  "since; join those first"
-                                : "lockstep::started_region::join: the region was started by "
-                                  "another thread, which has "
-                                  "to join it";
-  }
+  LOCKSTEP_COLD const char* refusal() const noexcept;
 
   detail::team_door* door_ = nullptr;
   detail::team_core* core_ = nullptr;  ///< null: of none
@@ -169,34 +116,22 @@ class inside_region {
  public:
   /// Requires: the region runs, and goes on while this object lives: a member waits for this thread. Debug builds end
   /// the program with a message where the region is over.
-  explicit inside_region(const region_token& of) : before_(detail::nesting::innermost()) {
-    if (of.where_ == nullptr) return;
-    if (detail::diagnoses_misuse && detail::nesting::number_of(*of.where_) != of.number_) {
-      std::fprintf(
-          stderr,
-          "lockstep::inside_region: the region of this token is over; a member of it has to wait "
-          "for the threads that use the token\n");
-      std::abort();
-    }
-    for (const detail::nesting::region* at = of.where_; at != nullptr; at = at->outer) {
-      copies_.push_back(*at);
-    }
-    for (std::size_t i = 0; i < copies_.size(); ++i) {
-      copies_[i].outer = i + 1 < copies_.size() ? &copies_[i + 1] : before_;
-    }
-    detail::nesting::innermost() = copies_.data();
-  }
+  LOCKSTEP_COLD explicit inside_region(const region_token& of);
   /// On the thread that made it, the last one first.
-  ~inside_region() { detail::nesting::innermost() = before_; }
+  LOCKSTEP_COLD ~inside_region();
   inside_region(const inside_region&) = delete;
   inside_region& operator=(const inside_region&) = delete;
 
  private:
   const detail::nesting::region* before_;
-  std::vector<detail::nesting::region> copies_;
+  detail::nesting::region* copies_ = nullptr;
 };
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "detail/team/region.ipp"
+#endif
 
 #endif  // LOCKSTEP_REGION_HPP

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: MIT
 // lockstep/semaphore.hpp -- a number of permits that threads take and give (layer: sync)
 //
-// std::counting_semaphore by its operations. Permits go to waiters in the order of their arrival, and
-// while anybody waits nobody overtakes him. What happens before a release() happens before the return of
-// every acquire() that needed it. For one notifier and one waiter event.hpp is faster.
+// std::counting_semaphore by its operations. Permits go to waiters in the order of their arrival, and while a thread
+// waits no other overtakes it. What happens before a release() happens before the return of every acquire() that needed
+// it. For one notifier and one waiter event.hpp is faster.
 //
 // Invariants
-//   S1  0 <= permits <= max(); a release beyond is refused and changes nothing.
-//   S2  waiting_ is set exactly while the queue is not empty. Then only the releaser takes permits, to
-//       hand them to the queue's first, under the queue's lock.
-//   S3  The semaphore may be destroyed by a thread whose acquire() has returned, though the release() that
-//       let it go has not: that touches nothing after its change of the word, unless the queue has a
-//       waiter (Q2 of parking_lot.hpp), and the word not after the last waiter was notified.
+//   SEMAPHORE-1  0 <= permits <= max(); a release beyond is refused and changes nothing.
+//   SEMAPHORE-2  `waiting` is set exactly while the queue is not empty. Then permits are taken only by hand_over(), for
+//                the front of the queue, under the queue's lock.
+//   SEMAPHORE-3  The semaphore may be destroyed by a thread whose acquire() has returned, although the release() that
+//                let it go has not: that touches nothing after its change of the word, unless the queue has a waiter
+//                (PARKING-2), and not the word after the last waiter was notified.
 //
-//   word_   bit 0 waiting   bits 1..31 permits
+// word_
+//   bit    name     meaning                  set by                               cleared by
+//   0      waiting  the queue has a waiter   a waiter, as it queues up            the last to leave the queue
+//   1..31  permits  how many are to be had   release counts up                    acquire, or hand_over(), counts down
+// None may be wrong outside of the queue's lock: without waiting a release serves nobody and others overtake; with
+// waiting and no waiter nobody gets a permit any more.
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
-//   1  word.compare_exch acquire  2      a taken permit carries what its releaser did
-//   2  word.compare_exch release  1      the other half; other changes keep the release sequence
-//   3  word.load         relaxed  -      a guess for the compare-exchange that follows
-//   4  word.compare_exch acquire  2      hands permits on: the waiter sees, through its notification (1 of
-//                                        parking_lot.hpp), what the releasers of all of them did
-//   5  word.compare_exch relaxed  -      changes the waiting bit only
+//   1  word.compare_exch release  -      for rows 1 and 4 of queued_word.hpp: a permit carries what its releaser did,
+//                                        and those before it, because all changes keep the release sequence
+//   2  word.load         relaxed  -      a guess for the compare-exchange that follows
 //
-// Cost   acquire and release: one read-modify-write each; no system call unless somebody sleeps. 8 bytes.
+// Cost   acquire and release: one read-modify-write each; no system call unless a thread sleeps. 8 bytes.
 // Source [DIJKSTRA65] for what it is, [PARKING-LOT] for the queue.
 #ifndef LOCKSTEP_SEMAPHORE_HPP
 #define LOCKSTEP_SEMAPHORE_HPP
@@ -34,81 +36,86 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "deadline.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/wait/misuse.hpp"
 #include "detail/wait/parking_lot.hpp"
-#include "detail/wait/wait_engine.hpp"
+#include "detail/wait/queued_word.hpp"
+#include "wait_policy.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What the bits of a semaphore mean (queued_word.hpp). All threads want the same: a permit.
+struct semaphore_rules {
+  static constexpr parking_lot::kind queue = parking_lot::kind::semaphore;
+  static constexpr bool backs_off = false;
+
+  static constexpr std::uint32_t waiting = 1, one_permit = 2;
+
+  static bool may_take(std::uint32_t word, std::uint32_t) noexcept {
+    return word >= one_permit && (word & waiting) == 0;
+  }
+  static bool may_be_given(std::uint32_t word, std::uint32_t) noexcept {
+    return word >= one_permit;
+  }
+  static std::uint32_t taken(std::uint32_t word, std::uint32_t) noexcept {
+    return word - one_permit;
+  }
+  static std::uint32_t marked(std::uint32_t word, std::uint32_t) noexcept { return word | waiting; }
+  static std::uint32_t without_waiters(std::uint32_t word) noexcept { return word & ~waiting; }
+};
+static_assert(parking_lot::without_waiters(semaphore_rules::queue) == ~semaphore_rules::waiting,
+              "PARKING-4");
+
+}  // namespace detail
 
 template <std::ptrdiff_t LeastMax = 0x3FFFFFFF>
-class counting_semaphore {
+class counting_semaphore : private detail::handed_word<detail::semaphore_rules> {
   static_assert(LeastMax >= 1 && LeastMax <= 0x3FFFFFFF, "a maximum of 1 to 2^30 - 1 permits");
+  using rules = detail::semaphore_rules;
 
  public:
   static constexpr std::ptrdiff_t(max)() noexcept { return LeastMax; }
 
   /// Requires: 0 <= permits <= max().
   explicit constexpr counting_semaphore(std::ptrdiff_t permits, wait_policy policy = wait_policy())
-      : word_(static_cast<std::uint32_t>(checked(permits)) * one_), policy_(policy) {}
+      : handed_word(static_cast<std::uint32_t>(checked(permits)) * rules::one_permit, policy) {}
   ~counting_semaphore() { detail::misuse::destroying(this, kind()); }
   counting_semaphore(const counting_semaphore&) = delete;
   counting_semaphore& operator=(const counting_semaphore&) = delete;
 
   /// Blocks until a permit is there and takes it.
-  void acquire() {
-    if (!try_acquire()) acquire_slowly(deadline::never());
-  }
+  void acquire() { try_acquire_until(deadline::never()); }
 
-  /// Takes a permit if one is there that nobody waits for; never blocks.
-  bool try_acquire() noexcept {
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    while (word >= one_ && (word & waiting_) == 0) {
-      if (word_.compare_exchange_strong(word, word - one_, detail::memory_order_acquire,  // 1
-                                        detail::memory_order_relaxed))                    // 3
-        return true;
-    }
-    return false;
-  }
+  /// Takes a permit if one is there that no thread waits for; never blocks.
+  bool try_acquire() noexcept { return try_take(0); }
 
   /// As acquire(), for at most `time`; false if no permit was to be had.
   template <class Rep, class Period>
   bool try_acquire_for(std::chrono::duration<Rep, Period> time) {
     return try_acquire_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  bool try_acquire_until(std::chrono::time_point<Clock, Duration> point) {
-    return try_acquire_until(deadline::at(point));
-  }
-  bool try_acquire_until(deadline until) { return try_acquire() || acquire_slowly(until); }
+  bool try_acquire_until(deadline until) { return try_acquire() || take_slowly(0, until); }
 
   /// Gives `count` permits. Fails, and gives none, if there were more than max() then.
   void release(std::ptrdiff_t count = 1) {
     if (count < 0) fail_release(count, 0);
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
+    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 2
     do {
-      const std::ptrdiff_t there = static_cast<std::ptrdiff_t>(word / one_);
+      const std::ptrdiff_t there = static_cast<std::ptrdiff_t>(word / rules::one_permit);
       if (count > (max)() - there) fail_release(count, there);
-    } while (!word_.compare_exchange_strong(word, word + static_cast<std::uint32_t>(count) * one_,
-                                            detail::memory_order_release,  // 2
-                                            detail::memory_order_relaxed));  // 3
-    if ((word & waiting_) != 0) hand_over();
+    } while (!word_.compare_exchange_strong(
+        word, word + static_cast<std::uint32_t>(count) * rules::one_permit,
+        detail::memory_order_release,  // 1
+        detail::memory_order_relaxed));  // 2
+    if ((word & rules::waiting) != 0) hand_over();
   }
 
-  wait_policy policy() const noexcept { return policy_; }
+  using handed_word::policy;
 
  private:
-  static constexpr std::uint32_t waiting_ = 1, one_ = 2;
-
   static const char* kind() noexcept { return "lockstep::counting_semaphore"; }
-  std::uintptr_t key() const noexcept {
-    return detail::parking_lot::key(word_, detail::parking_lot::kind::semaphore);
-  }
-  static_assert(detail::parking_lot::without_waiters(detail::parking_lot::kind::semaphore) ==
-                    ~waiting_,
-                "Q4");
 
   static constexpr std::ptrdiff_t checked(std::ptrdiff_t permits) {
     return permits >= 0 && permits <= (max)() ? permits : fail_permits(permits);
@@ -127,73 +134,6 @@ class counting_semaphore {
     if (detail::misuse::diagnosed) detail::misuse::report(this, kind(), message);
     detail::fail<std::invalid_argument>(message);
   }
-
-  /// What the wait engine looks at before a thread queues up.
-  struct attempt {
-    counting_semaphore& owner;
-    bool ready() noexcept { return owner.try_acquire(); }
-  };
-
-  LOCKSTEP_NOINLINE bool acquire_slowly(deadline until) {
-    const detail::misuse::waiting_scope waiting(this);
-    attempt now{*this};
-    if (detail::wait_engine::linger(now, policy_, detail::this_thread_history(), until))
-      return true;
-    detail::parked_thread self;
-    if (!enqueue(self)) return true;
-    return self.wait(policy_, until) || !leave(self);
-  }
-
-  /// Queues the thread up, unless there is a permit: then it is taken.
-  bool enqueue(detail::parked_thread& self) {
-    detail::parking_lot::queue waiters(key());
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    do {
-      if (try_acquire()) return false;
-      word = word_.load(detail::memory_order_relaxed);  // 3
-    } while ((word >= one_ && (word & waiting_) == 0) || !mark(word, word | waiting_));
-    waiters.push_back(self);
-    return true;
-  }
-
-  /// Leaves the queue; false if the thread was given a permit before that.
-  bool leave(detail::parked_thread& self) {
-    detail::parking_lot::queue waiters(key());
-    if (!waiters.contains(self)) return false;
-    waiters.remove(self);
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    while (waiters.empty() && !mark(word, word & ~waiting_)) continue;
-    return true;
-  }
-
-  /// Gives the first in the queue what permits there are.
-  LOCKSTEP_NOINLINE void hand_over() {
-    detail::wake_list woken;
-    detail::parking_lot::queue waiters(key());
-    if (waiters.empty()) return;
-    std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 3
-    std::uint32_t served = 0, wanted = 0;
-    do {
-      served = 0;
-      detail::parked_thread* next = waiters.front();
-      for (; next != nullptr && served < word / one_; ++served) next = waiters.behind(*next);
-      wanted = (word - served * one_) & ~(next == nullptr ? waiting_ : 0u);
-    } while (!word_.compare_exchange_strong(word, wanted, detail::memory_order_acquire,  // 4
-                                            detail::memory_order_relaxed));  // 3
-    for (; served > 0; --served) {
-      detail::parked_thread& next = *waiters.front();
-      waiters.remove(next);
-      woken.notify(next);
-    }
-  }
-
-  bool mark(std::uint32_t& old, std::uint32_t wanted) noexcept {
-    return word_.compare_exchange_strong(old, wanted, detail::memory_order_relaxed,  // 5
-                                         detail::memory_order_relaxed);              // 3
-  }
-
-  detail::wait_word word_;
-  wait_policy policy_;
 };
 
 using semaphore = counting_semaphore<>;

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
-// lockstep/split_barrier.hpp -- std::barrier's shape: no ranks, leaves allowed (layer: sync)
+// lockstep/split_barrier.hpp -- std::barrier's shape: no ranks, arrivals may be dropped (layer: sync)
 //
-// A phase is over when as many arrivals as expected have been made, by whichever threads; nobody returns
-// from a wait for it before. What happens before any arrival in a phase happens before the completion
-// function, and that happens before every return from a wait for the phase.
-// For threads that know their rank, barrier is faster (no read-modify-write up to 8), tree_barrier for
-// many.
+// A phase is over when as many arrivals as expected have been made, by whichever threads. No wait for the
+// phase returns before. What happens before any arrival in a phase happens before the completion function,
+// and that happens before every return from a wait for the phase.
+// Threads that know their rank: barrier is faster (no read-modify-write up to 8, a tree of counters above).
 //
 // Invariants, for phase p
-//   Q1  Between phases remaining_ is expected_; in a phase it is what is still to arrive.
-//   Q2  The completion function runs once a phase, on the last to arrive, before anyone is released.
-//   Q3  Whoever waits for p returns once the phase is another, however far the others have gone on.
-//   Q4  The last to arrive touches nothing after its change of phase_ but the address, in a futex wake;
-//       every other arrival touches nothing after its change of remaining_. So the barrier may be
-//       destroyed when the waits for the last completed phase have returned.
-//   Q5  A waiter sleeps only on a word with its own phase and the sleeping bit; the change to the next
-//       phase finds the bit in the old value, clears it, and wakes.
+//   SPLIT-1  Between phases remaining_ is expected_. In a phase it is what is still to arrive.
+//   SPLIT-2  The completion function runs once a phase, on the last thread to arrive, before any is released.
+//   SPLIT-3  A wait for p returns once the phase is another one, however far the other threads have gone on.
+//   SPLIT-4  The last arrival touches nothing after its change of phase_ but the address, in a futex wake.
+//            Every other arrival touches nothing after its change of remaining_. So the barrier may be
+//            destroyed when the waits for the last completed phase have returned.
+//   SPLIT-5  A waiter sleeps only on a word with its own phase and the sleeping bit. The change to the next
+//            phase finds the bit in the old value, clears it, and wakes.
 //
-//   phase_    bits 1..31 phase   bit 0 sleeping (may be set with no sleeper)
+//   phase_: bits  name      meaning                     set by                    cleared by
+//           0     sleeping  waiters may be asleep       a waiter                  the last arrival of a phase
+//           1..   phase     its number, modulo 2^31     the last arrival, +1      -
+// Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: SPLIT-5.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access               order    pairs  why it suffices
@@ -26,39 +28,47 @@
 //   3  remaining.fetch_sub  acq_rel  3      the last to arrive has seen all arrivals, and publishes them
 //   4  dropped.load, store  relaxed  -      ordered by 3, and by 6 for the next phase
 //   5  remaining.store      relaxed  -      published by 6; the next arrivals come after 7
-//   6  phase.exchange       release  7      the waiters see all arrivals and the completion
+//   6  phase.exchange       release  7, 9   the waiters see all arrivals and the completion
 //   7  wait for the phase   acquire  6      the other half, in word_waiter.hpp
 //   8  remaining.load       relaxed  -      for a message
+//   9  phase.load           acquire  6      as 7
 //
 // Cost   per phase: one RMW per arrival on one line, one exchange and a refetch per waiter of another;
-//        no system call unless somebody sleeps. No heap.
+//        no system call unless a waiter sleeps. No heap.
 // Source [MCS91] sec. 3.1, with a phase for the sense.
 #ifndef LOCKSTEP_SPLIT_BARRIER_HPP
 #define LOCKSTEP_SPLIT_BARRIER_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <stdexcept>
 #include <utility>
 
 #include "detail/platform/cache_line.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/wait/word_waiter.hpp"
+#include "wait_policy.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+
+namespace detail {
 
 /// The completion function that does nothing.
 struct no_completion {
   void operator()() const noexcept {}
 };
 
+}  // namespace detail
+
 /// CompletionFunction is called without arguments. It must not use the barrier. If it throws,
 /// std::terminate is called: the phase could neither be ended nor taken back.
-template <class CompletionFunction = no_completion>
+template <class CompletionFunction = detail::no_completion>
 class split_barrier {
  public:
-  /// Which phase an arrival was made in; what wait() wants to know.
+  /// The phase that an arrival was made in; wait() takes it.
   class arrival_token {
    public:
     arrival_token(arrival_token&&) = default;
@@ -84,6 +94,8 @@ class split_barrier {
         completion_(std::move(completion)),
         phase_(first_phase * one_),
         policy_(policy.when_crowded(static_cast<std::size_t>(expected) > detail::usable_cpus())) {}
+  split_barrier(std::ptrdiff_t expected, wait_policy policy)
+      : split_barrier(expected, CompletionFunction(), policy) {}
   split_barrier(const split_barrier&) = delete;
   split_barrier& operator=(const split_barrier&) = delete;
   ~split_barrier() { detail::misuse::destroying(this, kind); }
@@ -91,10 +103,11 @@ class split_barrier {
   wait_policy policy() const noexcept { return policy_; }
 
   /// Makes `n` arrivals; runs the completion function if they are the last. Never blocks. Keep the
-  /// token: it is what a wait needs.
+  /// token for the wait.
   /// Requires: 1 <= n <= the arrivals still expected in this phase (diagnosed in debug builds).
   arrival_token arrive(std::ptrdiff_t n = 1) {
-    const std::uint32_t phase = phase_.load(detail::memory_order_relaxed) & ~sleeping_;  // 1
+    const std::uint32_t phase =
+        phase_.load(detail::memory_order_relaxed) & ~detail::sleeping_bit;  // 1
     take_off(n);
     return arrival_token(phase);
   }
@@ -104,8 +117,8 @@ class split_barrier {
 
   void arrive_and_wait() { wait(arrive()); }
 
-  /// Arrives, and from the next phase on one arrival less is expected. When all have dropped, the
-  /// barrier is of no more use, but for waits for the last phase.
+  /// Arrives. From the next phase on one arrival less is expected. When all have dropped, the barrier is of
+  /// no more use, except for waits for the last phase.
   void arrive_and_drop() {
     dropped_.fetch_add(1, detail::memory_order_relaxed);  // 2
     take_off(1);
@@ -113,7 +126,7 @@ class split_barrier {
 
   /// True if the phase of the token is over; never blocks.
   bool try_wait(const arrival_token& arrival) const noexcept {
-    return detail::word_waiter<is_over>(phase_, is_over{arrival.phase_}).ready();
+    return is_over{arrival.phase_}(phase_.load(detail::memory_order_acquire));  // 9
   }
 
   /// As wait(), for at most `time`; after a time-out the arrival still counts: wait again.
@@ -122,27 +135,22 @@ class split_barrier {
                        std::chrono::duration<Rep, Period> time) const {
     return wait_until(arrival, deadline::after(time));
   }
-  template <class Clock, class Duration>
-  wait_status wait_until(const arrival_token& arrival,
-                         std::chrono::time_point<Clock, Duration> point) const {
-    return wait_until(arrival, deadline::at(point));
-  }
   wait_status wait_until(const arrival_token& arrival, deadline until) const {
-    detail::word_waiter<is_over> end(phase_, is_over{arrival.phase_});
-    const bool over =
-        end.ready() || detail::wait_registered(end, this, policy_, until,  // 7
-                                               detail::wait_engine::shared_yield_time);
-    return over ? wait_status::ready : wait_status::timed_out;
+    return detail::wait_until_word(phase_, is_over{arrival.phase_}, this, policy_, until)  // 7
+               ? wait_status::ready
+               : wait_status::timed_out;
   }
 
  private:
-  static constexpr std::uint32_t sleeping_ = 1, one_ = 2;
+  static constexpr std::uint32_t one_ = 2;
   static constexpr const char* kind = "lockstep::split_barrier";
 
-  /// What the waiters look for. Not whether the phase is the next one (Q3).
+  /// The predicate of a wait: any phase but that of the arrival will do (SPLIT-3).
   struct is_over {
     std::uint32_t phase;
-    bool operator()(std::uint32_t word) const noexcept { return (word & ~sleeping_) != phase; }
+    bool operator()(std::uint32_t word) const noexcept {
+      return (word & ~detail::sleeping_bit) != phase;
+    }
   };
 
   static std::uint32_t checked(std::ptrdiff_t expected) {
@@ -172,16 +180,17 @@ class split_barrier {
     detail::misuse::report(this, kind, text);
   }
 
-  /// On the last to arrive, while nobody else may use anything but phase_. An exception would leave
-  /// the phase neither ended nor running: noexcept makes it std::terminate.
+  /// Runs on the last thread to arrive. The others use nothing but phase_ meanwhile. An exception would
+  /// leave the phase neither ended nor running: noexcept makes it std::terminate.
   void complete() noexcept {
     completion_();
     expected_ -= dropped_.load(detail::memory_order_relaxed);   // 4
     dropped_.store(0, detail::memory_order_relaxed);            // 4
     remaining_.store(expected_, detail::memory_order_relaxed);  // 5
-    // The number of the phase is nobody else's to change; the exchange clears the bit, should it be set.
-    const std::uint32_t next = (phase_.load(detail::memory_order_relaxed) | sleeping_) + 1;  // 1
-    const std::uint32_t old = phase_.exchange(next, detail::memory_order_release);           // 6
+    // Only this thread changes the number of the phase. The exchange clears the bit if it is set.
+    const std::uint32_t next =
+        (phase_.load(detail::memory_order_relaxed) | detail::sleeping_bit) + 1;     // 1
+    const std::uint32_t old = phase_.exchange(next, detail::memory_order_release);  // 6
     detail::wake_sleepers(&phase_, old);
   }
 

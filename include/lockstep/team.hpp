@@ -27,6 +27,11 @@
 //
 // Threads that a member starts, and that use the team: inside_region of region.hpp.
 //
+// Memory order (# marks the line), of default_team()
+//   #  access              order    pairs  why it suffices
+//   1  slot.load           acquire  2      the team is made before its address is seen
+//   2  slot.compare_exch   release  1      as 1
+//
 // Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
 //        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
 //        members along a tree (fork_board.hpp). Two members uncrowded: two line transfers in a row.
@@ -34,13 +39,11 @@
 #define LOCKSTEP_TEAM_HPP
 
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 
-#include "detail/platform/fork_list.hpp"
+#include "detail/platform/fork.hpp"
 #include "detail/team/display.hpp"
 #include "detail/team/team_loops.hpp"
 #include "detail/team/workers.hpp"
@@ -53,39 +56,30 @@ inline namespace LOCKSTEP_ABI {
 class team : public detail::team_loops<team> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
-  team() : team(team_options()) {}
+  LOCKSTEP_COLD team();
 
   /// Fails if members is 0 or above 65536.
-  explicit team(std::size_t members)
-      : team(team_options().members(detail::checked_count("lockstep::team", "members", members))) {}
-  team(std::size_t members, wait_policy policy)
-      : team(team_options()
-                 .members(detail::checked_count("lockstep::team", "members", members))
-                 .policy(policy)) {}
-  explicit team(const team_options& options) : team(options, detail::resolve(options)) {}
+  LOCKSTEP_COLD explicit team(std::size_t members);
+  LOCKSTEP_COLD team(std::size_t members, wait_policy policy);
+  LOCKSTEP_COLD explicit team(const team_options& options);
 
   /// Requires: no region runs, but for T7. From inside one of its own regions, also one that was started and
   /// not joined, it ends the program with a message: it would wait for itself.
-  ~team() {
-    if (body_->core.is_inside()) {
-      end_of_program("destroyed, or its program ended, inside its own region");
-    }
-    if (!door_.shut()) body_.leave();
-  }
+  LOCKSTEP_COLD ~team();
   team(const team&) = delete;
   team& operator=(const team&) = delete;
 
   std::size_t size() const noexcept { return door_.size(); }
   wait_policy policy() const noexcept { return door_.policy(); }
 
-  /// Calls f(member&) once on every member; returns when all have returned: false if the region was stopped
-  /// by request_stop(). See T1 to T3.
+  /// Calls f(member&), or f() if it takes no member, once on every member. Returns when all have returned: false if the
+  /// region was stopped by request_stop(). See T1 to T3.
   template <class Function>
   bool run(Function&& f) {
     return run_on(size(), f);
   }
   /// On the first k members only; of the others, up to 7 hear of it, where they watch a line with one of
-  /// those (fork_tree.hpp). Fails if k is 0 or above size().
+  /// those (fork_lines.hpp). Fails if k is 0 or above size().
   template <class Function>
   bool run(std::size_t k, Function&& f) {
     detail::checked_range("lockstep::team::run", "members", k, 1, size());
@@ -98,33 +92,27 @@ class team : public detail::team_loops<team> {
   /// inside a region.
   template <class Function>
   LOCKSTEP_NODISCARD started_region start(Function&& f) {
+    detail::check_part<Function>();
     static_assert(
-        std::is_lvalue_reference<Function>::value || detail::job::travels_as<Function>(),
+        std::is_lvalue_reference<Function>::value || detail::part_of<Function>::is_copied(),
         "lockstep::team::start: keep this function in a variable until join(): it is too large "
         "to be copied, or not trivially copyable");
     check_outside("start");
     detail::region_turn turn(door_, &body_->core);
     body_->threads.make_ready();
-    body_->core.start(f);
+    detail::part_of<typename std::remove_reference<Function>::type> part(f);
+    body_->core.start(part.function());
     turn.keep();
     return started_region(door_, body_->core);
   }
 
   /// Ends the region that runs, if one does: see M3 of member.hpp. Any thread may call it.
-  void request_stop() { body_->core.request_stop(); }
+  LOCKSTEP_COLD void request_stop();
 
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
-  void pause() {
-    check_outside("pause");
-    const detail::caller_turn mine(door_.callers());
-    body_->threads.stop();
-  }
+  LOCKSTEP_COLD void pause();
   /// Starts the threads again now, so that the next region does not have to.
-  void resume() {
-    check_outside("resume");
-    const detail::caller_turn mine(door_.callers());
-    body_->threads.make_ready();
-  }
+  LOCKSTEP_COLD void resume();
 
  private:
   friend class detail::team_loops<team>;
@@ -139,50 +127,67 @@ class team : public detail::team_loops<team> {
     detail::worker_threads threads;
   };
 
-  team(const team_options& options, detail::resolved_team made)
-      : door_(made.members, made.policy, "lockstep::team", made.name.c_str()),
-        body_(made, door_, options) {
-    detail::display_first_team(made);
-    body_->threads.make_ready();
-  }
+  LOCKSTEP_COLD team(const team_options& options, detail::resolved_team made);
 
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
-    return detail::team_core::run(door_, &body_->core, body_->threads, k, f);
+    detail::check_part<Function>();
+    detail::part_of<Function> part(f);
+    return detail::team_core::run(door_, &body_->core, body_->threads, k, part.function());
   }
   /// As team_core's.
-  bool run_loop(const detail::loop_request& of, detail::job& what, const detail::loop_ends& ends) {
-    return detail::team_core::run_loop(door_, &body_->core, body_->threads, of, what, ends);
-  }
+  LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
+                                     const detail::loop_ends& ends);
 
-  void check_outside(const char* function) const {
-    if (door_.may_wait()) return;
-    char message[192];
-    std::snprintf(message, sizeof message,
-                  "lockstep::team::%s: called inside a region of this team, or of one that was "
-                  "made later, and "
-                  "would wait for it; call it after run() has returned",
-                  function);
-    detail::fail<std::logic_error>(message);
-  }
-  [[noreturn]] static void end_of_program(const char* why) {
-    std::fprintf(stderr, "lockstep::team: %s; leave the region first\n", why);
-    std::abort();
-  }
+  LOCKSTEP_COLD void check_outside(const char* function) const;
+  [[noreturn]] static LOCKSTEP_COLD void end_of_program(const char* why);
 
   /// Of `self`, a team.
-  static void in_child(void* self) noexcept {
-    body& at = *static_cast<team*>(self)->body_.operator->();
-    at.threads.forget();
-    at.core.forget_others();
-  }
+  static LOCKSTEP_COLD void in_child(void* self) noexcept;
 
   detail::team_door door_;
   detail::owned_body<body> body_;
-  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork_list.hpp
+  detail::fork_listener fork_listener_{this, in_child};  // the last: see fork.hpp
 };
+
+namespace detail {
+
+/// Module: a type that every module has.
+template <class Module>
+struct LOCKSTEP_SHARED_BY_MODULES default_team_slot {
+  static unseamed_atomic<void*> made;
+};
+template <class Module>
+unseamed_atomic<void*> default_team_slot<Module>::made{nullptr};
+
+}  // namespace detail
+
+/// One team for all parts of a program that need no options of their own: team(), made by the first call. Two callers that
+/// come first at once may each make one; one of them is used by all, the other ends at once. Throws as team() does, and the
+/// next call tries again.
+/// It is never destroyed: objects of static storage may use it in their constructors and destructors, and a thread that
+/// outlives main() may. Its workers sleep when the program ends. In a child of fork() it starts its threads anew (T5).
+/// All modules of the process share it, but for modules that neither see each other's symbols nor have been built with
+/// GNU's linker and compiler: each of those has its own, and must stay loaded.
+inline team& default_team() {
+  detail::unseamed_atomic<void*>& slot = detail::default_team_slot<void>::made;
+  void* known = slot.load(detail::memory_order_acquire);  // 1
+  if (known != nullptr) return *static_cast<team*>(known);
+  static_assert(alignof(team) <= alignof(std::max_align_t), "C++11 `new` honours no more");
+  team* const made = new team;
+  if (slot.compare_exchange_strong(known, made, detail::memory_order_acq_rel,  // 1, 2
+                                   detail::memory_order_acquire)) {            // 1
+    return *made;
+  }
+  delete made;
+  return *static_cast<team*>(known);
+}
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "detail/team/team.ipp"
+#endif
 
 #endif  // LOCKSTEP_TEAM_HPP

@@ -1,29 +1,39 @@
 // SPDX-License-Identifier: MIT
-// lockstep/thread.hpp -- a thread whose join waits by policy, and may time out (layer: team)
+// lockstep/thread.hpp -- a thread whose join waits by policy, and may time out (layer: sync)
 //
-// std::thread's shape, and std::jthread's destructor: it joins. Everything the thread did happens before
-// the return of join(), or of a join_for() that says ready. An exception that leaves the thread's
-// function calls std::terminate, as for std::thread. There is no detach(): a thread that nobody can wait
-// for outlives what it uses, and at the end of the program the statics too.
-// For threads that work together again and again use team. Like std::thread, an object of this class is
-// for one thread at a time: two may not join the same one at once.
+// The shape is that of std::jthread: the destructor requests a stop and joins. Everything the thread did
+// happens before the return of join(), or of a join_for() that says ready. An exception that leaves the
+// thread's function calls std::terminate, as for std::thread. There is no detach(): a thread that cannot be
+// joined outlives what it uses, and at the end of the program the statics too.
+// Where the standard has std::jthread, the thread's function may take a std::stop_token first, and the object
+// has request_stop(), get_stop_token() and get_stop_source(). Elsewhere the destructor only joins.
+// For threads that work together again and again use team. Like std::thread, an object of this class is for
+// one thread at a time: two threads must not join the same one at once.
 //
-//   J1  The done bit is set as the last thing before the thread's thread-local objects are destroyed;
-//       join() waits for the bit by policy, then joins natively, which waits for those few destructors.
-//   J2  A thread that cannot be started leaves nothing behind: std::system_error, as for std::thread.
-//   J3  Joining an empty object, or a thread by itself, is refused with std::system_error
-//       (invalid_argument, resource_deadlock_would_occur) and changes nothing.
+//   THREAD-1  The done bit is set as the last thing before the thread's thread-local objects are destroyed.
+//             join() waits for the bit by policy, then joins natively, which waits for those few destructors.
+//   THREAD-2  A thread that cannot be started leaves nothing behind: std::system_error, as for std::thread.
+//   THREAD-3  To join an empty object, or a thread by itself, is refused with std::system_error
+//             (invalid_argument, resource_deadlock_would_occur) and changes nothing.
+//   THREAD-4  Units compiled for different standards may pass an object to each other: what depends on the
+//             standard is called through the heap block, and the unit that made the block has filled it in.
 //
-//   word      bit 1 done   bit 0 sleeping
+//   word: bits  name      meaning                      set by                         cleared by
+//         0     sleeping  the joiner may be asleep     the joiner                     -
+//         1     done      the function has returned    the thread, at its end         -
+// Legal to be set too long: sleeping (nobody looks at it once the thread is done).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access          order    pairs     why it suffices
 //   1  word.fetch_or   relaxed  -         ends the wait; the native join after it orders what the thread did
 //
-// Cost   one heap block beside the thread's own; join of a thread that has ended: one load, native join.
+// Cost   one heap block beside the thread's own, with std::stop_token two. To join a thread that has ended:
+//        one load, native join.
 #ifndef LOCKSTEP_THREAD_HPP
 #define LOCKSTEP_THREAD_HPP
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <system_error>
@@ -33,10 +43,140 @@
 
 #include "detail/platform/error.hpp"
 #include "detail/platform/system.hpp"
+#include "detail/platform/system_thread.hpp"
 #include "detail/wait/word_waiter.hpp"
+#include "wait_policy.hpp"
+
+#if defined(__cpp_lib_jthread)
+#include <stop_token>
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+constexpr std::uint32_t thread_is_done = 2;
+
+/// Sets the done bit also where the system ends the thread by unwinding it (pthread_exit).
+struct end_of_thread {
+  wait_word& word;
+  ~end_of_thread() {
+    detail::wake_sleepers(&word, word.fetch_or(thread_is_done, memory_order_relaxed));  // 1
+  }
+};
+
+/// What the new thread calls, with its own copies of function and arguments.
+struct thread_body {
+  wait_word* word;
+
+  static thread_body of(wait_word& word) noexcept { return thread_body{&word}; }
+
+  template <class Function, class... Arguments>
+  void operator()(Function&& f, Arguments&&... arguments) const {
+    const end_of_thread at_end{*word};
+    call(std::is_member_pointer<typename std::decay<Function>::type>(), std::forward<Function>(f),
+         std::forward<Arguments>(arguments)...);
+  }
+
+  // std::invoke is C++17's.
+  template <class Function, class... Arguments>
+  static void call(std::true_type /*member pointer*/, Function&& f, Arguments&&... arguments) {
+    std::mem_fn(f)(std::forward<Arguments>(arguments)...);
+  }
+  template <class Function, class... Arguments>
+  static void call(std::false_type, Function&& f, Arguments&&... arguments) {
+    std::forward<Function>(f)(std::forward<Arguments>(arguments)...);
+  }
+};
+
+/// What a joinable_thread owns: joined before it is freed, so that the thread may use it to its end.
+struct thread_block {
+  wait_word word;
+  wait_policy policy;
+  void (*request_stop)(thread_block&);  // null in a block without a std::stop_source
+  void (*free)(thread_block*);
+  system_thread thread;  // the last to be made
+
+  template <class Block, class Body, class... Callable>
+  thread_block(Block* /*of this type*/, Body /*of the thread*/, wait_policy by,
+               Callable&&... callable)
+      : word(0),
+        policy(by),
+        request_stop(Block::stop()),
+        free(&Block::destroy),
+        thread(Body::of(word), std::forward<Callable>(callable)...) {}
+};
+
+struct free_thread {
+  void operator()(thread_block* block) const { block->free(block); }
+};
+
+#if defined(__cpp_lib_jthread)
+
+/// As thread_body, for a function that may take a std::stop_token first.
+struct stoppable_body {
+  thread_body body;
+
+  static stoppable_body of(wait_word& word) noexcept { return {{&word}}; }
+
+  template <class Function, class... Arguments>
+  void operator()(Function&& f, std::stop_token token, Arguments&&... arguments) const {
+    if constexpr (std::is_invocable_v<Function, std::stop_token, Arguments...>) {
+      body(std::forward<Function>(f), std::move(token), std::forward<Arguments>(arguments)...);
+    } else {
+      body(std::forward<Function>(f), std::forward<Arguments>(arguments)...);
+    }
+  }
+};
+
+struct stoppable_block : thread_block {
+  std::stop_source source;
+
+  template <class Function, class... Arguments>
+  explicit stoppable_block(wait_policy by, Function&& f, Arguments&&... arguments)
+      : stoppable_block(std::stop_source(), by, std::forward<Function>(f),
+                        std::forward<Arguments>(arguments)...) {}
+
+  static void (*stop())(thread_block&) { return &request; }
+  static void destroy(thread_block* of) { delete static_cast<stoppable_block*>(of); }
+
+ private:
+  // The thread starts before `source` is made: its token comes from the argument.
+  template <class Function, class... Arguments>
+  stoppable_block(std::stop_source from, wait_policy by, Function&& f, Arguments&&... arguments)
+      : thread_block(this, stoppable_body(), by, std::forward<Function>(f), from.get_token(),
+                     std::forward<Arguments>(arguments)...),
+        source(std::move(from)) {}
+
+  static void request(thread_block& of) { static_cast<stoppable_block&>(of).source.request_stop(); }
+};
+using started_block = stoppable_block;
+
+#else
+
+struct plain_block : thread_block {
+  template <class... Callable>
+  explicit plain_block(wait_policy by, Callable&&... callable)
+      : thread_block(this, thread_body(), by, std::forward<Callable>(callable)...) {}
+
+  static void (*stop())(thread_block&) { return nullptr; }
+  static void destroy(thread_block* of) { delete static_cast<plain_block*>(of); }
+};
+using started_block = plain_block;
+
+#endif
+
+struct no_thread : std::system_error {
+  explicit no_thread(const char* message)
+      : std::system_error(std::make_error_code(std::errc::invalid_argument), message) {}
+};
+struct own_thread : std::system_error {
+  explicit own_thread(const char* message)
+      : std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur), message) {
+  }
+};
+
+}  // namespace detail
 
 class joinable_thread {
  public:
@@ -45,133 +185,92 @@ class joinable_thread {
   /// No thread.
   joinable_thread() noexcept = default;
 
-  /// Starts a thread that calls f(arguments...) on copies of its own, as std::thread does.
+  /// Starts a thread that calls f(arguments...) on copies of its own, as std::thread does; or
+  /// f(token, arguments...) if it can be called so, as std::jthread does.
+  // The last parameter makes the constructors of different standards different functions (THREAD-4).
   template <class Function, class... Arguments,
-            class = typename std::enable_if<
+            class Block = typename std::enable_if<
                 !std::is_same<typename std::decay<Function>::type, joinable_thread>::value &&
-                !std::is_same<typename std::decay<Function>::type, wait_policy>::value>::type>
+                    !std::is_same<typename std::decay<Function>::type, wait_policy>::value,
+                detail::started_block>::type>
   explicit joinable_thread(Function&& f, Arguments&&... arguments)
       : joinable_thread(wait_policy(), std::forward<Function>(f),
                         std::forward<Arguments>(arguments)...) {}
 
   /// The same, to be joined by `policy`.
-  template <class Function, class... Arguments>
+  template <class Function, class... Arguments, class Block = detail::started_block>
   joinable_thread(wait_policy policy, Function&& f, Arguments&&... arguments)
-      : shared_(
-            new shared(policy, std::forward<Function>(f), std::forward<Arguments>(arguments)...)) {}
+      : block_(
+            new Block(policy, std::forward<Function>(f), std::forward<Arguments>(arguments)...)) {}
 
   joinable_thread(joinable_thread&&) noexcept = default;
-  /// Joins the thread that it had, if any.
+  /// Stops and joins the thread that it had, if any.
   joinable_thread& operator=(joinable_thread&& other) noexcept {
     if (this == &other) return *this;
-    if (joinable()) join();
-    shared_ = std::move(other.shared_);
+    end();
+    block_ = std::move(other.block_);
     return *this;
   }
-  ~joinable_thread() {
-    if (joinable()) join();
-  }
+  ~joinable_thread() { end(); }
 
-  void swap(joinable_thread& other) noexcept { shared_.swap(other.shared_); }
+  void swap(joinable_thread& other) noexcept { block_.swap(other.block_); }
 
   /// True until the thread has been joined.
-  bool joinable() const noexcept { return shared_ != nullptr; }
+  bool joinable() const noexcept { return block_ != nullptr; }
   /// That of no thread if not joinable().
-  id get_id() const noexcept { return joinable() ? shared_->thread.get_id() : id(); }
+  id get_id() const noexcept { return joinable() ? block_->thread.get_id() : id(); }
 
-  /// Blocks until the thread has ended. See J3.
+#if defined(__cpp_lib_jthread)
+  /// Asks the thread's function to return. False if it was asked before, or if there is none to ask: no
+  /// thread, or one that a unit of an older standard has started.
+  bool request_stop() noexcept { return get_stop_source().request_stop(); }
+  std::stop_token get_stop_token() const noexcept { return get_stop_source().get_token(); }
+  std::stop_source get_stop_source() const noexcept {
+    const bool has_source = joinable() && block_->request_stop != nullptr;
+    return has_source ? static_cast<detail::stoppable_block&>(*block_).source
+                      : std::stop_source(std::nostopstate);
+  }
+#endif
+
+  /// Blocks until the thread has ended. See THREAD-3.
   void join() { join_until(deadline::never()); }
 
-  /// As join(), for at most `time` (but see J1): ready if joined, timed_out if it still runs.
+  /// As join(), for at most `time` (but see THREAD-1): ready if joined, timed_out if it still runs.
   template <class Rep, class Period>
   wait_status join_for(std::chrono::duration<Rep, Period> time) {
     return join_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  wait_status join_until(std::chrono::time_point<Clock, Duration> point) {
-    return join_until(deadline::at(point));
-  }
   wait_status join_until(deadline until) {
     check_joinable();
-    detail::word_waiter<is_done> end(shared_->word, is_done());
-    if (!detail::wait_engine::wait(end, shared_->policy, detail::this_thread_history(), until,
-                                   detail::wait_engine::single_yield_time))
+    const auto is_done = [](std::uint32_t word) noexcept {
+      return (word & detail::thread_is_done) != 0;
+    };
+    if (!detail::wait_until_word(block_->word, is_done, block_.get(), block_->policy, until,
+                                 detail::wait_engine::single_yield_time)) {
       return wait_status::timed_out;
-    shared_->thread.join();
-    shared_.reset();
+    }
+    block_->thread.join();
+    block_.reset();
     return wait_status::ready;
   }
 
  private:
-  static constexpr std::uint32_t done_ = 2;
-
-  struct is_done {
-    bool operator()(std::uint32_t word) const noexcept { return (word & done_) != 0; }
-  };
-
-  /// Sets the bit also where the system ends the thread by unwinding it (pthread_exit).
-  struct end_of_thread {
-    detail::wait_word& word;
-    ~end_of_thread() {
-      const std::uint32_t old = word.fetch_or(done_, detail::memory_order_relaxed);  // 1
-      if ((old & 1u) != 0) detail::futex_wake_all(&word);
-    }
-  };
-
-  /// What the new thread calls, with its own copies of function and arguments.
-  struct body {
-    detail::wait_word* word;
-
-    template <class Function, class... Arguments>
-    void operator()(Function&& f, Arguments&&... arguments) const {
-      const end_of_thread at_end{*word};
-      call(std::is_member_pointer<typename std::decay<Function>::type>(), std::forward<Function>(f),
-           std::forward<Arguments>(arguments)...);
-    }
-
-   private:
-    // std::invoke is C++17's.
-    template <class Function, class... Arguments>
-    static void call(std::true_type /*member pointer*/, Function&& f, Arguments&&... arguments) {
-      std::mem_fn(f)(std::forward<Arguments>(arguments)...);
-    }
-    template <class Function, class... Arguments>
-    static void call(std::false_type, Function&& f, Arguments&&... arguments) {
-      std::forward<Function>(f)(std::forward<Arguments>(arguments)...);
-    }
-  };
-
-  /// Joined before it is freed, so that the thread may use it to its end.
-  struct shared {
-    detail::wait_word word;
-    wait_policy policy;
-    detail::system_thread thread;  // the last to be made
-
-    template <class... Callable>
-    explicit shared(wait_policy by, Callable&&... callable)
-        : word(0), policy(by), thread(body{&word}, std::forward<Callable>(callable)...) {}
-  };
-
-  struct no_thread : std::system_error {
-    explicit no_thread(const char* message)
-        : std::system_error(std::make_error_code(std::errc::invalid_argument), message) {}
-  };
-  struct own_thread : std::system_error {
-    explicit own_thread(const char* message)
-        : std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
-                            message) {}
-  };
-
   void check_joinable() const {
     if (!joinable()) {
-      detail::fail<no_thread>("lockstep::joinable_thread: join without a thread");
+      detail::fail<detail::no_thread>("lockstep::joinable_thread: join without a thread");
     }
     if (get_id() == std::this_thread::get_id()) {
-      detail::fail<own_thread>("lockstep::joinable_thread: a thread cannot join itself");
+      detail::fail<detail::own_thread>("lockstep::joinable_thread: a thread cannot join itself");
     }
   }
 
-  std::unique_ptr<shared> shared_;
+  void end() {
+    if (!joinable()) return;
+    if (block_->request_stop != nullptr) block_->request_stop(*block_);
+    join();
+  }
+
+  std::unique_ptr<detail::thread_block, detail::free_thread> block_;
 };
 
 inline void swap(joinable_thread& a, joinable_thread& b) noexcept { a.swap(b); }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// lockstep/wait_policy.hpp -- how a thread waits, a value of 4 bytes (layer: wait)
+// lockstep/wait_policy.hpp -- how a thread waits, for how long, and how the wait ended (layer: wait)
 //
-// Every object takes one when it is made. Which to choose:
-//   wait_policy()      the default. Spins for at most 2 us, not at all when crowded or when spinning has
-//                      not paid lately; then yields while that helps; then sleeps. Right nearly always.
-//   spin()             never enters the kernel. For one thread per CPU that is yours alone, real time.
-//                      When crowded a single wait costs whole time slices (milliseconds).
+//   wait_policy   spin, yield or sleep. Every object takes one when it is made.
+//   deadline      a point on the monotonic clock. Every timed wait takes one.
+//   wait_status   what every timed wait returns.
+//
+// Which policy to choose:
+//   wait_policy()      the default. Spins for at most 2 us, and not at all when crowded or when spinning has
+//                      not paid lately. Then yields while that helps, then sleeps. Right nearly always.
+//   spin()             never enters the kernel. For one thread per CPU that you own alone, and real time.
+//                      When crowded, a single wait costs whole time slices (milliseconds).
 //   block()            sleeps at once. For waits that are known to be long. A wake costs 2 to 35 us.
-//   hybrid(time)       spins for `time`, not where the object knows that it is crowded; then yields a
-//                      while, then sleeps; no learning. (With the spin, a barrier of 64 on 2 CPUs takes
-//                      150 us, without it 60.)
-//
-// All zero bits are the default, so that zero-initialised storage is a valid policy.
+//   hybrid(time)       spins for `time`, but not where the object knows that it is crowded. Then yields a
+//                      while, then sleeps. It does not learn. (With the spin, a barrier of 64 on 2 CPUs
+//                      takes 150 us, without it 60.)
 #ifndef LOCKSTEP_WAIT_POLICY_HPP
 #define LOCKSTEP_WAIT_POLICY_HPP
 
@@ -19,10 +21,64 @@
 #include <cstdint>
 
 #include "detail/platform/config.hpp"
+#include "detail/platform/system.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+/// How a timed wait ended.
+enum class wait_status {
+  ready,      ///< what the thread waited for has happened (and was taken)
+  timed_out,  ///< it has not happened in time; nothing was taken
+  terminated  ///< terminate() was called; no wait on the object blocks any more
+};
+
+/// When a wait gives up. Waits take a std::chrono::time_point of any clock, which becomes a deadline.
+/// Setting the wall clock moves no deadline. A time that overflows means "never", a negative one "now".
+class deadline {
+ public:
+  static constexpr deadline never() noexcept { return deadline(detail::no_deadline); }
+
+  /// A point of a clock other than the steady one is taken as its distance from now: setting that clock
+  /// later does not move it.
+  template <class Clock, class Duration>
+  deadline(std::chrono::time_point<Clock, Duration> point) : deadline(at(point)) {}
+
+  template <class Rep, class Period>
+  static deadline after(std::chrono::duration<Rep, Period> time) {
+    using std::chrono::nanoseconds;
+    // Compared in floating point, where no duration overflows; exact enough for a range check.
+    const double wished = std::chrono::duration<double, std::nano>(time).count();
+    if (!(wished > 0)) return deadline(0);
+    if (wished > 9.0e18) return never();
+    const std::uint64_t now = detail::monotonic_nanoseconds();
+    const std::uint64_t length =
+        static_cast<std::uint64_t>(std::chrono::duration_cast<nanoseconds>(time).count());
+    return length < detail::no_deadline - now ? deadline(now + length) : never();
+  }
+
+  constexpr bool is_never() const noexcept { return nanoseconds_ == detail::no_deadline; }
+  constexpr std::uint64_t nanoseconds() const noexcept { return nanoseconds_; }
+  bool is_past(std::uint64_t now) const noexcept { return now >= nanoseconds_; }
+
+ private:
+  explicit constexpr deadline(std::uint64_t nanoseconds) noexcept : nanoseconds_(nanoseconds) {}
+
+  template <class Clock, class Duration>
+  static deadline at(std::chrono::time_point<Clock, Duration> point) {
+    const typename Clock::time_point now = Clock::now();
+    // As above: a difference that would overflow is known before it is taken.
+    using floating = std::chrono::duration<double, std::nano>;
+    const double distance =
+        floating(point.time_since_epoch()).count() - floating(now.time_since_epoch()).count();
+    if (distance < -1e9) return deadline(0);
+    return distance > 9.0e18 ? never() : after(point - now);
+  }
+
+  std::uint64_t nanoseconds_;
+};
+
+/// A value of 4 bytes. All zero bits are the default, so that zero-initialised storage is a valid policy.
 class wait_policy {
  public:
   /// The adaptive default.

@@ -61,7 +61,7 @@ class handshake : public testing::Test {
 using handshake_classes = testing::Types<one_to_one, one_to_many, many_to_one, many_to_many>;
 TYPED_TEST_SUITE(handshake, handshake_classes);
 
-// C2 towards the waiter, and C1: the third write goes to the buffer of the first. The notifier may
+// COMPAT-2 towards the waiter, and COMPAT-1: the third write goes to the buffer of the first. The notifier may
 // do that only because its second notify() returns when all waiters are done with the first.
 TYPED_TEST(handshake, each_wait_sees_its_phase_of_all_notifiers_in_two_plain_buffers) {
   this->for_each_count([](int count) {
@@ -86,7 +86,7 @@ TYPED_TEST(handshake, each_wait_sees_its_phase_of_all_notifiers_in_two_plain_buf
   });
 }
 
-// C1 and C2 towards the notifier.
+// COMPAT-1 and COMPAT-2 towards the notifier.
 TYPED_TEST(handshake, each_notify_returns_after_all_waiters_have_come) {
   this->for_each_count([](int count) {
     TypeParam gate(count);
@@ -218,7 +218,7 @@ class many_notifiers : public handshake<Class> {};
 using many_notifier_classes = testing::Types<many_to_one, many_to_many>;
 TYPED_TEST_SUITE(many_notifiers, many_notifier_classes);
 
-// C4. With the original the second call of a fast thread ends the phase without the slow one.
+// COMPAT-4. With the original the second call of a fast thread ends the phase without the slow one.
 TYPED_TEST(many_notifiers, a_fast_notifier_does_not_stand_in_for_a_slow_one) {
   for (const int count : {2, 3, 8}) {
     TypeParam gate(count);
@@ -251,7 +251,7 @@ TYPED_TEST(many_notifiers, a_fast_notifier_does_not_stand_in_for_a_slow_one) {
   }
 }
 
-// C4. Threads that end may leave their std::thread::id to the next one of the same phase.
+// COMPAT-4. Threads that end may leave their std::thread::id to the next one of the same phase.
 TYPED_TEST(many_notifiers, the_threads_of_a_phase_may_be_new_and_may_follow_each_other) {
   this->for_each_count([](int count) {
     constexpr int rounds = 20;

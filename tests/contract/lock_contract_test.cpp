@@ -5,7 +5,6 @@
 // a hole in the exclusion is a wrong sum here and a report under ThreadSanitizer, a lost wake-up a ctest
 // timeout.
 #include <lockstep/mutex.hpp>
-#include <lockstep/recursive_mutex.hpp>
 #include <lockstep/shared_mutex.hpp>
 
 #include <gtest/gtest.h>
@@ -63,7 +62,7 @@ bool stays_free(Lock& lock) {
 using locks = testing::Types<lockstep::mutex, lockstep::recursive_mutex, lockstep::shared_mutex>;
 TYPED_TEST_SUITE(lock_contract, locks);
 
-TYPED_TEST(lock_contract, M1_no_two_threads_are_inside_and_each_sees_what_the_last_one_did) {
+TYPED_TEST(lock_contract, MUTEX1_no_two_threads_are_inside_and_each_sees_what_the_last_one_did) {
   this->for_all_policies([&](lockstep::wait_policy policy) {
     for (const unsigned threads : {2u, 3u, 16u}) {
       const int rounds = this->rounds(policy, threads, 3000);
@@ -81,7 +80,7 @@ TYPED_TEST(lock_contract, M1_no_two_threads_are_inside_and_each_sees_what_the_la
   });
 }
 
-TYPED_TEST(lock_contract, M1_holds_with_blocking_trying_and_timed_takers_side_by_side) {
+TYPED_TEST(lock_contract, MUTEX1_holds_with_blocking_trying_and_timed_takers_side_by_side) {
   this->for_all_policies([&](lockstep::wait_policy policy) {
     const int rounds = this->rounds(policy, 6, 1000);
     TypeParam lock(policy);
@@ -144,7 +143,7 @@ void sleep_for_it(Lock& lock, First first, Second second) {
   });
 }
 
-TYPED_TEST(lock_contract, M2_an_unlock_wakes_one_who_sleeps) {
+TYPED_TEST(lock_contract, MUTEX2_an_unlock_wakes_one_who_sleeps) {
   for (const named_policy& named : lockstep::test::crowd_safe_policies()) {
     SCOPED_TRACE(named.name);
     TypeParam lock(named.policy);
@@ -163,7 +162,7 @@ TYPED_TEST(lock_contract, M2_an_unlock_wakes_one_who_sleeps) {
   }
 }
 
-TYPED_TEST(lock_contract, M3_a_sleeper_that_gives_up_leaves_a_working_lock) {
+TYPED_TEST(lock_contract, MUTEX3_a_sleeper_that_gives_up_leaves_a_working_lock) {
   for (const named_policy& named : lockstep::test::crowd_safe_policies()) {
     SCOPED_TRACE(named.name);
     TypeParam lock(named.policy);
@@ -182,7 +181,8 @@ TYPED_TEST(lock_contract, M3_a_sleeper_that_gives_up_leaves_a_working_lock) {
   }
 }
 
-TYPED_TEST(lock_contract, M3_waiters_that_give_up_while_they_are_being_woken_leave_a_working_lock) {
+TYPED_TEST(lock_contract,
+           MUTEX3_waiters_that_give_up_while_they_are_being_woken_leave_a_working_lock) {
   for (const named_policy& named : lockstep::test::crowd_safe_policies()) {
     SCOPED_TRACE(named.name);
     TypeParam lock(named.policy);
@@ -205,7 +205,7 @@ TYPED_TEST(lock_contract, M3_waiters_that_give_up_while_they_are_being_woken_lea
   }
 }
 
-TYPED_TEST(lock_contract, M5_the_last_holder_may_destroy_it_while_another_is_still_in_unlock) {
+TYPED_TEST(lock_contract, MUTEX5_the_last_holder_may_destroy_it_while_another_is_still_in_unlock) {
   this->for_all_policies([&](lockstep::wait_policy policy) {
     const int rounds = policy.is_spin() ? 100 : 1000;
     for (int i = 0; i < rounds; ++i) {

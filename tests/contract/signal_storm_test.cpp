@@ -178,8 +178,8 @@ TEST_P(signal_storm_test, split_barrier_separates_phases) {
   expect_separated_phases([&](std::size_t) { barrier.arrive_and_wait(); });
 }
 
-TEST_P(signal_storm_test, tree_barrier_separates_phases) {
-  lockstep::tree_barrier barrier(threads(), policy());
+TEST_P(signal_storm_test, barrier_by_tree_separates_phases) {
+  lockstep::barrier barrier(threads(), policy(), 0, 1);
   expect_separated_phases([&](std::size_t rank) { barrier.arrive_and_wait(rank); });
 }
 

@@ -3,7 +3,6 @@
 #include <lockstep/condition_variable.hpp>
 #include <lockstep/latch.hpp>
 #include <lockstep/mutex.hpp>
-#include <lockstep/recursive_mutex.hpp>
 #include <lockstep/semaphore.hpp>
 #include <lockstep/shared_mutex.hpp>
 

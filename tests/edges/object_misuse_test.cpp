@@ -109,9 +109,6 @@ TEST_F(destroying, the_barriers_while_somebody_waits_is_said) {
       "lockstep::barrier", [] { return std::make_unique<lockstep::barrier>(20); },
       [](lockstep::barrier& each) { each.arrive_and_wait(19); });
   is_said(
-      "lockstep::tree_barrier", [] { return std::make_unique<lockstep::tree_barrier>(3); },
-      [](lockstep::tree_barrier& each) { each.arrive_and_wait(1); });
-  is_said(
       "lockstep::split_barrier", [] { return std::make_unique<lockstep::split_barrier<>>(2); },
       [](lockstep::split_barrier<>& each) { each.arrive_and_wait(); });
 }
@@ -232,7 +229,6 @@ TEST(the_end_of_the_program, finds_threads_waiting_on_static_objects_and_says_no
     static lockstep::eventual<int> value;
     static lockstep::split_barrier<> split(2);
     static lockstep::barrier barrier(2);
-    static lockstep::tree_barrier tree(2);
     static lockstep::fan_in fan(1);
     static lockstep::mailbox mailbox(2);
     wait_for_ever([] { event.wait(); });

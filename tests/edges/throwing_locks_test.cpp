@@ -49,7 +49,7 @@ class throwing_locks : public testing::TestWithParam<wait_policy> {};
 INSTANTIATE_TEST_SUITE_P(policies, throwing_locks,
                          testing::Values(wait_policy::block(), wait_policy()));
 
-TEST_P(throwing_locks, C6_whoever_cannot_lock_again_wakes_the_next_all_the_same) {
+TEST_P(throwing_locks, CONDITION6_whoever_cannot_lock_again_wakes_the_next_all_the_same) {
   constexpr std::size_t count = 6;
   std::mutex mutex;
   condition_variable changed(GetParam());
@@ -78,7 +78,7 @@ TEST_P(throwing_locks, C6_whoever_cannot_lock_again_wakes_the_next_all_the_same)
   EXPECT_EQ(returned, 3);
 }
 
-TEST_P(throwing_locks, C6_a_time_out_that_cannot_lock_again_throws_and_leaves_the_queue) {
+TEST_P(throwing_locks, CONDITION6_a_time_out_that_cannot_lock_again_throws_and_leaves_the_queue) {
   std::mutex mutex;
   handle lock(mutex);
   condition_variable changed(GetParam());
@@ -88,7 +88,7 @@ TEST_P(throwing_locks, C6_a_time_out_that_cannot_lock_again_throws_and_leaves_th
   changed.notify_all();  // finds nobody
 }
 
-TEST_P(throwing_locks, C6_who_cannot_unlock_is_in_the_queue_no_more) {
+TEST_P(throwing_locks, CONDITION6_who_cannot_unlock_is_in_the_queue_no_more) {
   condition_variable changed(GetParam());
   std::mutex mutex;
   {
@@ -111,7 +111,7 @@ TEST_P(throwing_locks, C6_who_cannot_unlock_is_in_the_queue_no_more) {
   waiter.join();
 }
 
-TEST_P(throwing_locks, C6_who_is_notified_while_it_cannot_unlock_passes_the_chain_on) {
+TEST_P(throwing_locks, CONDITION6_who_is_notified_while_it_cannot_unlock_passes_the_chain_on) {
   // The first sleeps, the second is notified inside of its unlock(), before that throws; the third sleeps.
   // The second keeps the lock until it has caught the exception, so the first cannot pass anything on.
   for (const bool is_first : {true, false}) {
@@ -145,7 +145,7 @@ TEST_P(throwing_locks, C6_who_is_notified_while_it_cannot_unlock_passes_the_chai
   }
 }
 
-TEST_P(throwing_locks, C6_one_in_the_middle_of_a_chain_that_cannot_unlock_leaves_it_whole) {
+TEST_P(throwing_locks, CONDITION6_one_in_the_middle_of_a_chain_that_cannot_unlock_leaves_it_whole) {
   std::mutex mutex;
   condition_variable changed(GetParam());
   std::deque<watched_thread> watched(2);

@@ -111,8 +111,7 @@ const attempt attempts[] = {{"event", make<lockstep::event>},
                             {"fan_in", make<lockstep::fan_in, 3>},
                             {"rendezvous", make<lockstep::rendezvous, 3, 4>},
                             {"barrier", make<lockstep::barrier, 3>},
-                            {"barrier_by_counter", make<lockstep::barrier, 20>},
-                            {"tree_barrier", make<lockstep::tree_barrier, 20>},
+                            {"barrier_by_tree", make<lockstep::barrier, 20>},
                             {"mailbox", make<lockstep::mailbox, 5>},
                             {"future_set",
                              [] {
@@ -242,8 +241,9 @@ exchange meet(wait_policy policy) {
 }
 
 exchange pass_split(wait_policy policy) {
-  return [all = shared<lockstep::split_barrier<>>(2, lockstep::no_completion(), policy)](
-             std::size_t, int) { all->arrive_and_wait(); };
+  return [all = shared<lockstep::split_barrier<>>(2, policy)](std::size_t, int) {
+    all->arrive_and_wait();
+  };
 }
 
 exchange take_turns(wait_policy policy) {
@@ -329,7 +329,6 @@ const use uses[] = {{"event", ping_pong<lockstep::event>},
                     {"semaphore", give_permits},
                     {"condition_variable", take_turns},
                     {"barrier", pass_ranked<lockstep::barrier>},
-                    {"tree_barrier", pass_ranked<lockstep::tree_barrier>},
                     {"split_barrier", pass_split},
                     {"fan_out_and_fan_in", fan_out_and_in},
                     {"rendezvous", meet},

@@ -113,7 +113,6 @@ std::vector<timed_wait> all_timed_waits(wait_policy policy) {
           on_rank_0_of<fan_out>("fan_out", two, policy),
           on_rank_0_of<rendezvous>("rendezvous", two, two, policy),
           on_rank_0_of<barrier>("barrier", two, policy),
-          on_rank_0_of<tree_barrier>("tree_barrier", two, policy),
           on_split_barrier(policy),
           on_held<mutex>("mutex", policy),
           on_held<recursive_mutex>("recursive_mutex", policy),

@@ -119,10 +119,6 @@ template <>
 struct subject<lockstep::barrier> : ranked_subject<lockstep::barrier> {
   using ranked_subject::ranked_subject;
 };
-template <>
-struct subject<lockstep::tree_barrier> : ranked_subject<lockstep::tree_barrier> {
-  using ranked_subject::ranked_subject;
-};
 
 template <>
 struct subject<lockstep::split_barrier<>> {
@@ -196,7 +192,7 @@ using classes =
     testing::Types<lockstep::event, lockstep::auto_reset_event, lockstep::manual_reset_event,
                    lockstep::latch, lockstep::eventual<int>, lockstep::future_set<int>,
                    lockstep::fan_out, lockstep::fan_in, lockstep::rendezvous, lockstep::barrier,
-                   lockstep::tree_barrier, lockstep::split_barrier<>, lockstep::mailbox>;
+                   lockstep::split_barrier<>, lockstep::mailbox>;
 TYPED_TEST_SUITE(notified_in_a_handler, classes);
 
 TYPED_TEST(notified_in_a_handler, by_the_waiter_itself_it_lets_the_waiter_go) {

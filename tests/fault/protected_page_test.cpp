@@ -158,7 +158,7 @@ template <>
 struct scenario<lockstep::split_barrier<>> {
   static constexpr std::size_t threads = 3, counted = 2;
   static lockstep::split_barrier<>* make(page& at, wait_policy policy) {
-    return at.make<lockstep::split_barrier<>>(3, lockstep::no_completion(), policy);
+    return at.make<lockstep::split_barrier<>>(3, policy);
   }
   static bool act(lockstep::split_barrier<>& all, std::size_t rank, countdown& returned) {
     auto arrival = all.arrive();

@@ -140,10 +140,8 @@ long rendezvous_of_all(const setting& with) {
   });
 }
 
-/// barrier and tree_barrier.
-template <class Barrier>
 long ranked_barrier(const setting& with) {
-  Barrier all(with.threads, with.policy);
+  barrier all(with.threads, with.policy);
   return count_torn_phases(with, [&](std::size_t rank, int round) {
     all.arrive(rank);
     wait_on(round, all, rank);
@@ -379,8 +377,7 @@ const std::vector<workload>& all_workloads() {
       {"event", event_ring},
       {"fan_out_and_fan_in", fan_out_and_in},
       {"rendezvous", rendezvous_of_all},
-      {"barrier", ranked_barrier<barrier>},
-      {"tree_barrier", ranked_barrier<tree_barrier>},
+      {"barrier", ranked_barrier},
       {"split_barrier", split_barrier_of_all},
       {"latch", latch_per_round},
       {"manual_reset_event", manual_reset_gate},

@@ -20,7 +20,7 @@ inline std::vector<setting> sleeping_policies() {
 class bare_region {
  public:
   bare_region(std::size_t members, wait_policy policy,
-              std::size_t most_flags = reducing_barrier::usual_most_flags)
+              std::size_t most_flags = team_barrier::usual_most_flags)
       : shared_(members, policy, stop_, nullptr, false, most_flags) {}
 
   stop_source& stop() noexcept { return stop_; }

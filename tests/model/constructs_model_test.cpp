@@ -3,9 +3,8 @@
 //
 // The boards by themselves where they have few places here, else members of a region without a team.
 #include <lockstep/detail/team/cells.hpp>
-#include <lockstep/detail/team/loop_board.hpp>
-#include <lockstep/detail/team/progress_board.hpp>
-#include <lockstep/detail/team/reducing_barrier.hpp>
+#include <lockstep/detail/team/construct_boards.hpp>
+#include <lockstep/detail/team/team_barrier.hpp>
 #include <lockstep/member.hpp>
 
 #include <functional>
@@ -18,11 +17,11 @@ namespace lockstep::model {
 using namespace detail;
 namespace {
 
-class reducing_barrier_model : public model_test {};
+class team_barrier_model : public model_test {};
 class loop_board_model : public model_test {};
 class progress_board_model : public model_test {};
 class late_shares_model : public model_test {};
-INSTANTIATE_TEST_SUITE_P(policies, reducing_barrier_model, testing::ValuesIn(sleeping_policies()),
+INSTANTIATE_TEST_SUITE_P(policies, team_barrier_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, loop_board_model, testing::ValuesIn(sleeping_policies()),
                          setting_name);
@@ -39,7 +38,7 @@ member_state place_of(std::size_t rank, std::size_t size, std::uint32_t phase = 
 }
 
 /// `size` members meet `phases` times after `phase`, each with a value of its own, and sum them.
-void reduce(reducing_barrier& all, std::size_t size, std::uint32_t phase, int phases) {
+void reduce(team_barrier& all, std::size_t size, std::uint32_t phase, int phases) {
   std::vector<std::function<void()>> bodies;
   for (std::size_t rank = 0; rank < size; ++rank) {
     bodies.push_back([&all, size, phase, phases, rank] {
@@ -63,43 +62,43 @@ void reduce(reducing_barrier& all, std::size_t size, std::uint32_t phase, int ph
   threads(bodies);
 }
 
-TEST_P(reducing_barrier_model, values_travel_with_the_flags_and_are_not_overwritten_early_G2) {
+TEST_P(team_barrier_model, values_travel_with_the_flags_and_are_not_overwritten_early_MEET_1) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
-    reducing_barrier all(2, policy(), stop);
+    team_barrier all(2, policy(), stop);
     all.reset(0xFFFFFFFE);
     reduce(all, 2, 0xFFFFFFFE, 3);
   });
 }
 
-TEST_P(reducing_barrier_model, of_three_values_travel_with_the_flags_G2) {
+TEST_P(team_barrier_model, of_three_values_travel_with_the_flags_MEET_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     stop_source stop;
-    reducing_barrier all(3, policy(), stop);
+    team_barrier all(3, policy(), stop);
     reduce(all, 3, 0, 2);
   });
 }
 
-TEST_P(reducing_barrier_model, with_a_tree_the_last_combines_for_all_G3_G4) {
+TEST_P(team_barrier_model, with_a_tree_the_last_combines_for_all_MEET_2_MEET_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
-    reducing_barrier all(2, policy(), stop, 1);
+    team_barrier all(2, policy(), stop, 1);
     reduce(all, 2, 0, 3);
   });
 }
 
-TEST_P(reducing_barrier_model, with_a_tree_of_three_the_last_combines_for_all_G3_G4) {
+TEST_P(team_barrier_model, with_a_tree_of_three_the_last_combines_for_all_MEET_2_MEET_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     stop_source stop;
-    reducing_barrier all(3, policy(), stop, 2);
+    team_barrier all(3, policy(), stop, 2);
     reduce(all, 3, 0, 2);
   });
 }
 
-TEST_P(reducing_barrier_model, sizes_of_regions_change_between_flags_and_tree_G1) {
+TEST_P(team_barrier_model, sizes_of_regions_change_between_flags_and_tree_RANKED_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     stop_source stop;
-    reducing_barrier all(3, policy(), stop, 2);
+    team_barrier all(3, policy(), stop, 2);
     reduce(all, 2, 0, 1);
     all.reset(1);
     reduce(all, 3, 1, 1);
@@ -108,10 +107,10 @@ TEST_P(reducing_barrier_model, sizes_of_regions_change_between_flags_and_tree_G1
   });
 }
 
-TEST_P(reducing_barrier_model, with_a_tree_a_stop_releases_who_waits_and_a_reset_makes_it_as_new) {
+TEST_P(team_barrier_model, with_a_tree_a_stop_releases_who_waits_and_a_reset_makes_it_as_new) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     stop_source stop;
-    reducing_barrier all(3, policy(), stop, 2);
+    team_barrier all(3, policy(), stop, 2);
     const auto waits = [&](std::size_t rank) {
       member_state self = place_of(rank, 3);
       check(!all.arrive_and_wait(self), "says that it was stopped");
@@ -130,7 +129,7 @@ TEST_P(reducing_barrier_model, with_a_tree_a_stop_releases_who_waits_and_a_reset
   });
 }
 
-TEST_P(loop_board_model, every_ticket_is_given_once_and_places_are_used_again_H1_H2) {
+TEST_P(loop_board_model, every_ticket_is_given_once_and_places_are_used_again_CHUNK_1_CHUNK_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
     loop_board board(policy(), stop, 1);
@@ -154,7 +153,8 @@ TEST_P(loop_board_model, every_ticket_is_given_once_and_places_are_used_again_H1
   });
 }
 
-TEST_P(loop_board_model, every_ticket_of_each_hand_is_given_once_and_hands_are_full_again_H1_H2) {
+TEST_P(loop_board_model,
+       every_ticket_of_each_hand_is_given_once_and_hands_are_full_again_CHUNK_1_CHUNK_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
     loop_board board(policy(), stop, 1);
@@ -177,7 +177,7 @@ TEST_P(loop_board_model, every_ticket_of_each_hand_is_given_once_and_hands_are_f
   });
 }
 
-TEST_P(loop_board_model, after_a_stop_a_reset_fills_the_hands_H2) {
+TEST_P(loop_board_model, after_a_stop_a_reset_fills_the_hands_CHUNK_2) {
   explore_with({{2, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
     loop_board board(policy(), stop, 1);
@@ -193,7 +193,7 @@ TEST_P(loop_board_model, after_a_stop_a_reset_fills_the_hands_H2) {
   });
 }
 
-TEST_P(loop_board_model, what_was_done_in_a_place_comes_before_its_next_construct_H1) {
+TEST_P(loop_board_model, what_was_done_in_a_place_comes_before_its_next_construct_CHUNK_1) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
     loop_board board(policy(), stop, 2);
@@ -211,7 +211,7 @@ TEST_P(loop_board_model, what_was_done_in_a_place_comes_before_its_next_construc
   });
 }
 
-TEST_P(loop_board_model, parts_run_in_the_order_of_their_positions_H3) {
+TEST_P(loop_board_model, parts_run_in_the_order_of_their_positions_CHUNK_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
     loop_board board(policy(), stop, 1);
@@ -251,11 +251,11 @@ TEST_P(loop_board_model, a_stop_releases_who_waits_for_a_place_and_a_reset_makes
   });
 }
 
-TEST_P(loop_board_model, a_member_may_be_ahead_by_as_many_constructs_as_there_are_places_H1) {
+TEST_P(loop_board_model, a_member_may_be_ahead_by_as_many_constructs_as_there_are_places_CHUNK_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     ghost ran;
-    constexpr int constructs = static_cast<int>(loop_board::usual_places) + 1;
+    constexpr int constructs = static_cast<int>(loop_board::usual_slots) + 1;
     times(2, [&](int region) {
       const bool complete = all.run([&](member& me) {
         times(constructs, [&](int) { me.single(nowait, [&] { ran.add(1); }); });
@@ -265,7 +265,7 @@ TEST_P(loop_board_model, a_member_may_be_ahead_by_as_many_constructs_as_there_ar
   });
 }
 
-TEST_P(loop_board_model, an_ordered_loop_runs_each_part_after_the_one_before_H3) {
+TEST_P(loop_board_model, an_ordered_loop_runs_each_part_after_the_one_before_CHUNK_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     std::size_t next = 0;
@@ -282,7 +282,7 @@ TEST_P(loop_board_model, an_ordered_loop_runs_each_part_after_the_one_before_H3)
   });
 }
 
-TEST_P(progress_board_model, who_waits_for_a_step_sees_what_came_before_it_P1) {
+TEST_P(progress_board_model, who_waits_for_a_step_sees_what_came_before_it_STEP_1) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     stop_source stop;
     progress_board board(2, policy(), stop);
@@ -307,7 +307,7 @@ TEST_P(progress_board_model, who_waits_for_a_step_sees_what_came_before_it_P1) {
   });
 }
 
-TEST_P(progress_board_model, one_step_lets_all_go_who_wait_for_it_P1) {
+TEST_P(progress_board_model, one_step_lets_all_go_who_wait_for_it_STEP_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     stop_source stop;
     progress_board board(3, policy(), stop);
@@ -325,7 +325,7 @@ TEST_P(progress_board_model, one_step_lets_all_go_who_wait_for_it_P1) {
   });
 }
 
-TEST_P(progress_board_model, steps_begin_again_in_every_region_P2) {
+TEST_P(progress_board_model, steps_begin_again_in_every_region_STEP_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     int data = 0;
@@ -343,10 +343,10 @@ TEST_P(progress_board_model, steps_begin_again_in_every_region_P2) {
   });
 }
 
-TEST_P(reducing_barrier_model, with_a_tree_who_was_released_by_a_stop_is_not_counted_again_G4) {
+TEST_P(team_barrier_model, with_a_tree_who_was_released_by_a_stop_is_not_counted_again_MEET_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     stop_source stop;
-    reducing_barrier all(3, policy(), stop, 2);
+    team_barrier all(3, policy(), stop, 2);
     const auto meets = [&](std::size_t rank) {
       member_state self = place_of(rank, 3);
       cell_access<int>::put({}, all.value_of(rank, 1), 7);
@@ -370,7 +370,7 @@ TEST_P(reducing_barrier_model, with_a_tree_who_was_released_by_a_stop_is_not_cou
   });
 }
 
-TEST_P(reducing_barrier_model, who_stood_still_for_half_of_all_phases_is_awaited_G1) {
+TEST_P(team_barrier_model, who_stood_still_for_half_of_all_phases_is_awaited_RANKED_1) {
   explore_with({{0, 1, 0}}, [] {
     bare_region all(3, policy());
     int found[3] = {};
@@ -535,7 +535,7 @@ TEST_P(late_shares_model, a_sub_team_has_claims_of_its_own) {
   });
 }
 
-TEST_P(reducing_barrier_model, reductions_of_members_agree_phase_by_phase) {
+TEST_P(team_barrier_model, reductions_of_members_agree_phase_by_phase) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     all.run([&](member& me) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/model/events_model_test.cpp -- event, manual_reset_event, auto_reset_event under all schedules
-#include <lockstep/auto_reset_event.hpp>
 #include <lockstep/event.hpp>
-#include <lockstep/manual_reset_event.hpp>
 
 #include "model/scenario.hpp"
 
@@ -20,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(policies, manual_reset_event_model, testing::ValuesIn(p
 INSTANTIATE_TEST_SUITE_P(policies, auto_reset_event_model, testing::ValuesIn(policies()),
                          setting_name);
 
-TEST_P(event_model, every_notification_lets_one_wait_return_and_carries_what_came_before_E2) {
+TEST_P(event_model, every_notification_lets_one_wait_return_and_carries_what_came_before_EVENT_2) {
   explore_with(small(), [] {
     event ready(policy());
     int data[3] = {};
@@ -118,7 +116,7 @@ TEST_P(event_model, a_time_out_takes_nothing_and_loses_nothing) {
   });
 }
 
-TEST_P(event_model, the_waiter_may_destroy_it_as_soon_as_its_wait_has_returned_E3) {
+TEST_P(event_model, the_waiter_may_destroy_it_as_soon_as_its_wait_has_returned_EVENT_3) {
   explore_with(small(), [] {
     mortal<event> ready(policy());
     threads({[&] { ready->notify(); },
@@ -129,7 +127,7 @@ TEST_P(event_model, the_waiter_may_destroy_it_as_soon_as_its_wait_has_returned_E
   });
 }
 
-TEST_P(event_model, counts_on_across_the_wrap_around_E1) {
+TEST_P(event_model, counts_on_across_the_wrap_around_EVENT_1) {
   explore_with({{2, 1, 1}}, [] {
     event ready(policy(), 0x3FFFFFFF);
     threads({[&] { times(3, [&](int) { ready.notify(); }); },
@@ -138,7 +136,7 @@ TEST_P(event_model, counts_on_across_the_wrap_around_E1) {
   });
 }
 
-TEST_P(manual_reset_event_model, lets_everyone_through_who_began_to_wait_before_G1) {
+TEST_P(manual_reset_event_model, lets_everyone_through_who_began_to_wait_before_MANUAL_1) {
   explore_with(middle(), [] {
     manual_reset_event gate(policy());
     int data = 0;
@@ -234,7 +232,7 @@ TEST_P(manual_reset_event_model, two_who_notify_and_one_who_resets_do_not_lose_t
   });
 }
 
-TEST_P(manual_reset_event_model, may_be_destroyed_when_all_waits_have_returned_G3) {
+TEST_P(manual_reset_event_model, may_be_destroyed_when_all_waits_have_returned_MANUAL_3) {
   explore_with(small(), [] {
     mortal<manual_reset_event> gate(policy());
     threads({[&] { gate->notify(); },
@@ -245,7 +243,7 @@ TEST_P(manual_reset_event_model, may_be_destroyed_when_all_waits_have_returned_G
   });
 }
 
-TEST_P(auto_reset_event_model, a_notification_is_taken_once_and_carries_what_came_before_A1) {
+TEST_P(auto_reset_event_model, a_notification_is_taken_once_and_carries_what_came_before_AUTO_1) {
   explore_with(middle(), [] {
     auto_reset_event ready(policy());
     int turn = 0;
@@ -260,7 +258,7 @@ TEST_P(auto_reset_event_model, a_notification_is_taken_once_and_carries_what_cam
   });
 }
 
-TEST_P(auto_reset_event_model, two_notifications_for_two_waiters_reach_both_or_merge_A4) {
+TEST_P(auto_reset_event_model, two_notifications_for_two_waiters_reach_both_or_merge_AUTO_4) {
   explore_with(large(), [] {
     auto_reset_event ready(policy());
     auto_reset_event taken(policy());
@@ -280,7 +278,7 @@ TEST_P(auto_reset_event_model, two_notifications_for_two_waiters_reach_both_or_m
   });
 }
 
-TEST_P(auto_reset_event_model, a_time_out_loses_no_notification_A4) {
+TEST_P(auto_reset_event_model, a_time_out_loses_no_notification_AUTO_4) {
   explore_with(middle(), [] {
     auto_reset_event ready(policy());
     ghost taken;
@@ -307,7 +305,7 @@ TEST_P(auto_reset_event_model, one_who_waits_for_ever_gets_what_one_who_gives_up
   });
 }
 
-TEST_P(auto_reset_event_model, the_last_waiter_may_destroy_it_A5) {
+TEST_P(auto_reset_event_model, the_last_waiter_may_destroy_it_AUTO_5) {
   explore_with(small(), [] {
     mortal<auto_reset_event> ready(policy());
     threads({[&] { ready->notify(); },

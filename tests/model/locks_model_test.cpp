@@ -3,7 +3,6 @@
 // schedules
 #include <lockstep/event.hpp>
 #include <lockstep/mutex.hpp>
-#include <lockstep/recursive_mutex.hpp>
 #include <lockstep/shared_mutex.hpp>
 
 #include <mutex>
@@ -21,7 +20,7 @@ class shared_mutex_model : public model_test {};
 INSTANTIATE_TEST_SUITE_P(policies, mutex_model, testing::ValuesIn(policies()), setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, shared_mutex_model, testing::ValuesIn(policies()), setting_name);
 
-TEST(short_lock_model, one_thread_at_a_time_and_nobody_is_forgotten_L1) {
+TEST(short_lock_model, one_thread_at_a_time_and_nobody_is_forgotten_SHORT1) {
   plan by;
   by.budgets = middle();
   explore(
@@ -41,7 +40,7 @@ TEST(short_lock_model, one_thread_at_a_time_and_nobody_is_forgotten_L1) {
       by);
 }
 
-TEST_P(mutex_model, of_two_threads_one_at_a_time_holds_it_M1) {
+TEST_P(mutex_model, of_two_threads_one_at_a_time_holds_it_MUTEX1) {
   explore_with(small(), [] {
     mutex lock(policy());
     int count = 0;
@@ -58,7 +57,7 @@ TEST_P(mutex_model, of_two_threads_one_at_a_time_holds_it_M1) {
   });
 }
 
-TEST_P(mutex_model, of_three_threads_nobody_is_forgotten_M2) {
+TEST_P(mutex_model, of_three_threads_nobody_is_forgotten_MUTEX2) {
   explore_with(large(), [] {
     mutex lock(policy());
     int count = 0;
@@ -71,7 +70,7 @@ TEST_P(mutex_model, of_three_threads_nobody_is_forgotten_M2) {
   });
 }
 
-TEST_P(mutex_model, a_time_out_leaves_the_queue_to_the_others_M3) {
+TEST_P(mutex_model, a_time_out_leaves_the_queue_to_the_others_MUTEX3) {
   explore_with(large(), [] {
     mutex lock(policy());
     int count = 0;
@@ -93,7 +92,7 @@ TEST_P(mutex_model, a_time_out_leaves_the_queue_to_the_others_M3) {
   });
 }
 
-TEST_P(mutex_model, who_gives_up_when_it_was_woken_lets_the_next_go_M3) {
+TEST_P(mutex_model, who_gives_up_when_it_was_woken_lets_the_next_go_MUTEX3) {
   explore_with({{3, 0, 0}, {1, 1, 0}}, [] {
     mutex lock(policy());
     int count = 0;
@@ -116,7 +115,7 @@ TEST_P(mutex_model, who_gives_up_when_it_was_woken_lets_the_next_go_M3) {
 }
 
 /// Thousands of steps: by one policy and the exhaustive search alone.
-TEST(mutex_model_at_length, who_has_left_the_queue_is_not_waited_for_M4) {
+TEST(mutex_model_at_length, who_has_left_the_queue_is_not_waited_for_MUTEX4) {
   plan by;
   by.budgets = {{2, 0, 0}};
   by.searches_at_random = false;
@@ -140,7 +139,7 @@ TEST(mutex_model_at_length, who_has_left_the_queue_is_not_waited_for_M4) {
       by);
 }
 
-TEST_P(mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_M5) {
+TEST_P(mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_MUTEX5) {
   explore_with(small(), [] {
     mortal<mutex> lock(policy());
     int users = 2;
@@ -168,7 +167,7 @@ TEST_P(mutex_model, recursive_or_not) {
   });
 }
 
-TEST_P(shared_mutex_model, a_writer_alone_or_readers_together_W1) {
+TEST_P(shared_mutex_model, a_writer_alone_or_readers_together_SHARED1) {
   explore_with(middle(), [] {
     shared_mutex lock(policy());
     int value = 0;
@@ -191,7 +190,7 @@ TEST_P(shared_mutex_model, a_writer_alone_or_readers_together_W1) {
   });
 }
 
-TEST_P(shared_mutex_model, two_writers_and_a_reader_are_all_served_W3) {
+TEST_P(shared_mutex_model, two_writers_and_a_reader_are_all_served_SHARED3) {
   explore_with(large(), [] {
     shared_mutex lock(policy());
     int value = 0;
@@ -207,7 +206,7 @@ TEST_P(shared_mutex_model, two_writers_and_a_reader_are_all_served_W3) {
   });
 }
 
-TEST_P(shared_mutex_model, who_leaves_at_a_time_out_lets_those_behind_in_W3) {
+TEST_P(shared_mutex_model, who_leaves_at_a_time_out_lets_those_behind_in_SHARED3) {
   explore_with(large(), [] {
     shared_mutex lock(policy());
     event inside(policy());
@@ -234,7 +233,7 @@ TEST_P(shared_mutex_model, who_leaves_at_a_time_out_lets_those_behind_in_W3) {
   });
 }
 
-TEST_P(shared_mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_W4) {
+TEST_P(shared_mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_SHARED4) {
   explore_with(small(), [] {
     mortal<shared_mutex> lock(policy());
     int users = 2;

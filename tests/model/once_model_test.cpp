@@ -16,7 +16,7 @@ INSTANTIATE_TEST_SUITE_P(policies, latch_model, testing::ValuesIn(policies()), s
 INSTANTIATE_TEST_SUITE_P(policies, eventual_model, testing::ValuesIn(policies()), setting_name);
 INSTANTIATE_TEST_SUITE_P(policies, future_set_model, testing::ValuesIn(policies()), setting_name);
 
-TEST_P(latch_model, opens_when_all_have_counted_down_and_carries_what_came_before_L2) {
+TEST_P(latch_model, opens_when_all_have_counted_down_and_carries_what_came_before_LATCH_2) {
   explore_with(middle(), [] {
     latch all(2, policy());
     int first = 0, second = 0;
@@ -54,7 +54,21 @@ TEST_P(latch_model, a_time_out_changes_nothing) {
   });
 }
 
-TEST_P(latch_model, the_last_to_return_may_destroy_it_L3) {
+TEST_P(latch_model, who_finds_it_open_without_waiting_sees_what_came_before) {
+  explore_with(small(), [] {
+    latch all(1, policy());
+    int data = 0;
+    threads({[&] {
+               data = 1;
+               all.count_down();
+             },
+             [&] {
+               if (all.try_wait()) check(data == 1, "open and data");
+             }});
+  });
+}
+
+TEST_P(latch_model, the_last_to_return_may_destroy_it_LATCH_3) {
   explore_with(small(), [] {
     mortal<latch> all(2, policy());
     threads({[&] { all->count_down(); },
@@ -66,7 +80,7 @@ TEST_P(latch_model, the_last_to_return_may_destroy_it_L3) {
   });
 }
 
-TEST_P(eventual_model, readers_see_the_value_that_was_set_once_V2) {
+TEST_P(eventual_model, readers_see_the_value_that_was_set_once_EVENTUAL_2) {
   explore_with(middle(), [] {
     eventual<int> result(policy());
     const auto read = [&] { check(result.get() == 7, "the value"); };
@@ -74,7 +88,21 @@ TEST_P(eventual_model, readers_see_the_value_that_was_set_once_V2) {
   });
 }
 
-TEST_P(eventual_model, one_of_two_setters_wins_V1) {
+TEST_P(eventual_model, who_finds_it_ready_without_waiting_sees_what_came_before) {
+  explore_with(small(), [] {
+    eventual<void> result(policy());
+    int data = 0;
+    threads({[&] {
+               data = 1;
+               result.set_value();
+             },
+             [&] {
+               if (result.is_ready()) check(data == 1, "ready and data");
+             }});
+  });
+}
+
+TEST_P(eventual_model, one_of_two_setters_wins_EVENTUAL_1) {
   explore_with(middle(), [] {
     eventual<int> result(policy());
     ghost refused;
@@ -100,7 +128,7 @@ struct throws_once {
   int* value;
 };
 
-TEST_P(eventual_model, a_claim_given_back_hands_on_what_its_owner_wrote_V3) {
+TEST_P(eventual_model, a_claim_given_back_hands_on_what_its_owner_wrote_EVENTUAL_3) {
   explore_with(middle(), [] {
     eventual<throws_once> result(policy());
     int tries = 0;
@@ -126,7 +154,7 @@ struct moves_once {
   }
 };
 
-TEST_P(eventual_model, one_of_two_takers_moves_the_value_and_a_failed_one_hands_it_on_V5) {
+TEST_P(eventual_model, one_of_two_takers_moves_the_value_and_a_failed_one_hands_it_on_EVENTUAL_5) {
   explore_with(middle(), [] {
     eventual<moves_once> result(policy());
     ghost taken, failed;
@@ -164,7 +192,7 @@ TEST_P(eventual_model, an_exception_comes_to_the_readers_instead) {
   });
 }
 
-TEST_P(eventual_model, the_last_reader_may_destroy_it_V4) {
+TEST_P(eventual_model, the_last_reader_may_destroy_it_EVENTUAL_4) {
   explore_with(small(), [] {
     mortal<eventual<int>> result(policy());
     threads({[&] { result->set_value(7); },
@@ -175,11 +203,12 @@ TEST_P(eventual_model, the_last_reader_may_destroy_it_V4) {
   });
 }
 
-TEST_P(future_set_model, the_last_contribution_runs_the_callback_before_anybody_is_let_go_C2) {
+TEST_P(future_set_model,
+       the_last_contribution_runs_the_callback_before_anybody_is_let_go_FUTURES_2) {
   explore_with(middle(), [] {
     int sum = 0;
     future_set<int> all(
-        2, [&](const future_values<int>& values) { sum = values[0] + values[1]; }, policy());
+        2, [&](const future_set<int>::values& values) { sum = values[0] + values[1]; }, policy());
     threads({[&] { all.contribute(3); }, [&] { all.contribute(4); },
              [&] {
                const auto values = all.get();
@@ -189,7 +218,7 @@ TEST_P(future_set_model, the_last_contribution_runs_the_callback_before_anybody_
   });
 }
 
-TEST_P(future_set_model, the_first_exception_reaches_the_waiter_C4) {
+TEST_P(future_set_model, the_first_exception_reaches_the_waiter_FUTURES_4) {
   explore_with(middle(), [] {
     future_set<void> all(2, {}, policy());
     const auto fail = [&](const char* as) {
@@ -206,7 +235,7 @@ TEST_P(future_set_model, the_first_exception_reaches_the_waiter_C4) {
   });
 }
 
-TEST_P(future_set_model, may_be_destroyed_by_the_last_waiter_C3) {
+TEST_P(future_set_model, may_be_destroyed_by_the_last_waiter_FUTURES_3) {
   explore_with(small(), [] {
     mortal<future_set<int>> all(std::size_t{2}, nullptr, policy());
     threads({[&] { all->contribute(1); },

@@ -6,6 +6,7 @@
 #include <lockstep/shared_mutex.hpp>
 
 #include <mutex>
+#include <utility>
 
 #include "model/scenario.hpp"
 
@@ -22,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(policies, semaphore_model, testing::ValuesIn(policies()
 INSTANTIATE_TEST_SUITE_P(policies, condition_variable_model, testing::ValuesIn(policies()),
                          setting_name);
 
-TEST_P(semaphore_model, permits_are_neither_lost_nor_made_S1) {
+TEST_P(semaphore_model, permits_are_neither_lost_nor_made_SEMAPHORE1) {
   explore_with(large(), [] {
     semaphore permits(1, policy());
     ghost holders;
@@ -39,7 +40,7 @@ TEST_P(semaphore_model, permits_are_neither_lost_nor_made_S1) {
   });
 }
 
-TEST_P(semaphore_model, a_release_of_two_serves_two_S2) {
+TEST_P(semaphore_model, a_release_of_two_serves_two_SEMAPHORE2) {
   explore_with(large(), [] {
     semaphore permits(0, policy());
     int data = 0;
@@ -117,7 +118,7 @@ TEST_P(semaphore_model, a_time_out_loses_no_permit) {
   });
 }
 
-TEST_P(semaphore_model, may_be_destroyed_by_who_has_acquired_last_S3) {
+TEST_P(semaphore_model, may_be_destroyed_by_who_has_acquired_last_SEMAPHORE3) {
   explore_with(small(), [] {
     mortal<semaphore> permits(0, policy());
     threads({[&] { permits->release(); },
@@ -128,7 +129,7 @@ TEST_P(semaphore_model, may_be_destroyed_by_who_has_acquired_last_S3) {
   });
 }
 
-TEST_P(condition_variable_model, a_notified_waiter_returns_with_the_lock_C3) {
+TEST_P(condition_variable_model, a_notified_waiter_returns_with_the_lock_CONDITION3) {
   explore_with(large(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -168,7 +169,7 @@ TEST_P(condition_variable_model, notify_all_lets_everyone_go_who_waits) {
   });
 }
 
-TEST_P(condition_variable_model, a_notification_and_a_time_out_never_count_both_C2) {
+TEST_P(condition_variable_model, a_notification_and_a_time_out_never_count_both_CONDITION2) {
   explore_with(middle(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -190,7 +191,7 @@ TEST_P(condition_variable_model, a_notification_and_a_time_out_never_count_both_
   });
 }
 
-TEST_P(condition_variable_model, one_who_gives_up_does_not_take_a_notification_along_C2) {
+TEST_P(condition_variable_model, one_who_gives_up_does_not_take_a_notification_along_CONDITION2) {
   explore_with(huge(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -217,7 +218,8 @@ TEST_P(condition_variable_model, one_who_gives_up_does_not_take_a_notification_a
   });
 }
 
-TEST_P(condition_variable_model, works_with_any_lock_and_passes_the_wake_along_the_chain_C3) {
+TEST_P(condition_variable_model,
+       works_with_any_lock_and_passes_the_wake_along_the_chain_CONDITION3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     shared_mutex lock(policy());
     condition_variable changed(policy());
@@ -254,7 +256,7 @@ struct refusing_lock {
   struct refused {};
 };
 
-TEST_P(condition_variable_model, a_lock_that_throws_keeps_no_other_waiter_C3) {
+TEST_P(condition_variable_model, a_lock_that_throws_keeps_no_other_waiter_CONDITION3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     shared_mutex lock(policy());
     condition_variable changed(policy());
@@ -286,7 +288,7 @@ TEST_P(condition_variable_model, a_lock_that_throws_keeps_no_other_waiter_C3) {
   });
 }
 
-TEST_P(condition_variable_model, an_unlock_that_throws_leaves_nobody_in_the_queue_C1) {
+TEST_P(condition_variable_model, an_unlock_that_throws_leaves_nobody_in_the_queue_CONDITION1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     shared_mutex lock(policy());
     condition_variable changed(policy());
@@ -329,7 +331,7 @@ void sleeps_behind_one_on_its_way(Lock& lock, condition_variable& changed, const
   while (count < 2) changed.wait(guard);
 }
 
-TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_of_its_turn_is_not_lost_M6) {
+TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_of_its_turn_is_not_lost_MUTEX6) {
   explore_with(large(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -344,7 +346,7 @@ TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_of_its_turn_is_no
   });
 }
 
-TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_may_give_up_M6) {
+TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_may_give_up_MUTEX6) {
   explore_with(huge(), [] {
     mutex lock(policy());
     condition_variable changed(policy());
@@ -363,7 +365,7 @@ TEST_P(condition_variable_model, a_waiter_that_is_let_go_ahead_may_give_up_M6) {
   });
 }
 
-TEST(condition_variable_model_at_length, who_was_let_go_ahead_is_not_waited_for_M6) {
+TEST(condition_variable_model_at_length, who_was_let_go_ahead_is_not_waited_for_MUTEX6) {
   plan by;
   by.budgets = {{2, 0, 0}};
   by.searches_at_random = false;
@@ -390,7 +392,197 @@ TEST(condition_variable_model_at_length, who_was_let_go_ahead_is_not_waited_for_
       by);
 }
 
-TEST_P(condition_variable_model, may_be_destroyed_when_its_waiters_have_been_notified_C5) {
+// std::stop_token is not made of modelled atomics: here is one that is, by the same rules. The end of a callback waits
+// for a call of it by another thread; a callback that comes after the request is called at once.
+class model_stop {
+ public:
+  class callback_base {
+   protected:
+    explicit callback_base(model_stop& of) : of_(of) {}
+    ~callback_base() = default;
+    virtual void call() = 0;
+
+    void begin() {
+      of_.lock_.lock();
+      const bool late = of_.requested_.load(memory_order_relaxed) != 0;
+      if (!late) of_.first_ = this;
+      of_.lock_.unlock();
+      if (late) call();
+    }
+    void end() {
+      of_.lock_.lock();
+      if (of_.first_ == this) of_.first_ = nullptr;
+      while (of_.running_ == this) {
+        of_.lock_.unlock();
+        detail::yield_thread();
+        of_.lock_.lock();
+      }
+      of_.lock_.unlock();
+    }
+
+   private:
+    friend class model_stop;
+    model_stop& of_;
+  };
+
+  void request() {
+    lock_.lock();
+    requested_.store(1, memory_order_release);
+    running_ = std::exchange(first_, nullptr);
+    callback_base* const found = running_;
+    lock_.unlock();
+    if (found == nullptr) return;
+    found->call();
+    lock_.lock();
+    running_ = nullptr;
+    lock_.unlock();
+  }
+  bool requested() const { return requested_.load(memory_order_acquire) != 0; }
+
+ private:
+  detail::short_lock lock_;
+  wait_word requested_{0};
+  callback_base* first_ = nullptr;
+  callback_base* running_ = nullptr;
+};
+
+struct model_token {
+  model_stop* of;
+  bool stop_requested() const { return of->requested(); }
+};
+
+template <class Function>
+class model_callback final : model_stop::callback_base {
+ public:
+  model_callback(model_token token, Function f) : callback_base(*token.of), f_(f) { begin(); }
+  ~model_callback() { end(); }
+
+ private:
+  void call() override { f_(); }
+  Function f_;
+};
+
+}  // namespace
+}  // namespace lockstep::model
+
+template <>
+struct lockstep::detail::stop_tokens<lockstep::model::model_token> {
+  using known = void;
+  template <class Function>
+  using callback = lockstep::model::model_callback<Function>;
+};
+
+namespace lockstep::model {
+namespace {
+
+/// Waits with a token while another thread requests the stop.
+template <class Lock>
+void a_stop_request_is_never_missed(wait_policy policy) {
+  Lock lock(policy);
+  condition_variable changed(policy);
+  model_stop stop;
+  bool left = false;
+  threads({[&] {
+             std::unique_lock<Lock> guard(lock);
+             check(!changed.wait(guard, model_token{&stop}, [] { return false; }), "nothing came");
+             left = true;
+           },
+           [&] { stop.request(); }});
+  check(left && lock.try_lock(), "free in the end");
+  lock.unlock();
+}
+
+TEST_P(condition_variable_model, a_stop_request_is_never_missed_CONDITION7) {
+  explore_with(middle(), [] { a_stop_request_is_never_missed<mutex>(policy()); });
+  explore_with(middle(), [] { a_stop_request_is_never_missed<shared_mutex>(policy()); });
+}
+
+TEST_P(condition_variable_model, a_stopped_thread_does_not_take_a_notification_along_CONDITION2) {
+  explore_with(huge(), [] {
+    mutex lock(policy());
+    condition_variable changed(policy());
+    model_stop stop;
+    int tokens = 0, taken = 0;
+    const auto take = [&] {
+      --tokens;
+      ++taken;
+    };
+    threads({[&] {
+               std::unique_lock<mutex> guard(lock);
+               // Not interested in tokens: a notification that finds it must find the other, too.
+               bool notified = false;
+               changed.wait(guard, model_token{&stop},
+                            [&] { return std::exchange(notified, true); });
+               if (tokens > 0) changed.notify_one();
+             },
+             [&] {
+               std::unique_lock<mutex> guard(lock);
+               changed.wait(guard, [&] { return tokens > 0; });
+               take();
+             },
+             [&] {
+               std::unique_lock<mutex> guard(lock);
+               ++tokens;
+               changed.notify_one();
+               guard.unlock();
+               stop.request();
+             }});
+    check(tokens == 0 && taken == 1, "the token was taken");
+  });
+}
+
+TEST_P(condition_variable_model, a_stop_a_notification_and_a_time_out_let_go_once_CONDITION2) {
+  explore_with(huge(), [] {
+    mutex lock(policy());
+    condition_variable changed(policy());
+    model_stop stop;
+    bool left = false, said = false;
+    threads({[&] {
+               std::unique_lock<mutex> guard(lock);
+               changed.wait_for(guard, model_token{&stop}, std::chrono::microseconds(900),
+                                [&] { return said; });
+               left = true;
+             },
+             [&] {
+               const std::lock_guard<mutex> guard(lock);
+               said = true;
+               changed.notify_all();
+             },
+             [&] { stop.request(); }});
+    check(left && lock.try_lock(), "free in the end");
+    lock.unlock();
+  });
+}
+
+TEST_P(condition_variable_model,
+       a_stop_request_touches_nothing_of_it_once_its_queue_is_empty_CONDITION5) {
+  explore_with(huge(), [] {
+    mutex lock(policy());
+    mortal<condition_variable> changed(policy());
+    model_stop stop;
+    bool waits = false, said = false;
+    threads({[&] {
+               std::unique_lock<mutex> guard(lock);
+               waits = true;
+               changed->wait(guard, model_token{&stop}, [&] { return said; });
+             },
+             [&] {
+               const auto notified = [&] {
+                 const std::lock_guard<mutex> guard(lock);
+                 if (waits) {
+                   said = true;
+                   changed->notify_all();
+                 }
+                 return waits;
+               };
+               while (!notified()) detail::yield_thread();
+               changed.destroy();
+             },
+             [&] { stop.request(); }});
+  });
+}
+
+TEST_P(condition_variable_model, may_be_destroyed_when_its_waiters_have_been_notified_CONDITION5) {
   explore_with(huge(), [] {
     mutex lock(policy());
     mortal<condition_variable> changed(policy());
@@ -427,7 +619,7 @@ void may_fork(Object& object, parking_lot::kind kind) {
         "the child finds the object");
 }
 
-TEST_P(fork_model, Q4_a_mutex_that_tells_of_waiters_is_found) {
+TEST_P(fork_model, PARKING4_a_mutex_that_tells_of_waiters_is_found) {
   explore_with(large(), [] {
     mutex lock(policy());
     int data = 0;
@@ -446,7 +638,7 @@ TEST_P(fork_model, Q4_a_mutex_that_tells_of_waiters_is_found) {
   });
 }
 
-TEST_P(fork_model, Q4_a_mutex_whose_waiters_give_up_is_found) {
+TEST_P(fork_model, PARKING4_a_mutex_whose_waiters_give_up_is_found) {
   explore_with(huge(), [] {
     mutex lock(policy());
     const auto tries = [&] {
@@ -460,7 +652,7 @@ TEST_P(fork_model, Q4_a_mutex_whose_waiters_give_up_is_found) {
   });
 }
 
-TEST_P(fork_model, Q4_a_shared_mutex_and_a_semaphore_that_tell_of_waiters_are_found) {
+TEST_P(fork_model, PARKING4_a_shared_mutex_and_a_semaphore_that_tell_of_waiters_are_found) {
   explore_with(huge(), [] {
     shared_mutex lock(policy());
     threads({[&] {
@@ -482,7 +674,7 @@ TEST_P(fork_model, Q4_a_shared_mutex_and_a_semaphore_that_tell_of_waiters_are_fo
   });
 }
 
-TEST_P(fork_model, Q4_a_condition_variable_that_counts_waiters_is_found) {
+TEST_P(fork_model, PARKING4_a_condition_variable_that_counts_waiters_is_found) {
   explore_with(huge(), [] {
     mutex lock(policy());
     condition_variable changed(policy());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/cgroup_test.cpp -- the text functions, and whole trees below a directory of the test
-#include <lockstep/detail/platform/cgroup.hpp>
+#include <lockstep/detail/platform/cpus.hpp>
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/cpu_topology_test.cpp -- systems of many shapes, as trees below a directory of the test
-#include <lockstep/detail/platform/cpu_topology.hpp>
+#include <lockstep/detail/platform/cpus.hpp>
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "lockstep/detail/platform/usable_cpus.hpp"
+#include "lockstep/detail/platform/cpus.hpp"
 #include "support/threads.hpp"
 
 namespace {

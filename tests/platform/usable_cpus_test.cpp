@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/usable_cpus_test.cpp -- affinity and quota of the running system both count
+#include <lockstep/detail/platform/cpus.hpp>
 #include <lockstep/detail/platform/system.hpp>
-#include <lockstep/detail/platform/usable_cpus.hpp>
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "lockstep/detail/platform/cpu_relax.hpp"
+#include "lockstep/detail/platform/config.hpp"
 
 namespace lockstep::stress {
 

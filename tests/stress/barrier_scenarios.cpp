@@ -8,7 +8,6 @@
 #include "lockstep/barrier.hpp"
 #include "lockstep/latch.hpp"
 #include "lockstep/split_barrier.hpp"
-#include "lockstep/tree_barrier.hpp"
 #include "stress/round.hpp"
 
 namespace lockstep::stress {
@@ -66,7 +65,7 @@ void take_part(Barrier& at, phase_cells& cells, std::size_t first, std::size_t l
 
 /// Groups small enough for the barrier's way with flags.
 void run_barrier_flags(round& the) {
-  const std::size_t size = 2 + the.random.below(barrier::most_flags - 1);
+  const std::size_t size = 2 + the.random.below(detail::most_flags_for(the.policy()) - 1);
   std::deque<barrier> barriers;
   std::deque<phase_cells> cells;
   for (std::size_t left = the.threads(); left > 0; left -= std::min(left, size)) {
@@ -89,8 +88,14 @@ void run_ranked(round& the, std::size_t least) {
     take_part(at, cells, self.rank() * each, (self.rank() + 1) * each, the.steps(), self);
   });
 }
-void run_barrier_counter(round& the) { run_ranked<barrier>(the, barrier::most_flags + 1); }
-void run_tree_barrier(round& the) { run_ranked<tree_barrier>(the, 1 + the.random.below(20)); }
+void run_barrier_tree(round& the) {
+  run_ranked<barrier>(the, detail::most_flags_for(the.policy()) + 1);
+}
+struct barrier_by_tree : barrier {
+  barrier_by_tree(std::size_t participants, wait_policy policy, std::uint32_t first_phase)
+      : barrier(participants, policy, first_phase, 1) {}
+};
+void run_small_trees(round& the) { run_ranked<barrier_by_tree>(the, 1 + the.random.below(20)); }
 
 /// The parts of a split barrier: each thread makes one or two arrivals a phase, until it drops them.
 struct droppers {
@@ -178,9 +183,9 @@ void run_latch(round& the) {
 std::vector<scenario> barrier_scenarios() {
   return {
       {"barrier_flags", "nobody is through before all have arrived", run_barrier_flags},
-      {"barrier_counter", "the same, counted in, with several ranks a thread if need be",
-       run_barrier_counter},
-      {"tree_barrier", "the same, by a tree", run_tree_barrier},
+      {"barrier_tree", "the same, counted in, with several ranks a thread if need be",
+       run_barrier_tree},
+      {"barrier_small_trees", "the same, by a tree", run_small_trees},
       {"split_barrier", "the same, threads drop out; one completion a phase", run_split_barrier},
       {"latch", "no wait returns before the count is zero", run_latch}};
 }

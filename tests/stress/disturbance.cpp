@@ -17,8 +17,7 @@
 #include <fstream>
 #include <thread>
 
-#include "lockstep/detail/platform/cgroup.hpp"
-#include "lockstep/detail/platform/usable_cpus.hpp"
+#include "lockstep/detail/platform/cpus.hpp"
 #include "stress/actor.hpp"
 
 namespace lockstep::stress {

@@ -8,13 +8,11 @@
 #include <memory>
 #include <mutex>
 
-#include "lockstep/auto_reset_event.hpp"
 #include "lockstep/condition_variable.hpp"
 #include "lockstep/event.hpp"
 #include "lockstep/eventual.hpp"
 #include "lockstep/future_set.hpp"
 #include "lockstep/latch.hpp"
-#include "lockstep/manual_reset_event.hpp"
 #include "lockstep/mutex.hpp"
 #include "lockstep/semaphore.hpp"
 #include "lockstep/split_barrier.hpp"
@@ -83,7 +81,7 @@ void use_future_set(counter_desk& desk, std::size_t step, wait_policy policy) {
 }
 void use_split_barrier(counter_desk& desk, std::size_t step, wait_policy policy) {
   using barrier_of_two = split_barrier<>;
-  const auto object = std::make_unique<barrier_of_two>(2, no_completion(), policy);
+  const auto object = std::make_unique<barrier_of_two>(2, policy);
   desk.offer(step, *object, [](void* it) { as<barrier_of_two>(it).arrive_and_drop(); });
   object->arrive_and_wait();
 }

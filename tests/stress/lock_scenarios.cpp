@@ -5,10 +5,9 @@
 #include <mutex>
 #include <shared_mutex>
 
-#include "lockstep/auto_reset_event.hpp"
 #include "lockstep/condition_variable.hpp"
+#include "lockstep/event.hpp"
 #include "lockstep/mutex.hpp"
-#include "lockstep/recursive_mutex.hpp"
 #include "lockstep/semaphore.hpp"
 #include "lockstep/shared_mutex.hpp"
 #include "stress/round.hpp"

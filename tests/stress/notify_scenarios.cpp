@@ -7,9 +7,7 @@
 
 #include "lockstep/barrier.hpp"
 #include "lockstep/event.hpp"
-#include "lockstep/fan_in.hpp"
-#include "lockstep/fan_out.hpp"
-#include "lockstep/rendezvous.hpp"
+#include "lockstep/fan.hpp"
 #include "stress/round.hpp"
 
 namespace lockstep::stress {

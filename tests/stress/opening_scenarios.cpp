@@ -3,10 +3,10 @@
 #include <deque>
 #include <stdexcept>
 
+#include "lockstep/event.hpp"
 #include "lockstep/eventual.hpp"
 #include "lockstep/future_set.hpp"
 #include "lockstep/mailbox.hpp"
-#include "lockstep/manual_reset_event.hpp"
 #include "lockstep/semaphore.hpp"
 #include "stress/round.hpp"
 
@@ -107,7 +107,8 @@ struct contributing_step {
 
   contributing_step(round& the, std::size_t step)
       : values(
-            the.threads(), [this](const future_values<std::uint64_t>&) { ++calls; }, the.policy()),
+            the.threads(), [this](const future_set<std::uint64_t>::values&) { ++calls; },
+            the.policy()),
         fails(the.random.once_in(8)) {
     for (std::size_t rank = 0; rank < the.threads(); ++rank) expected_sum += step + rank;
   }

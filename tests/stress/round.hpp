@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "lockstep/deadline.hpp"
 #include "lockstep/wait_policy.hpp"
 #include "stress/actor.hpp"
 #include "stress/crew.hpp"

@@ -16,7 +16,7 @@
 #include <map>
 #include <regex>
 
-#include "lockstep/detail/platform/usable_cpus.hpp"
+#include "lockstep/detail/platform/cpus.hpp"
 #include "stress/disturbance.hpp"
 #include "stress/round.hpp"
 #include "stress/watchdog.hpp"

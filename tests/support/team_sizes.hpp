@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include "lockstep/detail/platform/usable_cpus.hpp"
+#include "lockstep/detail/platform/cpus.hpp"
 #include "support/policies.hpp"
 
 namespace lockstep::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/auto_reset_event_test.cpp -- every notification lets one of many waiters through
-#include <lockstep/auto_reset_event.hpp>
+#include <lockstep/event.hpp>
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ TEST(auto_reset_event, zero_initialised_storage_keeps_one_notification_at_most) 
   EXPECT_EQ(static_event.wait_until(std::chrono::system_clock::now()), wait_status::timed_out);
 }
 
-TEST(auto_reset_event, A2_waits_that_time_out_asleep_leave_no_trace) {
+TEST(auto_reset_event, AUTO_2_waits_that_time_out_asleep_leave_no_trace) {
   auto_reset_event object(lockstep::wait_policy::block());
   auto_reset_event fresh(lockstep::wait_policy::block());
   for (int i = 0; i < 3; ++i) {
@@ -60,7 +60,7 @@ TEST(auto_reset_event, A2_waits_that_time_out_asleep_leave_no_trace) {
 }
 
 TEST_P(auto_reset_event_with_policy,
-       A1_as_a_lock_it_lets_one_thread_in_at_a_time_and_strands_none) {
+       AUTO_1_as_a_lock_it_lets_one_thread_in_at_a_time_and_strands_none) {
   // The notification is the right to write; a lost wake-up is a hang, a doubled one a wrong sum.
   const bool spins = GetParam().policy.is_spin();
   for (const std::size_t threads : {std::size_t{2}, std::size_t{spins ? 3u : 16u}}) {
@@ -81,7 +81,7 @@ TEST_P(auto_reset_event_with_policy,
   }
 }
 
-TEST_P(auto_reset_event_with_policy, A4_timeouts_of_some_strand_neither_them_nor_the_others) {
+TEST_P(auto_reset_event_with_policy, AUTO_4_timeouts_of_some_strand_neither_them_nor_the_others) {
   // As above, but half of the threads give up and come again all the time: a wake that such a thread
   // swallowed without a look would leave the notification pending and the others asleep.
   const bool spins = GetParam().policy.is_spin();
@@ -105,7 +105,7 @@ TEST_P(auto_reset_event_with_policy, A4_timeouts_of_some_strand_neither_them_nor
   EXPECT_EQ(sum, static_cast<long>(threads) * rounds);
 }
 
-TEST_P(auto_reset_event_with_policy, A4_every_sleeper_is_let_go_by_a_notification_of_its_own) {
+TEST_P(auto_reset_event_with_policy, AUTO_4_every_sleeper_is_let_go_by_a_notification_of_its_own) {
   // Many notifiers, many waiters: notifiers repeat until all are through, waiters wait once each.
   const std::size_t waiters = GetParam().policy.is_spin() ? 1 : 12;
   for (int round = 0; round < 50; ++round) {
@@ -128,7 +128,7 @@ TEST_P(auto_reset_event_with_policy, A4_every_sleeper_is_let_go_by_a_notificatio
   }
 }
 
-TEST_P(auto_reset_event_with_policy, A1_a_merged_notifier_is_seen_too) {
+TEST_P(auto_reset_event_with_policy, AUTO_1_a_merged_notifier_is_seen_too) {
   const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
   for (int round = 0; round < rounds; ++round) {
     auto_reset_event object(GetParam().policy);
@@ -145,7 +145,8 @@ TEST_P(auto_reset_event_with_policy, A1_a_merged_notifier_is_seen_too) {
   }
 }
 
-TEST_P(auto_reset_event_with_policy, A5_the_waiter_may_destroy_it_as_soon_as_its_wait_returned) {
+TEST_P(auto_reset_event_with_policy,
+       AUTO_5_the_waiter_may_destroy_it_as_soon_as_its_wait_returned) {
   const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
   for (int i = 0; i < rounds; ++i) {
     auto* const storage = new unsigned char[sizeof(auto_reset_event)];

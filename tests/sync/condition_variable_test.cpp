@@ -10,11 +10,14 @@
 #include <deque>
 #include <mutex>
 #include <new>
+#include <ratio>
+#include <stop_token>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "lockstep/recursive_mutex.hpp"
+#include "lockstep/mutex.hpp"
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
@@ -131,7 +134,7 @@ class waiters_in_order {
   std::vector<std::thread> threads_;
 };
 
-TYPED_TEST(condition_contract, C2_each_notify_one_lets_exactly_the_longest_waiter_go) {
+TYPED_TEST(condition_contract, CONDITION2_each_notify_one_lets_exactly_the_longest_waiter_go) {
   this->for_crowd_safe_policies([&](lockstep::wait_policy policy) {
     condition_variable condition(policy);
     TypeParam guard;
@@ -248,11 +251,11 @@ TYPED_TEST(condition_contract, without_a_notification_no_wait_returns_before_its
     condition.notify_all();
     condition.notify_one();
     EXPECT_EQ(condition.wait_for(lockable(lock), 50us), std::cv_status::timeout)
-        << "C4: earlier notifications do not count";
+        << "CONDITION-4: earlier notifications do not count";
   });
 }
 
-TYPED_TEST(condition_contract, C2_a_notification_is_not_lost_to_a_thread_that_times_out) {
+TYPED_TEST(condition_contract, CONDITION2_a_notification_is_not_lost_to_a_thread_that_times_out) {
   this->for_all_policies([&](lockstep::wait_policy policy) {
     const int count = this->rounds(policy, 3, 1000);
     condition_variable condition(policy);
@@ -288,7 +291,7 @@ TYPED_TEST(condition_contract, C2_a_notification_is_not_lost_to_a_thread_that_ti
   });
 }
 
-TYPED_TEST(condition_contract, C5_it_may_be_destroyed_when_all_waiters_have_been_notified) {
+TYPED_TEST(condition_contract, CONDITION5_it_may_be_destroyed_when_all_waiters_have_been_notified) {
   this->for_crowd_safe_policies([&](lockstep::wait_policy policy) {
     auto* const storage = new unsigned char[sizeof(condition_variable)];
     auto* const condition = ::new (storage) condition_variable(policy);
@@ -327,6 +330,227 @@ TYPED_TEST(condition_contract, the_last_waiter_may_destroy_it_while_the_notifier
       });
     }
   });
+}
+
+TYPED_TEST(condition_contract, CONDITION7_a_stop_request_lets_a_sleeping_waiter_go) {
+  this->for_crowd_safe_policies([&](lockstep::wait_policy policy) {
+    condition_variable condition(policy);
+    TypeParam guard;
+    watched_thread watched;
+    bool inside = false;
+    std::jthread waiter([&](std::stop_token token) {
+      watched.enter();
+      auto lock = guard.make();
+      inside = true;
+      EXPECT_FALSE(condition.wait(lockable(lock), token, [] { return false; }));
+      inside = false;  // with the lock
+    });
+    watched.wait_until_asleep();
+    {
+      const auto lock = guard.make();
+      EXPECT_TRUE(inside);
+      EXPECT_TRUE(waiter.request_stop());
+      EXPECT_TRUE(inside);
+    }
+    waiter.join();
+    EXPECT_FALSE(inside);
+    condition.notify_all();
+  });
+}
+
+TYPED_TEST(condition_contract, CONDITION7_a_request_that_came_before_is_seen_without_a_wait) {
+  this->for_all_policies([&](lockstep::wait_policy policy) {
+    condition_variable condition(policy);
+    TypeParam guard;
+    std::stop_source source;
+    source.request_stop();
+    auto lock = guard.make();
+    EXPECT_FALSE(condition.wait(lockable(lock), source.get_token(), [] { return false; }));
+    EXPECT_TRUE(condition.wait(lockable(lock), source.get_token(), [] { return true; }));
+    EXPECT_FALSE(condition.wait_for(lockable(lock), source.get_token(), 1h, [] { return false; }));
+    int asked = 0;
+    EXPECT_FALSE(condition.wait_until(lockable(lock), source.get_token(),
+                                      std::chrono::system_clock::now() + 1h,
+                                      [&] { return ++asked < 0; }));
+    EXPECT_EQ(asked, 1);
+  });
+}
+
+TYPED_TEST(condition_contract, CONDITION7_the_waiter_may_request_the_stop_itself) {
+  this->for_all_policies([&](lockstep::wait_policy policy) {
+    condition_variable condition(policy);
+    TypeParam guard;
+    std::stop_source source;
+    auto lock = guard.make();
+    // In its predicate, between the look at the token and the wait.
+    EXPECT_FALSE(condition.wait(lockable(lock), source.get_token(), [&] {
+      source.request_stop();
+      return false;
+    }));
+    // In a callback of the same token, which request_stop() runs.
+    std::stop_source other;
+    bool returned = false;
+    const std::stop_callback waits(other.get_token(), [&] {
+      returned = !condition.wait(lockable(lock), other.get_token(), [] { return false; });
+    });
+    other.request_stop();
+    EXPECT_TRUE(returned);
+  });
+}
+
+TYPED_TEST(condition_contract, a_wait_with_a_token_ends_at_its_deadline_or_for_its_predicate) {
+  this->for_all_policies([&](lockstep::wait_policy policy) {
+    condition_variable condition(policy);
+    TypeParam guard;
+    const std::stop_source source;
+    const std::stop_token token = source.get_token(), of_nobody;
+    auto lock = guard.make();
+    const auto never = [] { return false; };
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_FALSE(condition.wait_for(lockable(lock), token, 100us, never));
+    EXPECT_GE(std::chrono::steady_clock::now(), start + 100us);
+    EXPECT_FALSE(condition.wait_for(lockable(lock), of_nobody, 1us, never));
+    EXPECT_FALSE(condition.wait_until(lockable(lock), token, start, never));
+    EXPECT_FALSE(
+        condition.wait_until(lockable(lock), token, lockstep::deadline::after(1us), never));
+    EXPECT_TRUE(condition.wait_for(lockable(lock), token, -1s, [] { return true; }));
+  });
+}
+
+TYPED_TEST(condition_contract, CONDITION2_a_notification_is_not_lost_to_a_thread_that_is_stopped) {
+  this->for_all_policies([&](lockstep::wait_policy policy) {
+    const int count = this->rounds(policy, 4, 500);
+    for (int i = 0; i < count; ++i) {
+      condition_variable condition(policy);
+      TypeParam guard;
+      std::stop_source source;
+      int tokens = 0, taken = 0;
+      std::atomic<int> started{0};
+      run_threads(4, [&](std::size_t rank) {
+        started.fetch_add(1);
+        if (rank < 2) {
+          auto lock = guard.make();
+          const bool found =
+              rank == 0
+                  ? condition.wait(lockable(lock), source.get_token(), [&] { return tokens > 0; })
+                  : (condition.wait(lockable(lock), [&] { return tokens > 0; }), true);
+          if (!found) return;
+          --tokens;
+          ++taken;
+          // One notification for each: the other is asleep still, if it has not been stopped.
+          if (taken == 1) ++tokens, condition.notify_one();
+          return;
+        }
+        while (started.load() < 4) std::this_thread::yield();
+        if (rank == 2) {
+          source.request_stop();
+        } else {
+          const auto lock = guard.make();
+          ++tokens;
+          condition.notify_one();
+        }
+      });
+      EXPECT_GE(taken, 1);
+    }
+  });
+}
+
+TYPED_TEST(condition_contract, CONDITION5_a_stop_request_does_not_touch_it_once_all_were_notified) {
+  this->for_all_policies([&](lockstep::wait_policy policy) {
+    const int rounds = policy.is_spin() ? 20 : 300;
+    for (int i = 0; i < rounds; ++i) {
+      auto* const storage = new unsigned char[sizeof(condition_variable)];
+      auto* const condition = ::new (storage) condition_variable(policy);
+      TypeParam guard;
+      std::stop_source source;
+      bool said = false;
+      std::atomic<bool> go{false};
+      run_threads(3, [&](std::size_t rank) {
+        if (rank == 0) {
+          auto lock = guard.make();
+          go.store(true);
+          // Once it was notified, or stopped, it does not come back to the object.
+          condition->wait(lockable(lock), source.get_token(), [&] { return said; });
+          return;
+        }
+        while (!go.load()) std::this_thread::yield();
+        if (rank == 1) {
+          source.request_stop();
+          return;
+        }
+        const auto lock = guard.make();
+        said = true;
+        condition->notify_all();
+        condition->~condition_variable();
+        std::memset(storage, 0xA5, sizeof(condition_variable));
+        delete[] storage;
+      });
+    }
+  });
+}
+
+TYPED_TEST(condition_contract,
+           CONDITION7_stops_notifications_and_time_outs_all_at_once_lose_nobody) {
+  this->for_crowd_safe_policies([&](lockstep::wait_policy policy) {
+    condition_variable condition(policy);
+    TypeParam guard;
+    constexpr std::size_t waiters = 6;
+    const int rounds = 200;
+    std::vector<std::stop_source> sources(waiters * rounds);
+    std::atomic<std::size_t> left{waiters}, at[waiters] = {};
+    run_threads(waiters + 2, [&](std::size_t rank) {
+      if (rank < waiters) {
+        for (int i = 0; i < rounds; ++i) {
+          const std::size_t mine = rank * rounds + static_cast<std::size_t>(i);
+          std::stop_source& source = sources[mine];
+          at[rank].store(mine);
+          bool go_on = false;
+          auto lock = guard.make();
+          const auto once = [&] { return std::exchange(go_on, true); };
+          if (i % 3 == 0) {
+            condition.wait_for(lockable(lock), source.get_token(), 50us, once);
+          } else {
+            condition.wait(lockable(lock), source.get_token(), once);
+          }
+        }
+        left.fetch_sub(1);
+        return;
+      }
+      for (std::size_t i = 0; left.load() > 0; ++i) {
+        if (rank == waiters) {
+          sources[at[i / 5 % waiters].load()].request_stop();
+        } else if (i % 7 == 0) {
+          condition.notify_all();
+        } else {
+          condition.notify_one();
+        }
+        std::this_thread::yield();
+      }
+    });
+  });
+}
+
+/// A clock of a program's own, which is not the steady one.
+struct own_clock {
+  using duration = std::chrono::duration<double, std::milli>;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<own_clock>;
+  static constexpr bool is_steady = false;
+  static time_point now() {
+    return time_point(std::chrono::steady_clock::now().time_since_epoch() + 1000h);
+  }
+};
+
+TEST(condition_variable, a_wait_until_a_point_of_any_clock_ends_there) {
+  condition_variable condition;
+  lockstep::mutex mutex;
+  std::unique_lock<lockstep::mutex> lock(mutex);
+  const auto never = [] { return false; };
+  EXPECT_EQ(condition.wait_until(lock, own_clock::now() + 1ms), std::cv_status::timeout);
+  EXPECT_FALSE(condition.wait_until(lock, own_clock::now() + 1ms, never));
+  EXPECT_FALSE(condition.wait_until(lock, std::stop_token(), own_clock::now() + 1ms, never));
+  std::thread([&] { EXPECT_FALSE(mutex.try_lock_until(own_clock::now() + 1ms)); }).join();
 }
 
 TEST(condition_variable, zero_initialised_storage_is_a_condition_nobody_waits_for) {

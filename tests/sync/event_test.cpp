@@ -35,14 +35,14 @@ TEST(event, zero_initialised_storage_is_a_working_event) {
   EXPECT_FALSE(static_event.try_wait());
 }
 
-TEST_P(event_with_policy, E1_a_notifier_far_ahead_loses_nothing) {
+TEST_P(event_with_policy, EVENT_1_a_notifier_far_ahead_loses_nothing) {
   lockstep::event ready(GetParam().policy, 0x3FFFFF00u);
   for (int i = 0; i < 1000; ++i) ready.notify();
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(ready.try_wait());
   EXPECT_FALSE(ready.try_wait());
 }
 
-TEST_P(event_with_policy, E2_two_threads_that_take_turns_never_both_run) {
+TEST_P(event_with_policy, EVENT_2_two_threads_that_take_turns_never_both_run) {
   lockstep::event ping(GetParam().policy), pong(GetParam().policy);
   long turns = 0;  // plain: written by whoever has the turn
   const long rounds = GetParam().policy.is_spin() ? 500 : 10000;
@@ -64,7 +64,8 @@ TEST_P(event_with_policy, E2_two_threads_that_take_turns_never_both_run) {
   EXPECT_EQ(turns, 2 * rounds);
 }
 
-TEST_P(event_with_policy, E3_the_waiter_may_destroy_the_event_as_soon_as_its_wait_has_returned) {
+TEST_P(event_with_policy,
+       EVENT_3_the_waiter_may_destroy_the_event_as_soon_as_its_wait_has_returned) {
   // Under AddressSanitizer a touch after the change is a use after free; without it the storage is
   // overwritten, and a notifier that wrote again would be seen.
   const int rounds = GetParam().policy.is_spin() ? 100 : 2000;  // spinning needs both CPUs at once

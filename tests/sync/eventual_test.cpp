@@ -63,7 +63,7 @@ TEST(eventual, a_static_one_is_empty_until_set_and_again_after_reset) {
   }
 }
 
-TEST(eventual, V1_setting_it_again_fails_by_name_and_changes_nothing) {
+TEST(eventual, EVENTUAL_1_setting_it_again_fails_by_name_and_changes_nothing) {
   const std::string text = "lockstep::eventual: set, but it is set already";
   eventual<int> value;
   value.set_value(1);
@@ -97,7 +97,7 @@ struct throws_on_zero {
   int value;
 };
 
-TEST(eventual, V3_a_constructor_that_throws_leaves_it_empty_for_the_next_setter) {
+TEST(eventual, EVENTUAL_3_a_constructor_that_throws_leaves_it_empty_for_the_next_setter) {
   eventual<throws_on_zero> value;
   EXPECT_EQ(message_of([&] { value.emplace(0); }), "zero");
   EXPECT_FALSE(value.is_ready());
@@ -105,7 +105,7 @@ TEST(eventual, V3_a_constructor_that_throws_leaves_it_empty_for_the_next_setter)
   EXPECT_EQ(value.get().value, 7);
 }
 
-TEST(eventual, V3_a_claim_given_back_in_another_thread_orders_what_was_written) {
+TEST(eventual, EVENTUAL_3_a_claim_given_back_in_another_thread_orders_what_was_written) {
   for (int round = 0; round < 500; ++round) {
     eventual<throws_on_zero> value;
     std::atomic<int> failures{0};
@@ -157,7 +157,7 @@ struct heavy {
   }
 };
 
-TEST(eventual, V5_a_value_is_taken_once_and_not_read_afterwards) {
+TEST(eventual, EVENTUAL_5_a_value_is_taken_once_and_not_read_afterwards) {
   eventual<std::unique_ptr<int>> box;
   for (int i = 0; i < 3; ++i) {
     box.set_value(std::make_unique<int>(i));
@@ -179,7 +179,7 @@ TEST(eventual, V5_a_value_is_taken_once_and_not_read_afterwards) {
             "lockstep::eventual: get or take, but its value is taken");
 }
 
-TEST(eventual, V5_nothing_is_taken_once_as_well) {
+TEST(eventual, EVENTUAL_5_nothing_is_taken_once_as_well) {
   eventual<void> signal;
   signal.set_value();
   signal.get();
@@ -188,7 +188,7 @@ TEST(eventual, V5_nothing_is_taken_once_as_well) {
   EXPECT_THROW(signal.get(), std::logic_error);
 }
 
-TEST(eventual, V5_an_exception_is_thrown_by_every_take) {
+TEST(eventual, EVENTUAL_5_an_exception_is_thrown_by_every_take) {
   eventual<std::unique_ptr<int>> box;
   box.set_exception(error_with("no value"));
   for (int i = 0; i < 2; ++i) {
@@ -197,7 +197,7 @@ TEST(eventual, V5_an_exception_is_thrown_by_every_take) {
   }
 }
 
-TEST(eventual, V5_a_move_that_throws_leaves_the_value_for_the_next_taker) {
+TEST(eventual, EVENTUAL_5_a_move_that_throws_leaves_the_value_for_the_next_taker) {
   eventual<heavy> box;
   box.emplace(7);
   heavy::refuses = true;
@@ -207,7 +207,7 @@ TEST(eventual, V5_a_move_that_throws_leaves_the_value_for_the_next_taker) {
   EXPECT_EQ(*box.take().value, 7);
 }
 
-TEST_P(eventual_with_policy, V5_of_many_takers_one_gets_the_value) {
+TEST_P(eventual_with_policy, EVENTUAL_5_of_many_takers_one_gets_the_value) {
   for (int round = 0; round < 100; ++round) {
     eventual<std::unique_ptr<int>> box(GetParam().policy);
     std::atomic<int> taken{0}, refused{0};
@@ -224,7 +224,7 @@ TEST_P(eventual_with_policy, V5_of_many_takers_one_gets_the_value) {
   }
 }
 
-TEST_P(eventual_with_policy, V1_of_many_setters_one_wins_and_all_readers_see_its_value) {
+TEST_P(eventual_with_policy, EVENTUAL_1_of_many_setters_one_wins_and_all_readers_see_its_value) {
   const bool spins = GetParam().policy.is_spin();
   const std::size_t threads = spins ? 3 : 9;
   for (int round = 0; round < (spins ? 20 : 150); ++round) {
@@ -244,7 +244,7 @@ TEST_P(eventual_with_policy, V1_of_many_setters_one_wins_and_all_readers_see_its
   }
 }
 
-TEST_P(eventual_with_policy, V2_what_was_written_before_the_set_is_seen_after_every_wait) {
+TEST_P(eventual_with_policy, EVENTUAL_2_what_was_written_before_the_set_is_seen_after_every_wait) {
   const int rounds = GetParam().policy.is_spin() ? 20 : 300;
   for (int round = 0; round < rounds; ++round) {
     eventual<void> done(GetParam().policy);
@@ -268,7 +268,7 @@ TEST_P(eventual_with_policy, V2_what_was_written_before_the_set_is_seen_after_ev
   }
 }
 
-TEST_P(eventual_with_policy, V4_the_reader_may_destroy_it_as_soon_as_its_get_has_returned) {
+TEST_P(eventual_with_policy, EVENTUAL_4_the_reader_may_destroy_it_as_soon_as_its_get_has_returned) {
   using object = eventual<std::uint64_t>;
   const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
   for (int i = 0; i < rounds; ++i) {

@@ -20,7 +20,7 @@ namespace {
 using lockstep::future_set;
 using lockstep::wait_status;
 using lockstep::test::run_threads;
-using values = lockstep::future_values<long>;
+using values = lockstep::future_set<long>::values;
 
 static_assert(!std::is_copy_constructible<future_set<int>>::value, "not copyable");
 static_assert(!std::is_move_constructible<future_set<void>>::value, "not movable");
@@ -44,7 +44,7 @@ std::string message_of(Call call) {
   return "no exception";
 }
 
-TEST(future_set, C1_contributions_have_indices_and_one_too_many_fails_by_name) {
+TEST(future_set, FUTURES_1_contributions_have_indices_and_one_too_many_fails_by_name) {
   const std::string text = "lockstep::future_set: contributed, but all 2 contributions are made";
   future_set<long> set(2);
   EXPECT_EQ(set.contributions(), 2u);
@@ -75,12 +75,13 @@ TEST(future_set, no_contributions_make_it_ready_at_once_also_after_reset) {
   EXPECT_EQ(calls, 3);
 }
 
-TEST(future_set, C4_the_first_exception_is_carried_when_all_have_contributed_and_no_callback_runs) {
+TEST(future_set,
+     FUTURES_4_the_first_exception_is_carried_when_all_have_contributed_and_no_callback_runs) {
   int calls = 0;
   future_set<long> set(3, [&](const values&) { ++calls; });
   EXPECT_THROW(set.contribute_exception(nullptr), std::invalid_argument);
   EXPECT_EQ(set.contribute_exception(error_with("first")), 0u);
-  EXPECT_FALSE(set.is_ready());  // C3
+  EXPECT_FALSE(set.is_ready());  // FUTURES-3
   set.contribute_exception(error_with("second"));
   set.contribute(5);
   EXPECT_EQ(message_of([&] { set.wait(); }), "first");
@@ -106,7 +107,7 @@ struct throws_when_assigned {
   }
 };
 
-TEST(future_set, C4_what_an_assignment_or_the_callback_throws_is_carried_to_the_waiters) {
+TEST(future_set, FUTURES_4_what_an_assignment_or_the_callback_throws_is_carried_to_the_waiters) {
   future_set<throws_when_assigned> set(2);
   EXPECT_EQ(set.contribute(throws_when_assigned(-1)), 0u);
   set.contribute(throws_when_assigned(1));
@@ -122,7 +123,8 @@ TEST(future_set, values_that_can_only_be_moved_will_do) {
   EXPECT_EQ(*set.get()[0], 3);
 }
 
-TEST_P(future_set_with_policy, C2_the_last_one_runs_the_callback_once_before_anybody_is_let_go) {
+TEST_P(future_set_with_policy,
+       FUTURES_2_the_last_one_runs_the_callback_once_before_anybody_is_let_go) {
   const bool spins = GetParam().policy.is_spin();
   const std::size_t contributors = spins ? 2 : 8;
   std::vector<long> side(contributors);  // plain: written by contributors, read by all others
@@ -160,7 +162,8 @@ TEST_P(future_set_with_policy, C2_the_last_one_runs_the_callback_once_before_any
   }
 }
 
-TEST_P(future_set_with_policy, C3_the_waiter_may_destroy_it_as_soon_as_its_wait_has_returned) {
+TEST_P(future_set_with_policy,
+       FUTURES_3_the_waiter_may_destroy_it_as_soon_as_its_wait_has_returned) {
   const int rounds = GetParam().policy.is_spin() ? 50 : 1000;
   for (int i = 0; i < rounds; ++i) {
     auto set = std::make_unique<future_set<void>>(2, nullptr, GetParam().policy);

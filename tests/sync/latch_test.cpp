@@ -49,7 +49,7 @@ TEST(latch, a_count_that_cannot_be_is_refused_with_its_value) {
   EXPECT_EQ(message_of(0), "no exception");
 }
 
-TEST(latch, L1_the_largest_count_opens_at_zero_and_not_before) {
+TEST(latch, LATCH_1_the_largest_count_opens_at_zero_and_not_before) {
   latch object(latch::max());
   object.count_down(latch::max() - 1);
   EXPECT_FALSE(object.try_wait());
@@ -58,7 +58,7 @@ TEST(latch, L1_the_largest_count_opens_at_zero_and_not_before) {
   EXPECT_TRUE(object.try_wait());
 }
 
-TEST(latch, L1_it_stays_open_for_every_kind_of_wait) {
+TEST(latch, LATCH_1_it_stays_open_for_every_kind_of_wait) {
   EXPECT_FALSE(static_latch.try_wait());
   static_latch.count_down();
   for (const latch* each : {&static_latch, &open_latch}) {
@@ -76,7 +76,7 @@ TEST(latch, a_point_of_any_clock_that_has_passed_times_out) {
   EXPECT_EQ(object.wait_until(std::chrono::system_clock::now()), wait_status::timed_out);
 }
 
-TEST_P(latch_with_policy, L2_what_was_written_before_any_count_down_is_seen_after_every_wait) {
+TEST_P(latch_with_policy, LATCH_2_what_was_written_before_any_count_down_is_seen_after_every_wait) {
   const bool spins = GetParam().policy.is_spin();
   const int rounds = spins ? 20 : 500;
   for (const std::size_t count : {std::size_t{2}, std::size_t{spins ? 3u : 9u}}) {
@@ -98,7 +98,7 @@ TEST_P(latch_with_policy, L2_what_was_written_before_any_count_down_is_seen_afte
   }
 }
 
-TEST_P(latch_with_policy, L2_a_wait_that_timed_out_leaves_the_others_their_wake) {
+TEST_P(latch_with_policy, LATCH_2_a_wait_that_timed_out_leaves_the_others_their_wake) {
   const int rounds = GetParam().policy.is_spin() ? 20 : 500;
   for (int round = 0; round < rounds; ++round) {
     latch object(2, GetParam().policy);
@@ -120,7 +120,8 @@ TEST_P(latch_with_policy, L2_a_wait_that_timed_out_leaves_the_others_their_wake)
   }
 }
 
-TEST_P(latch_with_policy, L3_the_waiter_may_destroy_the_latch_as_soon_as_its_wait_has_returned) {
+TEST_P(latch_with_policy,
+       LATCH_3_the_waiter_may_destroy_the_latch_as_soon_as_its_wait_has_returned) {
   const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
   for (int i = 0; i < rounds; ++i) {
     auto* const storage = new unsigned char[sizeof(latch)];

@@ -43,7 +43,6 @@ TEST_P(made_with, a_policy_a_barrier_tells_it_and_whether_it_is_crowded) {
   for (const unsigned participants : {1u, cpus, cpus + 1}) {
     const wait_policy expected = policy.when_crowded(participants > cpus);
     EXPECT_EQ(lockstep::barrier(participants, policy).policy(), expected) << participants;
-    EXPECT_EQ(lockstep::tree_barrier(participants, policy).policy(), expected) << participants;
   }
 }
 

@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(policies, mailbox_with_policy,
                          testing::ValuesIn(lockstep::test::all_policies()),
                          lockstep::test::policy_name);
 
-TEST(mailbox, X1_X2_it_takes_as_many_calls_as_its_capacity_at_every_position) {
+TEST(mailbox, MAILBOX_1_MAILBOX_2_it_takes_as_many_calls_as_its_capacity_at_every_position) {
   for (const std::uint32_t first : first_positions) {
     for (const std::size_t capacity : {1u, 2u, 3u, 4u, 8u}) {
       mailbox box(capacity, wait_policy(), first);
@@ -178,7 +178,8 @@ TEST_P(mailbox_with_policy, a_timed_wait_runs_what_comes_in_time_and_else_nothin
   EXPECT_EQ(box.wait_and_run_for(std::chrono::hours(1)), wait_status::terminated);
 }
 
-TEST_P(mailbox_with_policy, X3_after_terminate_no_post_succeeds_and_earlier_calls_still_run) {
+TEST_P(mailbox_with_policy,
+       MAILBOX_3_after_terminate_no_post_succeeds_and_earlier_calls_still_run) {
   for (const std::uint32_t first : first_positions) {
     mailbox box(4, policy(), first);
     int run = 0;
@@ -197,7 +198,7 @@ TEST_P(mailbox_with_policy, X3_after_terminate_no_post_succeeds_and_earlier_call
   }
 }
 
-TEST_P(mailbox_with_policy, X3_every_post_that_races_terminate_is_run_or_refused) {
+TEST_P(mailbox_with_policy, MAILBOX_3_every_post_that_races_terminate_is_run_or_refused) {
   for (int round = 0; round < (policy().is_spin() ? 20 : 300); ++round) {
     mailbox box(64, policy());
     long run = 0, accepted = 0;
@@ -214,7 +215,7 @@ TEST_P(mailbox_with_policy, X3_every_post_that_races_terminate_is_run_or_refused
   }
 }
 
-TEST(mailbox, X3_calls_never_run_are_destroyed_with_it) {
+TEST(mailbox, MAILBOX_3_calls_never_run_are_destroyed_with_it) {
   const auto token = std::make_shared<int>(0);
   {
     mailbox box(4);
@@ -226,7 +227,7 @@ TEST(mailbox, X3_calls_never_run_are_destroyed_with_it) {
   EXPECT_EQ(*token, 0);
 }
 
-TEST(mailbox, X4_a_call_that_posts_again_runs_at_the_next_time) {
+TEST(mailbox, MAILBOX_4_a_call_that_posts_again_runs_at_the_next_time) {
   for (const std::uint32_t first : first_positions) {
     mailbox box(2, wait_policy(), first);
     int run = 0;
@@ -247,7 +248,7 @@ TEST(mailbox, X4_a_call_that_posts_again_runs_at_the_next_time) {
   }
 }
 
-TEST(mailbox, X4_an_exception_leaves_with_its_call_and_the_others_stay) {
+TEST(mailbox, MAILBOX_4_an_exception_leaves_with_its_call_and_the_others_stay) {
   mailbox box(4);
   const auto token = std::make_shared<int>(0);
   box.post([token] { ++*token; });
@@ -261,7 +262,7 @@ TEST(mailbox, X4_an_exception_leaves_with_its_call_and_the_others_stay) {
   EXPECT_EQ(token.use_count(), 1);
 }
 
-TEST(mailbox, X4_a_call_may_run_the_calls_behind_it) {
+TEST(mailbox, MAILBOX_4_a_call_may_run_the_calls_behind_it) {
   for (const std::uint32_t first : first_positions) {
     mailbox box(4, wait_policy(), first);
     std::string order;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/manual_reset_event_test.cpp -- a gate that is open from notify() until reset()
-#include <lockstep/manual_reset_event.hpp>
+#include <lockstep/event.hpp>
 
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(manual_reset_event, zero_initialised_storage_is_closed_and_opens_until_rese
   EXPECT_FALSE(static_event.try_wait());
 }
 
-TEST(manual_reset_event, G1_one_opening_lets_all_sleepers_go_though_a_reset_follows_at_once) {
+TEST(manual_reset_event, MANUAL_1_one_opening_lets_all_sleepers_go_though_a_reset_follows_at_once) {
   // Repeated, since a woken waiter may be so quick that it finds the gate still open; word_waiter_test
   // has the same on a scripted system, where it cannot.
   for (const auto& named : lockstep::test::crowd_safe_policies()) {
@@ -78,7 +78,8 @@ TEST(manual_reset_event, G1_one_opening_lets_all_sleepers_go_though_a_reset_foll
   }
 }
 
-TEST_P(manual_reset_event_with_policy, G1_a_reset_at_once_after_notify_strands_nobody_who_waits) {
+TEST_P(manual_reset_event_with_policy,
+       MANUAL_1_a_reset_at_once_after_notify_strands_nobody_who_waits) {
   // Each thread waits once a round; the notifier opens and closes at once until all have come through.
   // One opening could pass between two looks of a waiter; it must count even so, next to wrap-around,
   // too. The notifier cannot know that the waits have begun, hence the repetition.
@@ -106,7 +107,7 @@ TEST_P(manual_reset_event_with_policy, G1_a_reset_at_once_after_notify_strands_n
   }
 }
 
-TEST_P(manual_reset_event_with_policy, G2_look_after_reset_then_wait_misses_no_notification) {
+TEST_P(manual_reset_event_with_policy, MANUAL_2_look_after_reset_then_wait_misses_no_notification) {
   // Two notifiers; the taker resets, counts what is there, and waits only if that is not all.
   const int items = GetParam().policy.is_spin() ? 100 : 5000;
   manual_reset_event gate(GetParam().policy);
@@ -127,7 +128,8 @@ TEST_P(manual_reset_event_with_policy, G2_look_after_reset_then_wait_misses_no_n
   });
 }
 
-TEST_P(manual_reset_event_with_policy, G3_the_waiter_may_destroy_it_as_soon_as_its_wait_returned) {
+TEST_P(manual_reset_event_with_policy,
+       MANUAL_3_the_waiter_may_destroy_it_as_soon_as_its_wait_returned) {
   const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
   for (int i = 0; i < rounds; ++i) {
     auto* const storage = new unsigned char[sizeof(manual_reset_event)];

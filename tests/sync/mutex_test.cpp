@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/sync/mutex_test.cpp -- what mutex and recursive_mutex have beyond the contract of all locks
 #include <lockstep/mutex.hpp>
-#include <lockstep/recursive_mutex.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "lockstep/detail/platform/cpus.hpp"
 #include "lockstep/detail/platform/this_thread.hpp"
-#include "lockstep/detail/platform/usable_cpus.hpp"
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
@@ -59,7 +58,7 @@ class sleepers_in_order {
   std::vector<std::thread> threads_;
 };
 
-TEST_P(mutex_with_policy, M4_sleepers_get_the_lock_in_the_order_of_their_arrival) {
+TEST_P(mutex_with_policy, MUTEX4_sleepers_get_the_lock_in_the_order_of_their_arrival) {
   mutex lock(GetParam().policy);
   std::vector<std::size_t> order;
   {
@@ -77,7 +76,7 @@ TEST_P(mutex_with_policy, M4_sleepers_get_the_lock_in_the_order_of_their_arrival
   EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
 }
 
-TEST_P(mutex_with_policy, M4_a_sleeper_is_overtaken_a_bounded_number_of_times) {
+TEST_P(mutex_with_policy, MUTEX4_a_sleeper_is_overtaken_a_bounded_number_of_times) {
   // Both on one CPU, where the one that overtakes runs until its time slice ends.
   const unsigned cpu = lockstep::detail::affinity().front();
   for (int round = 0; round < 5; ++round) {
@@ -152,7 +151,7 @@ class overtaken_sleeper {
   std::thread thread_;
 };
 
-TEST_P(mutex_with_policy, M4_the_lock_is_reserved_for_a_sleeper_that_was_woken_in_vain) {
+TEST_P(mutex_with_policy, MUTEX4_the_lock_is_reserved_for_a_sleeper_that_was_woken_in_vain) {
   // Tried until the caller was faster, which it nearly always is.
   for (bool conclusive = false; !conclusive;) {
     overtaken_sleeper sleeper(GetParam().policy);
@@ -172,7 +171,7 @@ TEST_P(mutex_with_policy, M4_the_lock_is_reserved_for_a_sleeper_that_was_woken_i
   }
 }
 
-TEST_P(mutex_with_policy, M4_a_reservation_ends_when_its_owner_gives_up) {
+TEST_P(mutex_with_policy, MUTEX4_a_reservation_ends_when_its_owner_gives_up) {
   for (bool conclusive = false; !conclusive;) {
     overtaken_sleeper sleeper(GetParam().policy);
     conclusive = sleeper.succeeds(
@@ -185,7 +184,7 @@ TEST_P(mutex_with_policy, M4_a_reservation_ends_when_its_owner_gives_up) {
   }
 }
 
-TEST_P(mutex_with_policy, M4_holds_for_many_who_queue_up_at_once) {
+TEST_P(mutex_with_policy, MUTEX4_holds_for_many_who_queue_up_at_once) {
   mutex lock(GetParam().policy);
   std::atomic<std::size_t> queued{0};
   std::vector<long> taken(8);
@@ -238,7 +237,7 @@ TEST(recursive_mutex, is_free_only_after_as_many_unlocks_as_locks) {
   EXPECT_TRUE(can_be_had());
 }
 
-TEST(recursive_mutex, R1_threads_that_lock_several_times_exclude_each_other) {
+TEST(recursive_mutex, RECURSIVE1_threads_that_lock_several_times_exclude_each_other) {
   lockstep::recursive_mutex lock;
   long sum = 0;
   run_threads(4, [&](std::size_t) {

@@ -53,7 +53,7 @@ class held_elsewhere {
   std::thread holder_;
 };
 
-TEST_F(queue_waits, M4_a_mutex_polls_for_its_budget_and_one_pause_longer) {
+TEST_F(queue_waits, MUTEX4_a_mutex_polls_for_its_budget_and_one_pause_longer) {
   if (lockstep::detail::usable_cpus() < 2) GTEST_SKIP() << "needs two CPUs";
   for (const std::uint64_t pause_cost : {1u, 26u, 45u}) {
     scripted_system::reset().pause_cost = pause_cost;
@@ -73,7 +73,7 @@ TEST_F(queue_waits, M4_a_mutex_polls_for_its_budget_and_one_pause_longer) {
   }
 }
 
-TEST_F(queue_waits, M4_a_mutex_does_not_pause_between_its_yields) {
+TEST_F(queue_waits, MUTEX4_a_mutex_does_not_pause_between_its_yields) {
   lockstep::mutex lock;
   const held_elsewhere held(lock);
   std::uint64_t last = 0, longest = 0;

@@ -54,7 +54,7 @@ TEST(semaphore, zero_initialised_storage_is_a_semaphore_without_permits) {
   EXPECT_FALSE(static_semaphore.try_acquire());
 }
 
-TEST_P(semaphore_with_policy, S1_as_many_acquires_return_as_there_are_permits) {
+TEST_P(semaphore_with_policy, SEMAPHORE1_as_many_acquires_return_as_there_are_permits) {
   semaphore permits(3, GetParam().policy);
   for (int i = 0; i < 3; ++i) permits.acquire();
   EXPECT_FALSE(permits.try_acquire());
@@ -66,7 +66,7 @@ TEST_P(semaphore_with_policy, S1_as_many_acquires_return_as_there_are_permits) {
   EXPECT_FALSE(permits.try_acquire());
 }
 
-TEST_P(semaphore_with_policy, S1_no_more_threads_are_inside_than_permits) {
+TEST_P(semaphore_with_policy, SEMAPHORE1_no_more_threads_are_inside_than_permits) {
   for (const unsigned threads : {2u, 5u, 16u}) {
     if (GetParam().policy.is_spin() && threads > 5) continue;  // milliseconds a hand-over
     semaphore permits(2, GetParam().policy);
@@ -154,14 +154,15 @@ TEST_P(sleeping_semaphore, permits_go_to_sleepers_in_the_order_of_their_arrival)
   }
   for (std::size_t i = 0; i < watched.size(); ++i) {
     permits.release();
-    EXPECT_FALSE(permits.try_acquire()) << "S2: who tries does not overtake those who wait";
+    EXPECT_FALSE(permits.try_acquire())
+        << "SEMAPHORE-2: try_acquire does not overtake those that wait";
     served.acquire();
   }
   for (std::thread& each : threads) each.join();
   EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
 }
 
-TEST_P(sleeping_semaphore, S2_who_tries_all_the_time_never_overtakes_a_sleeper) {
+TEST_P(sleeping_semaphore, SEMAPHORE2_who_tries_all_the_time_never_overtakes_a_sleeper) {
   for (int round = 0; round < 30; ++round) {
     semaphore permits(0, GetParam().policy);
     watched_thread sleeper;
@@ -232,7 +233,7 @@ TEST_P(sleeping_semaphore, a_sleeper_that_times_out_leaves_its_place_to_the_next
 }
 
 TEST_P(semaphore_with_policy,
-       S3_who_acquired_may_destroy_it_while_the_releaser_is_still_in_release) {
+       SEMAPHORE3_who_acquired_may_destroy_it_while_the_releaser_is_still_in_release) {
   const int count = GetParam().policy.is_spin() ? 100 : 1000;
   for (int i = 0; i < count; ++i) {
     auto* const storage = new unsigned char[sizeof(semaphore)];
@@ -260,7 +261,7 @@ TEST(semaphore, wrong_numbers_of_permits_are_refused_by_name) {
   EXPECT_THROW(semaphore(-1), std::invalid_argument);
 }
 
-TEST(semaphore, S1_a_release_past_the_maximum_is_refused_and_gives_none) {
+TEST(semaphore, SEMAPHORE1_a_release_past_the_maximum_is_refused_and_gives_none) {
   if (lockstep::detail::misuse::diagnosed)
     GTEST_SKIP() << "ends the program in debug builds: misuse_test";
   lockstep::counting_semaphore<5> permits(4);

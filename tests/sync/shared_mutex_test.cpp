@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(policies, sleeping_shared,
                          testing::ValuesIn(lockstep::test::crowd_safe_policies()),
                          lockstep::test::policy_name);
 
-TEST_P(shared_with_policy, W1_readers_see_no_half_written_state) {
+TEST_P(shared_with_policy, SHARED1_readers_see_no_half_written_state) {
   for (const unsigned threads : {2u, 3u, 12u}) {
     const bool slow = GetParam().policy.is_spin() && threads > lockstep::detail::usable_cpus();
     const int rounds = slow ? 20 : 1500;
@@ -62,7 +62,7 @@ TEST_P(shared_with_policy, W1_readers_see_no_half_written_state) {
   }
 }
 
-TEST_P(shared_with_policy, W1_holds_with_those_who_try_and_those_who_give_up) {
+TEST_P(shared_with_policy, SHARED1_holds_with_those_who_try_and_those_who_give_up) {
   const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
   shared_mutex lock(GetParam().policy);
   long first = 0, second = 0, writes = 0;
@@ -113,7 +113,7 @@ TEST_P(shared_with_policy, a_writer_keeps_readers_out) {
   });
 }
 
-TEST_P(sleeping_shared, W2_a_queued_writer_is_not_overtaken_by_new_readers) {
+TEST_P(sleeping_shared, SHARED2_a_queued_writer_is_not_overtaken_by_new_readers) {
   shared_mutex lock(GetParam().policy);
   watched_thread writer;
   std::atomic<bool> held{false};
@@ -138,7 +138,8 @@ TEST_P(sleeping_shared, W2_a_queued_writer_is_not_overtaken_by_new_readers) {
   });
 }
 
-TEST_P(sleeping_shared, W2_neighbouring_readers_are_let_in_together_and_before_the_next_writer) {
+TEST_P(sleeping_shared,
+       SHARED2_neighbouring_readers_are_let_in_together_and_before_the_next_writer) {
   shared_mutex lock(GetParam().policy);
   std::vector<watched_thread> watched(4);
   std::vector<std::thread> threads;
@@ -168,7 +169,7 @@ TEST_P(sleeping_shared, W2_neighbouring_readers_are_let_in_together_and_before_t
   EXPECT_TRUE(written);
 }
 
-TEST_P(sleeping_shared, W3_a_writer_that_gives_up_lets_the_readers_behind_it_in) {
+TEST_P(sleeping_shared, SHARED3_a_writer_that_gives_up_lets_the_readers_behind_it_in) {
   shared_mutex lock(GetParam().policy);
   watched_thread writer;
   std::atomic<bool> held{false}, read{false};

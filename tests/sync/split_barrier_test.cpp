@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(counts, split_barrier_of,
                                           testing::Values<std::size_t>(1, 2, 3, 8, 16),
                                           testing::Values<std::uint32_t>(0u, 0x7FFFFFFDu)));
 
-TEST_P(split_barrier_of, Q1_Q2_all_arrive_then_the_completion_runs_once_then_all_return) {
+TEST_P(split_barrier_of, SPLIT_1_SPLIT_2_all_arrive_then_the_completion_runs_once_then_all_return) {
   std::vector<long> even(threads(), -1), odd(threads(), -1);
   long completions = 0;  // plain: written by completions, read after waits
   const auto complete = [&completions] { ++completions; };
@@ -93,7 +93,7 @@ TEST_P(split_barrier_of, Q1_Q2_all_arrive_then_the_completion_runs_once_then_all
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(split_barrier_of, Q2_the_completion_sees_what_came_before_every_arrival) {
+TEST_P(split_barrier_of, SPLIT_2_the_completion_sees_what_came_before_every_arrival) {
   std::vector<long> slots(threads(), -1);
   long completions = 0, wrong = 0;
   split_barrier<phase_check> all(expected(), phase_check{&slots, &completions, &wrong}, policy(),
@@ -108,7 +108,7 @@ TEST_P(split_barrier_of, Q2_the_completion_sees_what_came_before_every_arrival) 
   EXPECT_EQ(completions, phases());
 }
 
-TEST_P(split_barrier_of, Q1_one_thread_after_the_other_drops_until_none_is_left) {
+TEST_P(split_barrier_of, SPLIT_1_one_thread_after_the_other_drops_until_none_is_left) {
   if (policy().is_spin() && threads() > 3) GTEST_SKIP() << "time slices";
   plain_barrier all(expected(), {}, policy(), first_phase());
   std::vector<long> slots(threads(), -1);
@@ -128,7 +128,7 @@ TEST_P(split_barrier_of, Q1_one_thread_after_the_other_drops_until_none_is_left)
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(split_barrier_of, Q3_a_timed_out_token_may_be_waited_for_again_however_far_others_are) {
+TEST_P(split_barrier_of, SPLIT_3_a_timed_out_token_may_be_waited_for_again_however_far_others_are) {
   plain_barrier all(expected() + 1, {}, policy(), first_phase());
   auto first = all.arrive(expected());
   EXPECT_FALSE(all.try_wait(first));
@@ -148,7 +148,7 @@ TEST_P(split_barrier_of, Q3_a_timed_out_token_may_be_waited_for_again_however_fa
   all.wait(std::move(first));
 }
 
-TEST(split_barrier, Q3_a_sleeper_that_is_overtaken_by_phases_returns) {
+TEST(split_barrier, SPLIT_3_a_sleeper_that_is_overtaken_by_phases_returns) {
   plain_barrier two(2, {}, wait_policy::block());
   lockstep::test::watched_thread watched;
   lockstep::test::run_threads(2, [&](std::size_t rank) {
@@ -164,7 +164,7 @@ TEST(split_barrier, Q3_a_sleeper_that_is_overtaken_by_phases_returns) {
   });
 }
 
-TEST(split_barrier, Q4_a_participant_may_destroy_it_when_the_last_wait_has_returned) {
+TEST(split_barrier, SPLIT_4_a_participant_may_destroy_it_when_the_last_wait_has_returned) {
   for (const auto& named : lockstep::test::all_policies()) {
     SCOPED_TRACE(named.name);
     const int rounds = named.policy.is_spin() ? 50 : 1000;
@@ -186,7 +186,7 @@ TEST(split_barrier, Q4_a_participant_may_destroy_it_when_the_last_wait_has_retur
   }
 }
 
-TEST(split_barrier, Q5_a_crowd_of_64_gets_through_under_every_policy_that_leaves_the_cpu) {
+TEST(split_barrier, SPLIT_5_a_crowd_of_64_gets_through_under_every_policy_that_leaves_the_cpu) {
   for (const auto& named : lockstep::test::crowd_safe_policies()) {
     SCOPED_TRACE(named.name);
     plain_barrier all(64, {}, named.policy);
@@ -229,7 +229,7 @@ TEST(split_barrier_death, more_arrivals_than_expected_are_diagnosed) {
   EXPECT_DEATH(dropped.arrive(), "0 are expected");
 }
 
-TEST(split_barrier_death, Q2_a_completion_that_throws_ends_the_program) {
+TEST(split_barrier_death, SPLIT_2_a_completion_that_throws_ends_the_program) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto refuse = [] { throw std::runtime_error("no completion"); };
   split_barrier<decltype(refuse)> one(1, refuse);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// tests/sync/tree_barrier_test.cpp -- the combining tree by itself, then the barrier made of it
+// tests/sync/tree_barrier_test.cpp -- the combining tree by itself, then barriers that have nothing else
 //
 // Every thread writes its own *plain* slot between barriers and reads the others': a hole in the ordering
 // is a ThreadSanitizer report, an early return a wrong value, a lost wake-up a ctest timeout.
-#include <lockstep/tree_barrier.hpp>
+#include <lockstep/barrier.hpp>
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,6 @@
 #include <random>
 #include <stdexcept>
 #include <tuple>
-#include <type_traits>
 #include <vector>
 
 #include "support/policies.hpp"
@@ -23,13 +22,19 @@
 
 namespace {
 
-using lockstep::arrival_tree;
-using lockstep::tree_shape;
 using lockstep::wait_status;
+using lockstep::detail::arrival_tree;
+using lockstep::detail::tree_shape;
 
-static_assert(!std::is_copy_constructible<lockstep::tree_barrier>::value, "not copyable");
+/// A barrier that has no flags, however few its participants are.
+struct tree_barrier : lockstep::barrier {
+  explicit tree_barrier(std::size_t participants,
+                        lockstep::wait_policy policy = lockstep::wait_policy(),
+                        std::uint32_t first_phase = 0)
+      : lockstep::barrier(participants, policy, first_phase, 1) {}
+};
 
-TEST(tree_shape, T1_each_rank_has_one_leaf_and_each_node_as_many_below_it_as_its_width) {
+TEST(tree_shape, RANKED_2_each_rank_has_one_leaf_and_each_node_as_many_below_it_as_its_width) {
   for (const std::size_t fan_in : {2u, 3u, 4u, 8u}) {
     for (std::size_t participants = 1; participants <= 300; ++participants) {
       SCOPED_TRACE(testing::Message() << participants << " by " << fan_in);
@@ -67,7 +72,8 @@ TEST(tree_shape, T1_each_rank_has_one_leaf_and_each_node_as_many_below_it_as_its
   }
 }
 
-TEST(arrival_tree, T1_T2_exactly_the_last_to_arrive_is_told_so_in_every_order_and_phase) {
+TEST(arrival_tree,
+     RANKED_2_RANKED_3_exactly_the_last_to_arrive_is_told_so_in_every_order_and_phase) {
   std::mt19937 random(20240607);
   for (const std::size_t fan_in : {2u, 4u, 8u}) {
     for (std::size_t participants = 1; participants <= 300; ++participants) {
@@ -85,7 +91,7 @@ TEST(arrival_tree, T1_T2_exactly_the_last_to_arrive_is_told_so_in_every_order_an
   }
 }
 
-TEST(arrival_tree, T1_the_last_of_concurrent_arrivals_sees_what_came_before_all_of_them) {
+TEST(arrival_tree, RANKED_2_the_last_of_concurrent_arrivals_sees_what_came_before_all_of_them) {
   for (const std::size_t fan_in : {2u, 4u}) {
     for (int round = 0; round < 100; ++round) {
       arrival_tree tree(9, fan_in);
@@ -124,8 +130,8 @@ INSTANTIATE_TEST_SUITE_P(counts, tree_barrier_of,
                                           testing::Values<std::uint32_t>(0u, 0xFFFFFFFDu,
                                                                          0x7FFFFFFDu)));
 
-TEST_P(tree_barrier_of, T3_nobody_returns_before_all_have_arrived_and_sees_what_they_wrote) {
-  lockstep::tree_barrier all(participants(), policy(), first_phase());
+TEST_P(tree_barrier_of, RANKED_1_nobody_returns_before_all_have_arrived_and_sees_what_they_wrote) {
+  tree_barrier all(participants(), policy(), first_phase());
   EXPECT_EQ(all.participants(), participants());
   std::vector<long> even(participants(), -1), odd(participants(), -1);
   std::atomic<long> wrong{0};
@@ -146,7 +152,7 @@ TEST_P(tree_barrier_of, T3_nobody_returns_before_all_have_arrived_and_sees_what_
 }
 
 TEST_P(tree_barrier_of, terminate_releases_everybody) {
-  lockstep::tree_barrier all(participants() + 1, policy(), first_phase());
+  tree_barrier all(participants() + 1, policy(), first_phase());
   std::atomic<std::size_t> released{0};
   lockstep::test::run_threads(participants() + 1, [&](std::size_t rank) {
     if (rank == participants()) {
@@ -163,7 +169,7 @@ TEST_P(tree_barrier_of, terminate_releases_everybody) {
 
 TEST_P(tree_barrier_of, a_timed_out_wait_can_be_taken_up_again) {
   if (participants() == 1) GTEST_SKIP() << "one participant never waits";
-  lockstep::tree_barrier all(participants(), policy(), first_phase());
+  tree_barrier all(participants(), policy(), first_phase());
   for (int phase = 0; phase < 3; ++phase) {
     for (std::size_t rank = 0; rank + 1 < participants(); ++rank) {
       all.arrive(rank);
@@ -182,7 +188,7 @@ TEST_P(tree_barrier_of, a_timed_out_wait_can_be_taken_up_again) {
 TEST(tree_barrier, a_crowd_of_64_gets_through_under_every_policy_that_leaves_the_cpu) {
   for (const auto& named : lockstep::test::crowd_safe_policies()) {
     SCOPED_TRACE(named.name);
-    lockstep::tree_barrier all(64, named.policy);
+    tree_barrier all(64, named.policy);
     std::atomic<int> arrived{0};
     std::atomic<long> wrong{0};
     lockstep::test::run_threads(64, [&](std::size_t rank) {
@@ -198,9 +204,9 @@ TEST(tree_barrier, a_crowd_of_64_gets_through_under_every_policy_that_leaves_the
 }
 
 TEST(tree_barrier, bad_counts_and_ranks_are_refused) {
-  EXPECT_THROW(lockstep::tree_barrier(0), std::invalid_argument);
-  EXPECT_THROW(lockstep::tree_barrier(65537), std::invalid_argument);
-  lockstep::tree_barrier three(3);
+  EXPECT_THROW(tree_barrier(0), std::invalid_argument);
+  EXPECT_THROW(tree_barrier(65537), std::invalid_argument);
+  tree_barrier three(3);
   EXPECT_THROW(three.arrive(3), std::out_of_range);
   EXPECT_THROW(three.arrive_and_wait(3), std::out_of_range);
   EXPECT_THROW(three.wait(3), std::out_of_range);

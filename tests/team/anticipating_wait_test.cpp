@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/team/anticipating_wait_test.cpp -- Y1 to Y3 on a clock of the test's own
-#include <lockstep/detail/team/anticipating_wait.hpp>
+// tests/team/anticipating_wait_test.cpp -- EXPECT-1 to EXPECT-3 on a clock of the test's own
+#include <lockstep/detail/team/anticipation.hpp>
 
 #include <gtest/gtest.h>
 
@@ -71,21 +71,21 @@ TEST_F(anticipating_wait_test,
   EXPECT_LT(end_ - what.at, 3 * us) << "seen at once";
 }
 
-TEST_F(anticipating_wait_test, who_is_notified_in_that_sleep_goes_at_once_Y1) {
+TEST_F(anticipating_wait_test, who_is_notified_in_that_sleep_goes_at_once_EXPECT_1) {
   for (int i = 0; i < 6; ++i) wait_for(5 * ms);
   const region what = wait_for(2 * ms);
   ASSERT_EQ(what.sleeps.size(), 1u);
   EXPECT_LT(end_ - what.at, 3 * us);
 }
 
-TEST_F(anticipating_wait_test, what_does_not_come_is_slept_for_after_a_bounded_poll_Y2) {
+TEST_F(anticipating_wait_test, what_does_not_come_is_slept_for_after_a_bounded_poll_EXPECT_2) {
   for (int i = 0; i < 6; ++i) wait_for(5 * ms);
   const region what = wait_for(60000 * ms);
   ASSERT_EQ(what.sleeps.size(), 2u);
   EXPECT_EQ(what.sleeps[1], lockstep::detail::no_deadline);
 }
 
-TEST_F(anticipating_wait_test, polls_give_the_cpu_away_Y2) {
+TEST_F(anticipating_wait_test, polls_give_the_cpu_away_EXPECT_2) {
   for (int i = 0; i < 6; ++i) wait_for(100 * us);
   const std::size_t before = scripted_system::instance().count(call::yield);
   const region what = wait_for(100 * us);
@@ -93,7 +93,7 @@ TEST_F(anticipating_wait_test, polls_give_the_cpu_away_Y2) {
   EXPECT_GE(scripted_system::instance().count(call::yield) - before, 20u);
 }
 
-TEST_F(anticipating_wait_test, who_loses_its_time_slice_polls_no_more_for_a_while_Y2) {
+TEST_F(anticipating_wait_test, who_loses_its_time_slice_polls_no_more_for_a_while_EXPECT_2) {
   for (int i = 0; i < 6; ++i) wait_for(100 * us);
   scripted_system::instance().yield_cost = 3 * ms;
   const region what = wait_for(10 * ms);
@@ -103,7 +103,7 @@ TEST_F(anticipating_wait_test, who_loses_its_time_slice_polls_no_more_for_a_whil
   EXPECT_LE(scripted_system::instance().count(call::yield) - before, 2u);
 }
 
-TEST_F(anticipating_wait_test, late_wake_ups_make_it_wake_up_earlier_N4) {
+TEST_F(anticipating_wait_test, late_wake_ups_make_it_wake_up_earlier_GAP_4) {
   for (int i = 0; i < 6; ++i) wait_for(5 * ms);
   const std::uint64_t first = wait_for(5 * ms).sleeps.at(0) - begin_;
   for (int i = 0; i < 30; ++i) wait_for(5 * ms, 200 * us);

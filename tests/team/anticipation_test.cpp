@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/anticipation_test.cpp -- N1 to N4, on gaps of all kinds, without a thread
+// tests/team/anticipation_test.cpp -- GAP-1 to GAP-4, on gaps of all kinds, without a thread
 #include <lockstep/detail/team/anticipation.hpp>
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ outcome follow(anticipation& known, unsigned waits,
   for (; sum.waits < waits; ++sum.waits) {
     const std::uint64_t gap = next_gap();
     const one_wait one = wait_for(known, gap);
-    EXPECT_LE(one.polled, anticipation::longest_poll(gap)) << "N2, gap " << gap;
+    EXPECT_LE(one.polled, anticipation::longest_poll(gap)) << "GAP-2, gap " << gap;
     sum.awake += one.is_awake ? 1 : 0;
     sum.polled += one.polled;
     sum.gaps += gap;
@@ -72,7 +72,7 @@ TEST(anticipation, without_experience_it_is_off) {
   EXPECT_TRUE(known.is_on());
 }
 
-TEST(anticipation, regular_gaps_are_met_awake_and_mostly_slept_through_N1) {
+TEST(anticipation, regular_gaps_are_met_awake_and_mostly_slept_through_GAP_1) {
   for (const std::uint64_t gap : {5 * us, 50 * us, 200 * us, ms, 3 * ms, 16 * ms, 100 * ms}) {
     anticipation known;
     follow(known, 8, [=] { return gap; });
@@ -84,7 +84,7 @@ TEST(anticipation, regular_gaps_are_met_awake_and_mostly_slept_through_N1) {
   }
 }
 
-TEST(anticipation, gaps_that_vary_by_a_tenth_are_met_awake_N1) {
+TEST(anticipation, gaps_that_vary_by_a_tenth_are_met_awake_GAP_1) {
   for (const std::uint64_t gap : {50 * us, 200 * us, ms, 3 * ms, 10 * ms}) {
     anticipation known;
     const auto next = between(gap - gap / 10, gap + gap / 10);
@@ -97,7 +97,7 @@ TEST(anticipation, gaps_that_vary_by_a_tenth_are_met_awake_N1) {
   }
 }
 
-TEST(anticipation, two_gaps_in_turns_have_a_window_each_N1) {
+TEST(anticipation, two_gaps_in_turns_have_a_window_each_GAP_1) {
   anticipation known;
   bool is_long = false;
   const auto next = [&] {
@@ -125,7 +125,7 @@ TEST(anticipation, short_gaps_do_not_hide_the_long_ones_between_them) {
   EXPECT_EQ(awake, 10u);
 }
 
-TEST(anticipation, random_gaps_turn_it_off_or_cost_a_quarter_N2_N3) {
+TEST(anticipation, random_gaps_turn_it_off_or_cost_a_quarter_GAP_2_GAP_3) {
   for (const std::uint64_t most : {ms, 10 * ms, 100 * ms}) {
     anticipation known;
     const auto next = between(10 * us, most);
@@ -135,7 +135,7 @@ TEST(anticipation, random_gaps_turn_it_off_or_cost_a_quarter_N2_N3) {
   }
 }
 
-TEST(anticipation, bursts_at_random_times_cost_a_bounded_poll_N2) {
+TEST(anticipation, bursts_at_random_times_cost_a_bounded_poll_GAP_2) {
   anticipation known;
   unsigned turn = 0;
   auto pause = between(ms, 200 * ms);
@@ -144,7 +144,7 @@ TEST(anticipation, bursts_at_random_times_cost_a_bounded_poll_N2) {
   EXPECT_LT(all.share_polled(), 0.1);
 }
 
-TEST(anticipation, gaps_that_cannot_be_told_turn_it_off_and_regular_ones_on_again_N3) {
+TEST(anticipation, gaps_that_cannot_be_told_turn_it_off_and_regular_ones_on_again_GAP_3) {
   anticipation known;
   std::uint64_t gap = 200 * us;
   for (int i = 0; i < 12; ++i) known.came_after(gap += gap / 2);  // each beyond all windows
@@ -153,7 +153,7 @@ TEST(anticipation, gaps_that_cannot_be_told_turn_it_off_and_regular_ones_on_agai
   EXPECT_TRUE(known.is_on());
 }
 
-TEST(anticipation, a_lost_time_slice_turns_it_off_for_some_waits_N3) {
+TEST(anticipation, a_lost_time_slice_turns_it_off_for_some_waits_GAP_3) {
   anticipation known;
   for (int i = 0; i < 20; ++i) known.came_after(ms);
   known.was_disturbed();
@@ -164,7 +164,7 @@ TEST(anticipation, a_lost_time_slice_turns_it_off_for_some_waits_N3) {
   EXPECT_TRUE(known.is_on());
 }
 
-TEST(anticipation, after_the_last_region_it_polls_for_4_ms_at_most_N2) {
+TEST(anticipation, after_the_last_region_it_polls_for_4_ms_at_most_GAP_2) {
   for (const std::uint64_t most : {100 * us, ms, 16 * ms, 500 * ms}) {
     anticipation known;
     follow(known, 200, between(most / 2, most));
@@ -172,7 +172,7 @@ TEST(anticipation, after_the_last_region_it_polls_for_4_ms_at_most_N2) {
   }
 }
 
-TEST(anticipation, the_lead_follows_how_late_wake_ups_are_N4) {
+TEST(anticipation, the_lead_follows_how_late_wake_ups_are_GAP_4) {
   anticipation known;
   for (int i = 0; i < 40; ++i) known.woke_late_by(200 * us);
   EXPECT_GT(known.lead(), 190 * us);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/fork_board_test.cpp -- F1 to F3 both ways, which no small machine chooses by itself
+// tests/team/fork_board_test.cpp -- FORK-1 to FORK-3 both ways, which no small machine chooses by itself
 #include <lockstep/detail/team/fork_board.hpp>
 
 #include <lockstep/detail/team/loop_crew.hpp>
@@ -111,7 +111,7 @@ class crew {
   }
 
   std::uint32_t regions() const noexcept { return regions_; }
-  /// The heads that a worker has taken part in (plain: F3).
+  /// The heads that a worker has taken part in (plain: FORK-3).
   const std::vector<region_head>& seen_by(std::size_t rank) const { return seen_[rank]; }
 
  private:
@@ -172,7 +172,8 @@ class fork_board_of : public testing::TestWithParam<parameters> {
   /// Regions of changing sizes, each of which calls `f` on ranks below its size, and nobody else.
   void run_regions(crew& workers, bool with_loops = false) const {
     constexpr std::uint32_t most_parts = 3;
-    std::vector<std::uint32_t> calls(most_parts * members()), expected(calls.size());  // plain: F3
+    std::vector<std::uint32_t> calls(most_parts * members()),
+        expected(calls.size());           // plain: FORK-3
     std::uint32_t before = 0, wrong = 0;  // plain: seen by all
     for (std::uint32_t region = 1; region <= regions(); ++region) {
       const std::size_t size = size_of(region);
@@ -217,24 +218,25 @@ class fork_board_of : public testing::TestWithParam<parameters> {
 INSTANTIATE_TEST_SUITE_P(ways, fork_board_of, testing::ValuesIn(all_parameters()),
                          testing::PrintToStringParamName());
 
-TEST_P(fork_board_of, F3_each_region_calls_the_ranks_below_its_size_once_before_collect_returns) {
+TEST_P(fork_board_of,
+       FORK_3_each_region_calls_the_ranks_below_its_size_once_before_collect_returns) {
   crew workers(GetParam(), 0);
   run_regions(workers);
 }
 
-TEST_P(fork_board_of, F1_no_announcement_is_missed_where_phases_wrap_around) {
+TEST_P(fork_board_of, FORK_1_no_announcement_is_missed_where_phases_wrap_around) {
   for (const std::uint32_t steps_before : {1u, 2u, 5u}) {
     crew workers(GetParam(), 0u - steps_before);
     run_regions(workers);
   }
 }
 
-TEST_P(fork_board_of, F2_F6_each_part_of_a_loop_is_run_once_whoever_comes_or_is_woken) {
+TEST_P(fork_board_of, FORK_2_FORK_6_each_part_of_a_loop_is_run_once_whoever_comes_or_is_woken) {
   crew workers(GetParam(), 0);
   run_regions(workers, true);
 }
 
-TEST_P(fork_board_of, F5_lines_and_claims_are_renewed_where_phases_wrap_around) {
+TEST_P(fork_board_of, FORK_5_lines_and_claims_are_renewed_where_phases_wrap_around) {
   for (const std::uint64_t most_age : {2u, 6u, 40u}) {
     crew workers(GetParam(), 0u - 30u, most_age);
     run_regions(workers, true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/fork_tree_test.cpp -- who tells whom, for every team up to 600 members and some larger ones
-#include <lockstep/detail/team/fork_tree.hpp>
+#include <lockstep/detail/team/fork_lines.hpp>
 
 #include <gtest/gtest.h>
 

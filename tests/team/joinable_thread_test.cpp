@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/team/joinable_thread_test.cpp -- a thread whose join waits by policy and may time out
 //
-// On support/failing_thread_system.hpp, so that J2 can be tested: starts_left is how many threads start.
+// On support/failing_thread_system.hpp, so that THREAD-2 can be tested: starts_left is how many threads start.
 #include <lockstep/thread.hpp>
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <chrono>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <type_traits>
@@ -46,7 +47,8 @@ struct counter {
   void add(int n) { value += n; }
 };
 
-TEST_P(joinable_thread_with_policy, J1_what_the_thread_did_happens_before_the_return_of_join) {
+TEST_P(joinable_thread_with_policy,
+       THREAD_1_what_the_thread_did_happens_before_the_return_of_join) {
   const int rounds = policy().is_spin() ? 50 : 500;
   for (int i = 0; i < rounds; ++i) {
     int written = 0;  // plain
@@ -66,7 +68,7 @@ TEST_P(joinable_thread_with_policy, J1_what_the_thread_did_happens_before_the_re
   }
 }
 
-TEST_P(joinable_thread_with_policy, J1_thread_locals_are_destroyed_before_join_returns) {
+TEST_P(joinable_thread_with_policy, THREAD_1_thread_locals_are_destroyed_before_join_returns) {
   struct at_exit {
     int* where = nullptr;
     ~at_exit() {
@@ -135,7 +137,7 @@ TEST_P(joinable_thread_with_policy, a_crowd_of_16_is_joined) {
   for (const int each : written) EXPECT_EQ(each, 1);
 }
 
-TEST(joinable_thread, J1_a_joiner_that_sleeps_is_woken) {
+TEST(joinable_thread, THREAD_1_a_joiner_that_sleeps_is_woken) {
   lockstep::detail::system_thread::starts_left = 1;
   lockstep::test::watched_thread joiner;
   joiner.enter();
@@ -162,7 +164,7 @@ TEST(joinable_thread, function_and_arguments_are_copied_and_called_as_std_thread
   EXPECT_EQ(seen, 9);
 }
 
-TEST(joinable_thread, J2_a_thread_that_cannot_be_started_leaves_nothing_behind) {
+TEST(joinable_thread, THREAD_2_a_thread_that_cannot_be_started_leaves_nothing_behind) {
   using lockstep::detail::system_thread;
   const auto token = std::make_shared<int>(0);
   system_thread::starts_left = 0;
@@ -174,7 +176,7 @@ TEST(joinable_thread, J2_a_thread_that_cannot_be_started_leaves_nothing_behind) 
   EXPECT_EQ(*token, 1);
 }
 
-TEST(joinable_thread, J3_joining_nothing_or_oneself_is_refused_by_name) {
+TEST(joinable_thread, THREAD_3_joining_nothing_or_oneself_is_refused_by_name) {
   lockstep::detail::system_thread::starts_left = 1;
   joinable_thread none;
   EXPECT_EQ(none.get_id(), joinable_thread::id());
@@ -201,6 +203,58 @@ TEST(joinable_thread, J3_joining_nothing_or_oneself_is_refused_by_name) {
   while (self.join_for(std::chrono::hours(1)) != wait_status::ready) continue;
   EXPECT_EQ(code, std::errc::resource_deadlock_would_occur);
 }
+
+#if defined(__cpp_lib_jthread)
+
+TEST_P(joinable_thread_with_policy, a_function_that_takes_a_stop_token_is_asked_to_stop) {
+  std::atomic<bool> runs{false};
+  joinable_thread worker(
+      policy(),
+      [&runs](std::stop_token stop, int given) {
+        EXPECT_EQ(given, 7);
+        runs = true;
+        while (!stop.stop_requested()) std::this_thread::yield();
+      },
+      7);
+  while (!runs) std::this_thread::yield();
+  EXPECT_EQ(worker.join_for(std::chrono::microseconds(50)), wait_status::timed_out);
+  const std::stop_token token = worker.get_stop_token();
+  EXPECT_TRUE(token.stop_possible());
+  EXPECT_FALSE(token.stop_requested());
+  EXPECT_TRUE(worker.request_stop());
+  EXPECT_FALSE(worker.request_stop()) << "once";
+  EXPECT_TRUE(token.stop_requested());
+  worker.join();
+  EXPECT_TRUE(token.stop_requested()) << "the token outlives the thread";
+}
+
+TEST_P(joinable_thread_with_policy, the_destructor_and_the_assignment_request_a_stop) {
+  const auto until_stopped = [](std::stop_token stop) {
+    while (!stop.stop_requested()) std::this_thread::yield();
+  };
+  {
+    joinable_thread ended(policy(), until_stopped);
+  }
+  joinable_thread first(policy(), until_stopped);
+  joinable_thread second(policy(), until_stopped);
+  first = std::move(second);
+  EXPECT_FALSE(first.get_stop_token().stop_requested()) << "only the thread it had";
+  std::vector<joinable_thread> crowd;
+  for (int i = 0; i < 16; ++i) crowd.emplace_back(policy(), until_stopped);
+  for (joinable_thread& each : crowd) EXPECT_TRUE(each.request_stop());
+}
+
+TEST(joinable_thread, a_function_without_a_stop_token_has_one_to_be_asked_for_all_the_same) {
+  lockstep::detail::system_thread::starts_left = 1;
+  joinable_thread worker([] {});
+  EXPECT_TRUE(worker.get_stop_source().stop_possible());
+  EXPECT_TRUE(worker.request_stop());
+  worker.join();
+  EXPECT_FALSE(worker.request_stop()) << "there is no thread any more";
+  EXPECT_FALSE(joinable_thread().get_stop_token().stop_possible());
+}
+
+#endif
 
 TEST(joinable_thread_death, an_exception_that_leaves_the_function_ends_the_program) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");

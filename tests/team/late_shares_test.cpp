@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <lockstep/manual_reset_event.hpp>
+#include <lockstep/event.hpp>
 #include <lockstep/member.hpp>
 #include <lockstep/team.hpp>
 

@@ -116,7 +116,7 @@ TEST_P(member_loops, Y2_the_default_schedule_gives_each_member_the_same_block_up
 
 TEST_P(member_loops, H1_loops_without_waiting_back_to_back_with_members_that_dawdle) {
   team workers(members(), policy());
-  const std::size_t loops = is_slow() ? lockstep::detail::loop_board::usual_places + 2
+  const std::size_t loops = is_slow() ? lockstep::detail::loop_board::usual_slots + 2
                                       : static_cast<std::size_t>(times(100)) + 20;
   constexpr std::size_t length = 20;
   std::vector<int> visits(loops * length, 0);  // plain: each index is one member's

@@ -63,14 +63,14 @@ TEST_P(member_once, H1_a_member_goes_through_as_many_constructs_as_there_are_pla
   std::atomic<int> done{0};
   workers.run([&](member& self) {
     if (self.rank() != 0) self.wait_for(0, 1);
-    for (std::uint32_t i = 0; i < loop_board::usual_places; ++i) {
+    for (std::uint32_t i = 0; i < loop_board::usual_slots; ++i) {
       self.single(nowait, [&] { done += self.rank() == 0; });
     }
     ++finished;
     if (self.rank() == 0) self.publish(1);
   });
   EXPECT_EQ(finished.load(), static_cast<int>(members()));
-  EXPECT_EQ(done.load(), static_cast<int>(loop_board::usual_places));
+  EXPECT_EQ(done.load(), static_cast<int>(loop_board::usual_slots));
 }
 
 TEST_P(member_once, master_is_done_by_rank_0_and_nobody_waits) {

@@ -99,7 +99,7 @@ std::vector<waiting_place> waiting_places() {
        })},
       {"try_for_each nowait, the ring is full",
        [](member& self) {
-         const std::uint32_t places = lockstep::detail::loop_board::usual_places;
+         const std::uint32_t places = lockstep::detail::loop_board::usual_slots;
          bool going = true;
          for (std::uint32_t i = 0; i <= places && going; ++i) {
            going =

@@ -168,7 +168,7 @@ TEST_P(member_sync, G4_the_operation_is_called_size_minus_one_times_for_each_res
   });
   std::size_t all = 0;
   for (const std::size_t each : calls) all += each;
-  const bool by_flags = members() <= lockstep::detail::reducing_barrier::usual_most_flags;
+  const bool by_flags = members() <= lockstep::detail::team_barrier::usual_most_flags;
   EXPECT_EQ(all, (by_flags ? members() : 1) * (members() - 1));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/team/parting_test.cpp -- P1 to P3, on the scripted system
-#include <lockstep/detail/team/parting.hpp>
+// tests/team/parting_test.cpp -- PARTING-1 to PARTING-3, on the scripted system
+#include <lockstep/detail/team/team_barrier.hpp>
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::vector<std::uint64_t> partings(parting_pace& pace, std::uint64_t begin, std
   return times;
 }
 
-TEST(parting, members_that_switch_all_the_time_part_after_a_millisecond_P2) {
+TEST(parting, members_that_switch_all_the_time_part_after_a_millisecond_PARTING_2) {
   parting_pace pace;
   const std::vector<std::uint64_t> times = partings(pace, 5000 * ms, 5003 * ms, 3 * us);
   ASSERT_FALSE(times.empty());
@@ -36,12 +36,12 @@ TEST(parting, members_that_switch_all_the_time_part_after_a_millisecond_P2) {
   EXPECT_LE(times.front(), 5001 * ms + 3 * us);
 }
 
-TEST(parting, members_that_work_between_their_waits_stay_P2) {
+TEST(parting, members_that_work_between_their_waits_stay_PARTING_2) {
   parting_pace pace;
   EXPECT_TRUE(partings(pace, 5000 * ms, 9000 * ms, 50 * us).empty());
 }
 
-TEST(parting, moves_in_vain_become_rare_and_a_good_one_makes_the_next_early_P3) {
+TEST(parting, moves_in_vain_become_rare_and_a_good_one_makes_the_next_early_PARTING_3) {
   parting_pace pace;
   const std::vector<std::uint64_t> times = partings(pace, 0, 4000 * ms, 3 * us);
   ASSERT_GE(times.size(), 8u);
@@ -88,13 +88,13 @@ TEST_F(parting_board_test, members_on_cpus_of_their_own_know_it_and_stay) {
   EXPECT_TRUE(is_elsewhere_);
 }
 
-TEST_F(parting_board_test, nobody_leaves_where_the_board_does_not_let_them_P1) {
+TEST_F(parting_board_test, nobody_leaves_where_the_board_does_not_let_them_PARTING_1) {
   parting_board board(2, false);
   wait_in_turns(board, 7, 7);
   EXPECT_TRUE(left().empty());
 }
 
-TEST_F(parting_board_test, the_thread_of_member_0_never_leaves_P1) {
+TEST_F(parting_board_test, the_thread_of_member_0_never_leaves_PARTING_1) {
   parting_board board(2, true);
   scripted_system& system = scripted_system::instance();
   for (int i = 0; i < 2000; ++i) {

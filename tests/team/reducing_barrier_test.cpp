@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tests/team/reducing_barrier_test.cpp -- G1 to G5 by flags and by the tree, at wrap-around, in regions of
+// tests/team/reducing_barrier_test.cpp -- MEET-1 to MEET-5 and RANKED-1 by flags and by the tree, at wrap-around, in regions of
 // changing sizes, and when the region is stopped
-#include <lockstep/detail/team/reducing_barrier.hpp>
+#include <lockstep/detail/team/team_barrier.hpp>
 
 #include <gtest/gtest.h>
 
@@ -20,8 +20,8 @@ namespace {
 
 using lockstep::detail::cell;
 using lockstep::detail::member_state;
-using lockstep::detail::reducing_barrier;
 using lockstep::detail::stop_source;
+using lockstep::detail::team_barrier;
 using lockstep::test::run_threads;
 
 struct parameters {
@@ -36,7 +36,7 @@ struct parameters {
 };
 
 std::vector<parameters> all_parameters() {
-  constexpr std::size_t usual = reducing_barrier::usual_most_flags;
+  constexpr std::size_t usual = team_barrier::usual_most_flags;
   std::vector<parameters> all;
   for (const auto& policy : lockstep::test::all_policies()) {
     all.push_back({policy, 2, usual});
@@ -66,7 +66,7 @@ load get(const cell& from) {
 /// A barrier with its participants' private state, for region after region.
 struct setting {
   stop_source stop;
-  reducing_barrier barrier;
+  team_barrier barrier;
   std::vector<member_state> places;
 
   setting(const parameters& p, std::size_t most)
@@ -102,7 +102,7 @@ struct setting {
   }
 };
 
-class reducing_barrier_of : public testing::TestWithParam<parameters> {
+class team_barrier_of : public testing::TestWithParam<parameters> {
  protected:
   std::size_t size() const { return GetParam().size; }
   std::uint32_t phases(std::uint32_t plenty) const {
@@ -110,10 +110,10 @@ class reducing_barrier_of : public testing::TestWithParam<parameters> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(kinds, reducing_barrier_of, testing::ValuesIn(all_parameters()),
+INSTANTIATE_TEST_SUITE_P(kinds, team_barrier_of, testing::ValuesIn(all_parameters()),
                          testing::PrintToStringParamName());
 
-TEST_P(reducing_barrier_of, G1_nobody_is_through_before_all_have_arrived) {
+TEST_P(team_barrier_of, RANKED_1_nobody_is_through_before_all_have_arrived) {
   for (const std::uint32_t first : {0u, 0u - 20u, (1u << 31) - 20u}) {
     setting the(GetParam());
     the.begin(1, size(), first);
@@ -132,7 +132,7 @@ TEST_P(reducing_barrier_of, G1_nobody_is_through_before_all_have_arrived) {
   }
 }
 
-TEST_P(reducing_barrier_of, G2_G3_everyone_gets_the_values_of_all_in_every_phase) {
+TEST_P(team_barrier_of, MEET_1_MEET_2_everyone_gets_the_values_of_all_in_every_phase) {
   for (const std::uint32_t first : {0u, 0u - 20u, (1u << 31) - 20u}) {
     setting the(GetParam());
     the.begin(1, size(), first);
@@ -146,7 +146,7 @@ TEST_P(reducing_barrier_of, G2_G3_everyone_gets_the_values_of_all_in_every_phase
   }
 }
 
-TEST_P(reducing_barrier_of, phases_with_and_without_values_follow_each_other) {
+TEST_P(team_barrier_of, phases_with_and_without_values_follow_each_other) {
   setting the(GetParam());
   the.begin(1, size(), 0u - 5u);
   std::atomic<std::size_t> wrong{0};
@@ -162,7 +162,7 @@ TEST_P(reducing_barrier_of, phases_with_and_without_values_follow_each_other) {
   EXPECT_EQ(wrong.load(), 0u);
 }
 
-TEST_P(reducing_barrier_of, G5_by_the_tree_one_participant_combines_by_flags_all_do) {
+TEST_P(team_barrier_of, MEET_4_by_the_tree_one_participant_combines_by_flags_all_do) {
   setting the(GetParam());
   the.begin(1, size(), 7);
   std::atomic<std::size_t> combined{0};
@@ -180,7 +180,7 @@ TEST_P(reducing_barrier_of, G5_by_the_tree_one_participant_combines_by_flags_all
   EXPECT_EQ(combined.load(), GetParam().by_tree() ? steps : steps * size());
 }
 
-TEST_P(reducing_barrier_of, regions_of_changing_sizes_meet_their_own_members_only) {
+TEST_P(team_barrier_of, regions_of_changing_sizes_meet_their_own_members_only) {
   constexpr std::size_t most = 35;
   setting the(GetParam(), most);
   std::uint32_t phase = 0u - 10u, region = 0;
@@ -198,7 +198,7 @@ TEST_P(reducing_barrier_of, regions_of_changing_sizes_meet_their_own_members_onl
   }
 }
 
-TEST_P(reducing_barrier_of, a_region_goes_on_where_the_one_before_has_ended_without_a_reset) {
+TEST_P(team_barrier_of, a_region_goes_on_where_the_one_before_has_ended_without_a_reset) {
   setting the(GetParam());
   the.begin(1, size(), 0u - 3u);
   for (std::uint32_t region = 1; region <= 10; ++region) {
@@ -211,7 +211,7 @@ TEST_P(reducing_barrier_of, a_region_goes_on_where_the_one_before_has_ended_with
   }
 }
 
-TEST_P(reducing_barrier_of, a_stop_lets_go_those_who_sleep_and_the_next_region_is_as_new) {
+TEST_P(team_barrier_of, a_stop_lets_go_those_who_sleep_and_the_next_region_is_as_new) {
   if (GetParam().policy.policy.is_spin()) GTEST_SKIP() << "spinners do not sleep";
   setting the(GetParam());
   for (std::uint32_t region = 1; region <= 3; ++region) {
@@ -240,7 +240,7 @@ TEST_P(reducing_barrier_of, a_stop_lets_go_those_who_sleep_and_the_next_region_i
   EXPECT_EQ(wrong.load(), 0u);
 }
 
-TEST_P(reducing_barrier_of, G4_a_stop_at_any_time_never_gives_a_value_that_is_not_complete) {
+TEST_P(team_barrier_of, MEET_3_a_stop_at_any_time_never_gives_a_value_that_is_not_complete) {
   setting the(GetParam());
   for (std::uint32_t region = 1; region <= phases(60); ++region) {
     the.begin(region, size(), 0u - 3u);
@@ -275,9 +275,9 @@ TEST_P(reducing_barrier_of, G4_a_stop_at_any_time_never_gives_a_value_that_is_no
   }
 }
 
-TEST(reducing_barrier, one_participant_waits_for_nobody_until_it_is_stopped) {
+TEST(team_barrier, one_participant_waits_for_nobody_until_it_is_stopped) {
   stop_source stop;
-  reducing_barrier barrier(1, lockstep::wait_policy::block(), stop);
+  team_barrier barrier(1, lockstep::wait_policy::block(), stop);
   member_state self;
   self.enter(1, 1, 0);
   stop.begin(1);
@@ -289,10 +289,10 @@ TEST(reducing_barrier, one_participant_waits_for_nobody_until_it_is_stopped) {
   EXPECT_FALSE(barrier.arrive_and_wait(self));
 }
 
-TEST(reducing_barrier, leaves_the_stop_source_with_its_end) {
+TEST(team_barrier, leaves_the_stop_source_with_its_end) {
   stop_source stop;
   {
-    reducing_barrier barrier(3, lockstep::wait_policy(), stop);
+    team_barrier barrier(3, lockstep::wait_policy(), stop);
   }
   stop.begin(1);
   stop.request(1);  // tells nobody: else a use after the end

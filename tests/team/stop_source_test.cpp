@@ -18,7 +18,7 @@ namespace {
 using lockstep::detail::stop_source;
 
 /// Counts how often its sleepers are told.
-class counting_place final : public lockstep::detail::sleeping_place {
+class counting_place final : public lockstep::detail::stoppable {
  public:
   explicit counting_place(const stop_source& of, std::uint32_t region = 0)
       : of_(of), region_(region) {}
@@ -228,7 +228,7 @@ TEST(stop_source, places_may_come_and_go_while_others_request) {
 
 TEST(stop_source, in_a_child_the_lock_is_free_whoever_held_it) {
   // A place that is told holds the lock meanwhile, as a thread that is gone may have.
-  struct forgetting final : lockstep::detail::sleeping_place {
+  struct forgetting final : lockstep::detail::stoppable {
     stop_source& of;
     counting_place other;
     explicit forgetting(stop_source& stop) : of(stop), other(stop) {}

@@ -45,7 +45,7 @@ TEST(parking_lot, a_queue_that_nobody_joined_is_empty) {
   EXPECT_EQ(waiters.front(), nullptr);
 }
 
-TEST(parking_lot, Q1_queues_of_many_keys_keep_their_order_whatever_is_added_and_removed) {
+TEST(parking_lot, PARKING1_queues_of_many_keys_keep_their_order_whatever_is_added_and_removed) {
   // Far more keys than buckets, so that queues share buckets; a deque per key is the model.
   std::mt19937 random(7);
   std::vector<parked_thread> threads(3000);
@@ -82,7 +82,7 @@ TEST(parking_lot, Q1_queues_of_many_keys_keep_their_order_whatever_is_added_and_
   }
 }
 
-TEST(parking_lot, Q4_in_a_child_no_word_tells_of_waiters_and_no_queue_has_one) {
+TEST(parking_lot, PARKING4_in_a_child_no_word_tells_of_waiters_and_no_queue_has_one) {
   using kind = parking_lot::kind;
   constexpr kind kinds[] = {kind::mutex, kind::semaphore, kind::shared_mutex,
                             kind::condition_variable};
@@ -111,7 +111,7 @@ TEST(parking_lot, Q4_in_a_child_no_word_tells_of_waiters_and_no_queue_has_one) {
   }
 }
 
-TEST(parking_lot, Q4_one_that_has_arrived_is_not_known_any_more_whatever_the_order) {
+TEST(parking_lot, PARKING4_one_that_has_arrived_is_not_known_any_more_whatever_the_order) {
   for (std::size_t first = 0; first < 3; ++first) {
     std::deque<parked_thread> threads(3);
     queue waiters(key);
@@ -126,17 +126,43 @@ TEST(parking_lot, Q4_one_that_has_arrived_is_not_known_any_more_whatever_the_ord
   }
 }
 
-TEST(parking_lot, a_chain_keeps_the_order_in_which_it_was_made) {
-  std::vector<parked_thread> threads(3);
+TEST(parking_lot, a_chain_takes_threads_from_one_queue_to_the_next_in_their_order) {
+  std::deque<parked_thread> threads(3);
   parked_chain chain;
-  EXPECT_TRUE(chain.empty());
-  for (parked_thread& each : threads) chain.append(each);
-  const parked_thread* each = chain.first();
-  for (const parked_thread& expected : threads) {
-    ASSERT_EQ(each, &expected);
-    each = each->chained();
+  {
+    queue waiters(key);
+    for (parked_thread& each : threads) waiters.push_back(each);
+    while (parked_thread* const next = waiters.front()) {
+      waiters.remove(*next);
+      chain.push_back(*next);
+    }
   }
-  EXPECT_EQ(each, nullptr);
+  {
+    queue waiters(key + 4);
+    while (parked_thread* const next = chain.pop_front()) waiters.push_back(*next);
+    for (parked_thread& expected : threads) {
+      ASSERT_EQ(waiters.front(), &expected);
+      EXPECT_TRUE(waiters.withdraw(expected));
+      EXPECT_FALSE(waiters.withdraw(expected));
+    }
+  }
+}
+
+TEST(parking_lot, PARKING4_only_a_thread_that_was_sent_out_arrives_and_it_goes_first_from_then_on) {
+  parked_thread sent, ahead, newcomer;
+  queue waiters(key);
+  for (parked_thread* each : {&sent, &ahead, &newcomer}) waiters.push_back(*each);
+  waiters.send_out(sent);
+  waiters.send_ahead(ahead);
+  for (parked_thread* each : {&sent, &ahead, &newcomer}) waiters.arrive(*each);
+  EXPECT_TRUE(sent.goes_first());
+  EXPECT_FALSE(sent.was_ahead());
+  EXPECT_TRUE(ahead.goes_first());
+  EXPECT_TRUE(ahead.was_ahead());
+  EXPECT_FALSE(newcomer.goes_first());
+  EXPECT_EQ(waiters.front(), &newcomer);
+  waiters.remove(newcomer);
+  EXPECT_FALSE(waiters.is_known());
 }
 
 class parked_with_policy : public testing::TestWithParam<lockstep::test::named_policy> {};
@@ -144,7 +170,8 @@ INSTANTIATE_TEST_SUITE_P(policies, parked_with_policy,
                          testing::ValuesIn(lockstep::test::all_policies()),
                          lockstep::test::policy_name);
 
-TEST_P(parked_with_policy, Q1_a_notification_before_the_wait_is_not_lost_and_renew_takes_it_back) {
+TEST_P(parked_with_policy,
+       PARKING1_a_notification_before_the_wait_is_not_lost_and_renew_takes_it_back) {
   parked_thread self;
   wake_list().notify(self);
   EXPECT_TRUE(self.wait(GetParam().policy));
@@ -154,7 +181,7 @@ TEST_P(parked_with_policy, Q1_a_notification_before_the_wait_is_not_lost_and_ren
 }
 
 TEST_P(parked_with_policy,
-       Q3_the_waiter_sees_what_came_before_its_notification_and_may_be_gone_at_once) {
+       PARKING3_the_waiter_sees_what_came_before_its_notification_and_may_be_gone_at_once) {
   const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
   for (int i = 0; i < rounds; ++i) {
     parked_thread* parked = nullptr;

@@ -17,7 +17,7 @@ using lockstep::test::run_threads;
 
 constinit short_lock static_lock;
 
-TEST(short_lock, L2_no_two_threads_are_inside_and_each_sees_what_the_last_one_did) {
+TEST(short_lock, SHORT2_no_two_threads_are_inside_and_each_sees_what_the_last_one_did) {
   for (const std::size_t threads : {2u, 3u, 16u}) {
     short_lock lock;
     long sum = 0;  // plain
@@ -32,7 +32,7 @@ TEST(short_lock, L2_no_two_threads_are_inside_and_each_sees_what_the_last_one_di
   }
 }
 
-TEST(short_lock, L1_one_after_the_other_all_who_sleep_get_it) {
+TEST(short_lock, SHORT1_one_after_the_other_all_who_sleep_get_it) {
   constexpr std::size_t sleepers = 6;
   std::array<lockstep::test::watched_thread, sleepers> watched;
   std::atomic<bool> held{false};

@@ -3,7 +3,7 @@
 //
 // A lost wake-up is a ctest timeout, a hole in the order of payload and phase a report of
 // ThreadSanitizer or a wrong value. The steps one by one are in sleeper_mark_test.cpp.
-#include <lockstep/detail/wait/sleeper_mark.hpp>
+#include <lockstep/detail/wait/published_words.hpp>
 
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(policies, crowd_safe,
                                                   : "_sleeper_pays");
                          });
 
-TEST_P(crowd_safe, W2_no_wake_up_is_lost_between_a_notifier_and_its_sleepers) {
+TEST_P(crowd_safe, WAIT_2_no_wake_up_is_lost_between_a_notifier_and_its_sleepers) {
   constexpr std::uint32_t rounds = 500;
   for (const std::size_t sleepers : {1u, 2u, 5u}) {
     counter there(payer_);
@@ -108,7 +108,7 @@ TEST_P(crowd_safe, W2_no_wake_up_is_lost_between_a_notifier_and_its_sleepers) {
   }
 }
 
-TEST_P(crowd_safe, M2_a_sleeper_of_the_next_phase_strands_nobody_of_this_one) {
+TEST_P(crowd_safe, PUBLISH_2_a_sleeper_of_the_next_phase_strands_nobody_of_this_one) {
   // The notifier runs ahead of its sleepers: some still enter their sleep for one phase while others
   // already announce themselves for the next.
   constexpr std::uint32_t rounds = 1500;
@@ -134,7 +134,7 @@ class each_payer : public testing::TestWithParam<fence_payer> {};
 INSTANTIATE_TEST_SUITE_P(payers, each_payer,
                          testing::Values(fence_payer::sleeper, fence_payer::both));
 
-TEST_P(each_payer, M2_notifiers_that_come_together_make_one_step) {
+TEST_P(each_payer, PUBLISH_2_notifiers_that_come_together_make_one_step) {
   constexpr std::uint32_t rounds = 3000;
   constexpr std::size_t notifiers = 3;
   sleeper_mark mark;

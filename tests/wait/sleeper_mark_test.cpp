@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/wait/sleeper_mark_test.cpp -- each step of notifier and sleeper, on the scripted system
-#include <lockstep/detail/wait/sleeper_mark.hpp>
+#include <lockstep/detail/wait/published_words.hpp>
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -118,20 +118,20 @@ TEST_P(sleeper_mark_test, a_sleeper_announces_itself_then_fences_then_looks_then
   EXPECT_EQ(system_.sleeps[0].deadline, lockstep::detail::no_deadline);
 }
 
-TEST_P(sleeper_mark_test, W2_what_is_ready_after_the_announcement_is_not_slept_for) {
+TEST_P(sleeper_mark_test, WAIT_2_what_is_ready_after_the_announcement_is_not_slept_for) {
   on_heavy() = [&] { condition_.is_ready = true; };
   sleep();
   EXPECT_TRUE(system_.sleeps.empty());
 }
 
-TEST_P(sleeper_mark_test, W2_a_notify_between_the_look_and_the_sleep_prevents_the_sleep) {
+TEST_P(sleeper_mark_test, WAIT_2_a_notify_between_the_look_and_the_sleep_prevents_the_sleep) {
   condition_.at_look = [&] { notify(); };
   sleep();
   ASSERT_EQ(system_.sleeps.size(), 1u);
   EXPECT_FALSE(system_.sleeps[0].slept);
 }
 
-TEST_P(sleeper_mark_test, M1_nobody_sleeps_on_an_even_mark) {
+TEST_P(sleeper_mark_test, PUBLISH_1_nobody_sleeps_on_an_even_mark) {
   system_.on_sleep = [] {};
   for (std::uint32_t first : {0u, 1u, 2u, 3u, 0xFFFFFFFEu, 0xFFFFFFFFu}) {
     set(mark_, first);
@@ -141,7 +141,8 @@ TEST_P(sleeper_mark_test, M1_nobody_sleeps_on_an_even_mark) {
   }
 }
 
-TEST_P(sleeper_mark_test, M2_a_wake_steps_to_the_next_even_value_first_and_then_wakes_all_once) {
+TEST_P(sleeper_mark_test,
+       PUBLISH_2_a_wake_steps_to_the_next_even_value_first_and_then_wakes_all_once) {
   for (std::uint32_t odd : {1u, 3u, 0x7FFFFFFFu, 0xFFFFFFFFu}) {
     system_.calls.clear();
     set(mark_, odd);
@@ -155,7 +156,7 @@ TEST_P(sleeper_mark_test, M2_a_wake_steps_to_the_next_even_value_first_and_then_
   }
 }
 
-TEST_P(sleeper_mark_test, M2_the_mark_wraps_around_to_nobody_asleep) {
+TEST_P(sleeper_mark_test, PUBLISH_2_the_mark_wraps_around_to_nobody_asleep) {
   set(mark_, 0xFFFFFFFFu);
   notify();
   EXPECT_EQ(value_of(mark_), 0u);
@@ -165,7 +166,7 @@ TEST_P(sleeper_mark_test, M2_the_mark_wraps_around_to_nobody_asleep) {
   EXPECT_EQ(value_of(mark_), 2u);
 }
 
-TEST_P(sleeper_mark_test, M2_a_later_sleeper_sleeps_on_another_value) {
+TEST_P(sleeper_mark_test, PUBLISH_2_a_later_sleeper_sleeps_on_another_value) {
   system_.on_sleep = [&] { notify(); };
   for (int i = 0; i < 3; ++i) sleep();
   ASSERT_EQ(system_.sleeps.size(), 3u);
@@ -174,7 +175,8 @@ TEST_P(sleeper_mark_test, M2_a_later_sleeper_sleeps_on_another_value) {
   EXPECT_EQ(system_.sleeps[2].expected, 5u);
 }
 
-TEST_P(sleeper_mark_test, M2_a_sleeper_of_the_next_phase_cannot_put_one_of_this_phase_to_sleep) {
+TEST_P(sleeper_mark_test,
+       PUBLISH_2_a_sleeper_of_the_next_phase_cannot_put_one_of_this_phase_to_sleep) {
   // The first sleeper has announced itself and looked; then its notifier comes, and a sleeper of the
   // next phase announces itself, before the first one is in the kernel. It must not fall asleep there.
   condition_.at_look = [&] {
@@ -187,7 +189,8 @@ TEST_P(sleeper_mark_test, M2_a_sleeper_of_the_next_phase_cannot_put_one_of_this_
   EXPECT_EQ(value_of(mark_), 3u) << "the next sleeper's announcement stands";
 }
 
-TEST_P(sleeper_mark_test, M2_a_second_sleeper_of_one_phase_sleeps_on_the_value_of_the_first) {
+TEST_P(sleeper_mark_test,
+       PUBLISH_2_a_second_sleeper_of_one_phase_sleeps_on_the_value_of_the_first) {
   condition second;
   system_.on_sleep = [&] {
     if (system_.sleeps.size() == 1) sleep(second);
@@ -198,7 +201,7 @@ TEST_P(sleeper_mark_test, M2_a_second_sleeper_of_one_phase_sleeps_on_the_value_o
   EXPECT_EQ(system_.sleeps[0].expected, system_.sleeps[1].expected) << "one wake is for both";
 }
 
-TEST_P(sleeper_mark_test, M2_two_notifiers_of_one_announcement_make_one_step) {
+TEST_P(sleeper_mark_test, PUBLISH_2_two_notifiers_of_one_announcement_make_one_step) {
   set(mark_, 1);
   bool other_came = false;
   on_light() = [&] {

@@ -78,7 +78,7 @@ class wait_engine_test : public testing::Test {
   bool linger(wait_policy policy, deadline until = deadline::never()) {
     system_.calls.clear();
     what_.looks = what_.sleeps = 0;
-    return wait_engine::linger(what_, policy, history_, until);
+    return wait_engine::wait_awake(what_, policy, history_, until);
   }
   std::size_t yields() const { return system_.count(call::yield); }
 
@@ -104,7 +104,7 @@ TEST_P(every_policy, what_is_ready_at_once_costs_one_look_and_no_call) {
   EXPECT_TRUE(system_.calls.empty());
 }
 
-TEST_P(every_policy, W1_a_wait_ends_as_ready_in_whatever_look_that_is) {
+TEST_P(every_policy, WAIT_1_a_wait_ends_as_ready_in_whatever_look_that_is) {
   what_.on_sleep = [] {};
   for (std::size_t look = 1; look < 300; ++look) {
     history_ = wait_history();
@@ -114,7 +114,7 @@ TEST_P(every_policy, W1_a_wait_ends_as_ready_in_whatever_look_that_is) {
   }
 }
 
-TEST_P(every_policy, W1_a_wait_that_timed_out_lasted_to_its_deadline_and_was_not_ready) {
+TEST_P(every_policy, WAIT_1_a_wait_that_timed_out_lasted_to_its_deadline_and_was_not_ready) {
   for (std::int64_t time : {1, 100, 1999, 2100, 10000, 34000, 1000000}) {
     history_ = wait_history();
     const deadline until = deadline::after(nanoseconds(time));
@@ -124,7 +124,7 @@ TEST_P(every_policy, W1_a_wait_that_timed_out_lasted_to_its_deadline_and_was_not
   }
 }
 
-TEST_P(every_policy, W1_what_is_ready_at_the_deadline_is_no_timeout) {
+TEST_P(every_policy, WAIT_1_what_is_ready_at_the_deadline_is_no_timeout) {
   for (std::int64_t time : {1, 100, 1999, 2100, 10000, 34000, 1000000}) {
     history_ = wait_history();
     const deadline until = deadline::after(nanoseconds(time));
@@ -146,7 +146,7 @@ TEST_P(sleeping_policy, a_wait_that_lasts_sleeps_with_its_deadline) {
   EXPECT_EQ(what_.last_until, until.nanoseconds());
 }
 
-TEST_P(sleeping_policy, W2_spurious_returns_from_a_sleep_stay_inside) {
+TEST_P(sleeping_policy, WAIT_2_spurious_returns_from_a_sleep_stay_inside) {
   what_.on_sleep = [] {};
   what_.ready_when = [&] { return what_.sleeps == 100; };
   EXPECT_TRUE(wait(GetParam().policy));

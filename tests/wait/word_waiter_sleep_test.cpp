@@ -56,13 +56,13 @@ TEST_F(word_waiter_sleep, what_is_done_is_neither_marked_nor_slept_on) {
   EXPECT_EQ(system_.count(call::futex_wait), 0u);
 }
 
-TEST_F(word_waiter_sleep, S2_a_word_that_changes_before_the_mark_is_looked_at_again) {
+TEST_F(word_waiter_sleep, WORD_2_a_word_that_changes_before_the_mark_is_looked_at_again) {
   sleep(4, 8, false);
   EXPECT_EQ(word_.load(), 8u) << "the change is not undone, and nobody is said to sleep";
   EXPECT_EQ(system_.count(call::futex_wait), 0u);
 }
 
-TEST_F(word_waiter_sleep, S2_a_marked_word_that_changes_before_the_sleep_ends_it) {
+TEST_F(word_waiter_sleep, WORD_2_a_marked_word_that_changes_before_the_sleep_ends_it) {
   sleep(4 | sleeping, 8, false);
   ASSERT_EQ(system_.sleeps.size(), 1u);
   EXPECT_EQ(system_.sleeps[0].expected, 4 | sleeping);

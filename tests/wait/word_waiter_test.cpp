@@ -6,8 +6,7 @@
 
 #include <chrono>
 
-#include "lockstep/auto_reset_event.hpp"
-#include "lockstep/manual_reset_event.hpp"
+#include "lockstep/event.hpp"
 
 namespace {
 
@@ -24,22 +23,22 @@ std::uint32_t value(const wait_word& word) { return word.load(std::memory_order_
 TEST(word_waiter, a_word_that_is_right_already_costs_no_system_call) {
   scripted_system& system = scripted_system::reset();
   wait_word word{8};
-  EXPECT_TRUE(lockstep::detail::wait_until_word(word, is_eight, wait_policy::block()));
+  EXPECT_TRUE(lockstep::detail::wait_until_word(word, is_eight, &word, wait_policy::block()));
   EXPECT_TRUE(system.calls.empty());
 }
 
-TEST(word_waiter, S1_it_sleeps_on_the_word_with_the_bit_that_it_has_announced) {
+TEST(word_waiter, WORD_1_it_sleeps_on_the_word_with_the_bit_that_it_has_announced) {
   scripted_system& system = scripted_system::reset();
   wait_word word{4};
   system.on_sleep = [&] { word.store(8, std::memory_order_relaxed); };
-  EXPECT_TRUE(lockstep::detail::wait_until_word(word, is_eight, wait_policy::block()));
+  EXPECT_TRUE(lockstep::detail::wait_until_word(word, is_eight, &word, wait_policy::block()));
   ASSERT_EQ(system.sleeps.size(), 1u);
   EXPECT_EQ(system.sleeps[0].word, &word);
   EXPECT_EQ(system.sleeps[0].expected, 5u);
   EXPECT_TRUE(system.sleeps[0].slept);
 }
 
-TEST(word_waiter, S1_a_change_that_clears_the_bit_makes_it_announce_itself_again) {
+TEST(word_waiter, WORD_1_a_change_that_clears_the_bit_makes_it_announce_itself_again) {
   scripted_system& system = scripted_system::reset();
   wait_word word{4};
   int times = 0;
@@ -47,11 +46,11 @@ TEST(word_waiter, S1_a_change_that_clears_the_bit_makes_it_announce_itself_again
     EXPECT_EQ(value(word) & 1u, 1u);
     word.store(++times == 3 ? 8 : 4, std::memory_order_relaxed);  // two wakes for nothing
   };
-  EXPECT_TRUE(lockstep::detail::wait_until_word(word, is_eight, wait_policy::block()));
+  EXPECT_TRUE(lockstep::detail::wait_until_word(word, is_eight, &word, wait_policy::block()));
   EXPECT_EQ(times, 3);
 }
 
-TEST(word_waiter, S2_only_a_change_of_a_word_with_the_bit_wakes) {
+TEST(word_waiter, WORD_2_only_a_change_of_a_word_with_the_bit_wakes) {
   scripted_system& system = scripted_system::reset();
   wait_word word{0};
   lockstep::detail::wake_sleepers(&word, 6);
@@ -60,11 +59,12 @@ TEST(word_waiter, S2_only_a_change_of_a_word_with_the_bit_wakes) {
   EXPECT_EQ(system.count(call::wake_all), 1u);
 }
 
-TEST(word_waiter, S3_a_timeout_leaves_the_bit_for_others_who_may_sleep) {
+TEST(word_waiter, WORD_3_a_timeout_leaves_the_bit_for_others_who_may_sleep) {
   scripted_system& system = scripted_system::reset();
   wait_word word{4};
   const auto until = deadline::after(std::chrono::milliseconds(5));
-  EXPECT_FALSE(lockstep::detail::wait_until_word(word, is_eight, wait_policy::block(), until));
+  EXPECT_FALSE(
+      lockstep::detail::wait_until_word(word, is_eight, &word, wait_policy::block(), until));
   EXPECT_EQ(value(word), 5u);
   ASSERT_EQ(system.sleeps.size(), 1u);
   EXPECT_EQ(system.sleeps[0].deadline, until.nanoseconds());
@@ -78,7 +78,8 @@ TEST(word_waiter, a_change_at_the_very_deadline_is_seen) {
     system.now = until.nanoseconds();
     word.store(8, std::memory_order_relaxed);
   };
-  EXPECT_TRUE(lockstep::detail::wait_until_word(word, is_eight, wait_policy::block(), until));
+  EXPECT_TRUE(
+      lockstep::detail::wait_until_word(word, is_eight, &word, wait_policy::block(), until));
 }
 
 // What threads meet only by luck in the objects' own tests: the script lets the others act while the
@@ -103,7 +104,7 @@ TEST(word_waiter, manual_reset_event_G2_only_the_notify_that_opens_wakes) {
   scripted_system& system = scripted_system::reset();
   lockstep::manual_reset_event gate(wait_policy::block());
   EXPECT_EQ(gate.wait_for(std::chrono::milliseconds(1)), lockstep::wait_status::timed_out);
-  gate.notify();  // for the one that has timed out: S3
+  gate.notify();  // for the one that has timed out: WORD-3
   gate.notify();
   EXPECT_EQ(system.count(call::wake_all), 1u);
   gate.reset();
@@ -125,7 +126,7 @@ TEST(word_waiter, auto_reset_event_A4_one_wake_for_each_notification_that_become
   EXPECT_EQ(system.count(call::wake_one), 2u);
   EXPECT_EQ(system.sleeps.size(), 2u);
   object.notify();
-  EXPECT_EQ(system.count(call::wake_one), 2u);  // A2: nobody is counted any more
+  EXPECT_EQ(system.count(call::wake_one), 2u);  // AUTO-2: nobody is counted any more
 }
 
 }  // namespace

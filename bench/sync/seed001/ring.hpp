@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/padded.hpp>
 #include <optional>
 #include <vector>
 
@@ -134,7 +134,7 @@ class token_ring {
   }
 
   const placement where_;
-  lockstep::detail::aligned_array<lockstep::detail::padded<Place>> places_;
+  std::vector<lockstep::padded<Place>> places_;
   std::vector<double> additions_;
   lap_clock clock_;
 };

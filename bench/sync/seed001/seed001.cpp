@@ -53,7 +53,7 @@ std::string to_tables(const std::vector<result>& results, double addition) {
 }
 
 void run_all(const options& chosen) {
-  const std::size_t cpus = lockstep::detail::usable_cpus();
+  const std::size_t cpus = lockstep::usable_cpus();
   std::vector<row> rows = all_rows(cpus);
   keep_matching(rows, chosen.filter, [](const row& one) { return name(one); });
   const sample_length length = length_of(chosen);

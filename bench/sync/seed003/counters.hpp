@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/padded.hpp>
 #include <numeric>
 #include <vector>
 
@@ -31,7 +31,7 @@ class racy_counter {
   [[nodiscard]] std::uint64_t result() const { return sum_; }
 
  private:
-  alignas(lockstep::detail::cache_line_size) sum sum_{0};
+  alignas(lockstep::cache_line_size) sum sum_{0};
 };
 
 /// A sum for each, side by side on one cache line.
@@ -54,12 +54,12 @@ class padded_counter {
   void work(std::size_t rank, std::uint64_t count) { count_up(sums_[rank].value, count); }
   [[nodiscard]] std::uint64_t result() const {
     std::uint64_t total = 0;
-    for (std::size_t i = 0; i < sums_.size(); ++i) total += sums_[i].value;
+    for (const lockstep::padded<sum>& each : sums_) total += each.value;
     return total;
   }
 
  private:
-  lockstep::detail::aligned_array<lockstep::detail::padded<sum>> sums_;
+  std::vector<lockstep::padded<sum>> sums_;
 };
 
 /// A plain sum behind a lock, which lies elsewhere, as in the document.
@@ -77,8 +77,8 @@ class locked_counter {
   [[nodiscard]] std::uint64_t result() const { return sum_.value; }
 
  private:
-  lockstep::detail::padded<Mutex> mutex_;
-  lockstep::detail::padded<std::uint64_t> sum_;
+  lockstep::padded<Mutex> mutex_;
+  lockstep::padded<std::uint64_t> sum_;
 };
 
 class atomic_counter {
@@ -90,7 +90,7 @@ class atomic_counter {
   [[nodiscard]] std::uint64_t result() const { return sum_; }
 
  private:
-  alignas(lockstep::detail::cache_line_size) sum sum_{0};
+  alignas(lockstep::cache_line_size) sum sum_{0};
 };
 
 }  // namespace bench::seed003

@@ -38,7 +38,7 @@ sample_length length_of(const options& chosen) {
 }
 
 void run_all(const options& chosen) {
-  const std::size_t cpus = lockstep::detail::usable_cpus();
+  const std::size_t cpus = lockstep::usable_cpus();
   std::vector<row> rows = all_rows(cpus);
   keep_matching(rows, chosen.filter, [](const row& one) { return name(one); });
   const sample_length length = length_of(chosen);

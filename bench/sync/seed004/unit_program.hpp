@@ -10,7 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
-#include <lockstep/detail/platform/cache_line.hpp>
+#include <lockstep/padded.hpp>
 #include <optional>
 #include <stdexcept>
 
@@ -37,7 +37,7 @@ class mutex_mode {
   [[nodiscard]] bool is_done(std::size_t) const { return true; }
 
  private:
-  lockstep::detail::padded<typename Library::mutex> mutex_;
+  lockstep::padded<typename Library::mutex> mutex_;
 };
 
 /// A chain: the thread whose turn it is counts on and tells all others.
@@ -69,9 +69,9 @@ class condition_mode {
   [[nodiscard]] std::size_t value() const { return value_.value.load(std::memory_order_relaxed); }
 
   const std::size_t threads_;
-  lockstep::detail::padded<typename Library::mutex> mutex_;
-  lockstep::detail::padded<typename Library::condition> changed_;
-  lockstep::detail::padded<std::atomic<std::size_t>> value_;
+  lockstep::padded<typename Library::mutex> mutex_;
+  lockstep::padded<typename Library::condition> changed_;
+  lockstep::padded<std::atomic<std::size_t>> value_;
 };
 
 template <has_barrier Library>

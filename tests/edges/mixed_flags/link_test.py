@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Does the linker say which flags of two units differ, when one passes an object of the library to the other?
+"""Does the linker say which flags of two units differ, when one passes an object of the library to the other? And which
+flags of a unit lockstep::compiled was not built with?
 
-usage: link_test.py <compiler> <include directory>
+usage: link_test.py <compiler> <include directory> <library>
 """
 
 import subprocess
@@ -25,8 +26,20 @@ def build(compiler, include, directory, caller, callee):
     return None if linked.returncode == 0 else linked.stderr + linked.stdout
 
 
+def build_with_library(compiler, include, library, directory, options):
+    """The output of the linker for a unit that needs the library, or None if the program could be linked."""
+    program = Path(directory, "program")
+    unit = Path(directory, "unit.o")
+    subprocess.run([compiler, "-std=c++11", f"-I{include}", "-DLOCKSTEP_COMPILED=1", *options, "-x", "c++", "-c", "-",
+                    "-o", str(unit)], check=True, text=True,
+                   input="#include <lockstep/team.hpp>\nint main() { lockstep::team all; }\n")
+    linked = subprocess.run([compiler, str(unit), library, f"-Wl,-rpath,{Path(library).parent}", "-pthread",
+                             "-o", str(program)], capture_output=True, text=True)
+    return None if linked.returncode == 0 else linked.stderr + linked.stdout
+
+
 def main(argv):
-    compiler, include = argv[1:]
+    compiler, include, library = argv[1:]
     cases = (
         ([], [], None),
         (["-DNDEBUG"], ["-DNDEBUG"], None),
@@ -43,6 +56,18 @@ def main(argv):
         if not right:
             wrong += 1
             print(f"{caller} calls {callee}: expected {expected or 'a program'}, got {said or 'a program'}")
+    for options, expected in (
+            ([], None),
+            (["-DNDEBUG"], None),
+            (["-fno-exceptions"], "lockstep::abi_1_checked_no_exceptions::detail::"),
+            (["-DNDEBUG", "-fno-exceptions"], "lockstep::abi_1_unchecked_no_exceptions::detail::"),
+            (["-DLOCKSTEP_FORCE_PORTABLE_FUTEX=1"], "lockstep::abi_1_checked_exceptions_portable::detail::")):
+        with tempfile.TemporaryDirectory() as directory:
+            said = build_with_library(compiler, include, library, directory, options)
+        right = said is None if expected is None else said is not None and expected in said
+        if not right:
+            wrong += 1
+            print(f"compiled, with {options}: expected {expected or 'a program'}, got {said or 'a program'}")
     return 1 if wrong else 0
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Three threads wait, one of them with a deadline; who takes a notification passes it on with another.
 //
-// Models: auto_reset_event of include/lockstep/sync/auto_reset_event.hpp (notify, wait_until, take, sleep)
+// Models: auto_reset_event of include/lockstep/event.hpp (notify, wait_until, take, sleep)
 // and wait_engine::sleep of detail/wait/wait_engine.hpp; futex: lib/futex.inc. All state is one word, changed by
 // read-modify-writes, so one memory for all is exact; orders do not appear.
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two threads wait for a token each, one of them with a deadline; a third brings the tokens.
 //
-// Models: condition_variable of include/lockstep/sync/condition_variable.hpp (block, leave, notify) with
+// Models: condition_variable of include/lockstep/condition_variable.hpp (block, leave, notify) with
 // lockstep::mutex (adopt, finish; see lib/mutex.inc): notified threads move to the mutex's queue. The queue
 // of each has its own lock, as they have when their buckets differ.
 //
@@ -9,9 +9,9 @@
 // it passes the notification on, if its time was up it goes. A third brings the token and notifies, after
 // it has given the mutex up (nightly: or before).
 //
-// Checked: C1; C2, a notification and a time-out never both count for one thread, and no notification is
-// lost to a thread that timed out (the other would sleep for ever); mutual exclusion where wait() has
-// returned; M2 of the mutex; every thread ends, if no thread is forgotten by the scheduler.
+// Checked: CONDITION-1; CONDITION-2, a notification and a time-out never both count for one thread, and no
+// notification is lost to a thread that timed out (the other would sleep for ever); mutual exclusion where
+// wait() has returned; MUTEX-2; every thread ends, if no thread is forgotten by the scheduler.
 // Bounds: 3 threads, 1 token, 1 wait with a deadline, bypass_limit 1, no spurious return (1 nightly).
 // `ones`: notify_one; `all`: notify_all (nightly).
 //
@@ -63,7 +63,7 @@ inline block() {
   :: notified
   :: else -> leave_waiting()
   fi;
-  timed = false;  // notified threads have no deadline any more (C3)
+  timed = false;  // notified threads have no deadline any more (CONDITION-3)
   past = false;
   notified = false;
   if

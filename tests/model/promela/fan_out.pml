@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One thread notifies, and runs ahead; two wait; it may terminate in the end.
 //
-// Models: fan_out of include/lockstep/sync/fan_out.hpp (notify, wait, terminate) on basic_phase_board of
+// Models: fan_out of include/lockstep/sync/fan.hpp (notify, wait, terminate) on basic_phase_board of
 // detail/wait/phase_board.hpp (wait_until, terminate); see lib/board.inc for what is below, and for the memory.
 //
 // Checked: a wait returns only for a notification that was made; none is lost; nobody sleeps for ever;

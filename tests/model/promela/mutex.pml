@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // One thread locks once, against two that lock and unlock for ever, and one that gives up at deadlines.
 //
-// Models: mutex of include/lockstep/sync/mutex.hpp; see lib/mutex.inc, lib/parking.inc and lib/futex.inc.
+// Models: mutex of include/lockstep/mutex.hpp; see lib/mutex.inc, lib/parking.inc and lib/futex.inc.
 //
-// Checked: M1, mutual exclusion; M2, a queue that is not empty is marked in the word; M3, at most one
-// thread is on its way; M4, a thread that queues up behind p others is overtaken at most
+// Checked: MUTEX-1, mutual exclusion; MUTEX-2, a queue that is not empty is marked in the word; MUTEX-3, at most one
+// thread is on its way; MUTEX-4, a thread that queues up behind p others is overtaken at most
 // (p + 1) * (bypass_limit + 1) times by others than these; nobody sleeps for ever; once it has queued up,
 // the thread that locks once gets the lock, however fast the others are, if no thread is forgotten by the
 // scheduler. (Before that, its compare-exchange and the queue's lock may fail for ever in theory.)

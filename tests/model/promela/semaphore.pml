@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Three threads want permits, one of them until a deadline; others release them.
 //
-// Models: counting_semaphore of include/lockstep/sync/semaphore.hpp (acquire_slowly, try_acquire, enqueue,
-// leave, release, hand_over); see lib/parking.inc for the queue. A try that fails changes nothing: the
-// tries while a thread lingers are one try, made later.
+// Models: counting_semaphore of include/lockstep/semaphore.hpp (release) and queued_word.hpp (try_take, take_slowly,
+// enqueue, leave, hand_over); see lib/parking.inc for the queue. A try that fails changes nothing: the tries while a
+// thread lingers are one try, made later. A thread that leaves the queue also hands over in the shipped code, which no
+// waiter relies on: all want the same.
 //
-// Checked: S1, permits are neither made nor lost; S2, the bit is set exactly while the queue is not empty;
-// a permit is not lost to a thread whose time is up; nobody sleeps for ever, every thread ends, if no
+// Checked: SEMAPHORE-1, permits are neither made nor lost; SEMAPHORE-2, the bit is set exactly while the queue is not
+// empty; a permit is not lost to a thread whose time is up; nobody sleeps for ever, every thread ends, if no
 // thread is forgotten by the scheduler: there is a permit for each that waits without a deadline.
 // Bounds: 2 acquirers without a deadline, 1 with, which gives back what it gets; 1 permit at first, 1
 // released by another thread; no spurious return (1 nightly).

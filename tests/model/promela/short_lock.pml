@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Three threads lock and unlock the lock of the library's queues.
 //
-// Models: short_lock of include/lockstep/wait/short_lock.hpp (lock, unlock, attempt) and
+// Models: short_lock of include/lockstep/detail/wait/short_lock.hpp (lock, unlock, attempt) and
 // wait_engine::sleep of detail/wait/wait_engine.hpp; futex: lib/futex.inc. One word, changed by
 // read-modify-writes: one memory for all is exact. This is why the other models may have an ideal lock.
 //
-// Checked: L1, mutual exclusion; nobody sleeps for ever; every thread ends, if none is forgotten by the
+// Checked: mutual exclusion; nobody sleeps for ever; every thread ends, if none is forgotten by the
 // scheduler (each locks a bounded number of times: the lock is not fair).
 // Bounds: 3 threads, 2 times each (4 times, and 4 threads, nightly), 1 spurious return.
 //

@@ -8,11 +8,13 @@
 #define LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP
 
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
-#include <stdexcept>
+#include <exception>
 
 #include "config.hpp"
+
+#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
+#include <cxxabi.h>
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -21,31 +23,22 @@ namespace detail {
 /// The most participants any object takes; more is taken for a wrong argument, not for a wish.
 constexpr std::size_t max_participants = 65536;
 
+/// Throw std::invalid_argument, std::logic_error, std::out_of_range; or print and abort.
+[[noreturn]] LOCKSTEP_COLD void fail_argument(const char* message);
+[[noreturn]] LOCKSTEP_COLD void fail_use(const char* message);
+[[noreturn]] LOCKSTEP_COLD void fail_range(const char* object, const char* what, std::size_t value,
+                                           std::size_t least, std::size_t most);
+[[noreturn]] LOCKSTEP_COLD void fail_rank(const char* object, const char* what, std::size_t rank,
+                                          std::size_t count);
+/// The same for other exceptions. Requires: the caller includes what defines them.
+[[noreturn]] LOCKSTEP_COLD void print_and_abort(const char* message) noexcept;
 template <class Exception>
-[[noreturn]] inline void fail(const char* message) {
+[[noreturn]] LOCKSTEP_NOINLINE void fail(const char* message) {
 #if LOCKSTEP_HAS_EXCEPTIONS
   throw Exception(message);
 #else
-  std::fprintf(stderr, "%s\n", message);
-  std::abort();
+  print_and_abort(message);
 #endif
-}
-
-[[noreturn]] LOCKSTEP_NOINLINE inline void fail_range(const char* object, const char* what,
-                                                      std::size_t value, std::size_t least,
-                                                      std::size_t most) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: %zu %s given, must be %zu to %zu", object, value,
-                what, least, most);
-  fail<std::invalid_argument>(message);
-}
-
-[[noreturn]] LOCKSTEP_NOINLINE inline void fail_rank(const char* object, const char* what,
-                                                     std::size_t rank, std::size_t count) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: rank %zu of %zu %s is out of range, must be 0 to %zu",
-                object, rank, count, what, count - 1);
-  fail<std::out_of_range>(message);
 }
 
 /// Returns `value` if it is from `least` to `most`, else fails naming `object`.
@@ -67,8 +60,36 @@ inline std::size_t checked_rank(const char* object, const char* what, std::size_
   return rank;
 }
 
+// Why the stack of the calling thread is being unwound.
+
+/// What passes through a `catch (...)` when the thread is cancelled or calls pthread_exit(); it has to be thrown again.
+/// Only where the system unwinds then (glibc with libstdc++); elsewhere a type that nobody throws.
+#if LOCKSTEP_HAS_EXCEPTIONS && defined(__GLIBCXX__) && defined(__GLIBC__)
+using forced_unwind = abi::__forced_unwind;
+#else
+class forced_unwind {
+  forced_unwind() = delete;
+};
+#endif
+
+/// Exceptions that the calling thread has thrown and not caught yet. Before C++17 the standard library tells only
+/// whether there is one: 0 or 1.
+inline int exceptions_in_flight() noexcept {
+#if !LOCKSTEP_HAS_EXCEPTIONS
+  return 0;
+#elif defined(__cpp_lib_uncaught_exceptions)
+  return std::uncaught_exceptions();
+#else
+  return std::uncaught_exception() ? 1 : 0;
+#endif
+}
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "error.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_ERROR_HPP

@@ -29,10 +29,10 @@
 #include <mutex>
 #include <new>
 
-#include "at_fork.hpp"
 #include "atomic.hpp"
 #include "clock.hpp"
-#include "process_state.hpp"
+#include "fork.hpp"
+#include "process.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -40,7 +40,7 @@ namespace detail {
 
 struct portable_futex {
   static const char* name() noexcept { return "mutex and condition variable"; }
-  /// What is told of forks after this call finds the table put right in the child: see at_fork.hpp.
+  /// What is told of forks after this call finds the table put right in the child: see fork.hpp.
   static void prepare_for_fork() { table(); }
 
   static void wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {

@@ -10,22 +10,19 @@
 // Memory order (# marks the line)
 //   #  access         order    pairs  why it suffices
 //   1  count.load     relaxed  -      a number that stands for itself
-//   2  count changes  relaxed  -      as 1
 #ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
 
 #include <cstdint>
-#include <thread>
 
 #include "atomic.hpp"
 #include "clock.hpp"
-#include "cpu_relax.hpp"
+#include "config.hpp"
+#include "cpus.hpp"
 #include "futex.hpp"
+#include "process.hpp"
 #include "process_fence.hpp"
-#include "process_state.hpp"
 #include "this_thread.hpp"
-#include "thread_slot.hpp"
-#include "usable_cpus.hpp"
 
 #if defined(LOCKSTEP_SYSTEM_SEAM)
 #include LOCKSTEP_SYSTEM_SEAM
@@ -56,7 +53,7 @@ inline void futex_wake_one(const wait_word* word) { native_futex::wake_one(word)
 inline void futex_wake_all(const wait_word* word) { native_futex::wake_all(word); }
 
 /// Lets another runnable thread have this CPU, if there is one.
-inline void yield_thread() noexcept { std::this_thread::yield(); }
+inline void yield_thread() noexcept { yield_native_thread(); }
 
 /// Between two looks of a loop that polls: other threads have to go on for the next look to differ.
 inline void polling_pause() noexcept { cpu_relax(); }
@@ -70,25 +67,13 @@ inline bool fence_heavy() noexcept { return process_fence::heavy(); }
 
 /// count_usable_cpus() as it was when the process first asked. Asks the system at that time: waits do not,
 /// they take cpus_for_waits().
-inline unsigned usable_cpus() {
-  unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
-  std::uint32_t known = counted.load(memory_order_relaxed);  // 1
-  if (known != 0) return known;
-  const std::uint32_t count = count_usable_cpus();
-  const bool is_first = counted.compare_exchange_strong(known, count, memory_order_relaxed,  // 2
-                                                        memory_order_relaxed);               // 1
-  return is_first ? count : known;
-}
+LOCKSTEP_COLD unsigned usable_cpus();
 
 /// The same if it is known, else the CPUs of the affinity mask.
+LOCKSTEP_COLD unsigned count_cpus_for_waits() noexcept;
 inline unsigned cpus_for_waits() noexcept {
   const std::uint32_t usable = process().usable_cpus.load(memory_order_relaxed);  // 1
-  if (usable != 0) return usable;
-  const std::uint32_t affine = process().affine_cpus.load(memory_order_relaxed);  // 1
-  if (affine != 0) return affine;
-  const std::uint32_t count = count_affine_cpus();
-  process().affine_cpus.store(count, memory_order_relaxed);  // 2
-  return count;
+  return usable != 0 ? usable : count_cpus_for_waits();
 }
 
 /// How late the calling thread's timed sleeps may end (this_thread.hpp).
@@ -115,21 +100,14 @@ T& per_thread() noexcept {
   return value;
 }
 
-/// What a team starts its workers with.
-using system_thread = std::thread;
-
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif
 
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-using detail::usable_cpus;
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
+#if LOCKSTEP_HAS_BODIES
+#include "system.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP

@@ -1,26 +1,33 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/team/anticipation.hpp -- when a worker expects its next region: gaps in, steps out, pure (layer: team)
+// lockstep/detail/team/anticipation.hpp -- how a worker waits for its next region: when does it expect it (layer: team)
 //
 // Time steps, frames and blocks repeat. A worker that knows how long the last gaps between its regions were
 // can sleep until shortly before the next one is due, and be there when it comes: the speed of threads
 // that poll for the CPU time of threads that sleep. Times are nanoseconds since the wait began.
 //
-//   N1  Gaps that lie close together make one window, in which the worker polls: from a lead before the
-//       shortest of them until a margin after the longest. Between windows it sleeps, after the last
-//       one it sleeps for good. So two gaps in turns have a window each.
-//   N2  A worker that has waited for t polls for 160 us + t / 4 at most, and never for more than 4 ms: longest_poll().
-//   N3  Each gap is compared with what was expected, also while nobody acts on it: `most_doubt` more misses than
-//       hits turn anticipation off, until the gaps can be told again. A thread that lost a time
-//       slice while it polled turns it off at once.
-//   N4  The lead is learned from how late the worker woke up: rises fast, falls slowly.
+//   GAP-1  Gaps that lie close together make one window, in which the worker polls: from a lead before the
+//          shortest of them until a margin after the longest. Between windows it sleeps, after the last
+//          one it sleeps for good. So two gaps in turns have a window each.
+//   GAP-2  A worker that has waited for t polls for 160 us + t / 4 at most, and never for more than 4 ms:
+//          longest_poll().
+//   GAP-3  Each gap is compared with what was expected, also while nobody acts on it: `most_doubt` more misses than
+//          hits turn anticipation off, until the gaps can be told again. A thread that lost a time
+//          slice while it polled turns it off at once.
+//   GAP-4  The lead is learned from how late the worker woke up: it rises fast and falls slowly.
 //
 // Gaps below `shortest_gap` are not counted: every worker polls that long, and a step of a program may be many
 // short gaps and a long one. Gaps above 4 s are taken as 4 s, and no window opens for them.
 #ifndef LOCKSTEP_DETAIL_TEAM_ANTICIPATION_HPP
 #define LOCKSTEP_DETAIL_TEAM_ANTICIPATION_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+
+#include "../../wait_policy.hpp"
+#include "../platform/config.hpp"
+#include "../platform/system.hpp"
+#include "../wait/wait_engine.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -38,14 +45,14 @@ class anticipation {
  public:
   static constexpr std::uint64_t shortest_gap = 2000;
   static constexpr std::uint64_t longest_gap = 1000000000;
-  /// A sleep shorter than `usual_sleep` is polled through where N2 allows it, one shorter than `shortest_sleep`
+  /// A sleep shorter than `usual_sleep` is polled through where GAP-2 allows it, one shorter than `shortest_sleep`
   /// always: falling asleep and waking up late can take as long. With 50 us for both one region in
   /// ten came 20 us before its worker woke up where gaps were 200 us.
   static constexpr std::uint64_t usual_sleep = 120000, shortest_sleep = 50000;
   static constexpr std::uint64_t first_lead = 80000, least_lead = 20000, most_lead = 300000;
   static constexpr unsigned memory = 16, fewest = 4, most_doubt = 4;
 
-  /// N2.
+  /// GAP-2.
   static std::uint64_t longest_poll(std::uint64_t elapsed) noexcept {
     const std::uint64_t share = 160000 + elapsed / 4;
     return share < 4000000 ? share : 4000000;
@@ -81,7 +88,7 @@ class anticipation {
     remember(gap > most_counted ? most_counted : static_cast<std::uint32_t>(gap));
   }
 
-  /// A sleep with an end was over so long after its end. N4.
+  /// A sleep with an end was over so long after its end. GAP-4.
   void woke_late_by(std::uint64_t late) noexcept {
     if (late > most_lead) late = most_lead;
     if (late > lead_) {
@@ -157,6 +164,152 @@ class anticipation {
   std::uint32_t sorted_[memory] = {};  // the same in ascending order
   unsigned next_ = 0, count_ = 0, doubt_ = 0;
   std::uint64_t lead_ = first_lead;
+};
+
+/// A wait by what is known of the gaps before: it polls while the next region may come at any moment, sleeps while it
+/// cannot, and sleeps for good when what it expected has not come. Where it has learned nothing, or was wrong too
+/// often, it waits as everything else does (wait_engine.hpp). For the adaptive policy of a team that is not crowded.
+/// One thread uses an object at a time.
+//
+//   EXPECT-1  wait() returns only after ready() was true. It sleeps only through Waitable::sleep, which looks again
+//             after it has announced itself, and may end at its deadline: so no wake-up is lost (WAIT-2).
+//   EXPECT-2  It polls for anticipation::longest_poll() at most, and yields the CPU now and then meanwhile. A worker
+//             that does not get it back within 2 ms has lost it to others, and polls no more for a while.
+//   EXPECT-3  The timer slack of the thread is short during a sleep with an end, and as it was before after it.
+//
+// Cost   a region that comes within 0.4 us: polls, no look at the clock. Before a sleep with an end, and after it:
+//        2 system calls; the fence of the mark, see published_words.hpp.
+class anticipating_wait {
+ public:
+  template <class Waitable>
+  void wait(Waitable& what, wait_policy policy, wait_history& history) {
+    if (!what.ready()) wait_slowly(what, policy, history);
+  }
+  /// For tests: as after waits that were over after so many nanoseconds.
+  void expect(std::uint64_t gap) noexcept {
+    for (unsigned i = 0; i < anticipation::fewest; ++i) known_.came_after(gap);
+  }
+  /// The wait that ends now was none between two regions.
+  void forget_gap() noexcept { gap_ = 0; }
+
+ private:
+  static constexpr unsigned polls_per_look_at_clock = 16;
+  static constexpr std::uint64_t time_between_yields = 3000;
+  static constexpr std::uint64_t long_yield = 2000000;  // as in wait_engine.hpp
+  static constexpr std::uint64_t short_slack = 1000;
+
+  template <class Waitable>
+  LOCKSTEP_NOINLINE void wait_slowly(Waitable& what, wait_policy policy, wait_history& history) {
+    if (poll(what)) return;
+    start_ = now_ = detail::monotonic_nanoseconds();
+    if (history.spinning.asks()) {
+      if (poll_until(what, anticipation::shortest_gap)) {
+        history.spinning.paid();
+        return;
+      }
+      history.spinning.failed();
+    }
+    if (gap_ != 0) known_.came_after(gap_);  // only now: there is time
+    if (known_.is_on()) {
+      follow(what);
+    } else {
+      wait_engine::ask_where(what);
+      wait_engine::wait(what, policy.when_crowded(true),
+                        history);  // as ever, but it has spun already
+      now_ = detail::monotonic_nanoseconds();
+    }
+    gap_ = now_ - start_;
+  }
+
+  template <class Waitable>
+  void follow(Waitable& what) {
+    std::uint64_t polled = now_ - start_;
+    while (known_.is_on()) {
+      const std::uint64_t elapsed = now_ - start_;
+      const wait_step step = known_.next_step(elapsed, polled);
+      if (step.what == wait_step::kind::rest) break;
+      if (step.what == wait_step::kind::poll) {
+        if (poll_until(what, step.until)) return;
+        polled += now_ - start_ - elapsed;
+      } else if (sleep_until(what, step.until)) {
+        return;
+      }
+    }
+    while (!what.ready()) what.sleep(deadline::never());
+    now_ = detail::monotonic_nanoseconds();
+  }
+
+  template <class Waitable>
+  static bool poll(Waitable& what) {
+    for (unsigned i = 0; i < polls_per_look_at_clock; ++i) {
+      detail::polling_pause();
+      if (what.ready()) return true;
+    }
+    return false;
+  }
+
+  /// Whether it got ready before the wait had lasted `until`.
+  template <class Waitable>
+  bool poll_until(Waitable& what, std::uint64_t until) {
+    std::uint64_t has_cpu_since = now_;
+    while (now_ - start_ < until) {
+      if (poll(what)) return true;
+      now_ = detail::monotonic_nanoseconds();
+      if (now_ - has_cpu_since < time_between_yields) continue;
+      wait_engine::ask_where(what);
+      detail::yield_thread();
+      has_cpu_since = detail::monotonic_nanoseconds();
+      if (has_cpu_since - now_ > long_yield) known_.was_disturbed();
+      now_ = has_cpu_since;
+      if (!known_.is_on()) return what.ready();
+    }
+    return false;
+  }
+
+  /// As poll_until(), asleep.
+  template <class Waitable>
+  bool sleep_until(Waitable& what, std::uint64_t until) {
+    const std::uint64_t slack = detail::shorten_timer_slack(short_slack);
+    what.sleep(deadline::after(
+        std::chrono::nanoseconds(static_cast<std::int64_t>(until - (now_ - start_)))));
+    if (slack != 0) detail::set_timer_slack(slack);
+    now_ = detail::monotonic_nanoseconds();
+    const std::uint64_t end = start_ + until;
+    const bool is_late = now_ >= end;
+    if (is_late) known_.woke_late_by(now_ - end);
+    if (!what.ready()) return false;
+    if (is_late)
+      now_ = end;  // it may have come while this thread overslept: no longer gap than was expected
+    return true;
+  }
+
+  anticipation known_;
+  std::uint64_t gap_ = 0;  ///< the last one, if it has not been learned yet
+  std::uint64_t start_ = 0, now_ = 0;
+};
+
+/// How a worker watches for regions: what it has seen, and what it has learned of waiting.
+struct region_watch {
+  std::uint64_t seen = 0;  ///< the last word on the line
+  bool has_begun = false;  ///< it has seen a region: what it waits for next comes after a gap
+  wait_history history = {};
+  anticipating_wait anticipating = {};
+
+  template <class Waitable>
+  void wait(Waitable& next, wait_policy policy, bool anticipates) {
+    if (!anticipates) {
+      wait_engine::wait(next, policy, history);
+      return;
+    }
+    anticipating.wait(next, policy, history);
+    if (!has_begun) anticipating.forget_gap();
+    has_begun = true;
+  }
+  /// After a wait. Where regions went by unseen, it was longer than a gap.
+  void note(std::uint64_t word, bool has_missed_some) noexcept {
+    if (has_missed_some) anticipating.forget_gap();
+    seen = word;
+  }
 };
 
 }  // namespace detail

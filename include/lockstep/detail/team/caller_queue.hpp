@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/caller_queue.hpp -- outside threads take turns with a team (layer: team)
 //
-//   K1  Turns are given in the order of the calls of begin().
-//   K2  What a thread does in its turn happens before the next one's begin() returns.
-//   K3  In debug builds the first who has waited for long says so, once for each queue, and waits on.
+//   CALLER-1  Turns are given in the order of the calls of begin().
+//   CALLER-2  What a thread does in its turn happens before the next one's begin() returns.
+//   CALLER-3  In debug builds the first caller that has waited for long says so, once for each queue, and waits on.
 //
-// Memory order (# marks the line; each weakening must fail a test)
+// Memory order (# marks the line; each weakening must fail a test; published_words.hpp has that of the turns)
 //   #  access             order    pairs  why it suffices
 //   1  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
-//   2  serving.store      release  3      K2
-//   3  serving.load       acquire  2      K2
-//   4  serving.load       relaxed  -      own word while being served
-//   5  store              relaxed  -      in a child process: the only thread
-//   6  tickets.cmp_exch   relaxed  -      as 1; 3 has seen the turn before, K2
-//   7  holder.store       relaxed  -      for a message only
-//   8  holder.load        relaxed  -      as 7
-//   9  said.exchange      relaxed  -      the first of several speaks
+//   2  store              relaxed  -      in a child process: the only thread
+//   3  tickets.cmp_exch   relaxed  -      as 1; the turn before was seen by the load before it
+//   4  holder.store       relaxed  -      for a message only
+//   5  holder.load        relaxed  -      as 4
+//   6  said.exchange      relaxed  -      the first of several speaks
 //
 // Cost   uncontended: one RMW and one store on a line of the callers.
 #ifndef LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_HPP
@@ -24,12 +21,10 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <mutex>
 
 #include "../platform/cache_line.hpp"
 #include "../platform/this_thread.hpp"
-#include "../wait/sleeper_mark.hpp"
-#include "../wait/wait_engine.hpp"
+#include "../wait/published_words.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -43,10 +38,7 @@ class caller_queue {
     const char* kind;
     char name[32];
 
-    label(const void* of, const char* its_kind, const char* its_name) noexcept
-        : team(of), kind(its_kind) {
-      std::snprintf(name, sizeof name, "%s", its_name);
-    }
+    LOCKSTEP_COLD label(const void* of, const char* its_kind, const char* its_name) noexcept;
   };
 
   /// Tests pass a short patience.
@@ -56,76 +48,50 @@ class caller_queue {
 
   /// Blocks until it is the caller's turn.
   void begin() {
-    served condition{*this, tickets_.fetch_add(1, detail::memory_order_relaxed)};  // 1
+    const std::uint32_t number = tickets_.fetch_add(1, detail::memory_order_relaxed);  // 1
     wait_history history = {};
-    if (detail::diagnoses_misuse) wait_and_say(condition, history);
-    wait_engine::wait(condition, policy_, history);
+    if (detail::diagnoses_misuse) wait_and_say(number, history);
+    serving().wait(is_turn_of{number}, never_stops(), history);
     note_holder();
   }
   /// Takes a turn if it can be had at once.
   bool try_begin() noexcept {
-    std::uint32_t next = serving_.load(detail::memory_order_acquire);       // 3
+    std::uint32_t next = serving().value();
     if (!tickets_.compare_exchange_strong(next, next + 1,                   //
-                                          detail::memory_order_relaxed,     // 6
-                                          detail::memory_order_relaxed)) {  // 6
+                                          detail::memory_order_relaxed,     // 3
+                                          detail::memory_order_relaxed)) {  // 3
       return false;
     }
     note_holder();
     return true;
   }
-  void end() {
-    const std::uint32_t next = serving_.load(detail::memory_order_relaxed) + 1;  // 4
-    serving_.store(next, detail::memory_order_release);                          // 2
-    mark_.notify(fence_payer_of(policy_));
-  }
+  void end() { serving().publish(serving().peek() + 1); }
 
   /// In a child process: as new, but for the calling thread's turn if it has one.
-  void forget_others(bool has_turn) noexcept {
-    serving_.store(0, detail::memory_order_relaxed);                 // 5
-    tickets_.store(has_turn ? 1 : 0, detail::memory_order_relaxed);  // 5
-  }
+  LOCKSTEP_COLD void forget_others(bool has_turn) noexcept;
 
   const label& whose() const noexcept { return whose_; }
 
  private:
-  /// What the wait engine looks at.
-  struct served {
-    caller_queue& queue;
+  struct is_turn_of {
     std::uint32_t number;
-
-    bool ready() const noexcept {
-      return queue.serving_.load(detail::memory_order_acquire) == number;  // 3
-    }
-    void sleep(deadline until) { queue.mark_.sleep(*this, until, fence_payer_of(queue.policy_)); }
+    bool operator()(std::uint32_t serving) const noexcept { return serving == number; }
   };
+  /// The number that is served.
+  published_word<std::uint32_t> serving() noexcept {
+    return {serving_, mark_, policy_, fence_payer_of(policy_)};
+  }
 
   /// Asked for once a thread: it costs a system call. In a child of fork() a message shows the parent's.
-  static std::uint64_t shown_number() noexcept {
-    std::uint64_t& known = detail::per_thread<std::uint64_t, struct name_of_shown_number>();
-    if (known == 0) known = detail::shown_thread_number();
-    return known;
-  }
+  static LOCKSTEP_COLD std::uint64_t shown_number() noexcept;
   void note_holder() noexcept {
     if (!detail::diagnoses_misuse) return;
     holder_.store(static_cast<std::uint32_t>(shown_number()),
-                  detail::memory_order_relaxed);  // 7
+                  detail::memory_order_relaxed);  // 4
   }
 
-  /// Waits as long as is not worth a word.
-  void wait_and_say(served& condition, wait_history& history) {
-    if (condition.ready()) return;
-    if (wait_engine::wait(condition, policy_, history, deadline::after(patience_))) return;
-    if (said_.exchange(1, detail::memory_order_relaxed) != 0) return;  // 9
-    std::fprintf(
-        stderr,
-        "%s '%s' at %p: %s has waited %.3g s for its turn, which thread %u has. This may be "
-        "harmless: regions of other threads may take so long. But if that region waits for this "
-        "thread, they wait for ever: a thread that a member starts and waits for is to get "
-        "lockstep::this_region() from the member, and to make a lockstep::inside_region of it\n",
-        whose_.kind, whose_.name, whose_.team, detail::label_of_this_thread().text,
-        std::chrono::duration<double>(patience_).count(),
-        static_cast<unsigned>(holder_.load(detail::memory_order_relaxed)));  // 8
-  }
+  /// Waits for the turn for a while; then says that it takes long, unless another has.
+  LOCKSTEP_COLD void wait_and_say(std::uint32_t number, wait_history& history);
 
   // Callers write these lines, members do not need them.
   detail::line_gap before_;
@@ -141,12 +107,15 @@ class caller_queue {
   detail::line_gap after_;
 };
 
+/// Says that a turn has begun already.
+struct has_begun_t {};
+
 /// A turn of the calling thread, as long as this object lives.
 class caller_turn {
  public:
   explicit caller_turn(caller_queue& of) : of_(of) { of_.begin(); }
   /// One that has begun.
-  caller_turn(caller_queue& of, std::adopt_lock_t) noexcept : of_(of) {}
+  caller_turn(caller_queue& of, has_begun_t) noexcept : of_(of) {}
   ~caller_turn() { of_.end(); }
   caller_turn(const caller_turn&) = delete;
   caller_turn& operator=(const caller_turn&) = delete;
@@ -158,5 +127,9 @@ class caller_turn {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "caller_queue.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_HPP

@@ -10,23 +10,17 @@
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
-//   1  first.load         acquire  2      an entry is whole before it is in the list
-//   2  first.compare_exch release  1      as 1
-//   3  known.load         acquire  4      the same for who finds the mutex by the way of another thread
-//   4  known.store        release  3      every writer writes the same
+//   1  known.load         acquire  2      the mutex is made before a thread finds it by the way of another
+//   2  known.store        release  1      every writer writes the same
 //
 // Cost   a load and a branch. Once a name and module: a walk through all names, once a name an allocation.
 #ifndef LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP
 #define LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP
 
 #include <cstddef>
-#include <cstring>
-#include <new>
-#include <string>
 
 #include "../../mutex.hpp"
-#include "../platform/process_state.hpp"
-#include "../platform/type_name.hpp"
+#include "../platform/process.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -41,40 +35,8 @@ struct entry {
   char text[1];  // and what was allocated behind it
 };
 
-inline entry* find_among(void* first, const std::string& text) noexcept {
-  entry* at = static_cast<entry*>(first);
-  while (at != nullptr && text.compare(0, std::string::npos, at->text, at->length) != 0) {
-    at = const_cast<entry*>(at->next);
-  }
-  return at;
-}
-
-inline entry* make(const std::string& text) {
-  entry* const made = ::new (::operator new(sizeof(entry) + text.size())) entry();
-  made->length = text.size();
-  std::memcpy(made->text, text.c_str(), text.size() + 1);
-  return made;
-}
-
-/// Throws std::bad_alloc as `new` does.
-inline mutex& find_or_add(const std::string& text) {
-  detail::unseamed_atomic<void*>& list = detail::process().critical_names.first;
-  void* first = list.load(detail::memory_order_acquire);  // 1
-  entry* found = find_among(first, text);
-  if (found != nullptr) return found->lock;
-  entry* const made = make(text);
-  do {
-    found = find_among(first, text);
-    if (found != nullptr) {
-      made->~entry();
-      ::operator delete(made);
-      return found->lock;
-    }
-    made->next = static_cast<entry*>(first);
-  } while (!list.compare_exchange_weak(first, made, detail::memory_order_release,  // 2
-                                       detail::memory_order_acquire));  // 1
-  return made->lock;
-}
+/// The lock of that name, for all modules. Throws std::bad_alloc as `new` does.
+LOCKSTEP_COLD mutex& find_or_add(const type_name& name);
 
 /// What this module knows of a name.
 template <class Name>
@@ -90,14 +52,14 @@ detail::unseamed_atomic<mutex*> in_module<Name>::known{nullptr};
 template <class Name>
 LOCKSTEP_NOINLINE mutex& find() {
   const detail::type_name name = detail::name_of_type<Name>();
-  mutex& found = name.is_of_module ? in_module<Name>::own : find_or_add(name.text);
-  in_module<Name>::known.store(&found, detail::memory_order_release);  // 4
+  mutex& found = name.is_of_module ? in_module<Name>::own : find_or_add(name);
+  in_module<Name>::known.store(&found, detail::memory_order_release);  // 2
   return found;
 }
 
 template <class Name>
 mutex& mutex_of() {
-  mutex* const known = in_module<Name>::known.load(detail::memory_order_acquire);  // 3
+  mutex* const known = in_module<Name>::known.load(detail::memory_order_acquire);  // 1
   return known != nullptr ? *known : find<Name>();
 }
 
@@ -105,5 +67,9 @@ mutex& mutex_of() {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "critical_name.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP

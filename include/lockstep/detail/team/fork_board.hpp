@@ -1,43 +1,35 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/fork_board.hpp -- tells the workers of a team what to do, and when all are done (layer: team)
 //
-// A region is announced on lines (fork_tree.hpp); whoever watches an announced line takes the region's
+// A region is announced on lines (fork_lines.hpp). A member that watches an announced line takes the region's
 // order from it, and reports back on a line of its own. Two ways, chosen when the board is made:
 //   direct   member 0 publishes every line and collects every report: one hop, for up to `width` members,
 //            and for crowds, where a leader that is not running would hold up all behind it
 //   relayed  each leader publishes its lines when it has read its own, and collects their reports before
 //            it reports: log(members) hops, each of few fetches, for large teams with a CPU each
 //
-// Invariants
-//   F1  A region's phase is the same on all lines that announce it, and greater than those before; its lowest
-//       bit is the kind of region. A watcher misses no phase of a `run`, since the next one comes only
-//       after its report. It may miss phases of loops: then others have done its share.
-//   F2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop the parts of its share
-//       are claimed (share_board.hpp); who claims the first one relays, who finishes the last one collects and
-//       reports. Either way a report has caught up with the line exactly when the share is done. Members
-//       that were not announced to, and in loops those above the size, are not looked at.
-//   F3  Whatever is done for a member in a region, and below it in the tree, happens before its report, and
-//       that before the return of collect() by whoever collects it.
-//   F4  A line is not written again before all reports of its phase have been collected. Of a loop's line nothing but
-//       the word that announces it is read by who has not claimed a part.
-//   F5  No line and no claim is older than 2^31 phases: then an empty loop renews them all. So a phase that comes again
-//       is found where nobody takes it for the old one.
-//   F6  A `run` and the end wake all who sleep. A loop may leave them asleep, and end without them.
+//   FORK-1  A region's phase is the same on all lines that announce it, and greater than those before; its lowest
+//           bit is the kind of region. A watcher misses no phase of a `run`, since the next one comes only
+//           after its report. It may miss phases of loops: then others have done its share.
+//   FORK-2  In a `run` every watcher takes part and reports the phase that it has seen. In a loop the parts of its
+//           share are claimed (loop_claims.hpp): the member that claims the first one relays, the one that finishes
+//           the last one collects and reports. Either way a report has caught up with the line exactly when the
+//           share is done. Members that were not announced to, and in loops those above the size, are not looked at.
+//   FORK-3  Whatever is done for a member in a region, and below it in the tree, happens before its report, and
+//           that before the return of collect() by the member that collects it.
+//   FORK-4  A line is not written again before all reports of its phase have been collected. Until a member has claimed
+//           a part, it reads nothing of a loop's line but the word.
+//   FORK-5  No line and no claim is older than 2^31 phases: then an empty loop renews them all. So nobody takes a
+//           phase that comes again for the old one.
+//   FORK-6  A `run` and the end wake all sleepers. A loop may leave them asleep, and end without them.
 //
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access         order    pairs  why it suffices
-//   1  line.store     relaxed  -      while no worker lives (as closed.store)
-//   2  line.store     release  3      the watcher reads the job, and what came before the region
-//   3  line.load      acquire  2      the other half
-//   4  report.store   release  5      F3
-//   5  report.load    acquire  4      F3
-//   6  closed.store   release  7      who is let go sees what came before close()
-//   7  closed.load    acquire  6      the other half
-//   8  report.store   relaxed  -      as 1
-//   9  line.load      relaxed  -      a look: 3 comes after it
+// A worker whose sleep came to its deadline (anticipation.hpp) takes its mark back if nobody else sleeps on it.
 //
-// Who wakes up by itself (anticipating_wait.hpp) looks at its line again, and takes its mark back where nobody else
-// sleeps on it. Stores 2, 4 and 6 and the look at the mark behind them are the notifier's side of sleeper_mark.hpp.
+// Memory order (# marks the line; published_words.hpp has that of lines and reports)
+//   #  access        order    pairs  why it suffices
+//   1  closed.store  relaxed  -      while no worker lives
+//   2  closed.store  release  3      a worker that is let go sees what came before close()
+//   3  closed.load   acquire  2      the other half
 //
 // Cost   two members: two line transfers in a row, no system call unless somebody sleeps. No RMW in a `run`; in a
 //        loop one for each member, on a line of its own.
@@ -50,13 +42,11 @@
 
 #include "../platform/cache_line.hpp"
 #include "../platform/system.hpp"
-#include "../wait/sleeper_mark.hpp"
-#include "../wait/wait_engine.hpp"
-#include "fork_tree.hpp"
-#include "parting.hpp"
-#include "region_line.hpp"
-#include "region_watch.hpp"
-#include "share_board.hpp"
+#include "../wait/published_words.hpp"
+#include "anticipation.hpp"
+#include "fork_lines.hpp"
+#include "loop_claims.hpp"
+#include "team_barrier.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -66,29 +56,14 @@ class fork_board {
  public:
   enum class way { direct, relayed };
 
-  /// After how many phases lines and claims are renewed (F5): half of all that a line tells apart.
+  /// After how many phases lines and claims are renewed (FORK-5): half of all that a line tells apart.
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
   /// Tests pass `first_phase` to start next to wrap-around, narrow trees, and lines that are renewed often.
-  /// `anticipates` counts for the adaptive policy of a team that is not crowded; `finds_cpu`: see parting.hpp.
-  fork_board(fork_tree tree, wait_policy policy, way how, std::uint32_t first_phase = 0,
-             bool anticipates = false, std::uint64_t most_age = usual_most_age,
-             bool finds_cpu = false)
-      : tree_(tree),
-        lines_(tree_.lines()),
-        reports_(tree.members()),
-        shares_(tree.members()),
-        histories_(tree.members()),
-        marks_(tree_.lines() + tree.members()),
-        caller_(1),
-        parting_(tree.members(), finds_cpu),
-        policy_(policy),
-        how_(how),
-        most_age_(most_age),
-        anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
-    detail::process_fence::prepare();
-    reset(first_phase);
-  }
+  /// `anticipates` counts for the adaptive policy of a team that is not crowded; `finds_cpu`: see team_barrier.hpp.
+  LOCKSTEP_COLD fork_board(fork_tree tree, wait_policy policy, way how,
+                           std::uint32_t first_phase = 0, bool anticipates = false,
+                           std::uint64_t most_age = usual_most_age, bool finds_cpu = false);
 
   bool is_relayed() const noexcept { return how_ == way::relayed; }
   bool anticipates() const noexcept { return anticipates_; }
@@ -102,80 +77,34 @@ class fork_board {
   void announce(const region_head& head, Function& f) {
     announce<member>(head, f, 0, true);
   }
-  /// The same for a loop, f(loop_share&), in so many parts a share. Those that sleep are woken now, or by wake(), or not at
+  /// The same for a loop, f(loop_share&), in so many parts a share. Sleepers are woken now, or by wake(), or not at
   /// all: a loop needs nobody.
   void announce_loop(const region_head& head, const job& what, std::uint32_t parts, bool wakes) {
     const announcement now = begin(head, parts);
     publish_all(head, what, now, wakes);
   }
-  /// Wakes those who hear of regions of this size.
-  void wake(std::size_t size) {
-    tree_.for_each_needed(size, [this](const fork_tree::line& at) { notify(at.index); });
-  }
-  /// Whether some of them may sleep.
-  bool has_sleepers(std::size_t size) const noexcept {
-    bool found = false;
-    tree_.for_each_needed(
-        size, [&](const fork_tree::line& at) { found |= marks_[at.index].has_sleeper(); });
-    return found;
-  }
+  /// Wakes the members that hear of regions of this size.
+  LOCKSTEP_OUT_OF_LINE void wake(std::size_t size);
+  /// Whether one of them may sleep.
+  LOCKSTEP_OUT_OF_LINE bool has_sleepers(std::size_t size) const noexcept;
 
   /// A worker waits for the next region that it is needed for: a `run`, or a loop in which it has claimed a part
   /// of its share. False once closed.
-  bool next(std::size_t rank, order& out) {
-    const std::size_t line = tree_.watched_by(rank).index;
-    region_watch& own = histories_[rank].value.regions;
-    while (true) {
-      announced condition{*this, line, rank, own.seen, has_one_worker(), false};
-      own.wait(condition, policy_, anticipates_);
-      if (is_closed()) return false;
-      if (condition.has_slept) shares_.note_coming(rank, detail::monotonic_nanoseconds());
-      read_line(line, out);
-      // Meanwhile the loop may have ended, and a `run` have begun.
-      const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
-      own.note(out.announced);
-      if (is_needed) return true;
-    }
-  }
+  LOCKSTEP_OUT_OF_LINE bool next(std::size_t rank, order& out);
 
-  /// Claims the next part of a share in the loop that runs, if there is one. By any thread of the team. Where shares have
-  /// one part, the caller runs its own, and nobody claims that.
-  bool claim(std::size_t rank, order& out) {
-    return claim_on(rank == 0 ? 0 : tree_.watched_by(rank).index, rank, out);
-  }
-  /// A claimed part was run. True for who must now complete the share, and report it.
+  /// Claims the next part of a share in the loop that runs, if there is one. By any thread of the team. Where shares
+  /// have one part, the caller runs its own, and nobody claims that.
+  LOCKSTEP_OUT_OF_LINE bool claim(std::size_t rank, order& out);
+  /// A claimed part was run. True if the caller must now complete the share, and report it.
   bool finish_part(std::size_t rank, const order& of) { return shares_.finish(rank, of.announced); }
 
   /// A leader tells those it leads; nothing for the others. Before the first part of its own.
-  void relay(std::size_t rank, const order& from, bool wakes) {
-    if (!is_leader(rank)) return;
-    for_each_published(rank, from.announced.size(), [&](const fork_tree::line& at) {
-      lines_[at.index].value.what = from.line->what;
-      publish(at.index, from.head(), from.announced, wakes);
-    });
-  }
+  LOCKSTEP_OUT_OF_LINE void relay(std::size_t rank, const order& from, bool wakes);
 
   /// Waits for the reports of all to whom this member has announced the region, as far as the region needs them.
-  void collect(std::size_t rank, announcement of) {
-    for_each_told(rank, of, [&](std::size_t watcher) {
-      reported condition{*this, watcher, of.phase(), rank == 0};
-      wait_engine::wait(condition, policy_, histories_[rank].value.reports);
-    });
-  }
+  LOCKSTEP_OUT_OF_LINE void collect(std::size_t rank, announcement of);
   /// The same for at most `polls` looks: whether all have come.
-  bool collect_shortly(std::size_t rank, announcement of, unsigned polls) {
-    bool all = true;
-    for_each_told(rank, of, [&](std::size_t watcher) {
-      const reported condition{*this, watcher, of.phase(), false};
-      bool has_come = condition.ready();
-      for (; !has_come && polls > 0; --polls) {
-        detail::polling_pause();
-        has_come = condition.ready();
-      }
-      all &= has_come;
-    });
-    return all;
-  }
+  LOCKSTEP_OUT_OF_LINE bool collect_shortly(std::size_t rank, announcement of, unsigned polls);
   /// f(rank) for those to whom this member has announced the region, as far as the region needs them; of a loop whose
   /// shares have several parts, for the caller's share as well.
   template <class Function>
@@ -188,29 +117,23 @@ class fork_board {
       });
     });
   }
-  /// By who takes part: whether a share was reported.
-  bool has_reported(std::size_t rank, announcement of) {
-    return reported{*this, rank, of.phase(), false}.ready();
+  /// By a member that takes part: whether a share was reported.
+  bool has_reported(std::size_t rank, announcement of) const noexcept {
+    return is_phase{of.phase()}(reports_[rank].value());
   }
-  /// For the caller: it does not look at a line just published, which is on its way to the others.
+  /// For the caller, which does not look at a line that it has just published.
   announcement current() const noexcept { return announcement(caller_[0].value.announced); }
 
-  /// A worker, or who has taken its share, is done with the region.
-  void report(std::size_t rank, announcement of) {
-    reports_[rank].value.phase.store(of.phase(), detail::memory_order_release);  // 4
-    marks_[tree_.lines() + rank].notify(fence_payer_of(policy_));
-  }
+  /// A worker, or the member that has taken its share, is done with the region.
+  void report(std::size_t rank, announcement of) { reports_[rank].publish(of.phase()); }
 
-  /// Travels with a report: 16 bytes for whoever makes it, before it, and for the caller after it.
-  cell& beside_report(std::size_t rank) noexcept { return reports_[rank].value.beside; }
+  /// Travels with a report: 16 bytes for the member that makes it, before it, and for the caller after it.
+  cell& beside_report(std::size_t rank) noexcept { return reports_.beside(rank); }
   /// When a member last came out of a sleep to a region.
   std::uint64_t last_coming(std::size_t rank) const noexcept { return shares_.last_coming(rank); }
 
   /// Lets all workers go: next() returns false.
-  void close() {
-    closed_.store(1, detail::memory_order_release);  // 6
-    for (std::size_t i = 0; i < tree_.lines(); ++i) notify(i);
-  }
+  LOCKSTEP_COLD void close();
 
   /// For tests: worker `rank` begins as if its last regions had come after gaps of so many nanoseconds.
   void expect(std::size_t rank, std::uint64_t gap) noexcept {
@@ -218,26 +141,12 @@ class fork_board {
   }
 
   bool is_closed() const noexcept {
-    return closed_.load(detail::memory_order_acquire) != 0;  // 7
+    return closed_.load(detail::memory_order_acquire) != 0;  // 3
   }
 
   /// As new. While no worker lives: before they are started, or where a fork() has left them behind. There the
   /// caller may be in a share: it finds that all shares have been claimed and reported.
-  void reset(std::uint32_t first_phase = 0) noexcept {
-    closed_.store(0, detail::memory_order_relaxed);  // 1
-    const announcement none(first_phase, 1, 1);
-    for (std::size_t i = 0; i < lines_.size(); ++i) {
-      lines_[i].value.announced.store(none.word(), detail::memory_order_relaxed);  // 1
-    }
-    caller_[0].value.phase = caller_[0].value.renewed = first_phase;
-    caller_[0].value.announced = none.word();
-    for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
-      shares_.reset(rank, first_phase);
-      reports_[rank].value.phase.store(first_phase, detail::memory_order_relaxed);  // 8
-      histories_[rank].value.regions.seen = none.word();
-      histories_[rank].value.regions.has_begun = false;
-    }
-  }
+  LOCKSTEP_COLD void reset(std::uint32_t first_phase = 0) noexcept;
 
  private:
   /// A member's own.
@@ -253,66 +162,44 @@ class fork_board {
     std::uint64_t announced = 0;
   };
 
-  struct announced {
-    fork_board& board;
-    std::size_t line, rank;
+  struct is_news {
     std::uint64_t seen;
-    bool is_only_one;  ///< who watches this line
-    bool has_slept;
+    bool operator()(std::uint64_t word) const noexcept { return word != seen; }
+  };
+  struct is_phase {
+    std::uint32_t phase;
+    bool operator()(std::uint32_t reported) const noexcept { return reported == phase; }
+  };
 
-    bool is_elsewhere(std::uint64_t now) noexcept {
-      return board.parting_.is_elsewhere(rank, 0, now);
-    }
+  /// What a worker waits for: news on its line, or the end.
+  struct watched_line : awaited_word<std::uint64_t, is_news, stops_when_set, whereabouts> {
+    using awaited = awaited_word<std::uint64_t, is_news, stops_when_set, whereabouts>;
 
-    bool ready() const noexcept {
-      const detail::atomic<std::uint64_t>& word = board.lines_[line].value.announced;
-      return word.load(detail::memory_order_relaxed) != seen ||  // 9
-             board.is_closed();
-    }
+    watched_line(const awaited& what, bool sleeps_alone) noexcept
+        : awaited(what), is_alone(sleeps_alone) {}
+
+    const bool is_alone;  ///< nobody else watches this line
+    bool has_slept = false;
+
     void sleep(deadline until) {
       has_slept = true;
-      board.marks_[line].sleep(*this, until, fence_payer_of(board.policy_));
-      if (!until.is_never() && is_only_one) board.marks_[line].withdraw();
-    }
-  };
-  struct reported {
-    fork_board& board;
-    std::size_t rank;
-    std::uint32_t target;
-    bool is_for_caller;  ///< others may wait for reports in place of a member that waits elsewhere
-
-    bool is_elsewhere(std::uint64_t now) noexcept {
-      return is_for_caller && board.parting_.is_elsewhere(0, rank, now);
-    }
-    bool ready() const noexcept {
-      return board.reports_[rank].value.phase.load(detail::memory_order_acquire) == target;  // 5
-    }
-    void sleep(deadline until) {
-      board.marks_[board.tree_.lines() + rank].sleep(*this, until, fence_payer_of(board.policy_));
+      awaited::sleep(until);
+      if (!until.is_never() && is_alone) awaited::withdraw();
     }
   };
 
   void read_line(std::size_t line, order& out) noexcept {
-    out.line = &lines_[line].value;
-    out.announced = announcement(out.line->announced.load(detail::memory_order_acquire));  // 3
+    out.line = &lines_.beside(line);
+    out.announced = announcement(lines_[line].value());
   }
   /// Looks at the announcement on a line, and claims a part of a share if it is a loop that has one left for it.
-  bool claim_on(std::size_t line, std::size_t rank, order& out) {
-    while (true) {
-      const std::uint64_t known = shares_.look(rank);
-      read_line(line, out);
-      if (!out.is_loop() || rank >= out.announced.size()) return false;
-      if (rank == 0 && out.announced.parts() == 1) return false;  // the caller runs it, unclaimed
-      const share_board::outcome how = shares_.try_claim(rank, known, out.announced, out.part);
-      if (how != share_board::outcome::changed) return how == share_board::outcome::claimed;
-    }
-  }
+  LOCKSTEP_OUT_OF_LINE bool claim_on(std::size_t line, std::size_t rank, order& out);
 
   template <class Argument, class Function>
   void announce(const region_head& head, Function& f, std::uint32_t parts, bool wakes) {
     const announcement now = begin(head, parts);
     if (lines_.size() == 1) {  // written in place
-      lines_[0].value.what.template assign<Argument>(f);
+      lines_.beside(0).what.template assign<Argument>(f);
       publish(0, head, now, wakes);
       return;
     }
@@ -330,30 +217,14 @@ class fork_board {
   }
   void publish_all(const region_head& head, const job& what, announcement as, bool wakes) {
     for_each_published(0, head.size, [&](const fork_tree::line& at) {
-      lines_[at.index].value.what = what;
+      lines_.beside(at.index).what = what;
       publish(at.index, head, as, wakes);
     });
   }
 
   /// A loop in which nothing is done, of which all hear, and whose shares are claimed here.
-  LOCKSTEP_NOINLINE void renew() {
-    caller_[0].value.renewed = caller_[0].value.phase;
-    const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0};
-    const auto nothing = [](loop_share&) {};
-    announce<loop_share>(head, nothing, 1, true);
-    shares_.reset(0, current().phase());
-    renew_below(0);
-  }
-  void renew_below(std::size_t rank) {
-    for_each_told(rank, current(), [this](std::size_t watcher) {
-      order claimed;
-      if (!claim(watcher, claimed)) return;
-      relay(watcher, claimed, true);
-      renew_below(watcher);
-      report(watcher, claimed.announced);
-    });
-    collect(rank, current());
-  }
+  LOCKSTEP_COLD void renew();
+  LOCKSTEP_COLD void renew_below(std::size_t rank);
 
   template <class Function>
   void for_each_published(std::size_t rank, std::size_t size, Function f) const {
@@ -364,26 +235,23 @@ class fork_board {
     }
   }
   void publish(std::size_t line, const region_head& head, announcement as, bool wakes) {
-    region_line& at = lines_[line].value;
-    at.region = head.region;
-    at.barrier_phase = head.phase;
-    at.announced.store(as.word(), detail::memory_order_release);  // 2
-    if (wakes) notify(line);
+    announced_region& beside = lines_.beside(line);
+    beside.region = head.region;
+    beside.barrier_phase = head.phase;
+    lines_[line].publish_quietly(as.word());
+    if (wakes) lines_[line].wake();
   }
-  void notify(std::size_t line) { marks_[line].notify(fence_payer_of(policy_)); }
   bool has_one_worker() const noexcept { return tree_.members() == 2; }
 
   detail::line_gap before_;
   const fork_tree tree_;
-  detail::aligned_array<detail::padded<region_line>> lines_;
-  detail::aligned_array<detail::padded<report_line>> reports_;
+  published_words<std::uint64_t, announced_region> lines_;
+  published_words<std::uint32_t, cell> reports_;
   share_board shares_;
   detail::aligned_array<detail::padded<private_state>> histories_;
-  detail::aligned_array<sleeper_mark> marks_;
   detail::aligned_array<detail::padded<caller_state>> caller_;
   parting_board parting_;
   detail::wait_word closed_{0};
-  const wait_policy policy_;
   const way how_;
   const std::uint64_t most_age_;
   const bool anticipates_;
@@ -393,5 +261,9 @@ class fork_board {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "fork_board.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_FORK_BOARD_HPP

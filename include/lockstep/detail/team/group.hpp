@@ -7,7 +7,7 @@
 //   GROUP-1  Between end() and begin() every board is at rest: phases equal, constructs empty, steps 0. After a
 //            region that was stopped they are made so by force: nobody is in it any more.
 //   GROUP-2  A member writes its cells of phase p + 1 before it arrives in that phase, and those of p + 3 after all
-//            have read them (G2 of reducing_barrier.hpp). So does a member that runs the share of another
+//            have read them (G2 of team_barrier.hpp). So does a member that runs the share of another
 //            (loops.hpp): it has seen all arrive in phase p.
 //   GROUP-3  When a region is over, whether it was stopped or not, no value is left that a cell points to. The
 //            values of a sub-team end with it, inside the region.
@@ -24,14 +24,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <new>
 
 #include "../wait/short_lock.hpp"
-#include "loop_board.hpp"
+#include "construct_boards.hpp"
+#include "loop_claims.hpp"
 #include "member_state.hpp"
-#include "progress_board.hpp"
-#include "reducing_barrier.hpp"
-#include "share_claims.hpp"
+#include "team_barrier.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -48,10 +49,10 @@ class sub_group_list {
   sub_group_list& operator=(const sub_group_list&) = delete;
 
   /// Takes over what `new` has made.
-  void add(sub_group& one);
-  void destroy(sub_group& one);
+  LOCKSTEP_COLD void add(sub_group& one);
+  LOCKSTEP_COLD void destroy(sub_group& one);
   /// While nobody else uses this object.
-  void destroy_all();
+  LOCKSTEP_COLD void destroy_all();
   /// In a child process: a thread that held the lock is not there.
   void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
 
@@ -62,23 +63,16 @@ class sub_group_list {
 
 class group {
  public:
-  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see parting.hpp. Tests
+  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see team_barrier.hpp. Tests
   /// pass a smaller limit for flags.
-  group(std::size_t most, wait_policy policy, stop_source& stop, group* of_region = nullptr,
-        bool finds_cpu = false, std::size_t most_flags = reducing_barrier::usual_most_flags)
-      : barrier(most, policy, stop, most_flags, finds_cpu),
-        loops(policy, stop),
-        progress(most, policy, stop),
-        claims(most),
-        leaves(reduction_tree::most_leaves),
-        of_region_(of_region != nullptr ? *of_region : *this),
-        members_(most) {
-    for (std::size_t rank = 0; rank < most; ++rank) state(rank).belong_to(this, &stop, rank);
-  }
+  LOCKSTEP_COLD group(std::size_t most, wait_policy policy, stop_source& stop,
+                      group* of_region = nullptr, bool finds_cpu = false,
+                      std::size_t most_flags = team_barrier::usual_most_flags);
+  LOCKSTEP_COLD ~group();
   group(const group&) = delete;
   group& operator=(const group&) = delete;
 
-  reducing_barrier barrier;
+  team_barrier barrier;
   loop_board loops;
   progress_board progress;
   share_claims claims;
@@ -117,17 +111,23 @@ class group {
 
   /// After a region, when every member has ended its part.
   void end(bool was_stopped) {
-    if (was_stopped) {
-      state(0).phase = 0;
-      barrier.reset(0);
-      reset_claims();
-      loops.reset();
-      progress.reset();
-      sub_groups_.destroy_all();
-      return;
-    }
+    if (was_stopped) return reset();
     if (state(0).has_construct) loops.set_first_construct(state(0).construct);
     if (progress.used()) progress.reset();
+  }
+
+  /// After a phase: whether all have arrived in it from the same construct. Else ends the program with a message that
+  /// names both. A member reads what the others told for this phase as it reads their cells: GROUP-2.
+  void check_constructs(const member_state& self) {
+    if (!diagnoses_misuse) return;
+    const construct_note& mine = self.told[self.phase & 1u];
+    for (std::size_t rank = 0; rank < self.size(); ++rank) {
+      const construct_note& theirs = state(rank).told[self.phase & 1u];
+      if (is_same(mine, theirs)) continue;
+      const bool is_first = self.rank() < rank;
+      report_constructs(is_first ? self.rank() : rank, is_first ? mine : theirs,
+                        is_first ? rank : self.rank(), is_first ? theirs : mine);
+    }
   }
 
   /// A member keeps a value in its member_state.
@@ -138,21 +138,23 @@ class group {
   }
   /// Destroys the values that members keep, when every member has ended its part, and nobody reads them any
   /// more. Regions that kept none pay for a look. By the caller of the region, marked as inside (nesting.hpp).
-  void destroy_kept_values() {
-    if (kept_.load(detail::memory_order_relaxed) == 0) return;  // 1
-    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
-    kept_.store(0, detail::memory_order_relaxed);  // 2
-  }
+  LOCKSTEP_OUT_OF_LINE void destroy_kept_values();
   /// In a child process: a value that another thread was about to make or end is nothing to touch.
-  void forget_kept_values() noexcept {
-    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
-  }
+  LOCKSTEP_COLD void forget_kept_values() noexcept;
 
  private:
-  void reset_claims() noexcept {
-    claims.reset();
-    for (std::size_t rank = 0; rank < most(); ++rank) state(rank).loops = 0;
+  static bool is_same(const construct_note& a, const construct_note& b) noexcept {
+    if (a.kind == nullptr || b.kind == nullptr) return true;
+    return a.extent == b.extent && (a.kind == b.kind || std::strcmp(a.kind, b.kind) == 0);
   }
+  [[noreturn]] LOCKSTEP_COLD static void report_constructs(std::size_t low,
+                                                           const construct_note& lows,
+                                                           std::size_t high,
+                                                           const construct_note& highs);
+
+  /// After a region that was stopped.
+  LOCKSTEP_COLD void reset();
+  LOCKSTEP_COLD void reset_claims() noexcept;
 
   group& of_region_;
   sub_group_list sub_groups_;
@@ -179,40 +181,35 @@ struct sub_group {
   sub_group* next = nullptr;
 };
 
-inline void sub_group_list::add(sub_group& one) {
-  lock_.lock();
-  one.next = first_;
-  first_ = &one;
-  lock_.unlock();
-}
-inline void sub_group_list::destroy(sub_group& one) {
-  lock_.lock();
-  sub_group** at = &first_;
-  while (*at != &one) at = &(*at)->next;
-  *at = one.next;
-  lock_.unlock();
-  delete &one;
-}
-inline void sub_group_list::destroy_all() {
-  while (first_ != nullptr) {
-    sub_group* const one = first_;
-    first_ = one->next;
-    delete one;
-  }
-}
-
 inline void note_kept_values(group& shared) noexcept { shared.note_kept_values(); }
 
 inline bool member_state::sync() {
-  return is_alone() ? !is_stopped() : shared_->barrier.arrive_and_wait(*this);
+  if (is_alone()) return !is_stopped();
+  tell_construct();
+  const bool goes_on = shared_->barrier.arrive_and_wait(*this);
+  if (goes_on) shared_->check_constructs(*this);
+  return goes_on;
 }
+/// Combines after it has seen that all are in the same construct: the cells of another may hold anything.
+template <class Combine>
+struct checked_combine {
+  member_state& self;
+  Combine& combine;
+
+  void operator()(cell& into) const {
+    self.shared().check_constructs(self);
+    combine(into);
+  }
+};
 template <class Combine>
 bool member_state::meet(cell& out, Combine combine) {
-  return shared_->barrier.meet(*this, out, combine);
+  tell_construct();
+  return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine});
 }
 template <class Combine, class Arrival>
 bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
-  return shared_->barrier.meet(*this, out, combine, arrival);
+  tell_construct();
+  return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, arrival);
 }
 inline std::uint32_t member_state::next_construct() noexcept {
   if (!has_construct) {
@@ -225,5 +222,9 @@ inline std::uint32_t member_state::next_construct() noexcept {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "group.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_GROUP_HPP

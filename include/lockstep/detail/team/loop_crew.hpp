@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: team)
 //
-// Each thread that comes claims parts (share_board.hpp): first of its own share, then of shares that are late. For
+// Each thread that comes claims parts (loop_claims.hpp): first of its own share, then of shares that are late. For
 // team_core.hpp.
 //
 //   CREW-1  A member runs its own share as long as it is in time, so that data stay where they are.

@@ -31,7 +31,7 @@
 // barrier for a moment first, as it would anyway; and where looks find nothing it stops looking, but for one loop
 // in 64. In a crowd, and where waits sleep at once, it looks at once.
 //
-// Cost   a loop with a wait, in step: one RMW on a line of one's own (share_claims.hpp), one look at the barrier.
+// Cost   a loop with a wait, in step: one RMW on a line of one's own (loop_claims.hpp), one look at the barrier.
 #ifndef LOCKSTEP_DETAIL_TEAM_LOOPS_HPP
 #define LOCKSTEP_DETAIL_TEAM_LOOPS_HPP
 
@@ -57,7 +57,7 @@ struct rank_shares {
 
   bool operator()(std::size_t rank) const { return call(data, rank); }
 };
-/// Makes one value of the cells of a phase: see reducing_barrier::meet().
+/// Makes one value of the cells of a phase: see team_barrier::meet().
 struct cell_combine {
   void (*call)(const void* data, cell& into);
   const void* data;
@@ -67,16 +67,16 @@ struct cell_combine {
   }
 };
 
-/// What a member does at the end of a loop: see reducing_barrier::meet().
+/// What a member does at the end of a loop: see team_barrier::meet().
 class late_shares {
  public:
   late_shares(member_state& at, std::uint32_t loop, bool arrives, const rank_shares& shares,
               const cell_combine& combine) noexcept
       : at_(at), loop_(loop), arrives_(arrives), shares_(shares), combine_(combine) {}
 
-  /// For reducing_barrier: whether this member arrives by itself.
+  /// For team_barrier: whether this member arrives by itself.
   bool arrives() const noexcept { return arrives_; }
-  /// For reducing_barrier, after the arrival.
+  /// For team_barrier, after the arrival.
   void meanwhile() {
     if (!barrier().have_all_arrived(at_)) take_when_late();
   }
@@ -132,7 +132,7 @@ class late_shares {
     }
   }
 
-  reducing_barrier& barrier() const noexcept { return at_.shared().barrier; }
+  team_barrier& barrier() const noexcept { return at_.shared().barrier; }
 
   member_state& at_;
   const std::uint32_t loop_;

@@ -2,7 +2,7 @@
 // lockstep/detail/team/nesting.hpp -- the regions that a thread is in, and its turn with a team (layer: team)
 //
 // A region and the one it was called from form a list, the same for all its members, so that a way back
-// through another team's threads is seen as well. All modules see the same list (thread_slot.hpp).
+// through another team's threads is seen as well. All modules see the same list (this_thread.hpp).
 //
 // A program may end while other threads run regions of a static team. Its destructor cannot wait for them: they may
 // go on for ever. So a team is in two parts:
@@ -31,7 +31,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../platform/process_state.hpp"
+#include "../platform/process.hpp"
 #include "../platform/system.hpp"
 #include "caller_queue.hpp"
 

@@ -17,7 +17,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -93,7 +92,7 @@ struct value_type {
   void (*move)(void* to, void* from);        ///< constructs `to`; `from` is still to be destroyed
   void (*copy)(void* to, const void* from);  ///< constructs `to`
   /// As those of cell_access. Put: moves from `value`.
-  void* (*prepare)(group& shared, std::unique_ptr<kept_values>& keeps, std::size_t count);
+  void* (*prepare)(group& shared, owner<kept_values>& keeps, std::size_t count);
   void (*put)(void* room, cell& into, void* value);
 };
 template <class T>
@@ -109,7 +108,7 @@ struct value_type_of {
   static void copy(void* to, const void* from) {
     copy_value(to, from, std::is_copy_constructible<T>());
   }
-  static void* prepare(group& shared, std::unique_ptr<kept_values>& keeps, std::size_t count) {
+  static void* prepare(group& shared, owner<kept_values>& keeps, std::size_t count) {
     return &access::prepare(shared, keeps, count);
   }
   static void put(void* room, cell& into, void* value) {

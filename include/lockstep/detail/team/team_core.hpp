@@ -41,16 +41,7 @@ namespace detail {
 class team_core {
  public:
   /// The door outlives the last thread that uses this object, or is not touched.
-  team_core(const resolved_team& made, team_door& door)
-      : size_(made.members),
-        door_(door),
-        group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
-        forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
-               fork_board::usual_most_age, made.finds_cpu),
-        crew_(forks_, stop_, error_, made.is_crowded),
-        steering_(forks_, made),
-        region_{this, door.age(), &group_, &running_, nullptr},
-        between_(region_) {}
+  LOCKSTEP_COLD team_core(const resolved_team& made, team_door& door);
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
 
@@ -124,22 +115,9 @@ class team_core {
     between_.outer = nesting::innermost();
     nesting::innermost() = &between_;
   }
-  bool join() {
-    const region_head head = leave_between();
-    const nesting::inside here(region_);
-    perform(0, head, started_.what);
-    if (head.size > 1) forks_.collect(0, forks_.current());
-    return finish(head);
-  }
+  LOCKSTEP_OUT_OF_LINE bool join();
   /// In place of join(): stops the region, and waits for the others. The caller's part is not run; errors are dropped.
-  void give_up() {
-    const region_head head = leave_between();
-    const nesting::inside here(region_);
-    stop_.request(head.region);
-    if (head.size > 1) forks_.collect(0, forks_.current());
-    error_.forget();
-    finish(head);
-  }
+  LOCKSTEP_COLD void give_up();
   /// The number of the region that is open, or 0.
   std::uint32_t started() const noexcept { return started_.head.region; }
   /// Whether it was the calling thread that started it; and whether that has entered no other since.
@@ -147,23 +125,10 @@ class team_core {
   bool can_join() const noexcept { return nesting::innermost() == &between_; }
 
   /// Stops the region that runs, if any. Any thread.
-  void request_stop() {
-    const std::uint32_t region = running_.load(detail::memory_order_relaxed);  // 2
-    if (region != 0) stop_.request(region);
-  }
+  LOCKSTEP_COLD void request_stop();
 
   /// What a worker does until close().
-  void work(std::size_t rank) {
-    const nesting::inside here(region_);  // whatever it runs of the user's is in one
-    order what;
-    while (forks_.next(rank, what)) {
-      if (what.is_loop()) {
-        crew_.serve(rank, what);
-      } else {
-        play(rank, what);
-      }
-    }
-  }
+  LOCKSTEP_OUT_OF_LINE void work(std::size_t rank);
   void close() { forks_.close(); }
   bool is_closed() const noexcept { return forks_.is_closed(); }
   /// While no worker lives: those that are started next begin at the beginning.
@@ -175,30 +140,10 @@ class team_core {
 
   /// In a child process, which has none of the workers. A region that the calling thread is in is stopped;
   /// any other has ended.
-  void forget_others() noexcept {
-    const bool in_region = nesting::contains(region_) || nesting::contains(between_);
-    door_.callers().forget_others(in_region);
-    forks_.reset();
-    stop_.forget_others();
-    error_.forget_others();
-    group_.sub_groups().forget_others();
-    group_.forget_kept_values();
-    if (in_region) {
-      crew_.be_alone(true);
-      request_stop();
-    } else {
-      running_.store(0, detail::memory_order_relaxed);  // 1
-      started_.head.region = 0;
-      error_.forget();  // of a region that has ended here
-      group_.end(true);
-    }
-  }
+  LOCKSTEP_COLD void forget_others() noexcept;
 
  private:
-  static fork_board::way way_of(const resolved_team& made) noexcept {
-    return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
-                                                                     : fork_board::way::direct;
-  }
+  static LOCKSTEP_COLD fork_board::way way_of(const resolved_team& made) noexcept;
 
   /// Destroys the values of a region, whether its end throws or not.
   class values_until_end {
@@ -255,14 +200,7 @@ class team_core {
   }
 
   /// What a worker has to do in a `run`.
-  void play(std::size_t rank, const order& what) {
-    forks_.relay(rank, what, true);
-    const region_head head = what.head();
-    if (rank < head.size) perform(rank, head, what.line->what);
-    if (crew_.is_alone()) end_of_lone_child();
-    if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
-    forks_.report(rank, what.announced);
-  }
+  LOCKSTEP_OUT_OF_LINE void play(std::size_t rank, const order& what);
 
   region_head leave_between() noexcept {
     const region_head head = started_.head;
@@ -297,5 +235,9 @@ class team_core {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "team_core.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_TEAM_CORE_HPP

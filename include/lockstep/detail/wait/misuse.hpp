@@ -13,28 +13,14 @@
 //
 // If any unit of the process is compiled without, nothing is diagnosed: it may have locked what is unlocked here.
 //
-// Memory order (# marks the line)
-//   #  access          order    pairs  why it suffices
-//   1  unchecked.load  relaxed  -      set before the unit that it stands for runs
-//
 // Cost   with diagnosis: a lock and a search, about 100 ns a call. Without: nothing.
 #ifndef LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
 #define LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
 
-#include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <mutex>
-#include <vector>
 
-#include "../platform/at_fork.hpp"
-#include "../platform/atomic.hpp"
 #include "../platform/config.hpp"
-#include "../platform/process_state.hpp"
-#include "../platform/static_storage.hpp"
 #include "../platform/system.hpp"
-#include "../platform/this_thread.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -44,170 +30,50 @@ namespace misuse {
 constexpr bool diagnosed = detail::diagnoses_misuse;
 
 /// Prints "kind at address: text" and aborts.
-[[noreturn]] LOCKSTEP_NOINLINE inline void report(const void* object, const char* kind,
-                                                  const char* text) {
-  std::fprintf(stderr, "%s at %p: %s\n", kind, object, text);
-  std::abort();
-}
+[[noreturn]] LOCKSTEP_COLD void report(const void* object, const char* kind, const char* text);
 
-/// Who has to do with which object. One table for the process.
-class registry {
- public:
-  enum class role { owner, reader, waiter };
-
-  static void add(const void* object, role as) {
-    bucket& home = bucket_of(object);
-    const std::lock_guard<std::mutex> lock(home.lock);
-    if (home.entries == nullptr) home.entries = new list;
-    entries_of(home).push_back(entry{object, as, detail::label_of_this_thread()});
-  }
-
-  /// Takes one entry of that thread out; false if there is none.
-  static bool remove(const void* object, role as,
-                     std::uint64_t thread = detail::number_of_this_thread()) {
-    bucket& home = bucket_of(object);
-    const std::lock_guard<std::mutex> lock(home.lock);
-    if (home.entries == nullptr) return false;
-    list& entries = entries_of(home);
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      const entry& each = entries[i];
-      if (each.object != object || each.as != as || each.who.number != thread) continue;
-      entries[i] = entries.back();
-      entries.pop_back();
-      return true;
-    }
-    return false;
-  }
-
-  /// Any thread in that role; its number is 0 if there is none.
-  static detail::thread_label find(const void* object, role as) {
-    bucket& home = bucket_of(object);
-    const std::lock_guard<std::mutex> lock(home.lock);
-    if (home.entries == nullptr) return detail::thread_label();
-    for (const entry& each : entries_of(home)) {
-      if (each.object == object && each.as == as) return each.who;
-    }
-    return detail::thread_label();
-  }
-
- private:
-  struct entry {
-    const void* object;
-    role as;
-    detail::thread_label who;
-  };
-  using list = std::vector<entry>;
-  using bucket = detail::misuse_bucket;
-
-  static list& entries_of(bucket& home) noexcept { return *static_cast<list*>(home.entries); }
-
-  // One table for the process, never destroyed: static objects may be used until the very end.
-  static bucket& bucket_of(const void* object) {
-    detail::watch_forks<around_fork>();
-    const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
-    return detail::process().misuse[place % detail::process_state::misuse_size];
-  }
-
-  /// The table is whole in the child, and tells of the thread that is left only.
-  struct around_fork {
-    static void before() {
-      if (!detail::process().misuse_forks.enter()) return;
-      for (bucket& each : detail::process().misuse) each.lock.lock();
-    }
-    static void after() {
-      if (!detail::process().misuse_forks.is_last()) return;
-      for (bucket& each : detail::process().misuse) each.lock.unlock();
-      detail::process().misuse_forks.leave();
-    }
-    static void child() {
-      if (!detail::process().misuse_forks.is_last()) return;
-      for (bucket& each : detail::process().misuse) {
-        if (each.entries != nullptr) forget_others(entries_of(each));
-        each.lock.unlock();
-      }
-      detail::process().misuse_forks.leave();
-    }
-    static void forget_others(list& entries) {
-      for (std::size_t at = entries.size(); at-- > 0;) {
-        if (entries[at].who.number == detail::number_of_this_thread()) continue;
-        entries[at] = entries.back();
-        entries.pop_back();
-      }
-    }
-  };
-};
-
-/// "... by thread 1 'a', but <relation> thread 2 'b'".
-[[noreturn]] LOCKSTEP_NOINLINE inline void report_two(const void* object, const char* kind,
-                                                      const char* deed, const char* relation,
-                                                      const detail::thread_label& other) {
-  char text[240];
-  std::snprintf(text, sizeof text, "%s by %s, but %s %s", deed, detail::label_of_this_thread().text,
-                relation, other.text);
-  report(object, kind, text);
-}
-
-/// Whether the table tells the truth: units that diagnose nothing do not write to it, and may lock, unlock or
-/// wake what others complain of.
-inline bool table_is_whole() noexcept {
-  return diagnosed &&
-         detail::process().unchecked_units.load(detail::memory_order_relaxed) == 0;  // 1
-}
+#if LOCKSTEP_DIAGNOSE_MISUSE
 
 /// Before the calling thread waits to own `object`.
-inline void locking(const void* object, const char* kind) {
-  if (!table_is_whole()) return;
-  const detail::thread_label owner = registry::find(object, registry::role::owner);
-  if (owner.number != detail::number_of_this_thread()) return;
-  report_two(object, kind, "locked", "it is held already by the same", owner);
-}
-
+LOCKSTEP_COLD void locking(const void* object, const char* kind);
 /// The calling thread owns `object` now.
-inline void locked(const void* object) {
-  if (diagnosed) registry::add(object, registry::role::owner);
-}
-
+LOCKSTEP_COLD void locked(const void* object);
 /// Before the calling thread unlocks `object`, once or for good.
-inline void check_owner(const void* object, const char* kind) {
-  if (!table_is_whole()) return;
-  const detail::thread_label owner = registry::find(object, registry::role::owner);
-  if (owner.number == 0) report(object, kind, "unlocked, but nobody has locked it");
-  if (owner.number != detail::number_of_this_thread()) {
-    report_two(object, kind, "unlocked", "it is held by", owner);
-  }
-}
-
+LOCKSTEP_COLD void check_owner(const void* object, const char* kind);
 /// Before the calling thread gives `object` up.
-inline void unlocking(const void* object, const char* kind) {
-  if (!diagnosed) return;
-  check_owner(object, kind);
-  registry::remove(object, registry::role::owner);
-}
+LOCKSTEP_COLD void unlocking(const void* object, const char* kind);
 
 /// As locked() and unlocking(), for one of several readers.
-inline void locked_shared(const void* object) {
-  if (diagnosed) registry::add(object, registry::role::reader);
-}
-/// Before the calling thread waits for `object`, as owner or reader: for whom it waits may be itself.
-inline void check_no_reader(const void* object, const char* kind) {
-  if (!table_is_whole() || !registry::remove(object, registry::role::reader)) return;
-  report_two(object, kind, "locked", "it is read already by the same",
-             detail::label_of_this_thread());
-}
-inline void unlocking_shared(const void* object, const char* kind) {
-  if (!diagnosed || registry::remove(object, registry::role::reader) || !table_is_whole()) return;
-  const detail::thread_label reader = registry::find(object, registry::role::reader);
-  if (reader.number == 0) report(object, kind, "unlocked by a reader, but no reader holds it");
-  report_two(object, kind, "unlocked", "it is held by", reader);
-}
+LOCKSTEP_COLD void locked_shared(const void* object);
+LOCKSTEP_COLD void unlocking_shared(const void* object, const char* kind);
+/// Before the calling thread waits for `object`, as owner or reader: it may wait for itself.
+LOCKSTEP_COLD void check_no_reader(const void* object, const char* kind);
 
 /// The calling thread waits on `object` from now on; that thread does not any more.
-inline void waiting(const void* object) {
-  if (diagnosed) registry::add(object, registry::role::waiter);
-}
-inline void let_go(const void* object, std::uint64_t thread) {
-  if (diagnosed) registry::remove(object, registry::role::waiter, thread);
-}
+LOCKSTEP_COLD void waiting(const void* object);
+LOCKSTEP_COLD void let_go(const void* object, std::uint64_t thread);
+
+/// In the destructor of `object`. A thread may wait on an object of static storage when the program ends, if
+/// nobody joins it: it ends with the program, and never finds the object gone.
+LOCKSTEP_COLD void destroying(const void* object, const char* kind);
+/// As destroying(), of an object that can be owned.
+LOCKSTEP_COLD void destroying_lock(const void* object, const char* kind);
+
+#else
+
+inline void locking(const void*, const char*) {}
+inline void locked(const void*) {}
+inline void check_owner(const void*, const char*) {}
+inline void unlocking(const void*, const char*) {}
+inline void locked_shared(const void*) {}
+inline void unlocking_shared(const void*, const char*) {}
+inline void check_no_reader(const void*, const char*) {}
+inline void waiting(const void*) {}
+inline void let_go(const void*, std::uint64_t) {}
+inline void destroying(const void*, const char*) {}
+inline void destroying_lock(const void*, const char*) {}
+
+#endif
 
 /// The calling thread waits on `object` while this lives.
 class waiting_scope {
@@ -222,25 +88,6 @@ class waiting_scope {
  private:
   const void* object_;
 };
-
-/// In the destructor of `object`. A thread may wait on an object of static storage when the program ends, if
-/// nobody joins it: it ends with the program, and never finds the object gone.
-inline void destroying(const void* object, const char* kind) {
-  if (!table_is_whole()) return;
-  const detail::thread_label waiter = registry::find(object, registry::role::waiter);
-  if (waiter.number == 0 || detail::is_static(object)) return;
-  report_two(object, kind, "destroyed", "there waits on it", waiter);
-}
-
-/// As destroying(), of an object that can be owned.
-inline void destroying_lock(const void* object, const char* kind) {
-  destroying(object, kind);
-  if (!table_is_whole()) return;
-  const detail::thread_label owner = registry::find(object, registry::role::owner);
-  const detail::thread_label reader = registry::find(object, registry::role::reader);
-  if ((owner.number == 0 && reader.number == 0) || detail::is_static(object)) return;
-  report_two(object, kind, "destroyed", "it is held by", owner.number != 0 ? owner : reader);
-}
 
 /// A base for objects of one word, registered under their own address: its destructor calls destroying().
 /// Where nothing is diagnosed it is trivial, so that objects of static storage need no guard and no call
@@ -258,5 +105,9 @@ class watched<Object, false> {};
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "misuse.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_WAIT_MISUSE_HPP

@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/wait/parking_lot.hpp -- queues of waiting threads, beside the objects they wait on (layer: wait)
 //
-// Objects of 4 bytes have no room for a queue. A thread that has to wait puts a node of its own stack
-// into a table under the object's key, and waits until another thread takes the node out and notifies it.
-// So waiters are served in the order of their arrival, exactly those that are meant wake up, a waiter can
-// be moved from one object's queue to another's without waking, and a time-out can leave the queue.
+// Objects of 4 bytes have no room for a queue. A thread that has to wait puts a node of its own stack into a table
+// under the object's key, and waits until another thread takes the node out and notifies it. So waiters are served
+// in the order of their arrival, only the intended waiters wake up, a waiter can be moved from one object's queue to
+// another's without waking, and a waiter can leave the queue at its deadline. queued_word.hpp is what locks use.
 //
-//   Q1  A node is notified once, after it has left its queue; until then it stays where it is. After the
-//       notification the node is its thread's again and may be gone: notify() gives back what to wake,
-//       an address that is only used as such.
-//   Q2  Under the lock of a key's queue, a node in it proves that its thread has not returned, hence
-//       that the object it waits on exists. Who finds the queue empty must not touch the object: the
-//       key may belong to nothing, or to another object by now.
-//   Q3  What happens before notify() happens before the return of the node's wait().
-//   Q4  A child of fork() finds the queues empty and the words as if nobody had ever queued. fork() is
-//       called with all queues locked; in the child each node that is in a list proves that its object
-//       exists (Q2), so the object's word is stripped of what it says of waiters. A word that tells of
-//       a thread which is in no queue any more, has that thread in the list of those on their way.
+//   PARKING-1  A node is notified once, after it has left its queue; until then it stays where it is. After the
+//              notification the node is its thread's again and may be gone: notify() returns what to wake, an
+//              address that is used as an address only.
+//   PARKING-2  Under the lock of a key's queue, a node in it proves that its thread has not returned, hence that
+//              the object it waits on exists. A thread that finds the queue empty must not touch the object: the
+//              key may belong to nothing, or to another object by now.
+//   PARKING-3  What happens before notify() happens before the return of the node's wait().
+//   PARKING-4  A child of fork() finds the queues empty and the words as if nobody had ever queued. fork() is
+//              called with all queues locked. In the child each node that is in a list proves that its object
+//              exists (PARKING-2), so the object's word is stripped of what it says of waiters. If a word tells of
+//              a thread that has left the queue, that thread is in the list of those on their way.
+//
+// word_ of parked_thread
+//   value  name      meaning                           set by
+//   0      -         not notified, its thread is awake its thread, before the node is in a queue
+//   1      sleeping  not notified, its thread sleeps   its thread, by CAS from 0, before it sleeps
+//   2      notified  it may return                     the thread that took the node out
+// Legal to be left: sleeping, after a sleep that ended early (costs a wake for nobody). Notified is never undone but
+// by the node's own thread, which then uses the node again.
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
-//   1  word.exchange      release  2      Q3
-//   2  word.load          acquire  1      Q3
+//   1  word.exchange      release  2      PARKING-3
+//   2  word.load          acquire  1      PARKING-3
 //   3  word.compare_exch  relaxed  1      the mark and the notification are one word: its change order
 //                                         suffices; the load 2 follows
 //   4  word.store         relaxed  -      no other thread knows the node at that time
@@ -37,8 +45,9 @@
 #include <cstdint>
 #include <new>
 
-#include "../platform/at_fork.hpp"
-#include "../platform/process_state.hpp"
+#include "../platform/fork.hpp"
+#include "../platform/intrusive_list.hpp"
+#include "../platform/process.hpp"
 #include "short_lock.hpp"
 #include "wait_engine.hpp"
 
@@ -47,7 +56,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// A thread in a queue.
-class parked_thread {
+class parked_thread : public list_node<parked_thread> {
  public:
   constexpr explicit parked_thread(std::uint32_t purpose = 0) noexcept
       : word_(0), purpose_(purpose) {}
@@ -67,15 +76,14 @@ class parked_thread {
     return notified;
   }
 
-  /// The one behind it in a parked_chain.
-  parked_thread* chained() const noexcept { return chained_; }
-
   /// To be used again, by its own thread, after it was notified.
   void renew() noexcept { word_.store(0, detail::memory_order_relaxed); }  // 4
 
-  /// True once it was let go ahead of its turn. For its own thread after that notification, and for those
-  /// who hold the lock of its queue.
+  /// True once it was let go ahead of its turn (queue::send_ahead). For its own thread after that notification, and
+  /// for the thread that holds the lock of its queue.
   bool was_ahead() const noexcept { return was_ahead_; }
+  /// True once it was taken out of the queue without what it waits for: it goes back to the front.
+  bool goes_first() const noexcept { return goes_first_; }
 
   bool ready() const noexcept {
     return word_.load(detail::memory_order_acquire) == notified_;  // 2
@@ -93,7 +101,6 @@ class parked_thread {
 
  private:
   friend class parking_lot;
-  friend class parked_chain;
   friend class wake_list;
   enum : std::uint32_t { sleeping_ = 1, notified_ = 2 };
 
@@ -108,29 +115,16 @@ class parked_thread {
   std::uint32_t purpose_;
   bool slept_ = false;
   bool was_ahead_ = false;
+  bool goes_first_ = false;
+  bool is_on_its_way_ = false;
   std::uintptr_t key_ = 0;
-  parked_thread* next_ = nullptr;
-  parked_thread* previous_ = nullptr;
-  parked_thread* chained_ = nullptr;
 };
 
 /// Threads on the way between two queues, in order.
-class parked_chain {
- public:
-  bool empty() const noexcept { return first_ == nullptr; }
-  parked_thread* first() const noexcept { return first_; }
-  void append(parked_thread& thread) noexcept {
-    (last_ != nullptr ? last_->chained_ : first_) = &thread;
-    last_ = &thread;
-  }
+using parked_chain = intrusive_list<parked_thread>;
 
- private:
-  parked_thread* first_ = nullptr;
-  parked_thread* last_ = nullptr;
-};
-
-/// Notifies threads at once and wakes them when it goes out of scope: outside of the queue's lock if it was
-/// made before that.
+/// Notifies threads at once and wakes them when it goes out of scope: outside of the queue's lock if the wake_list was
+/// made before the lock was taken.
 class wake_list {
  public:
   wake_list() noexcept : count_(0) {}
@@ -157,21 +151,21 @@ class wake_list {
   std::size_t count_;
 };
 
-/// The table is one for the process (process_state.hpp): waiters and wakers may be of different modules.
+/// The table is one for the process (process.hpp): waiters and wakers may be of different modules.
 class parking_lot {
   using bucket = detail::parking_bucket;
-  using list = detail::parking_list;
+  using list = intrusive_list<parked_thread>;
 
  public:
   /// Which queue: the object's address and one of four kinds, so that a late look at the queue of an
-  /// object that is gone does not mistake the waiters of another kind of object for its own (Q2).
+  /// object that is gone does not mistake the waiters of another kind of object for its own (PARKING-2).
   enum class kind : std::uintptr_t { mutex, semaphore, shared_mutex, condition_variable };
   static std::uintptr_t key(const detail::wait_word& word, kind of) noexcept {
     static_assert(alignof(detail::wait_word) >= 4, "two bits are free");
     return reinterpret_cast<std::uintptr_t>(&word) + static_cast<std::uintptr_t>(of);
   }
 
-  /// The bits of an object's word that do not tell of its waiters (Q4).
+  /// The bits of an object's word that do not tell of its waiters (PARKING-4).
   static constexpr std::uint32_t without_waiters(kind of) noexcept {
     return of == kind::mutex          ? 1u
            : of == kind::semaphore    ? ~1u
@@ -192,10 +186,12 @@ class parking_lot {
     queue(const queue&) = delete;
     queue& operator=(const queue&) = delete;
 
-    /// The one that waits longest, or none.
-    parked_thread* front() const noexcept { return from(first_of(bucket_.waiting)); }
-    /// The one behind `thread`, or none.
-    parked_thread* behind(const parked_thread& thread) const noexcept { return from(thread.next_); }
+    /// The waiter that waits longest, or none.
+    parked_thread* front() const noexcept { return from(bucket_.waiting.first()); }
+    /// The waiter behind `thread`, or none.
+    parked_thread* behind(const parked_thread& thread) const noexcept {
+      return from(thread.next());
+    }
     bool empty() const noexcept { return front() == nullptr; }
 
     bool contains(const parked_thread& thread) const noexcept {
@@ -206,36 +202,47 @@ class parking_lot {
 
     void push_back(parked_thread& thread) noexcept {
       thread.key_ = key_;
-      link(bucket_.waiting, last_of(bucket_.waiting), thread, nullptr);
+      bucket_.waiting.push_back(thread);
     }
     void push_front(parked_thread& thread) noexcept {
       thread.key_ = key_;
-      link(bucket_.waiting, nullptr, thread, first_of(bucket_.waiting));
+      bucket_.waiting.push_front(thread);
     }
     /// Requires: it is in this queue.
-    void remove(parked_thread& thread) noexcept { unlink(bucket_.waiting, thread); }
+    void remove(parked_thread& thread) noexcept { bucket_.waiting.remove(thread); }
+    /// For a waiter that gives up: false if another thread has taken it out.
+    bool withdraw(parked_thread& thread) noexcept {
+      if (!contains(thread)) return false;
+      remove(thread);
+      return true;
+    }
 
-    /// From the queue to those on their way: let go, but the object's word still tells of it (Q4).
+    /// From the queue to those on their way: let go, but the object's word still tells of it (PARKING-4).
     void send_out(parked_thread& thread) noexcept {
       remove(thread);
-      link(bucket_.on_their_way, nullptr, thread, first_of(bucket_.on_their_way));
+      thread.goes_first_ = thread.is_on_its_way_ = true;
+      bucket_.on_their_way.push_front(thread);
     }
     /// Out of the queue before its turn, at most once for each thread: the object's word does not tell of it
     /// any more, and it goes on as one that has just come.
     void send_ahead(parked_thread& thread) noexcept {
       remove(thread);
-      thread.was_ahead_ = true;
+      thread.goes_first_ = thread.was_ahead_ = true;
     }
-    /// True if a child of a fork() at this moment would put the object's word right (Q4); for tests.
+    /// Out of the list of those on their way, if it is there.
+    void arrive(parked_thread& thread) noexcept {
+      if (!thread.is_on_its_way_) return;
+      thread.is_on_its_way_ = false;
+      bucket_.on_their_way.remove(thread);
+    }
+    /// True if a child of a fork() at this moment would put the object's word right (PARKING-4); for tests.
     bool is_known() const noexcept {
-      return !empty() || from(first_of(bucket_.on_their_way)) != nullptr;
+      return !empty() || from(bucket_.on_their_way.first()) != nullptr;
     }
-    /// Requires: it was sent out.
-    void arrive(parked_thread& thread) noexcept { unlink(bucket_.on_their_way, thread); }
 
    private:
     parked_thread* from(parked_thread* thread) const noexcept {
-      while (thread != nullptr && thread->key_ != key_) thread = thread->next_;
+      while (thread != nullptr && thread->key_ != key_) thread = thread->next();
       return thread;
     }
 
@@ -243,7 +250,7 @@ class parking_lot {
     std::uintptr_t key_;
   };
 
-  /// What is done around a fork() (Q4): before it and after it in the parent, and in the child.
+  /// What is done around a fork() (PARKING-4): before it and after it in the parent, and in the child.
   static void lock_all() {
     for (bucket& each : detail::process().parking) short_lock::lock(each.lock);
   }
@@ -259,42 +266,9 @@ class parking_lot {
   }
 
  private:
-  static parked_thread* first_of(const list& of) noexcept {
-    return static_cast<parked_thread*>(of.first);
-  }
-  static parked_thread* last_of(const list& of) noexcept {
-    return static_cast<parked_thread*>(of.last);
-  }
-  static void link(list& in, parked_thread* before, parked_thread& thread,
-                   parked_thread* after) noexcept {
-    thread.previous_ = before;
-    thread.next_ = after;
-    set_next(in, before, &thread);
-    set_previous(in, after, &thread);
-  }
-  static void unlink(list& from, parked_thread& thread) noexcept {
-    set_next(from, thread.previous_, thread.next_);
-    set_previous(from, thread.next_, thread.previous_);
-    thread.next_ = thread.previous_ = nullptr;
-  }
-  /// Of nobody: of the list.
-  static void set_next(list& in, parked_thread* of, parked_thread* next) noexcept {
-    if (of != nullptr) {
-      of->next_ = next;
-    } else {
-      in.first = next;
-    }
-  }
-  static void set_previous(list& in, parked_thread* of, parked_thread* previous) noexcept {
-    if (of != nullptr) {
-      of->previous_ = previous;
-    } else {
-      in.last = previous;
-    }
-  }
   /// The nodes lie on stacks of threads that are not there: they are read, and then forgotten.
   static void forget(const list& of) noexcept {
-    for (const parked_thread* each = first_of(of); each != nullptr; each = each->next_) {
+    for (const parked_thread* each = of.first(); each != nullptr; each = each->next()) {
       const std::uintptr_t which = each->key_ & 3u;
       detail::wait_word& word = *reinterpret_cast<detail::wait_word*>(each->key_ - which);
       word.fetch_and(without_waiters(static_cast<kind>(which)),

@@ -3,18 +3,24 @@
 //
 // For the queues of parking_lot.hpp. Not for users: it is not fair; see mutex.hpp.
 //
-// Invariants
-//   L1  word_ is 0: free; 1: held; 2: held, and somebody may sleep. Who has slept takes it as 2, because
-//       others may sleep still; who frees a 2 wakes one.
-//   L2  What happens before unlock() happens before the return of the next lock().
+//   SHORT-1  A thread that has slept takes the lock as slept_on, because others may sleep still; the thread that
+//            frees a slept_on wakes one. So nobody is left asleep.
+//   SHORT-2  What happens before unlock() happens before the return of the next lock().
+//
+// word_: a value, not bits
+//   value  name      meaning                         set by
+//   0      free      nobody holds it                 unlock
+//   1      held      held, and nobody sleeps         lock, by CAS from free
+//   2      slept_on  held, and somebody may sleep    a waiter before it sleeps, or that takes it after a sleep
+// Legal to be too high: slept_on with no sleeper (costs a wake for nobody). Held with a sleeper loses a wake-up.
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
-//   1  word.compare_exch acquire  3      L2
-//   2  word.exchange     acquire  3      L2, where the 0 was found by the sleeper's announcement
-//   3  word.exchange     release  1, 2   L2
+//   1  word.compare_exch acquire  3      SHORT-2
+//   2  word.exchange     acquire  3      SHORT-2, where the 0 was found by the sleeper's announcement
+//   3  word.exchange     release  1, 2   SHORT-2
 //   4  word.load         relaxed  -      a hint whether 1 is worth the try
-//   5  word.compare_exch relaxed  -      a failure has read nothing
+//   5  word.compare_exch relaxed  -      where it fails, nothing was read
 //
 // Cost   uncontended: two read-modify-writes. Contended: see wait_engine.hpp.
 // Source [DREPPER], the second mutex.

@@ -3,18 +3,25 @@
 //
 // One loop for all objects of the library: spin for a time, then yield while that helps, then sleep in
 // the kernel. What is waited for is a Waitable:
-//     bool ready() noexcept              looks, with acquire order; never blocks; may take what it finds,
-//                                        since nobody looks again once it was true
-//     void sleep(deadline until)         announces a sleeper, looks again, sleeps; may return any time
-//     unsigned pauses() noexcept         how long to pause before the next look, where that is not once:
-//                                        the pauses are part of the time that is spun
-//     bool is_elsewhere(uint64_t now)    where it can be told: whether the thread that will make it ready runs on
-//                                        another CPU. Asked when the spin is over, where nobody is crowded
-// See sleeper_mark.hpp and event.hpp for the two ways to be one, and for the notifier's side.
+//     bool ready() noexcept              looks, with acquire order; never blocks. It may take what it finds,
+//                                        since nobody looks again after it returned true
+//     void sleep(deadline until)         announces a sleeper, looks again, sleeps; may return at any time
+//     unsigned pauses() noexcept         optional: how long to pause before the next look, if not once. The
+//                                        pauses are part of the time that is spun
+//     bool is_elsewhere(uint64_t now)    optional: whether the thread that will make it ready runs on another
+//                                        CPU. Asked after the spin, unless the policy is crowded
+// published_words.hpp and word_waiter.hpp have the two usual ones, and the notifier's side of each.
 //
-//   W1  wait() returns true only after ready() was true, false only after the deadline.
-//   W2  wait() sleeps only through Waitable::sleep, which looks again after it has announced itself:
-//       no wake-up can be lost between the last look and the sleep.
+//   WAIT-1  wait() returns true only after ready() was true, false only after the deadline.
+//   WAIT-2  wait() sleeps only through Waitable::sleep, which looks again after it has announced itself:
+//           no wake-up can be lost between the last look and the sleep.
+//
+// What a waiter has learned from its last waits is its wait_history: plain data, one thread uses it at a
+// time, and zero bits mean "no doubt". It answers two questions for an adaptive wait:
+//   Does spinning pay?  Not when the awaited thread needs our CPU, and not when waits are long.
+//   Does yielding pay?  Not when a stranger takes the CPU and keeps it for its whole time slice; nor, in
+//                       queues, when waits are long.
+// Each is asked anew now and then, because the machine changes.
 //
 // Cost   ready at once: one look. Uncrowded: polls, no system call for spin_budget. Crowded: a yield is
 //        0.5 us alone, 1.4 us with a switch; a sleep and wake 2 us on one CPU, 15 to 35 us across.
@@ -37,24 +44,66 @@
 //                 preempts the stranger. With 8 busy strangers an event hop takes 11 to 165 us so, and
 //                 1.9 to 4.4 ms if such yields count as successes. Our own crowd of 256 returns within
 //                 0.3 ms.
-//   far_budget    50 us, in place of yields where those went to a stranger, while the other thread is known to have a CPU
-//                 of its own: more than a wake-up takes, so that two threads that have begun to sleep and wake each
-//                 other find back. Beside two busy processes a fork/join of 2 takes 0.4 us so and 15 without, a
-//                 barrier 0.17 and 40.
+//   far_budget    50 us, in place of yields where those went to a stranger, while the other thread is known to
+//                 have a CPU of its own. It is more than a wake-up takes: two threads that have begun to sleep and
+//                 wake each other stop doing so. Beside two busy processes a fork/join of 2 takes 0.4 us so and
+//                 15 without, a barrier 0.17 and 40.
 #ifndef LOCKSTEP_DETAIL_WAIT_WAIT_ENGINE_HPP
 #define LOCKSTEP_DETAIL_WAIT_WAIT_ENGINE_HPP
 
 #include <cstdint>
 
-#include "../../deadline.hpp"
 #include "../../wait_policy.hpp"
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
-#include "wait_history.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// How far a stage of a wait is trusted: waits that it ended speak for it, other waits against it.
+class stage_trust {
+ public:
+  /// True if the stage should be tried in this wait: it is trusted, or it is time for another look.
+  bool asks() noexcept {
+    if (doubt_ < limit) return true;
+    skipped_ = static_cast<std::uint8_t>((skipped_ + 1) % probe_interval);
+    return skipped_ == 0;
+  }
+  void paid() noexcept { doubt_ = static_cast<std::uint8_t>(doubt_ / 2); }
+  void failed() noexcept {
+    if (doubt_ < limit) ++doubt_;
+  }
+  /// One failure that is as bad as many.
+  void failed_badly() noexcept { doubt_ = limit; }
+
+ private:
+  // 4 failures in a row stop a stage, one success in a probe starts it again. A probe that fails costs
+  // at most spin_budget (2 us) in 64 waits, 30 ns a wait.
+  static constexpr std::uint8_t limit = 4;
+  static constexpr std::uint8_t probe_interval = 64;
+
+  std::uint8_t doubt_ = 0;
+  std::uint8_t skipped_ = 0;
+};
+
+struct wait_history {
+  stage_trust spinning;
+  stage_trust yielding;
+};
+
+/// What the calling thread has learned, for objects that keep no history of each waiter.
+inline wait_history& this_thread_history() noexcept {
+  return detail::per_thread<wait_history, struct name_of_history>();
+}
+
+/// The same for its waits in queues (parking_lot.hpp). There a wait that ends in a sleep speaks against
+/// yielding. A wait on a word does not: in a crowd, barriers and rings need their yields all the same.
+inline wait_history& this_thread_history_in_queues() noexcept {
+  return detail::per_thread<wait_history, struct name_of_queue_history>();
+}
+
+static_assert(sizeof(wait_history) == 4, "small objects hold a history");
 
 class wait_engine {
  public:
@@ -71,16 +120,16 @@ class wait_engine {
     return what.ready() || wait_slowly(what, policy, history, until, yield_time);
   }
 
-  /// The stages of wait() before the sleep: true if it got ready in them, which block() has none of and
-  /// of which spin() has the default's. For locks, whose waiters then queue up.
+  /// The stages of wait() before the sleep; true if it got ready in them. For locks, whose waiters then queue
+  /// up. block() skips these stages. spin() spins for the default's time.
   template <class Waitable>
-  static bool linger(Waitable& what, wait_policy policy, wait_history& history,
-                     deadline until = deadline::never(),
-                     std::uint64_t yield_time = single_yield_time) {
+  static bool wait_awake(Waitable& what, wait_policy policy, wait_history& history,
+                         deadline until = deadline::never(),
+                         std::uint64_t yield_time = single_yield_time) {
     if (what.ready()) return true;
     if (policy.is_block()) return false;
     if (policy.is_spin()) return spin(what, spin_budget, until);
-    return linger_slowly(what, policy, history, until, yield_time);
+    return wait_awake_slowly(what, policy, history, until, yield_time);
   }
 
   /// For waits that yield in a way of their own: to be called before.
@@ -101,13 +150,14 @@ class wait_engine {
                                             wait_history& history, deadline until,
                                             std::uint64_t yield_time) {
     if (policy.is_spin()) return spin(what, detail::no_deadline, until) || what.ready();
-    if (!policy.is_block() && linger_slowly(what, policy, history, until, yield_time)) return true;
+    if (!policy.is_block() && wait_awake_slowly(what, policy, history, until, yield_time))
+      return true;
     return sleep(what, until);
   }
 
   template <class Waitable>
-  static bool linger_slowly(Waitable& what, wait_policy policy, wait_history& history,
-                            deadline until, std::uint64_t yield_time) {
+  static bool wait_awake_slowly(Waitable& what, wait_policy policy, wait_history& history,
+                                deadline until, std::uint64_t yield_time) {
     if (policy.is_hybrid()) {
       const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
       return (!policy.is_crowded() && spin(what, budget, until)) ||

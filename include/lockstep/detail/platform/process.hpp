@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/platform/process.hpp -- what there is once in a process, and how its modules find it (layer: platform)
+//
+// A waiter may sleep in one module (executable or shared object) and be woken by another. So the tables
+// that they meet in are one for the process, whatever the visibility of symbols and the flags of dlopen().
+// All of it is words and locks that begin as zeros: no guard variables, no order of initialisation, no
+// destruction; usable before main() and after it, and in a child of fork().
+//
+//   PROCESS-1  The layout is part of what modules agree on: a change of it raises LOCKSTEP_PROCESS_LAYOUT.
+//   PROCESS-2  It holds no address of code nor of a module's static data, which end with their module, but in
+//              what its owner takes out again (fork_listener).
+//   PROCESS-3  Units whose seams or futexes differ do not share it: they could not wake each other.
+//
+// The linker does not find it: a symbol that an executable does not export, that is hidden, or that lies in a
+// module loaded by dlopen(RTLD_LOCAL) is not found by others. So on Linux every module carries a note,
+// which the program headers lead to, with the place of a word of its own. When a module is loaded it looks at
+// the notes of all modules, in a walk that the dynamic linker locks, and takes over the address that it
+// finds in one of the words; if there is none, it makes the state. So:
+//
+//   PROCESS-4  Modules loaded at the same time have the same state, whatever their visibility and flags.
+//   PROCESS-5  The state lies on the heap and is never freed: it stays when the module that made it is unloaded.
+//
+// Elsewhere there is one state for all modules that the linker gives one symbol.
+//
+// Memory order (# marks the line)
+//   #  access               order    pairs  why it suffices
+//   1  word.load            acquire  -      the state is made before its address is seen: 2 of process.ipp
+//   2  unchecked.store      relaxed  -      only ever set, before the unit runs; see misuse.hpp
+//   3  value.load           acquire  4      the value is made before its address is seen
+//   4  value.compare_exch   release  3      as 3
+//
+// Cost   process(): a load and a branch. Once a module, when it is loaded: about 1 us for each module there is.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "atomic.hpp"
+#include "cache_line.hpp"
+#include "config.hpp"
+#include "fork.hpp"
+#include "intrusive_list.hpp"
+
+#if defined(__GXX_RTTI)
+#include <typeinfo>
+#endif
+
+#if defined(__linux__) && defined(__ELF__) && defined(__GNUC__) && \
+    !defined(LOCKSTEP_ATOMIC_SEAM) && !defined(LOCKSTEP_SYSTEM_SEAM)
+#define LOCKSTEP_MODULES_HAVE_NOTES 1
+#else
+#define LOCKSTEP_MODULES_HAVE_NOTES 0
+#endif
+
+// Of process_state; and a number for each futex, because who sleeps in one is not woken through another.
+#define LOCKSTEP_PROCESS_LAYOUT 2
+#if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
+#define LOCKSTEP_PROCESS_KIND "4"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_2_portable"
+#else
+#define LOCKSTEP_PROCESS_KIND "3"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_2_native"
+#endif
+
+#if LOCKSTEP_MODULES_HAVE_NOTES
+
+#if __SIZEOF_POINTER__ == 8
+#define LOCKSTEP_PROCESS_ADDRESS ".quad "
+#else
+#define LOCKSTEP_PROCESS_ADDRESS ".long "
+#endif
+
+// The word and the note, once a module: the group is one for all units. The note says how far it is from
+// itself to the word, which needs no help from the dynamic linker.
+__asm__(".ifndef " LOCKSTEP_PROCESS_WORD
+        "\n"
+        ".pushsection .bss." LOCKSTEP_PROCESS_WORD ",\"awG\",%nobits," LOCKSTEP_PROCESS_WORD
+        ",comdat\n"
+        ".balign 8\n"
+        ".weak " LOCKSTEP_PROCESS_WORD
+        "\n"
+        ".hidden " LOCKSTEP_PROCESS_WORD
+        "\n"
+        ".type " LOCKSTEP_PROCESS_WORD
+        ", %object\n"
+        ".size " LOCKSTEP_PROCESS_WORD ", 8\n" LOCKSTEP_PROCESS_WORD
+        ":\n"
+        ".zero 8\n"
+        ".popsection\n"
+        ".pushsection .note.lockstep,\"aG\",%note," LOCKSTEP_PROCESS_WORD
+        ",comdat\n"
+        ".balign 4\n"
+        ".long 9, 8, " LOCKSTEP_PROCESS_KIND
+        "\n"
+        ".asciz \"lockstep\"\n"
+        ".balign 4\n" LOCKSTEP_PROCESS_ADDRESS LOCKSTEP_PROCESS_WORD
+        " - .\n"
+        ".balign 8\n"
+        ".popsection\n"
+        ".endif\n");
+
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A region that a thread is in: detail/team/nesting.hpp.
+struct nested_region {
+  const void* owner;      ///< the team
+  std::uint32_t age;      ///< of the team: later ones have larger numbers
+  const void* boards;     ///< the group of its members
+  const wait_word* runs;  ///< the number of the team's region that runs, or 0; null: of no region
+  const nested_region* outer;  ///< where it was called from
+};
+
+/// What a thread has in all modules alike: this_thread.hpp.
+struct thread_slot {
+  const nested_region* innermost;
+  std::uint64_t number;
+  std::uintptr_t place;
+  thread_slot* next;
+};
+
+/// For detail/wait/parking_lot.hpp.
+class parked_thread;
+struct alignas(cache_line_size) parking_bucket {
+  wait_word lock;
+  intrusive_list<parked_thread> waiting, on_their_way;
+
+  constexpr parking_bucket() noexcept : lock(0), waiting(), on_their_way() {}
+};
+
+/// For detail/wait/misuse.hpp: its own kind of list.
+struct misuse_bucket {
+  system_mutex lock;
+  void* entries;
+
+  constexpr misuse_bucket() noexcept : entries(nullptr) {}
+};
+
+/// The first of a list that only grows.
+struct growing_list {
+  unseamed_atomic<void*> first;
+
+  constexpr growing_list() noexcept : first(nullptr) {}
+};
+
+/// Messages that are printed once.
+enum class message : std::uint32_t { environment = 1, unusable_cpus = 2, first_team = 4 };
+
+struct process_state {
+  static constexpr unsigned parking_bits = 8;
+  static constexpr std::size_t misuse_size = 64, slots_size = 64;
+
+  fork_section parking_forks;
+  parking_bucket parking[std::size_t{1} << parking_bits];
+
+  fork_section fork_listeners;  // and its lock guards the list
+  void* first_fork_listener;
+
+  fork_section misuse_forks;
+  misuse_bucket misuse[misuse_size];
+
+  fork_section futex_forks;
+  unseamed_atomic<void*> portable_futex;  // its table, once made
+  void* futex_held;                       // of the thread that forks
+
+  growing_list thread_slots[slots_size];
+  unseamed_atomic<std::uint64_t> threads;     // the last number that was given
+  unseamed_atomic<std::uint32_t> thread_key;  // the key plus one; zero: not made yet
+
+  growing_list critical_names;
+  unseamed_atomic<std::uint32_t> usable_cpus, affine_cpus;  // zero: not counted yet
+  unseamed_atomic<std::uint32_t> messages;
+  unseamed_atomic<std::uint32_t> unchecked_units;
+  wait_word team_ages;
+
+  constexpr process_state() noexcept
+      : first_fork_listener(nullptr),
+        portable_futex(nullptr),
+        futex_held(nullptr),
+        threads(0),
+        thread_key(0),
+        usable_cpus(0),
+        affine_cpus(0),
+        messages(0),
+        unchecked_units(0),
+        team_ages(0) {}
+};
+
+#if LOCKSTEP_MODULES_HAVE_NOTES
+
+using process_word = unseamed_atomic<process_state*>;
+
+extern process_word process_word_of_module __asm__(LOCKSTEP_PROCESS_WORD)
+    __attribute__((visibility("hidden")));
+
+/// The state of the process, which the module of `word` knows from now on.
+LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept;
+
+inline process_state& process() noexcept {
+  process_state* const known = process_word_of_module.load(memory_order_acquire);  // 1
+  return known != nullptr ? *known : find_process(process_word_of_module);
+}
+
+// When the module is loaded, so that no wait has to walk. A unit that diagnoses nothing says so: it may lock
+// what others unlock. The library's own units lock nothing of the user's.
+__attribute__((constructor)) static void find_process_at_load() {
+  process_state& all = process();
+  if (!diagnoses_misuse && !builds_library)
+    all.unchecked_units.store(1, memory_order_relaxed);  // 2
+}
+
+#else
+
+template <class Name>
+struct process_holder {
+  static process_state instance;
+};
+template <class Name>
+process_state process_holder<Name>::instance;
+
+inline process_state& process() noexcept { return process_holder<struct whole_process>::instance; }
+
+#endif
+
+/// True for the first that asks about this message.
+LOCKSTEP_COLD bool is_first_to_print(message which) noexcept;
+
+/// Is an object part of a program or library file? Objects of static storage are: they are destroyed when the
+/// program ends, but their memory stays. What lies on the heap, on a stack or in a thread's own storage is not.
+/// Systems that do not tell say no. A walk over all loaded files, a microsecond or more: for messages.
+LOCKSTEP_COLD bool is_static(const void* object) noexcept;
+
+/// An object that is told when it has been copied into a child. One that owns threads has a fork_listener as its last
+/// member; in the child, the function of each is called, while no other thread exists yet.
+///
+///   PROCESS-6  The list is locked around every fork(), so that it is whole in the child.
+///   PROCESS-7  The list is one for the process.
+///   PROCESS-8  Where the system has no such call, in_child() is never called.
+class fork_listener {
+ public:
+  /// From now on, until its end, in_child(owner) is called in the child, before fork() returns there. It must not
+  /// start threads nor allocate. The owner must be whole that long: another thread may fork at any time.
+  LOCKSTEP_COLD fork_listener(void* owner, void (*in_child)(void*));
+  LOCKSTEP_COLD ~fork_listener();
+  fork_listener(const fork_listener&) = delete;
+  fork_listener& operator=(const fork_listener&) = delete;
+
+ private:
+  struct all;
+
+  void* owner_;
+  void (*in_child_)(void*);
+  fork_listener* next_ = nullptr;
+  fork_listener* previous_ = nullptr;
+};
+
+/// A type as a text that is the same in all modules, as the compiler spells it. For types that may be incomplete, and
+/// where there is no type information. Clang spells a type of a function without the function: only type
+/// information tells it from others there.
+struct type_name {
+  const char* text;
+  std::size_t length;
+  /// Other modules may spell it the same and mean another type: it is of a function, in an unnamed namespace,
+  /// or of a lambda.
+  bool is_of_module;
+};
+/// Of what the compiler calls the function, and of the name in the type information, or null.
+LOCKSTEP_COLD type_name type_name_in(const char* function, const char* information) noexcept;
+
+template <class Name>
+type_name name_of_type() noexcept {
+#if defined(__GXX_RTTI)
+  const char* const information = typeid(Name*).name();
+#else
+  const char* const information = nullptr;
+#endif
+#if defined(_MSC_VER)
+  return type_name_in(__FUNCSIG__, information);
+#else
+  return type_name_in(__PRETTY_FUNCTION__, information);
+#endif
+}
+
+/// A value that is found out at first use, in place of a function-local static, whose guard a child of fork() would
+/// wait for if the thread that made the value is not there. Threads that come first at the same time may each make
+/// it; one of them is used by all. Never destroyed: a static object's destructor may still want it.
+template <class T>
+class made_once {
+ public:
+  constexpr made_once() noexcept : value_(nullptr) {}
+  made_once(const made_once&) = delete;
+  made_once& operator=(const made_once&) = delete;
+
+  /// The value that make() returned to the first.
+  template <class Make>
+  const T& get(Make make) {
+    const T* known = value_.load(memory_order_acquire);  // 3
+    if (known != nullptr) return *known;
+    const T* const made = new T(make());
+    if (value_.compare_exchange_strong(known, made, memory_order_acq_rel,  // 3, 4
+                                       memory_order_acquire)) {            // 3
+      return *made;
+    }
+    delete made;
+    return *known;
+  }
+
+ private:
+  unseamed_atomic<const T*> value_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "process.ipp"
+#endif
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/platform/process.ipp -- the bodies of process.hpp (layer: platform)
+//
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  word.load          acquire  2      the state is made before its address is seen
+//   2  word.store         release  1      as 1
+//   3  messages.fetch_or  relaxed  -      hands out the right to print, nothing else
+#ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
+#define LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <new>
+
+#include "fork.hpp"
+#include "process.hpp"
+
+#if defined(__linux__) || defined(__FreeBSD__)
+#include <link.h>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+#if LOCKSTEP_MODULES_HAVE_NOTES
+
+/// The walk over the modules.
+struct process_modules {
+  // Within a walk nothing is loaded or unloaded, and no other thread walks. So the search and what is made
+  // if it finds nothing are one step.
+  LOCKSTEP_COLD static int find_or_make(dl_phdr_info*, std::size_t, void* to) noexcept {
+    process_state* found = nullptr;
+    dl_iterate_phdr(look_into, &found);
+    if (found == nullptr) found = make();
+    static_cast<process_word*>(to)->store(found, memory_order_release);  // 2
+    return 1;
+  }
+
+  LOCKSTEP_COLD static process_state* make() noexcept {
+    constexpr std::size_t line = alignof(process_state);
+    void* const raw = std::calloc(1, sizeof(process_state) + line);
+    if (raw == nullptr) return nullptr;
+    const std::uintptr_t aligned = (reinterpret_cast<std::uintptr_t>(raw) + line - 1) / line * line;
+    return ::new (reinterpret_cast<void*>(aligned)) process_state();
+  }
+
+  LOCKSTEP_COLD static int look_into(dl_phdr_info* module, std::size_t, void* found) noexcept {
+    process_state*& result = *static_cast<process_state**>(found);
+    for (unsigned i = 0; i < module->dlpi_phnum && result == nullptr; ++i) {
+      const ElfW(Phdr)& part = module->dlpi_phdr[i];
+      if (part.p_type != PT_NOTE) continue;
+      const char* const notes = reinterpret_cast<const char*>(module->dlpi_addr + part.p_vaddr);
+      result = read_notes(notes, part.p_memsz, part.p_align == 8 ? 8 : 4);
+    }
+    return result != nullptr ? 1 : 0;
+  }
+
+  LOCKSTEP_COLD static process_state* read_notes(const char* notes, std::size_t size,
+                                                 std::size_t alignment) noexcept {
+    const auto rounded = [alignment](std::size_t n) {
+      return (n + alignment - 1) / alignment * alignment;
+    };
+    constexpr char name[] = "lockstep";
+    for (std::size_t at = 0; at + sizeof(ElfW(Nhdr)) <= size;) {
+      ElfW(Nhdr) head;
+      std::memcpy(&head, notes + at, sizeof head);
+      const std::size_t text = at + sizeof head, description = rounded(text + head.n_namesz);
+      if (head.n_type == LOCKSTEP_PROCESS_KIND[0] - '0' && head.n_namesz == sizeof name &&
+          description + sizeof(std::intptr_t) <= size &&
+          std::memcmp(notes + text, name, sizeof name) == 0) {
+        std::intptr_t distance = 0;
+        std::memcpy(&distance, notes + description, sizeof distance);
+        const auto* const word =
+            reinterpret_cast<const process_word*>(notes + description + distance);
+        if (process_state* const found = word->load(memory_order_acquire)) return found;  // 1
+      }
+      at = rounded(description + head.n_descsz);
+    }
+    return nullptr;
+  }
+};
+
+LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept {
+  dl_iterate_phdr(process_modules::find_or_make, &word);
+  process_state* const found = word.load(memory_order_acquire);  // 1
+  if (found == nullptr) {
+    std::fputs("lockstep: no memory for the state of the process\n", stderr);
+    std::abort();
+  }
+  return *found;
+}
+
+#endif
+
+LOCKSTEP_COLD bool is_first_to_print(message which) noexcept {
+  const std::uint32_t bit = static_cast<std::uint32_t>(which);
+  return (process().messages.fetch_or(bit, memory_order_relaxed) & bit) == 0;  // 3
+}
+
+LOCKSTEP_COLD type_name type_name_in(const char* function, const char* information) noexcept {
+  type_name result = {function, std::strlen(function),
+                      information != nullptr && information[1] == 'Z'};
+  if (const char* const start = std::strstr(function, "Name = ")) {
+    result.text = start + 7;
+    result.length = std::strcspn(result.text, ";]");
+  }
+  for (const char* sign : {"anonymous", "unnamed", "lambda", ")::"}) {
+    const char* const found = std::strstr(result.text, sign);
+    if (found != nullptr && found + std::strlen(sign) <= result.text + result.length)
+      result.is_of_module = true;
+  }
+  return result;
+}
+
+#if defined(__linux__) || defined(__FreeBSD__)
+
+struct loaded_files {
+  std::uintptr_t address;
+
+  /// Not 0 if the address is in one of the file's parts in memory: then no other file is looked at.
+  static int holds(dl_phdr_info* file, std::size_t, void* search) {
+    const std::uintptr_t address = static_cast<const loaded_files*>(search)->address;
+    for (int i = 0; i < file->dlpi_phnum; ++i) {
+      const auto& part = file->dlpi_phdr[i];
+      if (part.p_type != PT_LOAD) continue;
+      if (address - (file->dlpi_addr + part.p_vaddr) < part.p_memsz) return 1;
+    }
+    return 0;
+  }
+};
+
+LOCKSTEP_COLD bool is_static(const void* object) noexcept {
+  loaded_files search = {reinterpret_cast<std::uintptr_t>(object)};
+  return dl_iterate_phdr(loaded_files::holds, &search) != 0;
+}
+
+#else
+
+LOCKSTEP_COLD bool is_static(const void*) noexcept { return false; }
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/team/fork_board.ipp -- the bodies of fork_board.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_FORK_BOARD_IPP
+#define LOCKSTEP_DETAIL_TEAM_FORK_BOARD_IPP
+
+#include "fork_board.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD fork_board::fork_board(fork_tree tree, wait_policy policy, way how,
+                                     std::uint32_t first_phase, bool anticipates,
+                                     std::uint64_t most_age, bool finds_cpu)
+    : tree_(tree),
+      lines_(tree_.lines(), policy),
+      reports_(tree.members(), policy),
+      shares_(tree.members()),
+      histories_(tree.members()),
+      caller_(1),
+      parting_(tree.members(), finds_cpu),
+      how_(how),
+      most_age_(most_age),
+      anticipates_(anticipates && policy.is_adaptive() && !policy.is_crowded()) {
+  reset(first_phase);
+}
+
+LOCKSTEP_OUT_OF_LINE bool fork_board::next(std::size_t rank, order& out) {
+  const std::size_t line = tree_.watched_by(rank).index;
+  region_watch& own = histories_[rank].value.regions;
+  while (true) {
+    watched_line what(lines_[line].awaited(is_news{own.seen}, stops_when_set{closed_},
+                                           whereabouts{&parting_, rank, 0}),
+                      has_one_worker());
+    own.wait(what, lines_.policy(), anticipates_);
+    if (is_closed()) return false;
+    if (what.has_slept) shares_.note_coming(rank, detail::monotonic_nanoseconds());
+    read_line(line, out);
+    // Meanwhile the loop may have ended, and a `run` have begun.
+    const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
+    const std::uint32_t phases = out.announced.phase() - announcement(own.seen).phase();
+    own.note(out.announced.word(), phases > 3);
+    if (is_needed) return true;
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void fork_board::relay(std::size_t rank, const order& from, bool wakes) {
+  if (!is_leader(rank)) return;
+  for_each_published(rank, from.announced.size(), [&](const fork_tree::line& at) {
+    lines_.beside(at.index).what = from.line->what;
+    publish(at.index, from.head(), from.announced, wakes);
+  });
+}
+
+LOCKSTEP_OUT_OF_LINE void fork_board::collect(std::size_t rank, announcement of) {
+  for_each_told(rank, of, [&](std::size_t watcher) {
+    // Others may wait for reports in place of a member that waits elsewhere.
+    parting_board* const known = rank == 0 ? &parting_ : nullptr;
+    reports_[watcher].wait(is_phase{of.phase()}, never_stops(), histories_[rank].value.reports,
+                           deadline::never(), whereabouts{known, 0, watcher});
+  });
+}
+
+LOCKSTEP_OUT_OF_LINE bool fork_board::collect_shortly(std::size_t rank, announcement of,
+                                                      unsigned polls) {
+  bool all = true;
+  for_each_told(rank, of, [&](std::size_t watcher) {
+    bool has_come = has_reported(watcher, of);
+    for (; !has_come && polls > 0; --polls) {
+      detail::polling_pause();
+      has_come = has_reported(watcher, of);
+    }
+    all &= has_come;
+  });
+  return all;
+}
+
+LOCKSTEP_OUT_OF_LINE void fork_board::wake(std::size_t size) {
+  tree_.for_each_needed(size, [this](const fork_tree::line& at) { lines_[at.index].wake(); });
+}
+
+LOCKSTEP_OUT_OF_LINE bool fork_board::has_sleepers(std::size_t size) const noexcept {
+  bool found = false;
+  tree_.for_each_needed(
+      size, [&](const fork_tree::line& at) { found |= lines_[at.index].has_sleeper(); });
+  return found;
+}
+
+LOCKSTEP_COLD void fork_board::close() {
+  closed_.store(1, detail::memory_order_release);  // 2
+  lines_.wake_all();
+}
+
+LOCKSTEP_COLD void fork_board::reset(std::uint32_t first_phase) noexcept {
+  closed_.store(0, detail::memory_order_relaxed);  // 1
+  const announcement none(first_phase, 1, 1);
+  lines_.reset(none.word(), lines_.size());
+  reports_.reset(first_phase, reports_.size());
+  caller_[0].value.phase = caller_[0].value.renewed = first_phase;
+  caller_[0].value.announced = none.word();
+  for (std::size_t rank = 0; rank < tree_.members(); ++rank) {
+    shares_.reset(rank, first_phase);
+    histories_[rank].value.regions.seen = none.word();
+    histories_[rank].value.regions.has_begun = false;
+  }
+}
+
+LOCKSTEP_COLD void fork_board::renew() {
+  caller_[0].value.renewed = caller_[0].value.phase;
+  const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0};
+  const auto nothing = [](loop_share&) {};
+  announce<loop_share>(head, nothing, 1, true);
+  shares_.reset(0, current().phase());
+  renew_below(0);
+}
+
+LOCKSTEP_COLD void fork_board::renew_below(std::size_t rank) {
+  for_each_told(rank, current(), [this](std::size_t watcher) {
+    order claimed;
+    if (!claim(watcher, claimed)) return;
+    relay(watcher, claimed, true);
+    renew_below(watcher);
+    report(watcher, claimed.announced);
+  });
+  collect(rank, current());
+}
+
+LOCKSTEP_OUT_OF_LINE bool fork_board::claim(std::size_t rank, order& out) {
+  return claim_on(rank == 0 ? 0 : tree_.watched_by(rank).index, rank, out);
+}
+
+LOCKSTEP_OUT_OF_LINE bool fork_board::claim_on(std::size_t line, std::size_t rank, order& out) {
+  while (true) {
+    const std::uint64_t known = shares_.look(rank);
+    read_line(line, out);
+    if (!out.is_loop() || rank >= out.announced.size()) return false;
+    if (rank == 0 && out.announced.parts() == 1) return false;  // the caller runs it, unclaimed
+    const share_board::outcome how = shares_.try_claim(rank, known, out.announced, out.part);
+    if (how != share_board::outcome::changed) return how == share_board::outcome::claimed;
+  }
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_FORK_BOARD_IPP

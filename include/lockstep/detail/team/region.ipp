@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/team/region.ipp -- the bodies of region.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_REGION_IPP
+#define LOCKSTEP_DETAIL_TEAM_REGION_IPP
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "../../region.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+LOCKSTEP_COLD started_region& started_region::operator=(started_region&& other) {
+  if (this == &other) return *this;
+  let_go();
+  door_ = other.door_;
+  core_ = other.core_;
+  number_ = other.number_;
+  in_flight_ = other.in_flight_;
+  other.core_ = nullptr;
+  return *this;
+}
+
+LOCKSTEP_COLD started_region::~started_region() noexcept(false) { let_go(); }
+
+LOCKSTEP_OUT_OF_LINE bool started_region::join() {
+  if (!*this) {
+    detail::fail_use(
+        "lockstep::started_region::join: there is no region to be joined: it was joined, or moved "
+        "to another handle");
+  }
+  if (!core_->can_join()) detail::fail_use(refusal());
+  return join_now();
+}
+
+LOCKSTEP_COLD void started_region::let_go() {
+  if (!*this) {
+    core_ = nullptr;
+    return;
+  }
+  if (!core_->can_join()) {
+    std::fprintf(stderr, "%s; its handle was let go, so that it could never end\n", refusal());
+    std::abort();
+  }
+  if (detail::exceptions_in_flight() > in_flight_) {
+    detail::team_core& core = *core_;
+    core_ = nullptr;
+    const detail::caller_turn mine(door_->callers(), detail::has_begun_t());
+    core.give_up();
+  } else {
+    join_now();
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE bool started_region::join_now() {
+  detail::team_core& core = *core_;
+  core_ = nullptr;
+  const detail::caller_turn mine(door_->callers(), detail::has_begun_t());
+  return core.join();
+}
+
+LOCKSTEP_COLD const char* started_region::refusal() const noexcept {
+  return core_->has_started() ? "lockstep::started_region::join: this thread has started or "
+                                "entered another region "
+                                "since; join those first"
+                              : "lockstep::started_region::join: the region was started by "
+                                "another thread, which has "
+                                "to join it";
+}
+
+LOCKSTEP_COLD inside_region::inside_region(const region_token& of)
+    : before_(detail::nesting::innermost()) {
+  if (of.where_ == nullptr) return;
+  if (detail::diagnoses_misuse && detail::nesting::number_of(*of.where_) != of.number_) {
+    std::fprintf(
+        stderr,
+        "lockstep::inside_region: the region of this token is over; a member of it has to wait "
+        "for the threads that use the token\n");
+    std::abort();
+  }
+  std::size_t count = 0;
+  for (const detail::nesting::region* at = of.where_; at != nullptr; at = at->outer) ++count;
+  copies_ = new detail::nesting::region[count];
+  std::size_t i = 0;
+  for (const detail::nesting::region* at = of.where_; at != nullptr; at = at->outer, ++i) {
+    copies_[i] = *at;
+    copies_[i].outer = i + 1 < count ? &copies_[i + 1] : before_;
+  }
+  detail::nesting::innermost() = copies_;
+}
+
+LOCKSTEP_COLD inside_region::~inside_region() {
+  detail::nesting::innermost() = before_;
+  delete[] copies_;
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_REGION_IPP

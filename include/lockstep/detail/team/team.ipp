@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/team/team.ipp -- the bodies of team.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_IPP
+#define LOCKSTEP_DETAIL_TEAM_TEAM_IPP
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "display.hpp"
+#include "placement.hpp"
+
+#include "../../team.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+LOCKSTEP_COLD team::team() : team(team_options()) {}
+
+LOCKSTEP_COLD team::team(std::size_t members)
+    : team(team_options().members(detail::checked_count("lockstep::team", "members", members))) {}
+
+LOCKSTEP_COLD team::team(std::size_t members, wait_policy policy)
+    : team(team_options()
+               .members(detail::checked_count("lockstep::team", "members", members))
+               .policy(policy)) {}
+
+LOCKSTEP_COLD team::team(const team_options& options) : team(options, detail::resolve(options)) {}
+
+LOCKSTEP_COLD team::~team() {
+  if (body_->core.is_inside()) {
+    end_of_program("destroyed, or its program ended, inside its own region");
+  }
+  if (!door_.shut()) body_.leave();
+}
+
+LOCKSTEP_COLD void team::pause() {
+  check_outside("pause");
+  const detail::caller_turn mine(door_.callers());
+  body_->threads.stop();
+}
+
+LOCKSTEP_COLD void team::resume() {
+  check_outside("resume");
+  const detail::caller_turn mine(door_.callers());
+  body_->threads.make_ready();
+}
+
+LOCKSTEP_COLD void team::request_stop() { body_->core.request_stop(); }
+
+LOCKSTEP_COLD team::team(const team_options& options, detail::resolved_team made)
+    : door_(made.members, made.policy, "lockstep::team", made.name.c_str()),
+      body_(made, door_, options) {
+  detail::display_first_team(made);
+  body_->threads.make_ready();
+}
+
+LOCKSTEP_COLD void team::check_outside(const char* function) const {
+  if (door_.may_wait()) return;
+  char message[192];
+  std::snprintf(message, sizeof message,
+                "lockstep::team::%s: called inside a region of this team, or of one that was "
+                "made later, and "
+                "would wait for it; call it after run() has returned",
+                function);
+  detail::fail_use(message);
+}
+
+[[noreturn]] LOCKSTEP_COLD void team::end_of_program(const char* why) {
+  std::fprintf(stderr, "lockstep::team: %s; leave the region first\n", why);
+  std::abort();
+}
+
+LOCKSTEP_COLD void team::in_child(void* self) noexcept {
+  body& at = *static_cast<team*>(self)->body_.operator->();
+  at.threads.forget();
+  at.core.forget_others();
+}
+
+LOCKSTEP_OUT_OF_LINE bool team::run_loop(const detail::loop_request& of, detail::job& what,
+                                         const detail::loop_ends& ends) {
+  return detail::team_core::run_loop(door_, &body_->core, body_->threads, of, what, ends);
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_IPP

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/wait/published_words.hpp -- words that some threads publish and others wait for (layer: wait)
+//
+// What every board of the library is made of. A published word lies on a cache line of its own, with room for
+// plain data beside it. Whoever publishes stores the data, then the word, then looks whether anybody sleeps.
+// Whoever waits names a predicate on the word, and a stop that ends the wait otherwise.
+//
+// What happens before a word is published happens before the return of every wait that finds it.
+// Lifetime: the notifier looks at the mark after the change that lets waiters go, so the words must outlive
+// every call. Where a waiter may destroy the object at once, the mark must be part of the word: word_waiter.hpp.
+//
+// The mark of a word says whether somebody sleeps. It lies apart from the word's line: a thread never reads a
+// line that it has just published, for the read waits until the store has claimed the line back from the threads
+// that poll it. A barrier of 2 takes 1.0 line transfers without such a read, 1.3 with one (docs/decisions/0002).
+//
+//   value of a mark  meaning                           set by                       left by
+//   even             nobody sleeps                     whoever wakes                a sleeper, which adds 1
+//   odd              somebody sleeps, or has slept     a sleeper, before it sleeps  whoever wakes, which adds 1
+// A mark may be odd with no sleeper: that costs a wake for nobody. No thread ever sleeps on an even mark.
+//
+//   PUBLISH-1  A thread sleeps only on an odd mark that it made or found, and only after it has looked at the word
+//              and at the stop once more.
+//   PUBLISH-2  Every odd value is left by exactly one step to the next even one, and a wake of all follows. So a
+//              thread that announced itself before the step never falls asleep, or is woken. A plain flag would
+//              not do: the sleeper of the next phase sets it again, and one about to sleep for this phase would
+//              find it set.
+//   PUBLISH-3  Whoever requests a stop changes the stop first, and then looks at the marks of all words.
+//
+//     notifier                          sleeper
+//     word.store(value)          (1)    odd = mark.fetch_or(1)         (4)
+//     fence                      (6)    fence                          (6)
+//     if (mark.load() is odd)    (3)    if (word.load() still fails)   (2)
+//       step to even, wake all   (5)      futex_wait(mark, odd)
+//
+// The two loads must not both miss the other side's store. Who pays for that is the object's choice, the same
+// for both sides: the sleeper alone (process_fence.hpp) where sleeping is rare, else both. A sleeper that
+// pays alone pays 7 to 10 us while other threads run: a crowd of 128 that slept at every barrier spent 12 us
+// a member so, four times what both fences and the wakes take.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access                 order    pairs  why it suffices
+//   1  word.store             release  2      the waiter sees the data, and what came before
+//   2  word.load              acquire  1      the other half
+//   3  mark.load              relaxed  4      the fences order it after the word, and nothing else is read by it
+//   4  mark.fetch_or          relaxed  3      as 3
+//   5  mark.compare_exchange  relaxed  4      PUBLISH-2 needs the order of changes to this word only; the kernel
+//                                             orders its comparison after the wake's lock
+//   6  thread_fence           seq_cst  6      both sides: the loads of the picture come after the stores
+//   7  word.load              relaxed  -      a look: whoever goes on comes through 2, or wrote the word itself
+//   8  word.store             relaxed  -      while nobody waits: the caller orders it before the next wait
+//   9  stop.load              acquire  -      pairs with the release of whoever sets the stop
+//
+// Cost   publish: one store, and one load of a line that nobody writes while nobody sleeps; no read-modify-write,
+//        and no fence where the sleeper pays and the system has a process-wide one. wait: one line fetch.
+#ifndef LOCKSTEP_DETAIL_WAIT_PUBLISHED_WORDS_HPP
+#define LOCKSTEP_DETAIL_WAIT_PUBLISHED_WORDS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "../../wait_policy.hpp"
+#include "../platform/cache_line.hpp"
+#include "../platform/config.hpp"
+#include "../platform/system.hpp"
+#include "wait_engine.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Who pays for the store-load fence between notifiers and sleepers.
+enum class fence_payer { sleeper, both };
+
+/// Sleeping is the rule with block() and when crowded, the exception otherwise.
+constexpr fence_payer fence_payer_of(wait_policy policy) noexcept {
+  return policy.is_block() || policy.is_crowded() ? fence_payer::both : fence_payer::sleeper;
+}
+
+/// Whether somebody sleeps until a word changes.
+class sleeper_mark {
+ public:
+  /// To be called after the change that lets waiters go. Wakes all sleepers of this mark; true if somebody may
+  /// have slept. Requires: the same payer in every call on one mark.
+  bool notify(fence_payer payer = fence_payer::sleeper) {
+    if (payer == fence_payer::both) {
+      detail::thread_fence(detail::memory_order_seq_cst);  // 6
+    } else {
+      detail::fence_light();
+    }
+    if ((mark_.load(detail::memory_order_relaxed) & 1u) == 0) return false;  // 3
+    wake();
+    return true;
+  }
+
+  /// Whether somebody may sleep at this moment. Promises nothing.
+  bool has_sleeper() const noexcept {
+    return (mark_.load(detail::memory_order_relaxed) & 1u) != 0;  // 3
+  }
+
+  /// Sleeps unless `what.ready()` when looked at after the announcement. May return for no reason.
+  template <class Waitable>
+  void sleep(const Waitable& what, deadline until, fence_payer payer = fence_payer::sleeper) {
+    const std::uint32_t odd = mark_.fetch_or(1u, detail::memory_order_relaxed) | 1u;  // 4
+    const bool fenced = fence(payer);
+    if (what.ready()) return;
+    detail::futex_wait(mark_, odd, fenced ? until.nanoseconds() : soon(until));
+  }
+
+  /// For a thread whose sleep came to its deadline: the notifier need not wake it. Requires that no other thread
+  /// ever sleeps on this mark: one that does would be forgotten.
+  void withdraw() noexcept {
+    std::uint32_t odd = mark_.load(detail::memory_order_relaxed);  // 3
+    if ((odd & 1u) == 0) return;
+    mark_.compare_exchange_strong(odd, odd + 1u, detail::memory_order_relaxed,  // 5
+                                  detail::memory_order_relaxed);                // 5
+  }
+
+ private:
+  LOCKSTEP_NOINLINE void wake() {
+    std::uint32_t odd = mark_.load(detail::memory_order_relaxed);  // 3
+    if ((odd & 1u) == 0) return;
+    if (mark_.compare_exchange_strong(odd, odd + 1u, detail::memory_order_relaxed,  // 5
+                                      detail::memory_order_relaxed)) {              // 5
+      detail::futex_wake_all(&mark_);
+    }
+  }
+
+  /// The sleeper's side; false if the system refused its part.
+  static bool fence(fence_payer payer) {
+    if (payer == fence_payer::sleeper) return detail::fence_heavy();
+    detail::thread_fence(detail::memory_order_seq_cst);  // 6
+    return true;
+  }
+
+  /// Without the fence a notifier may have missed the announcement: look again in a millisecond.
+  static std::uint64_t soon(deadline until) {
+    const std::uint64_t limit = detail::monotonic_nanoseconds() + 1000000;
+    return limit < until.nanoseconds() ? limit : until.nanoseconds();
+  }
+
+  detail::wait_word mark_{0};
+};
+
+/// The stop of waits that nothing else ends.
+struct never_stops {
+  static constexpr bool requested() noexcept { return false; }
+};
+
+/// Stopped once another word is not 0: terminate(), close().
+struct stops_when_set {
+  const wait_word& word;
+
+  bool requested() const noexcept {
+    return word.load(detail::memory_order_acquire) != 0;  // 9
+  }
+};
+
+/// Where the thread runs that is awaited: not known.
+struct anywhere {};
+
+/// The predicate of a wait for a phase: true from that phase on, modulo 2^32.
+struct phase_reached {
+  std::uint32_t target;
+
+  bool operator()(std::uint32_t phase) const noexcept {
+    return static_cast<std::int32_t>(phase - target) >= 0;
+  }
+};
+
+/// What the wait engine looks at. Done: bool(Word). Stop: bool requested(), with acquire order. Where: nothing, or
+/// bool is_elsewhere(std::uint64_t now) as the engine has it.
+template <class Word, class Done, class Stop, class Where>
+class awaited_word {
+ public:
+  awaited_word(const detail::atomic<Word>& word, sleeper_mark& mark, fence_payer payer, Done done,
+               Stop stop, Where where) noexcept
+      : word_(word), mark_(mark), payer_(payer), done_(done), stop_(stop), where_(where) {}
+
+  bool ready() const noexcept {
+    return done_(word_.load(detail::memory_order_acquire)) || stop_.requested();  // 2
+  }
+  void sleep(deadline until) { mark_.sleep(*this, until, payer_); }
+  /// After a sleep that came to its deadline: see sleeper_mark.
+  void withdraw() noexcept { mark_.withdraw(); }
+
+  template <class Known = Where>
+  auto is_elsewhere(std::uint64_t now) noexcept
+      -> decltype(std::declval<Known&>().is_elsewhere(now)) {
+    return where_.is_elsewhere(now);
+  }
+
+ private:
+  const detail::atomic<Word>& word_;
+  sleeper_mark& mark_;
+  const fence_payer payer_;
+  Done done_;
+  Stop stop_;
+  Where where_;
+};
+
+/// One published word: a handle on the word, its mark, and how its waiters wait.
+template <class Word>
+class published_word {
+ public:
+  published_word(detail::atomic<Word>& word, sleeper_mark& mark, wait_policy policy,
+                 fence_payer payer) noexcept
+      : word_(word), mark_(mark), policy_(policy), payer_(payer) {}
+
+  /// Stores the word, and wakes those that sleep until it changes.
+  void publish(Word value) const {
+    publish_quietly(value);
+    wake();
+  }
+  /// The two halves, for a wake that comes later or not at all.
+  void publish_quietly(Word value) const noexcept {
+    word_.store(value, detail::memory_order_release);  // 1
+  }
+  void wake() const { mark_.notify(payer_); }
+  bool has_sleeper() const noexcept { return mark_.has_sleeper(); }
+
+  /// The word, and what came before it was published.
+  Word value() const noexcept { return word_.load(detail::memory_order_acquire); }  // 2
+  /// The word alone.
+  Word peek() const noexcept { return word_.load(detail::memory_order_relaxed); }  // 7
+  /// While nobody waits.
+  void reset(Word value) const noexcept { word_.store(value, detail::memory_order_relaxed); }  // 8
+
+  /// Waits until done(word), or the stop. False if `until` came first.
+  template <class Done, class Stop, class Where = anywhere>
+  bool wait(Done done, Stop stop, wait_history& history, deadline until = deadline::never(),
+            Where where = Where()) const {
+    auto what = awaited(done, stop, where);
+    return wait_engine::wait(what, policy_, history, until);
+  }
+  /// For waiters that wait in a way of their own.
+  template <class Done, class Stop, class Where = anywhere>
+  awaited_word<Word, Done, Stop, Where> awaited(Done done, Stop stop,
+                                                Where where = Where()) const noexcept {
+    return {word_, mark_, payer_, done, stop, where};
+  }
+
+ private:
+  detail::atomic<Word>& word_;
+  sleeper_mark& mark_;
+  const wait_policy policy_;
+  const fence_payer payer_;
+};
+
+/// No data beside a word.
+struct nothing_beside {};
+
+/// A fixed number of published words, each on a line of its own with some data beside it: written before the word is
+/// published, read by threads that have found the word.
+template <class Word, class Beside = nothing_beside>
+class published_words {
+ public:
+  published_words(std::size_t count, wait_policy policy)
+      : line_array_(count),
+        mark_array_(count),
+        lines_(count != 0 ? &line_array_[0] : nullptr),
+        marks_(count != 0 ? &mark_array_[0] : nullptr),
+        size_(count),
+        policy_(policy),
+        payer_(fence_payer_of(policy)) {
+    detail::process_fence::prepare();
+  }
+
+  std::size_t size() const noexcept { return size_; }
+  wait_policy policy() const noexcept { return policy_; }
+
+  published_word<Word> operator[](std::size_t i) const noexcept {
+    return {lines_[i].value.word, marks_[i], policy_, payer_};
+  }
+  Beside& beside(std::size_t i) noexcept { return lines_[i].value.beside; }
+
+  /// After a stop was requested.
+  void wake_all() const {
+    for (std::size_t i = 0; i < size(); ++i) marks_[i].notify(payer_);
+  }
+  /// The first `count` words, while nobody waits.
+  void reset(Word value, std::size_t count) const noexcept {
+    for (std::size_t i = 0; i < count; ++i) (*this)[i].reset(value);
+  }
+
+ private:
+  struct line {
+    detail::atomic<Word> word{0};
+    Beside beside;
+  };
+
+  detail::aligned_array<detail::padded<line>> line_array_;
+  detail::aligned_array<sleeper_mark> mark_array_;
+  detail::padded<line>* const lines_;
+  sleeper_mark* const marks_;
+  const std::size_t size_;
+  const wait_policy policy_;
+  const fence_payer payer_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_WAIT_PUBLISHED_WORDS_HPP

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// lockstep/fan.hpp -- some threads notify, others wait: fan_out (1:N), fan_in (N:1), rendezvous (N:M) (layer: sync)
+//
+// Notifiers and waiters are different roles, each with ranks from 0. A wait takes one notification of *each*
+// notifier. Notifications are counted: none is lost, whichever side comes first; a fast notifier that notifies
+// twice does not stand in for a slow one, and its second notification serves the second wait. No notifier waits.
+// What happens before a notification happens before the return of every wait that takes it.
+//
+//   fan_out     one notifier, N waiters   every notify() lets each waiter return from one wait(rank)
+//   fan_in      N notifiers, one waiter   a wait() returns when each notifier has called notify(rank) once more
+//   rendezvous  N notifiers, M waiters    the same for each of M waiters
+// For one notifier and one waiter take event; where every thread is both, take barrier.
+//
+// Lifetime: destroy only after every call has returned.
+// Cost   notify: one store on the notifier's own line, and one load of a read-mostly line. wait: one line fetch
+//        for each notifier, in parallel. No read-modify-write; no system call unless somebody sleeps.
+#ifndef LOCKSTEP_FAN_HPP
+#define LOCKSTEP_FAN_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "detail/platform/error.hpp"
+#include "detail/wait/phase_board.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+class fan_out {
+ public:
+  /// Fails if waiters is 0 or more than 65536. Tests pass `first_phase` to start next to wrap-around.
+  explicit fan_out(std::size_t waiters, wait_policy policy = wait_policy(),
+                   std::uint32_t first_phase = 0)
+      : board_(1, detail::checked_count("lockstep::fan_out", "waiters", waiters),
+               policy.when_crowded(waiters + 1 > detail::usable_cpus()), first_phase) {}
+  fan_out(const fan_out&) = delete;
+  fan_out& operator=(const fan_out&) = delete;
+  ~fan_out() { detail::misuse::destroying(&board_, "lockstep::fan_out"); }
+
+  std::size_t waiters() const noexcept { return board_.readers(); }
+
+  /// Requires: one notifier at a time.
+  void notify() { board_.advance(0); }
+
+  /// Blocks until the next notification for this rank; false once terminated.
+  /// Requires: each rank used by one thread at a time. Fails if rank >= waiters().
+  bool wait(std::size_t rank) { return wait_until(rank, deadline::never()) == wait_status::ready; }
+  /// Takes a notification if one is there; never blocks.
+  bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
+  /// As wait(), for at most `time`; nothing is taken at a time-out.
+  template <class Rep, class Period>
+  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
+    return wait_until(rank, deadline::after(time));
+  }
+  wait_status wait_until(std::size_t rank, deadline until) {
+    return board_.wait_until(checked(rank), 0, until);
+  }
+
+  /// Releases every waiter; from now on every wait returns at once. Any thread may call it.
+  void terminate() { board_.terminate(); }
+  bool terminated() const noexcept { return board_.terminated(); }
+
+ private:
+  std::size_t checked(std::size_t rank) const {
+    return detail::checked_rank("lockstep::fan_out", "waiters", rank, waiters());
+  }
+
+  detail::phase_board board_;
+};
+
+class fan_in {
+ public:
+  /// Fails if notifiers is 0 or more than 65536. Tests pass `first_phase` to start next to wrap-around.
+  explicit fan_in(std::size_t notifiers, wait_policy policy = wait_policy(),
+                  std::uint32_t first_phase = 0)
+      : board_(detail::checked_count("lockstep::fan_in", "notifiers", notifiers), 1,
+               policy.when_crowded(notifiers + 1 > detail::usable_cpus()), first_phase) {}
+  fan_in(const fan_in&) = delete;
+  fan_in& operator=(const fan_in&) = delete;
+  ~fan_in() { detail::misuse::destroying(&board_, "lockstep::fan_in"); }
+
+  std::size_t notifiers() const noexcept { return board_.writers(); }
+
+  /// Requires: each rank used by one thread at a time. Fails if rank >= notifiers().
+  void notify(std::size_t rank) {
+    board_.advance(detail::checked_rank("lockstep::fan_in", "notifiers", rank, notifiers()));
+  }
+
+  /// Blocks until every notifier has notified once more; false once terminated.
+  /// Requires: one waiter at a time.
+  bool wait() { return wait_until(deadline::never()) == wait_status::ready; }
+  /// Takes one notification of each notifier if all are there; never blocks.
+  bool try_wait() { return board_.try_wait(0); }
+  /// As wait(), for at most `time`; nothing is taken at a time-out.
+  template <class Rep, class Period>
+  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
+    return wait_until(deadline::after(time));
+  }
+  wait_status wait_until(deadline until) { return board_.wait_until(0, 0, until); }
+
+  /// Releases the waiter; from now on every wait returns at once. Any thread may call it.
+  void terminate() { board_.terminate(); }
+  bool terminated() const noexcept { return board_.terminated(); }
+
+ private:
+  detail::phase_board board_;
+};
+
+class rendezvous {
+ public:
+  /// Fails if a count is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
+  rendezvous(std::size_t notifiers, std::size_t waiters, wait_policy policy = wait_policy(),
+             std::uint32_t first_phase = 0)
+      : board_(detail::checked_count("lockstep::rendezvous", "notifiers", notifiers),
+               detail::checked_count("lockstep::rendezvous", "waiters", waiters),
+               policy.when_crowded(notifiers + waiters > detail::usable_cpus()), first_phase) {}
+  rendezvous(const rendezvous&) = delete;
+  rendezvous& operator=(const rendezvous&) = delete;
+  ~rendezvous() { detail::misuse::destroying(&board_, "lockstep::rendezvous"); }
+
+  std::size_t notifiers() const noexcept { return board_.writers(); }
+  std::size_t waiters() const noexcept { return board_.readers(); }
+
+  /// Requires: each rank used by one thread at a time. Fails if rank >= notifiers().
+  void notify(std::size_t rank) {
+    board_.advance(detail::checked_rank("lockstep::rendezvous", "notifiers", rank, notifiers()));
+  }
+
+  /// Blocks until every notifier has notified once more; false once terminated.
+  /// Requires: each rank used by one thread at a time. Fails if rank >= waiters().
+  bool wait(std::size_t rank) { return wait_until(rank, deadline::never()) == wait_status::ready; }
+  /// As wait() if it would return true at once, else false; never blocks.
+  bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
+  /// As wait(), for at most `time`; nothing is taken at a time-out.
+  template <class Rep, class Period>
+  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
+    return wait_until(rank, deadline::after(time));
+  }
+  wait_status wait_until(std::size_t rank, deadline until) {
+    return board_.wait_until(checked(rank), rank % notifiers(), until);
+  }
+
+  /// Releases every waiter; from now on every wait returns at once. Any thread may call it.
+  void terminate() { board_.terminate(); }
+  bool terminated() const noexcept { return board_.terminated(); }
+
+ private:
+  std::size_t checked(std::size_t rank) const {
+    return detail::checked_rank("lockstep::rendezvous", "waiters", rank, waiters());
+  }
+
+  detail::phase_board board_;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_FAN_HPP
