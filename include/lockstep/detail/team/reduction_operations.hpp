@@ -223,7 +223,7 @@ class each_value : public operands {
       : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>()));
 
-  T start(std::size_t& i, std::size_t) const { return T(as_given(f_(index_at(first_, i++)))); }
+  T start(std::size_t& i, std::size_t) const { return static_cast<T>(f_(index_at(first_, i++))); }
   template <class Op>
   void go_on(T& sum, std::size_t i, std::size_t end, Op& op) const {
     for (; i < end; ++i) sum = op(std::move(sum), as_given(f_(index_at(first_, i))));
