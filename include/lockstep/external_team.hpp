@@ -21,8 +21,6 @@
 #define LOCKSTEP_EXTERNAL_TEAM_HPP
 
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 
 #include "detail/platform/fork.hpp"
 #include "detail/team/team_core.hpp"
@@ -36,31 +34,12 @@ inline namespace LOCKSTEP_ABI {
 class external_team : public detail::team_loops<external_team> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
-  explicit external_team(std::size_t members) : external_team(options_for(members)) {}
-  external_team(std::size_t members, wait_policy policy)
-      : external_team(options_for(members).policy(policy)) {}
+  LOCKSTEP_COLD explicit external_team(std::size_t members);
+  LOCKSTEP_COLD external_team(std::size_t members, wait_policy policy);
   /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
   /// serve any more.
   /// T7 goes for it as well: while a region of another thread runs, the serving threads are left as they are.
-  ~external_team() {
-    if (body_->core.is_inside()) {
-      std::fprintf(
-          stderr,
-          "lockstep::external_team: destroyed, or its program ended, inside its own region; "
-          "leave the region first\n");
-      std::abort();
-    }
-    if (!door_.shut()) {
-      body_.leave();
-      return;
-    }
-    release();
-    for (std::size_t rank = 1; rank < size() && !is_child_; ++rank) {
-      if (body_->claimed[rank].load(detail::memory_order_relaxed) != 0) {  // 2
-        body_->left.acquire();
-      }
-    }
-  }
+  LOCKSTEP_COLD ~external_team();
   external_team(const external_team&) = delete;
   external_team& operator=(const external_team&) = delete;
 
@@ -69,21 +48,10 @@ class external_team : public detail::team_loops<external_team> {
 
   /// The calling thread is member `rank` of every region until release(). Fails if rank is 0 (that is who calls run()),
   /// is not below size(), or is taken. After release() it returns at once, whoever had the rank.
-  void serve(std::size_t rank) {
-    detail::checked_rank("lockstep::external_team::serve", "members", rank, size());
-    body& at = *body_.operator->();  // another thread may leave it to this one
-    if (rank == 0 || at.claimed[rank].exchange(1, detail::memory_order_relaxed) != 0) {  // 1
-      if (rank != 0 && at.core.is_closed()) return;
-      detail::fail<std::invalid_argument>(
-          "lockstep::external_team::serve: rank 0 is the caller of run(), and each other rank is "
-          "for one thread; give every thread a rank of its own, from 1 on");
-    }
-    at.core.work(rank);
-    at.left.release();
-  }
+  LOCKSTEP_OUT_OF_LINE void serve(std::size_t rank);
 
   /// Every serve() returns, now and in future. Any thread may call it while no region runs.
-  void release() { body_->core.close(); }
+  LOCKSTEP_COLD void release();
 
   /// As team's.
   template <class Function>
@@ -105,11 +73,9 @@ class external_team : public detail::team_loops<external_team> {
     const detail::team_core& core;
 
     void make_ready() const {
-      if (!core.is_closed()) return;
-      detail::fail<std::logic_error>(
-          "lockstep::external_team::run: release() was called, nobody serves any more; make a new "
-          "team");
+      if (core.is_closed()) refuse();
     }
+    [[noreturn]] LOCKSTEP_COLD static void refuse();
   };
   struct body {
     body(const detail::resolved_team& made, detail::team_door& door)
@@ -121,42 +87,30 @@ class external_team : public detail::team_loops<external_team> {
     semaphore left{0};
   };
 
-  explicit external_team(const team_options& options) : external_team(detail::resolve(options)) {}
-  explicit external_team(const detail::resolved_team& made)
-      : door_(made.members, made.policy, "lockstep::external_team", made.name.c_str()),
-        body_(made, door_) {}
+  LOCKSTEP_COLD explicit external_team(const team_options& options);
+  LOCKSTEP_COLD explicit external_team(const detail::resolved_team& made);
 
   /// Who owns the threads binds and moves them.
-  static team_options options_for(std::size_t members) {
-    detail::checked_count("lockstep::external_team", "members", members);
-    return team_options().members(members).bind(binding::none()).find_cpu(false);
-  }
+  static LOCKSTEP_COLD team_options options_for(std::size_t members);
 
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
     if (k > 1) check_parent();
-    return detail::team_core::run(door_, &body_->core, body_->servers, k, f);
+    detail::check_part<Function>();
+    detail::part_of<Function> part(f);
+    return detail::team_core::run(door_, &body_->core, body_->servers, k, part.function());
   }
   /// As team_core's.
-  LOCKSTEP_NOINLINE bool run_loop(const detail::loop_request& of, detail::job& what,
-                                  const detail::loop_ends& ends) {
-    if (size() > 1) check_parent();
-    return detail::team_core::run_loop(door_, &body_->core, body_->servers, of, what, ends);
-  }
+  LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
+                                     const detail::loop_ends& ends);
 
   void check_parent() const {
-    if (!is_child_ || detail::nesting::is_inside(&body_->core)) return;
-    detail::fail<std::logic_error>(
-        "lockstep::external_team::run: this is a child process, which has none of the serving "
-        "threads; make a new team");
+    if (is_child_ && !detail::nesting::is_inside(&body_->core)) refuse_child();
   }
+  [[noreturn]] LOCKSTEP_COLD static void refuse_child();
 
   /// Of `self`, an external_team.
-  static void in_child(void* self) noexcept {
-    external_team& at = *static_cast<external_team*>(self);
-    at.is_child_ = true;
-    at.body_->core.forget_others();
-  }
+  static LOCKSTEP_COLD void in_child(void* self) noexcept;
 
   detail::team_door door_;
   detail::owned_body<body> body_;
@@ -166,5 +120,9 @@ class external_team : public detail::team_loops<external_team> {
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "detail/team/external_team.ipp"
+#endif
 
 #endif  // LOCKSTEP_EXTERNAL_TEAM_HPP

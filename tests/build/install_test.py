@@ -52,10 +52,10 @@ class Toolchain:
         self.build(build)
         run(build / "program")
 
-    def use_pkg_config(self, prefix, include):
+    def use_pkg_config(self, prefix, include, name="lockstep"):
         expect(shutil.which("pkg-config"), "pkg-config is not installed")
-        path = next(prefix.rglob("lockstep.pc")).parent
-        asked = ["pkg-config", "--cflags", "--libs", "lockstep"]
+        path = next(prefix.rglob(f"{name}.pc")).parent
+        asked = ["pkg-config", "--cflags", "--libs", name]
         said = subprocess.run(asked, check=True, capture_output=True, text=True,
                               env={**os.environ, "PKG_CONFIG_PATH": str(path)}).stdout
         flags = shlex.split(said)
@@ -63,7 +63,8 @@ class Toolchain:
         expect(named == [include], f"pkg-config names {named}, not {include}: {said}")
         program = self.scratch / "program"
         run(self.compiler, "-std=c++11", *sorted(CONSUMER.glob("*.cpp")), *flags, "-o", program)
-        run(program)
+        libraries = ":".join(flag[2:] for flag in flags if flag.startswith("-L"))
+        run(program, LD_LIBRARY_PATH=libraries)
 
 
 def moved(tools, build):
@@ -74,6 +75,18 @@ def moved(tools, build):
            "include/thread_synchronizer.h is not installed")
     tools.use_find_package(prefix, "moved-consumer")
     tools.use_pkg_config(prefix, prefix / "include")
+
+
+def compiled(tools):
+    """lockstep::compiled, static and shared, by find_package and by pkg-config."""
+    for kind in ("OFF", "ON"):
+        build = tools.configure(SOURCE, f"compiled-{kind}", *LIBRARY_ONLY[:3], f"-DBUILD_SHARED_LIBS={kind}",
+                                "-DCMAKE_BUILD_TYPE=Debug")
+        tools.build(build)
+        tools.install(build, tools.scratch / "compiled first")
+        prefix = (tools.scratch / "compiled first").rename(tools.scratch / f"compiled there {kind}")
+        tools.use_find_package(prefix, f"compiled-consumer-{kind}", "-DLIBRARY=compiled")
+    tools.use_pkg_config(prefix, prefix / "include", "lockstep-compiled")
 
 
 def staged(tools, build):
@@ -133,6 +146,7 @@ def main(argv):
     with tempfile.TemporaryDirectory() as directory:
         tools = Toolchain(cmake, compiler, Path(directory).resolve())
         moved(tools, build)
+        compiled(tools)
         staged(tools, build)
         other_versions_are_refused(tools)
         absolute_directories(tools)

@@ -55,6 +55,38 @@ struct alignas(cache_line_size) padded {
       : value(std::forward<First>(first), std::forward<Rest>(rest)...) {}
 };
 
+/// Owns what `new` has made, or nothing. As std::unique_ptr, without the rest of <memory>.
+template <class T>
+class owner {
+ public:
+  constexpr owner() noexcept : made_(nullptr) {}
+  explicit owner(T* made) noexcept : made_(made) {}
+  owner(owner&& other) noexcept : made_(other.release()) {}
+  owner& operator=(owner&& other) noexcept {
+    reset(other.release());
+    return *this;
+  }
+  ~owner() { delete made_; }
+
+  explicit operator bool() const noexcept { return made_ != nullptr; }
+  T* get() const noexcept { return made_; }
+  T& operator*() const noexcept { return *made_; }
+  T* operator->() const noexcept { return made_; }
+  void reset(T* other = nullptr) noexcept {
+    T* const before = made_;
+    made_ = other;
+    delete before;
+  }
+  T* release() noexcept {
+    T* const made = made_;
+    made_ = nullptr;
+    return made;
+  }
+
+ private:
+  T* made_;
+};
+
 /// A fixed number of value-initialised T on cache lines of their own: no foreign data begins or ends on
 /// them. Throws std::bad_alloc as `new` does.
 template <class T>

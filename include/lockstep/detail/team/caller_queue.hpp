@@ -21,7 +21,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <mutex>
 
 #include "../platform/cache_line.hpp"
 #include "../platform/this_thread.hpp"
@@ -108,12 +107,15 @@ class caller_queue {
   detail::line_gap after_;
 };
 
+/// Says that a turn has begun already.
+struct has_begun_t {};
+
 /// A turn of the calling thread, as long as this object lives.
 class caller_turn {
  public:
   explicit caller_turn(caller_queue& of) : of_(of) { of_.begin(); }
   /// One that has begun.
-  caller_turn(caller_queue& of, std::adopt_lock_t) noexcept : of_(of) {}
+  caller_turn(caller_queue& of, has_begun_t) noexcept : of_(of) {}
   ~caller_turn() { of_.end(); }
   caller_turn(const caller_turn&) = delete;
   caller_turn& operator=(const caller_turn&) = delete;

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -76,9 +75,7 @@ struct cell_access {
   /// What put() needs beside the cell.
   struct room {};
   /// Makes room for `count` values that put() brings; the values that `keeps` had before are destroyed.
-  static room prepare(group&, std::unique_ptr<kept_values>&, std::size_t) noexcept {
-    return room();
-  }
+  static room prepare(group&, owner<kept_values>&, std::size_t) noexcept { return room(); }
 
   static void put(room, cell& into, const T& value) noexcept {
     std::memcpy(into.bytes, &value, sizeof(T));
@@ -117,9 +114,9 @@ struct cell_access<T, false> {
   };
   using room = values&;
 
-  static room prepare(group& shared, std::unique_ptr<kept_values>& keeps, std::size_t count) {
+  static room prepare(group& shared, owner<kept_values>& keeps, std::size_t count) {
     note_kept_values(shared);
-    std::unique_ptr<values> made(new values(count));
+    owner<values> made(new values(count));
     values& here = *made;
     keeps = std::move(made);
     return here;

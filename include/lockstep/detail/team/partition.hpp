@@ -13,7 +13,6 @@
 #define LOCKSTEP_DETAIL_TEAM_PARTITION_HPP
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -24,6 +23,9 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// Not that of <cmath>, which costs more to compile than this header.
+inline double magnitude(double value) noexcept { return value < 0 ? -value : value; }
 
 /// What one member did in one loop. Stamps of one clock for all members, in any unit. No iterations, or an
 /// end that is not after the start: no measurement.
@@ -209,7 +211,7 @@ class partition {
   bool targets_add_up() const noexcept {
     double sum = 0;
     for (const member_state& one : members_) sum += one.target;
-    return std::fabs(sum / static_cast<double>(size()) - 1) < 1e-6;
+    return magnitude(sum / static_cast<double>(size()) - 1) < 1e-6;
   }
 
   /// One step towards the targets: all by the same fraction of their way, so that the sum and the limits,
@@ -217,12 +219,12 @@ class partition {
   bool move() noexcept {
     double from_equal = 0, way = 0;
     for (const member_state& one : members_) {
-      from_equal = (std::max)(from_equal, std::fabs(one.target - 1));
+      from_equal = (std::max)(from_equal, magnitude(one.target - 1));
     }
     const bool to_equal = from_equal <= near_equal;
     for (member_state& one : members_) {
       if (to_equal) one.target = 1;
-      way = (std::max)(way, std::fabs(one.target - one.weight));
+      way = (std::max)(way, magnitude(one.target - one.weight));
     }
     if (way <= (to_equal ? 0 : noise)) return false;
     const double fraction = way > most_step ? most_step / way : 1;

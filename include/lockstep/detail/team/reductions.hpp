@@ -17,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -157,7 +156,7 @@ class member_reduction {
     return outcome::done;
   }
 
-  void* prepare(std::unique_ptr<kept_values>& keeps, std::size_t count) const {
+  void* prepare(owner<kept_values>& keeps, std::size_t count) const {
     return what_.type == nullptr ? nullptr : what_.type->prepare(at_.shared(), keeps, count);
   }
 

@@ -47,7 +47,7 @@ LOCKSTEP_COLD void started_region::let_go() {
   if (detail::exceptions_in_flight() > in_flight_) {
     detail::team_core& core = *core_;
     core_ = nullptr;
-    const detail::caller_turn mine(door_->callers(), std::adopt_lock);
+    const detail::caller_turn mine(door_->callers(), detail::has_begun_t());
     core.give_up();
   } else {
     join_now();
@@ -57,7 +57,7 @@ LOCKSTEP_COLD void started_region::let_go() {
 LOCKSTEP_OUT_OF_LINE bool started_region::join_now() {
   detail::team_core& core = *core_;
   core_ = nullptr;
-  const detail::caller_turn mine(door_->callers(), std::adopt_lock);
+  const detail::caller_turn mine(door_->callers(), detail::has_begun_t());
   return core.join();
 }
 

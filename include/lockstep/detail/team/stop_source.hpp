@@ -81,19 +81,8 @@ class stop_source {
   stop_source(const stop_source&) = delete;
   stop_source& operator=(const stop_source&) = delete;
 
-  void add(stoppable& place) {
-    lock_.lock();
-    place.next_ = first_;
-    first_ = &place;
-    lock_.unlock();
-  }
-  void remove(stoppable& place) {
-    lock_.lock();
-    stoppable** at = &first_;
-    while (*at != &place) at = &(*at)->next_;
-    *at = place.next_;
-    lock_.unlock();
-  }
+  LOCKSTEP_COLD void add(stoppable& place);
+  LOCKSTEP_COLD void remove(stoppable& place);
 
   /// Before the first member of the region starts. Requires region != 0.
   void begin(std::uint32_t region) noexcept {
@@ -105,16 +94,7 @@ class stop_source {
   }
 
   /// Stops the region, or does nothing if it is over. Any thread may call it.
-  void request(std::uint32_t region) {
-    std::uint32_t seen = word_.load(detail::memory_order_relaxed);  // 1
-    while (static_cast<std::int32_t>(region - seen) > 0 &&
-           !word_.compare_exchange_strong(seen, region, detail::memory_order_release,  // 2
-                                          detail::memory_order_relaxed)) {             // 1
-    }
-    lock_.lock();
-    for (stoppable* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
-    lock_.unlock();
-  }
+  LOCKSTEP_COLD void request(std::uint32_t region);
 
   /// In a child process: a thread that held the lock is not there.
   void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
@@ -142,22 +122,9 @@ class first_error {
   }
 
   /// Keeps the exception that is being handled.
-  void note(std::uint64_t position) {
-    std::exception_ptr now = std::current_exception();
-    lock_.lock();
-    if (!error_ || position < position_) {
-      position_ = position;
-      std::swap(error_, now);
-    }
-    lock_.unlock();
-  }
+  LOCKSTEP_COLD void note(std::uint64_t position);
   /// Throws what was noted, if anything was. When the region is over.
-  void rethrow() {
-    if (!error_) return;
-    std::exception_ptr now;
-    std::swap(error_, now);
-    std::rethrow_exception(std::move(now));
-  }
+  LOCKSTEP_COLD void rethrow();
 
   /// In a child process: a thread that held the lock is not there.
   void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
@@ -228,5 +195,9 @@ bool call_alone(stop_source& stop, Part& part, Argument& with) {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "stop_source.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_STOP_SOURCE_HPP

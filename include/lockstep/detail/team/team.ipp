@@ -76,6 +76,11 @@ LOCKSTEP_COLD void team::in_child(void* self) noexcept {
   at.core.forget_others();
 }
 
+LOCKSTEP_OUT_OF_LINE bool team::run_loop(const detail::loop_request& of, detail::job& what,
+                                         const detail::loop_ends& ends) {
+  return detail::team_core::run_loop(door_, &body_->core, body_->threads, of, what, ends);
+}
+
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 

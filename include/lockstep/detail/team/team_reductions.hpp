@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <utility>
 
 #include "job.hpp"
@@ -61,72 +60,14 @@ class range_reduction {
     return what.type == nullptr && parts == 1 && (shares & (shares - 1)) == 0 && shares <= leaves;
   }
 
-  LOCKSTEP_NOINLINE void run(loop_share& me, const operations& what, const operands& of,
-                             std::size_t length) {
-    const std::size_t leaves = reduction_tree::leaves_of(length);
-    walk values(me, what, of, length);
-    if (me.is_alone()) {
-      if (!values.push_node(0, leaves) || me.is_stopped()) return;
-      values.take_top(result_);
-      has_result_ = true;
-      return;
-    }
-    if (is_beside(what, leaves, me.size(), me.parts())) {
-      const index_range node = reduction_tree::node_at(leaves, me.size(), me.rank());
-      if (values.push_node(node.first, node.last)) values.put_top(nullptr, *me.beside_report());
-      return;
-    }
-    const index_range mine = me.block_of(index_range{0, nodes_});
-    for (std::size_t number = mine.first; number < mine.last; ++number) {
-      const index_range node = reduction_tree::node_at(leaves, nodes_, number);
-      if (!values.push_node(node.first, node.last)) return;
-      if (what.type == nullptr) {
-        values.put_top(nullptr, (*cells_)[number]);
-      } else {
-        values.take_top(values_[number]);
-        values_.note(number, true);
-      }
-    }
-  }
+  LOCKSTEP_OUT_OF_LINE void run(loop_share& me, const operations& what, const operands& of,
+                                std::size_t length);
 
-  static void prepare(void* data, const loop_plan& plan, loop_cells& cells) {
-    range_reduction& self = *static_cast<range_reduction*>(data);
-    if (plan.shares == 1) return;
-    self.cells_ = &cells;
-    if (is_beside(self.what_, self.leaves_, plan.shares, plan.parts)) {
-      self.nodes_ = plan.shares;
-      return;
-    }
-    const std::size_t wanted = std::size_t{plan.shares} * (plan.parts > 16 ? plan.parts : 16);
-    while (self.nodes_ < wanted && 2 * self.nodes_ <= self.leaves_) self.nodes_ *= 2;
-    if (self.what_.type != nullptr) self.values_.make(*self.what_.type, self.nodes_);
-  }
-  static void finish(void* data, const loop_plan& plan, const loop_values& of_share) {
-    range_reduction& self = *static_cast<range_reduction*>(data);
-    if (plan.shares == 1) return;
-    const bool beside = is_beside(self.what_, self.leaves_, plan.shares, plan.parts);
-    value_stack values(self.what_, self.of_);
-    self.combine(values, 0, self.nodes_, beside ? &of_share : nullptr);
-    values.take_top(self.result_);
-    self.has_result_ = true;
-  }
-  void combine(value_stack& values, std::size_t first, std::size_t last,
-               const loop_values* beside) {
-    if (last - first == 1) {
-      if (beside != nullptr) {
-        values.push_copy((*beside)(first));
-      } else if (what_.type == nullptr) {
-        values.push_copy((*cells_)[first]);
-      } else {
-        values.push_moved(values_[first]);
-      }
-      return;
-    }
-    const std::size_t middle = first + (last - first) / 2;
-    combine(values, first, middle, beside);
-    combine(values, middle, last, beside);
-    values.combine();
-  }
+  static LOCKSTEP_OUT_OF_LINE void prepare(void* data, const loop_plan& plan, loop_cells& cells);
+  static LOCKSTEP_OUT_OF_LINE void finish(void* data, const loop_plan& plan,
+                                          const loop_values& of_share);
+  LOCKSTEP_OUT_OF_LINE void combine(value_stack& values, std::size_t first, std::size_t last,
+                                    const loop_values* beside);
 
   const operations& what_;
   const operands& of_;
@@ -153,7 +94,7 @@ class left_values {
 
  private:
   maybe<T> few_[few];
-  std::unique_ptr<aligned_array<maybe<T>>> many_;
+  owner<aligned_array<maybe<T>>> many_;
 };
 
 /// One value for each share: `fast`. Combined by rank.
@@ -281,5 +222,9 @@ class range_scan {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "team_reductions.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_TEAM_REDUCTIONS_HPP
