@@ -29,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(policies, team_in_short_model, testing::ValuesIn(sleepi
 INSTANTIATE_TEST_SUITE_P(policies, joinable_thread_model, testing::ValuesIn(policies()),
                          setting_name);
 
-TEST_P(mailbox_model, every_call_runs_once_in_its_posters_order_X2) {
+TEST_P(mailbox_model, every_call_runs_once_in_its_posters_order_MAILBOX_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     mailbox calls(2, policy());
     int data[2] = {}, ran = 0;
@@ -50,7 +50,7 @@ TEST_P(mailbox_model, every_call_runs_once_in_its_posters_order_X2) {
   });
 }
 
-TEST_P(mailbox_model, two_posters_do_not_take_each_others_slots_X1) {
+TEST_P(mailbox_model, two_posters_do_not_take_each_others_slots_MAILBOX_1) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     mailbox calls(2, policy(), 0x7FFFFFFF);
     int ran = 0, given[2] = {};
@@ -70,7 +70,7 @@ TEST_P(mailbox_model, two_posters_do_not_take_each_others_slots_X1) {
   });
 }
 
-TEST_P(mailbox_model, a_slot_is_written_again_only_after_its_call_was_taken_X2) {
+TEST_P(mailbox_model, a_slot_is_written_again_only_after_its_call_was_taken_MAILBOX_2) {
   explore_with({{2, 1, 0}}, [] {
     mailbox calls(2, policy());
     int sum = 0;
@@ -87,7 +87,7 @@ TEST_P(mailbox_model, a_slot_is_written_again_only_after_its_call_was_taken_X2) 
   });
 }
 
-TEST_P(mailbox_model, terminate_releases_the_owner_and_carries_what_came_before_X3) {
+TEST_P(mailbox_model, terminate_releases_the_owner_and_carries_what_came_before_MAILBOX_3) {
   explore_with(middle(), [] {
     mailbox calls(2, policy());
     int data = 0;
