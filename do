@@ -18,7 +18,8 @@ usage: ./do COMMAND
   performance      remake docs/performance.md, its pictures, and the figures of README.md, from bench/results
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
-  nightly [REGEX]  hours: every schedule further, larger models, an hour of stress for each disturbance
+  nightly [REGEX]  an hour or two: more schedules, Promela, stress beside each disturbance, all tests at -O2 and with
+                   each sanitizer; REGEX chooses tests by name
   mutants [ARG...] breaks every memory order, fence, wake and re-check in turn: the models must notice
   qemu [ARG...]    the tests that say most about the machine, for AArch64 under emulation
   fuzz [ARG...]    the readers of foreign text and pictures: seconds for each, and which
@@ -78,14 +79,14 @@ do_build() {
     return 2
   fi
   need build program test model scripts
-  case $preset in clang | tsan | asan-ubsan) need clang ;; esac
+  case $preset in clang | *san) need clang ;; esac
   build "$preset"
 }
 
 do_nightly() {
-  need build program test model scripts
-  build dev
-  ctest --test-dir build/dev --output-on-failure -L nightly -R "${1:-.}"
+  [ $# -le 1 ] || no_arguments "nightly $1" "$2"
+  need build program peers team libomp test model scripts clang
+  exec scripts/test.sh --nightly "${1:-.}"
 }
 
 do_mutants() {

@@ -35,19 +35,31 @@ option(LOCKSTEP_TEST_DIAGNOSIS "Run the tests with misuse diagnosed" ON)
 set(LOCKSTEP_TEST_UNIT_KB 40 CACHE STRING
   "Join the sources of a test program to units of about this many kilobytes; 0: each is one")
 
+# Half of the time to compile is that of the optimiser. It has something to find where threads meet on shared words;
+# tests of what is computed, and of rules, do without.
+set(LOCKSTEP_TEST_UNOPTIMISED "" CACHE STRING "Build without optimisation the test programs whose names match")
+
 # Reading GoogleTest is a third of what a test costs to compile: it is read once. Nothing of lockstep is in
 # it, so that seams and back ends remain each test's own.
 function(lockstep_precompiled name)
-  if(NOT TARGET test_precompiled)
+  set(precompiled test_precompiled)
+  if(LOCKSTEP_TEST_UNOPTIMISED AND name MATCHES "${LOCKSTEP_TEST_UNOPTIMISED}")
+    set(precompiled test_precompiled_unoptimised)
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
+  if(NOT TARGET ${precompiled})
     file(WRITE ${PROJECT_BINARY_DIR}/test_precompiled.cpp "")
-    add_library(test_precompiled STATIC ${PROJECT_BINARY_DIR}/test_precompiled.cpp)
-    target_compile_features(test_precompiled PRIVATE cxx_std_20)
-    target_link_libraries(test_precompiled PRIVATE GTest::gtest lockstep::lockstep)
-    lockstep_warnings(test_precompiled)
-    target_precompile_headers(test_precompiled PRIVATE
+    add_library(${precompiled} STATIC ${PROJECT_BINARY_DIR}/test_precompiled.cpp)
+    target_compile_features(${precompiled} PRIVATE cxx_std_20)
+    target_link_libraries(${precompiled} PRIVATE GTest::gtest lockstep::lockstep)
+    lockstep_warnings(${precompiled})
+    if(NOT precompiled STREQUAL "test_precompiled")
+      target_compile_options(${precompiled} PRIVATE -O0)
+    endif()
+    target_precompile_headers(${precompiled} PRIVATE
       <gtest/gtest.h> <atomic> <chrono> <condition_variable> <functional> <mutex> <thread>)
   endif()
-  target_precompile_headers(${name} REUSE_FROM test_precompiled)
+  target_precompile_headers(${name} REUSE_FROM ${precompiled})
 endfunction()
 
 # What all programs of tests have in common.

@@ -1,18 +1,27 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Checks, then configures, builds and runs each test preset. Every part runs, whatever the others
-# did; the last line counts the tests of all parts, and the exit status is 0 only if none failed.
+# Checks, then configures, builds and runs each test preset. Every part runs, whatever the others did. The last lines
+# give the seconds of each part, to build and to run, and count the tests; the exit status is 0 only if none failed.
+#
+#   scripts/test.sh                     what CI runs
+#   scripts/test.sh --nightly [REGEX]   the tests of dev with the label nightly, then the nightly presets in full;
+#                                       REGEX chooses by name
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 PRESETS=(dev tsan asan-ubsan)
+expression=. nightly=
+if [ "${1:-}" = --nightly ]; then
+  nightly=1 expression=${2:-.}
+  PRESETS=(dev nightly-gcc nightly-tsan nightly-asan-ubsan)
+fi
 passed=0 failed=0 skipped=0
 summary=()
 
 note() {  # part, passed, failed, skipped, remark
   passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
-  summary+=("$(printf '%-11s %4d passed %4d failed %4d skipped %5d s  %s' \
-    "$1" "$2" "$3" "$4" $((SECONDS - started)) "$5")")
+  summary+=("$(printf '%-18s %4d passed %4d failed %4d skipped %5d s to build %5d s to run  %s' \
+    "$1" "$2" "$3" "$4" $((built - started)) $((SECONDS - built)) "$5")")
 }
 
 # How to start programs of a sanitizer preset: plainly, or without address space randomisation, which
@@ -33,36 +42,45 @@ launcher() {
 }
 
 run_preset() {
-  local preset=$1 start=env status counts bad all
-  if ! ./do build "$preset"; then
+  local preset=$1 start=env status counts bad all choice=(--preset "$1")
+  ./do build "$preset"
+  status=$? built=$SECONDS
+  if [ $status -ne 0 ]; then
     note "$preset" 0 1 0 "does not build"
     return
   fi
-  if [ "$preset" = tsan ] || [ "$preset" = asan-ubsan ]; then
+  if [ -n "$nightly" ]; then
+    [ "$preset" != dev ] || choice=(--test-dir build/dev -L '^nightly$' -j2 --output-on-failure)
+    choice+=(-R "$expression" --no-tests=ignore)
+  fi
+  if [[ $preset == *san ]]; then
     if ! start=$(launcher "$preset"); then
       note "$preset" 0 0 1 "this system cannot run programs with this sanitizer"
       return
     fi
   fi
-  $start ctest --preset "$preset" 2>&1 | tee "build/$preset/ctest.log"
+  $start ctest "${choice[@]}" 2>&1 | tee "build/$preset/ctest.log"
   status=${PIPESTATUS[0]}
   counts=$(sed -n 's/.* tests passed, \([0-9]*\) tests failed out of \([0-9]*\).*/\1 \2/p' \
     "build/$preset/ctest.log")
+  [ -z "$nightly" ] || [ "$status" -ne 0 ] || counts=${counts:-0 0}  # none of that name in this preset
   read -r bad all <<<"${counts:-1 1}"
   [ "$status" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
   note "$preset" $((all - bad)) "$bad" 0 ""
 }
 
-started=$SECONDS
-echo "== check"
-if ./do check; then note check 1 0 0 ""; else note check 0 1 0 "see above"; fi
+started=$SECONDS built=$SECONDS
+if [ -z "$nightly" ]; then
+  echo "== check"
+  if ./do check; then note check 1 0 0 ""; else note check 0 1 0 "see above"; fi
+fi
 for preset in "${PRESETS[@]}"; do
   echo "== $preset"
-  started=$SECONDS
+  started=$SECONDS built=$SECONDS
   run_preset "$preset"
 done
 
 echo
 printf '%s\n' "${summary[@]}"
-echo "$passed passed, $failed failed, $skipped skipped"
+echo "$passed passed, $failed failed, $skipped skipped, $SECONDS s"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

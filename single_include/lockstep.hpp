@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -200,11 +199,29 @@
 #define LOCKSTEP_END_MISSING_INITIALIZERS
 #endif
 
+// Default arguments that are the place of the call, for the messages of builds that diagnose misuse.
+#if LOCKSTEP_DIAGNOSE_MISUSE && \
+    (defined(__GNUC__) || defined(__clang__) || (defined(_MSC_VER) && _MSC_VER >= 1926))
+#define LOCKSTEP_CALLER_FILE __builtin_FILE()
+#define LOCKSTEP_CALLER_LINE __builtin_LINE()
+#else
+#define LOCKSTEP_CALLER_FILE nullptr
+#define LOCKSTEP_CALLER_LINE 0
+#endif
+
 // Static data of which every module (executable or shared object) has its own.
 #if defined(__ELF__) || defined(__APPLE__)
 #define LOCKSTEP_MODULE_LOCAL __attribute__((visibility("hidden")))
 #else
 #define LOCKSTEP_MODULE_LOCAL
+#endif
+
+// Static data which the modules have in common, also where they hide their symbols: with GNU's linker and compiler for
+// all modules, else for those that see each other's symbols.
+#if defined(__ELF__) || defined(__APPLE__)
+#define LOCKSTEP_SHARED_BY_MODULES __attribute__((visibility("default")))
+#else
+#define LOCKSTEP_SHARED_BY_MODULES
 #endif
 
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86) || defined(_M_ARM64))
@@ -378,6 +395,38 @@ struct alignas(cache_line_size) padded {
                 !std::is_same<typename std::decay<First>::type, padded>::value>::type>
   explicit padded(First&& first, Rest&&... rest)
       : value(std::forward<First>(first), std::forward<Rest>(rest)...) {}
+};
+
+/// Owns what `new` has made, or nothing. As std::unique_ptr, without the rest of <memory>.
+template <class T>
+class owner {
+ public:
+  constexpr owner() noexcept : made_(nullptr) {}
+  explicit owner(T* made) noexcept : made_(made) {}
+  owner(owner&& other) noexcept : made_(other.release()) {}
+  owner& operator=(owner&& other) noexcept {
+    reset(other.release());
+    return *this;
+  }
+  ~owner() { delete made_; }
+
+  explicit operator bool() const noexcept { return made_ != nullptr; }
+  T* get() const noexcept { return made_; }
+  T& operator*() const noexcept { return *made_; }
+  T* operator->() const noexcept { return made_; }
+  void reset(T* other = nullptr) noexcept {
+    T* const before = made_;
+    made_ = other;
+    delete before;
+  }
+  T* release() noexcept {
+    T* const made = made_;
+    made_ = nullptr;
+    return made;
+  }
+
+ private:
+  T* made_;
 };
 
 /// A fixed number of value-initialised T on cache lines of their own: no foreign data begins or ends on
@@ -1945,7 +1994,13 @@ class deadline {
     return length < detail::no_deadline - now ? deadline(now + length) : never();
   }
 
-  /// The constructor by name.
+  constexpr bool is_never() const noexcept { return nanoseconds_ == detail::no_deadline; }
+  constexpr std::uint64_t nanoseconds() const noexcept { return nanoseconds_; }
+  bool is_past(std::uint64_t now) const noexcept { return now >= nanoseconds_; }
+
+ private:
+  explicit constexpr deadline(std::uint64_t nanoseconds) noexcept : nanoseconds_(nanoseconds) {}
+
   template <class Clock, class Duration>
   static deadline at(std::chrono::time_point<Clock, Duration> point) {
     const typename Clock::time_point now = Clock::now();
@@ -1956,13 +2011,6 @@ class deadline {
     if (distance < -1e9) return deadline(0);
     return distance > 9.0e18 ? never() : after(point - now);
   }
-
-  constexpr bool is_never() const noexcept { return nanoseconds_ == detail::no_deadline; }
-  constexpr std::uint64_t nanoseconds() const noexcept { return nanoseconds_; }
-  bool is_past(std::uint64_t now) const noexcept { return now >= nanoseconds_; }
-
- private:
-  explicit constexpr deadline(std::uint64_t nanoseconds) noexcept : nanoseconds_(nanoseconds) {}
 
   std::uint64_t nanoseconds_;
 };
@@ -2160,13 +2208,13 @@ class wait_engine {
   /// The stages of wait() before the sleep; true if it got ready in them. For locks, whose waiters then queue
   /// up. block() skips these stages. spin() spins for the default's time.
   template <class Waitable>
-  static bool linger(Waitable& what, wait_policy policy, wait_history& history,
-                     deadline until = deadline::never(),
-                     std::uint64_t yield_time = single_yield_time) {
+  static bool wait_awake(Waitable& what, wait_policy policy, wait_history& history,
+                         deadline until = deadline::never(),
+                         std::uint64_t yield_time = single_yield_time) {
     if (what.ready()) return true;
     if (policy.is_block()) return false;
     if (policy.is_spin()) return spin(what, spin_budget, until);
-    return linger_slowly(what, policy, history, until, yield_time);
+    return wait_awake_slowly(what, policy, history, until, yield_time);
   }
 
   /// For waits that yield in a way of their own: to be called before.
@@ -2187,13 +2235,14 @@ class wait_engine {
                                             wait_history& history, deadline until,
                                             std::uint64_t yield_time) {
     if (policy.is_spin()) return spin(what, detail::no_deadline, until) || what.ready();
-    if (!policy.is_block() && linger_slowly(what, policy, history, until, yield_time)) return true;
+    if (!policy.is_block() && wait_awake_slowly(what, policy, history, until, yield_time))
+      return true;
     return sleep(what, until);
   }
 
   template <class Waitable>
-  static bool linger_slowly(Waitable& what, wait_policy policy, wait_history& history,
-                            deadline until, std::uint64_t yield_time) {
+  static bool wait_awake_slowly(Waitable& what, wait_policy policy, wait_history& history,
+                                deadline until, std::uint64_t yield_time) {
     if (policy.is_hybrid()) {
       const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
       return (!policy.is_crowded() && spin(what, budget, until)) ||
@@ -2610,6 +2659,16 @@ class published_words {
 // Two ways, chosen by the number of participants of a phase:
 //   flags  up to `most_flags`: each publishes the phase on its own line, and looks at the lines of all others
 //   tree   above: each counts itself in at a leaf of a tree of counters; the last one publishes the phase of all
+// A counter for all is the tree whose root is its only node.
+//
+// Crossover, microseconds a phase in a crowd on 2 virtual CPUs of an EPYC, medians of 9 to 15 runs in turns:
+//   policy    participants     4     5     6     8    16    32    64
+//   default   flags          7.4   9.0  11.4  16.0    35    76   163     (one counter for all: as the tree, +- 2 %)
+//             tree of 4s     8.6   9.0  11.3  16.0    35    74   159
+//   block()   flags         12.5  17.6  22.4  34.3   108   262   850     (a waiter may sleep once for each flag)
+//             tree of 4s    12.2  16.0  20.3  26.9    60   117   260
+// So flags end at 4 participants with block(). Else the limit is 8, by the costs on paper of participants with a CPU
+// each: all flags are fetched in parallel, while the counters of the tree are taken in turn.
 //
 //   RANKED-1  Nobody is through phase p before all have arrived in it. While anybody is in phase p, every published
 //             phase is p - 1 or p.
@@ -2728,6 +2787,11 @@ class arrival_tree {
   std::size_t fan_in_;
   detail::aligned_array<detail::padded<detail::wait_word>> counters_;
 };
+
+/// The most participants that meet by flags: see the crossover above.
+constexpr std::size_t most_flags_for(wait_policy policy) noexcept {
+  return policy.is_block() ? 4 : 8;
+}
 
 template <class Value = nothing_beside>
 class ranked_barrier {
@@ -3056,18 +3120,18 @@ inline namespace LOCKSTEP_ABI {
 
 class barrier {
  public:
-  /// Above this many participants arrivals are counted in by a tree: see ranked_barrier.hpp.
-  static constexpr std::size_t most_flags = 8;
-
-  /// Fails if participants is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around, and a smaller
-  /// limit for flags.
+  /// Fails if participants is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
   explicit barrier(std::size_t participants, wait_policy policy = wait_policy(),
-                   std::uint32_t first_phase = 0, std::size_t flags = most_flags)
+                   std::uint32_t first_phase = 0)
+      : barrier(participants, policy, first_phase, detail::most_flags_for(policy)) {}
+  /// For tests: with a smaller limit for flags.
+  barrier(std::size_t participants, wait_policy policy, std::uint32_t first_phase,
+          std::size_t most_flags)
       : rank_array_(detail::checked_count("lockstep::barrier", "participants", participants)),
         ranks_(&rank_array_[0]),
         participants_(participants),
         phases_(participants, policy.when_crowded(participants > detail::usable_cpus()),
-                participants <= flags ? participants : 0, flags) {
+                participants <= most_flags ? participants : 0, most_flags) {
     phases_.reset(first_phase);
     for (std::size_t rank = 0; rank < participants; ++rank) {
       ranks_[rank].value.arrived = ranks_[rank].value.waited = first_phase;
@@ -3113,10 +3177,6 @@ class barrier {
   template <class Rep, class Period>
   wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
     return wait_until(rank, deadline::after(time));
-  }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::size_t rank, std::chrono::time_point<Clock, Duration> point) {
-    return wait_until(rank, deadline::at(point));
   }
   wait_status wait_until(std::size_t rank, deadline until) {
     return wait_for_others(checked(rank), &until);
@@ -3679,7 +3739,7 @@ class queued_word {
   /// As try_take(), for the time that `policy` waits awake.
   bool poll(std::uint32_t as, deadline until) {
     attempt now(*this, as);
-    return wait_engine::linger(now, policy_, this_thread_history(), until);
+    return wait_engine::wait_awake(now, policy_, this_thread_history(), until);
   }
 
   /// Queues the thread up, unless it could take after all: then false. A thread that was let go in vain goes to the
@@ -3958,10 +4018,6 @@ class mutex : private detail::queued_word<detail::mutex_rules> {
   bool try_lock_for(std::chrono::duration<Rep, Period> time) {
     return try_lock_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  bool try_lock_until(std::chrono::time_point<Clock, Duration> point) {
-    return try_lock_until(deadline::at(point));
-  }
   bool try_lock_until(deadline until) {
     detail::misuse::locking(this, kind());
     const bool taken = try_take(rules::newcomer) || lock_slowly(until);
@@ -4119,10 +4175,6 @@ class recursive_mutex {
   bool try_lock_for(std::chrono::duration<Rep, Period> time) {
     return try_lock_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  bool try_lock_until(std::chrono::time_point<Clock, Duration> point) {
-    return try_lock_until(deadline::at(point));
-  }
   bool try_lock_until(deadline until) {
     return enter_again() || (mutex_.try_lock_until(until) && enter());
   }
@@ -4274,14 +4326,6 @@ class condition_variable {
   bool wait_for(Lock& lock, std::chrono::duration<Rep, Period> time, Predicate predicate) {
     return wait_until(lock, deadline::after(time), predicate);
   }
-  template <class Lock, class Clock, class Duration>
-  std::cv_status wait_until(Lock& lock, std::chrono::time_point<Clock, Duration> point) {
-    return wait_until(lock, deadline::at(point));
-  }
-  template <class Lock, class Clock, class Duration, class Predicate>
-  bool wait_until(Lock& lock, std::chrono::time_point<Clock, Duration> point, Predicate predicate) {
-    return wait_until(lock, deadline::at(point), predicate);
-  }
   template <class Lock>
   std::cv_status wait_until(Lock& lock, deadline until) {
     return block(lock, until, detail::no_stop_token()) ? std::cv_status::no_timeout
@@ -4307,12 +4351,6 @@ class condition_variable {
   bool wait_for(Lock& lock, StopToken token, std::chrono::duration<Rep, Period> time,
                 Predicate predicate) {
     return wait_until(lock, token, deadline::after(time), predicate);
-  }
-  template <class Lock, class StopToken, class Clock, class Duration, class Predicate,
-            class = typename detail::stop_tokens<StopToken>::known>
-  bool wait_until(Lock& lock, StopToken token, std::chrono::time_point<Clock, Duration> point,
-                  Predicate predicate) {
-    return wait_until(lock, token, deadline::at(point), predicate);
   }
   template <class Lock, class StopToken, class Predicate,
             class = typename detail::stop_tokens<StopToken>::known>
@@ -5291,9 +5329,7 @@ struct cell_access {
   /// What put() needs beside the cell.
   struct room {};
   /// Makes room for `count` values that put() brings; the values that `keeps` had before are destroyed.
-  static room prepare(group&, std::unique_ptr<kept_values>&, std::size_t) noexcept {
-    return room();
-  }
+  static room prepare(group&, owner<kept_values>&, std::size_t) noexcept { return room(); }
 
   static void put(room, cell& into, const T& value) noexcept {
     std::memcpy(into.bytes, &value, sizeof(T));
@@ -5332,9 +5368,9 @@ struct cell_access<T, false> {
   };
   using room = values&;
 
-  static room prepare(group& shared, std::unique_ptr<kept_values>& keeps, std::size_t count) {
+  static room prepare(group& shared, owner<kept_values>& keeps, std::size_t count) {
     note_kept_values(shared);
-    std::unique_ptr<values> made(new values(count));
+    owner<values> made(new values(count));
     values& here = *made;
     keeps = std::move(made);
     return here;
@@ -5391,10 +5427,12 @@ struct is_index
 /// Pointers to objects, and iterators with random access.
 template <class T>
 struct is_position {
-  template <class U>
-  static std::is_base_of<std::random_access_iterator_tag,
-                         typename std::iterator_traits<U>::iterator_category>
-  test(int);
+  // By what can be done with it: <iterator>, which has the category, takes a tenth of what this header's users cost
+  // to compile.
+  template <class U, class Distance = decltype(std::declval<const U&>() - std::declval<const U&>()),
+            class = decltype(*std::declval<const U&>()),
+            class = decltype(std::declval<U&>() += std::declval<Distance>())>
+  static std::is_integral<Distance> test(int);
   template <class U>
   static std::false_type test(...);
   static constexpr bool value = decltype(test<T>(0))::value;
@@ -5440,7 +5478,7 @@ Index index_at(const Index& first, std::size_t offset, std::true_type /*number*/
 }
 template <class Index>
 Index index_at(const Index& first, std::size_t offset, std::false_type /*position*/) {
-  return first + static_cast<typename std::iterator_traits<Index>::difference_type>(offset);
+  return first + static_cast<decltype(first - first)>(offset);
 }
 template <class Index>
 Index index_at(const Index& first, std::size_t offset) {
@@ -5616,6 +5654,17 @@ struct may_be_copied<Function, true> {
                                 is_closure<Function>::value;
 };
 
+/// What a region is told to run for a function that takes no member.
+template <class Held>
+struct part_without_member final {
+  explicit part_without_member(Held of) noexcept : f(of) {}
+  void operator()(member&) const { f(); }
+
+  Held f;  ///< a closure that may be copied, or a reference to a function
+};
+template <class Held>
+struct may_be_copied<part_without_member<Held>, true> : std::true_type {};
+
 class job {
  public:
   /// With a phase and a pointer before it, a job fills one cache line of 64 bytes.
@@ -5688,6 +5737,50 @@ class job {
 
   void (*call_)() = nullptr;
   alignas(void*) unsigned char closure_[closure_size];
+};
+
+template <class Function>
+void check_part() noexcept {
+  static_assert(is_callable<Function&, member&>::value || is_callable<Function&>::value,
+                "lockstep: the function of a region can be called neither as f(me), with a "
+                "lockstep::member&, nor as f()");
+}
+
+/// The function of a region as f(member&), whether it takes a member or nothing.
+template <class Function, bool TakesMember = is_callable<Function&, member&>::value>
+class part_of {
+ public:
+  static constexpr bool is_copied() noexcept { return job::travels_as<Function>(); }
+
+  explicit part_of(Function& f) noexcept : f_(f) {}
+  Function& function() noexcept { return f_; }
+
+ private:
+  Function& f_;
+};
+template <class Function>
+class part_of<Function, false> {
+  template <class F, bool MayBeCopied = may_be_copied<F>::value>
+  struct held {
+    static constexpr bool is_copy = is_callable<const F&>::value &&
+                                    sizeof(F) <= job::closure_size && alignof(F) <= alignof(void*);
+  };
+  template <class F>
+  struct held<F, false> {
+    static constexpr bool is_copy = false;
+  };
+  using kept =
+      typename std::conditional<held<Function>::is_copy,
+                                const typename std::remove_const<Function>::type, Function&>::type;
+
+ public:
+  static constexpr bool is_copied() noexcept { return held<Function>::is_copy; }
+
+  explicit part_of(Function& f) noexcept : part_(f) {}
+  part_without_member<kept>& function() noexcept { return part_; }
+
+ private:
+  part_without_member<kept> part_;
 };
 
 }  // namespace detail
@@ -6279,19 +6372,8 @@ class stop_source {
   stop_source(const stop_source&) = delete;
   stop_source& operator=(const stop_source&) = delete;
 
-  void add(stoppable& place) {
-    lock_.lock();
-    place.next_ = first_;
-    first_ = &place;
-    lock_.unlock();
-  }
-  void remove(stoppable& place) {
-    lock_.lock();
-    stoppable** at = &first_;
-    while (*at != &place) at = &(*at)->next_;
-    *at = place.next_;
-    lock_.unlock();
-  }
+  LOCKSTEP_COLD void add(stoppable& place);
+  LOCKSTEP_COLD void remove(stoppable& place);
 
   /// Before the first member of the region starts. Requires region != 0.
   void begin(std::uint32_t region) noexcept {
@@ -6303,16 +6385,7 @@ class stop_source {
   }
 
   /// Stops the region, or does nothing if it is over. Any thread may call it.
-  void request(std::uint32_t region) {
-    std::uint32_t seen = word_.load(detail::memory_order_relaxed);  // 1
-    while (static_cast<std::int32_t>(region - seen) > 0 &&
-           !word_.compare_exchange_strong(seen, region, detail::memory_order_release,  // 2
-                                          detail::memory_order_relaxed)) {             // 1
-    }
-    lock_.lock();
-    for (stoppable* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
-    lock_.unlock();
-  }
+  LOCKSTEP_COLD void request(std::uint32_t region);
 
   /// In a child process: a thread that held the lock is not there.
   void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
@@ -6340,22 +6413,9 @@ class first_error {
   }
 
   /// Keeps the exception that is being handled.
-  void note(std::uint64_t position) {
-    std::exception_ptr now = std::current_exception();
-    lock_.lock();
-    if (!error_ || position < position_) {
-      position_ = position;
-      std::swap(error_, now);
-    }
-    lock_.unlock();
-  }
+  LOCKSTEP_COLD void note(std::uint64_t position);
   /// Throws what was noted, if anything was. When the region is over.
-  void rethrow() {
-    if (!error_) return;
-    std::exception_ptr now;
-    std::swap(error_, now);
-    std::rethrow_exception(std::move(now));
-  }
+  LOCKSTEP_COLD void rethrow();
 
   /// In a child process: a thread that held the lock is not there.
   void forget_others() noexcept { ::new (static_cast<void*>(&lock_)) short_lock(); }
@@ -6445,12 +6505,35 @@ namespace detail {
 /// within two line transfers, at most 0.5 us.
 constexpr unsigned polls_for_late_members = 48;
 
+/// Where a construct was called, for messages: the default argument of the functions of member.
+struct call_site {
+  const char* file;
+  unsigned line;
+
+  static constexpr call_site here(const char* in_file = LOCKSTEP_CALLER_FILE,
+                                  unsigned at_line = LOCKSTEP_CALLER_LINE) noexcept {
+    return {in_file, at_line};
+  }
+};
+
+/// The construct that a member is in.
+struct construct_note {
+  const char* kind;  ///< the name of its function; null: not known
+  call_site where;
+  std::size_t extent;  ///< the iterations of a loop, the size of a value: the same on all members
+};
+
 class member_state {
+ public:
+  static constexpr std::size_t no_rank = ~std::size_t{0};
+
+ private:
   // Before the public data, so that what every construct reads lies on one line.
   group* shared_ = nullptr;
   stop_source* stop_ = nullptr;
   std::size_t rank_ = 0, size_ = 1;
   std::uint32_t region_ = 0;
+  std::size_t rank_in_team_ = no_rank;
 
  public:
   member_state() noexcept = default;
@@ -6463,8 +6546,10 @@ class member_state {
   void belong_to(group* shared, stop_source* stop, std::size_t rank) noexcept {
     shared_ = shared;
     stop_ = stop;
-    rank_ = rank;
+    rank_ = rank_in_team_ = rank;
   }
+  /// Of a sub-team's member.
+  void set_rank_in_team(std::size_t rank) noexcept { rank_in_team_ = rank; }
   /// The member begins its part of a region of `size` members, after `phase_before` of the barrier.
   void enter(std::size_t size, std::uint32_t region, std::uint32_t phase_before) noexcept {
     size_ = size;
@@ -6473,12 +6558,16 @@ class member_state {
     has_left = false;
     has_construct = false;
     last_by_rank = phase_before - 1;  // in no phase of this region
+    if (diagnoses_misuse) in_construct = told[0] = told[1] = construct_note();
   }
 
   std::size_t rank() const noexcept { return rank_; }
   /// Of the region: its members are the ranks below it.
   std::size_t size() const noexcept { return size_; }
   bool is_alone() const noexcept { return size_ == 1; }
+  /// Of this member in its team's region, also where this is a sub-team; no_rank for a member that runs alone inside
+  /// another region.
+  std::size_t rank_in_team() const noexcept { return rank_in_team_; }
   /// The number of the region.
   std::uint32_t region() const noexcept { return region_; }
   /// What the members share. Requires: !is_alone().
@@ -6497,6 +6586,17 @@ class member_state {
   bool goes_on() const noexcept { return is_alone() ? !is_stopped() : !has_left; }
   void request_stop() const { stop_->request(region_); }
 
+  /// Begins a construct that all members come to, in builds that diagnose misuse: see check_constructs() of group.hpp.
+  void come_to(const char* kind, call_site where, std::size_t extent = 0) noexcept {
+    if (!diagnoses_misuse) return;
+    in_construct = {kind, where, extent};
+    tell_construct();
+  }
+  /// Before the member arrives in the next phase: as the cells of that phase.
+  void tell_construct() noexcept {
+    if (diagnoses_misuse) told[next_phase() & 1u] = in_construct;
+  }
+
   /// Blocks until all have arrived; false once the region is stopped. This and those below are in group.hpp.
   bool sync();
   /// The same with values, as team_barrier::meet(). Requires: !is_alone().
@@ -6513,12 +6613,12 @@ class member_state {
   std::uint32_t next_construct() noexcept;
 
   void destroy_kept_values() {
-    for (std::unique_ptr<kept_values>& each : kept) each.reset();
+    for (owner<kept_values>& each : kept) each.reset();
     kept_result.reset();
     kept_leaves.reset();
   }
   void forget_kept_values() noexcept {
-    for (std::unique_ptr<kept_values>& each : kept) static_cast<void>(each.release());
+    for (owner<kept_values>& each : kept) static_cast<void>(each.release());
     static_cast<void>(kept_result.release());
     static_cast<void>(kept_leaves.release());
   }
@@ -6538,9 +6638,13 @@ class member_state {
 
   // For reductions: more cells than the barrier has, and the values that do not fit.
   cell nodes[2][reduction_tree::most_nodes - 1];
-  std::unique_ptr<kept_values> kept[2];  ///< for the cells of two phases
-  std::unique_ptr<kept_values> kept_result;
-  std::unique_ptr<kept_values> kept_leaves;
+  owner<kept_values> kept[2];  ///< for the cells of two phases
+  owner<kept_values> kept_result;
+  owner<kept_values> kept_leaves;
+
+  // For messages.
+  construct_note in_construct = {};
+  construct_note told[2] = {};  ///< to the others, in two phases
 };
 
 }  // namespace detail
@@ -6728,24 +6832,26 @@ class team_barrier final : public stoppable {
   bool arrive_and_wait(member_state& self) {
     usual_arrival usual;
     const auto nothing = [](cell&) {};
-    return pass(self, nothing, usual);
+    return phases_.has_flags(self.size()) ? pass_by_flags(self, usual)
+                                          : pass_by_tree(self, nothing, usual);
   }
 
   /// The same, and `out` gets what combine(out) makes of the values of all, which are at
   /// value_of(rank, self.phase) then. Requires: each participant has put its own into
   /// value_of(its rank, self.phase + 1) before the call.
   template <class Combine>
-  bool meet(member_state& self, cell& out, Combine combine) {
+  bool meet(member_state& self, cell& out, const Combine& combine) {
     usual_arrival usual;
     return meet(self, out, combine, usual);
   }
   /// With `arrival` in place of usual_arrival: while arrives() is false another participant arrives for this one.
   template <class Combine, class Arrival>
-  bool meet(member_state& self, cell& out, Combine combine, Arrival& arrival) {
-    if (!pass(self, combine, arrival)) return false;
+  bool meet(member_state& self, cell& out, const Combine& combine, Arrival& arrival) {
     if (phases_.has_flags(self.size())) {
+      if (!pass_by_flags(self, arrival)) return false;
       combine(out);
     } else {
+      if (!pass_by_tree(self, combine, arrival)) return false;
       out = phases_.value_of_all().of_phase[0];
     }
     return true;
@@ -6763,7 +6869,7 @@ class team_barrier final : public stoppable {
   }
   /// By a participant that is in a phase: the arrival of another, which has come and left it to this one.
   template <class Combine>
-  void arrive_for(const member_state& self, std::size_t rank, Combine& combine) {
+  void arrive_for(const member_state& self, std::size_t rank, const Combine& combine) {
     arrive(self, rank, combine);
   }
 
@@ -6778,26 +6884,40 @@ class team_barrier final : public stoppable {
   };
   using word = published_word<std::uint32_t>;
 
+  template <class Arrival>
+  bool pass_by_flags(member_state& self, Arrival& arrival) {
+    if (self.has_left) return false;
+    ++self.phase;
+    if (arrival.arrives()) phases_.flag(self.rank()).publish(self.phase);
+    arrival.meanwhile();
+    wait_for_others(self);
+    if (!arrival.arrives()) wait(self, phases_.flag(self.rank()), self.rank());
+    return goes_on(self);
+  }
   template <class Combine, class Arrival>
-  bool pass(member_state& self, Combine& combine, Arrival& arrival) {
+  LOCKSTEP_NOINLINE bool pass_by_tree(member_state& self, const Combine& combine,
+                                      Arrival& arrival) {
     if (self.has_left) return false;
     ++self.phase;
     if (!arrival.arrives() || !arrive(self, self.rank(), combine)) {
       arrival.meanwhile();
-      phases_.wait_for_others(self.rank(), self.size(), [&](const word& at, std::size_t other) {
-        return wait(self, at, other);
-      });
-      if (!arrival.arrives() && phases_.has_flags(self.size())) {
-        wait(self, phases_.flag(self.rank()), self.rank());
-      }
+      wait_for_others(self);
     }
+    return goes_on(self);
+  }
+  template <class Combine>
+  bool arrive(const member_state& self, std::size_t rank, const Combine& combine) {
+    return phases_.arrive(rank, self.size(), self.phase,
+                          [&] { combine(phases_.value_of_all().of_phase[0]); });
+  }
+  bool goes_on(member_state& self) const noexcept {
     self.has_left = stop_.requested(self.region());
     return !self.has_left;
   }
-  template <class Combine>
-  bool arrive(const member_state& self, std::size_t rank, Combine& combine) {
-    return phases_.arrive(rank, self.size(), self.phase,
-                          [&] { combine(phases_.value_of_all().of_phase[0]); });
+  void wait_for_others(member_state& self) {
+    phases_.wait_for_others(self.rank(), self.size(), [&](const word& at, std::size_t other) {
+      return wait(self, at, other);
+    });
   }
   bool wait(member_state& self, const word& at, std::size_t other) {
     parting_board* const known = other < self.size() ? &parting_ : nullptr;
@@ -6831,11 +6951,11 @@ namespace detail {
 
 // The constructs of a region. Every member comes through the same shared constructs (loops, sections, singles
 // without waiting) in the same order, but not at the same time: nobody waits for anybody between them. So each
-// construct has a slot of its own, which is free for another one, `slots` further on, when all have left it.
+// construct has a slot of its own, which is free for another one, `slot_count` further on, when all have left it.
 // The number of tickets is without limit; a member that gets one past the end leaves.
 //
 //   CHUNK-1  A slot holds construct s when its `open` is s. The last to leave makes the slot as new, and then sets
-//            `open` to s + slots. So nobody is in a slot with anybody of another construct.
+//            `open` to s + slot_count. So nobody is in a slot with anybody of another construct.
 //   CHUNK-2  Each ticket of a construct is given to exactly one member, in ascending order. Where the members of a
 //            construct agree to deal, they have a hand of tickets each, from which others take when their own is used
 //            up; the same holds for each hand.
@@ -6860,9 +6980,12 @@ class loop_board final : public stoppable {
   /// Above this many members a look at all hands at the end costs more than one counter. A guess: not measured.
   static constexpr std::size_t most_hands = 8;
 
-  /// Requires: slots is a power of two, so that numbers may wrap. Tests pass fewer.
-  loop_board(wait_policy policy, stop_source& stop, std::uint32_t slots = usual_slots)
-      : stop_(stop), open_(slots, policy), turns_(slots, policy), handed_out_(slots) {
+  /// Requires: slot_count is a power of two, so that numbers may wrap. Tests pass fewer.
+  loop_board(wait_policy policy, stop_source& stop, std::uint32_t slot_count = usual_slots)
+      : stop_(stop),
+        open_(slot_count, policy),
+        turns_(slot_count, policy),
+        handed_out_(slot_count) {
     reset();
     stop_.add(*this);
   }
@@ -6901,7 +7024,7 @@ class loop_board final : public stoppable {
         open_.beside(slot).left.fetch_add(1, detail::memory_order_acq_rel);  // 2
     if (before + 1 != self.size()) return;
     if (has_hands) renew_hands(slot, self.size());
-    open(slot, construct + slots());
+    open(slot, construct + slot_count());
   }
 
   /// Waits for the turn of `position`, counted from 0. False once the region is stopped.
@@ -6917,7 +7040,7 @@ class loop_board final : public stoppable {
 
   /// As new. Between regions.
   void reset() {
-    for (std::uint32_t slot = 0; slot < slots(); ++slot) {
+    for (std::uint32_t slot = 0; slot < slot_count(); ++slot) {
       renew_hands(slot, most_hands);
       open(slot, slot);
     }
@@ -6939,8 +7062,8 @@ class loop_board final : public stoppable {
     detail::padded<detail::atomic<std::size_t>> hands[most_hands];
   };
 
-  std::uint32_t slots() const noexcept { return static_cast<std::uint32_t>(open_.size()); }
-  std::size_t slot_of(std::uint32_t construct) const noexcept { return construct % slots(); }
+  std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(open_.size()); }
+  std::size_t slot_of(std::uint32_t construct) const noexcept { return construct % slot_count(); }
   numbers& of(std::uint32_t construct) noexcept { return handed_out_[slot_of(construct)].value; }
 
   template <class Word, class Done>
@@ -7526,6 +7649,20 @@ class group {
     if (progress.used()) progress.reset();
   }
 
+  /// After a phase: whether all have arrived in it from the same construct. Else ends the program with a message that
+  /// names both. A member reads what the others told for this phase as it reads their cells: GROUP-2.
+  void check_constructs(const member_state& self) {
+    if (!diagnoses_misuse) return;
+    const construct_note& mine = self.told[self.phase & 1u];
+    for (std::size_t rank = 0; rank < self.size(); ++rank) {
+      const construct_note& theirs = state(rank).told[self.phase & 1u];
+      if (is_same(mine, theirs)) continue;
+      const bool is_first = self.rank() < rank;
+      report_constructs(is_first ? self.rank() : rank, is_first ? mine : theirs,
+                        is_first ? rank : self.rank(), is_first ? theirs : mine);
+    }
+  }
+
   /// A member keeps a value in its member_state.
   void note_kept_values() noexcept {
     if (kept_.load(detail::memory_order_relaxed) == 0) {  // 1
@@ -7539,6 +7676,15 @@ class group {
   LOCKSTEP_COLD void forget_kept_values() noexcept;
 
  private:
+  static bool is_same(const construct_note& a, const construct_note& b) noexcept {
+    if (a.kind == nullptr || b.kind == nullptr) return true;
+    return a.extent == b.extent && (a.kind == b.kind || std::strcmp(a.kind, b.kind) == 0);
+  }
+  [[noreturn]] LOCKSTEP_COLD static void report_constructs(std::size_t low,
+                                                           const construct_note& lows,
+                                                           std::size_t high,
+                                                           const construct_note& highs);
+
   /// After a region that was stopped.
   LOCKSTEP_COLD void reset();
   LOCKSTEP_COLD void reset_claims() noexcept;
@@ -7571,15 +7717,32 @@ struct sub_group {
 inline void note_kept_values(group& shared) noexcept { shared.note_kept_values(); }
 
 inline bool member_state::sync() {
-  return is_alone() ? !is_stopped() : shared_->barrier.arrive_and_wait(*this);
+  if (is_alone()) return !is_stopped();
+  tell_construct();
+  const bool goes_on = shared_->barrier.arrive_and_wait(*this);
+  if (goes_on) shared_->check_constructs(*this);
+  return goes_on;
 }
+/// Combines after it has seen that all are in the same construct: the cells of another may hold anything.
+template <class Combine>
+struct checked_combine {
+  member_state& self;
+  Combine& combine;
+
+  void operator()(cell& into) const {
+    self.shared().check_constructs(self);
+    combine(into);
+  }
+};
 template <class Combine>
 bool member_state::meet(cell& out, Combine combine) {
-  return shared_->barrier.meet(*this, out, combine);
+  tell_construct();
+  return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine});
 }
 template <class Combine, class Arrival>
 bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
-  return shared_->barrier.meet(*this, out, combine, arrival);
+  tell_construct();
+  return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, arrival);
 }
 inline std::uint32_t member_state::next_construct() noexcept {
   if (!has_construct) {
@@ -8361,13 +8524,16 @@ class member_loops {
   /// for_range, or after a loop without a wait, which keeps the shares of the next loop where they are.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
-      First first, Last last, Function&& f, schedule how = static_schedule()) {
-    return or_leave(try_for_each(first, last, f, how));
+      First first, Last last, Function&& f, schedule how = static_schedule(),
+      call_site where = call_site::here()) {
+    return or_leave(try_for_each(first, last, f, how, where));
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_each(First first, Last last, Function&& f,
-                                                         schedule how = static_schedule()) {
+                                                         schedule how = static_schedule(),
+                                                         call_site where = call_site::here()) {
     const auto span = span_of(first, last);
+    at_.come_to("for_each", where, span.length);
     const auto each = each_of(span, f);
     return loops::hand_out_and_wait(at_, span.length, how, body_of(each));
   }
@@ -8389,13 +8555,16 @@ class member_loops {
   /// in the last one first. Fails if there are more iterations than std::size_t has numbers.
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_nested<Ranges> for_each(const Ranges& ranges, Function&& f,
-                                                              schedule how = static_schedule()) {
-    return or_leave(try_for_each(ranges, f, how));
+                                                              schedule how = static_schedule(),
+                                                              call_site where = call_site::here()) {
+    return or_leave(try_for_each(ranges, f, how, where));
   }
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD if_nested<Ranges> try_for_each(const Ranges& ranges, Function&& f,
-                                                    schedule how = static_schedule()) {
+                                                    schedule how = static_schedule(),
+                                                    call_site where = call_site::here()) {
     const auto each = each_of_nested(ranges, f);
+    at_.come_to("for_each", where, iterations_of(ranges));
     return loops::hand_out_and_wait(at_, iterations_of(ranges), how, body_of(each));
   }
   template <class Ranges, class Function>
@@ -8414,15 +8583,17 @@ class member_loops {
   /// Blocks by what was measured in the loops before that used the same schedule (weighted_schedule.hpp).
   /// Its members are those of the region, else the blocks are equal. Always waits.
   template <class First, class Last, class Function>
-  LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(First first, Last last,
-                                                                   Function&& f,
-                                                                   weighted_schedule& how) {
-    return or_leave(try_for_each(first, last, f, how));
+  LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
+      First first, Last last, Function&& f, weighted_schedule& how,
+      call_site where = call_site::here()) {
+    return or_leave(try_for_each(first, last, f, how, where));
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_each(First first, Last last, Function&& f,
-                                                         weighted_schedule& how) {
+                                                         weighted_schedule& how,
+                                                         call_site where = call_site::here()) {
     const auto span = span_of(first, last);
+    at_.come_to("for_each", where, span.length);
     const auto each = each_of(span, f);
     return run_weighted(at_, span.length, body_of(each), how);
   }
@@ -8432,13 +8603,15 @@ class member_loops {
   /// blocks the last member waits for all others.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_ordered(
-      First first, Last last, Function&& f, schedule how = static_schedule(1)) {
-    return or_leave(run_ordered(span_of(first, last), how, f, true));
+      First first, Last last, Function&& f, schedule how = static_schedule(1),
+      call_site where = call_site::here()) {
+    return or_leave(run_ordered(span_of(first, last), how, f, where, true));
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_ordered(First first, Last last, Function&& f,
-                                                            schedule how = static_schedule(1)) {
-    return run_ordered(span_of(first, last), how, f, false);
+                                                            schedule how = static_schedule(1),
+                                                            call_site where = call_site::here()) {
+    return run_ordered(span_of(first, last), how, f, where, false);
   }
 
   /// Calls each of the functions once, on whoever comes, then waits for all.
@@ -8448,6 +8621,7 @@ class member_loops {
   }
   template <class... Functions>
   LOCKSTEP_NODISCARD bool try_sections(Functions&&... functions) {
+    at_.come_to("sections", {nullptr, 0}, sizeof...(Functions));
     return try_sections(nowait, functions...) && at_.sync();
   }
   template <class... Functions>
@@ -8478,10 +8652,12 @@ class member_loops {
 
  private:
   template <class Index, class Function>
-  bool run_ordered(const index_span<Index>& span, schedule how, Function& f, bool throws) {
+  bool run_ordered(const index_span<Index>& span, schedule how, Function& f, call_site where,
+                   bool throws) {
     static_assert(is_callable<Function&, Index&, ordered_turn&>::value,
                   "lockstep: the function of for_ordered must be callable as f(i, turn), with an "
                   "index and a lockstep::ordered_turn&");
+    at_.come_to("for_ordered", where, span.length);
     loops::ticket_source tickets(at_);
     ordered_turn turn(at_, tickets, throws);
     const auto part = [&](std::size_t begin, std::size_t end) {
@@ -8587,7 +8763,7 @@ struct value_type {
   void (*move)(void* to, void* from);        ///< constructs `to`; `from` is still to be destroyed
   void (*copy)(void* to, const void* from);  ///< constructs `to`
   /// As those of cell_access. Put: moves from `value`.
-  void* (*prepare)(group& shared, std::unique_ptr<kept_values>& keeps, std::size_t count);
+  void* (*prepare)(group& shared, owner<kept_values>& keeps, std::size_t count);
   void (*put)(void* room, cell& into, void* value);
 };
 template <class T>
@@ -8603,7 +8779,7 @@ struct value_type_of {
   static void copy(void* to, const void* from) {
     copy_value(to, from, std::is_copy_constructible<T>());
   }
-  static void* prepare(group& shared, std::unique_ptr<kept_values>& keeps, std::size_t count) {
+  static void* prepare(group& shared, owner<kept_values>& keeps, std::size_t count) {
     return &access::prepare(shared, keeps, count);
   }
   static void put(void* room, cell& into, void* value) {
@@ -8628,7 +8804,8 @@ struct operands {
 /// What is compiled for a reduction's types.
 struct operations {
   /// Makes the value of the iterations [first, last): leaves of leaf_size, combined as `combines` says
-  /// (reduction_tree::combines_of). With a leaf_size of 0: goes on from the value that is there.
+  /// (reduction_tree::combines_of); only one leaf where values do not fit a cell. With a leaf_size of 0: goes on from
+  /// the value that is there.
   void (*fold)(const operands& of, void* value, std::size_t first, std::size_t last,
                std::size_t leaf_size, std::uint64_t combines);
   void (*combine)(const operands& of, void* left, void* right);  ///< left gets the value of both
@@ -8638,63 +8815,55 @@ struct operations {
 
 // --- what is in it ---
 
-/// Values whose turn is yet to come in a node of several leaves.
-template <class T>
-class pending_values {
- public:
-  pending_values() noexcept {}
-  ~pending_values() {
-    while (size_ > 0) value(--size_)->~T();
-  }
-  pending_values(const pending_values&) = delete;
-  pending_values& operator=(const pending_values&) = delete;
+// Values: start(i, end) makes the value of iteration i, and moves i on; go_on(sum, i, end, op) adds those from i on.
 
-  void push(T&& one) {
-    ::new (static_cast<void*>(storage_ + size_ * sizeof(T))) T(std::move(one));
-    ++size_;
-  }
-  T& top() noexcept { return *value(size_ - 1); }
-  void pop() { value(--size_)->~T(); }
-
- private:
-  /// Four levels below a node of 16 leaves.
-  static constexpr std::size_t most = sizeof(T) <= 64 ? 4 : 1;
-
-  T* value(std::size_t k) noexcept { return reinterpret_cast<T*>(storage_ + k * sizeof(T)); }
-
-  std::size_t size_ = 0;
-  alignas(T) unsigned char storage_[most * sizeof(T)];
-};
-
-/// The table of values that Values gives: values.start(i, end) makes the value of an iteration, and moves i on;
-/// values.go_on(sum, i, end, op) adds the rest.
+/// Of values that fit a cell: they stay in registers, but for those of nodes whose right halves are still to come.
 template <class T, class Values, class Op>
-void fold_values(const operands& of, void* value, std::size_t first, std::size_t last,
-                 std::size_t leaf_size, std::uint64_t combines) {
-  const Values own(static_cast<const Values&>(of));
-  Op& op = *static_cast<Op*>(of.operation);
-  T* const out = static_cast<T*>(value);
+void fold_values(const Values& own, Op& op, void* value, std::size_t first, std::size_t last,
+                 std::size_t leaf_size, std::uint64_t combines, std::true_type /*fits a cell*/) {
+  constexpr std::size_t most_pending = 4;  // levels below a node of 16 leaves
+  alignas(T) unsigned char pending[most_pending * sizeof(T)];
+  std::size_t size = 0;
   const bool goes_on = leaf_size == 0;
-  pending_values<T> pending;
-  for (std::size_t i = first;; combines >>= 4) {
+  for (std::size_t i = first;; ++size) {
     const std::size_t end = !goes_on && last - i > leaf_size ? i + leaf_size : last;
-    T sum(goes_on ? T(std::move(*out)) : own.start(i, end));
+    T sum(goes_on ? T(std::move(*static_cast<T*>(value))) : own.start(i, end));
     own.go_on(sum, i, end, op);
     for (; (combines & 15u) != 0; --combines) {
-      sum = op(std::move(pending.top()), std::move(sum));
-      pending.pop();
+      --size;
+      sum = op(std::move(*reinterpret_cast<T*>(pending + size * sizeof(T))), std::move(sum));
     }
     if (end == last) {
-      if (goes_on) {
-        *out = std::move(sum);
-      } else {
-        ::new (value) T(std::move(sum));
-      }
+      ::new (value) T(std::move(sum));
       return;
     }
-    pending.push(std::move(sum));
+    ::new (static_cast<void*>(pending + size * sizeof(T))) T(std::move(sum));
+    combines >>= 4;
     i = end;
   }
+}
+/// Of others: one leaf at a time, where its value is to be.
+template <class T, class Values, class Op>
+void fold_values(const Values& own, Op& op, void* value, std::size_t first, std::size_t last,
+                 std::size_t leaf_size, std::uint64_t, std::false_type) {
+  struct started {
+    T* value;
+    ~started() {
+      if (value != nullptr) value->~T();
+    }
+  } sum = {nullptr};
+  T* const out = static_cast<T*>(value);
+  std::size_t i = first;
+  if (leaf_size != 0) sum.value = ::new (value) T(own.start(i, last));
+  own.go_on(*out, i, last, op);
+  sum.value = nullptr;
+}
+template <class T, class Values, class Op>
+void fold_range(const operands& of, void* value, std::size_t first, std::size_t last,
+                std::size_t leaf_size, std::uint64_t combines) {
+  const Values own(static_cast<const Values&>(of));
+  fold_values<T>(own, *static_cast<Op*>(of.operation), value, first, last, leaf_size, combines,
+                 std::integral_constant<bool, fits_cell<T>()>());
 }
 template <class T, class Op>
 void combine_values(const operands& of, void* left, void* right) {
@@ -8716,13 +8885,13 @@ struct has_copy<Index, Function, true>
 /// f(i) by its offset; a closure that may be copied and is small is.
 template <class T, class Index, class Function>
 class each_value : public operands {
+  static_assert(is_callable<Function&, Index>::value,
+                "lockstep: the function of parallel_reduce, or of reduce_each, must be callable "
+                "with one index, f(i): of the common type of the bounds, or the iterator");
+
  public:
   each_value(void* op, const Index& first, Function& f) noexcept
-      : operands{op}, first_(first), f_(f) {
-    static_assert(is_callable<Function&, Index>::value,
-                  "lockstep: the function of parallel_reduce, or of reduce_each, must be callable "
-                  "with one index, f(i): of the common type of the bounds, or the iterator");
-  }
+      : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>()));
 
   T start(std::size_t& i, std::size_t) const { return T(as_given(f_(index_at(first_, i++)))); }
@@ -8742,13 +8911,13 @@ class each_value : public operands {
 /// f(first, last) of a leaf.
 template <class T, class Index, class Function>
 class block_value : public operands {
+  static_assert(is_callable<Function&, Index, Index>::value,
+                "lockstep: the function of reduce_range must be callable with two indices, "
+                "f(first, last): of the common type of the bounds, or iterators");
+
  public:
   block_value(void* op, const Index& first, Function& f) noexcept
-      : operands{op}, first_(first), f_(f) {
-    static_assert(is_callable<Function&, Index, Index>::value,
-                  "lockstep: the function of reduce_range must be callable with two indices, "
-                  "f(first, last): of the common type of the bounds, or iterators");
-  }
+      : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>(), std::declval<Index>()));
 
   T start(std::size_t& i, std::size_t end) const {
@@ -8780,8 +8949,8 @@ block_value<T, Index, Function> block_values_of(const index_span<Index>& span, F
 template <class T, class Op, class Values>
 const operations& operations_for(const Values&, bool in_strips) noexcept {
   static const operations all[2] = {
-      {fold_values<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), false},
-      {fold_values<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), true}};
+      {fold_range<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), false},
+      {fold_range<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), true}};
   return all[in_strips ? 1 : 0];
 }
 
@@ -8938,9 +9107,9 @@ class tree_walk final : public value_stack {
         at_(at),
         length_(length),
         leaf_size_(reduction_tree::leaf_size(length)),
-        at_once_(what.type != nullptr && what.type->size > 64 ? 1
-                 : leaf_size_ <= 64                           ? reduction_tree::most_leaves_at_once
-                                    : (reduction_tree::strip_length - 1) / leaf_size_ + 1) {}
+        at_once_(what.type != nullptr ? 1
+                 : leaf_size_ <= 64   ? reduction_tree::most_leaves_at_once
+                                      : (reduction_tree::strip_length - 1) / leaf_size_ + 1) {}
 
   /// Pushes the value of the node [a, b). False once the region is stopped.
   bool push_node(std::size_t a, std::size_t b) {
@@ -9144,7 +9313,7 @@ class member_reduction {
     return outcome::done;
   }
 
-  void* prepare(std::unique_ptr<kept_values>& keeps, std::size_t count) const {
+  void* prepare(owner<kept_values>& keeps, std::size_t count) const {
     return what_.type == nullptr ? nullptr : what_.type->prepare(at_.shared(), keeps, count);
   }
 
@@ -9513,10 +9682,12 @@ T scan_leaves(member_state& at, const Scan& what, const T& init) {
 //   one does it                 single (others wait), master (they do not), critical (one at a time)
 //   different work              sections, split, first
 //   step by step in a chain     publish and wait_for, for_ordered
+// The last parameter, `where`, is for messages of debug builds: leave it out.
 // Constructs that members share wait at their end unless called with `nowait`; for_range and master never do.
 //
 //   M1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
 //       loops, sections, single(nowait)), in the same order, with the same range and schedule.
+//       Debug builds end the program where members meet from different ones, with a message that names both places.
 //   M2  What happens before any member's arrival in a construct that waits happens before every return from it.
 //   M3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more. A construct
 //       that begins or ends in a stopped region throws region_stopped, which run() catches: the member
@@ -9541,6 +9712,8 @@ struct member_access;
 }  // namespace detail
 
 class member : public detail::member_loops {
+  using call_site = detail::call_site;
+
  public:
   member& operator=(const member&) = delete;
 
@@ -9551,37 +9724,51 @@ class member : public detail::member_loops {
   // --- all wait for all ---
 
   /// Blocks until every member of the region has called it as often as this one; M2, M3.
-  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads() { return or_leave(at_.sync()); }
-  LOCKSTEP_NODISCARD bool try_sync_threads() { return at_.sync(); }
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads(call_site where = call_site::here()) {
+    return or_leave(try_sync_threads(where));
+  }
+  LOCKSTEP_NODISCARD bool try_sync_threads(call_site where = call_site::here()) {
+    at_.come_to("sync_threads", where);
+    return at_.sync();
+  }
 
   /// op over the values of all members, in the order of ranks: the same on each, and in every run. One
   /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap; of them nothing is left
   /// when run() returns.
   template <class T, class Op>
-  T sync_reduce(T value, Op op) {
-    return detail::reductions::reduce_values<T>(at_, value, op);
+  T sync_reduce(T value, Op op, call_site where = call_site::here()) {
+    return reduce_as("sync_reduce", where, value, op);
   }
   template <class T>
-  T sync_sum(T value) {
-    return sync_reduce(value, [](const T& a, const T& b) { return static_cast<T>(a + b); });
+  T sync_sum(T value, call_site where = call_site::here()) {
+    return reduce_as("sync_sum", where, value, sum_of<T>());
   }
   template <class T>
-  T sync_min(T value) {
-    return sync_reduce(value, [](const T& a, const T& b) { return b < a ? b : a; });
+  T sync_min(T value, call_site where = call_site::here()) {
+    return reduce_as("sync_min", where, value,
+                     [](const T& a, const T& b) { return b < a ? b : a; });
   }
   template <class T>
-  T sync_max(T value) {
-    return sync_reduce(value, [](const T& a, const T& b) { return a < b ? b : a; });
+  T sync_max(T value, call_site where = call_site::here()) {
+    return reduce_as("sync_max", where, value,
+                     [](const T& a, const T& b) { return a < b ? b : a; });
   }
   /// How many members said true.
-  std::size_t sync_count(bool condition) { return sync_sum<std::size_t>(condition ? 1 : 0); }
-  bool sync_and(bool condition) { return sync_count(condition) == size(); }
-  bool sync_or(bool condition) { return sync_count(condition) != 0; }
+  std::size_t sync_count(bool condition, call_site where = call_site::here()) {
+    return reduce_as<std::size_t>("sync_count", where, condition ? 1 : 0, sum_of<std::size_t>());
+  }
+  bool sync_and(bool condition, call_site where = call_site::here()) {
+    return sync_count(condition, where) == size();
+  }
+  bool sync_or(bool condition, call_site where = call_site::here()) {
+    return sync_count(condition, where) != 0;
+  }
 
   /// The value of member `root`, on all. One phase. Fails if root >= size().
   template <class T>
-  T broadcast(std::size_t root, T value) {
+  T broadcast(std::size_t root, T value, call_site where = call_site::here()) {
     detail::checked_rank("lockstep::member::broadcast", "members", root, size());
+    at_.come_to("broadcast", where, sizeof(T));
     return detail::reductions::broadcast<T>(at_, root, value);
   }
 
@@ -9590,12 +9777,14 @@ class member : public detail::member_loops {
   /// Member 0 calls f(), the others wait until it has. Costs a barrier, no more. f is not called in a
   /// region that was stopped before.
   template <class Function>
-  LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(Function&& f) {
-    return or_leave(try_single(f));
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(Function&& f, call_site where = call_site::here()) {
+    return or_leave(try_single(f, where));
   }
   template <class Function>
-  LOCKSTEP_NODISCARD bool try_single(Function&& f) {
+  LOCKSTEP_NODISCARD bool try_single(Function&& f, call_site where = call_site::here()) {
+    check_plain<Function>();
     if (at_.is_stopped()) return false;
+    at_.come_to("single", where);
     if (rank() == 0) f();
     return at_.sync();
   }
@@ -9606,11 +9795,13 @@ class member : public detail::member_loops {
   }
   template <class Function>
   LOCKSTEP_NODISCARD bool try_single(nowait_t, Function&& f) {
+    check_plain<Function>();
     return detail::loops::first_come(at_, f);
   }
   /// Member 0 calls f(); nobody waits.
   template <class Function>
   void master(Function&& f) {
+    check_plain<Function>();
     if (rank() == 0) f();
   }
   /// Calls f() while no other thread of the program is in a critical part of the same name, a type:
@@ -9618,6 +9809,7 @@ class member : public detail::member_loops {
   /// so a stop does not end it: f is called, to put in order what others look at afterwards.
   template <class Name = void, class Function>
   void critical(Function&& f) {
+    check_plain<Function>();
     struct held {
       mutex& lock;
       explicit held(mutex& m) : lock(m) { lock.lock(); }
@@ -9634,8 +9826,10 @@ class member : public detail::member_loops {
   /// With the default schedule members that wait run the shares of those that have not come, as in for_each.
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_range(First first, Last last, T init, Function&& f,
-                                                 Op op, schedule how = static_schedule()) {
+                                                 Op op, schedule how = static_schedule(),
+                                                 call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
+    at_.come_to("reduce_range", where, span.length);
     return detail::reductions::reduce<T, Op>(at_,
                                              detail::reductions::block_values_of<T>(span, f, op),
                                              false, span.length, init, op, how);
@@ -9643,8 +9837,10 @@ class member : public detail::member_loops {
   /// The same with f(i).
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_each(First first, Last last, T init, Function&& f, Op op,
-                                                schedule how = static_schedule()) {
+                                                schedule how = static_schedule(),
+                                                call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
+    at_.come_to("reduce_each", where, span.length);
     return detail::reductions::reduce<T, Op>(at_, detail::reductions::values_of<T>(span, f, op),
                                              true, span.length, init, op, how);
   }
@@ -9653,8 +9849,10 @@ class member : public detail::member_loops {
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_range(fast_t, First first, Last last, T init,
                                                  Function&& f, Op op,
-                                                 schedule how = static_schedule()) {
+                                                 schedule how = static_schedule(),
+                                                 call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
+    at_.come_to("reduce_range", where, span.length);
     return detail::reductions::reduce_fast<T, Op>(
         at_, detail::reductions::block_values_of<T>(span, f, op), false, span.length, init, op,
         how);
@@ -9662,8 +9860,10 @@ class member : public detail::member_loops {
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_each(fast_t, First first, Last last, T init,
                                                 Function&& f, Op op,
-                                                schedule how = static_schedule()) {
+                                                schedule how = static_schedule(),
+                                                call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
+    at_.come_to("reduce_each", where, span.length);
     return detail::reductions::reduce_fast<T, Op>(
         at_, detail::reductions::values_of<T>(span, f, op), true, span.length, init, op, how);
   }
@@ -9671,8 +9871,9 @@ class member : public detail::member_loops {
   /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
   template <class T, class First, class Last, class Function, class Op, class Store>
   detail::if_bounds<First, Last, T> scan_each(First first, Last last, T init, Function&& f, Op op,
-                                              Store&& store) {
+                                              Store&& store, call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
+    at_.come_to("scan_each", where, span.length);
     const auto by = detail::reductions::by_offset(span, f);
     const auto into = detail::reductions::store_by_offset(span, store);
     detail::reductions::check_types<T, decltype(by(std::size_t())), Op>();
@@ -9686,10 +9887,10 @@ class member : public detail::member_loops {
   // In sub_team.hpp.
 
   /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases; allocates.
-  sub_team split(std::size_t color);
+  sub_team split(std::size_t color, call_site where = call_site::here());
   /// The first k members form a sub-team; the others get an empty one. One phase; allocates. Fails if k is
   /// 0 or above size().
-  sub_team first(std::size_t k);
+  sub_team first(std::size_t k, call_site where = call_site::here());
   static constexpr std::size_t no_color = ~std::size_t{0};
 
   // --- step by step ---
@@ -9726,6 +9927,21 @@ class member : public detail::member_loops {
   explicit member(detail::member_state& at) noexcept : member_loops(at) {}
   member(const member&) = default;
 
+  template <class T>
+  struct sum_of {
+    T operator()(const T& a, const T& b) const { return static_cast<T>(a + b); }
+  };
+  template <class T, class Op>
+  T reduce_as(const char* kind, call_site where, const T& value, Op op) {
+    at_.come_to(kind, where, sizeof(T));
+    return detail::reductions::reduce_values<T>(at_, value, op);
+  }
+  template <class Function>
+  static void check_plain() noexcept {
+    static_assert(detail::is_callable<Function&>::value,
+                  "lockstep::member: this construct's function cannot be called as f()");
+  }
+
   [[noreturn]] LOCKSTEP_NOINLINE static void fail_own_step(std::size_t step,
                                                            std::size_t published) {
     char message[160];
@@ -9744,7 +9960,7 @@ namespace detail {
 /// Makes the member object of a state, for the code that runs regions, and for constructs beyond those of member.
 struct member_access {
   explicit member_access(member_state& of) noexcept : self(of) {}
-  static member_state& state_of(member& of) noexcept { return of.at_; }
+  static member_state& state_of(const member& of) noexcept { return of.at_; }
 
   member self;
 };
@@ -10632,9 +10848,70 @@ class binding {
   std::vector<unsigned> list_;
 };
 
+namespace detail {
+
+/// As std::function<void(std::size_t)>, without the rest of <functional>.
+class rank_function {
+ public:
+  rank_function() noexcept = default;
+  rank_function(std::nullptr_t) noexcept {}
+  template <class Function,
+            class = typename std::enable_if<!std::is_same<Function, rank_function>::value>::type>
+  rank_function(Function f) {
+    if (!is_none(f, is_pointer_like<Function>())) held_ = new held<Function>(std::move(f));
+  }
+  rank_function(const rank_function& other)
+      : held_(other.held_ != nullptr ? other.held_->copy() : nullptr) {}
+  rank_function(rank_function&& other) noexcept : held_(other.held_) { other.held_ = nullptr; }
+  rank_function& operator=(rank_function other) noexcept {
+    std::swap(held_, other.held_);
+    return *this;
+  }
+  ~rank_function() { delete held_; }
+
+  explicit operator bool() const noexcept { return held_ != nullptr; }
+  void operator()(std::size_t rank) const { held_->call(rank); }
+
+ private:
+  struct any {
+    virtual ~any() = default;
+    virtual any* copy() const = 0;
+    virtual void call(std::size_t rank) = 0;
+  };
+  template <class Function>
+  struct held final : any {
+    explicit held(Function f) : function(std::move(f)) {}
+    any* copy() const override { return new held(function); }
+    void call(std::size_t rank) override { function(rank); }
+
+    Function function;
+  };
+  /// What can be asked whether it is null: pointers, and classes that are no plain functions themselves.
+  template <class Function>
+  using is_pointer_like =
+      std::integral_constant<bool,
+                             std::is_pointer<Function>::value ||
+                                 (std::is_constructible<bool, const Function&>::value &&
+                                  !std::is_convertible<Function, void (*)(std::size_t)>::value)>;
+  template <class Function>
+  static bool is_none(const Function& f, std::true_type) {
+    return !static_cast<bool>(f);
+  }
+  template <class Function>
+  static bool is_none(const Function&, std::false_type) {
+    return false;
+  }
+
+  any* held_ = nullptr;
+};
+
+}  // namespace detail
+
 class team_options {
  public:
-  using hook = std::function<void(std::size_t rank)>;
+  /// What threads call with their rank: made from any function that can be copied; a null pointer or an empty
+  /// std::function is none.
+  using hook = detail::rank_function;
 
   /// Members including the caller, 1 to 65536; 0: not said, one for each usable CPU.
   team_options& members(std::size_t count) {
@@ -11364,12 +11641,15 @@ class caller_queue {
   detail::line_gap after_;
 };
 
+/// Says that a turn has begun already.
+struct has_begun_t {};
+
 /// A turn of the calling thread, as long as this object lives.
 class caller_turn {
  public:
   explicit caller_turn(caller_queue& of) : of_(of) { of_.begin(); }
   /// One that has begun.
-  caller_turn(caller_queue& of, std::adopt_lock_t) noexcept : of_(of) {}
+  caller_turn(caller_queue& of, has_begun_t) noexcept : of_(of) {}
   ~caller_turn() { of_.end(); }
   caller_turn(const caller_turn&) = delete;
   caller_turn& operator=(const caller_turn&) = delete;
@@ -11852,72 +12132,14 @@ class range_reduction {
     return what.type == nullptr && parts == 1 && (shares & (shares - 1)) == 0 && shares <= leaves;
   }
 
-  LOCKSTEP_NOINLINE void run(loop_share& me, const operations& what, const operands& of,
-                             std::size_t length) {
-    const std::size_t leaves = reduction_tree::leaves_of(length);
-    walk values(me, what, of, length);
-    if (me.is_alone()) {
-      if (!values.push_node(0, leaves) || me.is_stopped()) return;
-      values.take_top(result_);
-      has_result_ = true;
-      return;
-    }
-    if (is_beside(what, leaves, me.size(), me.parts())) {
-      const index_range node = reduction_tree::node_at(leaves, me.size(), me.rank());
-      if (values.push_node(node.first, node.last)) values.put_top(nullptr, *me.beside_report());
-      return;
-    }
-    const index_range mine = me.block_of(index_range{0, nodes_});
-    for (std::size_t number = mine.first; number < mine.last; ++number) {
-      const index_range node = reduction_tree::node_at(leaves, nodes_, number);
-      if (!values.push_node(node.first, node.last)) return;
-      if (what.type == nullptr) {
-        values.put_top(nullptr, (*cells_)[number]);
-      } else {
-        values.take_top(values_[number]);
-        values_.note(number, true);
-      }
-    }
-  }
+  LOCKSTEP_OUT_OF_LINE void run(loop_share& me, const operations& what, const operands& of,
+                                std::size_t length);
 
-  static void prepare(void* data, const loop_plan& plan, loop_cells& cells) {
-    range_reduction& self = *static_cast<range_reduction*>(data);
-    if (plan.shares == 1) return;
-    self.cells_ = &cells;
-    if (is_beside(self.what_, self.leaves_, plan.shares, plan.parts)) {
-      self.nodes_ = plan.shares;
-      return;
-    }
-    const std::size_t wanted = std::size_t{plan.shares} * (plan.parts > 16 ? plan.parts : 16);
-    while (self.nodes_ < wanted && 2 * self.nodes_ <= self.leaves_) self.nodes_ *= 2;
-    if (self.what_.type != nullptr) self.values_.make(*self.what_.type, self.nodes_);
-  }
-  static void finish(void* data, const loop_plan& plan, const loop_values& of_share) {
-    range_reduction& self = *static_cast<range_reduction*>(data);
-    if (plan.shares == 1) return;
-    const bool beside = is_beside(self.what_, self.leaves_, plan.shares, plan.parts);
-    value_stack values(self.what_, self.of_);
-    self.combine(values, 0, self.nodes_, beside ? &of_share : nullptr);
-    values.take_top(self.result_);
-    self.has_result_ = true;
-  }
-  void combine(value_stack& values, std::size_t first, std::size_t last,
-               const loop_values* beside) {
-    if (last - first == 1) {
-      if (beside != nullptr) {
-        values.push_copy((*beside)(first));
-      } else if (what_.type == nullptr) {
-        values.push_copy((*cells_)[first]);
-      } else {
-        values.push_moved(values_[first]);
-      }
-      return;
-    }
-    const std::size_t middle = first + (last - first) / 2;
-    combine(values, first, middle, beside);
-    combine(values, middle, last, beside);
-    values.combine();
-  }
+  static LOCKSTEP_OUT_OF_LINE void prepare(void* data, const loop_plan& plan, loop_cells& cells);
+  static LOCKSTEP_OUT_OF_LINE void finish(void* data, const loop_plan& plan,
+                                          const loop_values& of_share);
+  LOCKSTEP_OUT_OF_LINE void combine(value_stack& values, std::size_t first, std::size_t last,
+                                    const loop_values* beside);
 
   const operations& what_;
   const operands& of_;
@@ -11944,7 +12166,7 @@ class left_values {
 
  private:
   maybe<T> few_[few];
-  std::unique_ptr<aligned_array<maybe<T>>> many_;
+  owner<aligned_array<maybe<T>>> many_;
 };
 
 /// One value for each share: `fast`. Combined by rank.
@@ -12400,10 +12622,6 @@ class counting_semaphore : private detail::handed_word<detail::semaphore_rules> 
   bool try_acquire_for(std::chrono::duration<Rep, Period> time) {
     return try_acquire_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  bool try_acquire_until(std::chrono::time_point<Clock, Duration> point) {
-    return try_acquire_until(deadline::at(point));
-  }
   bool try_acquire_until(deadline until) { return try_acquire() || take_slowly(0, until); }
 
   /// Gives `count` permits. Fails, and gives none, if there were more than max() then.
@@ -12498,8 +12716,13 @@ class sub_team {
 
   /// Of a member that is alone in its region.
   explicit sub_team(detail::member_state& alone) noexcept { set_self(member(alone)); }
-  sub_team(detail::sub_group& of, std::size_t rank, std::uint32_t region) noexcept : of_(&of) {
-    set_self(member(of.shared.enter(rank, of.shared.most(), region, 0)));
+  /// `outer`: the same member in what the sub-team is part of.
+  sub_team(detail::sub_group& of, std::size_t rank, const detail::member_state& outer) noexcept
+      : of_(&of) {
+    const std::uint32_t region = outer.region();
+    detail::member_state& inner = of.shared.enter(rank, of.shared.most(), region, 0);
+    inner.set_rank_in_team(outer.rank_in_team());
+    set_self(member(inner));
     const void* const boards = &of.shared.of_region();
     if (!detail::nesting::is_in_region(boards, region)) return;  // one without a team
     boards_ = boards;
@@ -12556,7 +12779,7 @@ class sub_team {
     }
     if (size == 0) return sub_team();
     const detail::cell& from = at.shared().cell_of(leader, at.phase, 0);
-    return sub_team(*detail::cell_access<detail::sub_group*>::get(from), rank, at.region());
+    return sub_team(*detail::cell_access<detail::sub_group*>::get(from), rank, at);
   }
 
   alignas(member) unsigned char self_[sizeof(member)];
@@ -12567,7 +12790,8 @@ class sub_team {
 };
 static_assert(std::is_trivially_destructible<member>::value, "sub_team never destroys its own");
 
-inline sub_team member::split(std::size_t color) {
+inline sub_team member::split(std::size_t color, call_site where) {
+  at_.come_to("split", where);
   if (!at_.goes_on()) detail::leave_stopped_region();
   if (at_.is_alone()) return color == no_color ? sub_team() : sub_team(at_);
   if (at_.goes_on()) detail::reductions::put_value(at_, color);
@@ -12586,8 +12810,9 @@ inline sub_team member::split(std::size_t color) {
   return sub_team::among(at_, leader, rank_there, size_there);
 }
 
-inline sub_team member::first(std::size_t k) {
+inline sub_team member::first(std::size_t k, call_site where) {
   detail::checked_range("lockstep::member::first", "members", k, 1, size());
+  at_.come_to("first", where, k);
   if (!at_.goes_on()) detail::leave_stopped_region();
   if (at_.is_alone()) return sub_team(at_);
   return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);
@@ -12625,31 +12850,12 @@ inline namespace LOCKSTEP_ABI {
 class external_team : public detail::team_loops<external_team> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
-  explicit external_team(std::size_t members) : external_team(options_for(members)) {}
-  external_team(std::size_t members, wait_policy policy)
-      : external_team(options_for(members).policy(policy)) {}
+  LOCKSTEP_COLD explicit external_team(std::size_t members);
+  LOCKSTEP_COLD external_team(std::size_t members, wait_policy policy);
   /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
   /// serve any more.
   /// T7 goes for it as well: while a region of another thread runs, the serving threads are left as they are.
-  ~external_team() {
-    if (body_->core.is_inside()) {
-      std::fprintf(
-          stderr,
-          "lockstep::external_team: destroyed, or its program ended, inside its own region; "
-          "leave the region first\n");
-      std::abort();
-    }
-    if (!door_.shut()) {
-      body_.leave();
-      return;
-    }
-    release();
-    for (std::size_t rank = 1; rank < size() && !is_child_; ++rank) {
-      if (body_->claimed[rank].load(detail::memory_order_relaxed) != 0) {  // 2
-        body_->left.acquire();
-      }
-    }
-  }
+  LOCKSTEP_COLD ~external_team();
   external_team(const external_team&) = delete;
   external_team& operator=(const external_team&) = delete;
 
@@ -12658,21 +12864,10 @@ class external_team : public detail::team_loops<external_team> {
 
   /// The calling thread is member `rank` of every region until release(). Fails if rank is 0 (that is who calls run()),
   /// is not below size(), or is taken. After release() it returns at once, whoever had the rank.
-  void serve(std::size_t rank) {
-    detail::checked_rank("lockstep::external_team::serve", "members", rank, size());
-    body& at = *body_.operator->();  // another thread may leave it to this one
-    if (rank == 0 || at.claimed[rank].exchange(1, detail::memory_order_relaxed) != 0) {  // 1
-      if (rank != 0 && at.core.is_closed()) return;
-      detail::fail<std::invalid_argument>(
-          "lockstep::external_team::serve: rank 0 is the caller of run(), and each other rank is "
-          "for one thread; give every thread a rank of its own, from 1 on");
-    }
-    at.core.work(rank);
-    at.left.release();
-  }
+  LOCKSTEP_OUT_OF_LINE void serve(std::size_t rank);
 
   /// Every serve() returns, now and in future. Any thread may call it while no region runs.
-  void release() { body_->core.close(); }
+  LOCKSTEP_COLD void release();
 
   /// As team's.
   template <class Function>
@@ -12694,11 +12889,9 @@ class external_team : public detail::team_loops<external_team> {
     const detail::team_core& core;
 
     void make_ready() const {
-      if (!core.is_closed()) return;
-      detail::fail<std::logic_error>(
-          "lockstep::external_team::run: release() was called, nobody serves any more; make a new "
-          "team");
+      if (core.is_closed()) refuse();
     }
+    [[noreturn]] LOCKSTEP_COLD static void refuse();
   };
   struct body {
     body(const detail::resolved_team& made, detail::team_door& door)
@@ -12710,42 +12903,30 @@ class external_team : public detail::team_loops<external_team> {
     semaphore left{0};
   };
 
-  explicit external_team(const team_options& options) : external_team(detail::resolve(options)) {}
-  explicit external_team(const detail::resolved_team& made)
-      : door_(made.members, made.policy, "lockstep::external_team", made.name.c_str()),
-        body_(made, door_) {}
+  LOCKSTEP_COLD explicit external_team(const team_options& options);
+  LOCKSTEP_COLD explicit external_team(const detail::resolved_team& made);
 
   /// Who owns the threads binds and moves them.
-  static team_options options_for(std::size_t members) {
-    detail::checked_count("lockstep::external_team", "members", members);
-    return team_options().members(members).bind(binding::none()).find_cpu(false);
-  }
+  static LOCKSTEP_COLD team_options options_for(std::size_t members);
 
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
     if (k > 1) check_parent();
-    return detail::team_core::run(door_, &body_->core, body_->servers, k, f);
+    detail::check_part<Function>();
+    detail::part_of<Function> part(f);
+    return detail::team_core::run(door_, &body_->core, body_->servers, k, part.function());
   }
   /// As team_core's.
-  LOCKSTEP_NOINLINE bool run_loop(const detail::loop_request& of, detail::job& what,
-                                  const detail::loop_ends& ends) {
-    if (size() > 1) check_parent();
-    return detail::team_core::run_loop(door_, &body_->core, body_->servers, of, what, ends);
-  }
+  LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
+                                     const detail::loop_ends& ends);
 
   void check_parent() const {
-    if (!is_child_ || detail::nesting::is_inside(&body_->core)) return;
-    detail::fail<std::logic_error>(
-        "lockstep::external_team::run: this is a child process, which has none of the serving "
-        "threads; make a new team");
+    if (is_child_ && !detail::nesting::is_inside(&body_->core)) refuse_child();
   }
+  [[noreturn]] LOCKSTEP_COLD static void refuse_child();
 
   /// Of `self`, an external_team.
-  static void in_child(void* self) noexcept {
-    external_team& at = *static_cast<external_team*>(self);
-    at.is_child_ = true;
-    at.body_->core.forget_others();
-  }
+  static LOCKSTEP_COLD void in_child(void* self) noexcept;
 
   detail::team_door door_;
   detail::owned_body<body> body_;
@@ -12908,10 +13089,6 @@ class fan_out {
   wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
     return wait_until(rank, deadline::after(time));
   }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::size_t rank, std::chrono::time_point<Clock, Duration> point) {
-    return wait_until(rank, deadline::at(point));
-  }
   wait_status wait_until(std::size_t rank, deadline until) {
     return board_.wait_until(checked(rank), 0, until);
   }
@@ -12956,10 +13133,6 @@ class fan_in {
   wait_status wait_for(std::chrono::duration<Rep, Period> time) {
     return wait_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) {
-    return wait_until(deadline::at(point));
-  }
   wait_status wait_until(deadline until) { return board_.wait_until(0, 0, until); }
 
   /// Releases the waiter; from now on every wait returns at once. Any thread may call it.
@@ -12999,10 +13172,6 @@ class rendezvous {
   template <class Rep, class Period>
   wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
     return wait_until(rank, deadline::after(time));
-  }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::size_t rank, std::chrono::time_point<Clock, Duration> point) {
-    return wait_until(rank, deadline::at(point));
   }
   wait_status wait_until(std::size_t rank, deadline until) {
     return board_.wait_until(checked(rank), rank % notifiers(), until);
@@ -13704,6 +13873,195 @@ using detail::padded;
 
 #endif  // LOCKSTEP_PADDED_HPP
 
+// lockstep/per_member.hpp -- a value for each member of a team, which outlives regions (layer: team)
+//
+//   lockstep::per_member<std::vector<int>> found(team);            // one for each member, on lines of its own
+//   team.run([&](lockstep::member& me) { found.local(me).push_back(7); });
+//   for (std::vector<int>& each : found) ...                       // in the order of ranks
+//   std::size_t all = found.combine(std::size_t{0}, [](std::size_t sum, const std::vector<int>& each) {
+//     return sum + each.size();
+//   });
+//
+// OpenMP's threadprivate, TBB's enumerable_thread_specific; but by rank, not by thread: what a member finds is what the
+// member of that rank left in the region before, and iterating and combining have one order. For values that live
+// as long as one region, a local variable of the region's function is simpler, and faster.
+//
+//   OWN-1  local(me) is the value of the rank that the thread has in the team's region: also where `me` is its member of
+//          a sub-team, at any depth.
+//   OWN-2  A member of a region that runs alone, inside another one (T2 of team.hpp), has no value: the thread is another
+//          member of a region that runs already. There local() fails with std::logic_error; use the member of the
+//          outer region.
+//   OWN-3  In a region a member uses its own value. Other threads use it when the region orders that: outside regions
+//          the thread that runs them may use all, by rank or by iterating.
+//
+// Cost   local(): an index. Memory: a line or two for each value.
+#ifndef LOCKSTEP_PER_MEMBER_HPP
+#define LOCKSTEP_PER_MEMBER_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+template <class T>
+class per_member {
+  static_assert(std::is_object<T>::value && !std::is_const<T>::value,
+                "lockstep::per_member<T>: T must be an object type, and not const");
+
+  /// A value alone on its lines.
+  struct line {
+    line() noexcept {}  // not initialised
+    alignas(T) alignas(detail::cache_line_size) unsigned char bytes[sizeof(T)];
+  };
+
+  template <class Made>
+  using if_maker =
+      typename std::enable_if<detail::is_callable<Made&, std::size_t>::value &&
+                              !std::is_convertible<const Made&, const T&>::value>::type;
+
+  /// In rank order. Element: T, or const T.
+  template <class Element>
+  class rank_iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = Element*;
+    using reference = Element&;
+
+    rank_iterator() noexcept = default;
+    Element& operator*() const noexcept { return *reinterpret_cast<Element*>(at_->bytes); }
+    Element* operator->() const noexcept { return &**this; }
+    rank_iterator& operator++() noexcept {
+      ++at_;
+      return *this;
+    }
+    rank_iterator operator++(int) noexcept {
+      const rank_iterator before = *this;
+      ++at_;
+      return before;
+    }
+    friend bool operator==(rank_iterator a, rank_iterator b) noexcept { return a.at_ == b.at_; }
+    friend bool operator!=(rank_iterator a, rank_iterator b) noexcept { return a.at_ != b.at_; }
+
+   private:
+    friend class per_member;
+    using line_of =
+        typename std::conditional<std::is_const<Element>::value, const line, line>::type;
+
+    explicit rank_iterator(line_of* at) noexcept : at_(at) {}
+
+    line_of* at_ = nullptr;
+  };
+
+ public:
+  using iterator = rank_iterator<T>;
+  using const_iterator = rank_iterator<const T>;
+
+  /// One T() for each of `members`, made here, in the order of ranks. Fails if that is 0 or above 65536.
+  explicit per_member(std::size_t members) : all_(members) {
+    all_.make([](void* at, std::size_t) { ::new (at) T(); });
+  }
+  /// Copies of a value.
+  per_member(std::size_t members, const T& value) : all_(members) {
+    all_.make([&](void* at, std::size_t) { ::new (at) T(value); });
+  }
+  /// What make(rank) returns.
+  template <class Maker, class = if_maker<Maker>>
+  per_member(std::size_t members, Maker make) : all_(members) {
+    all_.make([&](void* at, std::size_t rank) { ::new (at) T(make(rank)); });
+  }
+  /// The same for the members of a team, or of whatever has a size(); the team is not kept.
+  template <class Team, class... More,
+            class = typename std::enable_if<
+                !std::is_same<Team, per_member>::value,
+                decltype(static_cast<void>(std::declval<const Team&>().size()))>::type>
+  explicit per_member(const Team& team, More&&... value_or_maker)
+      : per_member(static_cast<std::size_t>(team.size()), std::forward<More>(value_or_maker)...) {}
+  per_member(const per_member&) = delete;
+  per_member& operator=(const per_member&) = delete;
+
+  std::size_t size() const noexcept { return all_.lines.size(); }
+
+  /// The calling member's value: OWN-1. Fails if its rank is not below size(), and with std::logic_error in a region that
+  /// runs alone: OWN-2.
+  T& local(const member& me) {
+    const std::size_t rank = detail::member_access::state_of(me).rank_in_team();
+    if (rank >= size()) fail_local(rank);
+    return (*this)[rank];
+  }
+  /// The value of a rank. Requires rank < size(), and OWN-3.
+  T& operator[](std::size_t rank) noexcept { return *reinterpret_cast<T*>(all_.lines[rank].bytes); }
+  const T& operator[](std::size_t rank) const noexcept {
+    return *reinterpret_cast<const T*>(all_.lines[rank].bytes);
+  }
+
+  iterator begin() noexcept { return iterator(&all_.lines[0]); }
+  iterator end() noexcept { return iterator(&all_.lines[0] + size()); }
+  const_iterator begin() const noexcept { return const_iterator(&all_.lines[0]); }
+  const_iterator end() const noexcept { return const_iterator(&all_.lines[0] + size()); }
+
+  /// op(... op(op(init, value 0), value 1) ..., value n - 1). The values stay as they are, and may be move-only.
+  template <class Result, class Op>
+  Result combine(Result init, Op op) const {
+    static_assert(
+        detail::is_callable<Op&, Result, const T&>::value,
+        "lockstep::per_member::combine: op cannot be called as op(result, value), with a value "
+        "by const reference");
+    for (const T& each : *this) init = op(std::move(init), each);
+    return init;
+  }
+  /// The same without an init: that is a copy of value 0.
+  template <class Op>
+  T combine(Op op) const {
+    static_assert(std::is_copy_constructible<T>::value,
+                  "lockstep::per_member::combine: the values cannot be copied; give an init");
+    static_assert(detail::is_callable<Op&, T, const T&>::value,
+                  "lockstep::per_member::combine: op cannot be called as op(T, const T&)");
+    T result((*this)[0]);
+    for (std::size_t rank = 1; rank < size(); ++rank) {
+      result = op(std::move(result), (*this)[rank]);
+    }
+    return result;
+  }
+
+ private:
+  /// Destroys what was made, also where the next one throws.
+  struct values {
+    explicit values(std::size_t members)
+        : lines(detail::checked_count("lockstep::per_member", "members", members)) {}
+    ~values() {
+      while (made > 0) reinterpret_cast<T*>(lines[--made].bytes)->~T();
+    }
+    values(const values&) = delete;
+    values& operator=(const values&) = delete;
+
+    template <class Make>
+    void make(Make make_at) {
+      for (; made < lines.size(); ++made) {
+        make_at(static_cast<void*>(lines[made].bytes), made);
+      }
+    }
+
+    detail::aligned_array<line> lines;
+    std::size_t made = 0;
+  };
+
+  [[noreturn]] LOCKSTEP_NOINLINE void fail_local(std::size_t rank) const {
+    if (rank == detail::member_state::no_rank) {
+      detail::fail<std::logic_error>(
+          "lockstep::per_member::local: this region runs alone, inside another region, and its "
+          "member has no value; use the member of the outer region");
+    }
+    detail::fail_rank("lockstep::per_member::local", "members", rank, size());
+  }
+
+  values all_;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_PER_MEMBER_HPP
+
 // lockstep/reduction.hpp -- operations for reductions: a value with its index, several values at once (layer: team)
 //
 //   auto best = team.parallel_reduce(0, n, lockstep::no_index<double>(),
@@ -14054,10 +14412,6 @@ class shared_mutex : private detail::handed_word<detail::shared_mutex_rules> {
   bool try_lock_for(std::chrono::duration<Rep, Period> time) {
     return try_lock_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  bool try_lock_until(std::chrono::time_point<Clock, Duration> point) {
-    return try_lock_until(deadline::at(point));
-  }
   bool try_lock_until(deadline until) {
     detail::misuse::locking(this, kind());
     const bool taken = try_take(rules::to_write) || lock_slowly(rules::to_write, until);
@@ -14084,10 +14438,6 @@ class shared_mutex : private detail::handed_word<detail::shared_mutex_rules> {
   template <class Rep, class Period>
   bool try_lock_shared_for(std::chrono::duration<Rep, Period> time) {
     return try_lock_shared_until(deadline::after(time));
-  }
-  template <class Clock, class Duration>
-  bool try_lock_shared_until(std::chrono::time_point<Clock, Duration> point) {
-    return try_lock_shared_until(deadline::at(point));
   }
   bool try_lock_shared_until(deadline until) {
     detail::misuse::locking(this, kind());
@@ -14463,6 +14813,11 @@ class worker_threads {
 //
 // Threads that a member starts, and that use the team: inside_region of region.hpp.
 //
+// Memory order (# marks the line), of default_team()
+//   #  access              order    pairs  why it suffices
+//   1  slot.load           acquire  2      the team is made before its address is seen
+//   2  slot.compare_exch   release  1      as 1
+//
 // Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
 //        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
 //        members along a tree (fork_board.hpp). Two members uncrowded: two line transfers in a row.
@@ -14491,8 +14846,8 @@ class team : public detail::team_loops<team> {
   std::size_t size() const noexcept { return door_.size(); }
   wait_policy policy() const noexcept { return door_.policy(); }
 
-  /// Calls f(member&) once on every member; returns when all have returned: false if the region was stopped
-  /// by request_stop(). See T1 to T3.
+  /// Calls f(member&), or f() if it takes no member, once on every member. Returns when all have returned: false if the
+  /// region was stopped by request_stop(). See T1 to T3.
   template <class Function>
   bool run(Function&& f) {
     return run_on(size(), f);
@@ -14511,14 +14866,16 @@ class team : public detail::team_loops<team> {
   /// inside a region.
   template <class Function>
   LOCKSTEP_NODISCARD started_region start(Function&& f) {
+    detail::check_part<Function>();
     static_assert(
-        std::is_lvalue_reference<Function>::value || detail::job::travels_as<Function>(),
+        std::is_lvalue_reference<Function>::value || detail::part_of<Function>::is_copied(),
         "lockstep::team::start: keep this function in a variable until join(): it is too large "
         "to be copied, or not trivially copyable");
     check_outside("start");
     detail::region_turn turn(door_, &body_->core);
     body_->threads.make_ready();
-    body_->core.start(f);
+    detail::part_of<typename std::remove_reference<Function>::type> part(f);
+    body_->core.start(part.function());
     turn.keep();
     return started_region(door_, body_->core);
   }
@@ -14548,12 +14905,13 @@ class team : public detail::team_loops<team> {
 
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
-    return detail::team_core::run(door_, &body_->core, body_->threads, k, f);
+    detail::check_part<Function>();
+    detail::part_of<Function> part(f);
+    return detail::team_core::run(door_, &body_->core, body_->threads, k, part.function());
   }
   /// As team_core's.
-  bool run_loop(const detail::loop_request& of, detail::job& what, const detail::loop_ends& ends) {
-    return detail::team_core::run_loop(door_, &body_->core, body_->threads, of, what, ends);
-  }
+  LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
+                                     const detail::loop_ends& ends);
 
   LOCKSTEP_COLD void check_outside(const char* function) const;
   [[noreturn]] static LOCKSTEP_COLD void end_of_program(const char* why);
@@ -14565,6 +14923,39 @@ class team : public detail::team_loops<team> {
   detail::owned_body<body> body_;
   detail::fork_listener fork_listener_{this, in_child};  // the last: see fork.hpp
 };
+
+namespace detail {
+
+/// Module: a type that every module has.
+template <class Module>
+struct LOCKSTEP_SHARED_BY_MODULES default_team_slot {
+  static unseamed_atomic<void*> made;
+};
+template <class Module>
+unseamed_atomic<void*> default_team_slot<Module>::made{nullptr};
+
+}  // namespace detail
+
+/// One team for all parts of a program that need no options of their own: team(), made by the first call. Two callers that
+/// come first at once may each make one; one of them is used by all, the other ends at once. Throws as team() does, and the
+/// next call tries again.
+/// It is never destroyed: objects of static storage may use it in their constructors and destructors, and a thread that
+/// outlives main() may. Its workers sleep when the program ends. In a child of fork() it starts its threads anew (T5).
+/// All modules of the process share it, but for modules that neither see each other's symbols nor have been built with
+/// GNU's linker and compiler: each of those has its own, and must stay loaded.
+inline team& default_team() {
+  detail::unseamed_atomic<void*>& slot = detail::default_team_slot<void>::made;
+  void* known = slot.load(detail::memory_order_acquire);  // 1
+  if (known != nullptr) return *static_cast<team*>(known);
+  static_assert(alignof(team) <= alignof(std::max_align_t), "C++11 `new` honours no more");
+  team* const made = new team;
+  if (slot.compare_exchange_strong(known, made, detail::memory_order_acq_rel,  // 1, 2
+                                   detail::memory_order_acquire)) {            // 1
+    return *made;
+  }
+  delete made;
+  return *static_cast<team*>(known);
+}
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
@@ -14874,6 +15265,9 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// Not that of <cmath>, which costs more to compile than this header.
+inline double magnitude(double value) noexcept { return value < 0 ? -value : value; }
+
 /// What one member did in one loop. Stamps of one clock for all members, in any unit. No iterations, or an
 /// end that is not after the start: no measurement.
 struct member_sample {
@@ -15058,7 +15452,7 @@ class partition {
   bool targets_add_up() const noexcept {
     double sum = 0;
     for (const member_state& one : members_) sum += one.target;
-    return std::fabs(sum / static_cast<double>(size()) - 1) < 1e-6;
+    return magnitude(sum / static_cast<double>(size()) - 1) < 1e-6;
   }
 
   /// One step towards the targets: all by the same fraction of their way, so that the sum and the limits,
@@ -15066,12 +15460,12 @@ class partition {
   bool move() noexcept {
     double from_equal = 0, way = 0;
     for (const member_state& one : members_) {
-      from_equal = (std::max)(from_equal, std::fabs(one.target - 1));
+      from_equal = (std::max)(from_equal, magnitude(one.target - 1));
     }
     const bool to_equal = from_equal <= near_equal;
     for (member_state& one : members_) {
       if (to_equal) one.target = 1;
-      way = (std::max)(way, std::fabs(one.target - one.weight));
+      way = (std::max)(way, magnitude(one.target - one.weight));
     }
     if (way <= (to_equal ? 0 : noise)) return false;
     const double fraction = way > most_step ? most_step / way : 1;
@@ -15345,10 +15739,51 @@ namespace detail {
 #ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_IPP
 #define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_IPP
 
-#if !defined(LOCKSTEP_SYSTEM_SEAM)
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+// A listener needs both the process's state and the futex, which itself needs that state.
+struct fork_listener::all {
+  static fork_listener* first() noexcept {
+    return static_cast<fork_listener*>(process().first_fork_listener);
+  }
+
+  static void before() { process().fork_listeners.enter(); }
+  static void after() {
+    fork_section& section = process().fork_listeners;
+    if (section.is_last()) section.leave();
+  }
+  static void child() {
+    fork_section& section = process().fork_listeners;
+    if (!section.is_last()) return;
+    for (fork_listener* at = first(); at != nullptr; at = at->next_) at->in_child_(at->owner_);
+    section.leave();
+  }
+};
+
+LOCKSTEP_COLD fork_listener::fork_listener(void* owner, void (*in_child)(void*))
+    : owner_(owner), in_child_(in_child) {
+  // in_child() may wake: the tables that this needs are put right before.
+  native_futex::prepare_for_fork();
+  watch_forks<all>();
+  const holding<system_mutex> held(process().fork_listeners.lock());
+  next_ = all::first();
+  if (next_ != nullptr) next_->previous_ = this;
+  process().first_fork_listener = this;
+}
+
+LOCKSTEP_COLD fork_listener::~fork_listener() {
+  const holding<system_mutex> held(process().fork_listeners.lock());
+  if (next_ != nullptr) next_->previous_ = previous_;
+  if (previous_ != nullptr) {
+    previous_->next_ = next_;
+  } else {
+    process().first_fork_listener = next_;
+  }
+}
+
+#if !defined(LOCKSTEP_SYSTEM_SEAM)
 
 LOCKSTEP_COLD unsigned usable_cpus() {
   unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
@@ -15368,10 +15803,11 @@ LOCKSTEP_COLD unsigned count_cpus_for_waits() noexcept {
   return count;
 }
 
+#endif
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-#endif
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_IPP
 
@@ -15419,9 +15855,8 @@ LOCKSTEP_COLD bool parse_cpu_range(const std::string& text, std::vector<unsigned
   unsigned long long first = 0, last = 0, stride = 1;
   if (!parse_number(range.substr(0, dash), max_cpus - 1, first)) return false;
   last = first;
-  if (dash != std::string::npos && !parse_number(range.substr(dash + 1), max_cpus - 1, last)) {
+  if (dash != std::string::npos && !parse_number(range.substr(dash + 1), max_cpus - 1, last))
     return false;
-  }
   const bool has_stride = colon != std::string::npos;
   if (has_stride && (dash == std::string::npos ||
                      !parse_number(text.substr(colon + 1), max_cpus, stride) || stride == 0)) {
@@ -15756,9 +16191,8 @@ LOCKSTEP_COLD cpu_topology read_topology(const std::vector<unsigned>& cpus,
   std::vector<unsigned> siblings(cpus.size(), 0);
   cpu_topology result;
   result.reserve(cpus.size());
-  for (std::size_t i = 0; i < cpus.size(); ++i) {
+  for (std::size_t i = 0; i < cpus.size(); ++i)
     result.push_back({cpus[i], core[i], package[i], siblings[core[i]]++, kinds[i]});
-  }
   return result;
 }
 
@@ -15864,45 +16298,6 @@ LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept {
 }
 
 #endif
-
-struct fork_listener::all {
-  static fork_listener* first() noexcept {
-    return static_cast<fork_listener*>(process().first_fork_listener);
-  }
-
-  static void before() { process().fork_listeners.enter(); }
-  static void after() {
-    fork_section& section = process().fork_listeners;
-    if (section.is_last()) section.leave();
-  }
-  static void child() {
-    fork_section& section = process().fork_listeners;
-    if (!section.is_last()) return;
-    for (fork_listener* at = first(); at != nullptr; at = at->next_) at->in_child_(at->owner_);
-    section.leave();
-  }
-};
-
-LOCKSTEP_COLD fork_listener::fork_listener(void* owner, void (*in_child)(void*))
-    : owner_(owner), in_child_(in_child) {
-  // in_child() may wake: the tables that this needs are put right before.
-  native_futex::prepare_for_fork();
-  watch_forks<all>();
-  const holding<system_mutex> held(process().fork_listeners.lock());
-  next_ = all::first();
-  if (next_ != nullptr) next_->previous_ = this;
-  process().first_fork_listener = this;
-}
-
-LOCKSTEP_COLD fork_listener::~fork_listener() {
-  const holding<system_mutex> held(process().fork_listeners.lock());
-  if (next_ != nullptr) next_->previous_ = previous_;
-  if (previous_ != nullptr) {
-    previous_->next_ = next_;
-  } else {
-    process().first_fork_listener = next_;
-  }
-}
 
 LOCKSTEP_COLD bool is_first_to_print(message which) noexcept {
   const std::uint32_t bit = static_cast<std::uint32_t>(which);
@@ -16400,6 +16795,98 @@ LOCKSTEP_COLD void destroying_lock(const void* object, const char* kind) {
 
 #if LOCKSTEP_HAS_BODIES
 
+// lockstep/detail/team/external_team.ipp -- the bodies of external_team.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_EXTERNAL_TEAM_IPP
+#define LOCKSTEP_DETAIL_TEAM_EXTERNAL_TEAM_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+LOCKSTEP_COLD external_team::external_team(std::size_t members)
+    : external_team(options_for(members)) {}
+
+LOCKSTEP_COLD external_team::external_team(std::size_t members, wait_policy policy)
+    : external_team(options_for(members).policy(policy)) {}
+
+LOCKSTEP_COLD external_team::~external_team() {
+  if (body_->core.is_inside()) {
+    std::fprintf(stderr,
+                 "lockstep::external_team: destroyed, or its program ended, inside its own region; "
+                 "leave the region first\n");
+    std::abort();
+  }
+  if (!door_.shut()) {
+    body_.leave();
+    return;
+  }
+  release();
+  for (std::size_t rank = 1; rank < size() && !is_child_; ++rank) {
+    if (body_->claimed[rank].load(detail::memory_order_relaxed) != 0) {  // 2
+      body_->left.acquire();
+    }
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void external_team::serve(std::size_t rank) {
+  detail::checked_rank("lockstep::external_team::serve", "members", rank, size());
+  body& at = *body_.operator->();  // another thread may leave it to this one
+  if (rank == 0 || at.claimed[rank].exchange(1, detail::memory_order_relaxed) != 0) {  // 1
+    if (rank != 0 && at.core.is_closed()) return;
+    detail::fail_argument(
+        "lockstep::external_team::serve: rank 0 is the caller of run(), and each other rank is "
+        "for one thread; give every thread a rank of its own, from 1 on");
+  }
+  at.core.work(rank);
+  at.left.release();
+}
+
+LOCKSTEP_COLD void external_team::release() { body_->core.close(); }
+
+LOCKSTEP_COLD external_team::external_team(const team_options& options)
+    : external_team(detail::resolve(options)) {}
+
+LOCKSTEP_COLD external_team::external_team(const detail::resolved_team& made)
+    : door_(made.members, made.policy, "lockstep::external_team", made.name.c_str()),
+      body_(made, door_) {}
+
+LOCKSTEP_COLD team_options external_team::options_for(std::size_t members) {
+  detail::checked_count("lockstep::external_team", "members", members);
+  return team_options().members(members).bind(binding::none()).find_cpu(false);
+}
+
+LOCKSTEP_OUT_OF_LINE bool external_team::run_loop(const detail::loop_request& of, detail::job& what,
+                                                  const detail::loop_ends& ends) {
+  if (size() > 1) check_parent();
+  return detail::team_core::run_loop(door_, &body_->core, body_->servers, of, what, ends);
+}
+
+LOCKSTEP_COLD void external_team::in_child(void* self) noexcept {
+  external_team& at = *static_cast<external_team*>(self);
+  at.is_child_ = true;
+  at.body_->core.forget_others();
+}
+
+[[noreturn]] LOCKSTEP_COLD void external_team::refuse_child() {
+  detail::fail_use(
+      "lockstep::external_team::run: this is a child process, which has none of the serving "
+      "threads; make a new team");
+}
+
+[[noreturn]] LOCKSTEP_COLD void external_team::serving_threads::refuse() {
+  detail::fail_use(
+      "lockstep::external_team::run: release() was called, nobody serves any more; make a new "
+      "team");
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_EXTERNAL_TEAM_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
 // lockstep/detail/team/team_core.ipp -- the bodies of team_core.hpp (layer: team)
 #ifndef LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
 #define LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
@@ -16588,6 +17075,24 @@ LOCKSTEP_COLD void group::forget_kept_values() noexcept {
   for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
 }
 
+[[noreturn]] LOCKSTEP_COLD void group::report_constructs(std::size_t low,
+                                                         const construct_note& lows,
+                                                         std::size_t high,
+                                                         const construct_note& highs) {
+  std::fprintf(stderr, "lockstep::member: ");
+  for (const bool is_low : {true, false}) {
+    const construct_note& what = is_low ? lows : highs;
+    std::fprintf(stderr, "%srank %zu is in %s", is_low ? "" : ", ", is_low ? low : high, what.kind);
+    if (what.where.file == nullptr) continue;
+    std::fprintf(stderr, " (%s:%u)", what.where.file, what.where.line);
+  }
+  std::fprintf(stderr,
+               "%s; all members of a region come to the same constructs in the same order, with "
+               "the same arguments\n",
+               std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size" : "");
+  std::abort();
+}
+
 LOCKSTEP_COLD void group::reset_claims() noexcept {
   claims.reset();
   for (std::size_t rank = 0; rank < most(); ++rank) state(rank).loops = 0;
@@ -16631,6 +17136,67 @@ LOCKSTEP_COLD void sub_group_list::destroy_all() {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_GROUP_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/team/stop_source.ipp -- the bodies of stop_source.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_STOP_SOURCE_IPP
+#define LOCKSTEP_DETAIL_TEAM_STOP_SOURCE_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD void stop_source::add(stoppable& place) {
+  lock_.lock();
+  place.next_ = first_;
+  first_ = &place;
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void stop_source::remove(stoppable& place) {
+  lock_.lock();
+  stoppable** at = &first_;
+  while (*at != &place) at = &(*at)->next_;
+  *at = place.next_;
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void stop_source::request(std::uint32_t region) {
+  std::uint32_t seen = word_.load(detail::memory_order_relaxed);  // 1
+  while (static_cast<std::int32_t>(region - seen) > 0 &&
+         !word_.compare_exchange_strong(seen, region, detail::memory_order_release,  // 2
+                                        detail::memory_order_relaxed)) {             // 1
+  }
+  lock_.lock();
+  for (stoppable* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void first_error::note(std::uint64_t position) {
+  std::exception_ptr now = std::current_exception();
+  lock_.lock();
+  if (!error_ || position < position_) {
+    position_ = position;
+    std::swap(error_, now);
+  }
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void first_error::rethrow() {
+  if (!error_) return;
+  std::exception_ptr now;
+  std::swap(error_, now);
+  std::rethrow_exception(std::move(now));
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_STOP_SOURCE_IPP
 
 #endif
 
@@ -17225,6 +17791,99 @@ LOCKSTEP_COLD void caller_queue::forget_others(bool has_turn) noexcept {
 
 #if LOCKSTEP_HAS_BODIES
 
+// lockstep/detail/team/team_reductions.ipp -- the bodies of team_reductions.hpp (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_REDUCTIONS_IPP
+#define LOCKSTEP_DETAIL_TEAM_TEAM_REDUCTIONS_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+namespace reductions {
+
+LOCKSTEP_OUT_OF_LINE void range_reduction::run(loop_share& me, const operations& what,
+                                               const operands& of, std::size_t length) {
+  const std::size_t leaves = reduction_tree::leaves_of(length);
+  walk values(me, what, of, length);
+  if (me.is_alone()) {
+    if (!values.push_node(0, leaves) || me.is_stopped()) return;
+    values.take_top(result_);
+    has_result_ = true;
+    return;
+  }
+  if (is_beside(what, leaves, me.size(), me.parts())) {
+    const index_range node = reduction_tree::node_at(leaves, me.size(), me.rank());
+    if (values.push_node(node.first, node.last)) values.put_top(nullptr, *me.beside_report());
+    return;
+  }
+  const index_range mine = me.block_of(index_range{0, nodes_});
+  for (std::size_t number = mine.first; number < mine.last; ++number) {
+    const index_range node = reduction_tree::node_at(leaves, nodes_, number);
+    if (!values.push_node(node.first, node.last)) return;
+    if (what.type == nullptr) {
+      values.put_top(nullptr, (*cells_)[number]);
+    } else {
+      values.take_top(values_[number]);
+      values_.note(number, true);
+    }
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void range_reduction::prepare(void* data, const loop_plan& plan,
+                                                   loop_cells& cells) {
+  range_reduction& self = *static_cast<range_reduction*>(data);
+  if (plan.shares == 1) return;
+  self.cells_ = &cells;
+  if (is_beside(self.what_, self.leaves_, plan.shares, plan.parts)) {
+    self.nodes_ = plan.shares;
+    return;
+  }
+  const std::size_t wanted = std::size_t{plan.shares} * (plan.parts > 16 ? plan.parts : 16);
+  while (self.nodes_ < wanted && 2 * self.nodes_ <= self.leaves_) self.nodes_ *= 2;
+  if (self.what_.type != nullptr) self.values_.make(*self.what_.type, self.nodes_);
+}
+
+LOCKSTEP_OUT_OF_LINE void range_reduction::finish(void* data, const loop_plan& plan,
+                                                  const loop_values& of_share) {
+  range_reduction& self = *static_cast<range_reduction*>(data);
+  if (plan.shares == 1) return;
+  const bool beside = is_beside(self.what_, self.leaves_, plan.shares, plan.parts);
+  value_stack values(self.what_, self.of_);
+  self.combine(values, 0, self.nodes_, beside ? &of_share : nullptr);
+  values.take_top(self.result_);
+  self.has_result_ = true;
+}
+
+LOCKSTEP_OUT_OF_LINE void range_reduction::combine(value_stack& values, std::size_t first,
+                                                   std::size_t last, const loop_values* beside) {
+  if (last - first == 1) {
+    if (beside != nullptr) {
+      values.push_copy((*beside)(first));
+    } else if (what_.type == nullptr) {
+      values.push_copy((*cells_)[first]);
+    } else {
+      values.push_moved(values_[first]);
+    }
+    return;
+  }
+  const std::size_t middle = first + (last - first) / 2;
+  combine(values, first, middle, beside);
+  combine(values, middle, last, beside);
+  values.combine();
+}
+
+}  // namespace reductions
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_REDUCTIONS_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
 // lockstep/detail/team/region.ipp -- the bodies of region.hpp (layer: team)
 #ifndef LOCKSTEP_DETAIL_TEAM_REGION_IPP
 #define LOCKSTEP_DETAIL_TEAM_REGION_IPP
@@ -17267,7 +17926,7 @@ LOCKSTEP_COLD void started_region::let_go() {
   if (detail::exceptions_in_flight() > in_flight_) {
     detail::team_core& core = *core_;
     core_ = nullptr;
-    const detail::caller_turn mine(door_->callers(), std::adopt_lock);
+    const detail::caller_turn mine(door_->callers(), detail::has_begun_t());
     core.give_up();
   } else {
     join_now();
@@ -17277,7 +17936,7 @@ LOCKSTEP_COLD void started_region::let_go() {
 LOCKSTEP_OUT_OF_LINE bool started_region::join_now() {
   detail::team_core& core = *core_;
   core_ = nullptr;
-  const detail::caller_turn mine(door_->callers(), std::adopt_lock);
+  const detail::caller_turn mine(door_->callers(), detail::has_begun_t());
   return core.join();
 }
 
@@ -17392,6 +18051,11 @@ LOCKSTEP_COLD void team::in_child(void* self) noexcept {
   body& at = *static_cast<team*>(self)->body_.operator->();
   at.threads.forget();
   at.core.forget_others();
+}
+
+LOCKSTEP_OUT_OF_LINE bool team::run_loop(const detail::loop_request& of, detail::job& what,
+                                         const detail::loop_ends& ends) {
+  return detail::team_core::run_loop(door_, &body_->core, body_->threads, of, what, ends);
 }
 
 }  // namespace LOCKSTEP_ABI

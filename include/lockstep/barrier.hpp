@@ -35,18 +35,18 @@ inline namespace LOCKSTEP_ABI {
 
 class barrier {
  public:
-  /// Above this many participants arrivals are counted in by a tree: see ranked_barrier.hpp.
-  static constexpr std::size_t most_flags = 8;
-
-  /// Fails if participants is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around, and a smaller
-  /// limit for flags.
+  /// Fails if participants is 0 or above 65536. Tests pass `first_phase` to start next to wrap-around.
   explicit barrier(std::size_t participants, wait_policy policy = wait_policy(),
-                   std::uint32_t first_phase = 0, std::size_t flags = most_flags)
+                   std::uint32_t first_phase = 0)
+      : barrier(participants, policy, first_phase, detail::most_flags_for(policy)) {}
+  /// For tests: with a smaller limit for flags.
+  barrier(std::size_t participants, wait_policy policy, std::uint32_t first_phase,
+          std::size_t most_flags)
       : rank_array_(detail::checked_count("lockstep::barrier", "participants", participants)),
         ranks_(&rank_array_[0]),
         participants_(participants),
         phases_(participants, policy.when_crowded(participants > detail::usable_cpus()),
-                participants <= flags ? participants : 0, flags) {
+                participants <= most_flags ? participants : 0, most_flags) {
     phases_.reset(first_phase);
     for (std::size_t rank = 0; rank < participants; ++rank) {
       ranks_[rank].value.arrived = ranks_[rank].value.waited = first_phase;
@@ -92,10 +92,6 @@ class barrier {
   template <class Rep, class Period>
   wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
     return wait_until(rank, deadline::after(time));
-  }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::size_t rank, std::chrono::time_point<Clock, Duration> point) {
-    return wait_until(rank, deadline::at(point));
   }
   wait_status wait_until(std::size_t rank, deadline until) {
     return wait_for_others(checked(rank), &until);

@@ -115,14 +115,6 @@ class condition_variable {
   bool wait_for(Lock& lock, std::chrono::duration<Rep, Period> time, Predicate predicate) {
     return wait_until(lock, deadline::after(time), predicate);
   }
-  template <class Lock, class Clock, class Duration>
-  std::cv_status wait_until(Lock& lock, std::chrono::time_point<Clock, Duration> point) {
-    return wait_until(lock, deadline::at(point));
-  }
-  template <class Lock, class Clock, class Duration, class Predicate>
-  bool wait_until(Lock& lock, std::chrono::time_point<Clock, Duration> point, Predicate predicate) {
-    return wait_until(lock, deadline::at(point), predicate);
-  }
   template <class Lock>
   std::cv_status wait_until(Lock& lock, deadline until) {
     return block(lock, until, detail::no_stop_token()) ? std::cv_status::no_timeout
@@ -148,12 +140,6 @@ class condition_variable {
   bool wait_for(Lock& lock, StopToken token, std::chrono::duration<Rep, Period> time,
                 Predicate predicate) {
     return wait_until(lock, token, deadline::after(time), predicate);
-  }
-  template <class Lock, class StopToken, class Clock, class Duration, class Predicate,
-            class = typename detail::stop_tokens<StopToken>::known>
-  bool wait_until(Lock& lock, StopToken token, std::chrono::time_point<Clock, Duration> point,
-                  Predicate predicate) {
-    return wait_until(lock, token, deadline::at(point), predicate);
   }
   template <class Lock, class StopToken, class Predicate,
             class = typename detail::stop_tokens<StopToken>::known>

@@ -96,7 +96,9 @@ class external_team : public detail::team_loops<external_team> {
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
     if (k > 1) check_parent();
-    return detail::team_core::run(door_, &body_->core, body_->servers, k, f);
+    detail::check_part<Function>();
+    detail::part_of<Function> part(f);
+    return detail::team_core::run(door_, &body_->core, body_->servers, k, part.function());
   }
   /// As team_core's.
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,

@@ -53,10 +53,6 @@ class fan_out {
   wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
     return wait_until(rank, deadline::after(time));
   }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::size_t rank, std::chrono::time_point<Clock, Duration> point) {
-    return wait_until(rank, deadline::at(point));
-  }
   wait_status wait_until(std::size_t rank, deadline until) {
     return board_.wait_until(checked(rank), 0, until);
   }
@@ -101,10 +97,6 @@ class fan_in {
   wait_status wait_for(std::chrono::duration<Rep, Period> time) {
     return wait_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::chrono::time_point<Clock, Duration> point) {
-    return wait_until(deadline::at(point));
-  }
   wait_status wait_until(deadline until) { return board_.wait_until(0, 0, until); }
 
   /// Releases the waiter; from now on every wait returns at once. Any thread may call it.
@@ -144,10 +136,6 @@ class rendezvous {
   template <class Rep, class Period>
   wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
     return wait_until(rank, deadline::after(time));
-  }
-  template <class Clock, class Duration>
-  wait_status wait_until(std::size_t rank, std::chrono::time_point<Clock, Duration> point) {
-    return wait_until(rank, deadline::at(point));
   }
   wait_status wait_until(std::size_t rank, deadline until) {
     return board_.wait_until(checked(rank), rank % notifiers(), until);

@@ -16,6 +16,7 @@
 #include "member.hpp"
 #include "mutex.hpp"
 #include "padded.hpp"
+#include "per_member.hpp"
 #include "reduction.hpp"
 #include "region.hpp"
 #include "schedule.hpp"

@@ -8,10 +8,12 @@
 //   one does it                 single (others wait), master (they do not), critical (one at a time)
 //   different work              sections, split, first
 //   step by step in a chain     publish and wait_for, for_ordered
+// The last parameter, `where`, is for messages of debug builds: leave it out.
 // Constructs that members share wait at their end unless called with `nowait`; for_range and master never do.
 //
 //   M1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
 //       loops, sections, single(nowait)), in the same order, with the same range and schedule.
+//       Debug builds end the program where members meet from different ones, with a message that names both places.
 //   M2  What happens before any member's arrival in a construct that waits happens before every return from it.
 //   M3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more. A construct
 //       that begins or ends in a stopped region throws region_stopped, which run() catches: the member
@@ -47,6 +49,8 @@ struct member_access;
 }  // namespace detail
 
 class member : public detail::member_loops {
+  using call_site = detail::call_site;
+
  public:
   member& operator=(const member&) = delete;
 
@@ -57,37 +61,51 @@ class member : public detail::member_loops {
   // --- all wait for all ---
 
   /// Blocks until every member of the region has called it as often as this one; M2, M3.
-  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads() { return or_leave(at_.sync()); }
-  LOCKSTEP_NODISCARD bool try_sync_threads() { return at_.sync(); }
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads(call_site where = call_site::here()) {
+    return or_leave(try_sync_threads(where));
+  }
+  LOCKSTEP_NODISCARD bool try_sync_threads(call_site where = call_site::here()) {
+    at_.come_to("sync_threads", where);
+    return at_.sync();
+  }
 
   /// op over the values of all members, in the order of ranks: the same on each, and in every run. One
   /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap; of them nothing is left
   /// when run() returns.
   template <class T, class Op>
-  T sync_reduce(T value, Op op) {
-    return detail::reductions::reduce_values<T>(at_, value, op);
+  T sync_reduce(T value, Op op, call_site where = call_site::here()) {
+    return reduce_as("sync_reduce", where, value, op);
   }
   template <class T>
-  T sync_sum(T value) {
-    return sync_reduce(value, [](const T& a, const T& b) { return static_cast<T>(a + b); });
+  T sync_sum(T value, call_site where = call_site::here()) {
+    return reduce_as("sync_sum", where, value, sum_of<T>());
   }
   template <class T>
-  T sync_min(T value) {
-    return sync_reduce(value, [](const T& a, const T& b) { return b < a ? b : a; });
+  T sync_min(T value, call_site where = call_site::here()) {
+    return reduce_as("sync_min", where, value,
+                     [](const T& a, const T& b) { return b < a ? b : a; });
   }
   template <class T>
-  T sync_max(T value) {
-    return sync_reduce(value, [](const T& a, const T& b) { return a < b ? b : a; });
+  T sync_max(T value, call_site where = call_site::here()) {
+    return reduce_as("sync_max", where, value,
+                     [](const T& a, const T& b) { return a < b ? b : a; });
   }
   /// How many members said true.
-  std::size_t sync_count(bool condition) { return sync_sum<std::size_t>(condition ? 1 : 0); }
-  bool sync_and(bool condition) { return sync_count(condition) == size(); }
-  bool sync_or(bool condition) { return sync_count(condition) != 0; }
+  std::size_t sync_count(bool condition, call_site where = call_site::here()) {
+    return reduce_as<std::size_t>("sync_count", where, condition ? 1 : 0, sum_of<std::size_t>());
+  }
+  bool sync_and(bool condition, call_site where = call_site::here()) {
+    return sync_count(condition, where) == size();
+  }
+  bool sync_or(bool condition, call_site where = call_site::here()) {
+    return sync_count(condition, where) != 0;
+  }
 
   /// The value of member `root`, on all. One phase. Fails if root >= size().
   template <class T>
-  T broadcast(std::size_t root, T value) {
+  T broadcast(std::size_t root, T value, call_site where = call_site::here()) {
     detail::checked_rank("lockstep::member::broadcast", "members", root, size());
+    at_.come_to("broadcast", where, sizeof(T));
     return detail::reductions::broadcast<T>(at_, root, value);
   }
 
@@ -96,12 +114,14 @@ class member : public detail::member_loops {
   /// Member 0 calls f(), the others wait until it has. Costs a barrier, no more. f is not called in a
   /// region that was stopped before.
   template <class Function>
-  LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(Function&& f) {
-    return or_leave(try_single(f));
+  LOCKSTEP_NODISCARD_UNLESS_THROWN bool single(Function&& f, call_site where = call_site::here()) {
+    return or_leave(try_single(f, where));
   }
   template <class Function>
-  LOCKSTEP_NODISCARD bool try_single(Function&& f) {
+  LOCKSTEP_NODISCARD bool try_single(Function&& f, call_site where = call_site::here()) {
+    check_plain<Function>();
     if (at_.is_stopped()) return false;
+    at_.come_to("single", where);
     if (rank() == 0) f();
     return at_.sync();
   }
@@ -112,11 +132,13 @@ class member : public detail::member_loops {
   }
   template <class Function>
   LOCKSTEP_NODISCARD bool try_single(nowait_t, Function&& f) {
+    check_plain<Function>();
     return detail::loops::first_come(at_, f);
   }
   /// Member 0 calls f(); nobody waits.
   template <class Function>
   void master(Function&& f) {
+    check_plain<Function>();
     if (rank() == 0) f();
   }
   /// Calls f() while no other thread of the program is in a critical part of the same name, a type:
@@ -124,6 +146,7 @@ class member : public detail::member_loops {
   /// so a stop does not end it: f is called, to put in order what others look at afterwards.
   template <class Name = void, class Function>
   void critical(Function&& f) {
+    check_plain<Function>();
     struct held {
       mutex& lock;
       explicit held(mutex& m) : lock(m) { lock.lock(); }
@@ -140,8 +163,10 @@ class member : public detail::member_loops {
   /// With the default schedule members that wait run the shares of those that have not come, as in for_each.
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_range(First first, Last last, T init, Function&& f,
-                                                 Op op, schedule how = static_schedule()) {
+                                                 Op op, schedule how = static_schedule(),
+                                                 call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
+    at_.come_to("reduce_range", where, span.length);
     return detail::reductions::reduce<T, Op>(at_,
                                              detail::reductions::block_values_of<T>(span, f, op),
                                              false, span.length, init, op, how);
@@ -149,8 +174,10 @@ class member : public detail::member_loops {
   /// The same with f(i).
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_each(First first, Last last, T init, Function&& f, Op op,
-                                                schedule how = static_schedule()) {
+                                                schedule how = static_schedule(),
+                                                call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
+    at_.come_to("reduce_each", where, span.length);
     return detail::reductions::reduce<T, Op>(at_, detail::reductions::values_of<T>(span, f, op),
                                              true, span.length, init, op, how);
   }
@@ -159,8 +186,10 @@ class member : public detail::member_loops {
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_range(fast_t, First first, Last last, T init,
                                                  Function&& f, Op op,
-                                                 schedule how = static_schedule()) {
+                                                 schedule how = static_schedule(),
+                                                 call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
+    at_.come_to("reduce_range", where, span.length);
     return detail::reductions::reduce_fast<T, Op>(
         at_, detail::reductions::block_values_of<T>(span, f, op), false, span.length, init, op,
         how);
@@ -168,8 +197,10 @@ class member : public detail::member_loops {
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_each(fast_t, First first, Last last, T init,
                                                 Function&& f, Op op,
-                                                schedule how = static_schedule()) {
+                                                schedule how = static_schedule(),
+                                                call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
+    at_.come_to("reduce_each", where, span.length);
     return detail::reductions::reduce_fast<T, Op>(
         at_, detail::reductions::values_of<T>(span, f, op), true, span.length, init, op, how);
   }
@@ -177,8 +208,9 @@ class member : public detail::member_loops {
   /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
   template <class T, class First, class Last, class Function, class Op, class Store>
   detail::if_bounds<First, Last, T> scan_each(First first, Last last, T init, Function&& f, Op op,
-                                              Store&& store) {
+                                              Store&& store, call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
+    at_.come_to("scan_each", where, span.length);
     const auto by = detail::reductions::by_offset(span, f);
     const auto into = detail::reductions::store_by_offset(span, store);
     detail::reductions::check_types<T, decltype(by(std::size_t())), Op>();
@@ -192,10 +224,10 @@ class member : public detail::member_loops {
   // In sub_team.hpp.
 
   /// Members that give the same colour form a sub-team, ranked as here; no_color: in none. Two phases; allocates.
-  sub_team split(std::size_t color);
+  sub_team split(std::size_t color, call_site where = call_site::here());
   /// The first k members form a sub-team; the others get an empty one. One phase; allocates. Fails if k is
   /// 0 or above size().
-  sub_team first(std::size_t k);
+  sub_team first(std::size_t k, call_site where = call_site::here());
   static constexpr std::size_t no_color = ~std::size_t{0};
 
   // --- step by step ---
@@ -232,6 +264,21 @@ class member : public detail::member_loops {
   explicit member(detail::member_state& at) noexcept : member_loops(at) {}
   member(const member&) = default;
 
+  template <class T>
+  struct sum_of {
+    T operator()(const T& a, const T& b) const { return static_cast<T>(a + b); }
+  };
+  template <class T, class Op>
+  T reduce_as(const char* kind, call_site where, const T& value, Op op) {
+    at_.come_to(kind, where, sizeof(T));
+    return detail::reductions::reduce_values<T>(at_, value, op);
+  }
+  template <class Function>
+  static void check_plain() noexcept {
+    static_assert(detail::is_callable<Function&>::value,
+                  "lockstep::member: this construct's function cannot be called as f()");
+  }
+
   [[noreturn]] LOCKSTEP_NOINLINE static void fail_own_step(std::size_t step,
                                                            std::size_t published) {
     char message[160];
@@ -250,7 +297,7 @@ namespace detail {
 /// Makes the member object of a state, for the code that runs regions, and for constructs beyond those of member.
 struct member_access {
   explicit member_access(member_state& of) noexcept : self(of) {}
-  static member_state& state_of(member& of) noexcept { return of.at_; }
+  static member_state& state_of(const member& of) noexcept { return of.at_; }
 
   member self;
 };

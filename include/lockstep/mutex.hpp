@@ -136,10 +136,6 @@ class mutex : private detail::queued_word<detail::mutex_rules> {
   bool try_lock_for(std::chrono::duration<Rep, Period> time) {
     return try_lock_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  bool try_lock_until(std::chrono::time_point<Clock, Duration> point) {
-    return try_lock_until(deadline::at(point));
-  }
   bool try_lock_until(deadline until) {
     detail::misuse::locking(this, kind());
     const bool taken = try_take(rules::newcomer) || lock_slowly(until);
@@ -296,10 +292,6 @@ class recursive_mutex {
   template <class Rep, class Period>
   bool try_lock_for(std::chrono::duration<Rep, Period> time) {
     return try_lock_until(deadline::after(time));
-  }
-  template <class Clock, class Duration>
-  bool try_lock_until(std::chrono::time_point<Clock, Duration> point) {
-    return try_lock_until(deadline::at(point));
   }
   bool try_lock_until(deadline until) {
     return enter_again() || (mutex_.try_lock_until(until) && enter());

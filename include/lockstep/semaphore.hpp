@@ -96,10 +96,6 @@ class counting_semaphore : private detail::handed_word<detail::semaphore_rules> 
   bool try_acquire_for(std::chrono::duration<Rep, Period> time) {
     return try_acquire_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  bool try_acquire_until(std::chrono::time_point<Clock, Duration> point) {
-    return try_acquire_until(deadline::at(point));
-  }
   bool try_acquire_until(deadline until) { return try_acquire() || take_slowly(0, until); }
 
   /// Gives `count` permits. Fails, and gives none, if there were more than max() then.

@@ -96,10 +96,6 @@ class shared_mutex : private detail::handed_word<detail::shared_mutex_rules> {
   bool try_lock_for(std::chrono::duration<Rep, Period> time) {
     return try_lock_until(deadline::after(time));
   }
-  template <class Clock, class Duration>
-  bool try_lock_until(std::chrono::time_point<Clock, Duration> point) {
-    return try_lock_until(deadline::at(point));
-  }
   bool try_lock_until(deadline until) {
     detail::misuse::locking(this, kind());
     const bool taken = try_take(rules::to_write) || lock_slowly(rules::to_write, until);
@@ -126,10 +122,6 @@ class shared_mutex : private detail::handed_word<detail::shared_mutex_rules> {
   template <class Rep, class Period>
   bool try_lock_shared_for(std::chrono::duration<Rep, Period> time) {
     return try_lock_shared_until(deadline::after(time));
-  }
-  template <class Clock, class Duration>
-  bool try_lock_shared_until(std::chrono::time_point<Clock, Duration> point) {
-    return try_lock_shared_until(deadline::at(point));
   }
   bool try_lock_shared_until(deadline until) {
     detail::misuse::locking(this, kind());

@@ -54,8 +54,13 @@ class sub_team {
 
   /// Of a member that is alone in its region.
   explicit sub_team(detail::member_state& alone) noexcept { set_self(member(alone)); }
-  sub_team(detail::sub_group& of, std::size_t rank, std::uint32_t region) noexcept : of_(&of) {
-    set_self(member(of.shared.enter(rank, of.shared.most(), region, 0)));
+  /// `outer`: the same member in what the sub-team is part of.
+  sub_team(detail::sub_group& of, std::size_t rank, const detail::member_state& outer) noexcept
+      : of_(&of) {
+    const std::uint32_t region = outer.region();
+    detail::member_state& inner = of.shared.enter(rank, of.shared.most(), region, 0);
+    inner.set_rank_in_team(outer.rank_in_team());
+    set_self(member(inner));
     const void* const boards = &of.shared.of_region();
     if (!detail::nesting::is_in_region(boards, region)) return;  // one without a team
     boards_ = boards;
@@ -112,7 +117,7 @@ class sub_team {
     }
     if (size == 0) return sub_team();
     const detail::cell& from = at.shared().cell_of(leader, at.phase, 0);
-    return sub_team(*detail::cell_access<detail::sub_group*>::get(from), rank, at.region());
+    return sub_team(*detail::cell_access<detail::sub_group*>::get(from), rank, at);
   }
 
   alignas(member) unsigned char self_[sizeof(member)];
@@ -123,7 +128,8 @@ class sub_team {
 };
 static_assert(std::is_trivially_destructible<member>::value, "sub_team never destroys its own");
 
-inline sub_team member::split(std::size_t color) {
+inline sub_team member::split(std::size_t color, call_site where) {
+  at_.come_to("split", where);
   if (!at_.goes_on()) detail::leave_stopped_region();
   if (at_.is_alone()) return color == no_color ? sub_team() : sub_team(at_);
   if (at_.goes_on()) detail::reductions::put_value(at_, color);
@@ -142,8 +148,9 @@ inline sub_team member::split(std::size_t color) {
   return sub_team::among(at_, leader, rank_there, size_there);
 }
 
-inline sub_team member::first(std::size_t k) {
+inline sub_team member::first(std::size_t k, call_site where) {
   detail::checked_range("lockstep::member::first", "members", k, 1, size());
+  at_.come_to("first", where, k);
   if (!at_.goes_on()) detail::leave_stopped_region();
   if (at_.is_alone()) return sub_team(at_);
   return rank() < k ? sub_team::among(at_, 0, rank(), k) : sub_team::among(at_, 0, 0, 0);

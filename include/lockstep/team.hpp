@@ -27,6 +27,11 @@
 //
 // Threads that a member starts, and that use the team: inside_region of region.hpp.
 //
+// Memory order (# marks the line), of default_team()
+//   #  access              order    pairs  why it suffices
+//   1  slot.load           acquire  2      the team is made before its address is seen
+//   2  slot.compare_exch   release  1      as 1
+//
 // Cost   an empty region of P members: one RMW on a line of the caller's, one store to the job's line,
 //        P-1 fetches of it, one store on each member's own line, P-1 fetches by the caller; above 8
 //        members along a tree (fork_board.hpp). Two members uncrowded: two line transfers in a row.
@@ -67,8 +72,8 @@ class team : public detail::team_loops<team> {
   std::size_t size() const noexcept { return door_.size(); }
   wait_policy policy() const noexcept { return door_.policy(); }
 
-  /// Calls f(member&) once on every member; returns when all have returned: false if the region was stopped
-  /// by request_stop(). See T1 to T3.
+  /// Calls f(member&), or f() if it takes no member, once on every member. Returns when all have returned: false if the
+  /// region was stopped by request_stop(). See T1 to T3.
   template <class Function>
   bool run(Function&& f) {
     return run_on(size(), f);
@@ -87,14 +92,16 @@ class team : public detail::team_loops<team> {
   /// inside a region.
   template <class Function>
   LOCKSTEP_NODISCARD started_region start(Function&& f) {
+    detail::check_part<Function>();
     static_assert(
-        std::is_lvalue_reference<Function>::value || detail::job::travels_as<Function>(),
+        std::is_lvalue_reference<Function>::value || detail::part_of<Function>::is_copied(),
         "lockstep::team::start: keep this function in a variable until join(): it is too large "
         "to be copied, or not trivially copyable");
     check_outside("start");
     detail::region_turn turn(door_, &body_->core);
     body_->threads.make_ready();
-    body_->core.start(f);
+    detail::part_of<typename std::remove_reference<Function>::type> part(f);
+    body_->core.start(part.function());
     turn.keep();
     return started_region(door_, body_->core);
   }
@@ -124,7 +131,9 @@ class team : public detail::team_loops<team> {
 
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
-    return detail::team_core::run(door_, &body_->core, body_->threads, k, f);
+    detail::check_part<Function>();
+    detail::part_of<Function> part(f);
+    return detail::team_core::run(door_, &body_->core, body_->threads, k, part.function());
   }
   /// As team_core's.
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
@@ -140,6 +149,39 @@ class team : public detail::team_loops<team> {
   detail::owned_body<body> body_;
   detail::fork_listener fork_listener_{this, in_child};  // the last: see fork.hpp
 };
+
+namespace detail {
+
+/// Module: a type that every module has.
+template <class Module>
+struct LOCKSTEP_SHARED_BY_MODULES default_team_slot {
+  static unseamed_atomic<void*> made;
+};
+template <class Module>
+unseamed_atomic<void*> default_team_slot<Module>::made{nullptr};
+
+}  // namespace detail
+
+/// One team for all parts of a program that need no options of their own: team(), made by the first call. Two callers that
+/// come first at once may each make one; one of them is used by all, the other ends at once. Throws as team() does, and the
+/// next call tries again.
+/// It is never destroyed: objects of static storage may use it in their constructors and destructors, and a thread that
+/// outlives main() may. Its workers sleep when the program ends. In a child of fork() it starts its threads anew (T5).
+/// All modules of the process share it, but for modules that neither see each other's symbols nor have been built with
+/// GNU's linker and compiler: each of those has its own, and must stay loaded.
+inline team& default_team() {
+  detail::unseamed_atomic<void*>& slot = detail::default_team_slot<void>::made;
+  void* known = slot.load(detail::memory_order_acquire);  // 1
+  if (known != nullptr) return *static_cast<team*>(known);
+  static_assert(alignof(team) <= alignof(std::max_align_t), "C++11 `new` honours no more");
+  team* const made = new team;
+  if (slot.compare_exchange_strong(known, made, detail::memory_order_acq_rel,  // 1, 2
+                                   detail::memory_order_acquire)) {            // 1
+    return *made;
+  }
+  delete made;
+  return *static_cast<team*>(known);
+}
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

@@ -57,7 +57,13 @@ class deadline {
     return length < detail::no_deadline - now ? deadline(now + length) : never();
   }
 
-  /// The constructor by name.
+  constexpr bool is_never() const noexcept { return nanoseconds_ == detail::no_deadline; }
+  constexpr std::uint64_t nanoseconds() const noexcept { return nanoseconds_; }
+  bool is_past(std::uint64_t now) const noexcept { return now >= nanoseconds_; }
+
+ private:
+  explicit constexpr deadline(std::uint64_t nanoseconds) noexcept : nanoseconds_(nanoseconds) {}
+
   template <class Clock, class Duration>
   static deadline at(std::chrono::time_point<Clock, Duration> point) {
     const typename Clock::time_point now = Clock::now();
@@ -68,13 +74,6 @@ class deadline {
     if (distance < -1e9) return deadline(0);
     return distance > 9.0e18 ? never() : after(point - now);
   }
-
-  constexpr bool is_never() const noexcept { return nanoseconds_ == detail::no_deadline; }
-  constexpr std::uint64_t nanoseconds() const noexcept { return nanoseconds_; }
-  bool is_past(std::uint64_t now) const noexcept { return now >= nanoseconds_; }
-
- private:
-  explicit constexpr deadline(std::uint64_t nanoseconds) noexcept : nanoseconds_(nanoseconds) {}
 
   std::uint64_t nanoseconds_;
 };

@@ -326,6 +326,8 @@ def do_visible(include, compiler=None):
     want = Listed(LIST)
     good = check_umbrella(include)
     good = check_shown() and good
+    if not good:
+        return 1
     clang = clang_of(compiler)
     there = visible(include, clang)
     of_library = {f"{header} {name}" for name, header in want.names.items()

@@ -2,12 +2,18 @@
 // tests/contract/timed_waits_test.cpp -- every timed wait takes a duration or a time_point of any clock
 //
 // Each face gives one object a wait that cannot end and, after release(), one that ends at once. All waits
-// return a wait_status.
+// return a wait_status, but those of locks and the condition variable, which return what the standard's do.
+#include <lockstep/barrier.hpp>
+#include <lockstep/condition_variable.hpp>
 #include <lockstep/event.hpp>
 #include <lockstep/eventual.hpp>
+#include <lockstep/fan.hpp>
 #include <lockstep/future_set.hpp>
 #include <lockstep/latch.hpp>
 #include <lockstep/mailbox.hpp>
+#include <lockstep/mutex.hpp>
+#include <lockstep/semaphore.hpp>
+#include <lockstep/shared_mutex.hpp>
 #include <lockstep/split_barrier.hpp>
 #include <lockstep/thread.hpp>
 
@@ -15,6 +21,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <ratio>
+#include <shared_mutex>
 #include <thread>
 #include <type_traits>
 
@@ -65,6 +75,35 @@ struct future_set_face : plain_face<lockstep::future_set<int>> {
   future_set_face() : plain_face{lockstep::future_set<int>(1)} {}
   void release() { object.contribute(1); }
 };
+/// Of rank 0.
+template <class Object>
+struct ranked_face {
+  Object object;
+  template <class Time>
+  auto wait_for(Time time) {
+    return object.wait_for(0, time);
+  }
+  template <class Time>
+  auto wait_until(Time time) {
+    return object.wait_until(0, time);
+  }
+};
+struct fan_out_face : ranked_face<lockstep::fan_out> {
+  fan_out_face() : ranked_face{lockstep::fan_out(1)} {}
+  void release() { object.notify(); }
+};
+struct fan_in_face : plain_face<lockstep::fan_in> {
+  fan_in_face() : plain_face{lockstep::fan_in(1)} {}
+  void release() { object.notify(0); }
+};
+struct rendezvous_face : ranked_face<lockstep::rendezvous> {
+  rendezvous_face() : ranked_face{lockstep::rendezvous(1, 1)} {}
+  void release() { object.notify(0); }
+};
+struct barrier_face : ranked_face<lockstep::barrier> {
+  barrier_face() : ranked_face{lockstep::barrier(2)} { object.arrive(0); }
+  void release() { object.arrive(1); }
+};
 struct split_barrier_face {
   lockstep::split_barrier<> object{2, lockstep::wait_policy::block()};
   lockstep::split_barrier<>::arrival_token token = object.arrive();
@@ -111,9 +150,10 @@ struct thread_face {
 
 template <class Face>
 class timed_waits : public testing::Test {};
-using faces = testing::Types<event_face, auto_reset_face, manual_reset_face, latch_face,
-                             eventual_face, void_eventual_face, future_set_face, split_barrier_face,
-                             mailbox_face, thread_face>;
+using faces =
+    testing::Types<event_face, auto_reset_face, manual_reset_face, latch_face, eventual_face,
+                   void_eventual_face, future_set_face, fan_out_face, fan_in_face, rendezvous_face,
+                   barrier_face, split_barrier_face, mailbox_face, thread_face>;
 TYPED_TEST_SUITE(timed_waits, faces);
 
 TYPED_TEST(timed_waits, that_are_over_time_out_whatever_the_clock) {
@@ -145,6 +185,48 @@ TYPED_TEST(timed_waits, that_need_not_wait_are_ready_whatever_the_clock) {
   EXPECT_EQ(wait(own_clock::time_point::max()), wait_status::ready);
   EXPECT_EQ(wait(own_clock::now() + std::chrono::hours(1)), wait_status::ready);
   EXPECT_EQ(wait(lockstep::deadline::never()), wait_status::ready);
+}
+
+/// Calls f with a point that is over, of each clock.
+template <class F>
+void for_each_clock(F f) {
+  f(std::chrono::steady_clock::now());
+  f(std::chrono::system_clock::now());
+  f(own_clock::now() + std::chrono::microseconds(1));
+  f(std::chrono::steady_clock::time_point::min());
+}
+
+TEST(timed_locks, time_out_whatever_the_clock) {
+  lockstep::timed_mutex mutex;
+  lockstep::recursive_timed_mutex recursive;
+  lockstep::shared_timed_mutex shared;
+  lockstep::counting_semaphore<3> none(0);
+  const std::scoped_lock all(mutex, recursive, shared);
+  std::thread([&] {
+    for_each_clock([&](auto point) {
+      EXPECT_FALSE(mutex.try_lock_until(point));
+      EXPECT_FALSE(recursive.try_lock_until(point));
+      EXPECT_FALSE(shared.try_lock_until(point));
+      EXPECT_FALSE(shared.try_lock_shared_until(point));
+      EXPECT_FALSE(none.try_acquire_until(point));
+      EXPECT_FALSE(std::unique_lock(mutex, point).owns_lock());
+      EXPECT_FALSE(std::shared_lock(shared, point).owns_lock());
+    });
+  }).join();
+}
+
+TEST(timed_locks, condition_variables_time_out_whatever_the_clock) {
+  lockstep::mutex mutex;
+  lockstep::condition_variable changed;
+  std::unique_lock<lockstep::mutex> lock(mutex);
+  const auto never = [] { return false; };
+  for_each_clock([&](auto point) {
+    EXPECT_EQ(changed.wait_until(lock, point), std::cv_status::timeout);
+    EXPECT_FALSE(changed.wait_until(lock, point, never));
+#if defined(__cpp_lib_jthread)
+    EXPECT_FALSE(changed.wait_until(lock, std::stop_token(), point, never));
+#endif
+  });
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ void take_part(Barrier& at, phase_cells& cells, std::size_t first, std::size_t l
 
 /// Groups small enough for the barrier's way with flags.
 void run_barrier_flags(round& the) {
-  const std::size_t size = 2 + the.random.below(barrier::most_flags - 1);
+  const std::size_t size = 2 + the.random.below(detail::most_flags_for(the.policy()) - 1);
   std::deque<barrier> barriers;
   std::deque<phase_cells> cells;
   for (std::size_t left = the.threads(); left > 0; left -= std::min(left, size)) {
@@ -88,10 +88,12 @@ void run_ranked(round& the, std::size_t least) {
     take_part(at, cells, self.rank() * each, (self.rank() + 1) * each, the.steps(), self);
   });
 }
-void run_barrier_tree(round& the) { run_ranked<barrier>(the, barrier::most_flags + 1); }
+void run_barrier_tree(round& the) {
+  run_ranked<barrier>(the, detail::most_flags_for(the.policy()) + 1);
+}
 struct barrier_by_tree : barrier {
-  barrier_by_tree(std::size_t participants, wait_policy policy)
-      : barrier(participants, policy, 0, 1) {}
+  barrier_by_tree(std::size_t participants, wait_policy policy, std::uint32_t first_phase)
+      : barrier(participants, policy, first_phase, 1) {}
 };
 void run_small_trees(round& the) { run_ranked<barrier_by_tree>(the, 1 + the.random.below(20)); }
 

@@ -36,14 +36,16 @@ class barrier_of : public testing::TestWithParam<parameters> {
   }
 };
 
-// 8 and 9 are on the two sides of most_flags.
+// 3, 8 and 9 are on the two sides of most_flags_for().
 INSTANTIATE_TEST_SUITE_P(counts, barrier_of,
                          testing::Combine(testing::ValuesIn(lockstep::test::all_policies()),
                                           testing::Values<std::size_t>(1, 2, 3, 8, 9, 24),
                                           testing::Values<std::uint32_t>(0u, 0xFFFFFFFDu,
                                                                          0x7FFFFFFDu)));
 
-static_assert(lockstep::barrier::most_flags == 8, "the counts above must lie on both sides of it");
+static_assert(lockstep::detail::most_flags_for(lockstep::wait_policy()) == 8 &&
+                  lockstep::detail::most_flags_for(lockstep::wait_policy::block()) == 4,
+              "the counts above must lie on both sides of each");
 
 TEST_P(barrier_of, RANKED_1_nobody_returns_before_all_have_arrived_and_sees_what_they_wrote) {
   lockstep::barrier all(participants(), policy(), first_phase());

@@ -24,6 +24,7 @@ namespace {
 using lockstep::member;
 using lockstep::detail::fork_board;
 using lockstep::detail::fork_tree;
+using lockstep::detail::job;
 using lockstep::detail::loop_share;
 using lockstep::detail::order;
 using lockstep::detail::region_head;

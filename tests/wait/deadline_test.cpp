@@ -100,7 +100,7 @@ TEST(deadline, at_a_point_of_any_clock_is_as_far_from_now_as_the_point_is) {
     const std::uint64_t wished =
         static_cast<std::uint64_t>(nanoseconds(distance).count()) + system.now;
     for (const deadline until :
-         {deadline::at(steady::now() + distance), deadline::at(wall::now() + distance)}) {
+         {deadline(steady::now() + distance), deadline(wall::now() + distance)}) {
       EXPECT_LE(until.nanoseconds(), wished + 1000);
       EXPECT_GT(until.nanoseconds(), wished - 1000000000);
     }
@@ -110,11 +110,11 @@ TEST(deadline, at_a_point_of_any_clock_is_as_far_from_now_as_the_point_is) {
 TEST(deadline, at_the_ends_of_a_clock_is_now_and_never) {
   using steady = std::chrono::steady_clock;
   using in_hours = std::chrono::time_point<std::chrono::system_clock, hours>;
-  EXPECT_EQ(deadline::at(steady::time_point::min()).nanoseconds(), 0u);
-  EXPECT_EQ(deadline::at(in_hours::min()).nanoseconds(), 0u);
-  EXPECT_EQ(deadline::at(steady::now() - seconds(1)).nanoseconds(), 0u);
-  EXPECT_EQ(deadline::at(steady::time_point()).nanoseconds(), 0u);
-  EXPECT_TRUE(deadline::at(in_hours::max()).is_never());
+  EXPECT_EQ(deadline(steady::time_point::min()).nanoseconds(), 0u);
+  EXPECT_EQ(deadline(in_hours::min()).nanoseconds(), 0u);
+  EXPECT_EQ(deadline(steady::now() - seconds(1)).nanoseconds(), 0u);
+  EXPECT_EQ(deadline(steady::time_point()).nanoseconds(), 0u);
+  EXPECT_TRUE(deadline(in_hours::max()).is_never());
 }
 
 TEST(deadline, never_is_not_past_before_the_clock_ends) {

@@ -78,7 +78,7 @@ class wait_engine_test : public testing::Test {
   bool linger(wait_policy policy, deadline until = deadline::never()) {
     system_.calls.clear();
     what_.looks = what_.sleeps = 0;
-    return wait_engine::linger(what_, policy, history_, until);
+    return wait_engine::wait_awake(what_, policy, history_, until);
   }
   std::size_t yields() const { return system_.count(call::yield); }
 

@@ -166,11 +166,29 @@
 #define LOCKSTEP_END_MISSING_INITIALIZERS
 #endif
 
+// Default arguments that are the place of the call, for the messages of builds that diagnose misuse.
+#if LOCKSTEP_DIAGNOSE_MISUSE && \
+    (defined(__GNUC__) || defined(__clang__) || (defined(_MSC_VER) && _MSC_VER >= 1926))
+#define LOCKSTEP_CALLER_FILE __builtin_FILE()
+#define LOCKSTEP_CALLER_LINE __builtin_LINE()
+#else
+#define LOCKSTEP_CALLER_FILE nullptr
+#define LOCKSTEP_CALLER_LINE 0
+#endif
+
 // Static data of which every module (executable or shared object) has its own.
 #if defined(__ELF__) || defined(__APPLE__)
 #define LOCKSTEP_MODULE_LOCAL __attribute__((visibility("hidden")))
 #else
 #define LOCKSTEP_MODULE_LOCAL
+#endif
+
+// Static data which the modules have in common, also where they hide their symbols: with GNU's linker and compiler for
+// all modules, else for those that see each other's symbols.
+#if defined(__ELF__) || defined(__APPLE__)
+#define LOCKSTEP_SHARED_BY_MODULES __attribute__((visibility("default")))
+#else
+#define LOCKSTEP_SHARED_BY_MODULES
 #endif
 
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86) || defined(_M_ARM64))

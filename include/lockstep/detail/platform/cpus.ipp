@@ -56,9 +56,8 @@ LOCKSTEP_COLD bool parse_cpu_range(const std::string& text, std::vector<unsigned
   unsigned long long first = 0, last = 0, stride = 1;
   if (!parse_number(range.substr(0, dash), max_cpus - 1, first)) return false;
   last = first;
-  if (dash != std::string::npos && !parse_number(range.substr(dash + 1), max_cpus - 1, last)) {
+  if (dash != std::string::npos && !parse_number(range.substr(dash + 1), max_cpus - 1, last))
     return false;
-  }
   const bool has_stride = colon != std::string::npos;
   if (has_stride && (dash == std::string::npos ||
                      !parse_number(text.substr(colon + 1), max_cpus, stride) || stride == 0)) {
@@ -279,9 +278,8 @@ LOCKSTEP_COLD cpu_topology read_topology(const std::vector<unsigned>& cpus,
   std::vector<unsigned> siblings(cpus.size(), 0);
   cpu_topology result;
   result.reserve(cpus.size());
-  for (std::size_t i = 0; i < cpus.size(); ++i) {
+  for (std::size_t i = 0; i < cpus.size(); ++i)
     result.push_back({cpus[i], core[i], package[i], siblings[core[i]]++, kinds[i]});
-  }
   return result;
 }
 

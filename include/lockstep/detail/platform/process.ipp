@@ -16,7 +16,6 @@
 #include <new>
 
 #include "fork.hpp"
-#include "futex.hpp"
 #include "process.hpp"
 
 #if defined(__linux__) || defined(__FreeBSD__)
@@ -96,45 +95,6 @@ LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept {
 }
 
 #endif
-
-struct fork_listener::all {
-  static fork_listener* first() noexcept {
-    return static_cast<fork_listener*>(process().first_fork_listener);
-  }
-
-  static void before() { process().fork_listeners.enter(); }
-  static void after() {
-    fork_section& section = process().fork_listeners;
-    if (section.is_last()) section.leave();
-  }
-  static void child() {
-    fork_section& section = process().fork_listeners;
-    if (!section.is_last()) return;
-    for (fork_listener* at = first(); at != nullptr; at = at->next_) at->in_child_(at->owner_);
-    section.leave();
-  }
-};
-
-LOCKSTEP_COLD fork_listener::fork_listener(void* owner, void (*in_child)(void*))
-    : owner_(owner), in_child_(in_child) {
-  // in_child() may wake: the tables that this needs are put right before.
-  native_futex::prepare_for_fork();
-  watch_forks<all>();
-  const holding<system_mutex> held(process().fork_listeners.lock());
-  next_ = all::first();
-  if (next_ != nullptr) next_->previous_ = this;
-  process().first_fork_listener = this;
-}
-
-LOCKSTEP_COLD fork_listener::~fork_listener() {
-  const holding<system_mutex> held(process().fork_listeners.lock());
-  if (next_ != nullptr) next_->previous_ = previous_;
-  if (previous_ != nullptr) {
-    previous_->next_ = next_;
-  } else {
-    process().first_fork_listener = next_;
-  }
-}
 
 LOCKSTEP_COLD bool is_first_to_print(message which) noexcept {
   const std::uint32_t bit = static_cast<std::uint32_t>(which);

@@ -19,11 +19,11 @@ namespace detail {
 
 // The constructs of a region. Every member comes through the same shared constructs (loops, sections, singles
 // without waiting) in the same order, but not at the same time: nobody waits for anybody between them. So each
-// construct has a slot of its own, which is free for another one, `slots` further on, when all have left it.
+// construct has a slot of its own, which is free for another one, `slot_count` further on, when all have left it.
 // The number of tickets is without limit; a member that gets one past the end leaves.
 //
 //   CHUNK-1  A slot holds construct s when its `open` is s. The last to leave makes the slot as new, and then sets
-//            `open` to s + slots. So nobody is in a slot with anybody of another construct.
+//            `open` to s + slot_count. So nobody is in a slot with anybody of another construct.
 //   CHUNK-2  Each ticket of a construct is given to exactly one member, in ascending order. Where the members of a
 //            construct agree to deal, they have a hand of tickets each, from which others take when their own is used
 //            up; the same holds for each hand.
@@ -48,9 +48,12 @@ class loop_board final : public stoppable {
   /// Above this many members a look at all hands at the end costs more than one counter. A guess: not measured.
   static constexpr std::size_t most_hands = 8;
 
-  /// Requires: slots is a power of two, so that numbers may wrap. Tests pass fewer.
-  loop_board(wait_policy policy, stop_source& stop, std::uint32_t slots = usual_slots)
-      : stop_(stop), open_(slots, policy), turns_(slots, policy), handed_out_(slots) {
+  /// Requires: slot_count is a power of two, so that numbers may wrap. Tests pass fewer.
+  loop_board(wait_policy policy, stop_source& stop, std::uint32_t slot_count = usual_slots)
+      : stop_(stop),
+        open_(slot_count, policy),
+        turns_(slot_count, policy),
+        handed_out_(slot_count) {
     reset();
     stop_.add(*this);
   }
@@ -89,7 +92,7 @@ class loop_board final : public stoppable {
         open_.beside(slot).left.fetch_add(1, detail::memory_order_acq_rel);  // 2
     if (before + 1 != self.size()) return;
     if (has_hands) renew_hands(slot, self.size());
-    open(slot, construct + slots());
+    open(slot, construct + slot_count());
   }
 
   /// Waits for the turn of `position`, counted from 0. False once the region is stopped.
@@ -105,7 +108,7 @@ class loop_board final : public stoppable {
 
   /// As new. Between regions.
   void reset() {
-    for (std::uint32_t slot = 0; slot < slots(); ++slot) {
+    for (std::uint32_t slot = 0; slot < slot_count(); ++slot) {
       renew_hands(slot, most_hands);
       open(slot, slot);
     }
@@ -127,8 +130,8 @@ class loop_board final : public stoppable {
     detail::padded<detail::atomic<std::size_t>> hands[most_hands];
   };
 
-  std::uint32_t slots() const noexcept { return static_cast<std::uint32_t>(open_.size()); }
-  std::size_t slot_of(std::uint32_t construct) const noexcept { return construct % slots(); }
+  std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(open_.size()); }
+  std::size_t slot_of(std::uint32_t construct) const noexcept { return construct % slot_count(); }
   numbers& of(std::uint32_t construct) noexcept { return handed_out_[slot_of(construct)].value; }
 
   template <class Word, class Done>

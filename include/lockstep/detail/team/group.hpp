@@ -24,6 +24,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <new>
 
 #include "../wait/short_lock.hpp"
@@ -114,6 +116,20 @@ class group {
     if (progress.used()) progress.reset();
   }
 
+  /// After a phase: whether all have arrived in it from the same construct. Else ends the program with a message that
+  /// names both. A member reads what the others told for this phase as it reads their cells: GROUP-2.
+  void check_constructs(const member_state& self) {
+    if (!diagnoses_misuse) return;
+    const construct_note& mine = self.told[self.phase & 1u];
+    for (std::size_t rank = 0; rank < self.size(); ++rank) {
+      const construct_note& theirs = state(rank).told[self.phase & 1u];
+      if (is_same(mine, theirs)) continue;
+      const bool is_first = self.rank() < rank;
+      report_constructs(is_first ? self.rank() : rank, is_first ? mine : theirs,
+                        is_first ? rank : self.rank(), is_first ? theirs : mine);
+    }
+  }
+
   /// A member keeps a value in its member_state.
   void note_kept_values() noexcept {
     if (kept_.load(detail::memory_order_relaxed) == 0) {  // 1
@@ -127,6 +143,15 @@ class group {
   LOCKSTEP_COLD void forget_kept_values() noexcept;
 
  private:
+  static bool is_same(const construct_note& a, const construct_note& b) noexcept {
+    if (a.kind == nullptr || b.kind == nullptr) return true;
+    return a.extent == b.extent && (a.kind == b.kind || std::strcmp(a.kind, b.kind) == 0);
+  }
+  [[noreturn]] LOCKSTEP_COLD static void report_constructs(std::size_t low,
+                                                           const construct_note& lows,
+                                                           std::size_t high,
+                                                           const construct_note& highs);
+
   /// After a region that was stopped.
   LOCKSTEP_COLD void reset();
   LOCKSTEP_COLD void reset_claims() noexcept;
@@ -159,15 +184,32 @@ struct sub_group {
 inline void note_kept_values(group& shared) noexcept { shared.note_kept_values(); }
 
 inline bool member_state::sync() {
-  return is_alone() ? !is_stopped() : shared_->barrier.arrive_and_wait(*this);
+  if (is_alone()) return !is_stopped();
+  tell_construct();
+  const bool goes_on = shared_->barrier.arrive_and_wait(*this);
+  if (goes_on) shared_->check_constructs(*this);
+  return goes_on;
 }
+/// Combines after it has seen that all are in the same construct: the cells of another may hold anything.
+template <class Combine>
+struct checked_combine {
+  member_state& self;
+  Combine& combine;
+
+  void operator()(cell& into) const {
+    self.shared().check_constructs(self);
+    combine(into);
+  }
+};
 template <class Combine>
 bool member_state::meet(cell& out, Combine combine) {
-  return shared_->barrier.meet(*this, out, combine);
+  tell_construct();
+  return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine});
 }
 template <class Combine, class Arrival>
 bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
-  return shared_->barrier.meet(*this, out, combine, arrival);
+  tell_construct();
+  return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, arrival);
 }
 inline std::uint32_t member_state::next_construct() noexcept {
   if (!has_construct) {

@@ -3,6 +3,10 @@
 #ifndef LOCKSTEP_DETAIL_TEAM_GROUP_IPP
 #define LOCKSTEP_DETAIL_TEAM_GROUP_IPP
 
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
 #include "group.hpp"
 
 namespace lockstep {
@@ -31,6 +35,24 @@ LOCKSTEP_OUT_OF_LINE void group::destroy_kept_values() {
 
 LOCKSTEP_COLD void group::forget_kept_values() noexcept {
   for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
+}
+
+[[noreturn]] LOCKSTEP_COLD void group::report_constructs(std::size_t low,
+                                                         const construct_note& lows,
+                                                         std::size_t high,
+                                                         const construct_note& highs) {
+  std::fprintf(stderr, "lockstep::member: ");
+  for (const bool is_low : {true, false}) {
+    const construct_note& what = is_low ? lows : highs;
+    std::fprintf(stderr, "%srank %zu is in %s", is_low ? "" : ", ", is_low ? low : high, what.kind);
+    if (what.where.file == nullptr) continue;
+    std::fprintf(stderr, " (%s:%u)", what.where.file, what.where.line);
+  }
+  std::fprintf(stderr,
+               "%s; all members of a region come to the same constructs in the same order, with "
+               "the same arguments\n",
+               std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size" : "");
+  std::abort();
 }
 
 LOCKSTEP_COLD void group::reset_claims() noexcept {

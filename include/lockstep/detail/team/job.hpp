@@ -106,6 +106,17 @@ struct may_be_copied<Function, true> {
                                 is_closure<Function>::value;
 };
 
+/// What a region is told to run for a function that takes no member.
+template <class Held>
+struct part_without_member final {
+  explicit part_without_member(Held of) noexcept : f(of) {}
+  void operator()(member&) const { f(); }
+
+  Held f;  ///< a closure that may be copied, or a reference to a function
+};
+template <class Held>
+struct may_be_copied<part_without_member<Held>, true> : std::true_type {};
+
 class job {
  public:
   /// With a phase and a pointer before it, a job fills one cache line of 64 bytes.
@@ -178,6 +189,50 @@ class job {
 
   void (*call_)() = nullptr;
   alignas(void*) unsigned char closure_[closure_size];
+};
+
+template <class Function>
+void check_part() noexcept {
+  static_assert(is_callable<Function&, member&>::value || is_callable<Function&>::value,
+                "lockstep: the function of a region can be called neither as f(me), with a "
+                "lockstep::member&, nor as f()");
+}
+
+/// The function of a region as f(member&), whether it takes a member or nothing.
+template <class Function, bool TakesMember = is_callable<Function&, member&>::value>
+class part_of {
+ public:
+  static constexpr bool is_copied() noexcept { return job::travels_as<Function>(); }
+
+  explicit part_of(Function& f) noexcept : f_(f) {}
+  Function& function() noexcept { return f_; }
+
+ private:
+  Function& f_;
+};
+template <class Function>
+class part_of<Function, false> {
+  template <class F, bool MayBeCopied = may_be_copied<F>::value>
+  struct held {
+    static constexpr bool is_copy = is_callable<const F&>::value &&
+                                    sizeof(F) <= job::closure_size && alignof(F) <= alignof(void*);
+  };
+  template <class F>
+  struct held<F, false> {
+    static constexpr bool is_copy = false;
+  };
+  using kept =
+      typename std::conditional<held<Function>::is_copy,
+                                const typename std::remove_const<Function>::type, Function&>::type;
+
+ public:
+  static constexpr bool is_copied() noexcept { return held<Function>::is_copy; }
+
+  explicit part_of(Function& f) noexcept : part_(f) {}
+  part_without_member<kept>& function() noexcept { return part_; }
+
+ private:
+  part_without_member<kept> part_;
 };
 
 }  // namespace detail

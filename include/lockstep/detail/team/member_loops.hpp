@@ -111,13 +111,16 @@ class member_loops {
   /// for_range, or after a loop without a wait, which keeps the shares of the next loop where they are.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
-      First first, Last last, Function&& f, schedule how = static_schedule()) {
-    return or_leave(try_for_each(first, last, f, how));
+      First first, Last last, Function&& f, schedule how = static_schedule(),
+      call_site where = call_site::here()) {
+    return or_leave(try_for_each(first, last, f, how, where));
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_each(First first, Last last, Function&& f,
-                                                         schedule how = static_schedule()) {
+                                                         schedule how = static_schedule(),
+                                                         call_site where = call_site::here()) {
     const auto span = span_of(first, last);
+    at_.come_to("for_each", where, span.length);
     const auto each = each_of(span, f);
     return loops::hand_out_and_wait(at_, span.length, how, body_of(each));
   }
@@ -139,13 +142,16 @@ class member_loops {
   /// in the last one first. Fails if there are more iterations than std::size_t has numbers.
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_nested<Ranges> for_each(const Ranges& ranges, Function&& f,
-                                                              schedule how = static_schedule()) {
-    return or_leave(try_for_each(ranges, f, how));
+                                                              schedule how = static_schedule(),
+                                                              call_site where = call_site::here()) {
+    return or_leave(try_for_each(ranges, f, how, where));
   }
   template <class Ranges, class Function>
   LOCKSTEP_NODISCARD if_nested<Ranges> try_for_each(const Ranges& ranges, Function&& f,
-                                                    schedule how = static_schedule()) {
+                                                    schedule how = static_schedule(),
+                                                    call_site where = call_site::here()) {
     const auto each = each_of_nested(ranges, f);
+    at_.come_to("for_each", where, iterations_of(ranges));
     return loops::hand_out_and_wait(at_, iterations_of(ranges), how, body_of(each));
   }
   template <class Ranges, class Function>
@@ -164,15 +170,17 @@ class member_loops {
   /// Blocks by what was measured in the loops before that used the same schedule (weighted_schedule.hpp).
   /// Its members are those of the region, else the blocks are equal. Always waits.
   template <class First, class Last, class Function>
-  LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(First first, Last last,
-                                                                   Function&& f,
-                                                                   weighted_schedule& how) {
-    return or_leave(try_for_each(first, last, f, how));
+  LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_each(
+      First first, Last last, Function&& f, weighted_schedule& how,
+      call_site where = call_site::here()) {
+    return or_leave(try_for_each(first, last, f, how, where));
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_each(First first, Last last, Function&& f,
-                                                         weighted_schedule& how) {
+                                                         weighted_schedule& how,
+                                                         call_site where = call_site::here()) {
     const auto span = span_of(first, last);
+    at_.come_to("for_each", where, span.length);
     const auto each = each_of(span, f);
     return run_weighted(at_, span.length, body_of(each), how);
   }
@@ -182,13 +190,15 @@ class member_loops {
   /// blocks the last member waits for all others.
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD_UNLESS_THROWN if_bounds<First, Last> for_ordered(
-      First first, Last last, Function&& f, schedule how = static_schedule(1)) {
-    return or_leave(run_ordered(span_of(first, last), how, f, true));
+      First first, Last last, Function&& f, schedule how = static_schedule(1),
+      call_site where = call_site::here()) {
+    return or_leave(run_ordered(span_of(first, last), how, f, where, true));
   }
   template <class First, class Last, class Function>
   LOCKSTEP_NODISCARD if_bounds<First, Last> try_for_ordered(First first, Last last, Function&& f,
-                                                            schedule how = static_schedule(1)) {
-    return run_ordered(span_of(first, last), how, f, false);
+                                                            schedule how = static_schedule(1),
+                                                            call_site where = call_site::here()) {
+    return run_ordered(span_of(first, last), how, f, where, false);
   }
 
   /// Calls each of the functions once, on whoever comes, then waits for all.
@@ -198,6 +208,7 @@ class member_loops {
   }
   template <class... Functions>
   LOCKSTEP_NODISCARD bool try_sections(Functions&&... functions) {
+    at_.come_to("sections", {nullptr, 0}, sizeof...(Functions));
     return try_sections(nowait, functions...) && at_.sync();
   }
   template <class... Functions>
@@ -228,10 +239,12 @@ class member_loops {
 
  private:
   template <class Index, class Function>
-  bool run_ordered(const index_span<Index>& span, schedule how, Function& f, bool throws) {
+  bool run_ordered(const index_span<Index>& span, schedule how, Function& f, call_site where,
+                   bool throws) {
     static_assert(is_callable<Function&, Index&, ordered_turn&>::value,
                   "lockstep: the function of for_ordered must be callable as f(i, turn), with an "
                   "index and a lockstep::ordered_turn&");
+    at_.come_to("for_ordered", where, span.length);
     loops::ticket_source tickets(at_);
     ordered_turn turn(at_, tickets, throws);
     const auto part = [&](std::size_t begin, std::size_t end) {

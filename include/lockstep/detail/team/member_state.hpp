@@ -23,12 +23,35 @@ namespace detail {
 /// within two line transfers, at most 0.5 us.
 constexpr unsigned polls_for_late_members = 48;
 
+/// Where a construct was called, for messages: the default argument of the functions of member.
+struct call_site {
+  const char* file;
+  unsigned line;
+
+  static constexpr call_site here(const char* in_file = LOCKSTEP_CALLER_FILE,
+                                  unsigned at_line = LOCKSTEP_CALLER_LINE) noexcept {
+    return {in_file, at_line};
+  }
+};
+
+/// The construct that a member is in.
+struct construct_note {
+  const char* kind;  ///< the name of its function; null: not known
+  call_site where;
+  std::size_t extent;  ///< the iterations of a loop, the size of a value: the same on all members
+};
+
 class member_state {
+ public:
+  static constexpr std::size_t no_rank = ~std::size_t{0};
+
+ private:
   // Before the public data, so that what every construct reads lies on one line.
   group* shared_ = nullptr;
   stop_source* stop_ = nullptr;
   std::size_t rank_ = 0, size_ = 1;
   std::uint32_t region_ = 0;
+  std::size_t rank_in_team_ = no_rank;
 
  public:
   member_state() noexcept = default;
@@ -41,8 +64,10 @@ class member_state {
   void belong_to(group* shared, stop_source* stop, std::size_t rank) noexcept {
     shared_ = shared;
     stop_ = stop;
-    rank_ = rank;
+    rank_ = rank_in_team_ = rank;
   }
+  /// Of a sub-team's member.
+  void set_rank_in_team(std::size_t rank) noexcept { rank_in_team_ = rank; }
   /// The member begins its part of a region of `size` members, after `phase_before` of the barrier.
   void enter(std::size_t size, std::uint32_t region, std::uint32_t phase_before) noexcept {
     size_ = size;
@@ -51,12 +76,16 @@ class member_state {
     has_left = false;
     has_construct = false;
     last_by_rank = phase_before - 1;  // in no phase of this region
+    if (diagnoses_misuse) in_construct = told[0] = told[1] = construct_note();
   }
 
   std::size_t rank() const noexcept { return rank_; }
   /// Of the region: its members are the ranks below it.
   std::size_t size() const noexcept { return size_; }
   bool is_alone() const noexcept { return size_ == 1; }
+  /// Of this member in its team's region, also where this is a sub-team; no_rank for a member that runs alone inside
+  /// another region.
+  std::size_t rank_in_team() const noexcept { return rank_in_team_; }
   /// The number of the region.
   std::uint32_t region() const noexcept { return region_; }
   /// What the members share. Requires: !is_alone().
@@ -74,6 +103,17 @@ class member_state {
   /// False once this member knows that the region is stopped, so that values of others may be gone.
   bool goes_on() const noexcept { return is_alone() ? !is_stopped() : !has_left; }
   void request_stop() const { stop_->request(region_); }
+
+  /// Begins a construct that all members come to, in builds that diagnose misuse: see check_constructs() of group.hpp.
+  void come_to(const char* kind, call_site where, std::size_t extent = 0) noexcept {
+    if (!diagnoses_misuse) return;
+    in_construct = {kind, where, extent};
+    tell_construct();
+  }
+  /// Before the member arrives in the next phase: as the cells of that phase.
+  void tell_construct() noexcept {
+    if (diagnoses_misuse) told[next_phase() & 1u] = in_construct;
+  }
 
   /// Blocks until all have arrived; false once the region is stopped. This and those below are in group.hpp.
   bool sync();
@@ -119,6 +159,10 @@ class member_state {
   owner<kept_values> kept[2];  ///< for the cells of two phases
   owner<kept_values> kept_result;
   owner<kept_values> kept_leaves;
+
+  // For messages.
+  construct_note in_construct = {};
+  construct_note told[2] = {};  ///< to the others, in two phases
 };
 
 }  // namespace detail

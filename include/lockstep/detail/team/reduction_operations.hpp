@@ -133,7 +133,8 @@ struct operands {
 /// What is compiled for a reduction's types.
 struct operations {
   /// Makes the value of the iterations [first, last): leaves of leaf_size, combined as `combines` says
-  /// (reduction_tree::combines_of). With a leaf_size of 0: goes on from the value that is there.
+  /// (reduction_tree::combines_of); only one leaf where values do not fit a cell. With a leaf_size of 0: goes on from
+  /// the value that is there.
   void (*fold)(const operands& of, void* value, std::size_t first, std::size_t last,
                std::size_t leaf_size, std::uint64_t combines);
   void (*combine)(const operands& of, void* left, void* right);  ///< left gets the value of both
@@ -143,63 +144,55 @@ struct operations {
 
 // --- what is in it ---
 
-/// Values whose turn is yet to come in a node of several leaves.
-template <class T>
-class pending_values {
- public:
-  pending_values() noexcept {}
-  ~pending_values() {
-    while (size_ > 0) value(--size_)->~T();
-  }
-  pending_values(const pending_values&) = delete;
-  pending_values& operator=(const pending_values&) = delete;
+// Values: start(i, end) makes the value of iteration i, and moves i on; go_on(sum, i, end, op) adds those from i on.
 
-  void push(T&& one) {
-    ::new (static_cast<void*>(storage_ + size_ * sizeof(T))) T(std::move(one));
-    ++size_;
-  }
-  T& top() noexcept { return *value(size_ - 1); }
-  void pop() { value(--size_)->~T(); }
-
- private:
-  /// Four levels below a node of 16 leaves.
-  static constexpr std::size_t most = sizeof(T) <= 64 ? 4 : 1;
-
-  T* value(std::size_t k) noexcept { return reinterpret_cast<T*>(storage_ + k * sizeof(T)); }
-
-  std::size_t size_ = 0;
-  alignas(T) unsigned char storage_[most * sizeof(T)];
-};
-
-/// The table of values that Values gives: values.start(i, end) makes the value of an iteration, and moves i on;
-/// values.go_on(sum, i, end, op) adds the rest.
+/// Of values that fit a cell: they stay in registers, but for those of nodes whose right halves are still to come.
 template <class T, class Values, class Op>
-void fold_values(const operands& of, void* value, std::size_t first, std::size_t last,
-                 std::size_t leaf_size, std::uint64_t combines) {
-  const Values own(static_cast<const Values&>(of));
-  Op& op = *static_cast<Op*>(of.operation);
-  T* const out = static_cast<T*>(value);
+void fold_values(const Values& own, Op& op, void* value, std::size_t first, std::size_t last,
+                 std::size_t leaf_size, std::uint64_t combines, std::true_type /*fits a cell*/) {
+  constexpr std::size_t most_pending = 4;  // levels below a node of 16 leaves
+  alignas(T) unsigned char pending[most_pending * sizeof(T)];
+  std::size_t size = 0;
   const bool goes_on = leaf_size == 0;
-  pending_values<T> pending;
-  for (std::size_t i = first;; combines >>= 4) {
+  for (std::size_t i = first;; ++size) {
     const std::size_t end = !goes_on && last - i > leaf_size ? i + leaf_size : last;
-    T sum(goes_on ? T(std::move(*out)) : own.start(i, end));
+    T sum(goes_on ? T(std::move(*static_cast<T*>(value))) : own.start(i, end));
     own.go_on(sum, i, end, op);
     for (; (combines & 15u) != 0; --combines) {
-      sum = op(std::move(pending.top()), std::move(sum));
-      pending.pop();
+      --size;
+      sum = op(std::move(*reinterpret_cast<T*>(pending + size * sizeof(T))), std::move(sum));
     }
     if (end == last) {
-      if (goes_on) {
-        *out = std::move(sum);
-      } else {
-        ::new (value) T(std::move(sum));
-      }
+      ::new (value) T(std::move(sum));
       return;
     }
-    pending.push(std::move(sum));
+    ::new (static_cast<void*>(pending + size * sizeof(T))) T(std::move(sum));
+    combines >>= 4;
     i = end;
   }
+}
+/// Of others: one leaf at a time, where its value is to be.
+template <class T, class Values, class Op>
+void fold_values(const Values& own, Op& op, void* value, std::size_t first, std::size_t last,
+                 std::size_t leaf_size, std::uint64_t, std::false_type) {
+  struct started {
+    T* value;
+    ~started() {
+      if (value != nullptr) value->~T();
+    }
+  } sum = {nullptr};
+  T* const out = static_cast<T*>(value);
+  std::size_t i = first;
+  if (leaf_size != 0) sum.value = ::new (value) T(own.start(i, last));
+  own.go_on(*out, i, last, op);
+  sum.value = nullptr;
+}
+template <class T, class Values, class Op>
+void fold_range(const operands& of, void* value, std::size_t first, std::size_t last,
+                std::size_t leaf_size, std::uint64_t combines) {
+  const Values own(static_cast<const Values&>(of));
+  fold_values<T>(own, *static_cast<Op*>(of.operation), value, first, last, leaf_size, combines,
+                 std::integral_constant<bool, fits_cell<T>()>());
 }
 template <class T, class Op>
 void combine_values(const operands& of, void* left, void* right) {
@@ -221,13 +214,13 @@ struct has_copy<Index, Function, true>
 /// f(i) by its offset; a closure that may be copied and is small is.
 template <class T, class Index, class Function>
 class each_value : public operands {
+  static_assert(is_callable<Function&, Index>::value,
+                "lockstep: the function of parallel_reduce, or of reduce_each, must be callable "
+                "with one index, f(i): of the common type of the bounds, or the iterator");
+
  public:
   each_value(void* op, const Index& first, Function& f) noexcept
-      : operands{op}, first_(first), f_(f) {
-    static_assert(is_callable<Function&, Index>::value,
-                  "lockstep: the function of parallel_reduce, or of reduce_each, must be callable "
-                  "with one index, f(i): of the common type of the bounds, or the iterator");
-  }
+      : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>()));
 
   T start(std::size_t& i, std::size_t) const { return T(as_given(f_(index_at(first_, i++)))); }
@@ -247,13 +240,13 @@ class each_value : public operands {
 /// f(first, last) of a leaf.
 template <class T, class Index, class Function>
 class block_value : public operands {
+  static_assert(is_callable<Function&, Index, Index>::value,
+                "lockstep: the function of reduce_range must be callable with two indices, "
+                "f(first, last): of the common type of the bounds, or iterators");
+
  public:
   block_value(void* op, const Index& first, Function& f) noexcept
-      : operands{op}, first_(first), f_(f) {
-    static_assert(is_callable<Function&, Index, Index>::value,
-                  "lockstep: the function of reduce_range must be callable with two indices, "
-                  "f(first, last): of the common type of the bounds, or iterators");
-  }
+      : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>(), std::declval<Index>()));
 
   T start(std::size_t& i, std::size_t end) const {
@@ -285,8 +278,8 @@ block_value<T, Index, Function> block_values_of(const index_span<Index>& span, F
 template <class T, class Op, class Values>
 const operations& operations_for(const Values&, bool in_strips) noexcept {
   static const operations all[2] = {
-      {fold_values<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), false},
-      {fold_values<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), true}};
+      {fold_range<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), false},
+      {fold_range<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), true}};
   return all[in_strips ? 1 : 0];
 }
 

@@ -187,24 +187,26 @@ class team_barrier final : public stoppable {
   bool arrive_and_wait(member_state& self) {
     usual_arrival usual;
     const auto nothing = [](cell&) {};
-    return pass(self, nothing, usual);
+    return phases_.has_flags(self.size()) ? pass_by_flags(self, usual)
+                                          : pass_by_tree(self, nothing, usual);
   }
 
   /// The same, and `out` gets what combine(out) makes of the values of all, which are at
   /// value_of(rank, self.phase) then. Requires: each participant has put its own into
   /// value_of(its rank, self.phase + 1) before the call.
   template <class Combine>
-  bool meet(member_state& self, cell& out, Combine combine) {
+  bool meet(member_state& self, cell& out, const Combine& combine) {
     usual_arrival usual;
     return meet(self, out, combine, usual);
   }
   /// With `arrival` in place of usual_arrival: while arrives() is false another participant arrives for this one.
   template <class Combine, class Arrival>
-  bool meet(member_state& self, cell& out, Combine combine, Arrival& arrival) {
-    if (!pass(self, combine, arrival)) return false;
+  bool meet(member_state& self, cell& out, const Combine& combine, Arrival& arrival) {
     if (phases_.has_flags(self.size())) {
+      if (!pass_by_flags(self, arrival)) return false;
       combine(out);
     } else {
+      if (!pass_by_tree(self, combine, arrival)) return false;
       out = phases_.value_of_all().of_phase[0];
     }
     return true;
@@ -222,7 +224,7 @@ class team_barrier final : public stoppable {
   }
   /// By a participant that is in a phase: the arrival of another, which has come and left it to this one.
   template <class Combine>
-  void arrive_for(const member_state& self, std::size_t rank, Combine& combine) {
+  void arrive_for(const member_state& self, std::size_t rank, const Combine& combine) {
     arrive(self, rank, combine);
   }
 
@@ -237,26 +239,40 @@ class team_barrier final : public stoppable {
   };
   using word = published_word<std::uint32_t>;
 
+  template <class Arrival>
+  bool pass_by_flags(member_state& self, Arrival& arrival) {
+    if (self.has_left) return false;
+    ++self.phase;
+    if (arrival.arrives()) phases_.flag(self.rank()).publish(self.phase);
+    arrival.meanwhile();
+    wait_for_others(self);
+    if (!arrival.arrives()) wait(self, phases_.flag(self.rank()), self.rank());
+    return goes_on(self);
+  }
   template <class Combine, class Arrival>
-  bool pass(member_state& self, Combine& combine, Arrival& arrival) {
+  LOCKSTEP_NOINLINE bool pass_by_tree(member_state& self, const Combine& combine,
+                                      Arrival& arrival) {
     if (self.has_left) return false;
     ++self.phase;
     if (!arrival.arrives() || !arrive(self, self.rank(), combine)) {
       arrival.meanwhile();
-      phases_.wait_for_others(self.rank(), self.size(), [&](const word& at, std::size_t other) {
-        return wait(self, at, other);
-      });
-      if (!arrival.arrives() && phases_.has_flags(self.size())) {
-        wait(self, phases_.flag(self.rank()), self.rank());
-      }
+      wait_for_others(self);
     }
+    return goes_on(self);
+  }
+  template <class Combine>
+  bool arrive(const member_state& self, std::size_t rank, const Combine& combine) {
+    return phases_.arrive(rank, self.size(), self.phase,
+                          [&] { combine(phases_.value_of_all().of_phase[0]); });
+  }
+  bool goes_on(member_state& self) const noexcept {
     self.has_left = stop_.requested(self.region());
     return !self.has_left;
   }
-  template <class Combine>
-  bool arrive(const member_state& self, std::size_t rank, Combine& combine) {
-    return phases_.arrive(rank, self.size(), self.phase,
-                          [&] { combine(phases_.value_of_all().of_phase[0]); });
+  void wait_for_others(member_state& self) {
+    phases_.wait_for_others(self.rank(), self.size(), [&](const word& at, std::size_t other) {
+      return wait(self, at, other);
+    });
   }
   bool wait(member_state& self, const word& at, std::size_t other) {
     parting_board* const known = other < self.size() ? &parting_ : nullptr;

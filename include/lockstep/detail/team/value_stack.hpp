@@ -152,9 +152,9 @@ class tree_walk final : public value_stack {
         at_(at),
         length_(length),
         leaf_size_(reduction_tree::leaf_size(length)),
-        at_once_(what.type != nullptr && what.type->size > 64 ? 1
-                 : leaf_size_ <= 64                           ? reduction_tree::most_leaves_at_once
-                                    : (reduction_tree::strip_length - 1) / leaf_size_ + 1) {}
+        at_once_(what.type != nullptr ? 1
+                 : leaf_size_ <= 64   ? reduction_tree::most_leaves_at_once
+                                      : (reduction_tree::strip_length - 1) / leaf_size_ + 1) {}
 
   /// Pushes the value of the node [a, b). False once the region is stopped.
   bool push_node(std::size_t a, std::size_t b) {

@@ -66,7 +66,7 @@ class queued_word {
   /// As try_take(), for the time that `policy` waits awake.
   bool poll(std::uint32_t as, deadline until) {
     attempt now(*this, as);
-    return wait_engine::linger(now, policy_, this_thread_history(), until);
+    return wait_engine::wait_awake(now, policy_, this_thread_history(), until);
   }
 
   /// Queues the thread up, unless it could take after all: then false. A thread that was let go in vain goes to the

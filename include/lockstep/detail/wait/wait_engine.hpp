@@ -123,13 +123,13 @@ class wait_engine {
   /// The stages of wait() before the sleep; true if it got ready in them. For locks, whose waiters then queue
   /// up. block() skips these stages. spin() spins for the default's time.
   template <class Waitable>
-  static bool linger(Waitable& what, wait_policy policy, wait_history& history,
-                     deadline until = deadline::never(),
-                     std::uint64_t yield_time = single_yield_time) {
+  static bool wait_awake(Waitable& what, wait_policy policy, wait_history& history,
+                         deadline until = deadline::never(),
+                         std::uint64_t yield_time = single_yield_time) {
     if (what.ready()) return true;
     if (policy.is_block()) return false;
     if (policy.is_spin()) return spin(what, spin_budget, until);
-    return linger_slowly(what, policy, history, until, yield_time);
+    return wait_awake_slowly(what, policy, history, until, yield_time);
   }
 
   /// For waits that yield in a way of their own: to be called before.
@@ -150,13 +150,14 @@ class wait_engine {
                                             wait_history& history, deadline until,
                                             std::uint64_t yield_time) {
     if (policy.is_spin()) return spin(what, detail::no_deadline, until) || what.ready();
-    if (!policy.is_block() && linger_slowly(what, policy, history, until, yield_time)) return true;
+    if (!policy.is_block() && wait_awake_slowly(what, policy, history, until, yield_time))
+      return true;
     return sleep(what, until);
   }
 
   template <class Waitable>
-  static bool linger_slowly(Waitable& what, wait_policy policy, wait_history& history,
-                            deadline until, std::uint64_t yield_time) {
+  static bool wait_awake_slowly(Waitable& what, wait_policy policy, wait_history& history,
+                                deadline until, std::uint64_t yield_time) {
     if (policy.is_hybrid()) {
       const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
       return (!policy.is_crowded() && spin(what, budget, until)) ||

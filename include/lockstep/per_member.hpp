@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// lockstep/per_member.hpp -- a value for each member of a team, which outlives regions (layer: team)
+//
+//   lockstep::per_member<std::vector<int>> found(team);            // one for each member, on lines of its own
+//   team.run([&](lockstep::member& me) { found.local(me).push_back(7); });
+//   for (std::vector<int>& each : found) ...                       // in the order of ranks
+//   std::size_t all = found.combine(std::size_t{0}, [](std::size_t sum, const std::vector<int>& each) {
+//     return sum + each.size();
+//   });
+//
+// OpenMP's threadprivate, TBB's enumerable_thread_specific; but by rank, not by thread: what a member finds is what the
+// member of that rank left in the region before, and iterating and combining have one order. For values that live
+// as long as one region, a local variable of the region's function is simpler, and faster.
+//
+//   OWN-1  local(me) is the value of the rank that the thread has in the team's region: also where `me` is its member of
+//          a sub-team, at any depth.
+//   OWN-2  A member of a region that runs alone, inside another one (T2 of team.hpp), has no value: the thread is another
+//          member of a region that runs already. There local() fails with std::logic_error; use the member of the
+//          outer region.
+//   OWN-3  In a region a member uses its own value. Other threads use it when the region orders that: outside regions
+//          the thread that runs them may use all, by rank or by iterating.
+//
+// Cost   local(): an index. Memory: a line or two for each value.
+#ifndef LOCKSTEP_PER_MEMBER_HPP
+#define LOCKSTEP_PER_MEMBER_HPP
+
+#include <cstddef>
+#include <iterator>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "detail/platform/cache_line.hpp"
+#include "detail/platform/error.hpp"
+#include "detail/team/job.hpp"
+#include "member.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+template <class T>
+class per_member {
+  static_assert(std::is_object<T>::value && !std::is_const<T>::value,
+                "lockstep::per_member<T>: T must be an object type, and not const");
+
+  /// A value alone on its lines.
+  struct line {
+    line() noexcept {}  // not initialised
+    alignas(T) alignas(detail::cache_line_size) unsigned char bytes[sizeof(T)];
+  };
+
+  template <class Made>
+  using if_maker =
+      typename std::enable_if<detail::is_callable<Made&, std::size_t>::value &&
+                              !std::is_convertible<const Made&, const T&>::value>::type;
+
+  /// In rank order. Element: T, or const T.
+  template <class Element>
+  class rank_iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = Element*;
+    using reference = Element&;
+
+    rank_iterator() noexcept = default;
+    Element& operator*() const noexcept { return *reinterpret_cast<Element*>(at_->bytes); }
+    Element* operator->() const noexcept { return &**this; }
+    rank_iterator& operator++() noexcept {
+      ++at_;
+      return *this;
+    }
+    rank_iterator operator++(int) noexcept {
+      const rank_iterator before = *this;
+      ++at_;
+      return before;
+    }
+    friend bool operator==(rank_iterator a, rank_iterator b) noexcept { return a.at_ == b.at_; }
+    friend bool operator!=(rank_iterator a, rank_iterator b) noexcept { return a.at_ != b.at_; }
+
+   private:
+    friend class per_member;
+    using line_of =
+        typename std::conditional<std::is_const<Element>::value, const line, line>::type;
+
+    explicit rank_iterator(line_of* at) noexcept : at_(at) {}
+
+    line_of* at_ = nullptr;
+  };
+
+ public:
+  using iterator = rank_iterator<T>;
+  using const_iterator = rank_iterator<const T>;
+
+  /// One T() for each of `members`, made here, in the order of ranks. Fails if that is 0 or above 65536.
+  explicit per_member(std::size_t members) : all_(members) {
+    all_.make([](void* at, std::size_t) { ::new (at) T(); });
+  }
+  /// Copies of a value.
+  per_member(std::size_t members, const T& value) : all_(members) {
+    all_.make([&](void* at, std::size_t) { ::new (at) T(value); });
+  }
+  /// What make(rank) returns.
+  template <class Maker, class = if_maker<Maker>>
+  per_member(std::size_t members, Maker make) : all_(members) {
+    all_.make([&](void* at, std::size_t rank) { ::new (at) T(make(rank)); });
+  }
+  /// The same for the members of a team, or of whatever has a size(); the team is not kept.
+  template <class Team, class... More,
+            class = typename std::enable_if<
+                !std::is_same<Team, per_member>::value,
+                decltype(static_cast<void>(std::declval<const Team&>().size()))>::type>
+  explicit per_member(const Team& team, More&&... value_or_maker)
+      : per_member(static_cast<std::size_t>(team.size()), std::forward<More>(value_or_maker)...) {}
+  per_member(const per_member&) = delete;
+  per_member& operator=(const per_member&) = delete;
+
+  std::size_t size() const noexcept { return all_.lines.size(); }
+
+  /// The calling member's value: OWN-1. Fails if its rank is not below size(), and with std::logic_error in a region that
+  /// runs alone: OWN-2.
+  T& local(const member& me) {
+    const std::size_t rank = detail::member_access::state_of(me).rank_in_team();
+    if (rank >= size()) fail_local(rank);
+    return (*this)[rank];
+  }
+  /// The value of a rank. Requires rank < size(), and OWN-3.
+  T& operator[](std::size_t rank) noexcept { return *reinterpret_cast<T*>(all_.lines[rank].bytes); }
+  const T& operator[](std::size_t rank) const noexcept {
+    return *reinterpret_cast<const T*>(all_.lines[rank].bytes);
+  }
+
+  iterator begin() noexcept { return iterator(&all_.lines[0]); }
+  iterator end() noexcept { return iterator(&all_.lines[0] + size()); }
+  const_iterator begin() const noexcept { return const_iterator(&all_.lines[0]); }
+  const_iterator end() const noexcept { return const_iterator(&all_.lines[0] + size()); }
+
+  /// op(... op(op(init, value 0), value 1) ..., value n - 1). The values stay as they are, and may be move-only.
+  template <class Result, class Op>
+  Result combine(Result init, Op op) const {
+    static_assert(
+        detail::is_callable<Op&, Result, const T&>::value,
+        "lockstep::per_member::combine: op cannot be called as op(result, value), with a value "
+        "by const reference");
+    for (const T& each : *this) init = op(std::move(init), each);
+    return init;
+  }
+  /// The same without an init: that is a copy of value 0.
+  template <class Op>
+  T combine(Op op) const {
+    static_assert(std::is_copy_constructible<T>::value,
+                  "lockstep::per_member::combine: the values cannot be copied; give an init");
+    static_assert(detail::is_callable<Op&, T, const T&>::value,
+                  "lockstep::per_member::combine: op cannot be called as op(T, const T&)");
+    T result((*this)[0]);
+    for (std::size_t rank = 1; rank < size(); ++rank) {
+      result = op(std::move(result), (*this)[rank]);
+    }
+    return result;
+  }
+
+ private:
+  /// Destroys what was made, also where the next one throws.
+  struct values {
+    explicit values(std::size_t members)
+        : lines(detail::checked_count("lockstep::per_member", "members", members)) {}
+    ~values() {
+      while (made > 0) reinterpret_cast<T*>(lines[--made].bytes)->~T();
+    }
+    values(const values&) = delete;
+    values& operator=(const values&) = delete;
+
+    template <class Make>
+    void make(Make make_at) {
+      for (; made < lines.size(); ++made) {
+        make_at(static_cast<void*>(lines[made].bytes), made);
+      }
+    }
+
+    detail::aligned_array<line> lines;
+    std::size_t made = 0;
+  };
+
+  [[noreturn]] LOCKSTEP_NOINLINE void fail_local(std::size_t rank) const {
+    if (rank == detail::member_state::no_rank) {
+      detail::fail<std::logic_error>(
+          "lockstep::per_member::local: this region runs alone, inside another region, and its "
+          "member has no value; use the member of the outer region");
+    }
+    detail::fail_rank("lockstep::per_member::local", "members", rank, size());
+  }
+
+  values all_;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_PER_MEMBER_HPP

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// tests/edges/construct_misuse_test.cpp -- members that meet from different constructs are told so, by place
+#if !defined(LOCKSTEP_DIAGNOSE_MISUSE)
+#define LOCKSTEP_DIAGNOSE_MISUSE 1
+#endif
+#include <lockstep/lockstep.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using lockstep::member;
+using lockstep::sub_team;
+using lockstep::team;
+
+/// Each in a process of its own, which begins anew.
+class construct_misuse : public testing::Test {
+ protected:
+  construct_misuse() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+using part = std::function<void(member&)>;
+
+/// Member `odd` of a region of `size` does something else than the others.
+void differ(std::size_t size, std::size_t odd, const part& one, const part& another) {
+  team workers(size);
+  workers.run([&](member& me) { (me.rank() == odd ? another : one)(me); });
+}
+
+const part sync = [](member& me) { me.sync_threads(); };
+const part single = [](member& me) { me.single([] {}); };
+const part sum = [](member& me) { me.sync_sum(1); };
+
+TEST_F(construct_misuse, both_places_are_named_by_kind_file_and_line) {
+  EXPECT_DEATH(differ(2, 1, sync, single),
+               "lockstep::member: rank 0 is in sync_threads \\(.*construct_misuse_test.cpp:35\\), "
+               "rank 1 is in single \\(.*construct_misuse_test.cpp:36\\); all members");
+}
+
+TEST_F(construct_misuse, in_a_region_of_any_size_by_flags_and_by_the_tree) {
+  EXPECT_DEATH(differ(3, 2, sync, single), "is in sync_threads .* rank 2 is in single");
+  EXPECT_DEATH(differ(9, 5, sync, single),
+               "is in (sync_threads|single) .* is in (single|sync_threads)");
+}
+
+TEST_F(construct_misuse, values_are_not_read_from_members_that_brought_none) {
+  const part words = [](member& me) { me.sync_sum(std::string(40, 'x')); };
+  EXPECT_DEATH(differ(2, 1, words, sync), "is in sync_sum .* is in sync_threads");
+  EXPECT_DEATH(differ(9, 1, words, sync), "is in (sync_sum|sync_threads)");
+  const part spread = [](member& me) { me.broadcast(0, std::string(40, 'x')); };
+  EXPECT_DEATH(differ(2, 0, words, spread), "rank 0 is in broadcast .* rank 1 is in sync_sum");
+}
+
+TEST_F(construct_misuse, reductions_by_operation_and_by_the_size_of_their_values) {
+  const part most = [](member& me) { me.sync_max(1); };
+  EXPECT_DEATH(differ(2, 1, sum, most), "is in sync_sum .* is in sync_max");
+  const part wide = [](member& me) { me.sync_sum(1.0); };
+  EXPECT_DEATH(differ(2, 1, sum, wide), "is in sync_sum .* is in sync_sum .*, of another size");
+}
+
+TEST_F(construct_misuse, ranges_by_their_length) {
+  const auto reduces = [](int n) {
+    return [n](member& me) {
+      me.reduce_each(0, n, 0.0, [](int) { return 1.0; }, std::plus<double>());
+    };
+  };
+  EXPECT_DEATH(differ(2, 1, reduces(100), reduces(101)), "is in reduce_each .*, of another size");
+  EXPECT_DEATH(differ(2, 1, reduces(100), sync), "is in reduce_each .* is in sync_threads");
+}
+
+TEST_F(construct_misuse, sub_teams_where_they_are_made_and_in_them) {
+  const part split = [](member& me) { me.split(0); };
+  EXPECT_DEATH(differ(2, 1, split, sync), "is in split .* is in sync_threads");
+  const part apart = [](member& me) {
+    sub_team all = me.split(0);
+    if (me.rank() == 0) {
+      all->sync_threads();
+    } else {
+      all->single([] {});
+    }
+  };
+  EXPECT_DEATH(differ(2, 1, apart, apart), "rank 0 is in sync_threads .* rank 1 is in single");
+}
+
+TEST(construct_check, says_nothing_of_the_same_constructs_from_different_places) {
+  for (const std::size_t size : {std::size_t{2}, std::size_t{9}}) {
+    team workers(size);
+    for (int round = 0; round < 20; ++round) {
+      workers.run([&](member& me) {
+        if (me.rank() == 0) {
+          me.sync_threads();
+          me.single([] {});
+        } else {
+          EXPECT_TRUE(me.try_sync_threads());
+          EXPECT_TRUE(me.try_single([] {}));
+        }
+        EXPECT_EQ(me.sync_count(true), size);
+        sub_team half = me.split(me.rank() % 2);
+        if (me.rank() % 2 == 0) {
+          half->sync_threads();
+        } else {
+          half->sync_or(true);
+        }
+        me.sync_sum(std::string(20, 'x'));
+      });
+      workers.run(1, [](member& me) { me.single([] {}); });
+      workers.run([round](member& me) {
+        if (me.rank() == 1 && round % 3 == 0) me.request_stop();
+        if (me.rank() == 0) {
+          me.single([] {});
+        } else if (me.try_single([] {})) {
+          me.sync_threads();
+        }
+        if (me.rank() == 0) me.sync_threads();
+      });
+    }
+  }
+}
+
+}  // namespace
