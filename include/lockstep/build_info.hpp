@@ -33,35 +33,16 @@ struct build_information {
   bool diagnoses_misuse;
 };
 
-inline build_information build_info() {
-  build_information info;
-  info.version = LOCKSTEP_VERSION;
-  info.futex = detail::native_futex::name();
-  info.process_fence = detail::process_fence::name();
-  info.cache_line_size = detail::cache_line_size;
-  info.default_policy = "adaptive: spin while that pays, yield while that helps, sleep";
-  info.usable_cpus = detail::usable_cpus();
-  info.diagnoses_misuse = detail::diagnoses_misuse;
-  return info;
-}
+LOCKSTEP_COLD build_information build_info();
 
 /// One line per item, "name: value\n".
-inline std::string to_string(const build_information& info) {
-  std::string text;
-  const auto add = [&text](const char* name, const std::string& value) {
-    text.append(name).append(": ").append(value).append("\n");
-  };
-  add("version", info.version);
-  add("futex", info.futex);
-  add("process fence", info.process_fence);
-  add("cache line size", std::to_string(info.cache_line_size));
-  add("default policy", info.default_policy);
-  add("usable cpus", std::to_string(info.usable_cpus));
-  add("diagnoses misuse", info.diagnoses_misuse ? "yes" : "no");
-  return text;
-}
+LOCKSTEP_COLD std::string to_string(const build_information& info);
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "detail/wait/build_info.ipp"
+#endif
 
 #endif  // LOCKSTEP_BUILD_INFO_HPP

@@ -47,6 +47,18 @@ class Amalgamate(unittest.TestCase):
             "#endif  // LOCKSTEP_A_HPP", "#ifndef LOCKSTEP_LOCKSTEP_HPP", "#endif  // LOCKSTEP_LOCKSTEP_HPP")]
         self.assertEqual(places, sorted(places))
 
+    def test_bodies_come_last_in_their_condition_after_what_they_include(self):
+        text = self.text({
+            "lockstep.hpp": '#include "a.hpp"\nint umbrella;\n',
+            "a.hpp": 'int a();\n#if LOCKSTEP_HAS_BODIES\n#include "a.ipp"\n#endif\n',
+            "a.ipp": '#include <cstdio>\n#include "a.hpp"\n#include "b.hpp"\nint a() { return b; }\n',
+            "b.hpp": "int b;\n",
+        })
+        places = [text.index(part) for part in (
+            "#include <cstdio>", "int a();", "int umbrella;", "int b;", "#if LOCKSTEP_HAS_BODIES", "int a() {", "#endif")]
+        self.assertEqual(places, sorted(places))
+        self.assertNotIn(".ipp", text)
+
     def test_one_pragma_once_and_one_licence_line_remain(self):
         text = self.text({"lockstep.hpp": '#include "a.hpp"\n', "a.hpp": "int a;\n"})
         self.assertEqual(text.count("#pragma once"), 1)

@@ -107,9 +107,15 @@ LOCKSTEP_COLD std::string text_of(wait_policy policy) {
   if (policy.is_spin()) return "spin";
   if (policy.is_block()) return "block";
   const long long time = policy.spin_time().count();
-  if (time % 1000 != 0) return "hybrid:" + std::to_string(time) + "ns";
-  if (time % 1000000 != 0) return "hybrid:" + std::to_string(time / 1000) + "us";
-  return "hybrid:" + std::to_string(time / 1000000) + "ms";
+  std::string text;
+  if (time % 1000 != 0) {
+    append(text, "hybrid:%lldns", time);
+  } else if (time % 1000000 != 0) {
+    append(text, "hybrid:%lldus", time / 1000);
+  } else {
+    append(text, "hybrid:%lldms", time / 1000000);
+  }
+  return text;
 }
 
 LOCKSTEP_COLD std::string text_of(const binding& where) {

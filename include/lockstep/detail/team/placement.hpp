@@ -12,9 +12,7 @@
 #ifndef LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
 #define LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>

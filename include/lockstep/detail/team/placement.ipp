@@ -3,6 +3,9 @@
 #ifndef LOCKSTEP_DETAIL_TEAM_PLACEMENT_IPP
 #define LOCKSTEP_DETAIL_TEAM_PLACEMENT_IPP
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "placement.hpp"
 
 namespace lockstep {
@@ -27,10 +30,20 @@ LOCKSTEP_COLD bool is_ranked_before(const cpu_place& a, const cpu_place& b) {
   return a.core != b.core ? a.core < b.core : a.sibling < b.sibling;
 }
 
+template <bool (*is_before)(const cpu_place&, const cpu_place&)>
+int compare_places(const void* a, const void* b) {
+  const cpu_place& left = *static_cast<const cpu_place*>(a);
+  const cpu_place& right = *static_cast<const cpu_place*>(b);
+  return is_before(left, right) ? -1 : is_before(right, left) ? 1 : 0;
+}
+LOCKSTEP_COLD void sort_places(cpu_topology& places, int (*compare)(const void*, const void*)) {
+  if (!places.empty()) std::qsort(places.data(), places.size(), sizeof(cpu_place), compare);
+}
+
 LOCKSTEP_COLD cpu_topology close(cpu_topology usable, std::size_t count) {
-  std::sort(usable.begin(), usable.end(), is_taken_before);
+  sort_places(usable, compare_places<is_taken_before>);
   usable.resize(count, cpu_place());
-  std::sort(usable.begin(), usable.end(), is_ranked_before);
+  sort_places(usable, compare_places<is_ranked_before>);
   return usable;
 }
 
@@ -58,7 +71,7 @@ LOCKSTEP_COLD void deal(const cpu_place* first, const cpu_place* last, std::size
 }
 
 LOCKSTEP_COLD cpu_topology spread(cpu_topology usable, std::size_t count) {
-  std::sort(usable.begin(), usable.end(), is_taken_before);
+  sort_places(usable, compare_places<is_taken_before>);
   cpu_topology result;
   result.reserve(count);
   for (std::size_t i = 0; result.size() < count;) {
@@ -73,13 +86,13 @@ LOCKSTEP_COLD cpu_topology spread(cpu_topology usable, std::size_t count) {
 
 LOCKSTEP_COLD parted_list part_by_use(const cpu_topology& usable,
                                       const std::vector<unsigned>& list) {
-  std::vector<bool> is_usable(detail::max_cpus, false);
+  std::vector<char> is_usable(detail::max_cpus, 0);
   for (const cpu_place& place : usable) {
-    if (place.cpu < is_usable.size()) is_usable[place.cpu] = true;
+    if (place.cpu < is_usable.size()) is_usable[place.cpu] = 1;
   }
   parted_list result;
   for (const unsigned cpu : list) {
-    const bool fits = cpu < is_usable.size() && is_usable[cpu];
+    const bool fits = cpu < is_usable.size() && is_usable[cpu] != 0;
     (fits ? result.usable : result.left_out).push_back(cpu);
   }
   return result;
@@ -103,8 +116,8 @@ LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t
 }
 
 LOCKSTEP_COLD std::size_t count_different(std::vector<unsigned> values) {
-  std::sort(values.begin(), values.end());
-  return static_cast<std::size_t>(std::unique(values.begin(), values.end()) - values.begin());
+  sort_once(values);
+  return values.size();
 }
 
 LOCKSTEP_COLD decided_by who_binds(const team_options& options, const environment& variables) {

@@ -73,8 +73,11 @@ LOCKSTEP_COLD void worker_threads::start_each() {
 }
 
 LOCKSTEP_COLD void worker_threads::name_thread(std::size_t rank) const {
-  const std::string number = ' ' + std::to_string(rank);
-  name_this_thread((name_.substr(0, 15 - number.size()) + number).c_str());
+  char number[24];
+  const int length = std::snprintf(number, sizeof number, " %zu", rank);
+  char name[48];
+  std::snprintf(name, sizeof name, "%.*s%s", 15 - length, name_.c_str(), number);
+  name_this_thread(name);
 }
 
 LOCKSTEP_OUT_OF_LINE void worker_threads::run(std::size_t rank) {

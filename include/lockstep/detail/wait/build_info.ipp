@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/wait/build_info.ipp -- the bodies of build_info.hpp (layer: wait)
+#ifndef LOCKSTEP_DETAIL_WAIT_BUILD_INFO_IPP
+#define LOCKSTEP_DETAIL_WAIT_BUILD_INFO_IPP
+
+#include "../../build_info.hpp"
+#include "../platform/cpus.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+LOCKSTEP_COLD build_information build_info() {
+  build_information info;
+  info.version = LOCKSTEP_VERSION;
+  info.futex = detail::native_futex::name();
+  info.process_fence = detail::process_fence::name();
+  info.cache_line_size = detail::cache_line_size;
+  info.default_policy = "adaptive: spin while that pays, yield while that helps, sleep";
+  info.usable_cpus = detail::usable_cpus();
+  info.diagnoses_misuse = detail::diagnoses_misuse;
+  return info;
+}
+
+LOCKSTEP_COLD std::string to_string(const build_information& info) {
+  std::string text;
+  detail::append(text, "version: %s\nfutex: %s\nprocess fence: %s\n", info.version, info.futex,
+                 info.process_fence);
+  detail::append(text, "cache line size: %zu\ndefault policy: %s\nusable cpus: %u\n",
+                 info.cache_line_size, info.default_policy, info.usable_cpus);
+  detail::append(text, "diagnoses misuse: %s\n", info.diagnoses_misuse ? "yes" : "no");
+  return text;
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_WAIT_BUILD_INFO_IPP
