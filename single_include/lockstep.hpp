@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -652,6 +653,79 @@ class tick_clock {
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
 
+// lockstep/detail/platform/cgroup.hpp -- how many CPUs' worth of time a container grants (layer: platform)
+//
+// Reads the CPU quota of control groups version 1 and 2 for the calling process: every group from its
+// own up to the mount is looked at, the smallest quota counts. Mount points come from mountinfo, so
+// systems that mount elsewhere, or bind-mount a sub-tree into a container, are read rightly.
+//
+// The text functions are pure; `root` is a directory put before every path, for tests.
+// Source [CGROUP-V1], [CGROUP-V2]
+#ifndef LOCKSTEP_DETAIL_PLATFORM_CGROUP_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_CGROUP_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+namespace cgroup {
+
+/// The next part of `text` between separators from `at` on, empty at the end; moves `at` behind it.
+LOCKSTEP_COLD std::string next_part(const std::string& text, std::size_t& at,
+                                    const char* separators);
+LOCKSTEP_COLD std::string next_word(const std::string& text, std::size_t& at);
+LOCKSTEP_COLD std::string next_line(const std::string& text, std::size_t& at);
+
+/// CPUs granted per unit of time; `unlimited` means no quota.
+constexpr double unlimited = -1.0;
+
+/// quota / period, or `unlimited` where either is not a positive number.
+LOCKSTEP_COLD double ratio(const std::string& quota, const std::string& period);
+
+/// The content of a version 2 `cpu.max` file: "max 100000" or "150000 100000".
+LOCKSTEP_COLD double parse_cpu_max(const std::string& text);
+
+/// The tighter of two quotas.
+LOCKSTEP_COLD double tighter(double a, double b);
+
+LOCKSTEP_COLD bool has_word(const std::string& list, const std::string& word);
+
+/// The group of the process in /proc/self/cgroup's text: version 2 has an empty controller list.
+LOCKSTEP_COLD std::string find_group(const std::string& cgroup_text, bool version_2);
+
+/// One mounted hierarchy: where it is, and which group its top directory shows.
+struct mount {
+  std::string point;
+  std::string shown_group;
+  bool version_2 = false;
+};
+
+/// mountinfo writes blank, tab, newline and backslash as a backslash and three octal digits.
+LOCKSTEP_COLD std::string decode_octal(const std::string& text);
+
+/// Reads one line of mountinfo; false if it is no hierarchy with CPU quotas.
+LOCKSTEP_COLD bool parse_mount(const std::string& line, mount& result);
+
+/// `group` as seen below a mount whose top directory is `shown`.
+LOCKSTEP_COLD std::string relative_group(const std::string& group, const std::string& shown);
+
+LOCKSTEP_COLD std::string read_file(const std::string& path);
+
+LOCKSTEP_COLD double quota_of_directory(const std::string& directory, bool version_2);
+
+/// The tightest quota from the process's group up to the top of one mounted hierarchy.
+LOCKSTEP_COLD double quota_of_mount(const std::string& root, const mount& where,
+                                    const std::string& cgroup_text);
+
+/// The quota in force for the calling process, in CPUs, or `unlimited`.
+LOCKSTEP_COLD double quota(const std::string& root = std::string());
+
+}  // namespace cgroup
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_CGROUP_HPP
+
 // lockstep/detail/platform/fork.hpp -- what a child process has to put right (layer: platform)
 //
 // fork() copies the memory, but only the calling thread: tables of threads must forget the others.
@@ -1209,6 +1283,13 @@ namespace detail {
 /// The most CPUs of a list, and above the highest number of one.
 constexpr unsigned max_cpus = 65536;
 
+/// Appends what std::printf would print, at most 500 characters: adding up texts costs several times as much code.
+LOCKSTEP_COLD void append(std::string& text, const char* format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
 /// `text` without the blanks around it.
 LOCKSTEP_COLD std::string without_blanks(const std::string& text);
 
@@ -1225,69 +1306,6 @@ LOCKSTEP_COLD bool parse_cpu_list(const std::string& text, std::vector<unsigned>
 
 /// The list as text, neighbours that ascend by one joined: {0, 1, 2, 5} is "0-2,5"; empty for none.
 LOCKSTEP_COLD std::string cpu_list_text(const std::vector<unsigned>& cpus);
-
-// How many CPUs' worth of time a container grants.
-//
-// Reads the CPU quota of control groups version 1 and 2 for the calling process: every group from its
-// own up to the mount is looked at, the smallest quota counts. Mount points come from mountinfo, so
-// systems that mount elsewhere, or bind-mount a sub-tree into a container, are read rightly.
-//
-// The text functions are pure; `root` is a directory put before every path, for tests.
-// Source [CGROUP-V1], [CGROUP-V2]
-
-namespace cgroup {
-
-/// The next part of `text` between separators from `at` on, empty at the end; moves `at` behind it.
-LOCKSTEP_COLD std::string next_part(const std::string& text, std::size_t& at,
-                                    const char* separators);
-LOCKSTEP_COLD std::string next_word(const std::string& text, std::size_t& at);
-LOCKSTEP_COLD std::string next_line(const std::string& text, std::size_t& at);
-
-/// CPUs granted per unit of time; `unlimited` means no quota.
-constexpr double unlimited = -1.0;
-
-/// quota / period, or `unlimited` where either is not a positive number.
-LOCKSTEP_COLD double ratio(const std::string& quota, const std::string& period);
-
-/// The content of a version 2 `cpu.max` file: "max 100000" or "150000 100000".
-LOCKSTEP_COLD double parse_cpu_max(const std::string& text);
-
-/// The tighter of two quotas.
-LOCKSTEP_COLD double tighter(double a, double b);
-
-LOCKSTEP_COLD bool has_word(const std::string& list, const std::string& word);
-
-/// The group of the process in /proc/self/cgroup's text: version 2 has an empty controller list.
-LOCKSTEP_COLD std::string find_group(const std::string& cgroup_text, bool version_2);
-
-/// One mounted hierarchy: where it is, and which group its top directory shows.
-struct mount {
-  std::string point;
-  std::string shown_group;
-  bool version_2 = false;
-};
-
-/// mountinfo writes blank, tab, newline and backslash as a backslash and three octal digits.
-LOCKSTEP_COLD std::string decode_octal(const std::string& text);
-
-/// Reads one line of mountinfo; false if it is no hierarchy with CPU quotas.
-LOCKSTEP_COLD bool parse_mount(const std::string& line, mount& result);
-
-/// `group` as seen below a mount whose top directory is `shown`.
-LOCKSTEP_COLD std::string relative_group(const std::string& group, const std::string& shown);
-
-LOCKSTEP_COLD std::string read_file(const std::string& path);
-
-LOCKSTEP_COLD double quota_of_directory(const std::string& directory, bool version_2);
-
-/// The tightest quota from the process's group up to the top of one mounted hierarchy.
-LOCKSTEP_COLD double quota_of_mount(const std::string& root, const mount& where,
-                                    const std::string& cgroup_text);
-
-/// The quota in force for the calling process, in CPUs, or `unlimited`.
-LOCKSTEP_COLD double quota(const std::string& root = std::string());
-
-}  // namespace cgroup
 
 // How many CPUs this process may really use.
 //
@@ -1337,6 +1355,9 @@ struct cpu_place {
 
 /// One entry for each CPU, in the order in which they were asked for.
 using cpu_topology = std::vector<cpu_place>;
+
+/// In ascending order, each value once. The sort of <algorithm> costs ten times as much to compile.
+LOCKSTEP_COLD void sort_once(std::vector<unsigned>& values);
 
 namespace topology {
 
@@ -3265,33 +3286,10 @@ struct build_information {
   bool diagnoses_misuse;
 };
 
-inline build_information build_info() {
-  build_information info;
-  info.version = LOCKSTEP_VERSION;
-  info.futex = detail::native_futex::name();
-  info.process_fence = detail::process_fence::name();
-  info.cache_line_size = detail::cache_line_size;
-  info.default_policy = "adaptive: spin while that pays, yield while that helps, sleep";
-  info.usable_cpus = detail::usable_cpus();
-  info.diagnoses_misuse = detail::diagnoses_misuse;
-  return info;
-}
+LOCKSTEP_COLD build_information build_info();
 
 /// One line per item, "name: value\n".
-inline std::string to_string(const build_information& info) {
-  std::string text;
-  const auto add = [&text](const char* name, const std::string& value) {
-    text.append(name).append(": ").append(value).append("\n");
-  };
-  add("version", info.version);
-  add("futex", info.futex);
-  add("process fence", info.process_fence);
-  add("cache line size", std::to_string(info.cache_line_size));
-  add("default policy", info.default_policy);
-  add("usable cpus", std::to_string(info.usable_cpus));
-  add("diagnoses misuse", info.diagnoses_misuse ? "yes" : "no");
-  return text;
-}
+LOCKSTEP_COLD std::string to_string(const build_information& info);
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
@@ -4247,10 +4245,11 @@ using recursive_timed_mutex = recursive_mutex;
 //
 // Memory order (# marks the line)
 //   #  access          order    pairs  why it suffices
-//   1  word.load       acquire  2, 3   a waiter has counted itself before it gave up the lock under which the notifier
+//   1  word.load       acquire  3      a waiter has counted itself before it gave up the lock under which the notifier
 //                                      changed the predicate; at zero, the threads that left have done so (CONDITION-5)
-//   2  word.fetch_add  relaxed  1      as 1; the queue's lock orders the changes
-//   3  word.fetch_sub  release  1      as 1
+//   2  word.fetch_add  relaxed  -      as 1; the queue's lock orders the changes
+//   3  word.fetch_sub  release  1      as 1, of a thread that leaves by its own hand or is stopped
+//   4  word.fetch_sub  relaxed  -      of threads that are notified after it, and see it before they return
 //
 // Cost   notify with no thread waiting: one load. wait: a queue operation and the lock's own; no system call
 //        unless it sleeps. With a stop token, in addition: to register a callback. 8 bytes.
@@ -4365,8 +4364,9 @@ class condition_variable {
   wait_policy policy() const noexcept { return policy_; }
 
  private:
-  /// A waiting thread. `target` is the mutex in whose queue it goes on waiting, if it can.
-  struct waiter : detail::parked_thread {
+  /// A waiting thread. `target` is the mutex in whose queue it goes on waiting, if it can. On one line: broadcasts between
+  /// two threads take 195 ns so, and 222 wherever the stack has it.
+  struct alignas(detail::cache_line_size) waiter : detail::parked_thread {
     mutex* target;
     const std::uint64_t number;  // of the thread; for the diagnosis of misuse only, as the next
     bool is_let_go = false;
@@ -4508,7 +4508,7 @@ class condition_variable {
     return true;
   }
 
-  /// Notifies the next of a chain in the end, whether the lock was to be had or not.
+  /// Notifies the next of a chain in the end, with the lock or without.
   struct passes_on {
     const std::uintptr_t queue;
     waiter& self;
@@ -4550,7 +4550,7 @@ class condition_variable {
         check_same(all, next);
         all.append(next);
       }
-      if (taken > 0) word_.fetch_sub(taken, detail::memory_order_release);  // 3
+      if (taken > 0) word_.fetch_sub(taken, detail::memory_order_relaxed);  // 4
     }
     if (detail::misuse::diagnosed) let_go(all);
     if (all.target != nullptr) all.target->adopt(all.moved);
@@ -5372,7 +5372,7 @@ struct cell_access<T, false> {
     note_kept_values(shared);
     owner<values> made(new values(count));
     values& here = *made;
-    keeps = std::move(made);
+    keeps.reset(made.release());
     return here;
   }
   static void put(room here, cell& into, T value) {
@@ -6499,11 +6499,6 @@ bool call_alone(stop_source& stop, Part& part, Argument& with) {
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// How often a member looks whether others come before it runs their shares: 1.5 us. A member that is in time comes
-/// within two line transfers, at most 0.5 us.
-constexpr unsigned polls_for_late_members = 48;
 
 /// Where a construct was called, for messages: the default argument of the functions of member.
 struct call_site {
@@ -6515,6 +6510,12 @@ struct call_site {
     return {in_file, at_line};
   }
 };
+
+namespace detail {
+
+/// How often a member looks whether others come before it runs their shares: 1.5 us. A member that is in time comes
+/// within two line transfers, at most 0.5 us.
+constexpr unsigned polls_for_late_members = 48;
 
 /// The construct that a member is in.
 struct construct_note {
@@ -8894,7 +8895,7 @@ class each_value : public operands {
       : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>()));
 
-  T start(std::size_t& i, std::size_t) const { return T(as_given(f_(index_at(first_, i++)))); }
+  T start(std::size_t& i, std::size_t) const { return static_cast<T>(f_(index_at(first_, i++))); }
   template <class Op>
   void go_on(T& sum, std::size_t i, std::size_t end, Op& op) const {
     for (; i < end; ++i) sum = op(std::move(sum), as_given(f_(index_at(first_, i))));
@@ -9187,18 +9188,28 @@ namespace reductions {
 
 // --- one value of each member ---
 
-/// Meets the others; the result of combine(phase), which has T. The value at hand where the region was stopped and
-/// exceptions are off.
+/// Meets the others; `out` gets what combine(out) makes. False once the region is stopped.
+LOCKSTEP_NOINLINE inline bool meet_others(member_state& at, cell& out,
+                                          const cell_combine& combine) {
+  return at.meet(out, combine);
+}
+/// The result of combine(phase), which has T. The value at hand where the region was stopped and exceptions are off.
 template <class T, class Combine>
-T meet(member_state& at, const T& at_hand, Combine combine) {
+T meet(member_state& at, const T& at_hand, const Combine& combine) {
+  struct meeting {
+    member_state& at;
+    const Combine& combine;
+    std::uint32_t phase;
+
+    static void put_result(const void* data, cell& into) {
+      const meeting& self = *static_cast<const meeting*>(data);
+      T result(self.combine(self.phase));
+      cell_access<T>::put(cell_access<T>::prepare(self.at.shared(), self.at.kept_result, 1), into,
+                          std::move(result));
+    }
+  } const all = {at, combine, at.next_phase()};
   cell out = {};
-  const std::uint32_t phase = at.next_phase();
-  const auto put_result = [&](cell& into) {
-    T result(combine(phase));
-    cell_access<T>::put(cell_access<T>::prepare(at.shared(), at.kept_result, 1), into,
-                        std::move(result));
-  };
-  if (at.meet(out, put_result)) return cell_access<T>::get(out);
+  if (meet_others(at, out, {meeting::put_result, &all})) return cell_access<T>::get(out);
   leave_stopped_region();
   return at_hand;
 }
@@ -9298,7 +9309,7 @@ class member_reduction {
     } else if (put_leaves(how)) {
       // The phase of the leaves is over.
       phase_ = at_.next_phase();
-      goes_on = put_nodes(at_.rank(), true) && at_.meet(out, all);
+      goes_on = put_nodes(at_.rank(), true) && meet_others(at_, out, all);
     }
     if (!goes_on) return outcome::stopped;
     take(out, result);
@@ -9712,8 +9723,6 @@ struct member_access;
 }  // namespace detail
 
 class member : public detail::member_loops {
-  using call_site = detail::call_site;
-
  public:
   member& operator=(const member&) = delete;
 
@@ -15827,6 +15836,15 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+LOCKSTEP_COLD void append(std::string& text, const char* format, ...) {
+  char buffer[501];
+  std::va_list arguments;
+  va_start(arguments, format);
+  const int length = std::vsnprintf(buffer, sizeof buffer, format, arguments);
+  va_end(arguments);
+  if (length > 0) text.append(buffer);
+}
+
 LOCKSTEP_COLD std::string without_blanks(const std::string& text) {
   const char* const blanks = " \t\r\n\v\f";
   const std::size_t begin = text.find_first_not_of(blanks);
@@ -15888,14 +15906,222 @@ LOCKSTEP_COLD std::string cpu_list_text(const std::vector<unsigned>& cpus) {
   for (std::size_t i = 0; i < cpus.size();) {
     std::size_t last = i;
     while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
-    if (!text.empty()) text += ',';
-    text += std::to_string(cpus[i]);
-    if (last > i) text.append(last > i + 1 ? "-" : ",").append(std::to_string(cpus[last]));
+    append(text, text.empty() ? "%u" : ",%u", cpus[i]);
+    if (last > i) append(text, last > i + 1 ? "-%u" : ",%u", cpus[last]);
     i = last + 1;
   }
   return text;
 }
 
+LOCKSTEP_COLD std::vector<unsigned> affinity() {
+  std::vector<unsigned> cpus;
+#if defined(__linux__)
+  // The kernel refuses a mask smaller than its own, hence the growth.
+  for (std::size_t limit = 1024; limit <= std::size_t{1} << 20; limit *= 4) {
+    cpu_set_t* const mask = CPU_ALLOC(limit);
+    if (mask == nullptr) break;
+    const std::size_t size = CPU_ALLOC_SIZE(limit);
+    const bool known = sched_getaffinity(0, size, mask) == 0;
+    for (std::size_t cpu = 0; known && cpu < limit; ++cpu) {
+      if (CPU_ISSET_S(cpu, size, mask)) cpus.push_back(static_cast<unsigned>(cpu));
+    }
+    CPU_FREE(mask);
+    if (known) break;
+  }
+#endif
+  return cpus;
+}
+
+LOCKSTEP_COLD unsigned count_affine_cpus() noexcept {
+  unsigned count = 0;
+#if defined(__linux__)
+  // The kernel refuses a mask smaller than its own: this is enough for 65536 CPUs.
+  unsigned char mask[8192] = {};
+  if (sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask)) == 0) {
+    for (unsigned bits : mask) {
+      for (; bits != 0; bits &= bits - 1) ++count;
+    }
+  }
+#endif
+  return count > 0 ? count : 2;
+}
+
+LOCKSTEP_COLD unsigned count_usable_cpus() {
+  unsigned count = static_cast<unsigned>(affinity().size());
+  if (count == 0) count = std::thread::hardware_concurrency();
+#if defined(__linux__)
+  const double quota = cgroup::quota();
+  if (quota >= 0 && quota < count) count = static_cast<unsigned>(quota);
+#endif
+  return count > 0 ? count : 1;
+}
+
+LOCKSTEP_COLD const char* text_of(core_kind kind) noexcept {
+  return kind == core_kind::performance  ? "performance"
+         : kind == core_kind::efficiency ? "efficiency"
+                                         : "unknown";
+}
+
+LOCKSTEP_COLD int compare_numbers(const void* a, const void* b) noexcept {
+  const unsigned left = *static_cast<const unsigned*>(a), right = *static_cast<const unsigned*>(b);
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+LOCKSTEP_COLD void sort_once(std::vector<unsigned>& values) {
+  if (values.empty()) return;
+  std::qsort(values.data(), values.size(), sizeof(unsigned), compare_numbers);
+  std::size_t kept = 1;
+  for (const unsigned value : values) {
+    if (value != values[kept - 1]) values[kept++] = value;
+  }
+  values.resize(kept);
+}
+
+namespace topology {
+
+LOCKSTEP_COLD std::string directory_of(const std::string& root, unsigned cpu) {
+  std::string directory = root;
+  append(directory, "/sys/devices/system/cpu/cpu%u", cpu);
+  return directory;
+}
+
+LOCKSTEP_COLD std::uint32_t number_in(const std::string& path, std::uint32_t otherwise) {
+  unsigned long long number = 0;
+  const bool known = parse_number(without_blanks(cgroup::read_file(path)), 0xffffffffu, number);
+  return known ? static_cast<std::uint32_t>(number) : otherwise;
+}
+
+LOCKSTEP_COLD std::vector<unsigned> list_in(const std::string& path) {
+  std::vector<unsigned> cpus;
+  parse_cpu_list(cgroup::read_file(path), cpus);
+  return cpus;
+}
+
+LOCKSTEP_COLD bool contains(const std::vector<unsigned>& cpus, unsigned cpu) {
+  for (const unsigned each : cpus) {
+    if (each == cpu) return true;
+  }
+  return false;
+}
+
+LOCKSTEP_COLD unsigned first_of_core(const std::string& root, unsigned cpu) {
+  // The first name is that of newer systems.
+  for (const char* file : {"/topology/core_cpus_list", "/topology/thread_siblings_list"}) {
+    const std::vector<unsigned> siblings = list_in(directory_of(root, cpu) + file);
+    if (!contains(siblings, cpu)) continue;
+    unsigned first = cpu;
+    for (const unsigned each : siblings) first = each < first ? each : first;
+    return first;
+  }
+  return cpu;
+}
+
+LOCKSTEP_COLD std::vector<unsigned> dense(const std::vector<std::uint32_t>& values) {
+  std::vector<std::uint32_t> sorted(values);
+  sort_once(sorted);
+  std::vector<unsigned> places;
+  places.reserve(values.size());
+  for (const std::uint32_t value : values) {
+    const void* const at =
+        std::bsearch(&value, sorted.data(), sorted.size(), sizeof value, compare_numbers);
+    places.push_back(static_cast<unsigned>(static_cast<const std::uint32_t*>(at) - sorted.data()));
+  }
+  return places;
+}
+
+LOCKSTEP_COLD std::uint32_t fast_from(std::vector<std::uint32_t> values) {
+  sort_once(values);
+  double largest = 1.25;
+  std::uint32_t result = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i - 1] == 0) continue;
+    const double step = static_cast<double>(values[i]) / values[i - 1];
+    if (step < largest) continue;
+    largest = step;
+    result = values[i];
+  }
+  return result;
+}
+
+LOCKSTEP_COLD bool kinds_by_number(const std::string& root, const char* file,
+                                   const std::vector<unsigned>& cpus,
+                                   std::vector<core_kind>& kinds) {
+  std::vector<std::uint32_t> values;
+  for (const unsigned cpu : cpus) values.push_back(number_in(directory_of(root, cpu) + file, 0));
+  const std::uint32_t fast = fast_from(values);
+  for (std::size_t i = 0; fast != 0 && i < cpus.size(); ++i) {
+    kinds[i] = values[i] == 0      ? core_kind::unknown
+               : values[i] >= fast ? core_kind::performance
+                                   : core_kind::efficiency;
+  }
+  return fast != 0;
+}
+
+LOCKSTEP_COLD bool kinds_by_list(const std::string& root, const std::vector<unsigned>& cpus,
+                                 std::vector<core_kind>& kinds) {
+  const std::string devices = root + "/sys/devices/";
+  const std::vector<unsigned> fast = list_in(devices + "cpu_core/cpus"),
+                              efficient = list_in(devices + "cpu_atom/cpus"),
+                              tiny = list_in(devices + "cpu_lowpower/cpus");
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    kinds[i] = contains(fast, cpus[i])                                   ? core_kind::performance
+               : contains(efficient, cpus[i]) || contains(tiny, cpus[i]) ? core_kind::efficiency
+                                                                         : core_kind::unknown;
+  }
+  return !fast.empty() || !efficient.empty() || !tiny.empty();
+}
+
+LOCKSTEP_COLD std::vector<core_kind> kinds_of(const std::string& root,
+                                              const std::vector<unsigned>& cpus) {
+  std::vector<core_kind> kinds(cpus.size(), core_kind::unknown);
+  if (!kinds_by_list(root, cpus, kinds) && !kinds_by_number(root, "/cpu_capacity", cpus, kinds)) {
+    kinds_by_number(root, "/cpufreq/cpuinfo_max_freq", cpus, kinds);
+  }
+  return kinds;
+}
+
+}  // namespace topology
+
+LOCKSTEP_COLD cpu_topology read_topology(const std::vector<unsigned>& cpus,
+                                         const std::string& root) {
+  std::vector<std::uint32_t> cores, packages;
+  for (const unsigned cpu : cpus) {
+    cores.push_back(topology::first_of_core(root, cpu));
+    // Where the system does not know it says -1, which is no number here.
+    packages.push_back(topology::number_in(
+        topology::directory_of(root, cpu) + "/topology/physical_package_id", 0));
+  }
+  const std::vector<unsigned> core = topology::dense(cores), package = topology::dense(packages);
+  const std::vector<core_kind> kinds = topology::kinds_of(root, cpus);
+  std::vector<unsigned> siblings(cpus.size(), 0);
+  cpu_topology result;
+  result.reserve(cpus.size());
+  for (std::size_t i = 0; i < cpus.size(); ++i)
+    result.push_back({cpus[i], core[i], package[i], siblings[core[i]]++, kinds[i]});
+  return result;
+}
+
+LOCKSTEP_COLD const cpu_topology& usable_topology() {
+  static made_once<cpu_topology> known;
+  return known.get([] { return read_topology(affinity()); });
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_CPUS_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/platform/cgroup.ipp -- the bodies of cgroup.hpp (layer: platform)
+#ifndef LOCKSTEP_DETAIL_PLATFORM_CGROUP_IPP
+#define LOCKSTEP_DETAIL_PLATFORM_CGROUP_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
 namespace cgroup {
 
 // The streams of the standard library would double what this file costs to compile.
@@ -16030,182 +16256,11 @@ LOCKSTEP_COLD double quota(const std::string& root) {
 }
 
 }  // namespace cgroup
-
-LOCKSTEP_COLD std::vector<unsigned> affinity() {
-  std::vector<unsigned> cpus;
-#if defined(__linux__)
-  // The kernel refuses a mask smaller than its own, hence the growth.
-  for (std::size_t limit = 1024; limit <= std::size_t{1} << 20; limit *= 4) {
-    cpu_set_t* const mask = CPU_ALLOC(limit);
-    if (mask == nullptr) break;
-    const std::size_t size = CPU_ALLOC_SIZE(limit);
-    const bool known = sched_getaffinity(0, size, mask) == 0;
-    for (std::size_t cpu = 0; known && cpu < limit; ++cpu) {
-      if (CPU_ISSET_S(cpu, size, mask)) cpus.push_back(static_cast<unsigned>(cpu));
-    }
-    CPU_FREE(mask);
-    if (known) break;
-  }
-#endif
-  return cpus;
-}
-
-LOCKSTEP_COLD unsigned count_affine_cpus() noexcept {
-  unsigned count = 0;
-#if defined(__linux__)
-  // The kernel refuses a mask smaller than its own: this is enough for 65536 CPUs.
-  unsigned char mask[8192] = {};
-  if (sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask)) == 0) {
-    for (unsigned bits : mask) {
-      for (; bits != 0; bits &= bits - 1) ++count;
-    }
-  }
-#endif
-  return count > 0 ? count : 2;
-}
-
-LOCKSTEP_COLD unsigned count_usable_cpus() {
-  unsigned count = static_cast<unsigned>(affinity().size());
-  if (count == 0) count = std::thread::hardware_concurrency();
-#if defined(__linux__)
-  const double quota = cgroup::quota();
-  if (quota >= 0 && quota < count) count = static_cast<unsigned>(quota);
-#endif
-  return count > 0 ? count : 1;
-}
-
-LOCKSTEP_COLD const char* text_of(core_kind kind) noexcept {
-  return kind == core_kind::performance  ? "performance"
-         : kind == core_kind::efficiency ? "efficiency"
-                                         : "unknown";
-}
-
-namespace topology {
-
-LOCKSTEP_COLD std::string directory_of(const std::string& root, unsigned cpu) {
-  return root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu);
-}
-
-LOCKSTEP_COLD std::uint32_t number_in(const std::string& path, std::uint32_t otherwise) {
-  unsigned long long number = 0;
-  const bool known = parse_number(without_blanks(cgroup::read_file(path)), 0xffffffffu, number);
-  return known ? static_cast<std::uint32_t>(number) : otherwise;
-}
-
-LOCKSTEP_COLD std::vector<unsigned> list_in(const std::string& path) {
-  std::vector<unsigned> cpus;
-  parse_cpu_list(cgroup::read_file(path), cpus);
-  return cpus;
-}
-
-LOCKSTEP_COLD bool contains(const std::vector<unsigned>& cpus, unsigned cpu) {
-  return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
-}
-
-LOCKSTEP_COLD unsigned first_of_core(const std::string& root, unsigned cpu) {
-  // The first name is that of newer systems.
-  for (const char* file : {"/topology/core_cpus_list", "/topology/thread_siblings_list"}) {
-    const std::vector<unsigned> siblings = list_in(directory_of(root, cpu) + file);
-    if (contains(siblings, cpu)) return *std::min_element(siblings.begin(), siblings.end());
-  }
-  return cpu;
-}
-
-LOCKSTEP_COLD std::vector<unsigned> dense(const std::vector<std::uint32_t>& values) {
-  std::vector<std::uint32_t> sorted(values);
-  std::sort(sorted.begin(), sorted.end());
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  std::vector<unsigned> places;
-  places.reserve(values.size());
-  for (const std::uint32_t value : values) {
-    const auto at = std::lower_bound(sorted.begin(), sorted.end(), value);
-    places.push_back(static_cast<unsigned>(at - sorted.begin()));
-  }
-  return places;
-}
-
-LOCKSTEP_COLD std::uint32_t fast_from(std::vector<std::uint32_t> values) {
-  std::sort(values.begin(), values.end());
-  double largest = 1.25;
-  std::uint32_t result = 0;
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    if (values[i - 1] == 0) continue;
-    const double step = static_cast<double>(values[i]) / values[i - 1];
-    if (step < largest) continue;
-    largest = step;
-    result = values[i];
-  }
-  return result;
-}
-
-LOCKSTEP_COLD bool kinds_by_number(const std::string& root, const char* file,
-                                   const std::vector<unsigned>& cpus,
-                                   std::vector<core_kind>& kinds) {
-  std::vector<std::uint32_t> values;
-  for (const unsigned cpu : cpus) values.push_back(number_in(directory_of(root, cpu) + file, 0));
-  const std::uint32_t fast = fast_from(values);
-  for (std::size_t i = 0; fast != 0 && i < cpus.size(); ++i) {
-    kinds[i] = values[i] == 0      ? core_kind::unknown
-               : values[i] >= fast ? core_kind::performance
-                                   : core_kind::efficiency;
-  }
-  return fast != 0;
-}
-
-LOCKSTEP_COLD bool kinds_by_list(const std::string& root, const std::vector<unsigned>& cpus,
-                                 std::vector<core_kind>& kinds) {
-  const std::string devices = root + "/sys/devices/";
-  const std::vector<unsigned> fast = list_in(devices + "cpu_core/cpus"),
-                              efficient = list_in(devices + "cpu_atom/cpus"),
-                              tiny = list_in(devices + "cpu_lowpower/cpus");
-  for (std::size_t i = 0; i < cpus.size(); ++i) {
-    kinds[i] = contains(fast, cpus[i])                                   ? core_kind::performance
-               : contains(efficient, cpus[i]) || contains(tiny, cpus[i]) ? core_kind::efficiency
-                                                                         : core_kind::unknown;
-  }
-  return !fast.empty() || !efficient.empty() || !tiny.empty();
-}
-
-LOCKSTEP_COLD std::vector<core_kind> kinds_of(const std::string& root,
-                                              const std::vector<unsigned>& cpus) {
-  std::vector<core_kind> kinds(cpus.size(), core_kind::unknown);
-  if (!kinds_by_list(root, cpus, kinds) && !kinds_by_number(root, "/cpu_capacity", cpus, kinds)) {
-    kinds_by_number(root, "/cpufreq/cpuinfo_max_freq", cpus, kinds);
-  }
-  return kinds;
-}
-
-}  // namespace topology
-
-LOCKSTEP_COLD cpu_topology read_topology(const std::vector<unsigned>& cpus,
-                                         const std::string& root) {
-  std::vector<std::uint32_t> cores, packages;
-  for (const unsigned cpu : cpus) {
-    cores.push_back(topology::first_of_core(root, cpu));
-    // Where the system does not know it says -1, which is no number here.
-    packages.push_back(topology::number_in(
-        topology::directory_of(root, cpu) + "/topology/physical_package_id", 0));
-  }
-  const std::vector<unsigned> core = topology::dense(cores), package = topology::dense(packages);
-  const std::vector<core_kind> kinds = topology::kinds_of(root, cpus);
-  std::vector<unsigned> siblings(cpus.size(), 0);
-  cpu_topology result;
-  result.reserve(cpus.size());
-  for (std::size_t i = 0; i < cpus.size(); ++i)
-    result.push_back({cpus[i], core[i], package[i], siblings[core[i]]++, kinds[i]});
-  return result;
-}
-
-LOCKSTEP_COLD const cpu_topology& usable_topology() {
-  static made_once<cpu_topology> known;
-  return known.get([] { return read_topology(affinity()); });
-}
-
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_PLATFORM_CPUS_IPP
+#endif  // LOCKSTEP_DETAIL_PLATFORM_CGROUP_IPP
 
 #endif
 
@@ -16795,6 +16850,44 @@ LOCKSTEP_COLD void destroying_lock(const void* object, const char* kind) {
 
 #if LOCKSTEP_HAS_BODIES
 
+// lockstep/detail/wait/build_info.ipp -- the bodies of build_info.hpp (layer: wait)
+#ifndef LOCKSTEP_DETAIL_WAIT_BUILD_INFO_IPP
+#define LOCKSTEP_DETAIL_WAIT_BUILD_INFO_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+LOCKSTEP_COLD build_information build_info() {
+  build_information info;
+  info.version = LOCKSTEP_VERSION;
+  info.futex = detail::native_futex::name();
+  info.process_fence = detail::process_fence::name();
+  info.cache_line_size = detail::cache_line_size;
+  info.default_policy = "adaptive: spin while that pays, yield while that helps, sleep";
+  info.usable_cpus = detail::usable_cpus();
+  info.diagnoses_misuse = detail::diagnoses_misuse;
+  return info;
+}
+
+LOCKSTEP_COLD std::string to_string(const build_information& info) {
+  std::string text;
+  detail::append(text, "version: %s\nfutex: %s\nprocess fence: %s\n", info.version, info.futex,
+                 info.process_fence);
+  detail::append(text, "cache line size: %zu\ndefault policy: %s\nusable cpus: %u\n",
+                 info.cache_line_size, info.default_policy, info.usable_cpus);
+  detail::append(text, "diagnoses misuse: %s\n", info.diagnoses_misuse ? "yes" : "no");
+  return text;
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_WAIT_BUILD_INFO_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
 // lockstep/detail/team/external_team.ipp -- the bodies of external_team.hpp (layer: team)
 #ifndef LOCKSTEP_DETAIL_TEAM_EXTERNAL_TEAM_IPP
 #define LOCKSTEP_DETAIL_TEAM_EXTERNAL_TEAM_IPP
@@ -17377,10 +17470,20 @@ LOCKSTEP_COLD bool is_ranked_before(const cpu_place& a, const cpu_place& b) {
   return a.core != b.core ? a.core < b.core : a.sibling < b.sibling;
 }
 
+template <bool (*is_before)(const cpu_place&, const cpu_place&)>
+int compare_places(const void* a, const void* b) {
+  const cpu_place& left = *static_cast<const cpu_place*>(a);
+  const cpu_place& right = *static_cast<const cpu_place*>(b);
+  return is_before(left, right) ? -1 : is_before(right, left) ? 1 : 0;
+}
+LOCKSTEP_COLD void sort_places(cpu_topology& places, int (*compare)(const void*, const void*)) {
+  if (!places.empty()) std::qsort(places.data(), places.size(), sizeof(cpu_place), compare);
+}
+
 LOCKSTEP_COLD cpu_topology close(cpu_topology usable, std::size_t count) {
-  std::sort(usable.begin(), usable.end(), is_taken_before);
+  sort_places(usable, compare_places<is_taken_before>);
   usable.resize(count, cpu_place());
-  std::sort(usable.begin(), usable.end(), is_ranked_before);
+  sort_places(usable, compare_places<is_ranked_before>);
   return usable;
 }
 
@@ -17408,7 +17511,7 @@ LOCKSTEP_COLD void deal(const cpu_place* first, const cpu_place* last, std::size
 }
 
 LOCKSTEP_COLD cpu_topology spread(cpu_topology usable, std::size_t count) {
-  std::sort(usable.begin(), usable.end(), is_taken_before);
+  sort_places(usable, compare_places<is_taken_before>);
   cpu_topology result;
   result.reserve(count);
   for (std::size_t i = 0; result.size() < count;) {
@@ -17423,13 +17526,13 @@ LOCKSTEP_COLD cpu_topology spread(cpu_topology usable, std::size_t count) {
 
 LOCKSTEP_COLD parted_list part_by_use(const cpu_topology& usable,
                                       const std::vector<unsigned>& list) {
-  std::vector<bool> is_usable(detail::max_cpus, false);
+  std::vector<char> is_usable(detail::max_cpus, 0);
   for (const cpu_place& place : usable) {
-    if (place.cpu < is_usable.size()) is_usable[place.cpu] = true;
+    if (place.cpu < is_usable.size()) is_usable[place.cpu] = 1;
   }
   parted_list result;
   for (const unsigned cpu : list) {
-    const bool fits = cpu < is_usable.size() && is_usable[cpu];
+    const bool fits = cpu < is_usable.size() && is_usable[cpu] != 0;
     (fits ? result.usable : result.left_out).push_back(cpu);
   }
   return result;
@@ -17453,8 +17556,8 @@ LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t
 }
 
 LOCKSTEP_COLD std::size_t count_different(std::vector<unsigned> values) {
-  std::sort(values.begin(), values.end());
-  return static_cast<std::size_t>(std::unique(values.begin(), values.end()) - values.begin());
+  sort_once(values);
+  return values.size();
 }
 
 LOCKSTEP_COLD decided_by who_binds(const team_options& options, const environment& variables) {
@@ -17658,9 +17761,15 @@ LOCKSTEP_COLD std::string text_of(wait_policy policy) {
   if (policy.is_spin()) return "spin";
   if (policy.is_block()) return "block";
   const long long time = policy.spin_time().count();
-  if (time % 1000 != 0) return "hybrid:" + std::to_string(time) + "ns";
-  if (time % 1000000 != 0) return "hybrid:" + std::to_string(time / 1000) + "us";
-  return "hybrid:" + std::to_string(time / 1000000) + "ms";
+  std::string text;
+  if (time % 1000 != 0) {
+    append(text, "hybrid:%lldns", time);
+  } else if (time % 1000000 != 0) {
+    append(text, "hybrid:%lldus", time / 1000);
+  } else {
+    append(text, "hybrid:%lldms", time / 1000000);
+  }
+  return text;
 }
 
 LOCKSTEP_COLD std::string text_of(const binding& where) {
@@ -18078,18 +18187,28 @@ namespace detail {
 namespace display_text {
 
 LOCKSTEP_COLD std::string counted(std::size_t count, const char* one, const char* several) {
-  return std::to_string(count) + " " + (count == 1 ? one : several);
+  std::string text;
+  append(text, "%zu %s", count, count == 1 ? one : several);
+  return text;
 }
 
 LOCKSTEP_COLD std::string usable_line(const granted_cpus& machine) {
   std::vector<unsigned> cpus;
   for (const detail::cpu_place& place : machine.cpus) cpus.push_back(place.cpu);
-  char quota[48] = "no quota";
-  if (machine.quota >= 0) std::snprintf(quota, sizeof quota, "quota %.2f", machine.quota);
-  const std::string affinity =
-      cpus.empty() ? "unknown"
-                   : std::to_string(cpus.size()) + " (" + detail::cpu_list_text(cpus) + ")";
-  return "usable CPUs: " + std::to_string(machine.usable) + ": affinity " + affinity + ", " + quota;
+  std::string text;
+  append(text, "usable CPUs: %zu: affinity ", machine.usable);
+  if (cpus.empty()) {
+    text.append("unknown");
+  } else {
+    append(text, "%zu (", cpus.size());
+    text.append(cpu_list_text(cpus)).append(")");
+  }
+  if (machine.quota >= 0) {
+    append(text, ", quota %.2f", machine.quota);
+  } else {
+    text.append(", no quota");
+  }
+  return text;
 }
 
 LOCKSTEP_COLD std::string cores_line(const detail::cpu_topology& cpus) {
@@ -18100,64 +18219,73 @@ LOCKSTEP_COLD std::string cores_line(const detail::cpu_topology& cpus) {
     ++of_kind[static_cast<std::size_t>(place.kind)];
     if (place.package + std::size_t{1} > packages) packages = place.package + std::size_t{1};
   }
-  std::string text =
-      "cores: " + std::to_string(cores) + " in " + counted(packages, "package", "packages");
-  const detail::core_kind kinds[] = {detail::core_kind::performance, detail::core_kind::efficiency,
-                                     detail::core_kind::unknown};
+  std::string text;
+  append(text, "cores: %zu in %zu %s", cores, packages, packages == 1 ? "package" : "packages");
   const char* separator = ", by kind: ";
-  for (const detail::core_kind kind : kinds) {
+  for (const core_kind kind : {core_kind::performance, core_kind::efficiency, core_kind::unknown}) {
     const std::size_t count = of_kind[static_cast<std::size_t>(kind)];
     if (count == 0) continue;
-    text += separator + std::to_string(count) + " " + detail::text_of(kind);
+    append(text, "%s%zu %s", separator, count, text_of(kind));
     separator = ", ";
   }
   return text;
 }
 
 LOCKSTEP_COLD std::string reason(decided_by who, const char* variable) {
-  return who == decided_by::program       ? ", said by the program"
-         : who == decided_by::environment ? std::string(", by ") + variable
-                                          : std::string(", by default");
+  if (who == decided_by::program) return ", said by the program";
+  if (who == decided_by::nobody) return ", by default";
+  std::string text = ", by ";
+  return text.append(variable);
 }
 
 LOCKSTEP_COLD std::string anticipation_line(const resolved_team& made,
                                             const environment& variables) {
-  const std::string said = reason(made.anticipates_by, variables.anticipate.name);
-  if (made.anticipates) {
-    return "anticipation: on" + said +
-           "; a worker polls for 160 us and a quarter of the time between two regions at most, "
-           "and 4 ms after the last";
-  }
+  std::string text = "anticipation: ";
   const bool could = made.members > 1 && made.policy.is_adaptive() && !made.is_crowded;
-  return "anticipation: off" + (could ? said : ", not with this size or policy, or not in a crowd");
+  if (!made.anticipates && !could) {
+    return text.append("off, not with this size or policy, or not in a crowd");
+  }
+  text.append(made.anticipates ? "on" : "off");
+  text.append(reason(made.anticipates_by, variables.anticipate.name));
+  if (made.anticipates) {
+    text.append(
+        "; a worker polls for 160 us and a quarter of the time between two regions at most, "
+        "and 4 ms after the last");
+  }
+  return text;
 }
 
 LOCKSTEP_COLD std::string learning_line(const resolved_team& made, const environment& variables) {
-  const std::string said = reason(made.learns_by, variables.learn.name);
-  return made.learns ? "loops: on as many members as pay, up to " +
-                           std::to_string(made.can_run_at_once) + said
-                     : "loops: on " + std::to_string(made.can_run_at_once) + " members" + said;
+  std::string text;
+  append(text,
+         made.learns ? "loops: on as many members as pay, up to %zu" : "loops: on %zu members",
+         made.can_run_at_once);
+  return text.append(reason(made.learns_by, variables.learn.name));
 }
 
 LOCKSTEP_COLD std::string parting_line(const resolved_team& made, const environment& variables) {
-  const std::string said = reason(made.finds_cpu_by, variables.find_cpu.name);
-  if (made.finds_cpu) {
-    return "parting: on" + said +
-           "; a worker leaves a CPU that it shares with a member it waits for";
-  }
+  std::string text = "parting: ";
   const bool could =
       made.members > 1 && made.policy.is_adaptive() && !made.is_crowded && made.cpu_of_rank.empty();
-  return "parting: off" +
-         (could ? said : ", not with this size or policy, or not in a crowd, or bound");
+  if (!made.finds_cpu && !could) {
+    return text.append("off, not with this size or policy, or not in a crowd, or bound");
+  }
+  text.append(made.finds_cpu ? "on" : "off");
+  text.append(reason(made.finds_cpu_by, variables.find_cpu.name));
+  if (made.finds_cpu) {
+    text.append("; a worker leaves a CPU that it shares with a member it waits for");
+  }
+  return text;
 }
 
 LOCKSTEP_COLD std::string cpus_by_rank(const std::vector<unsigned>& cpus) {
   constexpr std::size_t most = 256;
   std::string text;
   for (std::size_t rank = 0; rank < cpus.size() && rank < most; ++rank) {
-    text += " " + std::to_string(cpus[rank]);
+    append(text, " %u", cpus[rank]);
   }
-  return cpus.size() > most ? text + " ..." : text;
+  if (cpus.size() > most) text.append(" ...");
+  return text;
 }
 
 }  // namespace display_text
@@ -18166,28 +18294,32 @@ LOCKSTEP_COLD std::string describe(const resolved_team& made, const environment&
                                    const granted_cpus& machine, const build_information& build) {
   using namespace display_text;
   using environment_text::text_of;
-  std::string text = std::string("lockstep ") + build.version + ", the first team:\n";
-  const auto add = [&text](const std::string& line) { text += "  " + line + "\n"; };
-  add(usable_line(machine));
-  add(cores_line(machine.cpus));
-  add("team: " + environment_text::quoted(made.name) + ", " +
-      counted(made.members, "member", "members") +
-      (made.members_by == decided_by::nobody ? ", one for each CPU"
-                                             : reason(made.members_by, variables.members.name)) +
-      (made.is_crowded ? "; crowded: more members than CPUs for them" : ""));
-  add("wait policy: " + text_of(made.policy) + reason(made.policy_by, variables.policy.name));
-  add(anticipation_line(made, variables));
-  add(learning_line(made, variables));
-  add(parting_line(made, variables));
-  add("binding: " + text_of(made.bind) + reason(made.bind_by, variables.bind.name));
-  if (!made.cpu_of_rank.empty()) add("CPU of each rank:" + cpus_by_rank(made.cpu_of_rank));
-  if (made.cpu_of_rank.empty() && !made.bind.is_none()) add("CPU of each rank: none usable");
-  if (!made.left_out.empty()) {
-    add("not usable, left out: " + detail::cpu_list_text(made.left_out));
-  }
-  add(std::string("futex: ") + build.futex);
-  add(std::string("process fence: ") + build.process_fence);
-  for (const std::string& line : variables.descriptions()) add(line);
+  std::string text;
+  append(text, "lockstep %s, the first team:\n", build.version);
+  const auto add = [&text](const char* what, const std::string& line, const std::string& why) {
+    text.append("  ").append(what).append(line).append(why).append("\n");
+  };
+  const std::string nothing;
+  add("", usable_line(machine), nothing);
+  add("", cores_line(machine.cpus), nothing);
+  std::string members = environment_text::quoted(made.name);
+  members.append(", ").append(counted(made.members, "member", "members"));
+  members.append(made.members_by == decided_by::nobody
+                     ? ", one for each CPU"
+                     : reason(made.members_by, variables.members.name));
+  add("team: ", members, made.is_crowded ? "; crowded: more members than CPUs for them" : nothing);
+  add("wait policy: ", text_of(made.policy), reason(made.policy_by, variables.policy.name));
+  add("", anticipation_line(made, variables), nothing);
+  add("", learning_line(made, variables), nothing);
+  add("", parting_line(made, variables), nothing);
+  add("binding: ", text_of(made.bind), reason(made.bind_by, variables.bind.name));
+  if (!made.cpu_of_rank.empty()) add("CPU of each rank:", cpus_by_rank(made.cpu_of_rank), nothing);
+  if (made.cpu_of_rank.empty() && !made.bind.is_none())
+    add("CPU of each rank: none usable", nothing, nothing);
+  if (!made.left_out.empty()) add("not usable, left out: ", cpu_list_text(made.left_out), nothing);
+  add("futex: ", build.futex, nothing);
+  add("process fence: ", build.process_fence, nothing);
+  for (const std::string& line : variables.descriptions()) add("", line, nothing);
   return text;
 }
 
@@ -18273,8 +18405,11 @@ LOCKSTEP_COLD void worker_threads::start_each() {
 }
 
 LOCKSTEP_COLD void worker_threads::name_thread(std::size_t rank) const {
-  const std::string number = ' ' + std::to_string(rank);
-  name_this_thread((name_.substr(0, 15 - number.size()) + number).c_str());
+  char number[24];
+  const int length = std::snprintf(number, sizeof number, " %zu", rank);
+  char name[48];
+  std::snprintf(name, sizeof name, "%.*s%s", 15 - length, name_.c_str(), number);
+  name_this_thread(name);
 }
 
 LOCKSTEP_OUT_OF_LINE void worker_threads::run(std::size_t rank) {

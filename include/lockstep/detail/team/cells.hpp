@@ -118,7 +118,7 @@ struct cell_access<T, false> {
     note_kept_values(shared);
     owner<values> made(new values(count));
     values& here = *made;
-    keeps = std::move(made);
+    keeps.reset(made.release());
     return here;
   }
   static void put(room here, cell& into, T value) {
