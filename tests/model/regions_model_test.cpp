@@ -377,7 +377,7 @@ TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_befor
              },
              [&] {
                if (!callers.try_begin()) return;
-               const caller_turn mine(callers, has_begun);
+               const caller_turn mine(callers, lockstep::detail::has_begun_t());
                ++turns;
              }});
     check(turns >= 1, "who waits gets its turn");

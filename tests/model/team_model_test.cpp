@@ -308,7 +308,7 @@ TEST_P(team_in_short_model, a_body_is_destroyed_after_the_turns_before_or_left_D
     owned_body<used_body>* const body = new owned_body<used_body>(data);
     threads({[&] {
                if (!door.callers().try_begin()) return;
-               const caller_turn mine(door.callers(), has_begun);
+               const caller_turn mine(door.callers(), lockstep::detail::has_begun_t());
                check((*body)->data == 0, "the body is there");
                (*body)->data = 1;
                check((*body)->data == 1, "and stays there");
