@@ -116,10 +116,9 @@ struct cell_access<T, false> {
 
   static room prepare(group& shared, owner<kept_values>& keeps, std::size_t count) {
     note_kept_values(shared);
-    owner<values> made(new values(count));
-    values& here = *made;
-    keeps.reset(made.release());
-    return here;
+    values* const made = new values(count);
+    keeps.reset(made);
+    return *made;
   }
   static void put(room here, cell& into, T value) {
     T* const address = here.add(std::move(value));
