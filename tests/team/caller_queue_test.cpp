@@ -129,7 +129,7 @@ TEST_P(caller_queue_by, CALLER_2_holds_between_begin_and_try_begin) {
         const caller_turn mine(queue);
         ++sum;
       } else if (queue.try_begin()) {
-        const caller_turn mine(queue, std::adopt_lock);
+        const caller_turn mine(queue, lockstep::detail::has_begun_t());
         ++sum;
         ++tried;
       } else {
