@@ -161,7 +161,8 @@ class Namespace:
         name = node.name.split("::")[-1]
         self.public.setdefault(name, node.header)
         record = record_of(node)
-        if record is None or "definition" in record.flags:
+        is_body = node.header.endswith(".ipp")
+        if not is_body and (record is None or "definition" in record.flags):
             self.public[name] = node.header
         self.declared[name].append(node)
 

@@ -93,6 +93,14 @@ timed_wait on_thread(wait_policy policy) {
           }};
 }
 
+timed_wait on_barrier(wait_policy policy) {
+  return {"barrier", [policy](std::chrono::nanoseconds time) {
+            lockstep::barrier two(2, policy);
+            two.arrive(0);
+            return two.wait_for(0, time) == wait_status::timed_out;
+          }};
+}
+
 timed_wait on_split_barrier(wait_policy policy) {
   return {"split_barrier", [policy](std::chrono::nanoseconds time) {
             lockstep::split_barrier<> two(2, {}, policy);
@@ -112,7 +120,7 @@ std::vector<timed_wait> all_timed_waits(wait_policy policy) {
           on<fan_in>("fan_in", two, policy),
           on_rank_0_of<fan_out>("fan_out", two, policy),
           on_rank_0_of<rendezvous>("rendezvous", two, two, policy),
-          on_rank_0_of<barrier>("barrier", two, policy),
+          on_barrier(policy),
           on_split_barrier(policy),
           on_held<mutex>("mutex", policy),
           on_held<recursive_mutex>("recursive_mutex", policy),

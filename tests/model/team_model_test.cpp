@@ -225,15 +225,16 @@ TEST_P(team_in_short_model, a_nested_region_in_an_iteration_runs_inline_whoever_
   });
 }
 
-TEST_P(team_in_short_model, an_operation_that_calls_the_team_after_the_join_runs_inline_C5) {
+TEST_P(team_in_short_model,
+       an_operation_that_calls_the_team_after_the_loop_has_a_region_of_its_own) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     team all(2, policy());
     int inner = 0;
     const auto op = [&](int a, int b) {
-      if (a == 100) {  // init: by the caller, after the join
+      if (a == 100) {  // init: by the caller, when its turn is over
         all.run([&](member& me) {
-          check(me.size() == 1, "alone");
-          ++inner;
+          check(me.size() == 2, "the whole team");
+          if (me.rank() == 0) ++inner;
         });
       }
       return a + b;
