@@ -8651,6 +8651,7 @@ class member_loops {
   member_state& at_;
 
  private:
+  LOCKSTEP_BEGIN_SIGN_CONVERSIONS
   template <class Index, class Function>
   bool run_ordered(const index_span<Index>& span, schedule how, Function& f, call_site where,
                    bool throws) {
@@ -8673,6 +8674,7 @@ class member_loops {
     }
     return tickets.leave() && at_.sync();
   }
+  LOCKSTEP_END_SIGN_CONVERSIONS
 };
 
 }  // namespace detail
