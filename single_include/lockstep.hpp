@@ -9447,7 +9447,11 @@ T reduce(member_state& at, const Values& values, bool in_strips, std::size_t len
   result_of<T> result;
   member_reduction reduction(at, operations_for<T, Op>(values, in_strips), values, length);
   const outcome how_it_ended = reduction.reduce(how, result.room());
-  if (how_it_ended == outcome::done) return op(T(init), std::move(result.value_left()));
+  if (how_it_ended == outcome::done) {
+    T& whole =
+        result.value_left();  // before the copy of init, which may throw: now it is destroyed then
+    return op(T(init), std::move(whole));
+  }
   if (how_it_ended == outcome::stopped) leave_stopped_region();
   return init;
 }
@@ -12429,7 +12433,8 @@ class team_loops {
       leave_stopped_region();
       return init;
     }
-    return op(std::move(init), std::move(result.value_left()));
+    T& whole = result.value_left();  // before init moves, which may throw: now it is destroyed then
+    return op(std::move(init), std::move(whole));
   }
   /// Faster by a little; the last bits differ from one team size to another. Requires of op what
   /// member::reduce_range(fast, ...) does. On all members.

@@ -288,7 +288,11 @@ T reduce(member_state& at, const Values& values, bool in_strips, std::size_t len
   result_of<T> result;
   member_reduction reduction(at, operations_for<T, Op>(values, in_strips), values, length);
   const outcome how_it_ended = reduction.reduce(how, result.room());
-  if (how_it_ended == outcome::done) return op(T(init), std::move(result.value_left()));
+  if (how_it_ended == outcome::done) {
+    T& whole =
+        result.value_left();  // before the copy of init, which may throw: now it is destroyed then
+    return op(T(init), std::move(whole));
+  }
   if (how_it_ended == outcome::stopped) leave_stopped_region();
   return init;
 }

@@ -140,7 +140,8 @@ class team_loops {
       leave_stopped_region();
       return init;
     }
-    return op(std::move(init), std::move(result.value_left()));
+    T& whole = result.value_left();  // before init moves, which may throw: now it is destroyed then
+    return op(std::move(init), std::move(whole));
   }
   /// Faster by a little; the last bits differ from one team size to another. Requires of op what
   /// member::reduce_range(fast, ...) does. On all members.
