@@ -120,14 +120,13 @@ class team : public detail::team_loops<team> {
   /// The threads end before the core.
   struct body {
     body(const detail::resolved_team& made, detail::team_door& door, const team_options& options)
-        : core(made, door),
-          threads(core, made.name, made.cpu_of_rank, options.on_start(), options.on_exit()) {}
+        : core(made, door), threads(core, made, options) {}
 
     detail::team_core core;
     detail::worker_threads threads;
   };
 
-  LOCKSTEP_COLD team(const team_options& options, detail::resolved_team made);
+  LOCKSTEP_COLD team(const team_options& options, const detail::resolved_team& made);
 
   template <class Function>
   bool run_on(std::size_t k, Function& f) {

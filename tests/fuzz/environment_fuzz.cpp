@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fuzz/harness.hpp"
+#include "support/environment_texts.hpp"
 
 namespace {
 
@@ -14,7 +15,6 @@ using lockstep::detail::environment;
 using lockstep::detail::resolved_team;
 using lockstep::test::require;
 namespace detail = lockstep::detail;
-namespace text = lockstep::detail::environment_text;
 
 environment read(const std::map<std::string, std::string>& values) {
   return environment::read([&](const char* name) -> const char* {
@@ -39,19 +39,19 @@ void check_values(const environment& found) {
 /// What was read, written by the library, is read as the same.
 void check_round_trip(const environment& found) {
   const environment again = read({{found.members.name, std::to_string(found.members.value)},
-                                  {found.policy.name, text::text_of(found.policy.value)},
-                                  {found.bind.name, text::text_of(found.bind.value)}});
+                                  {found.policy.name, lockstep::test::text_of(found.policy.value)},
+                                  {found.bind.name, lockstep::test::text_of(found.bind.value)}});
   require(!found.members.is_set || again.members.value == found.members.value, "members return");
   require(again.policy.value == found.policy.value, "policies return");
   require(!found.bind.is_set || again.bind.value == found.bind.value, "bindings return");
 }
 
 void check_messages(const environment& found) {
-  for (const std::string& line : found.complaints()) {
+  for (const std::string& line : lockstep::test::complaints(found)) {
     lockstep::test::require_message(line, "LOCKSTEP_");
     require(line.find(" is ignored: must be ") != std::string::npos, "a complaint has a remedy");
   }
-  for (const std::string& line : found.descriptions()) {
+  for (const std::string& line : lockstep::test::descriptions(found)) {
     lockstep::test::require_message(line, "LOCKSTEP_");
     require(line.size() < 250, "a line is short");
   }

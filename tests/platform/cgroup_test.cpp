@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/platform/cgroup_test.cpp -- the text functions, and whole trees below a directory of the test
-#include <lockstep/detail/platform/cpus.hpp>
+#include <lockstep/detail/platform/system_texts.hpp>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,11 +9,30 @@
 #include <fstream>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace {
 
 namespace cgroup = lockstep::detail::cgroup;
 using cgroup::unlimited;
+
+/// A line that is read as a mount; the texts of `where` are parts of it.
+struct read_mount {
+  explicit read_mount(std::string text)
+      : line(std::move(text)), is_hierarchy(cgroup::parse_mount(line.data(), where)) {}
+
+  std::string line;
+  cgroup::mount where;
+  bool is_hierarchy;
+};
+bool has_cpu(const std::string& list) { return cgroup::has_cpu(list.data(), list.size()); }
+std::string decoded(std::string text) { return cgroup::decode_octal(text.data()); }
+std::string relative(std::string group, const char* shown) {
+  return cgroup::relative_group(group.data(), shown);
+}
+std::string group_in(const std::string& text, bool version_2) {
+  return cgroup::find_group(text.c_str(), version_2);
+}
 
 TEST(cgroup_text, a_quota_is_divided_by_its_period) {
   EXPECT_EQ(cgroup::ratio("150000", "100000"), 1.5);
@@ -50,74 +69,73 @@ TEST(cgroup_text, the_tighter_of_two_quotas_is_the_smaller_one_that_exists) {
 }
 
 TEST(cgroup_text, a_word_is_found_whole_only) {
-  EXPECT_TRUE(cgroup::has_word("cpu", "cpu"));
-  EXPECT_TRUE(cgroup::has_word("cpu,cpuacct", "cpu"));
-  EXPECT_TRUE(cgroup::has_word("rw,cpuacct,cpu", "cpu"));
-  EXPECT_TRUE(cgroup::has_word("rw,cpu,cpuacct", "cpu"));
-  EXPECT_FALSE(cgroup::has_word("cpuacct", "cpu"));
-  EXPECT_FALSE(cgroup::has_word("cpuset", "cpu"));
-  EXPECT_FALSE(cgroup::has_word("", "cpu"));
+  EXPECT_TRUE(has_cpu("cpu"));
+  EXPECT_TRUE(has_cpu("cpu,cpuacct"));
+  EXPECT_TRUE(has_cpu("rw,cpuacct,cpu"));
+  EXPECT_TRUE(has_cpu("rw,cpu,cpuacct"));
+  EXPECT_FALSE(has_cpu("cpuacct"));
+  EXPECT_FALSE(has_cpu("cpuset"));
+  EXPECT_FALSE(has_cpu(""));
 }
 
 TEST(cgroup_text, the_group_of_each_version_is_found_among_those_of_other_controllers) {
   const std::string text =
       "12:cpuset:/set\n3:cpuacct,cpu:/batch/a:b\n1:name=systemd:/init\n0::/user.slice/x.scope\n";
-  EXPECT_EQ(cgroup::find_group(text, false), "/batch/a:b");
-  EXPECT_EQ(cgroup::find_group(text, true), "/user.slice/x.scope");
-  EXPECT_EQ(cgroup::find_group("0::/\n", true), "/");
-  EXPECT_EQ(cgroup::find_group("0::/\n", false), "");
-  EXPECT_EQ(cgroup::find_group("1:cpuset:/\n", false), "");
+  EXPECT_EQ(group_in(text, false), "/batch/a:b");
+  EXPECT_EQ(group_in(text, true), "/user.slice/x.scope");
+  EXPECT_EQ(group_in("0::/\n", true), "/");
+  EXPECT_EQ(group_in("0::/\n", false), "");
+  EXPECT_EQ(group_in("1:cpuset:/\n", false), "");
 }
 
 TEST(cgroup_text, a_list_of_groups_that_makes_no_sense_holds_no_group) {
   for (const char* bad : {"", "\n\n", "nonsense", "1:cpu", ":", "cpu\n:\n"}) {
-    EXPECT_EQ(cgroup::find_group(bad, true), "") << bad;
-    EXPECT_EQ(cgroup::find_group(bad, false), "") << bad;
+    EXPECT_EQ(group_in(bad, true), "") << bad;
+    EXPECT_EQ(group_in(bad, false), "") << bad;
   }
 }
 
 TEST(cgroup_text, a_mount_of_either_version_is_recognised) {
-  cgroup::mount where;
-  ASSERT_TRUE(cgroup::parse_mount(
-      "35 24 0:30 / /sys/fs/cgroup rw,nosuid shared:9 master:1 - cgroup2 cgroup2 rw", where));
-  EXPECT_TRUE(where.version_2);
-  EXPECT_EQ(where.point, "/sys/fs/cgroup");
-  EXPECT_EQ(where.shown_group, "/");
-  ASSERT_TRUE(cgroup::parse_mount(
-      "40 24 0:33 /docker/abc /groups/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct", where));
-  EXPECT_FALSE(where.version_2);
-  EXPECT_EQ(where.point, "/groups/cpu,cpuacct");
-  EXPECT_EQ(where.shown_group, "/docker/abc");
+  const read_mount second(
+      "35 24 0:30 / /sys/fs/cgroup rw,nosuid shared:9 master:1 - cgroup2 cgroup2 rw");
+  ASSERT_TRUE(second.is_hierarchy);
+  EXPECT_TRUE(second.where.version_2);
+  EXPECT_STREQ(second.where.point, "/sys/fs/cgroup");
+  EXPECT_STREQ(second.where.shown_group, "/");
+  const read_mount first(
+      "40 24 0:33 /docker/abc /groups/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct");
+  ASSERT_TRUE(first.is_hierarchy);
+  EXPECT_FALSE(first.where.version_2);
+  EXPECT_STREQ(first.where.point, "/groups/cpu,cpuacct");
+  EXPECT_STREQ(first.where.shown_group, "/docker/abc");
 }
 
 TEST(cgroup_text, blanks_and_backslashes_in_mount_points_are_decoded) {
-  cgroup::mount where;
-  ASSERT_TRUE(cgroup::parse_mount(
-      R"(35 24 0:30 /my\040group /mnt/a\134b\040 rw - cgroup2 cgroup2 rw)", where));
-  EXPECT_EQ(where.shown_group, "/my group");
-  EXPECT_EQ(where.point, R"(/mnt/a\b )");
-  EXPECT_EQ(cgroup::decode_octal(R"(\04)"), R"(\04)") << "too short for a code";
-  EXPECT_EQ(cgroup::decode_octal(R"(a\089)"), R"(a\089)") << "no octal digits";
-  EXPECT_EQ(cgroup::decode_octal("\\"), "\\");
+  const read_mount mount(R"(35 24 0:30 /my\040group /mnt/a\134b\040 rw - cgroup2 cgroup2 rw)");
+  ASSERT_TRUE(mount.is_hierarchy);
+  EXPECT_STREQ(mount.where.shown_group, "/my group");
+  EXPECT_STREQ(mount.where.point, R"(/mnt/a\b )");
+  EXPECT_EQ(decoded(R"(\04)"), R"(\04)") << "too short for a code";
+  EXPECT_EQ(decoded(R"(a\089)"), R"(a\089)") << "no octal digits";
+  EXPECT_EQ(decoded("\\"), "\\");
 }
 
 TEST(cgroup_text, mounts_without_cpu_quotas_are_left_out) {
-  cgroup::mount where;
   for (const char* line : {"", "nonsense", " - ", "1 2 3:4 / / rw - ext4 /dev/vda1 rw",
                            "41 24 0:34 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset",
                            "41 24 0:34 / /sys/fs/cgroup/cpuacct rw - cgroup cgroup rw,cpuacct",
                            "42 24 0:35 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755"}) {
-    EXPECT_FALSE(cgroup::parse_mount(line, where)) << line;
+    EXPECT_FALSE(read_mount(line).is_hierarchy) << line;
   }
 }
 
 TEST(cgroup_text, a_group_is_seen_relative_to_what_the_mount_shows) {
-  EXPECT_EQ(cgroup::relative_group("/a/b", "/"), "/a/b");
-  EXPECT_EQ(cgroup::relative_group("/", "/"), "");
-  EXPECT_EQ(cgroup::relative_group("/docker/abc", "/docker/abc"), "");
-  EXPECT_EQ(cgroup::relative_group("/docker/abc/x", "/docker/abc"), "/x");
-  EXPECT_EQ(cgroup::relative_group("/elsewhere", "/docker/abc"), "");
-  EXPECT_EQ(cgroup::relative_group("/docker/abcdef", "/docker/abc"), "") << "no part of it";
+  EXPECT_EQ(relative("/a/b", "/"), "/a/b");
+  EXPECT_EQ(relative("/", "/"), "");
+  EXPECT_EQ(relative("/docker/abc", "/docker/abc"), "");
+  EXPECT_EQ(relative("/docker/abc/x", "/docker/abc"), "/x");
+  EXPECT_EQ(relative("/elsewhere", "/docker/abc"), "");
+  EXPECT_EQ(relative("/docker/abcdef", "/docker/abc"), "") << "no part of it";
 }
 
 /// A directory that plays the root of a system.
@@ -143,7 +161,7 @@ class cgroup_tree : public testing::Test {
   }
   void groups(const std::string& text) { file("/proc/self/cgroup", text); }
   void mounts(const std::string& text) { file("/proc/self/mountinfo", text); }
-  double quota() const { return cgroup::quota(root_.string()); }
+  double quota() const { return cgroup::quota(root_.c_str()); }
 
   std::filesystem::path root_;
 };

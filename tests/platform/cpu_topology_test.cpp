@@ -57,7 +57,7 @@ class cpu_tree : public testing::Test {
     cpu_file(cpu, "topology/core_cpus_list", siblings + "\n");
     cpu_file(cpu, "topology/physical_package_id", package + "\n");
   }
-  cpu_topology read(const numbers& cpus) const { return read_topology(cpus, root_.string()); }
+  cpu_topology read(const numbers& cpus) const { return read_topology(cpus, root_.c_str()); }
 
   std::filesystem::path root_;
 };

@@ -39,6 +39,18 @@ TEST(system, F2_both_wakes_let_a_sleeper_return) {
   expect_a_sleeper_to_be_woken_by(detail::futex_wake_all);
 }
 
+TEST(system, a_plain_thread_calls_its_function_and_is_joined) {
+  int calls = 0;
+  const auto count = [](void* of) -> void* {
+    ++*static_cast<int*>(of);
+    return nullptr;
+  };
+  detail::plain_thread thread;
+  ASSERT_EQ(thread.start(count, &calls), 0);
+  thread.join();
+  EXPECT_EQ(calls, 1);
+}
+
 TEST(system, F4_deadlines_are_times_of_its_own_clock) {
   const detail::wait_word word{0};
   const std::uint64_t deadline = detail::monotonic_nanoseconds() + 10000000;

@@ -55,7 +55,7 @@ class quota_group {
     std::string line;
     while (!made_ && std::getline(mounts, line)) {
       cgroup::mount where;
-      if (cgroup::parse_mount(line, where)) made_ = make(where, quota);
+      if (cgroup::parse_mount(line.data(), where)) made_ = make(where, quota);
     }
   }
   ~quota_group() {
@@ -80,9 +80,9 @@ class quota_group {
   }
 
   bool make(const cgroup::mount& where, const std::string& quota) {
-    const std::string own = cgroup::relative_group(
-        cgroup::find_group(cgroup::read_file("/proc/self/cgroup"), where.version_2),
-        where.shown_group);
+    std::string group = cgroup::find_group(lockstep::detail::file_text("/proc/self/cgroup").c_str(),
+                                           where.version_2);
+    const std::string own = cgroup::relative_group(group.data(), where.shown_group);
     directory_ = where.point + own + "/lockstep_test_" + std::to_string(getpid());
     if (mkdir(directory_.c_str(), 0755) != 0) return false;
     const bool set = where.version_2 ? write(directory_ + "/cpu.max", quota + " 100000")

@@ -11,11 +11,16 @@
 #include <thread>
 #include <vector>
 
+#include "support/environment_texts.hpp"
+
 namespace {
 
 using lockstep::binding;
 using lockstep::wait_policy;
 using lockstep::detail::environment;
+using lockstep::test::complaints;
+using lockstep::test::descriptions;
+using lockstep::test::text_of;
 using namespace std::chrono_literals;
 using variables = std::map<std::string, std::string>;
 
@@ -24,6 +29,9 @@ environment read(const variables& given) {
     const auto found = given.find(name);
     return found == given.end() ? nullptr : found->second.c_str();
   });
+}
+std::string quoted(const std::string& text) {
+  return lockstep::detail::quoted_text(text.c_str()).text;
 }
 environment with_members(const std::string& text) { return read({{"LOCKSTEP_NUM_THREADS", text}}); }
 environment with_policy(const std::string& text) { return read({{"LOCKSTEP_WAIT_POLICY", text}}); }
@@ -40,7 +48,7 @@ TEST(environment, nothing_is_set_where_there_is_no_variable) {
   EXPECT_FALSE(none.display.value);
   EXPECT_TRUE(none.bind.value.is_unset());
   EXPECT_EQ(none.policy.value, wait_policy());
-  EXPECT_TRUE(none.complaints().empty());
+  EXPECT_TRUE(complaints(none).empty());
 }
 
 TEST(environment, an_empty_or_blank_value_is_as_none) {
@@ -51,8 +59,8 @@ TEST(environment, an_empty_or_blank_value_is_as_none) {
                                     {"LOCKSTEP_ANTICIPATE", blank},
                                     {"LOCKSTEP_LEARN", blank},
                                     {"LOCKSTEP_DISPLAY_ENV", blank}});
-    EXPECT_EQ(found.descriptions(), read({}).descriptions());
-    EXPECT_TRUE(found.complaints().empty());
+    EXPECT_EQ(descriptions(found), descriptions(read({})));
+    EXPECT_TRUE(complaints(found).empty());
   }
 }
 
@@ -70,7 +78,7 @@ TEST(environment, the_number_of_threads_is_1_to_65536) {
     const environment found = with_members(bad);
     EXPECT_FALSE(found.members.is_set) << bad;
     EXPECT_EQ(found.members.value, 0u) << bad;
-    EXPECT_EQ(found.complaints().size(), 1u) << bad;
+    EXPECT_EQ(complaints(found).size(), 1u) << bad;
   }
 }
 
@@ -96,7 +104,7 @@ TEST(environment, a_wait_policy_that_is_none_of_them_is_refused) {
     const environment found = with_policy(bad);
     EXPECT_FALSE(found.policy.is_set) << bad;
     EXPECT_EQ(found.policy.value, wait_policy()) << bad;
-    EXPECT_EQ(found.complaints().size(), 1u) << bad;
+    EXPECT_EQ(complaints(found).size(), 1u) << bad;
   }
 }
 
@@ -111,7 +119,7 @@ TEST(environment, the_binding_is_a_word_or_a_list) {
     const environment found = with_bind(bad);
     EXPECT_FALSE(found.bind.is_set) << bad;
     EXPECT_TRUE(found.bind.value.is_unset()) << bad;
-    EXPECT_EQ(found.complaints().size(), 1u) << bad;
+    EXPECT_EQ(complaints(found).size(), 1u) << bad;
   }
 }
 
@@ -123,24 +131,28 @@ TEST(environment, display_is_a_switch) {
   }
   for (const char* bad : {"yes", "2", "01", "-1", "t"}) {
     EXPECT_FALSE(with_display(bad).display.is_set) << bad;
-    EXPECT_EQ(with_display(bad).complaints().size(), 1u) << bad;
+    EXPECT_EQ(complaints(with_display(bad)).size(), 1u) << bad;
   }
 }
 
 TEST(environment, a_complaint_says_name_value_and_what_would_be_right) {
-  EXPECT_EQ(with_members("4x").complaints(),
+  EXPECT_EQ(complaints(with_members("4x")),
             std::vector<std::string>{
                 "LOCKSTEP_NUM_THREADS='4x' is ignored: must be a number from 1 to 65536"});
-  EXPECT_EQ(with_display("yes").complaints(),
+  EXPECT_EQ(complaints(with_display("yes")),
             std::vector<std::string>{
                 "LOCKSTEP_DISPLAY_ENV='yes' is ignored: must be 0, 1, false or true"});
   EXPECT_EQ(
-      with_policy("active").complaints().at(0).find(
-          "LOCKSTEP_WAIT_POLICY='active' is ignored: must be default, spin, block or hybrid:"),
+      complaints(with_policy("active"))
+          .at(0)
+          .find(
+              "LOCKSTEP_WAIT_POLICY='active' is ignored: must be default, spin, block or hybrid:"),
       0u);
-  EXPECT_EQ(with_bind("near").complaints().at(0).find(
-                "LOCKSTEP_PROC_BIND='near' is ignored: must be none, close, spread or a list"),
-            0u);
+  EXPECT_EQ(
+      complaints(with_bind("near"))
+          .at(0)
+          .find("LOCKSTEP_PROC_BIND='near' is ignored: must be none, close, spread or a list"),
+      0u);
 }
 
 TEST(environment, one_bad_value_does_not_spoil_the_others) {
@@ -148,10 +160,10 @@ TEST(environment, one_bad_value_does_not_spoil_the_others) {
                                   {"LOCKSTEP_WAIT_POLICY", "block"},
                                   {"LOCKSTEP_PROC_BIND", "?"},
                                   {"LOCKSTEP_DISPLAY_ENV", "1"}});
-  EXPECT_EQ(found.complaints().size(), 2u);
+  EXPECT_EQ(complaints(found).size(), 2u);
   EXPECT_EQ(found.policy.value, wait_policy::block());
   EXPECT_TRUE(found.display.value);
-  EXPECT_EQ(found.descriptions()[1], "LOCKSTEP_WAIT_POLICY='block'");
+  EXPECT_EQ(descriptions(found)[1], "LOCKSTEP_WAIT_POLICY='block'");
 }
 
 TEST(environment, whether_loops_learn_is_a_switch) {
@@ -164,7 +176,7 @@ TEST(environment, whether_loops_learn_is_a_switch) {
   for (const char* bad : {"2", "-1", "on", "never", "00", "1 1"}) {
     const environment found = with_learn(bad);
     EXPECT_TRUE(!found.learn.is_set && found.learn.value) << bad << ": as by default";
-    EXPECT_EQ(found.complaints(),
+    EXPECT_EQ(complaints(found),
               std::vector<std::string>{"LOCKSTEP_LEARN='" + std::string(bad) +
                                        "' is ignored: must be 0, 1, false or true"});
   }
@@ -173,14 +185,12 @@ TEST(environment, whether_loops_learn_is_a_switch) {
 TEST(environment, a_message_is_one_short_line_whatever_the_value) {
   for (const std::string& value : {std::string("a\nlockstep: b\x1b[31m\x7f"),
                                    std::string(1000000, 'x'), std::string(1000000, ',')}) {
-    const std::string line = with_bind(value).complaints().at(0);
+    const std::string line = complaints(with_bind(value)).at(0);
     EXPECT_LT(line.size(), 250u);
     EXPECT_EQ(line.find_first_of("\n\x1b\x7f"), std::string::npos) << line;
   }
-  EXPECT_EQ(lockstep::detail::environment_text::quoted(std::string(60, 'x')),
-            "'" + std::string(60, 'x') + "'");
-  EXPECT_EQ(lockstep::detail::environment_text::quoted(std::string(61, 'x')),
-            "'" + std::string(60, 'x') + "...'");
+  EXPECT_EQ(quoted(std::string(60, 'x')), "'" + std::string(60, 'x') + "'");
+  EXPECT_EQ(quoted(std::string(61, 'x')), "'" + std::string(60, 'x') + "...'");
 }
 
 TEST(environment, the_texts_of_policies_and_bindings_are_read_as_the_same) {
@@ -188,12 +198,11 @@ TEST(environment, the_texts_of_policies_and_bindings_are_read_as_the_same) {
        {wait_policy(), wait_policy::spin(), wait_policy::block(), wait_policy::hybrid(0ns),
         wait_policy::hybrid(1ns), wait_policy::hybrid(20us), wait_policy::hybrid(3ms),
         wait_policy::hybrid(wait_policy::longest_spin())}) {
-    EXPECT_EQ(with_policy(lockstep::detail::environment_text::text_of(policy)).policy.value,
-              policy);
+    EXPECT_EQ(with_policy(text_of(policy)).policy.value, policy);
   }
   for (const binding& where :
        {binding::none(), binding::close(), binding::spread(), binding::cpus({3, 0, 1, 2})}) {
-    EXPECT_EQ(with_bind(lockstep::detail::environment_text::text_of(where)).bind.value, where);
+    EXPECT_EQ(with_bind(text_of(where)).bind.value, where);
   }
 }
 

@@ -4,7 +4,6 @@
 #define LOCKSTEP_DETAIL_TEAM_DISPLAY_HPP
 
 #include <cstddef>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -13,38 +12,20 @@
 #include "environment.hpp"
 #include "placement.hpp"
 
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// What a machine grants to a process.
 struct granted_cpus {
-  std::size_t usable;         ///< at once: affinity cut by the quota
-  double quota;               ///< in CPUs; negative: none
-  detail::cpu_topology cpus;  ///< those of the affinity; empty if unknown
+  std::size_t usable;  ///< at once: affinity cut by the quota
+  double quota;        ///< in CPUs; negative: none
+  cpu_topology cpus;   ///< those of the affinity; empty if unknown
 };
-
-namespace display_text {
-
-LOCKSTEP_COLD std::string counted(std::size_t count, const char* one, const char* several);
-
-LOCKSTEP_COLD std::string usable_line(const granted_cpus& machine);
-
-LOCKSTEP_COLD std::string cores_line(const detail::cpu_topology& cpus);
-
-LOCKSTEP_COLD std::string reason(decided_by who, const char* variable);
-
-LOCKSTEP_COLD std::string anticipation_line(const resolved_team& made,
-                                            const environment& variables);
-
-LOCKSTEP_COLD std::string learning_line(const resolved_team& made, const environment& variables);
-
-LOCKSTEP_COLD std::string parting_line(const resolved_team& made, const environment& variables);
-
-/// "0 1 2 3", cut: who has more members sees how it goes on.
-LOCKSTEP_COLD std::string cpus_by_rank(const std::vector<unsigned>& cpus);
-
-}  // namespace display_text
 
 /// Several lines, each with a newline; pure. `made` came from these variables and this machine.
 LOCKSTEP_COLD std::string describe(const resolved_team& made, const environment& variables,
@@ -53,12 +34,137 @@ LOCKSTEP_COLD std::string describe(const resolved_team& made, const environment&
 /// Prints the description of the first team that comes here to stderr, if LOCKSTEP_DISPLAY_ENV asks.
 LOCKSTEP_COLD void display_first_team(const resolved_team& made);
 
+#if LOCKSTEP_HAS_BODIES
+
+namespace display_text {
+
+/// The lines on what the machine grants.
+LOCKSTEP_COLD void append_machine(std::string& text, const granted_cpus& machine) {
+  std::size_t cores = 0, packages = 0, of_kind[3] = {};
+  std::vector<unsigned> cpus;
+  for (const cpu_place& place : machine.cpus) {
+    cpus.push_back(place.cpu);
+    if (place.sibling != 0) continue;
+    ++cores;
+    ++of_kind[static_cast<std::size_t>(place.kind)];
+    if (place.package + std::size_t{1} > packages) packages = place.package + std::size_t{1};
+  }
+  append(text, "  usable CPUs: %zu: affinity ", machine.usable);
+  if (cpus.empty()) {
+    text.append("unknown");
+  } else {
+    append(text, "%zu (", cpus.size());
+    append_cpu_list(text, cpus);
+    text.append(")");
+  }
+  append(text, machine.quota >= 0 ? ", quota %.2f\n" : ", no quota\n", machine.quota);
+  append(text, "  cores: %zu in %zu %s", cores, packages, packages == 1 ? "package" : "packages");
+  const char* separator = ", by kind: ";
+  static const core_kind kinds[] = {core_kind::performance, core_kind::efficiency,
+                                    core_kind::unknown};
+  for (const core_kind kind : kinds) {
+    const std::size_t count = of_kind[static_cast<std::size_t>(kind)];
+    if (count == 0) continue;
+    append(text, "%s%zu %s", separator, count, text_of(kind));
+    separator = ", ";
+  }
+  text.append("\n");
+}
+
+/// Who had the say.
+LOCKSTEP_COLD void append_reason(std::string& text, decided_by who, const char* variable) {
+  if (who == decided_by::environment) {
+    append(text, ", by %s", variable);
+  } else {
+    text.append(who == decided_by::program ? ", said by the program" : ", by default");
+  }
+}
+
+/// Whether a team does what only some can.
+LOCKSTEP_COLD void append_ability(std::string& text, const char* what, bool does, bool could,
+                                  decided_by who, const char* variable, const char* cannot,
+                                  const char* how) {
+  text.append(what);
+  if (!does && !could) {
+    text.append(cannot);
+  } else {
+    text.append(does ? "on" : "off");
+    append_reason(text, who, variable);
+    if (does) text.append(how);
+  }
+  text.append("\n");
+}
+
+}  // namespace display_text
+
+LOCKSTEP_COLD std::string describe(const resolved_team& made, const environment& variables,
+                                   const granted_cpus& machine, const build_information& build) {
+  using namespace display_text;
+  std::string text;
+  append(text, "lockstep %s, the first team:\n", build.version);
+  append_machine(text, machine);
+
+  append(text, "  team: %s, %zu %s", quoted_text(made.name.c_str()).text, made.members,
+         made.members == 1 ? "member" : "members");
+  if (made.members_by == decided_by::nobody) {
+    text.append(", one for each CPU");
+  } else {
+    append_reason(text, made.members_by, variables.members.name);
+  }
+  text.append(made.is_crowded ? "; crowded: more members than CPUs for them\n" : "\n");
+
+  text.append("  wait policy: ");
+  environment_text::append_policy(text, made.policy);
+  append_reason(text, made.policy_by, variables.policy.name);
+  text.append("\n");
+
+  const bool could = made.members > 1 && made.policy.is_adaptive() && !made.is_crowded;
+  append_ability(text, "  anticipation: ", made.anticipates, could, made.anticipates_by,
+                 variables.anticipate.name, "off, not with this size or policy, or not in a crowd",
+                 "; a worker polls for 160 us and a quarter of the time between two regions at "
+                 "most, and 4 ms after the last");
+  append(text,
+         made.learns ? "  loops: on as many members as pay, up to %zu" : "  loops: on %zu members",
+         made.can_run_at_once);
+  append_reason(text, made.learns_by, variables.learn.name);
+  text.append("\n");
+  append_ability(text, "  parting: ", made.finds_cpu, could && made.cpu_of_rank.empty(),
+                 made.finds_cpu_by, variables.find_cpu.name,
+                 "off, not with this size or policy, or not in a crowd, or bound",
+                 "; a worker leaves a CPU that it shares with a member it waits for");
+
+  text.append("  binding: ");
+  environment_text::append_binding(text, made.bind);
+  append_reason(text, made.bind_by, variables.bind.name);
+  if (!made.bind.is_none()) {
+    text.append(made.cpu_of_rank.empty() ? "\n  CPU of each rank: none usable"
+                                         : "\n  CPU of each rank:");
+  }
+  constexpr std::size_t most = 256;
+  for (std::size_t rank = 0; rank < made.cpu_of_rank.size() && rank < most; ++rank) {
+    append(text, " %u", made.cpu_of_rank[rank]);
+  }
+  if (made.cpu_of_rank.size() > most) text.append(" ...");
+  if (!made.left_out.empty()) {
+    text.append("\n  not usable, left out: ");
+    append_cpu_list(text, made.left_out);
+  }
+  append(text, "\n  futex: %s\n  process fence: %s\n", build.futex, build.process_fence);
+  variables.describe(text, "  ", false);
+  return text;
+}
+
+LOCKSTEP_COLD void display_first_team(const resolved_team& made) {
+  const environment& variables = environment::of_process();
+  if (!variables.display.value || !is_first_to_print(message::first_team)) return;
+  const granted_cpus machine{usable_cpus(), cgroup::quota(), usable_topology()};
+  std::fputs(describe(made, variables, machine, build_info()).c_str(), stderr);
+}
+
+#endif
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "display.ipp"
-#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_DISPLAY_HPP

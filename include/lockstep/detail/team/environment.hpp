@@ -16,7 +16,6 @@
 #ifndef LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
 #define LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
 
-#include <chrono>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -25,37 +24,51 @@
 #include "../../team_options.hpp"
 #include "../../wait_policy.hpp"
 #include "../platform/config.hpp"
+#include "../platform/cpus.hpp"
+#include "../platform/error.hpp"
+#include "../platform/process.hpp"
+#include "../platform/system_texts.hpp"
+
+#if LOCKSTEP_HAS_BODIES
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// A text in quotes, fit for one line of a message: cut, and without control characters.
+struct quoted_text {
+  static constexpr std::size_t longest = 60;
+  char text[longest + 6];
+
+  /// Nothing, not even quotes.
+  quoted_text() noexcept { text[0] = 0; }
+  LOCKSTEP_COLD explicit quoted_text(const char* of) noexcept;
+};
+
 namespace environment_text {
 
-/// `text` in quotes, fit for one line of a message: cut, and without control characters.
-LOCKSTEP_COLD std::string quoted(const std::string& text);
-
-/// Without blanks around, in small letters of ASCII whatever the locale.
-LOCKSTEP_COLD std::string plain_word(const std::string& text);
-
-// Each parse_ function takes a plain_word(); it returns false, and leaves `result` as it was, if that is
+// Each parse_ function takes a word in small letters; it returns false, and leaves `result` as it was, if that is
 // no value of its kind.
 
-LOCKSTEP_COLD bool parse_members(const std::string& word, std::size_t& result);
+LOCKSTEP_COLD bool parse_members(const char* word, std::size_t& result) noexcept;
 
-/// "500ns", "20us", "1ms": at most wait_policy::longest_spin().
-LOCKSTEP_COLD bool parse_spin_time(const std::string& word, std::chrono::nanoseconds& result);
+/// The time is at most wait_policy::longest_spin().
+LOCKSTEP_COLD bool parse_policy(const char* word, wait_policy& result);
 
-LOCKSTEP_COLD bool parse_policy(const std::string& word, wait_policy& result);
+LOCKSTEP_COLD bool parse_binding(const char* word, binding& result);
 
-LOCKSTEP_COLD bool parse_binding(const std::string& word, binding& result);
-
-LOCKSTEP_COLD bool parse_switch(const std::string& word, bool& result);
+LOCKSTEP_COLD bool parse_switch(const char* word, bool& result) noexcept;
 
 /// The policy as LOCKSTEP_WAIT_POLICY would name it.
-LOCKSTEP_COLD std::string text_of(wait_policy policy);
+LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy);
 
 /// The binding as LOCKSTEP_PROC_BIND would name it; "none" if unset.
-LOCKSTEP_COLD std::string text_of(const binding& where);
+LOCKSTEP_COLD void append_binding(std::string& text, const binding& where);
 
 }  // namespace environment_text
 
@@ -64,14 +77,12 @@ struct environment_entry {
   const char* name;
   const char* expected;  ///< what a message says that it must be
   bool is_set;           ///< to a value that counts
-  std::string given;     ///< in quotes, cut; empty if the variable does not exist or is empty
-  bool is_ignored() const noexcept { return !given.empty() && !is_set; }
+  quoted_text given;     ///< nothing if the variable does not exist or is blank
 
   environment_entry(const char* its_name, const char* it_must_be) noexcept
       : name(its_name), expected(it_must_be), is_set(false) {}
 
-  /// "NAME='value'", and why it is ignored if it is; "NAME not set".
-  LOCKSTEP_COLD std::string description() const;
+  bool is_ignored() const noexcept { return given.text[0] != 0 && !is_set; }
 };
 template <class Value>
 struct environment_variable : environment_entry {
@@ -82,18 +93,10 @@ struct environment_variable : environment_entry {
 };
 
 struct environment {
-  environment_variable<std::size_t> members{"LOCKSTEP_NUM_THREADS", "a number from 1 to 65536", 0};
-  environment_variable<wait_policy> policy{
-      "LOCKSTEP_WAIT_POLICY",
-      "default, spin, block or hybrid:TIME, TIME as 500ns, 20us or 1ms, at most 536ms",
-      wait_policy()};
-  environment_variable<binding> bind{
-      "LOCKSTEP_PROC_BIND", "none, close, spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536",
-      binding()};
-  environment_variable<bool> anticipate{"LOCKSTEP_ANTICIPATE", "0, 1, false or true", true};
-  environment_variable<bool> learn{"LOCKSTEP_LEARN", "0, 1, false or true", true};
-  environment_variable<bool> find_cpu{"LOCKSTEP_FIND_CPU", "0, 1, false or true", true};
-  environment_variable<bool> display{"LOCKSTEP_DISPLAY_ENV", "0, 1, false or true", false};
+  environment_variable<std::size_t> members;
+  environment_variable<wait_policy> policy;
+  environment_variable<binding> bind;
+  environment_variable<bool> anticipate, learn, find_cpu, display;
 
   /// look_up(name) returns the value or null, as std::getenv does.
   template <class Lookup>
@@ -103,11 +106,9 @@ struct environment {
                        &look_up);
   }
 
-  /// One line for each variable, in a fixed order.
-  LOCKSTEP_COLD std::vector<std::string> descriptions() const;
-
-  /// What the user has to be told: the descriptions of those that are ignored.
-  LOCKSTEP_COLD std::vector<std::string> complaints() const;
+  /// A line for each variable, in a fixed order: `before`, "NAME='value'", and why it is ignored if it is; or "NAME not
+  /// set". If wanted, only for those that are ignored, which the user has to be told.
+  LOCKSTEP_COLD void describe(std::string& text, const char* before, bool only_ignored) const;
 
   /// The environment as it was when the process first asked, which is when it hears the complaints.
   LOCKSTEP_COLD static const environment& of_process();
@@ -118,12 +119,166 @@ struct environment {
   LOCKSTEP_COLD void complain() const;
 };
 
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD quoted_text::quoted_text(const char* of) noexcept {
+  char* to = text;
+  *to++ = '\'';
+  for (; *of != 0 && to <= text + longest; ++of) {
+    const bool is_control = static_cast<unsigned char>(*of) < 0x20 || *of == 0x7f;
+    *to++ = is_control ? '?' : *of;
+  }
+  std::strcpy(to, *of != 0 ? "...'" : "'");
+}
+
+namespace environment_text {
+
+LOCKSTEP_COLD bool parse_members(const char* word, std::size_t& result) noexcept {
+  unsigned long long number = 0;
+  if (!read_number(word, max_participants, number) || *word != 0 || number == 0) return false;
+  result = static_cast<std::size_t>(number);
+  return true;
+}
+
+LOCKSTEP_COLD bool parse_policy(const char* word, wait_policy& result) {
+  const unsigned long long most =
+      static_cast<unsigned long long>(wait_policy::longest_spin().count());
+  unsigned long long time = 0;
+  if (std::strcmp(word, "default") == 0) {
+    result = wait_policy();
+  } else if (std::strcmp(word, "spin") == 0) {
+    result = wait_policy::spin();
+  } else if (std::strcmp(word, "block") == 0) {
+    result = wait_policy::block();
+  } else if (std::strncmp(word, "hybrid:", 7) == 0 && read_number(word += 7, most, time)) {
+    const unsigned long long scale = std::strcmp(word, "ns") == 0   ? 1
+                                     : std::strcmp(word, "us") == 0 ? 1000
+                                     : std::strcmp(word, "ms") == 0 ? 1000000
+                                                                    : 0;
+    if (scale == 0 || time * scale > most) return false;
+    result = wait_policy::hybrid(
+        std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(time * scale)));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+LOCKSTEP_COLD bool parse_binding(const char* word, binding& result) {
+  std::vector<unsigned> cpus;
+  if (std::strcmp(word, "none") == 0) {
+    result = binding::none();
+  } else if (std::strcmp(word, "close") == 0) {
+    result = binding::close();
+  } else if (std::strcmp(word, "spread") == 0) {
+    result = binding::spread();
+  } else if (parse_cpu_list(word, cpus)) {
+    result = binding::cpus(std::move(cpus));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+LOCKSTEP_COLD bool parse_switch(const char* word, bool& result) noexcept {
+  const bool on = std::strcmp(word, "1") == 0 || std::strcmp(word, "true") == 0;
+  if (!on && std::strcmp(word, "0") != 0 && std::strcmp(word, "false") != 0) return false;
+  result = on;
+  return true;
+}
+
+LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy) {
+  if (policy.is_adaptive() || policy.is_spin() || policy.is_block()) {
+    text.append(policy.is_adaptive() ? "default" : policy.is_spin() ? "spin" : "block");
+    return;
+  }
+  const long long time = policy.spin_time().count();
+  const long long scale = time % 1000 != 0 ? 1 : time % 1000000 != 0 ? 1000 : 1000000;
+  append(text, "hybrid:%lld%s", time / scale, scale == 1 ? "ns" : scale == 1000 ? "us" : "ms");
+}
+
+LOCKSTEP_COLD void append_binding(std::string& text, const binding& where) {
+  append_cpu_list(text, where.list());
+  if (!where.is_list()) {
+    text.append(where.is_close() ? "close" : where.is_spread() ? "spread" : "none");
+  }
+}
+
+}  // namespace environment_text
+
+/// The value of that variable, without the blanks around it, in small letters of ASCII whatever the locale. Keeps what
+/// a message shows of it.
+LOCKSTEP_COLD const char* plain_word(const char* value, environment_entry& entry,
+                                     std::string& word) {
+  const char* const text = skip_blanks(value != nullptr ? value : "");
+  std::size_t size = std::strlen(text);
+  if (size > 0) entry.given = quoted_text(value);
+  while (size > 0 && std::strchr(" \t\r\n\v\f", text[size - 1]) != nullptr) --size;
+  word.assign(text, size);
+  for (std::size_t i = 0; i < size; ++i) {
+    if (word[i] >= 'A' && word[i] <= 'Z') word[i] = static_cast<char>(word[i] - 'A' + 'a');
+  }
+  return word.c_str();
+}
+
+LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
+    : members("LOCKSTEP_NUM_THREADS", "a number from 1 to 65536", 0),
+      policy("LOCKSTEP_WAIT_POLICY",
+             "default, spin, block or hybrid:TIME, TIME as 500ns, 20us or 1ms, at most 536ms",
+             wait_policy()),
+      bind("LOCKSTEP_PROC_BIND",
+           "none, close, spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536", binding()),
+      anticipate("LOCKSTEP_ANTICIPATE", "0, 1, false or true", true),
+      learn("LOCKSTEP_LEARN", anticipate.expected, true),
+      find_cpu("LOCKSTEP_FIND_CPU", anticipate.expected, true),
+      display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false) {
+  using namespace environment_text;
+  std::string word;
+  const auto word_of = [&](environment_entry& entry) {
+    return plain_word(look_up(with, entry.name), entry, word);
+  };
+  members.is_set = parse_members(word_of(members), members.value);
+  policy.is_set = parse_policy(word_of(policy), policy.value);
+  bind.is_set = parse_binding(word_of(bind), bind.value);
+  environment_variable<bool>* const switches[] = {&anticipate, &learn, &find_cpu, &display};
+  for (environment_variable<bool>* each : switches) {
+    each->is_set = parse_switch(word_of(*each), each->value);
+  }
+}
+
+LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
+                                         bool only_ignored) const {
+  const environment_entry* const all[] = {&members, &policy,   &bind,   &anticipate,
+                                          &learn,   &find_cpu, &display};
+  for (const environment_entry* each : all) {
+    if (only_ignored && !each->is_ignored()) continue;
+    append(text, "%s%s%s%s", before, each->name, each->given.text[0] != 0 ? "=" : " not set",
+           each->given.text);
+    if (each->is_ignored()) append(text, " is ignored: must be %s", each->expected);
+    text.append("\n");
+  }
+}
+
+LOCKSTEP_COLD const environment& environment::of_process() {
+  static made_once<environment> known;
+  return known.get([] {
+    environment result = read([](const char* name) -> const char* { return std::getenv(name); });
+    result.complain();
+    return result;
+  });
+}
+
+LOCKSTEP_COLD void environment::complain() const {
+  std::string lines;
+  describe(lines, "lockstep: ", true);
+  if (lines.empty() || !is_first_to_print(message::environment)) return;
+  std::fputs(lines.c_str(), stderr);
+}
+
+#endif
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "environment.ipp"
-#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP

@@ -23,6 +23,11 @@
 #include "../platform/system.hpp"
 #include "environment.hpp"
 
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#include <cstdlib>
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -55,51 +60,28 @@ struct resolved_team {
 
 namespace placement {
 
-using detail::cpu_place;
-using detail::cpu_topology;
+/// Appends `count` of the CPUs of one level, which are sorted by package.
+LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
+                        std::vector<unsigned>& order);
 
-/// P1 to P3: the order in which CPUs get members; those of one level stand together.
-LOCKSTEP_COLD bool is_taken_before(const cpu_place& a, const cpu_place& b);
-LOCKSTEP_COLD bool is_same_level(const cpu_place& a, const cpu_place& b);
-LOCKSTEP_COLD bool is_ranked_before(const cpu_place& a, const cpu_place& b);
+/// Appends `count` of the CPUs, which are sorted by P1 and P2, in the order of ranks.
+LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
+                          std::vector<unsigned>& order);
 
-/// The CPUs for `count` members, in the order of ranks. Requires count <= usable.size().
-LOCKSTEP_COLD cpu_topology close(cpu_topology usable, std::size_t count);
-
-/// CPUs of one level and package, and how many of them get members.
-struct package_share {
-  const cpu_place* first;
-  std::size_t size;
-  std::size_t taken;
-};
-
-/// Appends `count` of the CPUs [first, last), which are of one level and sorted by package.
-LOCKSTEP_COLD void deal(const cpu_place* first, const cpu_place* last, std::size_t count,
-                        cpu_topology& result);
-
-/// As close().
-LOCKSTEP_COLD cpu_topology spread(cpu_topology usable, std::size_t count);
-
-/// A list parted into CPUs that are usable and others.
-struct parted_list {
-  std::vector<unsigned> usable;
-  std::vector<unsigned> left_out;
-};
-LOCKSTEP_COLD parted_list part_by_use(const cpu_topology& usable,
-                                      const std::vector<unsigned>& list);
+/// Parts a list into CPUs that are usable and others.
+LOCKSTEP_COLD void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
+                               std::vector<unsigned>& fitting, std::vector<unsigned>& left_out);
 
 /// The CPU of each rank; empty if nobody is to be bound, or there is no usable CPU for it.
 LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
                                          const binding& where);
 
-LOCKSTEP_COLD std::size_t count_different(std::vector<unsigned> values);
+/// Who decides what both may say.
+LOCKSTEP_COLD decided_by who(bool is_programs, bool is_environments) noexcept;
 
-/// Who decides where the members of a team run.
-LOCKSTEP_COLD decided_by who_binds(const team_options& options, const environment& variables);
-LOCKSTEP_COLD binding binding_of(const team_options& options, const environment& variables);
-
-/// At most one member for each of the CPUs that are usable at once, and of a list's.
-LOCKSTEP_COLD std::size_t default_members(std::size_t usable, const std::vector<unsigned>& list);
+/// Where the members of a team run; unset if nobody has said it.
+LOCKSTEP_COLD const binding& binding_of(const team_options& options,
+                                        const environment& variables) noexcept;
 
 }  // namespace placement
 
@@ -107,24 +89,195 @@ LOCKSTEP_COLD std::size_t default_members(std::size_t usable, const std::vector<
 /// and that topology; `cpus` may be empty where nobody is to be bound. Pure. Fails if options.members()
 /// is above 65536.
 LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
-                                    std::size_t usable, const detail::cpu_topology& cpus);
+                                    std::size_t usable, const cpu_topology& cpus);
+
+/// The same for this process and machine; looks at the machine's topology only where members are bound. Says once which
+/// CPUs of LOCKSTEP_PROC_BIND are not usable.
+LOCKSTEP_COLD resolved_team resolve(const team_options& options);
+
+#if LOCKSTEP_HAS_BODIES
 
 namespace placement {
 
-/// Says once which CPUs of LOCKSTEP_PROC_BIND are not usable.
-LOCKSTEP_COLD void complain_once(const resolved_team& made, const environment& variables);
+/// Compares by the first of four numbers in which two places differ.
+LOCKSTEP_COLD int compare_four(const unsigned* a, const unsigned* b) noexcept {
+  int i = 0;
+  while (i < 3 && a[i] == b[i]) ++i;
+  return a[i] < b[i] ? -1 : a[i] > b[i] ? 1 : 0;
+}
+/// P1, P2: who gets a member first.
+LOCKSTEP_COLD int compare_taken(const void* left, const void* right) noexcept {
+  const cpu_place &a = *static_cast<const cpu_place*>(left),
+                  &b = *static_cast<const cpu_place*>(right);
+  const unsigned first[] = {a.sibling, static_cast<unsigned>(a.kind), a.package, a.core};
+  const unsigned second[] = {b.sibling, static_cast<unsigned>(b.kind), b.package, b.core};
+  return compare_four(first, second);
+}
+/// P3: who has the lower rank.
+LOCKSTEP_COLD int compare_ranked(const void* left, const void* right) noexcept {
+  const cpu_place &a = *static_cast<const cpu_place*>(left),
+                  &b = *static_cast<const cpu_place*>(right);
+  const unsigned first[] = {a.package, static_cast<unsigned>(a.kind), a.core, a.sibling};
+  const unsigned second[] = {b.package, static_cast<unsigned>(b.kind), b.core, b.sibling};
+  return compare_four(first, second);
+}
+
+LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
+                        std::vector<unsigned>& order) {
+  std::vector<unsigned> begins;  // of each package, and the end
+  for (unsigned i = 0; i <= size; ++i) {
+    if (i == 0 || i == size || level[i].package != level[i - 1].package) begins.push_back(i);
+  }
+  const std::size_t packages = begins.size() - 1;
+  std::vector<unsigned> taken(packages);
+  for (std::size_t rest = count; rest > 0;) {
+    for (std::size_t i = 0; i < packages && rest > 0; ++i) {
+      if (taken[i] == begins[i + 1] - begins[i]) continue;
+      ++taken[i];
+      --rest;
+    }
+  }
+  const std::size_t end = order.size() + count;
+  for (std::size_t turn = 0; order.size() < end; ++turn) {
+    for (std::size_t i = 0; i < packages; ++i) {
+      if (turn >= taken[i]) continue;
+      const std::size_t all = begins[i + 1] - begins[i];
+      const unsigned& cpu = level[begins[i] + turn * all / taken[i]].cpu;
+      order.push_back(cpu);
+    }
+  }
+}
+
+LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
+                          std::vector<unsigned>& order) {
+  for (std::size_t i = 0; order.size() < count;) {
+    std::size_t end = i + 1;
+    while (end < sorted.size() && sorted[end].sibling == sorted[i].sibling &&
+           sorted[end].kind == sorted[i].kind) {
+      ++end;
+    }
+    const std::size_t wanted = count - order.size();
+    deal(&sorted[i], end - i, wanted < end - i ? wanted : end - i, order);
+    i = end;
+  }
+}
+
+LOCKSTEP_COLD void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
+                               std::vector<unsigned>& fitting, std::vector<unsigned>& left_out) {
+  std::vector<unsigned> known;
+  for (const cpu_place& place : usable) known.push_back(place.cpu);
+  sort_once(known);
+  for (const unsigned& cpu : list) {
+    (find_sorted(known, cpu) < known.size() ? fitting : left_out).push_back(cpu);
+  }
+}
+
+LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
+                                         const binding& where) {
+  std::vector<unsigned> order, left_out;
+  if (where.is_list()) {
+    part_by_use(usable, where.list(), order, left_out);
+  } else if (!usable.empty() && (where.is_close() || where.is_spread())) {
+    const std::size_t count = members < usable.size() ? members : usable.size();
+    cpu_topology sorted(usable);
+    std::qsort(sorted.data(), sorted.size(), sizeof(cpu_place), compare_taken);
+    if (where.is_spread()) {
+      spread(sorted, count, order);
+    } else {
+      std::qsort(sorted.data(), count, sizeof(cpu_place), compare_ranked);
+      for (std::size_t i = 0; i < count; ++i) order.push_back(sorted[i].cpu);
+    }
+  }
+  // Members beyond the CPUs begin anew.
+  const std::size_t found = order.size();
+  for (std::size_t rank = found; found > 0 && rank < members; ++rank) {
+    const unsigned cpu = order[rank - found];
+    order.push_back(cpu);
+  }
+  while (order.size() > members) order.pop_back();
+  return order;
+}
+
+LOCKSTEP_COLD decided_by who(bool is_programs, bool is_environments) noexcept {
+  return is_programs       ? decided_by::program
+         : is_environments ? decided_by::environment
+                           : decided_by::nobody;
+}
+
+LOCKSTEP_COLD const binding& binding_of(const team_options& options,
+                                        const environment& variables) noexcept {
+  return options.bind().is_unset() ? variables.bind.value : options.bind();
+}
 
 }  // namespace placement
 
-/// The same for this process and machine; looks at the machine's topology only where members are bound.
-LOCKSTEP_COLD resolved_team resolve(const team_options& options);
+LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
+                                    std::size_t usable, const cpu_topology& cpus) {
+  using placement::who;
+  resolved_team result;
+  result.name = options.name();
+  const binding& where = placement::binding_of(options, variables);
+  result.bind = where.is_unset() ? binding::none() : where;
+  result.bind_by = who(!options.bind().is_unset(), variables.bind.is_set);
+  // The CPUs of a list that are usable, each once: at most one member for each by default.
+  std::vector<unsigned> different;
+  placement::part_by_use(cpus, where.list(), different, result.left_out);
+  sort_once(different);
+  const std::size_t most =
+      different.empty() || usable < different.size() ? usable : different.size();
+
+  result.members_by = who(options.members() != 0, variables.members.is_set);
+  result.members = options.members() != 0     ? options.members()
+                   : variables.members.is_set ? variables.members.value
+                   : most < max_participants  ? most
+                                              : max_participants;
+  checked_count("lockstep::team", "members", result.members);
+
+  result.cpu_of_rank = placement::plan(cpus, result.members, where);
+  different = result.cpu_of_rank;
+  sort_once(different);
+  const std::size_t at_once =
+      different.empty() || usable < different.size() ? usable : different.size();
+  result.can_run_at_once = result.members < at_once ? result.members : at_once;
+  result.is_crowded = result.members > result.can_run_at_once;
+
+  result.policy_by = who(options.has_policy(), variables.policy.is_set);
+  result.policy = options.has_policy() ? options.policy() : variables.policy.value;
+  result.policy = result.policy.when_crowded(result.is_crowded);
+  result.learns_by = who(options.has_learn(), variables.learn.is_set);
+  result.learns = options.has_learn() ? options.learn() : variables.learn.value;
+  const bool can_adapt = result.members > 1 && result.policy.is_adaptive() && !result.is_crowded;
+  result.anticipates_by = who(options.has_anticipate(), variables.anticipate.is_set);
+  result.anticipates =
+      can_adapt && (options.has_anticipate() ? options.anticipate() : variables.anticipate.value);
+  result.finds_cpu_by = who(options.has_find_cpu(), variables.find_cpu.is_set);
+  result.finds_cpu = can_adapt && result.cpu_of_rank.empty() &&
+                     (options.has_find_cpu() ? options.find_cpu() : variables.find_cpu.value);
+  return result;
+}
+
+LOCKSTEP_COLD resolved_team resolve(const team_options& options) {
+  const environment& variables = environment::of_process();
+  const binding& where = placement::binding_of(options, variables);
+  const bool binds = !where.is_unset() && !where.is_none();
+  const cpu_topology none;
+  resolved_team result =
+      resolve(options, variables, usable_cpus(), binds ? usable_topology() : none);
+  // Which CPUs of LOCKSTEP_PROC_BIND are not usable is said once.
+  if (result.bind_by == decided_by::environment && !result.left_out.empty() &&
+      is_first_to_print(message::unusable_cpus)) {
+    std::string text;
+    append_cpu_list(text, result.left_out);
+    std::fprintf(stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
+                 variables.bind.given.text, text.c_str());
+  }
+  return result;
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "placement.ipp"
-#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP

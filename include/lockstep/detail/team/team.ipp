@@ -47,7 +47,7 @@ LOCKSTEP_COLD void team::resume() {
 
 LOCKSTEP_COLD void team::request_stop() { body_->core.request_stop(); }
 
-LOCKSTEP_COLD team::team(const team_options& options, detail::resolved_team made)
+LOCKSTEP_COLD team::team(const team_options& options, const detail::resolved_team& made)
     : door_(made.members, made.policy, "lockstep::team", made.name.c_str()),
       body_(made, door_, options) {
   detail::display_first_team(made);
