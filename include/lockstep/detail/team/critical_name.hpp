@@ -12,6 +12,8 @@
 //   #  access             order    pairs  why it suffices
 //   1  known.load         acquire  2      the mutex is made before a thread finds it by the way of another
 //   2  known.store        release  1      every writer writes the same
+//   3  first.load         acquire  4      an entry is whole before it is in the list
+//   4  first.compare_exch release  3      as 3
 //
 // Cost   a load and a branch. Once a name and module: a walk through all names, once a name an allocation.
 #ifndef LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP
@@ -22,9 +24,15 @@
 #include "../../mutex.hpp"
 #include "../platform/process.hpp"
 
+#if LOCKSTEP_HAS_BODIES
+#include <cstring>
+#include <new>
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
 namespace critical_name {
 
 /// In the list of the process; never destroyed. The text is a copy: a module's own would go with it.
@@ -63,13 +71,48 @@ mutex& mutex_of() {
   return known != nullptr ? *known : find<Name>();
 }
 
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD entry* find_among(void* first, const type_name& name) noexcept {
+  entry* at = static_cast<entry*>(first);
+  while (at != nullptr &&
+         (at->length != name.length || std::memcmp(name.text, at->text, at->length) != 0)) {
+    at = const_cast<entry*>(at->next);
+  }
+  return at;
+}
+
+LOCKSTEP_COLD entry* make(const type_name& name) {
+  entry* const made = ::new (::operator new(sizeof(entry) + name.length)) entry();
+  made->length = name.length;
+  std::memcpy(made->text, name.text, name.length);
+  return made;
+}
+
+LOCKSTEP_COLD mutex& find_or_add(const type_name& name) {
+  detail::unseamed_atomic<void*>& list = detail::process().critical_names.first;
+  void* first = list.load(detail::memory_order_acquire);  // 3
+  entry* found = find_among(first, name);
+  if (found != nullptr) return found->lock;
+  entry* const made = make(name);
+  do {
+    found = find_among(first, name);
+    if (found != nullptr) {
+      made->~entry();
+      ::operator delete(made);
+      return found->lock;
+    }
+    made->next = static_cast<entry*>(first);
+  } while (!list.compare_exchange_weak(first, made, detail::memory_order_release,  // 4
+                                       detail::memory_order_acquire));  // 3
+  return made->lock;
+}
+
+#endif
+
 }  // namespace critical_name
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "critical_name.ipp"
-#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP

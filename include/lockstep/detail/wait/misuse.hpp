@@ -13,6 +13,10 @@
 //
 // If any unit of the process is compiled without, nothing is diagnosed: it may have locked what is unlocked here.
 //
+// Memory order (# marks the line)
+//   #  access          order    pairs  why it suffices
+//   1  unchecked.load  relaxed  -      set before the unit that it stands for runs
+//
 // Cost   with diagnosis: a lock and a search, about 100 ns a call. Without: nothing.
 #ifndef LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
 #define LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
@@ -21,6 +25,16 @@
 
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
+
+#if LOCKSTEP_HAS_BODIES
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+#include "../platform/atomic.hpp"
+#include "../platform/fork.hpp"
+#include "../platform/process.hpp"
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -101,13 +115,185 @@ class watched {
 template <class Object>
 class watched<Object, false> {};
 
+#if LOCKSTEP_HAS_BODIES
+
+[[noreturn]] LOCKSTEP_COLD void report(const void* object, const char* kind, const char* text) {
+  std::fprintf(stderr, "%s at %p: %s\n", kind, object, text);
+  std::abort();
+}
+
+#if LOCKSTEP_DIAGNOSE_MISUSE
+
+/// Who has to do with which object. One table for the process.
+class registry {
+ public:
+  enum class role { owner, reader, waiter };
+
+  LOCKSTEP_COLD static void add(const void* object, role as) {
+    bucket& home = bucket_of(object);
+    const holding<system_mutex> lock(home.lock);
+    if (home.entries == nullptr) home.entries = new list;
+    entries_of(home).push_back(entry{object, as, detail::label_of_this_thread()});
+  }
+
+  /// Takes one entry of that thread out; false if there is none.
+  LOCKSTEP_COLD static bool remove(const void* object, role as,
+                                   std::uint64_t thread = detail::number_of_this_thread()) {
+    bucket& home = bucket_of(object);
+    const holding<system_mutex> lock(home.lock);
+    if (home.entries == nullptr) return false;
+    list& entries = entries_of(home);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const entry& each = entries[i];
+      if (each.object != object || each.as != as || each.who.number != thread) continue;
+      entries[i] = entries.back();
+      entries.pop_back();
+      return true;
+    }
+    return false;
+  }
+
+  /// Any thread in that role; its number is 0 if there is none.
+  LOCKSTEP_COLD static detail::thread_label find(const void* object, role as) {
+    bucket& home = bucket_of(object);
+    const holding<system_mutex> lock(home.lock);
+    if (home.entries == nullptr) return detail::thread_label();
+    for (const entry& each : entries_of(home)) {
+      if (each.object == object && each.as == as) return each.who;
+    }
+    return detail::thread_label();
+  }
+
+ private:
+  struct entry {
+    const void* object;
+    role as;
+    detail::thread_label who;
+  };
+  using list = std::vector<entry>;
+  using bucket = detail::misuse_bucket;
+
+  static list& entries_of(bucket& home) noexcept { return *static_cast<list*>(home.entries); }
+
+  // One table for the process, never destroyed: static objects may be used until the very end.
+  static bucket& bucket_of(const void* object) {
+    detail::watch_forks<around_fork>();
+    const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
+    return detail::process().misuse[place % detail::process_state::misuse_size];
+  }
+
+  /// The table is whole in the child, and tells of the thread that is left only.
+  struct around_fork {
+    static void before() {
+      if (!detail::process().misuse_forks.enter()) return;
+      for (bucket& each : detail::process().misuse) each.lock.lock();
+    }
+    static void after() {
+      if (!detail::process().misuse_forks.is_last()) return;
+      for (bucket& each : detail::process().misuse) each.lock.unlock();
+      detail::process().misuse_forks.leave();
+    }
+    static void child() {
+      if (!detail::process().misuse_forks.is_last()) return;
+      for (bucket& each : detail::process().misuse) {
+        if (each.entries != nullptr) forget_others(entries_of(each));
+        each.lock.unlock();
+      }
+      detail::process().misuse_forks.leave();
+    }
+    static void forget_others(list& entries) {
+      for (std::size_t at = entries.size(); at-- > 0;) {
+        if (entries[at].who.number == detail::number_of_this_thread()) continue;
+        entries[at] = entries.back();
+        entries.pop_back();
+      }
+    }
+  };
+};
+
+/// "... by thread 1 'a', but <relation> thread 2 'b'".
+[[noreturn]] LOCKSTEP_COLD void report_two(const void* object, const char* kind, const char* deed,
+                                           const char* relation,
+                                           const detail::thread_label& other) {
+  char text[240];
+  std::snprintf(text, sizeof text, "%s by %s, but %s %s", deed, detail::label_of_this_thread().text,
+                relation, other.text);
+  report(object, kind, text);
+}
+
+/// Whether the table tells the truth: units that diagnose nothing do not write to it, and may lock, unlock or
+/// wake what others complain of.
+LOCKSTEP_COLD bool table_is_whole() noexcept {
+  return detail::process().unchecked_units.load(detail::memory_order_relaxed) == 0;  // 1
+}
+
+LOCKSTEP_COLD void locked(const void* object) { registry::add(object, registry::role::owner); }
+LOCKSTEP_COLD void locked_shared(const void* object) {
+  registry::add(object, registry::role::reader);
+}
+LOCKSTEP_COLD void waiting(const void* object) { registry::add(object, registry::role::waiter); }
+
+LOCKSTEP_COLD void locking(const void* object, const char* kind) {
+  if (!table_is_whole()) return;
+  const detail::thread_label owner = registry::find(object, registry::role::owner);
+  if (owner.number != detail::number_of_this_thread()) return;
+  report_two(object, kind, "locked", "it is held already by the same", owner);
+}
+
+LOCKSTEP_COLD void check_owner(const void* object, const char* kind) {
+  if (!table_is_whole()) return;
+  const detail::thread_label owner = registry::find(object, registry::role::owner);
+  if (owner.number == 0) report(object, kind, "unlocked, but nobody has locked it");
+  if (owner.number != detail::number_of_this_thread()) {
+    report_two(object, kind, "unlocked", "it is held by", owner);
+  }
+}
+
+LOCKSTEP_COLD void unlocking(const void* object, const char* kind) {
+  check_owner(object, kind);
+  registry::remove(object, registry::role::owner);
+}
+
+LOCKSTEP_COLD void check_no_reader(const void* object, const char* kind) {
+  if (!table_is_whole() || !registry::remove(object, registry::role::reader)) return;
+  report_two(object, kind, "locked", "it is read already by the same",
+             detail::label_of_this_thread());
+}
+
+LOCKSTEP_COLD void unlocking_shared(const void* object, const char* kind) {
+  if (registry::remove(object, registry::role::reader) || !table_is_whole()) return;
+  const detail::thread_label reader = registry::find(object, registry::role::reader);
+  if (reader.number == 0) report(object, kind, "unlocked by a reader, but no reader holds it");
+  report_two(object, kind, "unlocked", "it is held by", reader);
+}
+
+LOCKSTEP_COLD void let_go(const void* object, std::uint64_t thread) {
+  registry::remove(object, registry::role::waiter, thread);
+}
+
+LOCKSTEP_COLD void destroying(const void* object, const char* kind) {
+  if (!table_is_whole()) return;
+  const detail::thread_label waiter = registry::find(object, registry::role::waiter);
+  if (waiter.number == 0 || detail::is_static(object)) return;
+  report_two(object, kind, "destroyed", "there waits on it", waiter);
+}
+
+LOCKSTEP_COLD void destroying_lock(const void* object, const char* kind) {
+  destroying(object, kind);
+  if (!table_is_whole()) return;
+  const detail::thread_label owner = registry::find(object, registry::role::owner);
+  const detail::thread_label reader = registry::find(object, registry::role::reader);
+  if ((owner.number == 0 && reader.number == 0) || detail::is_static(object)) return;
+  report_two(object, kind, "destroyed", "it is held by", owner.number != 0 ? owner : reader);
+}
+
+#endif
+
+#endif
+
 }  // namespace misuse
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "misuse.ipp"
-#endif
 
 #endif  // LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
