@@ -40,7 +40,7 @@
 
 #include "group.hpp"
 #include "leaf_loop.hpp"
-#include "loop_share.hpp"
+#include "member_state.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
