@@ -25,9 +25,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "chunks.hpp"
 #include "index_span.hpp"
 #include "job.hpp"
+#include "range_parts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

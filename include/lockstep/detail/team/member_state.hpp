@@ -12,7 +12,7 @@
 
 #include "../wait/wait_engine.hpp"
 #include "cells.hpp"
-#include "reduction_tree.hpp"
+#include "range_parts.hpp"
 #include "stop_source.hpp"
 
 namespace lockstep {
