@@ -644,17 +644,4 @@ TEST(loop_costs, a_plan_for_sleepers_is_not_what_is_remembered_for_who_is_awake)
   }
 }
 
-// --- numbers of types ---
-
-TEST(type_number, each_type_has_one_of_its_own) {
-  struct first {};
-  struct second {};
-  const void* const one = &lockstep::detail::type_number<first>::here;
-  const void* const again = &lockstep::detail::type_number<first>::here;
-  EXPECT_EQ(one, again);
-  EXPECT_NE(one, static_cast<const void*>(&lockstep::detail::type_number<second>::here));
-  EXPECT_NE(static_cast<const void*>(&lockstep::detail::type_number<int>::here),
-            static_cast<const void*>(&lockstep::detail::type_number<const int>::here));
-}
-
 }  // namespace
