@@ -304,7 +304,7 @@ class loop_steering final : public part_listener {
 
   /// Every share is done; `all_came`: each was begun by its member.
   void end(bool all_came) {
-    if (plan_.is_timed) learn(all_came);
+    if (plan_.is_timed) learn(all_came, now());
   }
 
   /// Whether members slept when this loop began.
@@ -329,11 +329,11 @@ class loop_steering final : public part_listener {
     if (woken_at_ != 0) learn_wake_up();
     if (is_asleep_ && plan_.shares > 1 && plan_.wakes) woken_at_ = start_;
   }
-  LOCKSTEP_COLD void learn(bool all_came) {
+  LOCKSTEP_COLD void learn(bool all_came, std::uint64_t end) {
     const double own_time = static_cast<double>(own_end_ - start_);
     costs_.learn_iterations(of_.place, iterations_of_own(), own_time);
     if (plan_.shares > 1 && plan_.parts == 1 && of_.can_split && all_came && !is_asleep_) {
-      costs_.learn_join(static_cast<double>(now() - own_end_));
+      costs_.learn_join(static_cast<double>(end - own_end_));
     }
     if (may_wake_ && own_time > least_worth_joining) teach();
   }
