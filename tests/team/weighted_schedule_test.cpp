@@ -292,6 +292,17 @@ TEST(weighted_schedule, WEIGHTED_1_and_5_threads_cover_every_loop_while_rank_0_l
   }
 }
 
+TEST(weighted_schedule, tells_what_it_has_learned_and_whether_it_is_on) {
+  weighted_schedule schedule(2);
+  EXPECT_TRUE(schedule.is_on());
+  EXPECT_EQ(schedule.weight(0), 1);
+  schedule.switch_off();
+  EXPECT_FALSE(schedule.is_on());
+  schedule.switch_on();
+  EXPECT_TRUE(schedule.is_on());
+  EXPECT_EQ(schedule.weight(1), 1);
+}
+
 TEST(weighted_schedule, run_block_does_not_call_for_an_empty_block) {
   weighted_blocks schedule(2);
   schedule.run_block(0, {3, 3}, 0, 2, [](std::size_t, std::size_t) { FAIL(); });

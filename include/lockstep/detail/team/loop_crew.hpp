@@ -21,7 +21,6 @@
 #ifndef LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
 #define LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -89,7 +88,23 @@ class loop_values {
   fork_board& of_;
 };
 
-struct loop_plan;  // loop_steering.hpp
+/// What the caller of a loop asks for.
+struct loop_request {
+  std::size_t iterations;
+  const void* place;  ///< a number for the closure type
+  std::size_t grain;  ///< the fewest iterations of a share; 0: to be learned
+  bool can_split;     ///< shares may have several parts
+  bool is_fixed;      ///< a share for every member, whatever was learned
+};
+
+/// How a loop is to be run: by loop_steering.hpp.
+struct loop_plan {
+  std::uint32_t shares = 1;  ///< 1: by the caller alone
+  std::uint32_t parts = 1;   ///< of each share
+  bool wakes = true;      ///< sleepers at once; else only when the loop has turned out to be long
+  bool is_timed = false;  ///< the caller measures it
+  double missed = 0;      ///< the time that members that sleep would take off the caller
+};
 
 /// What the caller of a loop does before it and, unless it was stopped, after it. Null functions: nothing.
 struct loop_ends {
@@ -149,8 +164,7 @@ class loop_crew {
     play(self, self, claimed, true);
     if (at.parts() == 1 && !is_crowded_) return;
     while (forks_.claim(self, claimed)) play(self, self, claimed, true);
-    const std::size_t looks =
-        is_crowded_ ? at.size() - 1 : (std::min<std::size_t>)(at.size() - 1, 8);
+    const std::size_t looks = is_crowded_ || at.size() <= 9 ? at.size() - 1 : 8;
     std::size_t other = self;
     for (std::size_t i = 0; i < looks; ++i) {
       if (++other >= at.size()) other = at.parts() > 1 ? 0 : 1;
@@ -196,13 +210,20 @@ class loop_crew {
                                    part_listener* listener) {
     bool took = false;
     forks_.for_each_told(rank, at, [&](std::size_t watcher) {
-      order claimed;
-      while (!is_alone_ && !forks_.has_reported(watcher, at) && forks_.claim(watcher, claimed)) {
-        play(self, watcher, claimed, false);
-        took |= watcher != self;
-        if (listener != nullptr) listener->after_part(watcher == self);
-      }
+      if (take_share(self, watcher, at, listener)) took |= watcher != self;
     });
+    return took;
+  }
+  /// The same for one share.
+  LOCKSTEP_NOINLINE bool take_share(std::size_t self, std::size_t watcher, announcement at,
+                                    part_listener* listener) {
+    bool took = false;
+    order claimed;
+    while (!is_alone_ && !forks_.has_reported(watcher, at) && forks_.claim(watcher, claimed)) {
+      play(self, watcher, claimed, false);
+      took = true;
+      if (listener != nullptr) listener->after_part(watcher == self);
+    }
     return took;
   }
 

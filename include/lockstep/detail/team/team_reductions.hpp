@@ -131,12 +131,10 @@ LOCKSTEP_OUT_OF_LINE void range_reduction::finish(void* data, const loop_plan& p
   const bool beside = is_beside(self.what_, self.leaves_, plan.shares, plan.parts);
   value_stack values(self.what_, self.of_);
   for (std::size_t number = 0; number < self.nodes_; ++number) {
-    if (beside) {
-      values.push_copy(of_share(number));
-    } else if (self.what_.type == nullptr) {
-      values.push_copy((*self.cells_)[number]);
-    } else {
+    if (self.what_.type != nullptr) {
       values.push_moved(self.values_[number]);
+    } else {
+      values.push_copy(beside ? of_share(number) : (*self.cells_)[number]);
     }
     // The nodes are those of one level, a power of two: each second one completes its parent, and so on.
     for (std::size_t done = number; (done & 1u) != 0; done >>= 1) values.combine();
