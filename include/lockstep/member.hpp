@@ -157,7 +157,7 @@ class member : public detail::member_loops {
 
   /// op(init, all values of f(first, last) over parts of the range, in order), on all members. The same bits for every
   /// team size, schedule and run: op is applied along a tree that depends on the length alone
-  /// (reduction_tree.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
+  /// (range_parts.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
   /// With the default schedule members that wait run the shares of those that have not come, as in for_each.
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_range(First first, Last last, T init, Function&& f,

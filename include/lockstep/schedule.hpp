@@ -6,6 +6,8 @@
 //   grain         blocks of a least length, for loops that are a region by themselves
 //   index_range   [first, last); index_range_2 and index_range_3 are nested ranges (OpenMP's collapse)
 //   independent   a loop's function whose iterations the compiler need not prove independent
+//   nowait        the first argument of a construct of member that is not to wait at its end
+//   ordered_turn  the right of an iteration of member::for_ordered() to run a part of itself in order
 //
 // For blocks by measured speed see weighted_schedule.hpp.
 #ifndef LOCKSTEP_SCHEDULE_HPP
@@ -23,10 +25,12 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+namespace detail {
 [[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_index_range() {
   detail::fail<std::invalid_argument>(
       "lockstep::index_range: begins below 0, must begin at 0 or more");
 }
+}  // namespace detail
 
 /// The half-open range [first, last). From bounds of any integer types, compared as numbers: {0, -3} is empty.
 /// Fails if it holds an index below 0.
@@ -40,7 +44,7 @@ struct index_range {
   constexpr index_range(First from, Last to)
       : first(!detail::is_below_zero(from)                          ? static_cast<std::size_t>(from)
               : detail::is_below_zero(to) && are_reversed(from, to) ? 0
-                                                                    : fail_index_range()),
+                                                                    : detail::fail_index_range()),
         last(detail::is_below_zero(to) ? 0 : static_cast<std::size_t>(to)) {
     static_assert(detail::is_index<First>::value && detail::is_index<Last>::value,
                   "lockstep: the bounds of a range are integers (int, std::size_t, ...), not bool, "
@@ -178,6 +182,8 @@ independent_iterations<typename std::decay<Function>::type> independent(Function
   return independent_iterations<typename std::decay<Function>::type>(std::forward<Function>(f));
 }
 
+namespace detail {
+
 template <class Function>
 struct has_independent_iterations : std::false_type {};
 template <class Function>
@@ -186,8 +192,43 @@ template <class Function>
 struct has_independent_iterations<independent_iterations<Function>> : std::true_type {};
 
 template <class Function>
-struct detail::may_be_copied<independent_iterations<Function>, true>
-    : detail::may_be_copied<Function> {};
+struct may_be_copied<independent_iterations<Function>, true> : may_be_copied<Function> {};
+
+/// The turns of an ordered loop, for one member: member_loops.hpp.
+class ordered_iterations;
+inline bool take_turn(ordered_iterations& of);
+inline void pass_turn(ordered_iterations& of);
+
+}  // namespace detail
+
+/// First argument of a construct that is not to wait at its end: me.for_each(lockstep::nowait, 0, n, f).
+struct nowait_t {};
+constexpr nowait_t nowait = {};
+
+/// The second argument of the function of member::for_ordered(): the right of an iteration to run a part of itself after
+/// that part of all iterations before it.
+class ordered_turn {
+ public:
+  /// Calls f() when it is this iteration's turn; at most once an iteration. Once the region is stopped it does not call
+  /// it: it throws region_stopped, or returns false in try_for_ordered().
+  template <class Function>
+  bool operator()(Function&& f) {
+    if (!detail::take_turn(of_)) return false;
+    f();
+    detail::pass_turn(of_);
+    return true;
+  }
+
+  ordered_turn(const ordered_turn&) = delete;
+  ordered_turn& operator=(const ordered_turn&) = delete;
+
+ private:
+  friend class detail::ordered_iterations;
+
+  explicit ordered_turn(detail::ordered_iterations& of) noexcept : of_(of) {}
+
+  detail::ordered_iterations& of_;
+};
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep

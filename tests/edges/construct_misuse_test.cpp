@@ -73,6 +73,43 @@ TEST_F(construct_misuse, ranges_by_their_length) {
   EXPECT_DEATH(differ(2, 1, reduces(100), sync), "is in reduce_each .* is in sync_threads");
 }
 
+TEST_F(construct_misuse, loops_by_their_length) {
+  const auto loop = [](int n) { return [n](member& me) { me.for_each(0, n, [](int) {}); }; };
+  EXPECT_DEATH(differ(2, 1, loop(100), loop(101)), "is in for_each .*, of another size");
+  EXPECT_DEATH(differ(2, 0, loop(100), sync), "rank 0 is in sync_threads .* rank 1 is in for_each");
+  EXPECT_DEATH(differ(9, 5, loop(100), single),
+               "is in (for_each|single) .* is in (single|for_each)");
+  const part nested = [](member& me) {
+    me.for_each(lockstep::index_range_2{{0, 3}, {0, 4}}, [](std::size_t, std::size_t) {});
+  };
+  EXPECT_DEATH(differ(2, 1, loop(100), nested), "is in for_each .* is in for_each .*, of another");
+}
+
+TEST_F(construct_misuse, loops_that_hand_out_tickets) {
+  const auto loop = [](int n) {
+    return [n](member& me) { me.for_each(0, n, [](int) {}, lockstep::dynamic_schedule()); };
+  };
+  EXPECT_DEATH(differ(2, 1, loop(3), loop(2)), "is in for_each .*, of another size");
+  EXPECT_DEATH(differ(2, 1, loop(3), sync), "rank 0 is in for_each .* rank 1 is in sync_threads");
+}
+
+TEST_F(construct_misuse, ordered_loops_by_their_length) {
+  const auto loop = [](int n) {
+    return [n](member& me) { me.for_ordered(0, n, [](int, lockstep::ordered_turn&) {}); };
+  };
+  // Of equal turns: those of a longer loop would wait for iterations that nobody runs.
+  EXPECT_DEATH(differ(2, 1, loop(0), sync), "is in for_ordered .* is in sync_threads");
+  EXPECT_DEATH(differ(2, 1, loop(0), single), "is in for_ordered .* is in single");
+  EXPECT_DEATH(differ(3, 2, loop(1), loop(2)), "is in for_ordered .*, of another size");
+}
+
+TEST_F(construct_misuse, sections_by_their_number) {
+  const part one = [](member& me) { me.sections([] {}); };
+  const part two = [](member& me) { me.sections([] {}, [] {}); };
+  EXPECT_DEATH(differ(2, 1, one, two), "is in sections.* is in sections.*, of another size");
+  EXPECT_DEATH(differ(2, 1, one, sync), "is in sections.* is in sync_threads");
+}
+
 TEST_F(construct_misuse, sub_teams_where_they_are_made_and_in_them) {
   const part split = [](member& me) { me.split(0); };
   EXPECT_DEATH(differ(2, 1, split, sync), "is in split .* is in sync_threads");

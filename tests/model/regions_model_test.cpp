@@ -106,21 +106,23 @@ class crew {
   }
   void lead_loop(const region_head& head, const region& of) {
     const auto part = [this](loop_share& me) { find(me.rank(), part_number(me)); };
-    struct {
+    struct late_waking final : part_listener {
       fork_board& board;
       std::uint32_t size;
       bool is_to_wake;
 
-      void after_part(bool) {
+      late_waking(fork_board& forks, const region& loop)
+          : board(forks), size(loop.size), is_to_wake(loop.wakes == waking::after_a_part) {}
+      void after_part(bool) override {
         if (is_to_wake) board.wake(size);
         is_to_wake = false;
       }
-    } steering = {board_, of.size, of.wakes == waking::after_a_part};
+    } listener(board_, of);
     job work;
     work.assign<loop_share>(part);
     board_.announce_loop(head, work, of.parts, of.wakes == waking::at_once);
     // As if woken: to wait a moment changes nothing but who comes first.
-    loops_.lead(head, work, true, steering);
+    loops_.lead(head, work, true, &listener);
   }
   /// From the range that it stands for.
   static std::uint32_t part_number(const loop_share& me) {
@@ -340,10 +342,7 @@ TEST_P(fork_board_model, after_a_reset_workers_begin_anew) {
       work.assign<loop_share>(part);
       threads({[&] {
                  board.announce_loop(region_head{1, 2, 0}, work, 1, true);
-                 struct {
-                   void after_part(bool) {}
-                 } steering;
-                 loops.lead(region_head{1, 2, 0}, work, true, steering);
+                 loops.lead(region_head{1, 2, 0}, work, true, nullptr);
                  check(found == round + 1, "the share has been awaited");
                  board.close();
                },

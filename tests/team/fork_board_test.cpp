@@ -104,10 +104,7 @@ class crew {
     work.assign<loop_share>(f);
     if (size == 1) return loops_.run_alone(head, work);
     board.announce_loop(head, work, parts, wakes);
-    struct {
-      void after_part(bool) {}
-    } steering;
-    loops_.lead(head, work, false, steering);
+    loops_.lead(head, work, false, nullptr);
   }
 
   std::uint32_t regions() const noexcept { return regions_; }

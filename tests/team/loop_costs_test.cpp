@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/team/loop_costs_test.cpp -- E1 to E5, on made-up times, without a thread or a clock
-#include <lockstep/detail/team/loop_costs.hpp>
+// tests/team/loop_costs_test.cpp -- COST-1 to COST-5, on made-up times, without a thread or a clock
+#include <lockstep/detail/team/loop_steering.hpp>
 
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ bool is_same(const loop_plan& a, const loop_plan& b) {
          a.is_timed == b.is_timed;
 }
 
-// --- E1: unknown places ---
+// --- COST-1: unknown places ---
 
 TEST(loop_costs, an_unknown_loop_is_begun_on_all_and_measured_E1) {
   loop_costs costs = four_members();
@@ -87,7 +87,7 @@ TEST(loop_costs, an_unknown_loop_has_no_more_shares_and_parts_than_iterations_E1
   }
 }
 
-// --- E2: known places ---
+// --- COST-2: known places ---
 
 TEST(loop_costs, a_known_loop_that_would_not_gain_runs_on_the_caller_alone_E2) {
   loop_costs costs = four_members();
@@ -180,7 +180,7 @@ TEST(loop_costs, what_is_left_is_worth_a_wake_up_by_the_same_rule) {
   EXPECT_FALSE(loop_costs(4, 1, true, true).is_worth_waking(1e300)) << "nobody could take any";
 }
 
-// --- E3: parts ---
+// --- COST-3: parts ---
 
 TEST(loop_costs, long_shares_have_parts_of_about_the_part_time_E3) {
   loop_costs costs = four_members();
@@ -221,7 +221,7 @@ TEST(loop_costs, a_loop_that_cannot_be_split_has_one_part_a_share_E3) {
   }
 }
 
-// --- E4: strange samples ---
+// --- COST-4: strange samples ---
 
 TEST(loop_costs, the_first_sample_is_believed_and_of_the_others_a_quarter_E4) {
   loop_costs costs = four_members();
@@ -309,7 +309,7 @@ TEST(loop_costs, a_join_that_was_learned_too_high_is_tried_again) {
   EXPECT_LT(loops, 20000);
 }
 
-// --- E5: places ---
+// --- COST-5: places ---
 
 TEST(loop_costs, places_are_known_by_themselves) {
   loop_costs costs = four_members();
@@ -376,7 +376,7 @@ TEST(loop_costs, a_third_place_in_the_slot_drives_out_one_which_is_then_unknown_
   EXPECT_EQ(known, 1);
   const void* const lost = costs.iteration(here) == 0 ? here : rivals[0];
   const loop_plan plan = costs.plan(loop_of(1000, lost), awake);
-  EXPECT_EQ(plan.parts, loop_costs::first_parts) << "as a place that was never seen, E1";
+  EXPECT_EQ(plan.parts, loop_costs::first_parts) << "as a place that was never seen, COST-1";
   EXPECT_TRUE(plan.is_timed);
 }
 
@@ -642,19 +642,6 @@ TEST(loop_costs, a_plan_for_sleepers_is_not_what_is_remembered_for_who_is_awake)
     EXPECT_EQ(plan.missed, 0) << n;
     EXPECT_EQ(plan.shares, 4u) << n;
   }
-}
-
-// --- numbers of types ---
-
-TEST(type_number, each_type_has_one_of_its_own) {
-  struct first {};
-  struct second {};
-  const void* const one = &lockstep::detail::type_number<first>::here;
-  const void* const again = &lockstep::detail::type_number<first>::here;
-  EXPECT_EQ(one, again);
-  EXPECT_NE(one, static_cast<const void*>(&lockstep::detail::type_number<second>::here));
-  EXPECT_NE(static_cast<const void*>(&lockstep::detail::type_number<int>::here),
-            static_cast<const void*>(&lockstep::detail::type_number<const int>::here));
 }
 
 }  // namespace

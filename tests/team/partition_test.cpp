@@ -54,7 +54,7 @@ void expect_static(const weighted_bounds& bounds, std::size_t first, std::size_t
   }
 }
 
-TEST(partition, Q1_any_weights_cover_every_range_without_gap_or_overlap_in_rank_order) {
+TEST(partition, PARTITION_1_any_weights_cover_every_range_without_gap_or_overlap_in_rank_order) {
   std::mt19937 random = seeded_random();
   std::uniform_real_distribution<double> any(0.25, 4);
   for (std::size_t size = 1; size <= 17; ++size) {
@@ -80,19 +80,19 @@ TEST(partition, Q1_any_weights_cover_every_range_without_gap_or_overlap_in_rank_
   }
 }
 
-TEST(partition, Q1_a_backward_range_is_empty_for_everybody) {
+TEST(partition, PARTITION_1_a_backward_range_is_empty_for_everybody) {
   weighted_bounds bounds(3);
   bounds.set([](std::size_t rank) { return rank == 0 ? 1.5 : 0.75; });
   for (std::size_t rank = 0; rank < 3; ++rank) EXPECT_EQ(length_of(bounds.block(9, 2, rank)), 0u);
 }
 
-TEST(partition, Q1_the_first_members_get_what_is_less_than_one_iteration_each) {
+TEST(partition, PARTITION_1_the_first_members_get_what_is_less_than_one_iteration_each) {
   weighted_bounds bounds(4);
   bounds.set([](std::size_t rank) { return rank == 0 ? 0.7 : 1.1; });
   EXPECT_EQ(bounds.block(0, 1, 0).last, 1u);
 }
 
-TEST(partition, Q4_equal_weights_are_static_blocks) {
+TEST(partition, PARTITION_4_equal_weights_are_static_blocks) {
   for (std::size_t size = 1; size <= 9; ++size) {
     const partition fresh(size);
     for (std::size_t length = 0; length <= 50; ++length) {
@@ -151,7 +151,7 @@ struct simulation {
   }
 };
 
-/// Sum and limits of Q2; `before` are the weights one step earlier.
+/// Sum and limits of PARTITION-2; `before` are the weights one step earlier.
 void expect_limits(const partition& weights, const std::vector<double>& before) {
   double sum = 0;
   for (std::size_t rank = 0; rank < weights.size(); ++rank) {
@@ -175,7 +175,7 @@ std::vector<double> weights_of(const partition& of) {
   return weights;
 }
 
-TEST(partition, Q2_weights_stay_in_their_limits_whatever_the_samples) {
+TEST(partition, PARTITION_2_weights_stay_in_their_limits_whatever_the_samples) {
   std::mt19937 random = seeded_random();
   std::uniform_int_distribution<int> bits(0, 63);
   const auto any_number = [&] {
@@ -200,7 +200,7 @@ TEST(partition, Q2_weights_stay_in_their_limits_whatever_the_samples) {
   }
 }
 
-TEST(partition, Q3_no_iterations_and_absurd_times_change_nothing) {
+TEST(partition, PARTITION_3_no_iterations_and_absurd_times_change_nothing) {
   simulation unequal{{1, 3, 1}, {0, 0, 0}};
   partition weights(3);
   unequal.teach(weights, 30);
@@ -226,7 +226,7 @@ TEST(partition, Q3_no_iterations_and_absurd_times_change_nothing) {
   EXPECT_GT(weights.weight(0), 1.5) << "learns no more";
 }
 
-TEST(partition, Q3_noise_leaves_equal_members_with_static_blocks) {
+TEST(partition, PARTITION_3_noise_leaves_equal_members_with_static_blocks) {
   simulation equal{{1, 1, 1, 1}, {0, 0, 0, 0}, 0.04};
   equal.random = seeded_random();
   partition weights(4);
@@ -277,7 +277,7 @@ TEST(partition, a_member_later_than_the_loop_is_long_gets_about_the_least_share)
   EXPECT_NEAR(weights.weight(0), 1.75, 1.0 / 32);
 }
 
-TEST(partition, Q2_limits_hold_where_one_member_is_far_faster_than_the_others) {
+TEST(partition, PARTITION_2_limits_hold_where_one_member_is_far_faster_than_the_others) {
   simulation unequal{{100, 1, 1, 1, 1, 1, 1, 1}, std::vector<double>(8, 0.0)};
   partition weights(8);
   for (int step = 0; step < 60; ++step) {

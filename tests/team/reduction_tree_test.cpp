@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/reduction_tree_test.cpp -- one tree for every team size, bit for bit
-#include <lockstep/detail/team/reduction_tree.hpp>
+#include <lockstep/detail/team/range_parts.hpp>
 
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ void expect_leaves(std::size_t first, std::size_t n) {
   ASSERT_EQ(length_of(leaf_range(first, first + n, most)), 0u);
 }
 
-TEST(reduction_tree, D1_leaves_cover_every_range_without_gap_or_overlap) {
+TEST(reduction_tree, TREE_1_leaves_cover_every_range_without_gap_or_overlap) {
   for (const std::size_t n : interesting_lengths()) {
     expect_leaves(0, n);
     expect_leaves(77, n);
@@ -88,11 +88,11 @@ TEST(reduction_tree, D1_leaves_cover_every_range_without_gap_or_overlap) {
   }
 }
 
-TEST(reduction_tree, D1_the_longest_leaf_grows_with_the_length) {
+TEST(reduction_tree, TREE_1_the_longest_leaf_grows_with_the_length) {
   for (std::size_t n = 1; n <= 200000; ++n) ASSERT_GE(leaf_size(n + 1), leaf_size(n));
 }
 
-TEST(reduction_tree, D2_a_root_splits_where_a_team_of_two_does) {
+TEST(reduction_tree, TREE_2_a_root_splits_where_a_team_of_two_does) {
   for (std::size_t leaves = 2; leaves <= most_leaves; ++leaves) {
     ASSERT_EQ(middle_of(0, leaves), static_block(0, leaves, 0, 2).last);
   }
@@ -105,7 +105,7 @@ std::size_t depth_of(std::size_t a, std::size_t b) {
   return 1 + std::max(depth_of(a, middle), depth_of(middle, b));
 }
 
-TEST(reduction_tree, D2_is_at_most_ten_deep) {
+TEST(reduction_tree, TREE_2_is_at_most_ten_deep) {
   for (std::size_t leaves = 1; leaves <= most_leaves; ++leaves) ASSERT_LE(depth_of(0, leaves), 10u);
   EXPECT_EQ(depth_of(0, most_leaves), 10u);
 }
@@ -118,7 +118,7 @@ void collect_nodes(std::size_t a, std::size_t b, std::vector<index_range>& into)
   collect_nodes(middle_of(a, b), b, into);
 }
 
-TEST(reduction_tree, D3_maximal_nodes_are_nodes_and_no_parent_of_one_fits) {
+TEST(reduction_tree, TREE_3_maximal_nodes_are_nodes_and_no_parent_of_one_fits) {
   for (std::size_t leaves = 1; leaves <= 40; ++leaves) {
     std::vector<index_range> all;
     collect_nodes(0, leaves, all);
@@ -151,7 +151,7 @@ TEST(reduction_tree, D3_maximal_nodes_are_nodes_and_no_parent_of_one_fits) {
   }
 }
 
-TEST(reduction_tree, D3_the_bound_on_maximal_nodes_holds_and_is_reached) {
+TEST(reduction_tree, TREE_3_the_bound_on_maximal_nodes_holds_and_is_reached) {
   std::size_t longest = 0;
   for (const std::size_t leaves : {1u, 2u, 3u, 127u, 128u, 129u, 513u, 600u, 769u, 1023u, 1024u}) {
     for (std::size_t a = 0; a < leaves; ++a) {
@@ -200,7 +200,7 @@ class reduction_tree_of : public testing::Test {};
 using floating = testing::Types<float, double>;
 TYPED_TEST_SUITE(reduction_tree_of, floating);
 
-TYPED_TEST(reduction_tree_of, D4_sums_have_the_same_bits_for_every_team_size) {
+TYPED_TEST(reduction_tree_of, TREE_4_sums_have_the_same_bits_for_every_team_size) {
   using real = TypeParam;
   std::mt19937 random = seeded_random();
   // Many magnitudes and both signs, so that another order shows in the bits.
@@ -228,7 +228,7 @@ TYPED_TEST(reduction_tree_of, D4_sums_have_the_same_bits_for_every_team_size) {
   EXPECT_TRUE(order_matters) << "the values do not tell one order from another";
 }
 
-TEST(reduction_tree, D4_the_operation_meets_neighbours_in_index_order_along_the_same_tree) {
+TEST(reduction_tree, TREE_4_the_operation_meets_neighbours_in_index_order_along_the_same_tree) {
   const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
   const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i % 26)); };
   for (std::size_t n = 1; n <= 300; ++n) {
@@ -249,7 +249,7 @@ TEST(reduction_tree, D4_the_operation_meets_neighbours_in_index_order_along_the_
 }
 
 /// Every level that a tree has from end to end: 1, 2, 4, ... nodes, no more than leaves.
-TEST(reduction_tree, G1_the_nodes_of_a_level_cover_the_leaves_in_order) {
+TEST(reduction_tree, NODES_1_the_nodes_of_a_level_cover_the_leaves_in_order) {
   for (std::size_t leaves = 1; leaves <= most_leaves; ++leaves) {
     for (std::size_t nodes = 1; nodes <= leaves; nodes *= 2) {
       std::size_t next = 0, shortest = leaves, longest = 0;
@@ -267,7 +267,7 @@ TEST(reduction_tree, G1_the_nodes_of_a_level_cover_the_leaves_in_order) {
   }
 }
 
-TEST(reduction_tree, G1_a_level_combined_in_halves_is_the_whole_tree) {
+TEST(reduction_tree, NODES_1_a_level_combined_in_halves_is_the_whole_tree) {
   const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
   const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i % 26)); };
   for (std::size_t leaves = 1; leaves <= 140; ++leaves) {
@@ -291,7 +291,7 @@ TEST(reduction_tree, G1_a_level_combined_in_halves_is_the_whole_tree) {
 }
 
 /// As a fold of several leaves does it: values are pushed, and joined as the word says.
-TEST(reduction_tree, D4_leaves_that_are_folded_by_one_call_are_combined_as_a_node) {
+TEST(reduction_tree, TREE_4_leaves_that_are_folded_by_one_call_are_combined_as_a_node) {
   const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
   const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i)); };
   for (std::size_t leaves = 1; leaves <= most_leaves_at_once; ++leaves) {
@@ -311,7 +311,7 @@ TEST(reduction_tree, D4_leaves_that_are_folded_by_one_call_are_combined_as_a_nod
   }
 }
 
-TEST(reduction_tree, D4_the_shape_is_pinned) {
+TEST(reduction_tree, TREE_4_the_shape_is_pinned) {
   const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
   const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i)); };
   EXPECT_EQ(reduce_node<std::string>(0, 7, letter, join), "(((ab)(cd))((ef)g))");
@@ -348,7 +348,7 @@ TEST(reduction_tree, takes_values_that_can_only_be_moved) {
             1u);
 }
 
-TEST(reduction_tree, D5_a_scan_has_the_same_bits_for_every_team_size) {
+TEST(reduction_tree, TREE_5_a_scan_has_the_same_bits_for_every_team_size) {
   std::mt19937 random = seeded_random();
   std::uniform_real_distribution<float> mantissa(-1, 1);
   std::uniform_int_distribution<int> exponent(-12, 12);
@@ -380,7 +380,7 @@ TEST(reduction_tree, D5_a_scan_has_the_same_bits_for_every_team_size) {
   }
 }
 
-TEST(reduction_tree, D5_a_scan_applies_the_operation_in_index_order) {
+TEST(reduction_tree, TREE_5_a_scan_applies_the_operation_in_index_order) {
   const auto join = [](std::string a, std::string b) { return "(" + a + b + ")"; };
   const auto letter = [](std::size_t i) { return std::string(1, static_cast<char>('a' + i)); };
   EXPECT_EQ(exclusive_prefix<std::string>(3, "-", letter, join), "(((-a)b)c)");

@@ -141,16 +141,16 @@ class reductions_of : public testing::TestWithParam<std::size_t> {
 INSTANTIATE_TEST_SUITE_P(sizes, reductions_of,
                          testing::Values<std::size_t>(1, 2, 3, 4, 5, 6, 7, 8, 9, 16));
 
-TEST_P(reductions_of, D4_sums_of_double_have_the_bits_of_the_tree_with_every_schedule) {
+TEST_P(reductions_of, TREE_4_sums_of_double_have_the_bits_of_the_tree_with_every_schedule) {
   check_bits<double>();
 }
-TEST_P(reductions_of, D4_sums_of_float_have_the_bits_of_the_tree_with_every_schedule) {
+TEST_P(reductions_of, TREE_4_sums_of_float_have_the_bits_of_the_tree_with_every_schedule) {
   check_bits<float>();
 }
-TEST_P(reductions_of, D5_scans_of_double_have_the_bits_of_the_scan_by_leaves) {
+TEST_P(reductions_of, TREE_5_scans_of_double_have_the_bits_of_the_scan_by_leaves) {
   check_scan_bits<double>();
 }
-TEST_P(reductions_of, D5_scans_of_float_have_the_bits_of_the_scan_by_leaves) {
+TEST_P(reductions_of, TREE_5_scans_of_float_have_the_bits_of_the_scan_by_leaves) {
   check_scan_bits<float>();
 }
 
@@ -319,7 +319,7 @@ class reductions_in : public lockstep::test::each_team {};
 INSTANTIATE_TEST_SUITE_P(teams, reductions_in, testing::ValuesIn(lockstep::test::all_teams()),
                          lockstep::test::team_name);
 
-TEST_P(reductions_in, D4_many_in_a_row_have_the_same_bits) {
+TEST_P(reductions_in, TREE_4_many_in_a_row_have_the_same_bits) {
   team workers(members(), policy());
   const double expected = by_tree<double>(0, 2000, 0.5, value_at<double>, std::plus<double>());
   std::atomic<int> wrong{0};

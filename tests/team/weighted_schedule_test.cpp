@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/weighted_schedule_test.cpp -- the same bounds for all in every loop, and what is learnt
+// tests/team/weighted_schedule_test.cpp -- the same bounds for all in every loop, and what is learned
 #include <lockstep/weighted_schedule.hpp>
 
 #include <gtest/gtest.h>
@@ -28,6 +28,7 @@ using lockstep::static_block;
 using lockstep::weighted_schedule;
 using lockstep::detail::length_of;
 using lockstep::detail::member_sample;
+using lockstep::detail::weighted_blocks;
 
 static_assert(!std::is_copy_constructible<weighted_schedule>::value, "not copyable");
 
@@ -69,7 +70,7 @@ class simulated_team {
   void stop_one_in(unsigned of) { stopped_ = of; }
 
   /// Runs a loop and expects that blocks cover it, asked for at any time of the loop.
-  void run(weighted_schedule& schedule, std::size_t length) {
+  void run(weighted_blocks& schedule, std::size_t length) {
     std::vector<std::size_t> order(size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), random_);
@@ -89,7 +90,7 @@ class simulated_team {
     expect_cover(length);
     ++loop_;
   }
-  void run(weighted_schedule& schedule, std::size_t length, int loops) {
+  void run(weighted_blocks& schedule, std::size_t length, int loops) {
     while (loops-- > 0) run(schedule, length);
   }
 
@@ -125,17 +126,17 @@ class simulated_team {
 };
 
 TEST(weighted_schedule, begins_with_static_blocks_and_balances_members_of_different_speed) {
-  weighted_schedule schedule(2);
+  weighted_blocks schedule(2);
   simulated_team team({1, 3});
   team.run(schedule, 1000);
   EXPECT_TRUE(team.is_static(1000));
   team.run(schedule, 1000, 10);
   EXPECT_NEAR(static_cast<double>(length_of(team.blocks()[0])), 250, 10);
-  EXPECT_NEAR(schedule.learnt().weight(0), 0.5, 0.02);
+  EXPECT_NEAR(schedule.weight(0), 0.5, 0.02);
 }
 
 TEST(weighted_schedule, follows_members_whose_speed_changes_after_a_long_balance) {
-  weighted_schedule schedule(3);
+  weighted_blocks schedule(3);
   simulated_team team({1, 3, 2});
   team.run(schedule, 6000, 500);
   EXPECT_NEAR(static_cast<double>(length_of(team.blocks()[1])), 3000, 100);
@@ -147,9 +148,9 @@ TEST(weighted_schedule, follows_members_whose_speed_changes_after_a_long_balance
   EXPECT_TRUE(team.is_static(6000));
 }
 
-TEST(weighted_schedule, W1_covers_loops_of_any_length_while_bounds_move) {
+TEST(weighted_schedule, WEIGHTED_1_covers_loops_of_any_length_while_bounds_move) {
   for (std::size_t size = 2; size <= 9; ++size) {
-    weighted_schedule schedule(size);
+    weighted_blocks schedule(size);
     std::vector<double> speeds;
     for (std::size_t rank = 0; rank < size; ++rank) speeds.push_back(1.0 / double(1 + rank % 4));
     simulated_team team(speeds);
@@ -163,8 +164,8 @@ TEST(weighted_schedule, W1_covers_loops_of_any_length_while_bounds_move) {
   }
 }
 
-TEST(weighted_schedule, W1_W2_stopped_loops_leave_all_members_with_the_same_bounds) {
-  weighted_schedule schedule(4);
+TEST(weighted_schedule, WEIGHTED_1_and_2_stopped_loops_leave_all_members_with_the_same_bounds) {
+  weighted_blocks schedule(4);
   simulated_team team({1, 2, 3, 4});
   team.stop_one_in(4);
   team.run(schedule, 1000, 3000);
@@ -177,8 +178,8 @@ TEST(weighted_schedule, W1_W2_stopped_loops_leave_all_members_with_the_same_boun
   }
 }
 
-TEST(weighted_schedule, W2_a_loop_that_one_member_never_finishes_teaches_nothing) {
-  weighted_schedule schedule(2);
+TEST(weighted_schedule, WEIGHTED_2_a_loop_that_one_member_never_finishes_teaches_nothing) {
+  weighted_blocks schedule(2);
   for (std::uint32_t loop = 0; loop < 200; ++loop) {
     for (std::size_t rank = 0; rank < 2; ++rank) {
       const index_range block = schedule.block(loop, 0, 100, rank, 2);
@@ -189,11 +190,11 @@ TEST(weighted_schedule, W2_a_loop_that_one_member_never_finishes_teaches_nothing
       if (rank == 1) schedule.note(loop - 5, rank, 2, {0, 30, 50});
     }
   }
-  EXPECT_EQ(schedule.learnt().weight(0), 1);
+  EXPECT_EQ(schedule.weight(0), 1);
 }
 
-TEST(weighted_schedule, W4_loop_numbers_may_wrap) {
-  weighted_schedule schedule(2);
+TEST(weighted_schedule, WEIGHTED_4_loop_numbers_may_wrap) {
+  weighted_blocks schedule(2);
   simulated_team team({1, 3});
   team.loop() = 0xFFFFFFF0u;
   team.run(schedule, 1000, 16);
@@ -204,8 +205,8 @@ TEST(weighted_schedule, W4_loop_numbers_may_wrap) {
   }
 }
 
-TEST(weighted_schedule, W4_loop_numbers_may_have_gaps) {
-  weighted_schedule schedule(2);
+TEST(weighted_schedule, WEIGHTED_4_loop_numbers_may_have_gaps) {
+  weighted_blocks schedule(2);
   simulated_team team({1, 3});
   for (std::uint32_t i = 0; i < 60; ++i) {
     team.run(schedule, 1000);
@@ -215,10 +216,10 @@ TEST(weighted_schedule, W4_loop_numbers_may_have_gaps) {
   }
 }
 
-TEST(weighted_schedule, W4_numbers_that_begin_anew_cost_a_loop_in_equal_blocks) {
+TEST(weighted_schedule, WEIGHTED_4_numbers_that_begin_anew_cost_a_loop_in_equal_blocks) {
   for (std::uint32_t again = 0; again < 4; ++again) {
     for (int loops = 100; loops < 140; ++loops) {
-      weighted_schedule schedule(2);
+      weighted_blocks schedule(2);
       simulated_team team({1, 3});
       team.run(schedule, 1000, loops);
       team.loop() = again;
@@ -232,43 +233,44 @@ TEST(weighted_schedule, W4_numbers_that_begin_anew_cost_a_loop_in_equal_blocks) 
   }
 }
 
-TEST(weighted_schedule, W3_switched_off_is_static_and_keeps_what_was_learnt) {
-  weighted_schedule schedule(2);
+TEST(weighted_schedule, WEIGHTED_3_switched_off_is_static_and_keeps_what_was_learned) {
+  weighted_blocks schedule(2);
   simulated_team team({1, 3});
   team.run(schedule, 1000, 20);
   EXPECT_FALSE(team.is_static(1000));
-  schedule.switch_off();
+  schedule.switch_to(false);
   EXPECT_FALSE(schedule.is_on());
   team.set_speeds({3, 1});
   for (int i = 0; i < 40; ++i) {
     team.run(schedule, 1000);
     ASSERT_TRUE(team.is_static(1000));
   }
-  schedule.switch_on();
+  schedule.switch_to(true);
   team.set_speeds({1, 3});
   team.run(schedule, 1000);
   EXPECT_NEAR(static_cast<double>(length_of(team.blocks()[0])), 250, 20);
 }
 
-TEST(weighted_schedule, W3_another_number_of_members_gets_static_blocks_and_teaches_nothing) {
-  weighted_schedule schedule(2);
+TEST(weighted_schedule,
+     WEIGHTED_3_another_number_of_members_gets_static_blocks_and_teaches_nothing) {
+  weighted_blocks schedule(2);
   simulated_team three({1, 3, 9}), one({1});
   three.run(schedule, 1000, 40);
   EXPECT_TRUE(three.is_static(1000));
   one.run(schedule, 1000, 40);
   EXPECT_TRUE(one.is_static(1000));
-  EXPECT_EQ(schedule.learnt().weight(0), 1);
-  weighted_schedule for_one(1);
+  EXPECT_EQ(schedule.weight(0), 1);
+  weighted_blocks for_one(1);
   one.run(for_one, 1000, 40);
   EXPECT_TRUE(one.is_static(1000));
 }
 
-TEST(weighted_schedule, W1_W5_threads_cover_every_loop_while_rank_0_learns) {
+TEST(weighted_schedule, WEIGHTED_1_and_5_threads_cover_every_loop_while_rank_0_learns) {
   // Plain data all the way: bounds or samples that are read and written at once are a report of
   // ThreadSanitizer, blocks that do not fit together a wrong count.
   constexpr std::size_t length = 257;
   for (const std::size_t size : {2u, 3u, 5u}) {
-    weighted_schedule schedule(size);
+    weighted_blocks schedule(size);
     lockstep::barrier common(size);
     std::vector<unsigned> done(length, 0);
     const unsigned loops = size == 2 ? 4000 : 1000;
@@ -290,8 +292,19 @@ TEST(weighted_schedule, W1_W5_threads_cover_every_loop_while_rank_0_learns) {
   }
 }
 
-TEST(weighted_schedule, run_block_does_not_call_for_an_empty_block) {
+TEST(weighted_schedule, tells_what_it_has_learned_and_whether_it_is_on) {
   weighted_schedule schedule(2);
+  EXPECT_TRUE(schedule.is_on());
+  EXPECT_EQ(schedule.weight(0), 1);
+  schedule.switch_off();
+  EXPECT_FALSE(schedule.is_on());
+  schedule.switch_on();
+  EXPECT_TRUE(schedule.is_on());
+  EXPECT_EQ(schedule.weight(1), 1);
+}
+
+TEST(weighted_schedule, run_block_does_not_call_for_an_empty_block) {
+  weighted_blocks schedule(2);
   schedule.run_block(0, {3, 3}, 0, 2, [](std::size_t, std::size_t) { FAIL(); });
   schedule.run_block(0, {3, 4}, 1, 2, [](std::size_t, std::size_t) { FAIL(); });
   int calls = 0;

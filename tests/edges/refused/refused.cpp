@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-// tests/edges/refused/refused.cpp -- reductions with a wrong type, one for each value of REFUSED
+// tests/edges/refused/refused.cpp -- functions and values of a wrong type, one for each value of REFUSED
+#include <lockstep/mailbox.hpp>
+#include <lockstep/per_member.hpp>
+#include <lockstep/reduction.hpp>
 #include <lockstep/team.hpp>
 
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
+#include <tuple>
 
 namespace {
 
@@ -16,6 +20,16 @@ std::unique_ptr<int> first_of(std::unique_ptr<int> a, const std::unique_ptr<int>
 
 struct rigid {
   const int value;
+};
+
+// No index, and no member, converts to its argument.
+double of_text(const char*) { return 0.5; }
+void takes_text(const char*) {}
+
+struct throws_when_moved {
+  throws_when_moved() = default;
+  throws_when_moved(throws_when_moved&&) {}
+  void operator()() const {}
 };
 
 }  // namespace
@@ -42,5 +56,60 @@ int main() {
 #elif REFUSED == 7
   team.parallel_reduce(
       0, 9, rigid{0}, [](std::size_t) { return rigid{1}; }, [](rigid a, rigid) { return a; });
+#elif REFUSED == 8
+  team.parallel_reduce(0, 9, 0, one, [](int, int) { return std::string(); });
+#elif REFUSED == 9
+  team.parallel_for(0, 9, takes_text);
+#elif REFUSED == 10
+  team.run([](lockstep::member& me) { me.for_each(0, 9, takes_text); });
+#elif REFUSED == 11
+  team.run([](lockstep::member& me) {
+    me.for_each(lockstep::index_range_2{{0, 2}, {0, 2}}, [](std::size_t) {});
+  });
+#elif REFUSED == 12
+  team.run([](lockstep::member& me) { me.for_range(0, 9, [](int) {}); });
+#elif REFUSED == 13
+  team.run([](lockstep::member& me) { me.for_ordered(0, 9, [](int) {}); });
+#elif REFUSED == 14
+  team.run([](lockstep::member& me) { me.sections(takes_text); });
+#elif REFUSED == 15
+  team.parallel_invoke(takes_text);
+#elif REFUSED == 16
+  team.parallel_reduce(0, 9, 0.0, of_text, std::plus<double>());
+#elif REFUSED == 17
+  team.run([](lockstep::member& me) { me.reduce_range(0, 9, 0.0, half, std::plus<double>()); });
+#elif REFUSED == 18
+  team.parallel_scan(0, 9, 0.0, of_text, std::plus<double>(), [](int, double) {});
+#elif REFUSED == 19
+  team.parallel_for(0.0, 9.0, [](double) {});
+#elif REFUSED == 20
+  team.parallel_for_2d(lockstep::index_range(0.0, 2.0), lockstep::index_range(0, 2),
+                       [](std::size_t, std::size_t) {});
+#elif REFUSED == 21
+  lockstep::value_and_index<double, double> found{0.5, 1.0};
+  static_cast<void>(found);
+#elif REFUSED == 22
+  team.parallel_reduce(
+      0, 9, std::make_tuple(0, 0), [](int i) { return std::make_tuple(i, i); },
+      lockstep::together(lockstep::plus()));
+#elif REFUSED == 23
+  team.run(takes_text);
+#elif REFUSED == 24
+  const std::string text = "too large for a copy";
+  lockstep::started_region region = team.start([text](lockstep::member&) {});
+  region.join();
+#elif REFUSED == 25
+  team.run([](lockstep::member& me) { me.single(takes_text); });
+#elif REFUSED == 26
+  lockstep::per_member<int>(team).combine(0, takes_text);
+#elif REFUSED == 27
+  lockstep::per_member<int>(team).combine(takes_text);
+#elif REFUSED == 28
+  lockstep::per_member<std::unique_ptr<int>>(team).combine(first_of);
+#elif REFUSED == 29
+  const std::string texts[3];
+  lockstep::mailbox(2).post([texts] { static_cast<void>(texts); });
+#elif REFUSED == 30
+  lockstep::mailbox(2).post(throws_when_moved());
 #endif
 }

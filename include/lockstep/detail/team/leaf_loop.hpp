@@ -25,9 +25,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "chunks.hpp"
 #include "index_span.hpp"
 #include "job.hpp"
+#include "range_parts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -40,7 +40,7 @@ struct range_body {
 
   void operator()(std::size_t first, std::size_t last) const { call(data, first, last); }
 };
-/// A number for the type of a function's data: loops with the same one are learned about together (loop_costs.hpp).
+/// A number for the type of a function's data: loops with the same one are learned about together (loop_steering.hpp).
 template <class Function>
 const void* place_of(Function* of) noexcept {
   return reinterpret_cast<const void*>(of);

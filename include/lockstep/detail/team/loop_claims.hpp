@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/loop_claims.hpp -- who runs which share of a loop: each is claimed first (layer: team)
 //
-// A loop's function does not see which member runs which iterations. So every member has a share of the loop, and
-// the thread that claims a share runs it: the member itself as long as it is in time, others where it is late, has
-// lost its CPU, or is slow. Nobody waits for a thread that has not begun. Two protocols:
-//   share_board   loops that are regions of their own: shares are cut into parts, and each part is claimed
-//   share_claims  loops inside a region, which end with a phase of the barrier: whole shares are claimed
+// The function of a loop does not see which member runs which iterations. So each member has a share of the loop, and
+// the thread that claims a share runs it: the member itself as long as it is in time, another thread where the member is
+// late, has lost its CPU, or is slow. Nobody waits for a thread that has not begun. There are two protocols:
+//   share_board   for loops that are regions of their own: shares are cut into parts, and each part is claimed
+//   share_claims  for loops inside a region, which end with a phase of the barrier: whole shares are claimed
 #ifndef LOCKSTEP_DETAIL_TEAM_LOOP_CLAIMS_HPP
 #define LOCKSTEP_DETAIL_TEAM_LOOP_CLAIMS_HPP
 
@@ -22,19 +22,26 @@ namespace detail {
 
 // The parts of loops that are regions.
 //
-//   bits    of a share's word   changed by claims alone
-//   63..32  phase               of the loop in which the share was claimed last (fork_lines.hpp)
-//   15..0   parts left          that nobody has claimed yet in that loop
+//   bits of a share's word  name   meaning                                       changed by
+//   63..32                  phase  of the loop whose parts were claimed last     the first claim in each loop
+//   31..0                   left   how many parts of the share nobody has        each claim: one less
+//                                  claimed yet in that loop
+// Both may lag behind: before the first claim in a loop the word is still of an earlier one. Then all parts are left.
 //
-//   PART-1  In every loop each part is claimed once: by a compare-and-swap from what the word was before. No word
-//           comes again (FORK-5 of fork_board.hpp), so a claim from an old one fails.
-//   PART-2  A loop ends only when each of its shares was reported. A share is reported when all its parts have been
-//           run. So a thread that has claimed a part knows that the loop goes on until it has said that the part is
-//           finished, and may read the region only in between.
-//   PART-3  A thread that claims has read the word before the line that announces the loop. If the word is of that
-//           loop, or of one before it, and has not changed until the claim, the line was that of the loop. If the
-//           word still has parts, its loop goes on, and the line is of no other.
-//   PART-4  The thread that finishes the last part of a share reports the share, with all that was done for it before.
+//   bits of `finished`      meaning                                              changed by
+//   31..0                   how many parts of the share have been run in this    each finished part: one more; the last
+//                           loop; 0 where shares have one part                   one of the share: 0
+//
+//   PART-1  In every loop each part is claimed once: by a compare-and-swap from the word that was read before. No word
+//           comes again (FORK-5 of fork_board.hpp), so a claim from an old word fails.
+//   PART-2  A loop ends only when all its shares were reported. A share is reported when all its parts have been run.
+//           So a loop goes on from the claim of a part until finish() of that part. In between its thread may read
+//           what belongs to the region, and at no other time.
+//   PART-3  A thread that claims reads the word first, and then the line that announces the loop. If the claim
+//           succeeds, the word has not changed in between, and the line was that of the loop. For if the word has
+//           parts left, its loop goes on, and no other loop is announced. If it has none, it is of a loop before.
+//   PART-4  The thread that finishes the last part of a share reports the share. What was done for the share before
+//           happens before the report.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
@@ -125,20 +132,26 @@ class share_board {
 // phase of the barrier. So the share of a member that has not come yet may be run by one that waits there. One word
 // for each rank says how far its shares are. Loops are counted, and each moves each word on by one.
 //
-//   word of a rank: the number of a loop, times four, and a state
-//   state    meaning                                       set by                            from
-//   settled  the member has claimed the share itself, or   the member, or the one that runs  settled of the loop
-//            it is done                                    it in its place                   before, taken, awaited
-//   taken    another member runs it                        that one, before it begins        settled of the loop before
-//   awaited  the same, and its member has come             the member                        taken
+//   bits of a rank's word  meaning
+//   31..2                  the number of a loop, modulo 2^30
+//   1..0                   the state in that loop:
 //
-//   SHARE-1  Before the phase at the end of loop n every word is settled for n: its member arrives after it has found
-//            the word so, or the member that took the share arrives for it when the share is done.
-//   SHARE-2  While a member is in loop n, words are settled for n - 1 or are of n, since nobody leaves loop n before
-//            all have arrived. So a change from `settled for n - 1` happens once, and exact values are enough: a word
-//            is never old, and numbers may wrap.
-//   SHARE-3  Regions of another size, and those that were stopped, leave words that lag behind. Then all words, and
-//            the counts of all members, begin at 0 again (group.hpp).
+//   state    bits  meaning                                set by                             from
+//   settled  00    the member has claimed the share, or   the member, or the one that has    settled of the loop
+//                  the share is done                      run the share in its place         before, taken, awaited
+//   taken    01    another member runs the share          that member, before it begins      settled of the loop before
+//   awaited  10    another member runs it, and the        the member that comes late         taken
+//                  member itself has come
+// A word may be of the loop before: then nobody has claimed the share in this one. It is never older (SHARE-2).
+//
+//   SHARE-1  When the phase at the end of loop n is over, every word is settled for n. Either the member has found its
+//            word settled, and has arrived; or another member took the share, and has arrived for it when the share
+//            was done.
+//   SHARE-2  While any member is in loop n, each word is settled for n - 1 or is of n, because nobody leaves loop n
+//            before all have arrived. So the change from `settled for n - 1` happens once in each loop. Words are
+//            compared for equality only, so their numbers may wrap.
+//   SHARE-3  A region of another size, or one that was stopped, leaves words that lag behind. Then all words, and the
+//            counts of all members, begin at 0 again (group.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices

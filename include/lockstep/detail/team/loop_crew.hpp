@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: team)
 //
-// Each thread that comes claims parts (loop_claims.hpp): first of its own share, then of shares that are late. For
+// In a region that is one loop (team_loops.hpp) each member has a share, and a share has one or several parts. A thread
+// that comes claims parts (loop_claims.hpp): first of its own share, then of shares that are late. The loop's function
+// sees a part as a loop_share. A part knows which share it is of, and nothing of the thread that runs it. For
 // team_core.hpp.
 //
 //   CREW-1  A member runs its own share as long as it is in time, so that data stay where they are.
@@ -13,23 +15,68 @@
 //           thread cannot go on there.
 //
 // Memory order (# marks the line)
-//   #  access         order    pairs  why it suffices
-//   1  tickets.store  relaxed  -      between loops; the announcement orders it
+//   #  access             order    pairs  why it suffices
+//   1  tickets.fetch_add  relaxed  -      hands out numbers
+//   2  tickets.store      relaxed  -      between loops; the announcement orders it
 #ifndef LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
 #define LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "fork_board.hpp"
-#include "loop_share.hpp"
-#include "loop_steering.hpp"
 #include "stop_source.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// Room for small values of parts. Whoever calls a loop has it until the loop is over.
+using loop_cells = detail::aligned_array<cell>;
+
+/// What the shares of a loop have in common.
+struct loop_common {
+  stop_source& stop;
+  detail::atomic<std::size_t>& tickets;  ///< 0 when the loop begins
+  std::uint32_t region;
+  std::uint32_t shares;
+  std::uint32_t parts;  ///< of each share
+};
+
+class loop_share {
+ public:
+  loop_share(const loop_common& of, std::size_t rank, std::uint32_t part, cell* beside) noexcept
+      : of_(of), rank_(rank), part_(part), beside_(beside) {}
+
+  /// The rank of the member whose share it is.
+  std::size_t rank() const noexcept { return rank_; }
+  /// How many shares there are.
+  std::size_t size() const noexcept { return of_.shares; }
+  bool is_alone() const noexcept { return of_.shares == 1; }
+  std::uint32_t parts() const noexcept { return of_.parts; }
+  std::uint32_t region() const noexcept { return of_.region; }
+  const stop_source& stop() const noexcept { return of_.stop; }
+  bool may_stop() const noexcept { return of_.stop.requested_relaxed(of_.region); }
+  bool is_stopped() const noexcept { return of_.stop.requested(of_.region); }
+
+  /// This part of a range.
+  index_range block_of(index_range range) const noexcept {
+    const index_range mine = static_block(range.first, range.last, rank_, of_.shares);
+    return of_.parts == 1 ? mine : static_block(mine.first, mine.last, part_, of_.parts);
+  }
+  /// The next number from a counter that all shares have in common: 0, 1, ...
+  std::size_t take() const noexcept {
+    return of_.tickets.fetch_add(1, detail::memory_order_relaxed);  // 1
+  }
+  /// Travels with the report of this share, if it has one part; else null.
+  cell* beside_report() const noexcept { return beside_; }
+
+ private:
+  const loop_common& of_;
+  std::size_t rank_;
+  std::uint32_t part_;
+  cell* beside_;
+};
 
 /// What travelled with the reports of a loop, for its caller.
 class loop_values {
@@ -41,11 +88,38 @@ class loop_values {
   fork_board& of_;
 };
 
+/// What the caller of a loop asks for.
+struct loop_request {
+  std::size_t iterations;
+  const void* place;  ///< a number for the closure type
+  std::size_t grain;  ///< the fewest iterations of a share; 0: to be learned
+  bool can_split;     ///< shares may have several parts
+  bool is_fixed;      ///< a share for every member, whatever was learned
+};
+
+/// How a loop is to be run: by loop_steering.hpp.
+struct loop_plan {
+  std::uint32_t shares = 1;  ///< 1: by the caller alone
+  std::uint32_t parts = 1;   ///< of each share
+  bool wakes = true;      ///< sleepers at once; else only when the loop has turned out to be long
+  bool is_timed = false;  ///< the caller measures it
+  double missed = 0;      ///< the time that members that sleep would take off the caller
+};
+
 /// What the caller of a loop does before it and, unless it was stopped, after it. Null functions: nothing.
 struct loop_ends {
   void* data;
   void (*prepare)(void* data, const loop_plan& plan, loop_cells& cells);
   void (*finish)(void* data, const loop_plan& plan, const loop_values& values);
+};
+
+/// Is told of each part that the caller of a loop has run: of its own share, or of another.
+class part_listener {
+ public:
+  virtual void after_part(bool is_own) = 0;
+
+ protected:
+  ~part_listener() = default;
 };
 
 class loop_crew {
@@ -56,22 +130,21 @@ class loop_crew {
   loop_crew& operator=(const loop_crew&) = delete;
 
   /// The caller runs a loop that it has announced. Every share is done when it returns. True if every other member came
-  /// in time. `steering` is told of each part that the caller has run: a loop_steering, but in tests.
-  template <class Steering>
+  /// in time. `listener` may be null.
   LOCKSTEP_NOINLINE bool lead(const region_head& head, job& what, bool is_woken,
-                              Steering& steering) {
+                              part_listener* listener) {
     const announcement at = forks_.current();
     if (at.parts() == 1) {
       // Not through the line just published: it is on its way to the others.
       run_part(common_of(head, at), 0, 0, what);
-      steering.after_part(true);
+      if (listener != nullptr) listener->after_part(true);
       const bool has_patience = !is_crowded_ && !is_woken && patience_.asks();
       if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_late_members)) {
         patience_.paid();
         return true;
       }
     }
-    const bool took = take_told(0, 0, at, &steering);
+    const bool took = take_told(0, 0, at, listener);
     if (took) {
       patience_.failed();
     } else {
@@ -91,8 +164,7 @@ class loop_crew {
     play(self, self, claimed, true);
     if (at.parts() == 1 && !is_crowded_) return;
     while (forks_.claim(self, claimed)) play(self, self, claimed, true);
-    const std::size_t looks =
-        is_crowded_ ? at.size() - 1 : (std::min<std::size_t>)(at.size() - 1, 8);
+    const std::size_t looks = is_crowded_ || at.size() <= 9 ? at.size() - 1 : 8;
     std::size_t other = self;
     for (std::size_t i = 0; i < looks; ++i) {
       if (++other >= at.size()) other = at.parts() > 1 ? 0 : 1;
@@ -103,23 +175,20 @@ class loop_crew {
 
   /// Before a loop with tickets.
   void reset_tickets() noexcept {
-    tickets_[0].value.store(0, detail::memory_order_relaxed);  // 1
+    tickets_[0].value.store(0, detail::memory_order_relaxed);  // 2
   }
   /// In a child process, inside a region; and when that ends.
   void be_alone(bool alone) noexcept { is_alone_ = alone; }
   bool is_alone() const noexcept { return is_alone_; }
 
  private:
-  struct no_steering {
-    static void after_part(bool) noexcept {}
-  };
-
   loop_common common_of(const region_head& head, announcement at) noexcept {
     return {stop_, tickets_[0].value, head.region, head.size, at.parts()};
   }
 
   /// `self` runs a claimed part of the share of `rank`.
-  void play(std::size_t self, std::size_t rank, const order& claimed, bool wakes) {
+  LOCKSTEP_NOINLINE void play(std::size_t self, std::size_t rank, const order& claimed,
+                              bool wakes) {
     if (claimed.part == 0 && rank != 0) forks_.relay(rank, claimed, wakes);
     run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, claimed.line->what);
     if (is_alone_) {
@@ -128,7 +197,7 @@ class loop_crew {
     }
     if (!forks_.finish_part(rank, claimed)) return;
     if (rank != 0 && forks_.is_leader(rank)) {
-      take_told(self, rank, claimed.announced, static_cast<no_steering*>(nullptr));
+      take_told(self, rank, claimed.announced, nullptr);
       if (is_alone_) return;
       forks_.collect(rank, claimed.announced);
     }
@@ -136,22 +205,30 @@ class loop_crew {
   }
 
   /// Claims and runs what is left of the shares of the members that `rank` has told of the loop. True if there was
-  /// some, but for the share of `self`. Only the caller steers.
-  template <class Steering>
-  bool take_told(std::size_t self, std::size_t rank, announcement at, Steering* steering) {
+  /// something left in another share than that of `self`.
+  LOCKSTEP_NOINLINE bool take_told(std::size_t self, std::size_t rank, announcement at,
+                                   part_listener* listener) {
     bool took = false;
     forks_.for_each_told(rank, at, [&](std::size_t watcher) {
-      order claimed;
-      while (!is_alone_ && !forks_.has_reported(watcher, at) && forks_.claim(watcher, claimed)) {
-        play(self, watcher, claimed, false);
-        took |= watcher != self;
-        if (steering != nullptr) steering->after_part(watcher == self);
-      }
+      if (take_share(self, watcher, at, listener)) took |= watcher != self;
     });
     return took;
   }
+  /// The same for one share.
+  LOCKSTEP_NOINLINE bool take_share(std::size_t self, std::size_t watcher, announcement at,
+                                    part_listener* listener) {
+    bool took = false;
+    order claimed;
+    while (!is_alone_ && !forks_.has_reported(watcher, at) && forks_.claim(watcher, claimed)) {
+      play(self, watcher, claimed, false);
+      took = true;
+      if (listener != nullptr) listener->after_part(watcher == self);
+    }
+    return took;
+  }
 
-  void run_part(const loop_common& common, std::size_t rank, std::uint32_t part, job& what) {
+  LOCKSTEP_NOINLINE void run_part(const loop_common& common, std::size_t rank, std::uint32_t part,
+                                  job& what) {
     if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
     loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
     call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), what, me);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/loops.hpp -- the members of a region share the work of a range (layer: team)
 //
-// The rules are chunks.hpp's; here members come for their parts. Nothing here depends on the user's function but
+// The rules are range_parts.hpp's; here members come for their parts. Nothing here depends on the user's function but
 // through range_body: it is compiled once. For users: member.hpp.
 //
 //   LOOPS-1  Each iteration is done once, by one member, or not at all where the region is stopped.
@@ -40,7 +40,7 @@
 
 #include "group.hpp"
 #include "leaf_loop.hpp"
-#include "loop_share.hpp"
+#include "member_state.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -13,51 +13,30 @@
 #define LOCKSTEP_DETAIL_TEAM_MEMBER_LOOPS_HPP
 
 #include <cstddef>
-#include <utility>
+#include <cstdint>
 
 #include "loops.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-/// First argument of a construct that is not to wait at its end.
-struct nowait_t {};
-constexpr nowait_t nowait = {};
-
 class weighted_schedule;
 
 namespace detail {
-class member_loops;
+
 /// In weighted_schedule.hpp: a loop with blocks by what was measured. False once the region is stopped.
 inline bool run_weighted(member_state& at, std::size_t length, const range_body& body,
                          weighted_schedule& how);
-}  // namespace detail
 
-/// The right of an iteration to run a part of itself after that part of all iterations before it. See
-/// member_loops::for_ordered().
-class ordered_turn {
+/// The turns of an ordered loop's iterations, for one member.
+class ordered_iterations {
  public:
-  /// Calls f() when it is this iteration's turn; at most once an iteration. Once the region is stopped it
-  /// does not call it: it throws region_stopped, or returns false in try_for_ordered().
-  template <class Function>
-  bool operator()(Function&& f) {
-    if (!wait()) {
-      if (throws_) detail::leave_stopped_region();
-      return false;
-    }
-    f();
-    pass();
-    return true;
-  }
+  ordered_iterations(member_state& at, const loops::ticket_source& of, bool throws) noexcept
+      : at_(at), board_(of.board()), construct_(of.construct()), throws_(throws), turn_(*this) {}
+  ordered_iterations(const ordered_iterations&) = delete;
+  ordered_iterations& operator=(const ordered_iterations&) = delete;
 
-  ordered_turn(const ordered_turn&) = delete;
-  ordered_turn& operator=(const ordered_turn&) = delete;
-
- private:
-  friend class detail::member_loops;
-
-  ordered_turn(detail::member_state& at, const detail::loops::ticket_source& of,
-               bool throws) noexcept
-      : at_(at), board_(of.board()), construct_(of.construct()), throws_(throws) {}
+  /// For the function of the iteration at hand.
+  ordered_turn& turn() noexcept { return turn_; }
 
   void begin(std::size_t position) noexcept {
     position_ = position;
@@ -68,24 +47,33 @@ class ordered_turn {
     if (!has_passed_ && wait()) pass();
   }
 
-  bool wait() {
-    return board_ == nullptr ? !at_.is_stopped()
-                             : board_->wait_for_turn(at_, construct_, position_);
+  /// False once the region is stopped.
+  bool take() {
+    if (wait()) return true;
+    if (throws_) leave_stopped_region();
+    return false;
   }
   void pass() {
     has_passed_ = true;
     if (board_ != nullptr) board_->pass_turn(construct_);
   }
 
-  detail::member_state& at_;
-  detail::loop_board* const board_;
+ private:
+  bool wait() {
+    return board_ == nullptr ? !at_.is_stopped()
+                             : board_->wait_for_turn(at_, construct_, position_);
+  }
+
+  member_state& at_;
+  loop_board* const board_;
   const std::uint32_t construct_;
   const bool throws_;
-  std::size_t position_ = 0;
   bool has_passed_ = false;
+  std::size_t position_ = 0;
+  ordered_turn turn_;
 };
-
-namespace detail {
+inline bool take_turn(ordered_iterations& of) { return of.take(); }
+inline void pass_turn(ordered_iterations& of) { of.pass(); }
 
 class member_loops {
  public:
@@ -247,13 +235,13 @@ class member_loops {
                   "index and a lockstep::ordered_turn&");
     at_.come_to("for_ordered", where, span.length);
     loops::ticket_source tickets(at_);
-    ordered_turn turn(at_, tickets, throws);
+    ordered_iterations iterations(at_, tickets, throws);
     const auto part = [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end && !at_.may_stop(); ++i) {
-        turn.begin(i);
+        iterations.begin(i);
         Index index = index_at(span.first, i);
-        f(index, turn);
-        turn.end();
+        f(index, iterations.turn());
+        iterations.end();
       }
     };
     if (tickets.has_entered()) {

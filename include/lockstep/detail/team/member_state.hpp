@@ -12,7 +12,7 @@
 
 #include "../wait/wait_engine.hpp"
 #include "cells.hpp"
-#include "reduction_tree.hpp"
+#include "range_parts.hpp"
 #include "stop_source.hpp"
 
 namespace lockstep {
@@ -97,6 +97,7 @@ class member_state {
     return static_block(range.first, range.last, rank_, size_);
   }
 
+  const stop_source& stop() const noexcept { return *stop_; }
   /// True once the region was stopped; what came before the request is seen.
   bool is_stopped() const noexcept { return stop_->requested(region_); }
   /// The same for a member that only ends its part early.

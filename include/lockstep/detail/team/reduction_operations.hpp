@@ -24,7 +24,7 @@
 #include "cells.hpp"
 #include "index_span.hpp"
 #include "job.hpp"
-#include "reduction_tree.hpp"
+#include "range_parts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

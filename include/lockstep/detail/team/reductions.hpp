@@ -2,7 +2,7 @@
 // lockstep/detail/team/reductions.hpp -- values of all members, or of a whole range, become one (layer: team)
 //
 // Values of one per member are combined in the order of ranks; values over a range along the fixed tree of
-// reduction_tree.hpp, which gives the same bits for every number of members, schedule and run. Either takes
+// range_parts.hpp, which gives the same bits for every number of members, schedule and run. Either takes
 // one phase of the region's barrier: members put what they have into their cells, arrive, and each combines
 // all cells (above 8 members: the last to arrive does, for all). For users: member.hpp.
 //
@@ -88,33 +88,40 @@ T broadcast(member_state& at, std::size_t root, const T& value) {
 /// What became of a reduction.
 enum class outcome { done, empty, stopped };
 
-inline void hand_out_parts(member_state& at, std::size_t length, schedule how,
-                           const range_body& body) {
-  loops::hand_out(at, length, how, body);
-}
-inline void hand_out_parts(loop_share& at, std::size_t length, schedule how,
-                           const range_body& body) {
-  loops::hand_out_in(at, at, length, how, body);
-}
-/// The parts of one member or share, folded into `result`. False if it has none, or the region was stopped.
-template <class At>
-LOCKSTEP_NOINLINE bool fold_parts(At& at, const operations& what, const operands& of,
-                                  std::size_t length, schedule how, void* result) {
-  struct parts {
-    tree_walk<At> walk;
-    bool has_value, goes_on;
+/// The parts of one member or share, folded into one value.
+class folded_parts {
+ public:
+  /// At: member_state or loop_share.
+  template <class At>
+  folded_parts(const At& at, const operations& what, const operands& of, std::size_t length)
+      : walk_(at, what, of, length) {}
 
-    static void call(const void* data, std::size_t first, std::size_t last) {
-      parts& self = *static_cast<parts*>(const_cast<void*>(data));
-      if (!self.goes_on) return;
-      self.goes_on = self.walk.fold(first, last, self.has_value);
-      self.has_value = true;
-    }
-  } own = {{at, what, of, length}, false, true};
-  hand_out_parts(at, length, how, {parts::call, &own});
-  if (!own.has_value || !own.goes_on) return false;
-  own.walk.take_top(result);
-  return true;
+  /// Folds the parts that it is called with.
+  range_body body() noexcept { return {fold, this}; }
+  /// After the parts. False if there were none, or the region was stopped.
+  bool take(void* result) {
+    if (!has_value_ || !goes_on_) return false;
+    walk_.take_top(result);
+    return true;
+  }
+
+ private:
+  static void fold(const void* data, std::size_t first, std::size_t last) {
+    folded_parts& self = *static_cast<folded_parts*>(const_cast<void*>(data));
+    if (!self.goes_on_) return;
+    self.goes_on_ = self.walk_.fold(first, last, self.has_value_);
+    self.has_value_ = true;
+  }
+
+  tree_walk walk_;
+  bool has_value_ = false, goes_on_ = true;
+};
+LOCKSTEP_NOINLINE inline bool fold_parts(member_state& at, const operations& what,
+                                         const operands& of, std::size_t length, schedule how,
+                                         void* result) {
+  folded_parts own(at, what, of, length);
+  loops::hand_out(at, length, how, own.body());
+  return own.take(result);
 }
 
 /// A reduction over [0, length) in a region. `result`: room for a value, aligned as a cell at least.
@@ -150,7 +157,7 @@ class member_reduction {
 
  private:
   outcome reduce_alone(void* result) {
-    tree_walk<member_state> walk(at_, what_, of_, length_);
+    tree_walk walk(at_, what_, of_, length_);
     if (!walk.push_node(0, leaves_) || !at_.goes_on()) return outcome::stopped;
     walk.take_top(result);
     return outcome::done;
@@ -165,7 +172,7 @@ class member_reduction {
     group& shared = at_.shared();
     void* const room = prepare(shared.state(rank).kept[phase_ & 1u], reduction_tree::most_nodes);
     const index_range part = static_block(0, leaves_, rank, at_.size());
-    tree_walk<member_state> walk(at_, what_, of_, length_);
+    tree_walk walk(at_, what_, of_, length_);
     std::size_t k = 0;
     bool goes_on = true;
     reduction_tree::maximal_nodes(leaves_, part.first, part.last,
@@ -204,7 +211,7 @@ class member_reduction {
       static void call(const void* data, std::size_t first, std::size_t last) {
         leaf_part& self = *static_cast<leaf_part*>(const_cast<void*>(data));
         member_reduction& of = self.of;
-        tree_walk<member_state> walk(of.at_, of.what_, of.of_, of.length_);
+        tree_walk walk(of.at_, of.what_, of.of_, of.length_);
         for (std::size_t leaf = first; leaf < last; ++leaf) {
           self.goes_on = self.goes_on && walk.push_node(leaf, leaf + 1);
           if (!self.goes_on) return;
@@ -222,7 +229,7 @@ class member_reduction {
     const member_reduction& self = *static_cast<const member_reduction*>(data);
     void* const room = self.prepare(self.at_.kept_result, 1);
     reduction_tree::published_nodes nodes(self.leaves_, self.at_.size());
-    tree_walk<member_state> values(self.at_, self.what_, self.of_, self.length_);
+    tree_walk values(self.at_, self.what_, self.of_, self.length_);
     self.push_published(values, nodes, 0, self.leaves_);
     values.put_top(room, into);
   }

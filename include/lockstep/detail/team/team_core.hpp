@@ -12,7 +12,7 @@
 //           A guest (inside_region of region.hpp) was in none.
 //   CORE-4  All code of the user that runs while the caller has the turn, on any thread, runs marked as inside: it
 //           may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
-//   CORE-5  A loop uses nothing that belongs to a member (loop_share.hpp): any thread may run any part of it.
+//   CORE-5  A loop uses nothing that belongs to a member (loop_crew.hpp): any thread may run any part of it.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -29,7 +29,6 @@
 
 #include "../../member.hpp"
 #include "fork_board.hpp"
-#include "loop_crew.hpp"
 #include "loop_steering.hpp"
 #include "nesting.hpp"
 #include "stop_source.hpp"
@@ -177,10 +176,11 @@ class team_core {
     bool all_came = true;
     if (plan.shares > 1) {
       forks_.announce_loop(head, what, plan.parts, plan.wakes);
-      all_came = crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_);
+      all_came =
+          crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_.listener());
     } else {
       crew_.run_alone(head, what);
-      steering_.after_part(true);
+      if (plan.is_timed) steering_.after_part(true);
     }
     steering_.end(all_came);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/team_reductions.hpp -- reductions and scans that are a region by themselves (layer: team)
 //
-// A reduction's tree (reduction_tree.hpp) is cut across at one level into nodes; each is computed by whichever thread
+// A reduction's tree (range_parts.hpp) is cut across at one level into nodes; each is computed by whichever thread
 // runs that part of the loop, and the caller combines them when the loop is done. Into how many nodes, and which thread
 // computes which, changes no bit. For team_loops.hpp.
 //
@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "job.hpp"
-#include "loop_crew.hpp"
+#include "loop_steering.hpp"
 #include "scans.hpp"
 
 namespace lockstep {
@@ -52,8 +52,6 @@ class range_reduction {
   bool has_result() const noexcept { return has_result_; }
 
  private:
-  using walk = tree_walk<loop_share>;
-
   /// NODES-2. From what every share knows.
   static bool is_beside(const operations& what, std::size_t leaves, std::size_t shares,
                         std::uint32_t parts) noexcept {
@@ -63,11 +61,10 @@ class range_reduction {
   LOCKSTEP_OUT_OF_LINE void run(loop_share& me, const operations& what, const operands& of,
                                 std::size_t length);
 
+  LOCKSTEP_COLD void run_nodes(loop_share& me, tree_walk& values);
   static LOCKSTEP_OUT_OF_LINE void prepare(void* data, const loop_plan& plan, loop_cells& cells);
   static LOCKSTEP_OUT_OF_LINE void finish(void* data, const loop_plan& plan,
                                           const loop_values& of_share);
-  LOCKSTEP_OUT_OF_LINE void combine(value_stack& values, std::size_t first, std::size_t last,
-                                    const loop_values* beside);
 
   const operations& what_;
   const operands& of_;
@@ -78,6 +75,74 @@ class range_reduction {
   void* const result_;
   bool has_result_ = false;
 };
+
+#if LOCKSTEP_HAS_BODIES
+LOCKSTEP_OUT_OF_LINE void range_reduction::run(loop_share& me, const operations& what,
+                                               const operands& of, std::size_t length) {
+  const std::size_t leaves = reduction_tree::leaves_of(length);
+  tree_walk values(me, what, of, length);
+  if (me.is_alone()) {
+    if (!values.push_node(0, leaves) || me.is_stopped()) return;
+    values.take_top(result_);
+    has_result_ = true;
+    return;
+  }
+  if (is_beside(what, leaves, me.size(), me.parts())) {
+    const index_range node = reduction_tree::node_at(leaves, me.size(), me.rank());
+    if (values.push_node(node.first, node.last)) values.put_top(nullptr, *me.beside_report());
+    return;
+  }
+  run_nodes(me, values);
+}
+
+/// Of a share in parts, or of a number of shares that is no power of two.
+LOCKSTEP_COLD void range_reduction::run_nodes(loop_share& me, tree_walk& values) {
+  const index_range mine = me.block_of(index_range{0, nodes_});
+  for (std::size_t number = mine.first; number < mine.last; ++number) {
+    const index_range node = reduction_tree::node_at(leaves_, nodes_, number);
+    if (!values.push_node(node.first, node.last)) return;
+    if (what_.type == nullptr) {
+      values.put_top(nullptr, (*cells_)[number]);
+    } else {
+      values.take_top(values_[number]);
+      values_.note(number, true);
+    }
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void range_reduction::prepare(void* data, const loop_plan& plan,
+                                                   loop_cells& cells) {
+  range_reduction& self = *static_cast<range_reduction*>(data);
+  if (plan.shares == 1) return;
+  self.cells_ = &cells;
+  if (is_beside(self.what_, self.leaves_, plan.shares, plan.parts)) {
+    self.nodes_ = plan.shares;
+    return;
+  }
+  const std::size_t wanted = std::size_t{plan.shares} * (plan.parts > 16 ? plan.parts : 16);
+  while (self.nodes_ < wanted && 2 * self.nodes_ <= self.leaves_) self.nodes_ *= 2;
+  if (self.what_.type != nullptr) self.values_.make(*self.what_.type, self.nodes_);
+}
+
+LOCKSTEP_OUT_OF_LINE void range_reduction::finish(void* data, const loop_plan& plan,
+                                                  const loop_values& of_share) {
+  range_reduction& self = *static_cast<range_reduction*>(data);
+  if (plan.shares == 1) return;
+  const bool beside = is_beside(self.what_, self.leaves_, plan.shares, plan.parts);
+  value_stack values(self.what_, self.of_);
+  for (std::size_t number = 0; number < self.nodes_; ++number) {
+    if (self.what_.type != nullptr) {
+      values.push_moved(self.values_[number]);
+    } else {
+      values.push_copy(beside ? of_share(number) : (*self.cells_)[number]);
+    }
+    // The nodes are those of one level, a power of two: each second one completes its parent, and so on.
+    for (std::size_t done = number; (done & 1u) != 0; done >>= 1) values.combine();
+  }
+  values.take_top(self.result_);
+  self.has_result_ = true;
+}
+#endif
 
 /// Values that threads leave for the caller, each at its own number. Allocates for more than `few`.
 template <class T>
@@ -97,6 +162,12 @@ class left_values {
   owner<aligned_array<maybe<T>>> many_;
 };
 
+LOCKSTEP_NOINLINE inline bool fold_parts(loop_share& me, const operations& what, const operands& of,
+                                         std::size_t length, schedule how, void* result) {
+  folded_parts own(me, what, of, length);
+  loops::hand_out_in(me, me, length, how, own.body());
+  return own.take(result);
+}
 /// One value for each share: `fast`. Combined by rank.
 template <class T, class Op>
 class share_reduction {
@@ -222,9 +293,5 @@ class range_scan {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "team_reductions.ipp"
-#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_TEAM_REDUCTIONS_HPP

@@ -1,36 +1,164 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/team/reduction_tree.hpp -- the fixed order of deterministic reductions (layer: team)
+// lockstep/detail/team/range_parts.hpp -- how ranges are cut: chunks of loops, leaves of reductions (layer: team)
 //
-// A reduction over n iterations is bitwise the same for every team size, schedule and run: the range is cut
-// into leaves that depend on n alone, a leaf is folded from the left, and the leaves are combined along a
-// binary tree that depends on their number alone. Who computes what changes nothing; the operation is
-// applied to neighbours in the order of their indices, so it must be associative, not commutative.
-// Not as if folded from the left: equal to that only where the operation is truly associative. And the
-// compiler must not reorder either: no -ffast-math.
+// Pure functions. What there is for loops:
+//   static_block    one contiguous block per member: schedule.hpp
+//   known_chunk     chunks of one length: dealt out by rank, or taken by ticket (loops.hpp)
+//   guided_cursor   chunks taken by ticket that shrink with what is left
+//   iterations_of   nested ranges count as one range, the last one fastest
 //
-//   D1  leaves_of(n) <= n, <= 1024; leaf_range() cuts [first, last) without gap or overlap.
-//   D2  A node [a, b) of the tree with b - a > 1 has the children [a, m), [m, b), m = middle_of(a, b). The
-//       root is [0, leaves). Depth 10 at most. The root's children are the blocks of a team of 2.
-//   D3  The maximal nodes inside a run of leaves are unique, most_nodes at most.
-//   D4  Whatever the number of members, the operation is applied as by one that evaluates the root.
-//   D5  A scan's prefix before a leaf is the left fold of init and the sums of all leaves before it.
-//
-// How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the maximal_nodes() in it,
-// and publishes their values in order; published_nodes finds them again. A schedule that hands out single leaves
-// publishes leaf values. The values themselves: reductions.hpp.
-#ifndef LOCKSTEP_DETAIL_TEAM_REDUCTION_TREE_HPP
-#define LOCKSTEP_DETAIL_TEAM_REDUCTION_TREE_HPP
+//   CHUNKS-1  The blocks, chunks or tickets of a loop cover [first, last) without gap or overlap, in the order of
+//             ranks, numbers or tickets.
+//   CHUNKS-2  What a ticket stands for depends on range, chunk and size alone: every member computes the same.
+//   CHUNKS-3  No sum exceeds `last`: right up to the largest std::size_t. A backward range is an empty one.
+//   CHUNKS-4  A ticket past the end is an empty range.
+//   CHUNKS-5  iterations_of() is the product of the lengths, or an error if that does not fit in std::size_t.
+#ifndef LOCKSTEP_DETAIL_TEAM_RANGE_PARTS_HPP
+#define LOCKSTEP_DETAIL_TEAM_RANGE_PARTS_HPP
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
-#include "chunks.hpp"
+#include "../../schedule.hpp"
+#include "../platform/error.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// The number of indices; 0 for a backward range.
+constexpr std::size_t length_of(index_range range) noexcept {
+  return range.last <= range.first ? 0 : range.last - range.first;
+}
+
+/// The number of chunks of `chunk` iterations in [first, last), the last one perhaps shorter: the number
+/// of tickets of a dynamic loop. Requires chunk > 0.
+constexpr std::size_t chunks_of(std::size_t first, std::size_t last, std::size_t chunk) noexcept {
+  return last <= first ? 0 : (last - first - 1) / chunk + 1;
+}
+
+/// Chunk number `number` (0, 1, ...) of [first, last). Requires number < chunks_of(first, last, chunk): so it
+/// does without the division that finds this out, which costs more than a short iteration.
+constexpr index_range known_chunk(std::size_t first, std::size_t last, std::size_t chunk,
+                                  std::size_t number) noexcept {
+  return index_range{first + number * chunk, last - (first + number * chunk) <= chunk
+                                                 ? last
+                                                 : first + number * chunk + chunk};
+}
+
+/// What ticket number `ticket` (0, 1, ...) of a dynamic loop stands for; empty past the end.
+/// Requires chunk > 0. A counter of tickets passes chunks_of() by one for each member that looks in vain;
+/// if it has fewer bits than std::size_t, the caller sees to it that it does not wrap.
+constexpr index_range chunk_of_ticket(std::size_t first, std::size_t last, std::size_t chunk,
+                                      std::size_t ticket) noexcept {
+  return ticket >= chunks_of(first, last, chunk) ? index_range{last, last}
+                                                 : known_chunk(first, last, chunk, ticket);
+}
+
+/// The tickets of a guided loop, for one member. The chunk at a point of the range where `left` iterations
+/// are left has max(least, ceil(left / (2 * size))) of them, but not more than `left`. The cursor replays
+/// the sequence up to the ticket asked for, so that one counter of tickets is all that is shared. All
+/// replays of one member together take one division per ticket of the loop, of which there are about
+/// 2 * size * (1 + ln(n / (2 * size * least))).
+class guided_cursor {
+ public:
+  /// Requires least > 0, 0 < size <= 65536.
+  constexpr guided_cursor(std::size_t first, std::size_t last, std::size_t least,
+                          std::size_t size) noexcept
+      : next_(first), last_(last < first ? first : last), least_(least), parts_(2 * size) {}
+
+  /// What ticket number `ticket` (0, 1, ...) stands for; empty past the end.
+  /// Requires: not less than in the calls before.
+  index_range advance_to(std::size_t ticket) noexcept {
+    while (ticket_ < ticket && next_ < last_) {
+      next_ += length();
+      ++ticket_;
+    }
+    return index_range{next_, next_ + length()};
+  }
+
+ private:
+  std::size_t length() const noexcept {
+    const std::size_t left = last_ - next_;
+    if (left <= least_) return left;
+    const std::size_t share = (left - 1) / parts_ + 1;
+    return share < least_ ? least_ : share;
+  }
+
+  std::size_t next_;
+  std::size_t last_;
+  std::size_t least_;
+  std::size_t parts_;
+  std::size_t ticket_ = 0;
+};
+
+[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t rows,
+                                                                std::size_t columns) {
+  char message[160];
+  std::snprintf(
+      message, sizeof message,
+      "lockstep: a loop over %zu x %zu iterations is too long, must be %zu in all at most", rows,
+      columns, static_cast<std::size_t>(-1));
+  detail::fail<std::invalid_argument>(message);
+}
+[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t planes,
+                                                                std::size_t rows,
+                                                                std::size_t columns) {
+  char message[160];
+  std::snprintf(
+      message, sizeof message,
+      "lockstep: a loop over %zu x %zu x %zu iterations is too long, must be %zu in all at most",
+      planes, rows, columns, static_cast<std::size_t>(-1));
+  detail::fail<std::invalid_argument>(message);
+}
+
+/// Whether a product of positive numbers fits in std::size_t.
+constexpr bool product_fits(std::size_t a, std::size_t b) noexcept {
+  return b <= static_cast<std::size_t>(-1) / a;
+}
+constexpr bool product_fits(std::size_t a, std::size_t b, std::size_t c) noexcept {
+  return product_fits(a, b) && product_fits(a * b, c);
+}
+
+/// The number of pairs; 0 if a range is empty or backward. Fails (std::invalid_argument) if it is above
+/// what std::size_t holds.
+constexpr std::size_t iterations_of(const index_range_2& of) {
+  return length_of(of.rows) == 0 || length_of(of.columns) == 0 ? 0
+         : product_fits(length_of(of.rows), length_of(of.columns))
+             ? length_of(of.rows) * length_of(of.columns)
+             : fail_collapse(length_of(of.rows), length_of(of.columns));
+}
+
+/// The number of triples; otherwise as for two ranges.
+constexpr std::size_t iterations_of(const index_range_3& of) {
+  return length_of(of.planes) == 0 || length_of(of.rows) == 0 || length_of(of.columns) == 0 ? 0
+         : product_fits(length_of(of.planes), length_of(of.rows), length_of(of.columns))
+             ? length_of(of.planes) * length_of(of.rows) * length_of(of.columns)
+             : fail_collapse(length_of(of.planes), length_of(of.rows), length_of(of.columns));
+}
+
+// The fixed order of reductions.
+//
+// A reduction over n iterations is bitwise the same for every team size, schedule and run. The range is cut into leaves
+// that depend on n alone. Each leaf is folded from the left, and the leaves are combined along a binary tree that
+// depends on their number alone. Which member computes what changes nothing. The operation is applied to neighbours in
+// the order of their indices, so it must be associative, but not commutative. The result is that of a left fold only
+// where the operation is truly associative. The compiler must not reorder either: no -ffast-math.
+//
+//   TREE-1  leaves_of(n) <= n, <= 1024; leaf_range() cuts [first, last) without gap or overlap.
+//   TREE-2  A node [a, b) of the tree with b - a > 1 has the children [a, m), [m, b), m = middle_of(a, b). The root is
+//           [0, leaves). Depth 10 at most. The root's children are the blocks of a team of 2.
+//   TREE-3  The maximal nodes inside a run of leaves are unique, most_nodes at most.
+//   TREE-4  Whatever the number of members, the operation is applied as by one that evaluates the root.
+//   TREE-5  A scan's prefix before a leaf is the left fold of init and the sums of all leaves before it.
+//
+// How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the maximal_nodes() in it,
+// and publishes their values in order; published_nodes finds them again. A schedule that hands out single leaves
+// publishes leaf values. The values themselves: reductions.hpp.
 namespace reduction_tree {
 
 /// What a value of type R is given to an operation on T as: a T itself where it is one, else converted first.
@@ -194,4 +322,4 @@ T exclusive_prefix(std::size_t leaf, T init, SumOf&& sum_of, Op&& op) {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_REDUCTION_TREE_HPP
+#endif  // LOCKSTEP_DETAIL_TEAM_RANGE_PARTS_HPP
