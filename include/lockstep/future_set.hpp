@@ -26,8 +26,8 @@
 //   4  store               relaxed  -      reset() requires that no other thread uses the set
 //
 // Cost   contribute: two RMWs on one line; the last one also the callback and an eventual's set. wait:
-//        one load when ready. One allocation for the values, when the set is made. Values lie side by
-//        side: contributors may share their lines.
+//        one load when ready. When the set is made: an allocation for the values, one for the callback. Values
+//        lie side by side: contributors may share their lines.
 #ifndef LOCKSTEP_FUTURE_SET_HPP
 #define LOCKSTEP_FUTURE_SET_HPP
 
@@ -36,8 +36,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <functional>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "detail/platform/cache_line.hpp"
@@ -51,11 +51,11 @@ inline namespace LOCKSTEP_ABI {
 
 namespace detail {
 
-/// What all sets have in common, with or without values.
-class future_set_base {
+/// Who has contributed, and the first error.
+class future_counts {
  public:
-  future_set_base(const future_set_base&) = delete;
-  future_set_base& operator=(const future_set_base&) = delete;
+  future_counts(const future_counts&) = delete;
+  future_counts& operator=(const future_counts&) = delete;
 
   std::size_t contributions() const noexcept { return contributions_; }
 
@@ -74,14 +74,14 @@ class future_set_base {
   wait_policy policy() const noexcept { return done_.policy(); }
 
  protected:
-  future_set_base(std::size_t contributions, wait_policy policy)
+  future_counts(std::size_t contributions, wait_policy policy)
       : done_(policy),
         contributions_(contributions),
         tickets_(0),
         arrived_(0),
         failures_(0),
         error_() {}
-  ~future_set_base() { detail::misuse::destroying(&done_, "lockstep::future_set"); }
+  ~future_counts() { detail::misuse::destroying(&done_, "lockstep::future_set"); }
 
   std::size_t take_ticket() {
     const std::size_t index = tickets_.fetch_add(1, detail::memory_order_relaxed);  // 1
@@ -163,12 +163,101 @@ class future_set_base {
   std::exception_ptr error_;  // of the first failure; read by the last to arrive
 };
 
+/// What future_set<T> and future_set<void> have in common. Set: one of them; set.pass_to(f) calls f with the values.
+/// The callback is not a std::function, because <functional> costs a tenth of what lockstep.hpp does to compile.
+template <class Set>
+class future_set_base : public future_counts {
+ public:
+  ~future_set_base() { delete on_ready_; }
+
+  /// In place of a value; returns its index. Fails if all have contributed, or if there is no exception.
+  std::size_t contribute_exception(std::exception_ptr error) {
+    std::exception_ptr ours = checked(std::move(error));
+    const std::size_t index = take_ticket();
+    note(std::move(ours));
+    arrive(run_callback{*this});
+    return index;
+  }
+
+  /// Begins anew, even if not all have contributed.
+  /// Requires: no thread waits, reads or contributes, and what such threads did happens before this call.
+  void reset() {
+    reset_counts();
+    begin();
+  }
+
+ protected:
+  future_set_base(std::size_t contributions, wait_policy policy, std::nullptr_t)
+      : future_counts(contributions, policy), on_ready_(nullptr) {}
+  template <class Function>
+  future_set_base(std::size_t contributions, wait_policy policy, Function&& on_ready)
+      : future_counts(contributions, policy),
+        on_ready_(is_empty(on_ready) ? nullptr
+                                     : new holder<typename std::decay<Function>::type>(
+                                           std::forward<Function>(on_ready))) {}
+
+  /// Once the set is made.
+  void begin() {
+    if (contributions() == 0) complete(run_callback{*this});
+  }
+
+  /// Contributes what `store(index)` stores.
+  template <class Store>
+  std::size_t put(const Store& store) {
+    const std::size_t index = take_ticket();
+    note(error_of([&store, index] { store(index); }));
+    arrive(run_callback{*this});
+    return index;
+  }
+
+ private:
+  struct any_callback {
+    virtual ~any_callback() = default;
+    virtual void call(const Set& set) = 0;
+  };
+  template <class Function>
+  struct holder final : any_callback {
+    Function function;
+
+    template <class From>
+    explicit holder(From&& f) : function(std::forward<From>(f)) {}
+    void call(const Set& set) override { set.pass_to(function); }
+  };
+  struct run_callback {
+    const future_set_base& owner;
+    void operator()() const {
+      if (owner.on_ready_ != nullptr) owner.on_ready_->call(static_cast<const Set&>(owner));
+    }
+  };
+
+  /// A null pointer and an empty std::function are no callback.
+  template <class Function>
+  static bool is_empty(const Function& f) {
+    constexpr bool is_explicit = std::is_constructible<bool, const Function&>::value &&
+                                 !std::is_convertible<const Function&, bool>::value;
+    return is_empty(
+        f, std::integral_constant<bool, is_explicit || std::is_pointer<Function>::value>());
+  }
+  template <class Function>
+  static bool is_empty(const Function& f, std::true_type /*can be asked*/) {
+    return !static_cast<bool>(f);
+  }
+  template <class Function>
+  static bool is_empty(const Function&, std::false_type) noexcept {
+    return false;
+  }
+
+  any_callback* const on_ready_;
+};
+
 }  // namespace detail
 
 /// Requires: T can be made without arguments and assigned. A slot whose contribution was an exception
 /// keeps the value it had.
 template <class T>
-class future_set : public detail::future_set_base {
+class future_set : public detail::future_set_base<future_set<T>> {
+  using base = detail::future_set_base<future_set<T>>;
+
  public:
   /// The contributed values by index. The set owns them.
   class values {
@@ -184,105 +273,72 @@ class future_set : public detail::future_set_base {
 
     const detail::aligned_array<T>* slots_;
   };
-  using callback = std::function<void(const values&)>;
 
-  explicit future_set(std::size_t contributions, callback on_ready = callback(),
+  explicit future_set(std::size_t contributions, std::nullptr_t = nullptr,
                       wait_policy policy = wait_policy())
-      : detail::future_set_base(contributions, policy),
-        on_ready_(std::move(on_ready)),
-        slots_(contributions) {
-    if (contributions == 0) complete(run_callback{*this});
+      : base(contributions, policy, nullptr), slots_(contributions) {
+    this->begin();
+  }
+  /// Calls on_ready(values) when all have contributed.
+  template <class Function>
+  future_set(std::size_t contributions, Function&& on_ready, wait_policy policy = wait_policy())
+      : base(contributions, policy, std::forward<Function>(on_ready)), slots_(contributions) {
+    this->begin();
   }
 
   /// Stores the value and returns its index. Fails if all have contributed.
   std::size_t contribute(const T& value) {
-    return put([this, &value](std::size_t index) { slots_[index] = value; });
+    return this->put([this, &value](std::size_t index) { slots_[index] = value; });
   }
   std::size_t contribute(T&& value) {
-    return put([this, &value](std::size_t index) { slots_[index] = std::move(value); });
-  }
-
-  /// In place of a value. Fails if all have contributed, or if there is no exception.
-  std::size_t contribute_exception(std::exception_ptr error) {
-    std::exception_ptr ours = checked(std::move(error));
-    const std::size_t index = take_ticket();
-    note(std::move(ours));
-    arrive(run_callback{*this});
-    return index;
+    return this->put([this, &value](std::size_t index) { slots_[index] = std::move(value); });
   }
 
   /// As wait(). The values live until they are contributed anew, or to the end of the set.
   values get() const {
-    wait();
+    this->wait();
     return values(slots_);
   }
 
-  /// Begins anew, even if not all have contributed.
-  /// Requires: no thread waits, reads or contributes, and what such threads did happens before this call.
-  void reset() {
-    reset_counts();
-    if (contributions() == 0) complete(run_callback{*this});
-  }
-
  private:
-  struct run_callback {
-    const future_set& owner;
-    void operator()() const {
-      if (owner.on_ready_) owner.on_ready_(values(owner.slots_));
-    }
-  };
+  friend base;
 
-  template <class Store>
-  std::size_t put(const Store& store) {
-    const std::size_t index = take_ticket();
-    note(error_of([&store, index] { store(index); }));
-    arrive(run_callback{*this});
-    return index;
+  template <class Function>
+  void pass_to(Function& f) const {
+    f(values(slots_));
   }
 
-  const callback on_ready_;
   detail::aligned_array<T> slots_;
 };
 
 template <>
-class future_set<void> : public detail::future_set_base {
- public:
-  using callback = std::function<void()>;
+class future_set<void> : public detail::future_set_base<future_set<void>> {
+  using base = detail::future_set_base<future_set<void>>;
 
-  explicit future_set(std::size_t contributions, callback on_ready = callback(),
+ public:
+  explicit future_set(std::size_t contributions, std::nullptr_t = nullptr,
                       wait_policy policy = wait_policy())
-      : detail::future_set_base(contributions, policy), on_ready_(std::move(on_ready)) {
-    if (contributions == 0) complete(run_callback{*this});
+      : base(contributions, policy, nullptr) {
+    begin();
+  }
+  template <class Function>
+  future_set(std::size_t contributions, Function&& on_ready, wait_policy policy = wait_policy())
+      : base(contributions, policy, std::forward<Function>(on_ready)) {
+    begin();
   }
 
   std::size_t contribute() {
-    const std::size_t index = take_ticket();
-    arrive(run_callback{*this});
-    return index;
+    return put([](std::size_t) {});
   }
-  std::size_t contribute_exception(std::exception_ptr error) {
-    std::exception_ptr ours = checked(std::move(error));
-    const std::size_t index = take_ticket();
-    note(std::move(ours));
-    arrive(run_callback{*this});
-    return index;
-  }
-
   void get() const { wait(); }
-  void reset() {
-    reset_counts();
-    if (contributions() == 0) complete(run_callback{*this});
-  }
 
  private:
-  struct run_callback {
-    const future_set& owner;
-    void operator()() const {
-      if (owner.on_ready_) owner.on_ready_();
-    }
-  };
+  friend base;
 
-  const callback on_ready_;
+  template <class Function>
+  void pass_to(Function& f) const {
+    f();
+  }
 };
 
 }  // namespace LOCKSTEP_ABI

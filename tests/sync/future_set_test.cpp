@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -115,6 +116,23 @@ TEST(future_set, FUTURES_4_what_an_assignment_or_the_callback_throws_is_carried_
   future_set<void> called(1, [] { throw std::runtime_error("callback"); });
   called.contribute();
   EXPECT_EQ(message_of([&] { called.get(); }), "callback");
+}
+
+TEST(future_set, a_callback_may_be_only_movable_and_an_empty_one_is_none) {
+  int seen = 0;
+  {
+    future_set<void> set(1, [&seen, own = std::make_unique<int>(4)]() mutable { seen += ++*own; });
+    set.contribute();
+    set.reset();
+    set.contribute();
+  }
+  EXPECT_EQ(seen, 5 + 6);
+  future_set<void> set(1, std::function<void()>());
+  set.contribute();
+  set.get();
+  future_set<long> values_only(1, static_cast<void (*)(const values&)>(nullptr));
+  values_only.contribute(3);
+  EXPECT_EQ(values_only.get()[0], 3);
 }
 
 TEST(future_set, values_that_can_only_be_moved_will_do) {
