@@ -231,6 +231,15 @@ TEST(explorer, a_trail_is_the_same_as_text_and_repeats_the_failure) {
   }
 }
 
+TEST(explorer, reports_a_failure_while_the_lock_of_a_queue_is_held) {
+  const std::string failure = find_failure([] {
+    const parking_lot::queue held(0);
+    check(false, "for the report");
+  });
+  EXPECT_TRUE(contains(failure, "FAILURE: for the report")) << failure;
+  EXPECT_FALSE(contains(failure, "crashed")) << failure;
+}
+
 TEST(explorer, the_same_seed_makes_the_same_schedule) {
   explorer one;
   const auto run = [&one](std::uint64_t seed) {

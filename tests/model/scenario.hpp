@@ -75,6 +75,9 @@ inline std::vector<budget> huge() { return {{2, 0, 0}, {1, 1, 0}, {0, 1, 1}}; }
 /// constructors run: before the first execution, not in it.
 inline const bool queues_are_made = [] {
   const parking_lot::queue first_use(0);
+  free_locks = [] {
+    for (parking_bucket& each : process().parking) each.lock.store(0, memory_order_relaxed);
+  };
   return first_use.empty();
 }();
 

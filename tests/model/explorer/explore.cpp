@@ -51,13 +51,17 @@ std::vector<std::uint8_t> read(const std::string& schedule, settings& how) {
   return to_trail(rest);
 }
 
+constexpr unsigned most_seconds_to_repeat = 60;
+
 /// What f() returns, called in a child process. An execution that failed leaves the library's tables as they
 /// were, with the nodes of threads that are no more; a child begins with empty ones (detail/platform/fork.hpp).
 std::string in_child(const std::function<std::string()>& f) {
   int ends[2] = {};
   if (pipe(ends) != 0) return "";
+  if (free_locks != nullptr) free_locks();
   const pid_t child = fork();
   if (child == 0) {
+    alarm(most_seconds_to_repeat);
     const std::string text = f();
     const bool written = ::write(ends[1], text.data(), text.size()) >= 0;
     _exit(written ? 0 : 1);
