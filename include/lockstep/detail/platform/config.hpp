@@ -62,12 +62,14 @@
   LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM)
 
 // Two ways to take the library. Header-only, the default: each unit has the cold code that it uses. Compiled:
-// LOCKSTEP_COMPILED is 1 in each unit, as the CMake target lockstep::compiled defines it; the cold code is in that library.
-// A header X.hpp with cold code declares it LOCKSTEP_COLD, and ends with
+// LOCKSTEP_COMPILED is 1 in each unit, as the CMake target lockstep::compiled defines it; the cold code is in that
+// library. A header with cold code declares it LOCKSTEP_COLD, and has the bodies, LOCKSTEP_COLD as well, and the headers
+// that only they need in
 //   #if LOCKSTEP_HAS_BODIES
-//   #include "X.ipp"
 //   #endif
-// X.ipp has the bodies, LOCKSTEP_COLD as well. The library itself (src/) is the unit with LOCKSTEP_BUILDS_LIBRARY 1. Units of both ways may be linked: the code is the same, and the linker takes one.
+// Where they would make it too long, and in public headers, the bodies are in a file X.ipp, which is included there at
+// the end. The library itself (src/) is the unit with LOCKSTEP_BUILDS_LIBRARY 1. Units of both ways may be linked: the
+// code is the same, and the linker takes one.
 #if !defined(LOCKSTEP_COMPILED)
 #define LOCKSTEP_COMPILED 0
 #endif

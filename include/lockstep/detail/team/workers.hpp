@@ -35,7 +35,7 @@ class worker_threads {
 
   /// Starts the threads if they are not there. Throws as start() does.
   void make_ready() {
-    if (!are_there() && core_.size() > 1) start();
+    if (last_ == nullptr && core_.size() > 1) start();
   }
   bool are_there() const noexcept { return last_ != nullptr; }
 
