@@ -21,7 +21,7 @@
 //       that return a value have none. Built without exceptions, the plain forms return false
 //       as the try_ forms do, or the value at hand, or an empty sub_team. rank, size, master, critical,
 //       publish, stop_requested and request_stop never throw region_stopped. Reductions and scans look every
-//       thousand calls of f(i). See also M4 of member_loops.hpp.
+//       thousand calls of f(i). See also LOOPS-8 of member_loops.hpp.
 #ifndef LOCKSTEP_MEMBER_HPP
 #define LOCKSTEP_MEMBER_HPP
 

@@ -427,7 +427,6 @@ TEST(loop_costs, parts_have_a_grain_at_least) {
 
 TEST(loop_costs, who_does_not_learn_runs_every_loop_on_all_at_once) {
   loop_costs costs(4, 4, false, false);
-  EXPECT_FALSE(costs.learns());
   for (const bool sleeps : {awake, asleep}) {
     for (std::size_t n = 0; n < 10000; n += 1 + n / 8) {
       const loop_plan plan = costs.plan(loop_of(n), sleeps);

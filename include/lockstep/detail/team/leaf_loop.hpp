@@ -59,8 +59,8 @@ range_body body_of(const Body& of) noexcept {
 LOCKSTEP_BEGIN_SIGN_CONVERSIONS
 LOCKSTEP_BEGIN_ATTEMPTS
 
-/// f(i) for the offsets [begin, end) from `first` on.
-template <class Index>
+/// f(i) for the offsets [begin, end) from `first` on. IsIndependent: the compiler may run several at once.
+template <class Index, bool IsIndependent>
 struct each_index {
   Index first;
 
@@ -70,25 +70,13 @@ struct each_index {
   }
   template <class Function>
   void operator()(std::size_t begin, std::size_t end, Function& f) const {
-    Index i = index_at(first, begin);
     const Index last = index_at(first, end);
-    for (; i < last; ++i) f(i);
-  }
-};
-/// The same for functions with independent iterations.
-template <class Index>
-struct each_independent {
-  Index first;
-
-  template <class Function>
-  static constexpr bool calls() noexcept {
-    return is_callable<Function&, Index&>::value;
-  }
-  template <class Function>
-  void operator()(std::size_t begin, std::size_t end, Function& f) const {
-    const Index last = index_at(first, end);
-    LOCKSTEP_INDEPENDENT_ITERATIONS
-    for (Index i = index_at(first, begin); i < last; ++i) f(i);
+    if (IsIndependent) {
+      LOCKSTEP_INDEPENDENT_ITERATIONS
+      for (Index i = index_at(first, begin); i < last; ++i) f(i);
+    } else {
+      for (Index i = index_at(first, begin); i < last; ++i) f(i);
+    }
   }
 };
 
@@ -183,10 +171,7 @@ using leaf =
 
 /// The leaf of a loop that calls f(i).
 template <class Index, class Function>
-using leaf_of_each =
-    leaf<typename std::conditional<has_independent_iterations<Function>::value,
-                                   each_independent<Index>, each_index<Index>>::type,
-         Function>;
+using leaf_of_each = leaf<each_index<Index, has_independent_iterations<Function>::value>, Function>;
 template <class Index, class Function>
 leaf_of_each<Index, Function> each_of(const index_span<Index>& span, Function& f) {
   static_assert(is_callable<Function&, Index&>::value,

@@ -96,23 +96,16 @@ class guided_cursor {
   std::size_t ticket_ = 0;
 };
 
-[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t rows,
-                                                                std::size_t columns) {
-  char message[160];
-  std::snprintf(
-      message, sizeof message,
-      "lockstep: a loop over %zu x %zu iterations is too long, must be %zu in all at most", rows,
-      columns, static_cast<std::size_t>(-1));
-  detail::fail<std::invalid_argument>(message);
-}
+/// `planes`: 0 where there are only two ranges.
 [[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t planes,
                                                                 std::size_t rows,
                                                                 std::size_t columns) {
-  char message[160];
+  char outermost[32] = "", message[160];
+  if (planes != 0) std::snprintf(outermost, sizeof outermost, "%zu x ", planes);
   std::snprintf(
       message, sizeof message,
-      "lockstep: a loop over %zu x %zu x %zu iterations is too long, must be %zu in all at most",
-      planes, rows, columns, static_cast<std::size_t>(-1));
+      "lockstep: a loop over %s%zu x %zu iterations is too long, must be %zu in all at most",
+      outermost, rows, columns, static_cast<std::size_t>(-1));
   detail::fail<std::invalid_argument>(message);
 }
 
@@ -130,7 +123,7 @@ constexpr std::size_t iterations_of(const index_range_2& of) {
   return length_of(of.rows) == 0 || length_of(of.columns) == 0 ? 0
          : product_fits(length_of(of.rows), length_of(of.columns))
              ? length_of(of.rows) * length_of(of.columns)
-             : fail_collapse(length_of(of.rows), length_of(of.columns));
+             : fail_collapse(0, length_of(of.rows), length_of(of.columns));
 }
 
 /// The number of triples; otherwise as for two ranges.
