@@ -25,7 +25,7 @@ usage: ./do COMMAND
   fuzz [ARG...]    the readers of foreign text and pictures: seconds for each, and which
   coverage         lines and branches of include/ that the tests reach
   cost [--check]   what a unit that uses the library costs to compile, beside OpenMP and oneTBB
-  check            include guards, layers, memory orders, formatting
+  check            include guards, layers, memory orders, labels, formatting
   format           include guards, reformat the sources, then as single
   single           make single_include/lockstep.hpp anew
 END
@@ -123,6 +123,7 @@ do_check() {
   python3 scripts/guards.py --check || failed=1
   python3 scripts/check_layers.py || failed=1
   python3 scripts/check_orders.py || failed=1
+  python3 scripts/check_labels.py || failed=1
   python3 scripts/check_openmp_page.py || failed=1
   python3 scripts/performance.py --check || failed=1
   python3 scripts/amalgamate.py --check || failed=1

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "baselines/lockstep_policies.hpp"
 #include "baselines/naive.hpp"

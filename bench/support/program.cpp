@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <functional>
 
 #include "examples/support/error.hpp"
 #include "support/machine.hpp"

@@ -2,6 +2,7 @@
 #include "team/sampling.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "support/calibration.hpp"
 #include "support/statistics.hpp"

@@ -6,6 +6,7 @@
 #include <lockstep/split_barrier.hpp>
 
 #include <array>
+#include <functional>
 
 #include "model/scenario.hpp"
 

@@ -5,6 +5,7 @@
 // partner may still be inside of its notify(): what it touches then is a report of AddressSanitizer or
 // ThreadSanitizer.
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <regex>
 
 #include "lockstep/detail/platform/cpus.hpp"

@@ -42,6 +42,7 @@ const plugin offered = {
     []() -> const void* { return &lockstep::detail::process(); },
     [] { return new lockstep::team(2); },
     [](lockstep::team* team) { delete team; },
+    []() -> lockstep::team& { return lockstep::default_team(); },
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ struct plugin {
   const void* (*process)();
   lockstep::team* (*make_team)();
   void (*destroy_team)(lockstep::team*);
+  lockstep::team& (*default_team)();
 };
 
 using plugin_of = const plugin* (*)();

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <stdexcept>
 #include <thread>
 
@@ -161,7 +162,36 @@ TEST_F(shared_objects, a_thread_has_one_number_and_holds_a_recursive_mutex_in_al
   std::thread([&] { EXPECT_NE(a->thread_number(), here); }).join();
 }
 
+TEST_F(shared_objects, the_default_team_is_one_whichever_module_asks_first) {
+  lockstep::team* const first = &b->default_team();
+  EXPECT_EQ(&a->default_team(), first);
+  EXPECT_EQ(&lockstep::default_team(), first);
+  EXPECT_TRUE(a->run(lockstep::default_team(), [](void*) { return true; }, nullptr));
+}
+
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+TEST_F(shared_objects, the_default_team_of_a_child_process_is_one_and_has_its_threads) {
+  const auto all_come = [](lockstep::team& team) {
+    std::atomic<std::size_t> calls{0};
+    const bool ran = team.run([&](lockstep::member& me) {
+      me.sync_threads();
+      ++calls;
+    });
+    return ran && calls == team.size();
+  };
+  EXPECT_TRUE(all_come(a->default_team()));
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool is_one =
+        &a->default_team() == &b->default_team() && &a->default_team() == &lockstep::default_team();
+    _exit(is_one && all_come(b->default_team()) ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(all_come(b->default_team()));
+}
+
 TEST_F(shared_objects, a_child_process_is_told_of_teams_of_all) {
   lockstep::team ours(2);
   lockstep::team* const theirs = a->make_team();

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <utility>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "explorer.hpp"
 
+#include <functional>
 #include <utility>
 
 #include "execution.hpp"

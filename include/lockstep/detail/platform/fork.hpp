@@ -3,10 +3,10 @@
 //
 // fork() copies the memory, but only the calling thread: tables of threads must forget the others.
 //
-//   FORK-1  Every module that uses a table registers for itself, because a registration ends with its module
+//   ATFORK-1  Every module that uses a table registers for itself, because a registration ends with its module
 //       (dlclose). So one fork() may call the same handlers several times: a fork_section tells the first
 //       and the last.
-//   FORK-2  A fork() in the middle of a registration leaves nothing half done that a child would wait for:
+//   ATFORK-2  A fork() in the middle of a registration leaves nothing half done that a child would wait for:
 //       the child registers again.
 //
 // Memory order (# marks the line)
@@ -86,7 +86,7 @@ template <class Handlers>
 unseamed_atomic<bool> fork_registration<Handlers>::done{false};
 
 /// From the return of this call on, Handlers::before(), after() and child() are called at every fork(), as in
-/// call_at_fork(), once or more often (FORK-1).
+/// call_at_fork(), once or more often (ATFORK-1).
 template <class Handlers>
 void watch_forks() noexcept {
   unseamed_atomic<bool>& done = fork_registration<Handlers>::done;
