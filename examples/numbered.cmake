@@ -17,6 +17,9 @@ foreach(name IN ITEMS
     10_constructs
     11_wavefront
     12_sub_teams)
+  if(NOT "examples.${name}" MATCHES "${LOCKSTEP_TEST_ONLY}")
+    continue()
+  endif()
   lockstep_example(${name} ${name}.cpp)
   set_target_properties(${name} PROPERTIES
     COMPILE_FEATURES cxx_std_11 CXX_STANDARD 11 CXX_EXTENSIONS OFF)

@@ -155,7 +155,7 @@ class Campaign:
 
     def run(self, program, mutant, number):
         """The name of the test that the mutant fails, or None."""
-        environment = dict(os.environ, LOCKSTEP_MODEL_SCHEDULES="1000")
+        environment = dict(os.environ, LOCKSTEP_MODEL_BRIEF="1", LOCKSTEP_MODEL_SCHEDULES="400")  # as ./do test
         if mutant.what:
             test = self.build / "tests" / "model" / f"model.{program}"
             environment["LOCKSTEP_MODEL_MUTATION"] = f"{mutant.header}:{mutant.line}:{mutant.what}"

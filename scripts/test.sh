@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Checks, then configures, builds and runs each test preset. Every part runs, whatever the others did. The last lines
-# give the seconds of each part, to build and to run, and count the tests; the exit status is 0 only if none failed.
+# Checks, then configures, builds and runs each test preset. Every part runs, whatever the others did. What the library
+# costs to compile is measured beside the first parts, and printed; it fails nothing. The last lines give the seconds of
+# each part, to build and to run, and count the tests; the exit status is 0 only if none failed.
 #
 #   scripts/test.sh                     what CI runs
 #   scripts/test.sh --nightly [REGEX]   the tests of dev with the label nightly, then the nightly presets in full;
@@ -71,6 +72,9 @@ run_preset() {
 
 started=$SECONDS built=$SECONDS
 if [ -z "$nightly" ]; then
+  mkdir -p build
+  ROUNDS=3 scripts/include_cost.sh >build/cost.log 2>&1 &
+  cost=$!
   echo "== check"
   if ./do check; then note check 1 0 0 ""; else note check 0 1 0 "see above"; fi
 fi
@@ -79,6 +83,12 @@ for preset in "${PRESETS[@]}"; do
   started=$SECONDS built=$SECONDS
   run_preset "$preset"
 done
+
+if [ -z "$nightly" ]; then
+  echo "== cost of compiling a unit that uses the library"
+  wait "$cost"
+  cat build/cost.log
+fi
 
 echo
 printf '%s\n' "${summary[@]}"

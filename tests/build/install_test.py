@@ -16,6 +16,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 CONSUMER = HERE / "consumer"
 SOURCE = HERE.parents[1]
+# For those that show how the library is found, after the first have shown that all of it is there.
+LOCKS_ONLY = "-DCONSUMER_LOCKS_ONLY"
 LIBRARY_ONLY = [f"-DLOCKSTEP_BUILD_{part}=OFF" for part in ("TESTS", "EXAMPLES", "BENCH", "COMPILED")]
 
 
@@ -62,7 +64,7 @@ class Toolchain:
         named = [Path(flag[2:]).resolve() for flag in flags if flag.startswith("-I")]
         expect(named == [include], f"pkg-config names {named}, not {include}: {said}")
         program = self.scratch / "program"
-        run(self.compiler, "-std=c++11", *sorted(CONSUMER.glob("*.cpp")), *flags, "-o", program)
+        run(self.compiler, "-std=c++11", LOCKS_ONLY, *sorted(CONSUMER.glob("*.cpp")), *flags, "-o", program)
         libraries = ":".join(flag[2:] for flag in flags if flag.startswith("-L"))
         run(program, LD_LIBRARY_PATH=libraries)
 
@@ -116,7 +118,7 @@ def absolute_directories(tools):
     build = tools.configure(SOURCE, "absolute", *LIBRARY_ONLY, f"-DCMAKE_INSTALL_INCLUDEDIR={include}")
     prefix = tools.scratch / "prefix"
     tools.install(build, prefix)
-    tools.use_find_package(prefix, "absolute-consumer")
+    tools.use_find_package(prefix, "absolute-consumer", f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}")
     tools.use_pkg_config(prefix, include)
 
     prefix, data = tools.scratch / "prefix2", tools.scratch / "data"
@@ -124,14 +126,15 @@ def absolute_directories(tools):
                             f"-DCMAKE_INSTALL_DATADIR={data}")
     run(tools.cmake, "--install", build)
     tools.use_pkg_config(data, prefix / "include")
-    tools.use_find_package(prefix, "absolute2-consumer", f"-Dlockstep_DIR={data}/cmake/lockstep")
+    tools.use_find_package(prefix, "absolute2-consumer", f"-Dlockstep_DIR={data}/cmake/lockstep",
+                           f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}")
 
 
 def part_of_a_parent(tools):
     """As a subdirectory: the parent finds what we need, and installs nothing of ours unless it asks for it."""
     for name, options, found in (("parent", [], 0), ("parent that installs us", ["-DLOCKSTEP_INSTALL=ON"], 1)):
         build = tools.configure(HERE / "parent", name, f"-DLOCKSTEP_SOURCE={SOURCE}",
-                                f"-DCONSUMER={CONSUMER}", *options)
+                                f"-DCONSUMER={CONSUMER}", f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}", *options)
         tools.build(build)
         run(build / "program")
         prefix = tools.scratch / f"{name} prefix"

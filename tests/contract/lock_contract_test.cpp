@@ -17,6 +17,7 @@
 #include <shared_mutex>
 
 #include "support/asleep.hpp"
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -43,8 +44,9 @@ class lock_contract : public testing::Test {
   }
   /// Pure spinners in a crowd hand over once a time slice.
   static int rounds(lockstep::wait_policy policy, unsigned threads, int plenty) {
-    return policy.is_spin() && threads > lockstep::detail::usable_cpus() ? plenty / 100 + 2
-                                                                         : plenty;
+    return policy.is_spin() && threads > lockstep::detail::usable_cpus()
+               ? plenty / 100 + 2
+               : lockstep::test::effort(plenty);
   }
 };
 
@@ -207,7 +209,7 @@ TYPED_TEST(lock_contract,
 
 TYPED_TEST(lock_contract, MUTEX5_the_last_holder_may_destroy_it_while_another_is_still_in_unlock) {
   this->for_all_policies([&](lockstep::wait_policy policy) {
-    const int rounds = policy.is_spin() ? 100 : 1000;
+    const int rounds = policy.is_spin() ? 100 : lockstep::test::effort(1000);
     for (int i = 0; i < rounds; ++i) {
       auto* const storage = new unsigned char[sizeof(TypeParam)];
       auto* const lock = ::new (storage) TypeParam(policy);

@@ -18,6 +18,7 @@
 
 #include "fault/child_process.hpp"
 #include "support/asleep.hpp"
+#include "support/effort.hpp"
 
 namespace {
 
@@ -211,7 +212,7 @@ TEST_P(fork_locks, a_fork_at_any_moment_of_a_hand_over_leaves_the_child_a_mutex_
       }
     });
   }
-  for (int i = 0; i < 300 && !HasFailure(); ++i) {
+  for (int i = 0; i < lockstep::test::effort(300) && !HasFailure(); ++i) {
     lock.lock();
     EXPECT_EQ(in_child_in_time([&] {
                 lock.unlock();
@@ -249,7 +250,7 @@ TEST_P(fork_locks, a_fork_while_others_wait_notify_and_time_out_ends_and_its_chi
       }
     });
   }
-  for (int i = 0; i < 100 && !HasFailure(); ++i) {
+  for (int i = 0; i < lockstep::test::effort(100) && !HasFailure(); ++i) {
     EXPECT_EQ(in_child_in_time([&] {
                 changed.notify_all();  // the lock may be held by a thread that is not there
                 lockstep::mutex own(GetParam());

@@ -5,7 +5,8 @@
 usage: batch.py output source...
 
 Each source is included in a namespace of its own, so that equal names of helpers do not meet. Its directives for
-headers come first, outside: inside the namespace the headers' guards leave nothing.
+headers come first, outside: inside the namespace the headers' guards leave nothing. What a source puts into a namespace
+of the code under test is then in another one of the same name, which has all names of the first.
 """
 
 import re
@@ -13,6 +14,8 @@ import sys
 from pathlib import Path
 
 DIRECTIVE = re.compile(r"#\s*(?:include|if|ifdef|ifndef|elif|else|endif)\b.*")
+# Those of the code under test: lockstep, and of the programs.
+NAMESPACE = re.compile(r"^namespace ((?:lockstep|bench|examples)\b[\w:]*) \{", re.MULTILINE)
 NEIGHBOUR = re.compile(r'(#\s*include ")([^"]+)"')
 
 
@@ -26,13 +29,24 @@ def directives(source):
         yield f'{found.group(1)}{neighbour.as_posix()}"' if neighbour and neighbour.exists() else line
 
 
+def copies(source):
+    """Makes each name of the namespaces that the source opens visible in those that it opens inside of its own."""
+    text = ""
+    for name in dict.fromkeys(NAMESPACE.findall(source.read_text(encoding="utf-8"))):
+        parts = name.split("::")
+        opened = "".join(f"namespace {part} {{ using namespace ::{'::'.join(parts[:i + 1])}; "
+                         for i, part in enumerate(parts))
+        text += opened + "}" * len(parts) + "\n"
+    return text
+
+
 def unit(sources):
     text = "// Made by tests/support/batch.py.\n"
     for source in sources:
         text += "".join(line + "\n" for line in directives(source))
     for source in sources:
         name = re.sub(r"\W", "_", f"{source.parent.name}_{source.stem}")
-        text += f'\nnamespace {name} {{\n#include "{source.as_posix()}"\n}}\n'
+        text += f'\nnamespace {name} {{\n{copies(source)}#include "{source.as_posix()}"\n}}\n'
     return text
 
 

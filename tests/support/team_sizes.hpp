@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lockstep/detail/platform/cpus.hpp"
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 
 namespace lockstep::test {
@@ -22,14 +23,21 @@ using namespace detail;
 
 using team_parameters = std::tuple<named_policy, std::size_t>;
 
-/// 8 and 9 members meet in different barriers; 16 are a crowd on most machines that run tests.
+/// 8 and 9 members meet in different barriers; 16 are a crowd on most machines that run tests. In brief, all sizes with the
+/// default policy, and with the others those next to the limits.
+inline std::vector<std::size_t> team_sizes(wait_policy policy, bool is_default) {
+  if (policy.is_spin())
+    return is_brief() ? std::vector<std::size_t>{1, 2, 9} : std::vector<std::size_t>{1, 2, 3, 9};
+  if (is_brief() && !is_default) return {2, 9};
+  return {1, 2, 3, 4, 8, 9, 16};
+}
+
 inline std::vector<team_parameters> all_teams() {
   std::vector<team_parameters> all;
   for (const named_policy& named : all_policies()) {
-    const std::vector<std::size_t> sizes = named.policy.is_spin()
-                                               ? std::vector<std::size_t>{1, 2, 3, 9}
-                                               : std::vector<std::size_t>{1, 2, 3, 4, 8, 9, 16};
-    for (const std::size_t size : sizes) all.emplace_back(named, size);
+    for (const std::size_t size : team_sizes(named.policy, std::string(named.name) == "default")) {
+      all.emplace_back(named, size);
+    }
   }
   return all;
 }
@@ -45,7 +53,7 @@ class each_team : public testing::TestWithParam<team_parameters> {
   /// Spinning crowds pass a time slice for every hand-over.
   bool is_slow() const { return policy().is_spin() && members() > usable_cpus(); }
   /// How often to do something that is wanted `plenty` times.
-  int times(int plenty) const { return is_slow() ? 2 : policy().is_spin() ? 20 : plenty; }
+  int times(int plenty) const { return is_slow() ? 2 : policy().is_spin() ? 20 : effort(plenty); }
 };
 
 /// Lets other members overtake, at a different place in each step: 0 to 3 yields.

@@ -11,6 +11,7 @@
 #include <thread>
 #include <type_traits>
 
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -87,7 +88,7 @@ TEST_P(auto_reset_event_with_policy, AUTO_4_timeouts_of_some_strand_neither_them
   const bool spins = GetParam().policy.is_spin();
   const std::size_t threads = spins ? 3 : 8;
   auto_reset_event turn(GetParam().policy);
-  const int rounds = spins ? 30 : 500;
+  const int rounds = spins ? 30 : lockstep::test::effort(500);
   long sum = 0;  // plain
   turn.notify();
   run_threads(threads, [&](std::size_t rank) {
@@ -129,7 +130,7 @@ TEST_P(auto_reset_event_with_policy, AUTO_4_every_sleeper_is_let_go_by_a_notific
 }
 
 TEST_P(auto_reset_event_with_policy, AUTO_1_a_merged_notifier_is_seen_too) {
-  const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
+  const int rounds = GetParam().policy.is_spin() ? 100 : lockstep::test::effort(2000);
   for (int round = 0; round < rounds; ++round) {
     auto_reset_event object(GetParam().policy);
     std::atomic<int> made{0};
@@ -147,7 +148,7 @@ TEST_P(auto_reset_event_with_policy, AUTO_1_a_merged_notifier_is_seen_too) {
 
 TEST_P(auto_reset_event_with_policy,
        AUTO_5_the_waiter_may_destroy_it_as_soon_as_its_wait_returned) {
-  const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
+  const int rounds = GetParam().policy.is_spin() ? 100 : lockstep::test::effort(2000);
   for (int i = 0; i < rounds; ++i) {
     auto* const storage = new unsigned char[sizeof(auto_reset_event)];
     auto* const object = ::new (storage) auto_reset_event(GetParam().policy);

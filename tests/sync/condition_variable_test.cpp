@@ -19,6 +19,7 @@
 
 #include "lockstep/mutex.hpp"
 #include "support/asleep.hpp"
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -80,8 +81,9 @@ class condition_contract : public testing::Test {
     for_policies(lockstep::test::crowd_safe_policies(), body);
   }
   static int rounds(lockstep::wait_policy policy, unsigned threads, int plenty) {
-    return policy.is_spin() && threads > lockstep::detail::usable_cpus() ? plenty / 100 + 2
-                                                                         : plenty;
+    return policy.is_spin() && threads > lockstep::detail::usable_cpus()
+               ? plenty / 100 + 2
+               : lockstep::test::effort(plenty);
   }
 
  private:
@@ -307,7 +309,7 @@ TYPED_TEST(condition_contract, CONDITION5_it_may_be_destroyed_when_all_waiters_h
 
 TYPED_TEST(condition_contract, the_last_waiter_may_destroy_it_while_the_notifier_is_still_inside) {
   this->for_all_policies([&](lockstep::wait_policy policy) {
-    const int rounds = policy.is_spin() ? 50 : 500;
+    const int rounds = policy.is_spin() ? 50 : lockstep::test::effort(500);
     for (int i = 0; i < rounds; ++i) {
       auto* const storage = new unsigned char[sizeof(condition_variable)];
       auto* const condition = ::new (storage) condition_variable(policy);
@@ -457,7 +459,7 @@ TYPED_TEST(condition_contract, CONDITION2_a_notification_is_not_lost_to_a_thread
 
 TYPED_TEST(condition_contract, CONDITION5_a_stop_request_does_not_touch_it_once_all_were_notified) {
   this->for_all_policies([&](lockstep::wait_policy policy) {
-    const int rounds = policy.is_spin() ? 20 : 300;
+    const int rounds = policy.is_spin() ? 20 : lockstep::test::effort(300);
     for (int i = 0; i < rounds; ++i) {
       auto* const storage = new unsigned char[sizeof(condition_variable)];
       auto* const condition = ::new (storage) condition_variable(policy);
@@ -495,13 +497,14 @@ TYPED_TEST(condition_contract,
     condition_variable condition(policy);
     TypeParam guard;
     constexpr std::size_t waiters = 6;
-    const int rounds = 200;
-    std::vector<std::stop_source> sources(waiters * rounds);
+    const int rounds = lockstep::test::effort(200);
+    std::vector<std::stop_source> sources(waiters * static_cast<std::size_t>(rounds));
     std::atomic<std::size_t> left{waiters}, at[waiters] = {};
     run_threads(waiters + 2, [&](std::size_t rank) {
       if (rank < waiters) {
         for (int i = 0; i < rounds; ++i) {
-          const std::size_t mine = rank * rounds + static_cast<std::size_t>(i);
+          const std::size_t mine =
+              rank * static_cast<std::size_t>(rounds) + static_cast<std::size_t>(i);
           std::stop_source& source = sources[mine];
           at[rank].store(mine);
           bool go_on = false;

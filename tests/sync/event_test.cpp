@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -45,7 +46,7 @@ TEST_P(event_with_policy, EVENT_1_a_notifier_far_ahead_loses_nothing) {
 TEST_P(event_with_policy, EVENT_2_two_threads_that_take_turns_never_both_run) {
   lockstep::event ping(GetParam().policy), pong(GetParam().policy);
   long turns = 0;  // plain: written by whoever has the turn
-  const long rounds = GetParam().policy.is_spin() ? 500 : 10000;
+  const long rounds = GetParam().policy.is_spin() ? 500 : lockstep::test::effort(10000L);
   lockstep::test::run_threads(2, [&](std::size_t rank) {
     for (long i = 0; i < rounds; ++i) {
       if (rank == 0) {
@@ -68,7 +69,9 @@ TEST_P(event_with_policy,
        EVENT_3_the_waiter_may_destroy_the_event_as_soon_as_its_wait_has_returned) {
   // Under AddressSanitizer a touch after the change is a use after free; without it the storage is
   // overwritten, and a notifier that wrote again would be seen.
-  const int rounds = GetParam().policy.is_spin() ? 100 : 2000;  // spinning needs both CPUs at once
+  const int rounds = GetParam().policy.is_spin()
+                         ? 100
+                         : lockstep::test::effort(2000);  // spinning needs both CPUs at once
   for (int i = 0; i < rounds; ++i) {
     auto* const storage = new unsigned char[sizeof(lockstep::event)];
     auto* const ready = ::new (storage) lockstep::event(GetParam().policy);
@@ -107,7 +110,7 @@ TEST_P(event_with_policy, a_timeout_that_races_the_notification_neither_loses_no
 }
 
 TEST_P(event_with_policy, terminate_while_the_waiter_falls_asleep_always_releases_it) {
-  const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
+  const int rounds = GetParam().policy.is_spin() ? 100 : lockstep::test::effort(2000);
   for (int i = 0; i < rounds; ++i) {
     lockstep::event ready(GetParam().policy);
     lockstep::test::run_threads(2, [&](std::size_t rank) {

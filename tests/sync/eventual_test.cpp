@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -245,7 +246,7 @@ TEST_P(eventual_with_policy, EVENTUAL_1_of_many_setters_one_wins_and_all_readers
 }
 
 TEST_P(eventual_with_policy, EVENTUAL_2_what_was_written_before_the_set_is_seen_after_every_wait) {
-  const int rounds = GetParam().policy.is_spin() ? 20 : 300;
+  const int rounds = GetParam().policy.is_spin() ? 20 : lockstep::test::effort(300);
   for (int round = 0; round < rounds; ++round) {
     eventual<void> done(GetParam().policy);
     // Kept to the end: the library of the exception is not instrumented, its last owner must be here.
@@ -270,7 +271,7 @@ TEST_P(eventual_with_policy, EVENTUAL_2_what_was_written_before_the_set_is_seen_
 
 TEST_P(eventual_with_policy, EVENTUAL_4_the_reader_may_destroy_it_as_soon_as_its_get_has_returned) {
   using object = eventual<std::uint64_t>;
-  const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
+  const int rounds = GetParam().policy.is_spin() ? 100 : lockstep::test::effort(2000);
   for (int i = 0; i < rounds; ++i) {
     auto* const storage = new unsigned char[sizeof(object)];
     auto* const value = ::new (storage) object(GetParam().policy);

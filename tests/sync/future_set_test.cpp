@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -182,7 +183,7 @@ TEST_P(future_set_with_policy,
 
 TEST_P(future_set_with_policy,
        FUTURES_3_the_waiter_may_destroy_it_as_soon_as_its_wait_has_returned) {
-  const int rounds = GetParam().policy.is_spin() ? 50 : 1000;
+  const int rounds = GetParam().policy.is_spin() ? 50 : lockstep::test::effort(1000);
   for (int i = 0; i < rounds; ++i) {
     auto set = std::make_unique<future_set<void>>(2, nullptr, GetParam().policy);
     auto* const shared = set.get();

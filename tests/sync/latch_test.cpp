@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -78,7 +79,7 @@ TEST(latch, a_point_of_any_clock_that_has_passed_times_out) {
 
 TEST_P(latch_with_policy, LATCH_2_what_was_written_before_any_count_down_is_seen_after_every_wait) {
   const bool spins = GetParam().policy.is_spin();
-  const int rounds = spins ? 20 : 500;
+  const int rounds = spins ? 20 : lockstep::test::effort(500);
   for (const std::size_t count : {std::size_t{2}, std::size_t{spins ? 3u : 9u}}) {
     for (int round = 0; round < rounds / static_cast<int>(count); ++round) {
       latch object(static_cast<std::ptrdiff_t>(2 * count), GetParam().policy);
@@ -99,7 +100,7 @@ TEST_P(latch_with_policy, LATCH_2_what_was_written_before_any_count_down_is_seen
 }
 
 TEST_P(latch_with_policy, LATCH_2_a_wait_that_timed_out_leaves_the_others_their_wake) {
-  const int rounds = GetParam().policy.is_spin() ? 20 : 500;
+  const int rounds = GetParam().policy.is_spin() ? 20 : lockstep::test::effort(500);
   for (int round = 0; round < rounds; ++round) {
     latch object(2, GetParam().policy);
     int data = 0;  // plain
@@ -122,7 +123,7 @@ TEST_P(latch_with_policy, LATCH_2_a_wait_that_timed_out_leaves_the_others_their_
 
 TEST_P(latch_with_policy,
        LATCH_3_the_waiter_may_destroy_the_latch_as_soon_as_its_wait_has_returned) {
-  const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
+  const int rounds = GetParam().policy.is_spin() ? 100 : lockstep::test::effort(2000);
   for (int i = 0; i < rounds; ++i) {
     auto* const storage = new unsigned char[sizeof(latch)];
     auto* const object = ::new (storage) latch(2, GetParam().policy);

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "support/asleep.hpp"
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -109,7 +110,7 @@ TEST_P(manual_reset_event_with_policy,
 
 TEST_P(manual_reset_event_with_policy, MANUAL_2_look_after_reset_then_wait_misses_no_notification) {
   // Two notifiers; the taker resets, counts what is there, and waits only if that is not all.
-  const int items = GetParam().policy.is_spin() ? 100 : 5000;
+  const int items = GetParam().policy.is_spin() ? 100 : lockstep::test::effort(5000);
   manual_reset_event gate(GetParam().policy);
   std::atomic<int> made{0};
   run_threads(3, [&](std::size_t rank) {
@@ -130,7 +131,7 @@ TEST_P(manual_reset_event_with_policy, MANUAL_2_look_after_reset_then_wait_misse
 
 TEST_P(manual_reset_event_with_policy,
        MANUAL_3_the_waiter_may_destroy_it_as_soon_as_its_wait_returned) {
-  const int rounds = GetParam().policy.is_spin() ? 100 : 2000;
+  const int rounds = GetParam().policy.is_spin() ? 100 : lockstep::test::effort(2000);
   for (int i = 0; i < rounds; ++i) {
     auto* const storage = new unsigned char[sizeof(manual_reset_event)];
     auto* const gate = ::new (storage) manual_reset_event(GetParam().policy);
@@ -148,7 +149,7 @@ TEST_P(manual_reset_event_with_policy,
 }
 
 TEST_P(manual_reset_event_with_policy, a_timeout_that_races_the_notification_loses_no_wake) {
-  const int rounds = GetParam().policy.is_spin() ? 20 : 500;
+  const int rounds = GetParam().policy.is_spin() ? 20 : lockstep::test::effort(500);
   for (int round = 0; round < rounds; ++round) {
     manual_reset_event gate(GetParam().policy);
     int data = 0;  // plain

@@ -11,12 +11,15 @@
 #include <utility>
 #include <vector>
 
+#include "support/effort.hpp"
+
 namespace {
 
 using lockstep::detail::fork_tree;
 using line = fork_tree::line;
 
-constexpr std::size_t exhaustive = 600;
+/// By day up to 150: the trees of width 8 have three levels from 65 on.
+const std::size_t exhaustive = lockstep::test::effort(std::size_t{600});
 
 std::vector<std::size_t> widths() { return {2, 3, fork_tree::usual_width}; }
 

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -25,6 +26,7 @@ explorer& the_explorer() {
   return instance;
 }
 
+constexpr unsigned most_in_brief = 2;
 constexpr budget no_limit = {1000000, 1000000, 4};
 
 /// A schedule as text: how far it may go, "2/1/0" and "c" if the clock may crawl, and its trail. Which
@@ -86,8 +88,13 @@ class search {
   std::string run() {
     if (const char* const trail = std::getenv("LOCKSTEP_MODEL_TRAIL")) return repeat(trail);
     const std::uint64_t before = the_explorer().steps();
-    for (const budget& each : plan_.budgets) {
-      if (!exhaust(each) || !failure_.empty()) return failure_;
+    for (const budget& each : budgets()) {
+      if (!exhaust(each, ~std::uint64_t{0})) return failure_;
+    }
+    const auto deeper = static_cast<unsigned>(number_from("LOCKSTEP_MODEL_DEEPER", 0));
+    for (budget each : deeper > 0 ? plan_.budgets : std::vector<budget>()) {
+      each.preemptions += deeper;
+      if (!exhaust(each, number_from("LOCKSTEP_MODEL_MOST", 5000000))) return failure_;
     }
     if (plan_.searches_at_random) walk();
     std::cout << "[ explored ]" << report_.str() << "; " << the_explorer().steps() - before
@@ -96,12 +103,29 @@ class search {
   }
 
  private:
-  bool exhaust(budget limits) {
-    limits.preemptions += static_cast<unsigned>(number_from("LOCKSTEP_MODEL_DEEPER", 0));
+  /// Those of the plan; in brief with fewer preemptions, and without those that another one contains.
+  std::vector<budget> budgets() const {
+    if (number_from("LOCKSTEP_MODEL_BRIEF", 0) == 0) return plan_.budgets;
+    std::vector<budget> cut = plan_.budgets, left;
+    for (budget& each : cut) each.preemptions = std::min(each.preemptions, most_in_brief);
+    for (std::size_t i = 0; i < cut.size(); ++i) {
+      bool is_contained = false;
+      for (std::size_t j = 0; j < cut.size(); ++j) {
+        const bool contains = cut[j].preemptions >= cut[i].preemptions &&
+                              cut[j].stale >= cut[i].stale && cut[j].spurious >= cut[i].spurious;
+        const bool is_same = contains && cut[i].preemptions >= cut[j].preemptions &&
+                             cut[i].stale >= cut[j].stale && cut[i].spurious >= cut[j].spurious;
+        is_contained = is_contained || (contains && (!is_same || j < i));
+      }
+      if (!is_contained) left.push_back(cut[i]);
+    }
+    return left;
+  }
+
+  bool exhaust(budget limits, std::uint64_t most) {
     settings how = plan_.how;
     how.limits = limits;
     exhaustive_search every;
-    const std::uint64_t most = number_from("LOCKSTEP_MODEL_MOST", 5000000);
     std::uint64_t schedules = 0;
     while (every.begin()) {
       if (++schedules > most) break;

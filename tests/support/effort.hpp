@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// tests/support/effort.hpp -- how often a test repeats what goes wrong rarely: less in ./do test than in ./do nightly
+//
+// The presets of ./do test set LOCKSTEP_TEST_BRIEF in the environment. A program that is run by hand does everything.
+#pragma once
+
+#include <cstdlib>
+
+namespace lockstep::test {
+
+inline bool is_brief() {
+  static const bool is_set = std::getenv("LOCKSTEP_TEST_BRIEF") != nullptr;
+  return is_set;
+}
+
+/// `plenty`, or a quarter of it.
+template <class Count>
+Count effort(Count plenty) {
+  return is_brief() ? static_cast<Count>((plenty + 3) / 4) : plenty;
+}
+
+}  // namespace lockstep::test
