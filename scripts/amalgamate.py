@@ -6,9 +6,9 @@ usage: amalgamate.py [--check] [output]
 
 Each header of ours appears once, in its include guard: in a unit that includes some of them by themselves too,
 whichever comes first counts. So a header comes after those that it includes, not around them; only what it
-includes inside #if, or after code, stays where it is. The bodies of cold functions (.ipp) come last. Unconditional includes of other headers are gathered
-at the top; those inside #if stay where they are. With --check nothing is written: the exit status says
-whether the file is what would be written.
+includes inside #if, or after code, stays where it is. The bodies of cold functions (.ipp) come last. Unconditional
+includes of other headers are gathered at the top; those inside #if stay where they are. With --check nothing is
+written: the exit status says whether the file is what would be written.
 """
 
 import re
@@ -18,7 +18,7 @@ from source_text import ROOT, directives, guard_of, split_lines
 
 INCLUDE = ROOT / "include"
 UMBRELLA = "lockstep/lockstep.hpp"
-BODIES = "LOCKSTEP_HAS_BODIES"  # "#if" of this, the #include of an .ipp, "#endif": three lines
+BODIES = "LOCKSTEP_HAS_BODIES"  # "#if" of this, then the bodies; or the #include of an .ipp, "#endif": three lines
 OUTPUT = ROOT / "single_include" / "lockstep.hpp"
 
 HEAD = """\
@@ -60,7 +60,7 @@ class Header:
             index = directive.number - 1
             if directive.name == "ifndef" and directive.rest == guard:
                 continue
-            if directive.name == "if" and directive.rest == BODIES:
+            if directive.name == "if" and directive.rest == BODIES and ".ipp" in self.rows[index + 1]:
                 self.dropped.update((index, index + 1, index + 2))
                 self.bodies = self.resolve(self.rows[index + 1].split()[1])
                 skip = 2

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <climits>
 #include <condition_variable>
-#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -17,11 +17,9 @@
 #include <cstring>
 #include <errno.h>
 #include <exception>
-#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <stdexcept>
@@ -96,12 +94,14 @@
   LOCKSTEP_ABI_NAME(LOCKSTEP_ABI_CHECKS, LOCKSTEP_ABI_ERRORS, LOCKSTEP_ABI_SYSTEM)
 
 // Two ways to take the library. Header-only, the default: each unit has the cold code that it uses. Compiled:
-// LOCKSTEP_COMPILED is 1 in each unit, as the CMake target lockstep::compiled defines it; the cold code is in that library.
-// A header X.hpp with cold code declares it LOCKSTEP_COLD, and ends with
+// LOCKSTEP_COMPILED is 1 in each unit, as the CMake target lockstep::compiled defines it; the cold code is in that
+// library. A header with cold code declares it LOCKSTEP_COLD, and has the bodies, LOCKSTEP_COLD as well, and the headers
+// that only they need in
 //   #if LOCKSTEP_HAS_BODIES
-//   #include "X.ipp"
 //   #endif
-// X.ipp has the bodies, LOCKSTEP_COLD as well. The library itself (src/) is the unit with LOCKSTEP_BUILDS_LIBRARY 1. Units of both ways may be linked: the code is the same, and the linker takes one.
+// Where they would make it too long, and in public headers, the bodies are in a file X.ipp, which is included there at
+// the end. The library itself (src/) is the unit with LOCKSTEP_BUILDS_LIBRARY 1. Units of both ways may be linked: the
+// code is the same, and the linker takes one.
 #if !defined(LOCKSTEP_COMPILED)
 #define LOCKSTEP_COMPILED 0
 #endif
@@ -276,6 +276,12 @@ inline void cpu_relax() noexcept {
 #include <cxxabi.h>
 #endif
 
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -343,6 +349,36 @@ inline int exceptions_in_flight() noexcept {
   return std::uncaught_exception() ? 1 : 0;
 #endif
 }
+
+#if LOCKSTEP_HAS_BODIES
+
+[[noreturn]] LOCKSTEP_COLD void print_and_abort(const char* message) noexcept {
+  std::fprintf(stderr, "%s\n", message);
+  std::abort();
+}
+
+[[noreturn]] LOCKSTEP_COLD void fail_argument(const char* message) {
+  fail<std::invalid_argument>(message);
+}
+[[noreturn]] LOCKSTEP_COLD void fail_use(const char* message) { fail<std::logic_error>(message); }
+
+[[noreturn]] LOCKSTEP_COLD void fail_range(const char* object, const char* what, std::size_t value,
+                                           std::size_t least, std::size_t most) {
+  char message[160];
+  std::snprintf(message, sizeof message, "%s: %zu %s given, must be %zu to %zu", object, value,
+                what, least, most);
+  fail_argument(message);
+}
+
+[[noreturn]] LOCKSTEP_COLD void fail_rank(const char* object, const char* what, std::size_t rank,
+                                          std::size_t count) {
+  char message[160];
+  std::snprintf(message, sizeof message, "%s: rank %zu of %zu %s is out of range, must be 0 to %zu",
+                object, rank, count, what, count - 1);
+  fail<std::out_of_range>(message);
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -487,6 +523,26 @@ class aligned_array {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_CACHE_LINE_HPP
+
+// lockstep/detail/platform/system_thread.hpp -- what a team starts its workers with (layer: platform)
+//
+// Part of the system seam (system.hpp); by itself, because <thread> costs more to compile than all else there.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
+
+#if !defined(LOCKSTEP_SYSTEM_SEAM)
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+using system_thread = std::thread;
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+#endif
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
 
 // lockstep/detail/platform/atomic.hpp -- the seam through which all atomics go (layer: platform)
 //
@@ -653,87 +709,14 @@ class tick_clock {
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_CLOCK_HPP
 
-// lockstep/detail/platform/cgroup.hpp -- how many CPUs' worth of time a container grants (layer: platform)
-//
-// Reads the CPU quota of control groups version 1 and 2 for the calling process: every group from its
-// own up to the mount is looked at, the smallest quota counts. Mount points come from mountinfo, so
-// systems that mount elsewhere, or bind-mount a sub-tree into a container, are read rightly.
-//
-// The text functions are pure; `root` is a directory put before every path, for tests.
-// Source [CGROUP-V1], [CGROUP-V2]
-#ifndef LOCKSTEP_DETAIL_PLATFORM_CGROUP_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_CGROUP_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-namespace cgroup {
-
-/// The next part of `text` between separators from `at` on, empty at the end; moves `at` behind it.
-LOCKSTEP_COLD std::string next_part(const std::string& text, std::size_t& at,
-                                    const char* separators);
-LOCKSTEP_COLD std::string next_word(const std::string& text, std::size_t& at);
-LOCKSTEP_COLD std::string next_line(const std::string& text, std::size_t& at);
-
-/// CPUs granted per unit of time; `unlimited` means no quota.
-constexpr double unlimited = -1.0;
-
-/// quota / period, or `unlimited` where either is not a positive number.
-LOCKSTEP_COLD double ratio(const std::string& quota, const std::string& period);
-
-/// The content of a version 2 `cpu.max` file: "max 100000" or "150000 100000".
-LOCKSTEP_COLD double parse_cpu_max(const std::string& text);
-
-/// The tighter of two quotas.
-LOCKSTEP_COLD double tighter(double a, double b);
-
-LOCKSTEP_COLD bool has_word(const std::string& list, const std::string& word);
-
-/// The group of the process in /proc/self/cgroup's text: version 2 has an empty controller list.
-LOCKSTEP_COLD std::string find_group(const std::string& cgroup_text, bool version_2);
-
-/// One mounted hierarchy: where it is, and which group its top directory shows.
-struct mount {
-  std::string point;
-  std::string shown_group;
-  bool version_2 = false;
-};
-
-/// mountinfo writes blank, tab, newline and backslash as a backslash and three octal digits.
-LOCKSTEP_COLD std::string decode_octal(const std::string& text);
-
-/// Reads one line of mountinfo; false if it is no hierarchy with CPU quotas.
-LOCKSTEP_COLD bool parse_mount(const std::string& line, mount& result);
-
-/// `group` as seen below a mount whose top directory is `shown`.
-LOCKSTEP_COLD std::string relative_group(const std::string& group, const std::string& shown);
-
-LOCKSTEP_COLD std::string read_file(const std::string& path);
-
-LOCKSTEP_COLD double quota_of_directory(const std::string& directory, bool version_2);
-
-/// The tightest quota from the process's group up to the top of one mounted hierarchy.
-LOCKSTEP_COLD double quota_of_mount(const std::string& root, const mount& where,
-                                    const std::string& cgroup_text);
-
-/// The quota in force for the calling process, in CPUs, or `unlimited`.
-LOCKSTEP_COLD double quota(const std::string& root = std::string());
-
-}  // namespace cgroup
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_CGROUP_HPP
-
 // lockstep/detail/platform/fork.hpp -- what a child process has to put right (layer: platform)
 //
 // fork() copies the memory, but only the calling thread: tables of threads must forget the others.
 //
-//   FORK-1  Every module that uses a table registers for itself, because a registration ends with its module
+//   ATFORK-1  Every module that uses a table registers for itself, because a registration ends with its module
 //       (dlclose). So one fork() may call the same handlers several times: a fork_section tells the first
 //       and the last.
-//   FORK-2  A fork() in the middle of a registration leaves nothing half done that a child would wait for:
+//   ATFORK-2  A fork() in the middle of a registration leaves nothing half done that a child would wait for:
 //       the child registers again.
 //
 // Memory order (# marks the line)
@@ -806,7 +789,7 @@ template <class Handlers>
 unseamed_atomic<bool> fork_registration<Handlers>::done{false};
 
 /// From the return of this call on, Handlers::before(), after() and child() are called at every fork(), as in
-/// call_at_fork(), once or more often (FORK-1).
+/// call_at_fork(), once or more often (ATFORK-1).
 template <class Handlers>
 void watch_forks() noexcept {
   unseamed_atomic<bool>& done = fork_registration<Handlers>::done;
@@ -1266,52 +1249,327 @@ class made_once {
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_PROCESS_HPP
 
-// lockstep/detail/platform/cpus.hpp -- how many CPUs there are for this process, and what they are (layer: platform)
-#ifndef LOCKSTEP_DETAIL_PLATFORM_CPUS_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_CPUS_HPP
+// lockstep/detail/platform/system_texts.hpp -- what the system tells in files: numbers, CPU quotas (layer: platform)
+//
+// Of control groups, version 1 and 2, every group from the process's own up to the mount is looked at, and the smallest
+// quota counts. Mount points come from mountinfo, so systems that mount elsewhere, or bind-mount a sub-tree into a
+// container, are read rightly.
+//
+// Texts are read in place with the functions of C: those of std::string cost several times as much to compile. `root`
+// is a directory put before every path, for tests.
+// Source [CGROUP-V1], [CGROUP-V2]
+#ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_TEXTS_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_TEXTS_HPP
+
+#if LOCKSTEP_HAS_BODIES
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-// Numbers and lists of CPUs as text: "0,2,4-7,8-14:2".
-//
-// The form in which Linux writes sets of CPUs, and users write where threads shall run; a range may have
-// a stride. Strict: what is not wholly right is refused, and no text makes a list of more than
-// `max_cpus`, however it is written. Independent of the locale.
-
-/// The most CPUs of a list, and above the highest number of one.
-constexpr unsigned max_cpus = 65536;
-
-/// Appends what std::printf would print, at most 500 characters: adding up texts costs several times as much code.
+/// Appends what std::printf would print, at most 500 characters.
 LOCKSTEP_COLD void append(std::string& text, const char* format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
 
-/// `text` without the blanks around it.
-LOCKSTEP_COLD std::string without_blanks(const std::string& text);
+/// The content of a file, whose path is what std::printf would print; empty if it cannot be read.
+LOCKSTEP_COLD std::string file_text(const char* path, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 1, 2)))
+#endif
+    ;
 
-/// Reads a number of decimal digits only, at most `most`; false, and `result` unchanged, for all else.
-LOCKSTEP_COLD bool parse_number(const std::string& text, unsigned long long most,
-                                unsigned long long& result);
+/// What of the text is behind blanks.
+LOCKSTEP_COLD const char* skip_blanks(const char* text) noexcept;
 
-/// Appends what one part of a list names: "3", "4-7" or "8-14:2".
-LOCKSTEP_COLD bool parse_cpu_range(const std::string& text, std::vector<unsigned>& cpus);
+/// Reads decimal digits only, all that stand at `at`, and moves behind them. False, and nothing changed, where there
+/// is none, or if the number is above `most`.
+LOCKSTEP_COLD bool read_number(const char*& at, unsigned long long most,
+                               unsigned long long& result) noexcept;
+
+namespace cgroup {
+
+/// CPUs granted per unit of time; `unlimited` means no quota.
+constexpr double unlimited = -1.0;
+
+/// The next part of `text` between separators, cut out by a zero byte; empty at the end. `at` moves behind it.
+LOCKSTEP_COLD char* next_part(char*& at, const char* separators) noexcept;
+
+/// quota / period, or `unlimited` where either is not a positive number.
+LOCKSTEP_COLD double ratio(const char* quota, const char* period) noexcept;
+
+/// The content of a version 2 `cpu.max` file: "max 100000" or "150000 100000".
+LOCKSTEP_COLD double parse_cpu_max(const char* text) noexcept;
+
+/// The tighter of two quotas.
+LOCKSTEP_COLD double tighter(double a, double b) noexcept;
+
+/// Whether "cpu" is one of the words parted by commas in the `size` characters of the list.
+LOCKSTEP_COLD bool has_cpu(const char* list, std::size_t size) noexcept;
+
+/// The group of the process in /proc/self/cgroup's text: version 2 has an empty controller list.
+LOCKSTEP_COLD std::string find_group(const char* text, bool version_2);
+
+/// One mounted hierarchy: where it is, and which group its top directory shows. The texts are parts of the line.
+struct mount {
+  const char* point = "";
+  const char* shown_group = "";
+  bool version_2 = false;
+};
+
+/// mountinfo writes blank, tab, newline and backslash as a backslash and three octal digits: decodes it in place.
+LOCKSTEP_COLD char* decode_octal(char* text) noexcept;
+
+/// Reads one line of mountinfo, and cuts it to pieces; false if it is no hierarchy with CPU quotas.
+LOCKSTEP_COLD bool parse_mount(char* line, mount& result) noexcept;
+
+/// `group` as seen below a mount whose top directory is `shown`: its last part, perhaps nothing.
+LOCKSTEP_COLD char* relative_group(char* group, const char* shown) noexcept;
+
+/// The tightest quota from the process's group up to the top of one mounted hierarchy.
+LOCKSTEP_COLD double quota_of_mount(const char* root, const mount& where, const char* groups);
+
+/// The quota in force for the calling process, in CPUs, or `unlimited`.
+LOCKSTEP_COLD double quota(const char* root = "");
+
+}  // namespace cgroup
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD void append(std::string& text, const char* format, ...) {
+  char buffer[501];
+  std::va_list arguments;
+  va_start(arguments, format);
+  const int length = std::vsnprintf(buffer, sizeof buffer, format, arguments);
+  va_end(arguments);
+  if (length > 0) text.append(buffer);
+}
+
+LOCKSTEP_COLD std::string file_text(const char* path, ...) {
+  char part[4096];  // no path is longer
+  std::va_list arguments;
+  va_start(arguments, path);
+  const int length = std::vsnprintf(part, sizeof part, path, arguments);
+  va_end(arguments);
+  std::string text;
+  std::FILE* const file =
+      length > 0 && length < static_cast<int>(sizeof part) ? std::fopen(part, "r") : nullptr;
+  if (file == nullptr) return text;
+  for (std::size_t size = 0; (size = std::fread(part, 1, sizeof part, file)) > 0;) {
+    text.append(part, size);
+  }
+  std::fclose(file);
+  return text;
+}
+
+LOCKSTEP_COLD const char* skip_blanks(const char* text) noexcept {
+  return text + std::strspn(text, " \t\r\n\v\f");
+}
+
+LOCKSTEP_COLD bool read_number(const char*& at, unsigned long long most,
+                               unsigned long long& result) noexcept {
+  const char* digit = at;
+  unsigned long long value = 0;
+  for (; *digit >= '0' && *digit <= '9'; ++digit) {
+    const unsigned next = static_cast<unsigned>(*digit - '0');
+    if (next > most || value > (most - next) / 10) return false;
+    value = value * 10 + next;
+  }
+  if (digit == at) return false;
+  at = digit;
+  result = value;
+  return true;
+}
+
+namespace cgroup {
+
+LOCKSTEP_COLD char* next_part(char*& at, const char* separators) noexcept {
+  char* const part = at + std::strspn(at, separators);
+  at = part + std::strcspn(part, separators);
+  if (*at != 0) *at++ = 0;
+  return part;
+}
+
+LOCKSTEP_COLD double ratio(const char* quota, const char* period) noexcept {
+  const double numerator = std::strtod(quota, nullptr);
+  const double denominator = std::strtod(period, nullptr);
+  // Beyond that stands infinity, which strtod() reads as well.
+  constexpr double most = 1e18;
+  const bool are_numbers =
+      numerator > 0 && numerator <= most && denominator > 0 && denominator <= most;
+  return are_numbers ? numerator / denominator : unlimited;
+}
+
+LOCKSTEP_COLD double parse_cpu_max(const char* text) noexcept {
+  const char* const period = skip_blanks(text);
+  return ratio(text, period + std::strcspn(period, " \t\n"));
+}
+
+LOCKSTEP_COLD double tighter(double a, double b) noexcept {
+  return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+LOCKSTEP_COLD bool has_cpu(const char* list, std::size_t size) noexcept {
+  for (const char *word = list, *at = list;; ++at) {
+    const bool is_end = at == list + size;
+    if (!is_end && *at != ',') continue;
+    if (at - word == 3 && std::memcmp(word, "cpu", 3) == 0) return true;
+    if (is_end) return false;
+    word = at + 1;
+  }
+}
+
+LOCKSTEP_COLD std::string find_group(const char* text, bool version_2) {
+  std::string group;
+  while (*text != 0) {
+    // "number:controllers:group"
+    const std::size_t length = std::strcspn(text, "\n"), first = std::strcspn(text, ":\n");
+    const std::size_t second =
+        first < length ? first + 1 + std::strcspn(text + first + 1, ":\n") : length;
+    const std::size_t size = second - first - 1;
+    if (second < length && (version_2 ? size == 0 : has_cpu(text + first + 1, size))) {
+      group.assign(text + second + 1, length - second - 1);
+      break;
+    }
+    text += length;
+    if (*text != 0) ++text;
+  }
+  return group;
+}
+
+LOCKSTEP_COLD char* decode_octal(char* text) noexcept {
+  char* to = text;
+  for (const char* at = text; *at != 0; ++at) {
+    unsigned code = 0, digits = 0;
+    while (*at == '\\' && digits < 3 && at[digits + 1] >= '0' && at[digits + 1] <= '7') {
+      code = code * 8 + static_cast<unsigned>(at[++digits] - '0');
+    }
+    const bool is_code = digits == 3 && code != 0;
+    *to++ = is_code ? static_cast<char>(code) : *at;
+    if (is_code) at += 3;
+  }
+  *to = 0;
+  return text;
+}
+
+LOCKSTEP_COLD bool parse_mount(char* line, mount& result) noexcept {
+  const char* const blanks = " \t\n";
+  char* right = std::strstr(line, " - ");
+  if (right == nullptr) return false;
+  *right = 0;
+  right += 3;
+  for (int skipped = 0; skipped < 3; ++skipped) next_part(line, blanks);  // numbers
+  result.shown_group = decode_octal(next_part(line, blanks));
+  result.point = decode_octal(next_part(line, blanks));
+  const char* const type = next_part(right, blanks);
+  next_part(right, blanks);  // the source
+  const char* const options = next_part(right, blanks);
+  result.version_2 = std::strcmp(type, "cgroup2") == 0;
+  return result.version_2 ||
+         (std::strcmp(type, "cgroup") == 0 && has_cpu(options, std::strlen(options)));
+}
+
+LOCKSTEP_COLD char* relative_group(char* group, const char* shown) noexcept {
+  const std::size_t length = std::strcmp(shown, "/") == 0 ? 0 : std::strlen(shown);
+  const bool is_below = std::strncmp(group, shown, length) == 0 &&
+                        (length == 0 || group[length] == 0 || group[length] == '/');
+  return is_below && std::strcmp(group + length, "/") != 0 ? group + length
+                                                           : group + std::strlen(group);
+}
+
+LOCKSTEP_COLD double quota_of_mount(const char* root, const mount& where, const char* groups) {
+  std::string group = find_group(groups, where.version_2);
+  char* const below = relative_group(&group[0], where.shown_group);
+  double result = unlimited;
+  while (true) {
+    const char* const file = where.version_2 ? "cpu.max" : "cpu.cfs_quota_us";
+    const std::string quota = file_text("%s%s%s/%s", root, where.point, below, file);
+    const std::string period =
+        where.version_2 ? std::string()
+                        : file_text("%s%s%s/cpu.cfs_period_us", root, where.point, below);
+    result = tighter(result, where.version_2 ? parse_cpu_max(quota.c_str())
+                                             : ratio(quota.c_str(), period.c_str()));
+    char* const slash = std::strrchr(below, '/');
+    if (slash == nullptr) return result;
+    *slash = 0;
+  }
+}
+
+LOCKSTEP_COLD double quota(const char* root) {
+  const std::string groups = file_text("%s/proc/self/cgroup", root);
+  std::string mounts = file_text("%s/proc/self/mountinfo", root);
+  double result = unlimited;
+  for (char* at = &mounts[0]; *at != 0;) {
+    mount where;
+    if (parse_mount(next_part(at, "\n"), where)) {
+      result = tighter(result, quota_of_mount(root, where, groups.c_str()));
+    }
+  }
+  return result;
+}
+
+}  // namespace cgroup
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_TEXTS_HPP
+
+// lockstep/detail/platform/cpus.hpp -- how many CPUs there are for this process, and what they are (layer: platform)
+//
+// What is usable is the affinity mask, cut by the quota of control groups (rounded down, at least one): a container
+// with a quota of 2 CPUs on a machine of 64 has 2. More runnable threads than that are *crowded*: spinning then takes
+// time from the very thread one waits for.
+// `root` is a directory put before every path, for tests.
+// Source [SYSFS-CPU]
+#ifndef LOCKSTEP_DETAIL_PLATFORM_CPUS_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_CPUS_HPP
+
+#if LOCKSTEP_HAS_BODIES
+#include <cstdlib>
+#if defined(__linux__)
+#include <sched.h>
+#endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#else
+#include <thread>
+#endif
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+// Lists of CPUs as text, "0,2,4-7,8-14:2": the form in which Linux writes sets of CPUs, and users write where threads
+// shall run; a range may have a stride. Strict: what is not wholly right is refused, and no text makes a list of more
+// than `max_cpus`, however it is written. Independent of the locale.
+
+/// The most CPUs of a list, and above the highest number of one.
+constexpr unsigned max_cpus = 65536;
 
 /// Reads a list, in the order of the text; blanks may stand around each part. False, and `cpus` empty,
 /// if the text is no list, names no CPU, names a CPU from `max_cpus` on, or more than that many.
-LOCKSTEP_COLD bool parse_cpu_list(const std::string& text, std::vector<unsigned>& cpus);
+LOCKSTEP_COLD bool parse_cpu_list(const char* text, std::vector<unsigned>& cpus);
 
-/// The list as text, neighbours that ascend by one joined: {0, 1, 2, 5} is "0-2,5"; empty for none.
-LOCKSTEP_COLD std::string cpu_list_text(const std::vector<unsigned>& cpus);
+/// Appends the list as text, neighbours that ascend by one joined: {0, 1, 2, 5} is "0-2,5".
+LOCKSTEP_COLD void append_cpu_list(std::string& text, const std::vector<unsigned>& cpus);
 
-// How many CPUs this process may really use.
-//
-// The CPUs of the affinity mask, cut by the control group's quota (rounded down, at least one): a
-// container with a quota of 2 CPUs on a machine of 64 has 2. More runnable threads than that are
-// *crowded*: spinning then takes time from the very thread one waits for.
+/// In ascending order, each value once. The sort of <algorithm> costs ten times as much to compile.
+LOCKSTEP_COLD void sort_once(std::vector<unsigned>& values);
+
+/// The place of `value` in what sort_once() has sorted; its size if it is not there.
+LOCKSTEP_COLD std::size_t find_sorted(const std::vector<unsigned>& values, unsigned value) noexcept;
 
 /// The numbers of the CPUs in the affinity mask of the calling thread, ascending; empty if unknown.
 LOCKSTEP_COLD std::vector<unsigned> affinity();
@@ -1334,9 +1592,6 @@ LOCKSTEP_COLD unsigned count_usable_cpus();
 //   2. cpu_capacity, as ARM has it   3. the highest clock rate
 // In 2 and 3 the CPUs are parted where the ratio between two neighbouring values is largest, if that is
 // 5/4 at least: cores of one kind differ by up to a tenth (favoured cores, a larger cache).
-//
-// `root` is a directory put before every path, for tests.
-// Source [SYSFS-CPU]
 
 /// In the order of preference: what is not told stands between.
 enum class core_kind : unsigned char { performance, unknown, efficiency };
@@ -1356,52 +1611,259 @@ struct cpu_place {
 /// One entry for each CPU, in the order in which they were asked for.
 using cpu_topology = std::vector<cpu_place>;
 
-/// In ascending order, each value once. The sort of <algorithm> costs ten times as much to compile.
-LOCKSTEP_COLD void sort_once(std::vector<unsigned>& values);
-
 namespace topology {
 
-LOCKSTEP_COLD std::string directory_of(const std::string& root, unsigned cpu);
-
-/// The number a file holds; `otherwise` if it holds none, or one above 2^32 - 1.
-LOCKSTEP_COLD std::uint32_t number_in(const std::string& path, std::uint32_t otherwise);
-
-/// The CPUs a file lists; none if it is no list.
-LOCKSTEP_COLD std::vector<unsigned> list_in(const std::string& path);
-
-LOCKSTEP_COLD bool contains(const std::vector<unsigned>& cpus, unsigned cpu);
+/// The number in a file of a CPU; `otherwise` if it holds none, or one above 2^32 - 1.
+LOCKSTEP_COLD unsigned number_in(const char* root, unsigned cpu, const char* file,
+                                 unsigned otherwise);
 
 /// The lowest CPU of the core that `cpu` is on.
-LOCKSTEP_COLD unsigned first_of_core(const std::string& root, unsigned cpu);
+LOCKSTEP_COLD unsigned first_of_core(const char* root, unsigned cpu);
 
-/// Each value's place among the different values: {7, 3, 7} becomes {1, 0, 1}.
-LOCKSTEP_COLD std::vector<unsigned> dense(const std::vector<std::uint32_t>& values);
+/// Replaces each number of that kind by its place among the different ones: 7, 3, 7 become 1, 0, 1.
+LOCKSTEP_COLD void number_anew(cpu_topology& places, unsigned cpu_place::* number);
 
 /// The lowest value of the faster kind, where the largest step between `values` parts them; 0 if they
 /// are all alike. A value of 0 is not known and says nothing.
-LOCKSTEP_COLD std::uint32_t fast_from(std::vector<std::uint32_t> values);
-
-/// By a number that each CPU has in `file`; false if that does not tell them apart.
-LOCKSTEP_COLD bool kinds_by_number(const std::string& root, const char* file,
-                                   const std::vector<unsigned>& cpus,
-                                   std::vector<core_kind>& kinds);
+LOCKSTEP_COLD unsigned fast_from(std::vector<unsigned> values);
 
 /// By the lists of Intel's hybrids; false if there are none.
-LOCKSTEP_COLD bool kinds_by_list(const std::string& root, const std::vector<unsigned>& cpus,
-                                 std::vector<core_kind>& kinds);
+LOCKSTEP_COLD bool set_kinds_by_list(const char* root, cpu_topology& places);
 
-LOCKSTEP_COLD std::vector<core_kind> kinds_of(const std::string& root,
-                                              const std::vector<unsigned>& cpus);
+/// By a number that each CPU has in `file`; false if that does not tell them apart.
+LOCKSTEP_COLD bool set_kinds_by_number(const char* root, const char* file, cpu_topology& places);
 
 }  // namespace topology
 
 /// What the system tells about `cpus`; looks afresh.
-LOCKSTEP_COLD cpu_topology read_topology(const std::vector<unsigned>& cpus,
-                                         const std::string& root = std::string());
+LOCKSTEP_COLD cpu_topology read_topology(const std::vector<unsigned>& cpus, const char* root = "");
 
 /// The topology of the CPUs that the thread that asked first might run on. Kept: that thread may be
 /// bound to one of them later.
 LOCKSTEP_COLD const cpu_topology& usable_topology();
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD bool parse_cpu_list(const char* text, std::vector<unsigned>& cpus) {
+  cpus.clear();
+  for (const char* at = text;; ++at) {
+    unsigned long long first = 0, last = 0, stride = 1;
+    at = skip_blanks(at);
+    bool is_right = read_number(at, max_cpus - 1, first);
+    last = first;
+    if (is_right && *at == '-') {
+      is_right = read_number(++at, max_cpus - 1, last);
+      if (is_right && *at == ':') is_right = read_number(++at, max_cpus, stride) && stride > 0;
+    }
+    at = skip_blanks(at);
+    is_right = is_right && (*at == ',' || *at == 0) && last >= first &&
+               (last - first) / stride + 1 <= max_cpus - cpus.size();
+    if (!is_right) {
+      cpus.clear();
+      return false;
+    }
+    for (; first <= last; first += stride) {
+      const unsigned cpu = static_cast<unsigned>(first);
+      cpus.push_back(cpu);
+    }
+    if (*at == 0) return true;
+  }
+}
+
+LOCKSTEP_COLD void append_cpu_list(std::string& text, const std::vector<unsigned>& cpus) {
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    append(text, i == 0 ? "%u" : ",%u", cpus[i]);
+    if (last > i) append(text, last > i + 1 ? "-%u" : ",%u", cpus[last]);
+    i = last + 1;
+  }
+}
+
+LOCKSTEP_COLD int compare_numbers(const void* a, const void* b) noexcept {
+  const unsigned left = *static_cast<const unsigned*>(a), right = *static_cast<const unsigned*>(b);
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+LOCKSTEP_COLD void sort_once(std::vector<unsigned>& values) {
+  if (values.empty()) return;
+  std::qsort(values.data(), values.size(), sizeof(unsigned), compare_numbers);
+  std::size_t kept = 1;
+  for (const unsigned value : values) {
+    if (value != values[kept - 1]) values[kept++] = value;
+  }
+  while (values.size() > kept) values.pop_back();
+}
+LOCKSTEP_COLD std::size_t find_sorted(const std::vector<unsigned>& values,
+                                      unsigned value) noexcept {
+  if (values.empty()) return 0;
+  const void* const at =
+      std::bsearch(&value, values.data(), values.size(), sizeof value, compare_numbers);
+  if (at == nullptr) return values.size();
+  return static_cast<std::size_t>(static_cast<const unsigned*>(at) - values.data());
+}
+
+/// Counts the CPUs of the affinity mask of the calling thread, and appends them to the list, if there is one. 0 if
+/// they are not known.
+LOCKSTEP_COLD unsigned read_affinity(std::vector<unsigned>* cpus) {
+  unsigned count = 0;
+#if defined(__linux__)
+  // The kernel refuses a mask smaller than its own: this is enough.
+  constexpr unsigned bits = 8 * sizeof(unsigned long);
+  unsigned long mask[max_cpus / bits] = {};
+  if (sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask)) != 0) return 0;
+  for (unsigned first = 0; first < max_cpus; first += bits) {
+    for (unsigned long rest = mask[first / bits]; rest != 0; rest &= rest - 1, ++count) {
+      const unsigned cpu = first + static_cast<unsigned>(__builtin_ctzl(rest));
+      if (cpus != nullptr) cpus->push_back(cpu);
+    }
+  }
+#else
+  (void)cpus;
+#endif
+  return count;
+}
+
+LOCKSTEP_COLD std::vector<unsigned> affinity() {
+  std::vector<unsigned> cpus;
+  read_affinity(&cpus);
+  return cpus;
+}
+
+LOCKSTEP_COLD unsigned count_affine_cpus() noexcept {
+  const unsigned count = read_affinity(nullptr);
+  return count > 0 ? count : 2;
+}
+
+LOCKSTEP_COLD unsigned count_usable_cpus() {
+  unsigned count = read_affinity(nullptr);
+#if defined(__unix__) || defined(__APPLE__)
+  if (count == 0) count = static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN));
+#else
+  if (count == 0) count = std::thread::hardware_concurrency();
+#endif
+#if defined(__linux__)
+  const double quota = cgroup::quota();
+  if (quota >= 0 && quota < count) count = static_cast<unsigned>(quota);
+#endif
+  return count > 0 ? count : 1;
+}
+
+LOCKSTEP_COLD const char* text_of(core_kind kind) noexcept {
+  return kind == core_kind::performance  ? "performance"
+         : kind == core_kind::efficiency ? "efficiency"
+                                         : "unknown";
+}
+
+namespace topology {
+
+LOCKSTEP_COLD unsigned number_in(const char* root, unsigned cpu, const char* file,
+                                 unsigned otherwise) {
+  const std::string text = file_text("%s/sys/devices/system/cpu/cpu%u/%s", root, cpu, file);
+  const char* at = skip_blanks(text.c_str());
+  unsigned long long number = 0;
+  return read_number(at, 0xffffffffu, number) && *skip_blanks(at) == 0
+             ? static_cast<unsigned>(number)
+             : otherwise;
+}
+
+LOCKSTEP_COLD unsigned first_of_core(const char* root, unsigned cpu) {
+  // The first name is that of newer systems.
+  static const char* const files[] = {"core_cpus_list", "thread_siblings_list"};
+  for (const char* file : files) {
+    std::vector<unsigned> siblings;
+    parse_cpu_list(
+        file_text("%s/sys/devices/system/cpu/cpu%u/topology/%s", root, cpu, file).c_str(),
+        siblings);
+    sort_once(siblings);
+    if (find_sorted(siblings, cpu) < siblings.size()) return siblings[0];
+  }
+  return cpu;
+}
+
+LOCKSTEP_COLD void number_anew(cpu_topology& places, unsigned cpu_place::* number) {
+  std::vector<unsigned> numbers;
+  for (const cpu_place& place : places) numbers.push_back(place.*number);
+  sort_once(numbers);
+  for (cpu_place& place : places) {
+    place.*number = static_cast<unsigned>(find_sorted(numbers, place.*number));
+  }
+}
+
+LOCKSTEP_COLD unsigned fast_from(std::vector<unsigned> values) {
+  sort_once(values);
+  double largest = 1.25;
+  unsigned result = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i - 1] == 0) continue;
+    const double step = static_cast<double>(values[i]) / values[i - 1];
+    if (step < largest) continue;
+    largest = step;
+    result = values[i];
+  }
+  return result;
+}
+
+LOCKSTEP_COLD bool set_kinds_by_list(const char* root, cpu_topology& places) {
+  static const struct {
+    const char* file;
+    core_kind kind;
+  } lists[] = {{"lowpower", core_kind::efficiency},
+               {"atom", core_kind::efficiency},
+               {"core", core_kind::performance}};
+  bool is_known = false;
+  for (const auto& list : lists) {
+    std::vector<unsigned> cpus;
+    if (!parse_cpu_list(file_text("%s/sys/devices/cpu_%s/cpus", root, list.file).c_str(), cpus))
+      continue;
+    is_known = true;
+    sort_once(cpus);
+    for (cpu_place& place : places) {
+      if (find_sorted(cpus, place.cpu) < cpus.size()) place.kind = list.kind;
+    }
+  }
+  return is_known;
+}
+
+LOCKSTEP_COLD bool set_kinds_by_number(const char* root, const char* file, cpu_topology& places) {
+  std::vector<unsigned> values;
+  for (const cpu_place& place : places) {
+    const unsigned value = number_in(root, place.cpu, file, 0);
+    values.push_back(value);
+  }
+  const unsigned fast = fast_from(values);
+  for (std::size_t i = 0; fast != 0 && i < values.size(); ++i) {
+    if (values[i] == 0) continue;
+    places[i].kind = values[i] >= fast ? core_kind::performance : core_kind::efficiency;
+  }
+  return fast != 0;
+}
+
+}  // namespace topology
+
+LOCKSTEP_COLD cpu_topology read_topology(const std::vector<unsigned>& cpus, const char* root) {
+  cpu_topology result(cpus.size());
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    // Where the system does not know it says -1, which is no number here.
+    const unsigned package = topology::number_in(root, cpus[i], "topology/physical_package_id", 0);
+    result[i] = {cpus[i], topology::first_of_core(root, cpus[i]), package, 0, core_kind::unknown};
+  }
+  topology::number_anew(result, &cpu_place::core);
+  topology::number_anew(result, &cpu_place::package);
+  std::vector<unsigned> siblings(cpus.size());
+  for (cpu_place& place : result) place.sibling = siblings[place.core]++;
+  if (!topology::set_kinds_by_list(root, result) &&
+      !topology::set_kinds_by_number(root, "cpu_capacity", result)) {
+    topology::set_kinds_by_number(root, "cpufreq/cpuinfo_max_freq", result);
+  }
+  return result;
+}
+
+LOCKSTEP_COLD const cpu_topology& usable_topology() {
+  static made_once<cpu_topology> known;
+  return known.get([] { return read_topology(affinity()); });
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -1421,39 +1883,51 @@ LOCKSTEP_COLD const cpu_topology& usable_topology();
 //   F4  Deadlines are monotonic nanoseconds as of steady_nanoseconds(); no_deadline (clock.hpp) never comes.
 //   F5  Nothing is ordered by these calls for the C++ memory model; order comes from the atomics.
 //
-// One file per system. LOCKSTEP_FORCE_PORTABLE_FUTEX=1 chooses the portable one (mutex and condition
-// variable) where a native one exists; it must be the same in the whole program.
+// LOCKSTEP_FORCE_PORTABLE_FUTEX=1 chooses the portable one (mutex and condition variable) where a native one exists; it
+// must be the same in the whole program.
+//
+//   PORTABLE-1  The waiter compares and enters the condition variable under the bucket's mutex, the waker
+//               takes the same mutex before it notifies: that is F3.
+//   PORTABLE-2  In a child process of fork() the table is as new: whoever held or waited is not there.
+//
+// Memory order (# marks the line), of the portable one
+//   #  access      order    pairs  why it suffices
+//   1  word.load   relaxed  -      F5 promises no order; the mutex of PORTABLE-1 makes the last change visible
+//   2  table.load  acquire  3      the table is made before its address is seen
+//   3  table.comp  release  2      as 2; two threads may make one, and one of them is used
+//
+// Cost   wait that must sleep: one call and a context switch. Wake: one call, about 0.23 us with nobody
+//        there, 7 us with a sleeper on a halted virtual CPU (measured on 2 CPUs of an EPYC, 6.18).
+//        The portable one: lock, condition variable wait; wake: lock, and a system call when the bucket has waiters.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_FUTEX_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_FUTEX_HPP
 
 #if defined(__linux__) && !(defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX)
-
-// lockstep/detail/platform/futex_linux.hpp -- the futex contract on Linux (layer: platform)
-//
-// The contract is in futex.hpp. Here: FUTEX_WAIT_BITSET, because it takes an absolute time of
-// CLOCK_MONOTONIC, so that a spurious return cannot lengthen a deadline; private to the process.
-//
-// A kernel or sandbox that refuses the call (ENOSYS, EPERM from a filter) is answered by a short real
-// sleep: the waiter polls every 50 us, slower but never stuck, and wakes have nobody to miss.
-//
-// Cost   wait that must sleep: one call and a context switch. Wake: one call, about 0.23 us with nobody
-//        there, 7 us with a sleeper on a halted virtual CPU (measured on 2 CPUs of an EPYC, 6.18).
-#ifndef LOCKSTEP_DETAIL_PLATFORM_FUTEX_LINUX_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_FUTEX_LINUX_HPP
-
 #include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#else
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <new>
 
-#include <climits>
-#include <cstdint>
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+#if defined(__linux__) && !(defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX)
+
+/// FUTEX_WAIT_BITSET, because it takes an absolute time of CLOCK_MONOTONIC, so that a spurious return cannot lengthen a
+/// deadline; private to the process.
+///
+/// A kernel or sandbox that refuses the call (ENOSYS, EPERM from a filter) is answered by a short real
+/// sleep: the waiter polls every 50 us, slower but never stuck, and wakes have nobody to miss.
 struct linux_futex {
   static const char* name() noexcept { return "linux futex"; }
   /// Nothing of it has to be put right in a child process.
@@ -1503,56 +1977,15 @@ struct linux_futex {
     return result;
   }
 };
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_FUTEX_LINUX_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
 using native_futex = linux_futex;
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
+
 #else
 
-// lockstep/detail/platform/futex_portable.hpp -- the futex contract on the standard library (layer: platform)
-//
-// The contract is in futex.hpp. Here: a table of mutex and condition variable pairs, chosen by a hash
-// of the word's address. A wake wakes the whole bucket, so that a neighbour of the same bucket may
-// return spuriously, which F1 allows.
-//
-// The table is one for the process, made at first use and never destroyed: objects in static storage may wait
-// and notify before main and while the program exits.
-//
-//   P1  The waiter compares and enters the condition variable under the bucket's mutex, the waker
-//       takes the same mutex before it notifies: that is F3.
-//   P2  In a child process of fork() the table is as new: whoever held or waited is not there.
-//
-// Memory order (# marks the line)
-//   #  access      order    pairs  why it suffices
-//   1  word.load   relaxed  -      F5 promises no order; the mutex of P1 makes the last change visible
-//   2  table.load  acquire  3      the table is made before its address is seen
-//   3  table.comp  release  2      as 2; two threads may make one, and one of them is used
-//
-// Cost   wait: lock, condition variable wait. Wake: lock, and a system call when the bucket has waiters.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_FUTEX_PORTABLE_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_FUTEX_PORTABLE_HPP
-
-#include <chrono>
-#include <condition_variable>
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
-#include <new>
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
+/// A table of mutex and condition variable pairs, chosen by a hash of the word's address. A wake wakes the whole bucket,
+/// so that a neighbour of the same bucket may return spuriously, which F1 allows.
+///
+/// The table is one for the process, made at first use and never destroyed: objects in static storage may wait
+/// and notify before main and while the program exits.
 struct portable_futex {
   static const char* name() noexcept { return "mutex and condition variable"; }
   /// What is told of forks after this call finds the table put right in the child: see fork.hpp.
@@ -1648,21 +2081,13 @@ struct portable_futex {
     return steady_clock::time_point(std::chrono::duration_cast<steady_clock::duration>(since));
   }
 };
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_FUTEX_PORTABLE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
 using native_futex = portable_futex;
+
+#endif
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-#endif
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_FUTEX_HPP
 
@@ -1783,9 +2208,21 @@ class process_fence {
 // A thread_local of a header is one for each module. this_thread_slot() is one for each thread: found through a key of
 // the system, then remembered in a thread_local of the module.
 //
-//   THREAD-1  Two threads that live at the same time have different slots.
-//   THREAD-2  No two threads ever have the same number, in the process, in its children, and after a thread's end.
-//             A thread that forks keeps its number and its slot.
+//   SLOT-1  Two threads that live at the same time have different slots.
+//   SLOT-2  No two threads ever have the same number, in the process, in its children, and after a thread's end.
+//           A thread that forks keeps its number and its slot.
+//
+// The system reuses the memory of threads. A slot belongs to such a place and is used again with it, so that
+// there are about as many slots as there were threads at a time. The key has no destructor, which would be
+// code of a module that may be gone; it is empty in a new thread, and so tells it from the one before it.
+//
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  first.load         acquire  2      a slot is whole before it is in the list
+//   2  first.compare_exch release  1      as 1
+//   3  threads.fetch_add  relaxed  -      hands out numbers, nothing else
+//   4  key.load           relaxed  -      a key is a number that the system gave, ready to be used
+//   5  key.compare_exch   relaxed  -      as 4
 //
 // Cost   this_thread_slot(): a thread_local and a branch. The first time in a thread and module: about 50 ns.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_HPP
@@ -1795,6 +2232,23 @@ class process_fence {
 #include <sched.h>
 #else
 #include <thread>
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+#include <errno.h>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+#if defined(__linux__)
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #endif
 
 namespace lockstep {
@@ -1859,6 +2313,213 @@ struct thread_label {
 
 LOCKSTEP_COLD thread_label label_of_this_thread() noexcept;
 
+#if LOCKSTEP_HAS_BODIES
+
+class thread_slot_table {
+ public:
+  /// Of the calling thread.
+  LOCKSTEP_COLD static thread_slot* find() noexcept {
+    process_state& all = process();
+    if (thread_slot* const mine = in_key(all)) return mine;
+    thread_slot* slot = at_this_place(all);
+    if (slot == nullptr) slot = add(all);
+    if (slot != nullptr && put_in_key(all, slot)) {
+      // The thread is new, the slot perhaps not: whoever had it is gone.
+      slot->innermost = nullptr;
+      slot->number = next_number(all);
+    }
+    return slot != nullptr ? slot : of_module(all);
+  }
+
+ private:
+  static std::uintptr_t place() noexcept { return reinterpret_cast<std::uintptr_t>(&errno); }
+
+  static std::uint64_t next_number(process_state& all) noexcept {
+    return all.threads.fetch_add(1, memory_order_relaxed) + 1;  // 3
+  }
+
+  static growing_list& list_of(process_state& all, std::uintptr_t place) noexcept {
+    const std::uint64_t product = std::uint64_t{place} * 0x9E3779B97F4A7C15u;
+    return all.thread_slots[static_cast<std::size_t>(product >> 32) % process_state::slots_size];
+  }
+
+  static thread_slot* at_this_place(process_state& all) noexcept {
+    if (!reuses) return nullptr;
+    void* const first = list_of(all, place()).first.load(memory_order_acquire);  // 1
+    thread_slot* slot = static_cast<thread_slot*>(first);
+    while (slot != nullptr && slot->place != place()) slot = slot->next;
+    return slot;
+  }
+
+  static thread_slot* add(process_state& all) noexcept {
+    void* const raw = std::malloc(sizeof(thread_slot));
+    if (raw == nullptr) return nullptr;
+    unseamed_atomic<void*>& first = list_of(all, place()).first;
+    void* next = first.load(memory_order_acquire);  // 1
+    thread_slot* const slot = ::new (raw)
+        thread_slot{nullptr, next_number(all), place(), static_cast<thread_slot*>(next)};
+    while (!first.compare_exchange_weak(next, slot, memory_order_release,  // 2
+                                        memory_order_acquire)) {           // 1
+      slot->next = static_cast<thread_slot*>(next);
+    }
+    return slot;
+  }
+
+  /// Without memory: not shared with other modules, but right within this one.
+  static thread_slot* of_module(process_state& all) noexcept {
+    static thread_local thread_slot spare = {nullptr, 0, 0, nullptr};
+    if (spare.number == 0) spare.number = next_number(all);
+    return &spare;
+  }
+
+  // ThreadSanitizer does not know that a thread's memory is used again only after its end.
+#if defined(__SANITIZE_THREAD__)
+  static constexpr bool reuses = false;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  static constexpr bool reuses = false;
+#else
+  static constexpr bool reuses = true;
+#endif
+#else
+  static constexpr bool reuses = true;
+#endif
+
+#if defined(__unix__) || defined(__APPLE__)
+  /// 0 if the system has no more.
+  static std::uint32_t key_of(process_state& all) noexcept {
+    static_assert(sizeof(pthread_key_t) <= sizeof(std::uint32_t), "a key fits");
+    std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
+    pthread_key_t made = 0;
+    if (known != 0 || pthread_key_create(&made, nullptr) != 0) return known;
+    const std::uint32_t mine = static_cast<std::uint32_t>(made) + 1;
+    if (all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
+                                               memory_order_relaxed)) {            // 4
+      return mine;
+    }
+    pthread_key_delete(made);
+    return known;
+  }
+  static thread_slot* in_key(process_state& all) noexcept {
+    const std::uint32_t key = key_of(all);
+    if (key == 0) return nullptr;
+    return static_cast<thread_slot*>(pthread_getspecific(static_cast<pthread_key_t>(key - 1)));
+  }
+  static bool put_in_key(process_state& all, thread_slot* slot) noexcept {
+    const std::uint32_t key = key_of(all);
+    return key != 0 && pthread_setspecific(static_cast<pthread_key_t>(key - 1), slot) == 0;
+  }
+#else
+  static thread_slot* in_key(process_state&) noexcept { return nullptr; }
+  static bool put_in_key(process_state&, thread_slot*) noexcept { return false; }
+#endif
+};
+
+LOCKSTEP_COLD thread_slot* find_thread_slot() noexcept { return thread_slot_table::find(); }
+
+LOCKSTEP_COLD bool pin_this_thread(unsigned cpu) noexcept {
+#if defined(__linux__)
+  // A mask as large as needed: a machine may have more CPUs than the fixed one.
+  if (cpu >= (1u << 20)) return false;
+  cpu_set_t* const mask = CPU_ALLOC(cpu + std::size_t{1});
+  if (mask == nullptr) return false;
+  const std::size_t size = CPU_ALLOC_SIZE(cpu + std::size_t{1});
+  CPU_ZERO_S(size, mask);
+  CPU_SET_S(cpu, size, mask);
+  const bool is_pinned = sched_setaffinity(0, size, mask) == 0;
+  CPU_FREE(mask);
+  return is_pinned;
+#else
+  (void)cpu;
+  return false;
+#endif
+}
+
+LOCKSTEP_COLD bool leave_native_cpu(unsigned cpu) noexcept {
+#if defined(__linux__)
+  // The kernel refuses a mask smaller than its own: this is enough for 65536 CPUs.
+  constexpr std::size_t size = 8192;
+  alignas(cpu_set_t) unsigned char before[size] = {}, without[size] = {}, found[size] = {};
+  const auto mask = [](unsigned char* bytes) { return reinterpret_cast<cpu_set_t*>(bytes); };
+  const int saved = errno;
+  bool has_left = sched_getaffinity(0, size, mask(before)) == 0 && cpu < 8 * size &&
+                  CPU_ISSET_S(cpu, size, mask(before));
+  if (has_left) {
+    std::memcpy(without, before, size);
+    CPU_CLR_S(cpu, size, mask(without));
+    has_left =
+        CPU_COUNT_S(size, mask(without)) > 0 && sched_setaffinity(0, size, mask(without)) == 0;
+  }
+  const bool is_still_ours = has_left && (sched_getaffinity(0, size, mask(found)) != 0 ||
+                                          std::memcmp(found, without, size) == 0);
+  if (is_still_ours && sched_setaffinity(0, size, mask(before)) != 0) {
+    // None of its CPUs is there any more: then any will do.
+    std::memset(found, 0xff, size);
+    sched_setaffinity(0, size, mask(found));
+  }
+  errno = saved;
+  return has_left;
+#else
+  (void)cpu;
+  return false;
+#endif
+}
+
+LOCKSTEP_COLD bool name_this_thread(const char* name) noexcept {
+#if defined(__linux__)
+  char short_name[16] = {};
+  for (std::size_t i = 0; i + 1 < sizeof short_name && name[i] != 0; ++i) short_name[i] = name[i];
+  return pthread_setname_np(pthread_self(), short_name) == 0;
+#else
+  (void)name;
+  return false;
+#endif
+}
+
+LOCKSTEP_COLD void set_native_timer_slack(std::uint64_t nanoseconds) noexcept {
+#if defined(__linux__)
+  prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(nanoseconds), 0, 0, 0);
+#else
+  (void)nanoseconds;
+#endif
+}
+
+LOCKSTEP_COLD std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds) noexcept {
+#if defined(__linux__)
+  const int saved = errno;
+  const int before = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+  const bool is_longer = before > 0 && static_cast<std::uint64_t>(before) > nanoseconds;
+  if (is_longer) set_native_timer_slack(nanoseconds);
+  errno = saved;
+  return is_longer ? static_cast<std::uint64_t>(before) : 0;
+#else
+  (void)nanoseconds;
+  return 0;
+#endif
+}
+
+LOCKSTEP_COLD std::uint64_t shown_thread_number() noexcept {
+#if defined(__linux__)
+  return static_cast<std::uint64_t>(syscall(SYS_gettid));
+#else
+  return system_thread_number();
+#endif
+}
+
+LOCKSTEP_COLD thread_label label_of_this_thread() noexcept {
+  thread_label label;
+  label.number = system_thread_number();
+  char name[16] = {};
+#if defined(__linux__)
+  pthread_getname_np(pthread_self(), name, sizeof name);
+#endif
+  std::snprintf(label.text, sizeof label.text, "thread %llu '%s'",
+                static_cast<unsigned long long>(shown_thread_number()), name);
+  return label;
+}
+
+#endif
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
@@ -1876,6 +2537,7 @@ LOCKSTEP_COLD thread_label label_of_this_thread() noexcept;
 // Memory order (# marks the line)
 //   #  access         order    pairs  why it suffices
 //   1  count.load     relaxed  -      a number that stands for itself
+//   2  count changes  relaxed  -      as 1
 #ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
 
@@ -1960,6 +2622,123 @@ T& per_thread() noexcept {
 }  // namespace lockstep
 
 #endif
+
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(LOCKSTEP_SYSTEM_SEAM)
+#include <pthread.h>
+#else
+#include <system_error>
+
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A thread that calls a plain function: what a team starts its workers with. A std::thread, without what that includes
+/// where the system has threads of its own.
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(LOCKSTEP_SYSTEM_SEAM)
+class plain_thread {
+ public:
+  /// f(of). Returns 0, or the number of the system's error.
+  int start(void* (*f)(void*), void* of) noexcept {
+    return pthread_create(&native_, nullptr, f, of);
+  }
+  void join() noexcept { pthread_join(native_, nullptr); }
+
+ private:
+  pthread_t native_ = pthread_t();
+};
+#else
+class plain_thread {
+ public:
+  int start(void* (*f)(void*), void* of) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+      native_.reset(new system_thread(f, of));
+    } catch (const std::system_error& error) {
+      return error.code().value();
+    }
+#else
+    native_.reset(new system_thread(f, of));
+#endif
+    return 0;
+  }
+  void join() { native_->join(); }
+
+ private:
+  owner<system_thread> native_;
+};
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// A listener needs both the process's state and the futex, which itself needs that state.
+struct fork_listener::all {
+  static fork_listener* first() noexcept {
+    return static_cast<fork_listener*>(process().first_fork_listener);
+  }
+
+  static void before() { process().fork_listeners.enter(); }
+  static void after() {
+    fork_section& section = process().fork_listeners;
+    if (section.is_last()) section.leave();
+  }
+  static void child() {
+    fork_section& section = process().fork_listeners;
+    if (!section.is_last()) return;
+    for (fork_listener* at = first(); at != nullptr; at = at->next_) at->in_child_(at->owner_);
+    section.leave();
+  }
+};
+
+LOCKSTEP_COLD fork_listener::fork_listener(void* owner, void (*in_child)(void*))
+    : owner_(owner), in_child_(in_child) {
+  // in_child() may wake: the tables that this needs are put right before.
+  native_futex::prepare_for_fork();
+  watch_forks<all>();
+  const holding<system_mutex> held(process().fork_listeners.lock());
+  next_ = all::first();
+  if (next_ != nullptr) next_->previous_ = this;
+  process().first_fork_listener = this;
+}
+
+LOCKSTEP_COLD fork_listener::~fork_listener() {
+  const holding<system_mutex> held(process().fork_listeners.lock());
+  if (next_ != nullptr) next_->previous_ = previous_;
+  if (previous_ != nullptr) {
+    previous_->next_ = next_;
+  } else {
+    process().first_fork_listener = next_;
+  }
+}
+
+#if !defined(LOCKSTEP_SYSTEM_SEAM)
+
+LOCKSTEP_COLD unsigned usable_cpus() {
+  unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
+  std::uint32_t known = counted.load(memory_order_relaxed);  // 1
+  if (known != 0) return known;
+  const std::uint32_t count = count_usable_cpus();
+  const bool is_first = counted.compare_exchange_strong(known, count, memory_order_relaxed,  // 2
+                                                        memory_order_relaxed);               // 1
+  return is_first ? count : known;
+}
+
+LOCKSTEP_COLD unsigned count_cpus_for_waits() noexcept {
+  const std::uint32_t affine = process().affine_cpus.load(memory_order_relaxed);  // 1
+  if (affine != 0) return affine;
+  const std::uint32_t count = count_affine_cpus();
+  process().affine_cpus.store(count, memory_order_relaxed);  // 2
+  return count;
+}
+
+#endif
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_HPP
 
@@ -2913,9 +3692,21 @@ class ranked_barrier {
 //
 // If any unit of the process is compiled without, nothing is diagnosed: it may have locked what is unlocked here.
 //
+// Memory order (# marks the line)
+//   #  access          order    pairs  why it suffices
+//   1  unchecked.load  relaxed  -      set before the unit that it stands for runs
+//
 // Cost   with diagnosis: a lock and a search, about 100 ns a call. Without: nothing.
 #ifndef LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
 #define LOCKSTEP_DETAIL_WAIT_MISUSE_HPP
+
+#if LOCKSTEP_HAS_BODIES
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -2995,6 +3786,182 @@ class watched {
 };
 template <class Object>
 class watched<Object, false> {};
+
+#if LOCKSTEP_HAS_BODIES
+
+[[noreturn]] LOCKSTEP_COLD void report(const void* object, const char* kind, const char* text) {
+  std::fprintf(stderr, "%s at %p: %s\n", kind, object, text);
+  std::abort();
+}
+
+#if LOCKSTEP_DIAGNOSE_MISUSE
+
+/// Who has to do with which object. One table for the process.
+class registry {
+ public:
+  enum class role { owner, reader, waiter };
+
+  LOCKSTEP_COLD static void add(const void* object, role as) {
+    bucket& home = bucket_of(object);
+    const holding<system_mutex> lock(home.lock);
+    if (home.entries == nullptr) home.entries = new list;
+    entries_of(home).push_back(entry{object, as, detail::label_of_this_thread()});
+  }
+
+  /// Takes one entry of that thread out; false if there is none.
+  LOCKSTEP_COLD static bool remove(const void* object, role as,
+                                   std::uint64_t thread = detail::number_of_this_thread()) {
+    bucket& home = bucket_of(object);
+    const holding<system_mutex> lock(home.lock);
+    if (home.entries == nullptr) return false;
+    list& entries = entries_of(home);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const entry& each = entries[i];
+      if (each.object != object || each.as != as || each.who.number != thread) continue;
+      entries[i] = entries.back();
+      entries.pop_back();
+      return true;
+    }
+    return false;
+  }
+
+  /// Any thread in that role; its number is 0 if there is none.
+  LOCKSTEP_COLD static detail::thread_label find(const void* object, role as) {
+    bucket& home = bucket_of(object);
+    const holding<system_mutex> lock(home.lock);
+    if (home.entries == nullptr) return detail::thread_label();
+    for (const entry& each : entries_of(home)) {
+      if (each.object == object && each.as == as) return each.who;
+    }
+    return detail::thread_label();
+  }
+
+ private:
+  struct entry {
+    const void* object;
+    role as;
+    detail::thread_label who;
+  };
+  using list = std::vector<entry>;
+  using bucket = detail::misuse_bucket;
+
+  static list& entries_of(bucket& home) noexcept { return *static_cast<list*>(home.entries); }
+
+  // One table for the process, never destroyed: static objects may be used until the very end.
+  static bucket& bucket_of(const void* object) {
+    detail::watch_forks<around_fork>();
+    const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
+    return detail::process().misuse[place % detail::process_state::misuse_size];
+  }
+
+  /// The table is whole in the child, and tells of the thread that is left only.
+  struct around_fork {
+    static void before() {
+      if (!detail::process().misuse_forks.enter()) return;
+      for (bucket& each : detail::process().misuse) each.lock.lock();
+    }
+    static void after() {
+      if (!detail::process().misuse_forks.is_last()) return;
+      for (bucket& each : detail::process().misuse) each.lock.unlock();
+      detail::process().misuse_forks.leave();
+    }
+    static void child() {
+      if (!detail::process().misuse_forks.is_last()) return;
+      for (bucket& each : detail::process().misuse) {
+        if (each.entries != nullptr) forget_others(entries_of(each));
+        each.lock.unlock();
+      }
+      detail::process().misuse_forks.leave();
+    }
+    static void forget_others(list& entries) {
+      for (std::size_t at = entries.size(); at-- > 0;) {
+        if (entries[at].who.number == detail::number_of_this_thread()) continue;
+        entries[at] = entries.back();
+        entries.pop_back();
+      }
+    }
+  };
+};
+
+/// "... by thread 1 'a', but <relation> thread 2 'b'".
+[[noreturn]] LOCKSTEP_COLD void report_two(const void* object, const char* kind, const char* deed,
+                                           const char* relation,
+                                           const detail::thread_label& other) {
+  char text[240];
+  std::snprintf(text, sizeof text, "%s by %s, but %s %s", deed, detail::label_of_this_thread().text,
+                relation, other.text);
+  report(object, kind, text);
+}
+
+/// Whether the table tells the truth: units that diagnose nothing do not write to it, and may lock, unlock or
+/// wake what others complain of.
+LOCKSTEP_COLD bool table_is_whole() noexcept {
+  return detail::process().unchecked_units.load(detail::memory_order_relaxed) == 0;  // 1
+}
+
+LOCKSTEP_COLD void locked(const void* object) { registry::add(object, registry::role::owner); }
+LOCKSTEP_COLD void locked_shared(const void* object) {
+  registry::add(object, registry::role::reader);
+}
+LOCKSTEP_COLD void waiting(const void* object) { registry::add(object, registry::role::waiter); }
+
+LOCKSTEP_COLD void locking(const void* object, const char* kind) {
+  if (!table_is_whole()) return;
+  const detail::thread_label owner = registry::find(object, registry::role::owner);
+  if (owner.number != detail::number_of_this_thread()) return;
+  report_two(object, kind, "locked", "it is held already by the same", owner);
+}
+
+LOCKSTEP_COLD void check_owner(const void* object, const char* kind) {
+  if (!table_is_whole()) return;
+  const detail::thread_label owner = registry::find(object, registry::role::owner);
+  if (owner.number == 0) report(object, kind, "unlocked, but nobody has locked it");
+  if (owner.number != detail::number_of_this_thread()) {
+    report_two(object, kind, "unlocked", "it is held by", owner);
+  }
+}
+
+LOCKSTEP_COLD void unlocking(const void* object, const char* kind) {
+  check_owner(object, kind);
+  registry::remove(object, registry::role::owner);
+}
+
+LOCKSTEP_COLD void check_no_reader(const void* object, const char* kind) {
+  if (!table_is_whole() || !registry::remove(object, registry::role::reader)) return;
+  report_two(object, kind, "locked", "it is read already by the same",
+             detail::label_of_this_thread());
+}
+
+LOCKSTEP_COLD void unlocking_shared(const void* object, const char* kind) {
+  if (registry::remove(object, registry::role::reader) || !table_is_whole()) return;
+  const detail::thread_label reader = registry::find(object, registry::role::reader);
+  if (reader.number == 0) report(object, kind, "unlocked by a reader, but no reader holds it");
+  report_two(object, kind, "unlocked", "it is held by", reader);
+}
+
+LOCKSTEP_COLD void let_go(const void* object, std::uint64_t thread) {
+  registry::remove(object, registry::role::waiter, thread);
+}
+
+LOCKSTEP_COLD void destroying(const void* object, const char* kind) {
+  if (!table_is_whole()) return;
+  const detail::thread_label waiter = registry::find(object, registry::role::waiter);
+  if (waiter.number == 0 || detail::is_static(object)) return;
+  report_two(object, kind, "destroyed", "there waits on it", waiter);
+}
+
+LOCKSTEP_COLD void destroying_lock(const void* object, const char* kind) {
+  destroying(object, kind);
+  if (!table_is_whole()) return;
+  const detail::thread_label owner = registry::find(object, registry::role::owner);
+  const detail::thread_label reader = registry::find(object, registry::role::reader);
+  if ((owner.number == 0 && reader.number == 0) || detail::is_static(object)) return;
+  report_two(object, kind, "destroyed", "it is held by", owner.number != 0 ? owner : reader);
+}
+
+#endif
+
+#endif
 
 }  // namespace misuse
 }  // namespace detail
@@ -5208,14 +6175,22 @@ static_assert(sizeof(eventual<std::uint32_t>) <= 8 + sizeof(std::exception_ptr) 
 //   #  access             order    pairs  why it suffices
 //   1  known.load         acquire  2      the mutex is made before a thread finds it by the way of another
 //   2  known.store        release  1      every writer writes the same
+//   3  first.load         acquire  4      an entry is whole before it is in the list
+//   4  first.compare_exch release  3      as 3
 //
 // Cost   a load and a branch. Once a name and module: a walk through all names, once a name an allocation.
 #ifndef LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP
 #define LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP
 
+#if LOCKSTEP_HAS_BODIES
+#include <cstring>
+#include <new>
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
 namespace critical_name {
 
 /// In the list of the process; never destroyed. The text is a copy: a module's own would go with it.
@@ -5253,6 +6228,45 @@ mutex& mutex_of() {
   mutex* const known = in_module<Name>::known.load(detail::memory_order_acquire);  // 1
   return known != nullptr ? *known : find<Name>();
 }
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD entry* find_among(void* first, const type_name& name) noexcept {
+  entry* at = static_cast<entry*>(first);
+  while (at != nullptr &&
+         (at->length != name.length || std::memcmp(name.text, at->text, at->length) != 0)) {
+    at = const_cast<entry*>(at->next);
+  }
+  return at;
+}
+
+LOCKSTEP_COLD entry* make(const type_name& name) {
+  entry* const made = ::new (::operator new(sizeof(entry) + name.length)) entry();
+  made->length = name.length;
+  std::memcpy(made->text, name.text, name.length);
+  return made;
+}
+
+LOCKSTEP_COLD mutex& find_or_add(const type_name& name) {
+  detail::unseamed_atomic<void*>& list = detail::process().critical_names.first;
+  void* first = list.load(detail::memory_order_acquire);  // 3
+  entry* found = find_among(first, name);
+  if (found != nullptr) return found->lock;
+  entry* const made = make(name);
+  do {
+    found = find_among(first, name);
+    if (found != nullptr) {
+      made->~entry();
+      ::operator delete(made);
+      return found->lock;
+    }
+    made->next = static_cast<entry*>(first);
+  } while (!list.compare_exchange_weak(first, made, detail::memory_order_release,  // 4
+                                       detail::memory_order_acquire));  // 3
+  return made->lock;
+}
+
+#endif
 
 }  // namespace critical_name
 }  // namespace detail
@@ -5795,6 +6809,8 @@ class part_of<Function, false> {
 //   grain         blocks of a least length, for loops that are a region by themselves
 //   index_range   [first, last); index_range_2 and index_range_3 are nested ranges (OpenMP's collapse)
 //   independent   a loop's function whose iterations the compiler need not prove independent
+//   nowait        the first argument of a construct of member that is not to wait at its end
+//   ordered_turn  the right of an iteration of member::for_ordered() to run a part of itself in order
 //
 // For blocks by measured speed see weighted_schedule.hpp.
 #ifndef LOCKSTEP_SCHEDULE_HPP
@@ -5803,10 +6819,12 @@ class part_of<Function, false> {
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+namespace detail {
 [[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_index_range() {
   detail::fail<std::invalid_argument>(
       "lockstep::index_range: begins below 0, must begin at 0 or more");
 }
+}  // namespace detail
 
 /// The half-open range [first, last). From bounds of any integer types, compared as numbers: {0, -3} is empty.
 /// Fails if it holds an index below 0.
@@ -5820,7 +6838,7 @@ struct index_range {
   constexpr index_range(First from, Last to)
       : first(!detail::is_below_zero(from)                          ? static_cast<std::size_t>(from)
               : detail::is_below_zero(to) && are_reversed(from, to) ? 0
-                                                                    : fail_index_range()),
+                                                                    : detail::fail_index_range()),
         last(detail::is_below_zero(to) ? 0 : static_cast<std::size_t>(to)) {
     static_assert(detail::is_index<First>::value && detail::is_index<Last>::value,
                   "lockstep: the bounds of a range are integers (int, std::size_t, ...), not bool, "
@@ -5958,6 +6976,8 @@ independent_iterations<typename std::decay<Function>::type> independent(Function
   return independent_iterations<typename std::decay<Function>::type>(std::forward<Function>(f));
 }
 
+namespace detail {
+
 template <class Function>
 struct has_independent_iterations : std::false_type {};
 template <class Function>
@@ -5966,20 +6986,56 @@ template <class Function>
 struct has_independent_iterations<independent_iterations<Function>> : std::true_type {};
 
 template <class Function>
-struct detail::may_be_copied<independent_iterations<Function>, true>
-    : detail::may_be_copied<Function> {};
+struct may_be_copied<independent_iterations<Function>, true> : may_be_copied<Function> {};
+
+/// The turns of an ordered loop, for one member: member_loops.hpp.
+class ordered_iterations;
+inline bool take_turn(ordered_iterations& of);
+inline void pass_turn(ordered_iterations& of);
+
+}  // namespace detail
+
+/// First argument of a construct that is not to wait at its end: me.for_each(lockstep::nowait, 0, n, f).
+struct nowait_t {};
+constexpr nowait_t nowait = {};
+
+/// The second argument of the function of member::for_ordered(): the right of an iteration to run a part of itself after
+/// that part of all iterations before it.
+class ordered_turn {
+ public:
+  /// Calls f() when it is this iteration's turn; at most once an iteration. Once the region is stopped it does not call
+  /// it: it throws region_stopped, or returns false in try_for_ordered().
+  template <class Function>
+  bool operator()(Function&& f) {
+    if (!detail::take_turn(of_)) return false;
+    f();
+    detail::pass_turn(of_);
+    return true;
+  }
+
+  ordered_turn(const ordered_turn&) = delete;
+  ordered_turn& operator=(const ordered_turn&) = delete;
+
+ private:
+  friend class detail::ordered_iterations;
+
+  explicit ordered_turn(detail::ordered_iterations& of) noexcept : of_(of) {}
+
+  detail::ordered_iterations& of_;
+};
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_SCHEDULE_HPP
 
-// lockstep/detail/team/chunks.hpp -- which part of a range is whose: pure functions (layer: team)
+// lockstep/detail/team/range_parts.hpp -- how ranges are cut: chunks of loops, leaves of reductions (layer: team)
 //
-// static_block    one contiguous block per member: schedule.hpp
-// known_chunk     chunks of one length: dealt out by rank, or taken by ticket (loops.hpp)
-// guided_cursor   chunks taken by ticket that shrink with what is left
-// iterations_of   nested ranges count as one range, the last one fastest
+// Pure functions. What there is for loops:
+//   static_block    one contiguous block per member: schedule.hpp
+//   known_chunk     chunks of one length: dealt out by rank, or taken by ticket (loops.hpp)
+//   guided_cursor   chunks taken by ticket that shrink with what is left
+//   iterations_of   nested ranges count as one range, the last one fastest
 //
 //   CHUNKS-1  The blocks, chunks or tickets of a loop cover [first, last) without gap or overlap, in the order of
 //             ranks, numbers or tickets.
@@ -5987,8 +7043,8 @@ struct detail::may_be_copied<independent_iterations<Function>, true>
 //   CHUNKS-3  No sum exceeds `last`: right up to the largest std::size_t. A backward range is an empty one.
 //   CHUNKS-4  A ticket past the end is an empty range.
 //   CHUNKS-5  iterations_of() is the product of the lengths, or an error if that does not fit in std::size_t.
-#ifndef LOCKSTEP_DETAIL_TEAM_CHUNKS_HPP
-#define LOCKSTEP_DETAIL_TEAM_CHUNKS_HPP
+#ifndef LOCKSTEP_DETAIL_TEAM_RANGE_PARTS_HPP
+#define LOCKSTEP_DETAIL_TEAM_RANGE_PARTS_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -6060,23 +7116,16 @@ class guided_cursor {
   std::size_t ticket_ = 0;
 };
 
-[[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t rows,
-                                                                std::size_t columns) {
-  char message[160];
-  std::snprintf(
-      message, sizeof message,
-      "lockstep: a loop over %zu x %zu iterations is too long, must be %zu in all at most", rows,
-      columns, static_cast<std::size_t>(-1));
-  detail::fail<std::invalid_argument>(message);
-}
+/// `planes`: 0 where there are only two ranges.
 [[noreturn]] LOCKSTEP_NOINLINE inline std::size_t fail_collapse(std::size_t planes,
                                                                 std::size_t rows,
                                                                 std::size_t columns) {
-  char message[160];
+  char outermost[32] = "", message[160];
+  if (planes != 0) std::snprintf(outermost, sizeof outermost, "%zu x ", planes);
   std::snprintf(
       message, sizeof message,
-      "lockstep: a loop over %zu x %zu x %zu iterations is too long, must be %zu in all at most",
-      planes, rows, columns, static_cast<std::size_t>(-1));
+      "lockstep: a loop over %s%zu x %zu iterations is too long, must be %zu in all at most",
+      outermost, rows, columns, static_cast<std::size_t>(-1));
   detail::fail<std::invalid_argument>(message);
 }
 
@@ -6094,7 +7143,7 @@ constexpr std::size_t iterations_of(const index_range_2& of) {
   return length_of(of.rows) == 0 || length_of(of.columns) == 0 ? 0
          : product_fits(length_of(of.rows), length_of(of.columns))
              ? length_of(of.rows) * length_of(of.columns)
-             : fail_collapse(length_of(of.rows), length_of(of.columns));
+             : fail_collapse(0, length_of(of.rows), length_of(of.columns));
 }
 
 /// The number of triples; otherwise as for two ranges.
@@ -6105,37 +7154,24 @@ constexpr std::size_t iterations_of(const index_range_3& of) {
              : fail_collapse(length_of(of.planes), length_of(of.rows), length_of(of.columns));
 }
 
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_CHUNKS_HPP
-
-// lockstep/detail/team/reduction_tree.hpp -- the fixed order of deterministic reductions (layer: team)
+// The fixed order of reductions.
 //
-// A reduction over n iterations is bitwise the same for every team size, schedule and run: the range is cut
-// into leaves that depend on n alone, a leaf is folded from the left, and the leaves are combined along a
-// binary tree that depends on their number alone. Who computes what changes nothing; the operation is
-// applied to neighbours in the order of their indices, so it must be associative, not commutative.
-// Not as if folded from the left: equal to that only where the operation is truly associative. And the
-// compiler must not reorder either: no -ffast-math.
+// A reduction over n iterations is bitwise the same for every team size, schedule and run. The range is cut into leaves
+// that depend on n alone. Each leaf is folded from the left, and the leaves are combined along a binary tree that
+// depends on their number alone. Which member computes what changes nothing. The operation is applied to neighbours in
+// the order of their indices, so it must be associative, but not commutative. The result is that of a left fold only
+// where the operation is truly associative. The compiler must not reorder either: no -ffast-math.
 //
-//   D1  leaves_of(n) <= n, <= 1024; leaf_range() cuts [first, last) without gap or overlap.
-//   D2  A node [a, b) of the tree with b - a > 1 has the children [a, m), [m, b), m = middle_of(a, b). The
-//       root is [0, leaves). Depth 10 at most. The root's children are the blocks of a team of 2.
-//   D3  The maximal nodes inside a run of leaves are unique, most_nodes at most.
-//   D4  Whatever the number of members, the operation is applied as by one that evaluates the root.
-//   D5  A scan's prefix before a leaf is the left fold of init and the sums of all leaves before it.
+//   TREE-1  leaves_of(n) <= n, <= 1024; leaf_range() cuts [first, last) without gap or overlap.
+//   TREE-2  A node [a, b) of the tree with b - a > 1 has the children [a, m), [m, b), m = middle_of(a, b). The root is
+//           [0, leaves). Depth 10 at most. The root's children are the blocks of a team of 2.
+//   TREE-3  The maximal nodes inside a run of leaves are unique, most_nodes at most.
+//   TREE-4  Whatever the number of members, the operation is applied as by one that evaluates the root.
+//   TREE-5  A scan's prefix before a leaf is the left fold of init and the sums of all leaves before it.
 //
 // How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the maximal_nodes() in it,
 // and publishes their values in order; published_nodes finds them again. A schedule that hands out single leaves
 // publishes leaf values. The values themselves: reductions.hpp.
-#ifndef LOCKSTEP_DETAIL_TEAM_REDUCTION_TREE_HPP
-#define LOCKSTEP_DETAIL_TEAM_REDUCTION_TREE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
 namespace reduction_tree {
 
 /// What a value of type R is given to an operation on T as: a T itself where it is one, else converted first.
@@ -6299,7 +7335,7 @@ T exclusive_prefix(std::size_t leaf, T init, SumOf&& sum_of, Op&& op) {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_REDUCTION_TREE_HPP
+#endif  // LOCKSTEP_DETAIL_TEAM_RANGE_PARTS_HPP
 
 // lockstep/detail/team/stop_source.hpp -- the early end of a region: by a request, or by an exception (layer: team)
 //
@@ -6578,6 +7614,7 @@ class member_state {
     return static_block(range.first, range.last, rank_, size_);
   }
 
+  const stop_source& stop() const noexcept { return *stop_; }
   /// True once the region was stopped; what came before the request is seen.
   bool is_stopped() const noexcept { return stop_->requested(region_); }
   /// The same for a member that only ends its part early.
@@ -7333,11 +8370,11 @@ struct order {
 
 // lockstep/detail/team/loop_claims.hpp -- who runs which share of a loop: each is claimed first (layer: team)
 //
-// A loop's function does not see which member runs which iterations. So every member has a share of the loop, and
-// the thread that claims a share runs it: the member itself as long as it is in time, others where it is late, has
-// lost its CPU, or is slow. Nobody waits for a thread that has not begun. Two protocols:
-//   share_board   loops that are regions of their own: shares are cut into parts, and each part is claimed
-//   share_claims  loops inside a region, which end with a phase of the barrier: whole shares are claimed
+// The function of a loop does not see which member runs which iterations. So each member has a share of the loop, and
+// the thread that claims a share runs it: the member itself as long as it is in time, another thread where the member is
+// late, has lost its CPU, or is slow. Nobody waits for a thread that has not begun. There are two protocols:
+//   share_board   for loops that are regions of their own: shares are cut into parts, and each part is claimed
+//   share_claims  for loops inside a region, which end with a phase of the barrier: whole shares are claimed
 #ifndef LOCKSTEP_DETAIL_TEAM_LOOP_CLAIMS_HPP
 #define LOCKSTEP_DETAIL_TEAM_LOOP_CLAIMS_HPP
 
@@ -7347,19 +8384,26 @@ namespace detail {
 
 // The parts of loops that are regions.
 //
-//   bits    of a share's word   changed by claims alone
-//   63..32  phase               of the loop in which the share was claimed last (fork_lines.hpp)
-//   15..0   parts left          that nobody has claimed yet in that loop
+//   bits of a share's word  name   meaning                                       changed by
+//   63..32                  phase  of the loop whose parts were claimed last     the first claim in each loop
+//   31..0                   left   how many parts of the share nobody has        each claim: one less
+//                                  claimed yet in that loop
+// Both may lag behind: before the first claim in a loop the word is still of an earlier one. Then all parts are left.
 //
-//   PART-1  In every loop each part is claimed once: by a compare-and-swap from what the word was before. No word
-//           comes again (FORK-5 of fork_board.hpp), so a claim from an old one fails.
-//   PART-2  A loop ends only when each of its shares was reported. A share is reported when all its parts have been
-//           run. So a thread that has claimed a part knows that the loop goes on until it has said that the part is
-//           finished, and may read the region only in between.
-//   PART-3  A thread that claims has read the word before the line that announces the loop. If the word is of that
-//           loop, or of one before it, and has not changed until the claim, the line was that of the loop. If the
-//           word still has parts, its loop goes on, and the line is of no other.
-//   PART-4  The thread that finishes the last part of a share reports the share, with all that was done for it before.
+//   bits of `finished`      meaning                                              changed by
+//   31..0                   how many parts of the share have been run in this    each finished part: one more; the last
+//                           loop; 0 where shares have one part                   one of the share: 0
+//
+//   PART-1  In every loop each part is claimed once: by a compare-and-swap from the word that was read before. No word
+//           comes again (FORK-5 of fork_board.hpp), so a claim from an old word fails.
+//   PART-2  A loop ends only when all its shares were reported. A share is reported when all its parts have been run.
+//           So a loop goes on from the claim of a part until finish() of that part. In between its thread may read
+//           what belongs to the region, and at no other time.
+//   PART-3  A thread that claims reads the word first, and then the line that announces the loop. If the claim
+//           succeeds, the word has not changed in between, and the line was that of the loop. For if the word has
+//           parts left, its loop goes on, and no other loop is announced. If it has none, it is of a loop before.
+//   PART-4  The thread that finishes the last part of a share reports the share. What was done for the share before
+//           happens before the report.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
@@ -7450,20 +8494,26 @@ class share_board {
 // phase of the barrier. So the share of a member that has not come yet may be run by one that waits there. One word
 // for each rank says how far its shares are. Loops are counted, and each moves each word on by one.
 //
-//   word of a rank: the number of a loop, times four, and a state
-//   state    meaning                                       set by                            from
-//   settled  the member has claimed the share itself, or   the member, or the one that runs  settled of the loop
-//            it is done                                    it in its place                   before, taken, awaited
-//   taken    another member runs it                        that one, before it begins        settled of the loop before
-//   awaited  the same, and its member has come             the member                        taken
+//   bits of a rank's word  meaning
+//   31..2                  the number of a loop, modulo 2^30
+//   1..0                   the state in that loop:
 //
-//   SHARE-1  Before the phase at the end of loop n every word is settled for n: its member arrives after it has found
-//            the word so, or the member that took the share arrives for it when the share is done.
-//   SHARE-2  While a member is in loop n, words are settled for n - 1 or are of n, since nobody leaves loop n before
-//            all have arrived. So a change from `settled for n - 1` happens once, and exact values are enough: a word
-//            is never old, and numbers may wrap.
-//   SHARE-3  Regions of another size, and those that were stopped, leave words that lag behind. Then all words, and
-//            the counts of all members, begin at 0 again (group.hpp).
+//   state    bits  meaning                                set by                             from
+//   settled  00    the member has claimed the share, or   the member, or the one that has    settled of the loop
+//                  the share is done                      run the share in its place         before, taken, awaited
+//   taken    01    another member runs the share          that member, before it begins      settled of the loop before
+//   awaited  10    another member runs it, and the        the member that comes late         taken
+//                  member itself has come
+// A word may be of the loop before: then nobody has claimed the share in this one. It is never older (SHARE-2).
+//
+//   SHARE-1  When the phase at the end of loop n is over, every word is settled for n. Either the member has found its
+//            word settled, and has arrived; or another member took the share, and has arrived for it when the share
+//            was done.
+//   SHARE-2  While any member is in loop n, each word is settled for n - 1 or is of n, because nobody leaves loop n
+//            before all have arrived. So the change from `settled for n - 1` happens once in each loop. Words are
+//            compared for equality only, so their numbers may wrap.
+//   SHARE-3  A region of another size, or one that was stopped, leaves words that lag behind. Then all words, and the
+//            counts of all members, begin at 0 again (group.hpp).
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access              order    pairs  why it suffices
@@ -7791,7 +8841,7 @@ struct range_body {
 
   void operator()(std::size_t first, std::size_t last) const { call(data, first, last); }
 };
-/// A number for the type of a function's data: loops with the same one are learned about together (loop_costs.hpp).
+/// A number for the type of a function's data: loops with the same one are learned about together (loop_steering.hpp).
 template <class Function>
 const void* place_of(Function* of) noexcept {
   return reinterpret_cast<const void*>(of);
@@ -7810,8 +8860,8 @@ range_body body_of(const Body& of) noexcept {
 LOCKSTEP_BEGIN_SIGN_CONVERSIONS
 LOCKSTEP_BEGIN_ATTEMPTS
 
-/// f(i) for the offsets [begin, end) from `first` on.
-template <class Index>
+/// f(i) for the offsets [begin, end) from `first` on. IsIndependent: the compiler may run several at once.
+template <class Index, bool IsIndependent>
 struct each_index {
   Index first;
 
@@ -7821,25 +8871,13 @@ struct each_index {
   }
   template <class Function>
   void operator()(std::size_t begin, std::size_t end, Function& f) const {
-    Index i = index_at(first, begin);
     const Index last = index_at(first, end);
-    for (; i < last; ++i) f(i);
-  }
-};
-/// The same for functions with independent iterations.
-template <class Index>
-struct each_independent {
-  Index first;
-
-  template <class Function>
-  static constexpr bool calls() noexcept {
-    return is_callable<Function&, Index&>::value;
-  }
-  template <class Function>
-  void operator()(std::size_t begin, std::size_t end, Function& f) const {
-    const Index last = index_at(first, end);
-    LOCKSTEP_INDEPENDENT_ITERATIONS
-    for (Index i = index_at(first, begin); i < last; ++i) f(i);
+    if (IsIndependent) {
+      LOCKSTEP_INDEPENDENT_ITERATIONS
+      for (Index i = index_at(first, begin); i < last; ++i) f(i);
+    } else {
+      for (Index i = index_at(first, begin); i < last; ++i) f(i);
+    }
   }
 };
 
@@ -7934,10 +8972,7 @@ using leaf =
 
 /// The leaf of a loop that calls f(i).
 template <class Index, class Function>
-using leaf_of_each =
-    leaf<typename std::conditional<has_independent_iterations<Function>::value,
-                                   each_independent<Index>, each_index<Index>>::type,
-         Function>;
+using leaf_of_each = leaf<each_index<Index, has_independent_iterations<Function>::value>, Function>;
 template <class Index, class Function>
 leaf_of_each<Index, Function> each_of(const index_span<Index>& span, Function& f) {
   static_assert(is_callable<Function&, Index&>::value,
@@ -7998,76 +9033,9 @@ leaf<typename nested_loop<Ranges>::type, Function> each_of_nested(const Ranges& 
 
 #endif  // LOCKSTEP_DETAIL_TEAM_LEAF_LOOP_HPP
 
-// lockstep/detail/team/loop_share.hpp -- what a loop's function sees of the part that it is to run (layer: team)
-//
-// In a region that is one loop (team_loops.hpp) a thread runs parts of shares, its own or another member's. A part
-// knows which share it is of, and nothing of the thread: it uses nothing that belongs to a member.
-//
-// Memory order (# marks the line)
-//   #  access             order    pairs  why it suffices
-//   1  tickets.fetch_add  relaxed  -      hands out numbers; set to 0 before the loop is announced
-#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_SHARE_HPP
-#define LOCKSTEP_DETAIL_TEAM_LOOP_SHARE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// Room for small values of parts; who runs a loop has it until it is over.
-using loop_cells = detail::aligned_array<cell>;
-
-/// What the shares of a loop have in common.
-struct loop_common {
-  stop_source& stop;
-  detail::atomic<std::size_t>& tickets;  ///< 0 when the loop begins
-  std::uint32_t region;
-  std::uint32_t shares;
-  std::uint32_t parts;  ///< of each share
-};
-
-class loop_share {
- public:
-  loop_share(const loop_common& of, std::size_t rank, std::uint32_t part, cell* beside) noexcept
-      : of_(of), rank_(rank), part_(part), beside_(beside) {}
-
-  /// Of the member whose share it is.
-  std::size_t rank() const noexcept { return rank_; }
-  /// How many shares there are.
-  std::size_t size() const noexcept { return of_.shares; }
-  bool is_alone() const noexcept { return of_.shares == 1; }
-  std::uint32_t parts() const noexcept { return of_.parts; }
-  std::uint32_t region() const noexcept { return of_.region; }
-  bool may_stop() const noexcept { return of_.stop.requested_relaxed(of_.region); }
-  bool is_stopped() const noexcept { return of_.stop.requested(of_.region); }
-
-  /// This part of a range.
-  index_range block_of(index_range range) const noexcept {
-    const index_range mine = static_block(range.first, range.last, rank_, of_.shares);
-    return of_.parts == 1 ? mine : static_block(mine.first, mine.last, part_, of_.parts);
-  }
-  /// The next number from a counter that all shares have in common: 0, 1, ...
-  std::size_t take() const noexcept {
-    return of_.tickets.fetch_add(1, detail::memory_order_relaxed);  // 1
-  }
-  /// Travels with the report of this share, if it has one part; else null.
-  cell* beside_report() const noexcept { return beside_; }
-
- private:
-  const loop_common& of_;
-  std::size_t rank_;
-  std::uint32_t part_;
-  cell* beside_;
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_SHARE_HPP
-
 // lockstep/detail/team/loops.hpp -- the members of a region share the work of a range (layer: team)
 //
-// The rules are chunks.hpp's; here members come for their parts. Nothing here depends on the user's function but
+// The rules are range_parts.hpp's; here members come for their parts. Nothing here depends on the user's function but
 // through range_body: it is compiled once. For users: member.hpp.
 //
 //   LOOPS-1  Each iteration is done once, by one member, or not at all where the region is stopped.
@@ -8432,45 +9400,24 @@ void call_one(std::size_t k, Function& f, Others&... others) {
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-/// First argument of a construct that is not to wait at its end.
-struct nowait_t {};
-constexpr nowait_t nowait = {};
-
 class weighted_schedule;
 
 namespace detail {
-class member_loops;
+
 /// In weighted_schedule.hpp: a loop with blocks by what was measured. False once the region is stopped.
 inline bool run_weighted(member_state& at, std::size_t length, const range_body& body,
                          weighted_schedule& how);
-}  // namespace detail
 
-/// The right of an iteration to run a part of itself after that part of all iterations before it. See
-/// member_loops::for_ordered().
-class ordered_turn {
+/// The turns of an ordered loop's iterations, for one member.
+class ordered_iterations {
  public:
-  /// Calls f() when it is this iteration's turn; at most once an iteration. Once the region is stopped it
-  /// does not call it: it throws region_stopped, or returns false in try_for_ordered().
-  template <class Function>
-  bool operator()(Function&& f) {
-    if (!wait()) {
-      if (throws_) detail::leave_stopped_region();
-      return false;
-    }
-    f();
-    pass();
-    return true;
-  }
+  ordered_iterations(member_state& at, const loops::ticket_source& of, bool throws) noexcept
+      : at_(at), board_(of.board()), construct_(of.construct()), throws_(throws), turn_(*this) {}
+  ordered_iterations(const ordered_iterations&) = delete;
+  ordered_iterations& operator=(const ordered_iterations&) = delete;
 
-  ordered_turn(const ordered_turn&) = delete;
-  ordered_turn& operator=(const ordered_turn&) = delete;
-
- private:
-  friend class detail::member_loops;
-
-  ordered_turn(detail::member_state& at, const detail::loops::ticket_source& of,
-               bool throws) noexcept
-      : at_(at), board_(of.board()), construct_(of.construct()), throws_(throws) {}
+  /// For the function of the iteration at hand.
+  ordered_turn& turn() noexcept { return turn_; }
 
   void begin(std::size_t position) noexcept {
     position_ = position;
@@ -8481,24 +9428,33 @@ class ordered_turn {
     if (!has_passed_ && wait()) pass();
   }
 
-  bool wait() {
-    return board_ == nullptr ? !at_.is_stopped()
-                             : board_->wait_for_turn(at_, construct_, position_);
+  /// False once the region is stopped.
+  bool take() {
+    if (wait()) return true;
+    if (throws_) leave_stopped_region();
+    return false;
   }
   void pass() {
     has_passed_ = true;
     if (board_ != nullptr) board_->pass_turn(construct_);
   }
 
-  detail::member_state& at_;
-  detail::loop_board* const board_;
+ private:
+  bool wait() {
+    return board_ == nullptr ? !at_.is_stopped()
+                             : board_->wait_for_turn(at_, construct_, position_);
+  }
+
+  member_state& at_;
+  loop_board* const board_;
   const std::uint32_t construct_;
   const bool throws_;
-  std::size_t position_ = 0;
   bool has_passed_ = false;
+  std::size_t position_ = 0;
+  ordered_turn turn_;
 };
-
-namespace detail {
+inline bool take_turn(ordered_iterations& of) { return of.take(); }
+inline void pass_turn(ordered_iterations& of) { of.pass(); }
 
 class member_loops {
  public:
@@ -8660,13 +9616,13 @@ class member_loops {
                   "index and a lockstep::ordered_turn&");
     at_.come_to("for_ordered", where, span.length);
     loops::ticket_source tickets(at_);
-    ordered_turn turn(at_, tickets, throws);
+    ordered_iterations iterations(at_, tickets, throws);
     const auto part = [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end && !at_.may_stop(); ++i) {
-        turn.begin(i);
+        iterations.begin(i);
         Index index = index_at(span.first, i);
-        f(index, turn);
-        turn.end();
+        f(index, iterations.turn());
+        iterations.end();
       }
     };
     if (tickets.has_entered()) {
@@ -8965,7 +9921,7 @@ const operations& operations_for(const Values&, bool in_strips) noexcept {
 
 // lockstep/detail/team/value_stack.hpp -- evaluates a reduction's tree without its types (layer: team)
 //
-// The walk along the tree of reduction_tree.hpp is compiled once for the program. What depends on the user's types is
+// The walk along the tree of range_parts.hpp is compiled once for the program. What depends on the user's types is
 // called through a table: `fold` evaluates a node of up to 16 leaves, or 1024 iterations, by one call; `combine` makes
 // one value of two.
 //
@@ -8984,16 +9940,13 @@ class value_room {
  public:
   value_room() noexcept = default;
   ~value_room() {
-    for (std::size_t k = 0; k < count_; ++k) {
-      if (is_set(k)) type_->destroy((*this)[k]);
-    }
-    ::operator delete(memory_);
+    if (memory_ != nullptr) clear();
   }
   value_room(const value_room&) = delete;
   value_room& operator=(const value_room&) = delete;
 
   /// Once. Before each value: the byte that says whether it is there.
-  void make(const value_type& type, std::size_t count) {
+  LOCKSTEP_COLD void make(const value_type& type, std::size_t count) {
     const std::size_t line = type.alignment > 64 ? type.alignment : 64;
     stride_ = (type.size + line - 1) / line * line + line;
     memory_ = ::operator new(stride_ * count + line);
@@ -9003,13 +9956,20 @@ class value_room {
     type_ = &type;
     for (; count_ < count; ++count_) note(count_, false);
   }
-  bool is_made() const noexcept { return type_ != nullptr; }
   void* operator[](std::size_t k) const noexcept { return first_ + k * stride_ + gap_; }
+  std::size_t stride() const noexcept { return stride_; }
   bool is_set(std::size_t k) const noexcept { return first_[k * stride_] != 0; }
   /// A value has been made there, or destroyed.
   void note(std::size_t k, bool is_set) noexcept { first_[k * stride_] = is_set ? 1 : 0; }
 
  private:
+  LOCKSTEP_COLD void clear() {
+    for (std::size_t k = 0; k < count_; ++k) {
+      if (is_set(k)) type_->destroy((*this)[k]);
+    }
+    ::operator delete(memory_);
+  }
+
   const value_type* type_ = nullptr;
   void* memory_ = nullptr;
   unsigned char* first_ = nullptr;
@@ -9020,8 +9980,10 @@ class value_room {
 class value_stack {
  public:
   value_stack(const operations& what, const operands& of) : what_(what), of_(of) {
-    if (what.type != nullptr) large_.make(*what.type, depth);
+    if (what.type != nullptr) make_large();
   }
+  value_stack(const value_stack&) = delete;
+  value_stack& operator=(const value_stack&) = delete;
 
   void* top() noexcept { return at(size_ - 1); }
   /// Where the next value is to be made; then push().
@@ -9032,9 +9994,7 @@ class value_stack {
   }
   void pop() {
     --size_;
-    if (what_.type == nullptr) return;
-    large_.note(size_, false);
-    what_.type->destroy(at(size_));
+    if (what_.type != nullptr) destroy_large();
   }
   void combine() {
     what_.combine(of_, at(size_ - 2), at(size_ - 1));
@@ -9044,37 +10004,35 @@ class value_stack {
   /// Moves the top to where no value is.
   void take_top(void* to) {
     if (what_.type == nullptr) {
-      std::memcpy(to, top(), cell::size);
+      std::memcpy(to, at(--size_), cell::size);
     } else {
-      what_.type->move(to, top());
+      take_large(to);
     }
-    pop();
   }
   /// Pushes what a cell has: a copy, or that of which this is the only reader.
   void push_copy(const cell& from) {
     if (what_.type == nullptr) {
-      std::memcpy(next(), from.bytes, cell::size);
+      std::memcpy(at(size_++), from.bytes, cell::size);
     } else {
-      what_.type->copy(next(), address_in(from));
+      push_large_copy(from);
     }
-    push();
   }
   void push_taken(const cell& from) {
     if (what_.type == nullptr) return push_copy(from);
     push_moved(address_in(from));
   }
-  void push_moved(void* from) {
+  /// Requires: values do not fit a cell.
+  LOCKSTEP_COLD void push_moved(void* from) {
     what_.type->move(next(), from);
     push();
   }
   /// Moves the top into a cell, where `room` is that of prepare().
   void put_top(void* room, cell& into) {
     if (what_.type == nullptr) {
-      std::memcpy(into.bytes, top(), cell::size);
+      std::memcpy(into.bytes, at(--size_), cell::size);
     } else {
-      what_.type->put(room, into, top());
+      put_large(room, into);
     }
-    pop();
   }
 
   static void* address_in(const cell& from) noexcept {
@@ -9091,30 +10049,47 @@ class value_stack {
   /// That of the tree, and one.
   static constexpr std::size_t depth = 12;
 
-  void* at(std::size_t k) noexcept {
-    return what_.type == nullptr ? static_cast<void*>(small_ + k * cell::size) : large_[k];
+  void* at(std::size_t k) noexcept { return first_ + k * stride_; }
+
+  LOCKSTEP_COLD void make_large() {
+    large_.make(*what_.type, depth);
+    first_ = static_cast<unsigned char*>(large_[0]);
+    stride_ = large_.stride();
+  }
+  LOCKSTEP_COLD void destroy_large() {
+    large_.note(size_, false);
+    what_.type->destroy(next());
+  }
+  LOCKSTEP_COLD void take_large(void* to) {
+    what_.type->move(to, top());
+    pop();
+  }
+  LOCKSTEP_COLD void put_large(void* room, cell& into) {
+    what_.type->put(room, into, top());
+    pop();
+  }
+  LOCKSTEP_COLD void push_large_copy(const cell& from) {
+    what_.type->copy(next(), address_in(from));
+    push();
   }
 
   std::size_t size_ = 0;
   alignas(cell::size) unsigned char small_[depth * cell::size];
+  unsigned char* first_ = small_;
+  std::size_t stride_ = cell::size;
   value_room large_;
 };
 
-/// Evaluates nodes. At: member_state or loop_share.
-template <class At>
+/// Evaluates nodes, for a member or a share of a loop.
 class tree_walk final : public value_stack {
  public:
+  /// At: member_state or loop_share.
+  template <class At>
   tree_walk(const At& at, const operations& what, const operands& of, std::size_t length)
-      : value_stack(what, of),
-        at_(at),
-        length_(length),
-        leaf_size_(reduction_tree::leaf_size(length)),
-        at_once_(what.type != nullptr ? 1
-                 : leaf_size_ <= 64   ? reduction_tree::most_leaves_at_once
-                                      : (reduction_tree::strip_length - 1) / leaf_size_ + 1) {}
+      : tree_walk(at.stop(), at.region(), what, of, length) {}
 
   /// Pushes the value of the node [a, b). False once the region is stopped.
-  bool push_node(std::size_t a, std::size_t b) {
+  LOCKSTEP_NOINLINE bool push_node(std::size_t a, std::size_t b) {
     if (b - a <= at_once_) return push_leaves(a, b);
     const std::size_t middle = reduction_tree::middle_of(a, b);
     if (!push_node(a, middle) || !push_node(middle, b)) return false;
@@ -9122,16 +10097,16 @@ class tree_walk final : public value_stack {
     return true;
   }
   /// Adds the iterations [first, last) to the top, or pushes their value. False once the region is stopped.
-  bool fold(std::size_t first, std::size_t last, bool goes_on) {
+  LOCKSTEP_NOINLINE bool fold(std::size_t first, std::size_t last, bool goes_on) {
     if (!what_.in_strips) {
-      if (at_.may_stop()) return false;
+      if (may_stop()) return false;
       what_.fold(of_, next(), first, last, last - first, 0);
       push();
       if (goes_on) combine();
       return true;
     }
     for (std::size_t i = first; i < last; goes_on = true) {
-      if (at_.may_stop()) return false;
+      if (may_stop()) return false;
       const std::size_t end =
           last - i > reduction_tree::strip_length ? i + reduction_tree::strip_length : last;
       if (goes_on) {
@@ -9146,17 +10121,31 @@ class tree_walk final : public value_stack {
   }
 
  private:
+  LOCKSTEP_NOINLINE tree_walk(const stop_source& stop, std::uint32_t region, const operations& what,
+                              const operands& of, std::size_t length)
+      : value_stack(what, of),
+        stop_(stop),
+        region_(region),
+        length_(length),
+        leaf_size_(reduction_tree::leaf_size(length)),
+        at_once_(what.type != nullptr ? 1
+                 : leaf_size_ <= 64   ? reduction_tree::most_leaves_at_once
+                                      : (reduction_tree::strip_length - 1) / leaf_size_ + 1) {}
+
   bool push_leaves(std::size_t a, std::size_t b) {
     const std::size_t first = a * leaf_size_;
     const std::size_t last = length_ - first <= (b - a) * leaf_size_ ? length_ : b * leaf_size_;
     if (b - a == 1) return fold(first, last, false);
-    if (at_.may_stop()) return false;
+    if (may_stop()) return false;
     what_.fold(of_, next(), first, last, leaf_size_, reduction_tree::known_combines(b - a));
     push();
     return true;
   }
 
-  const At& at_;
+  bool may_stop() const noexcept { return stop_.requested_relaxed(region_); }
+
+  const stop_source& stop_;
+  const std::uint32_t region_;
   const std::size_t length_, leaf_size_, at_once_;
 };
 
@@ -9170,7 +10159,7 @@ class tree_walk final : public value_stack {
 // lockstep/detail/team/reductions.hpp -- values of all members, or of a whole range, become one (layer: team)
 //
 // Values of one per member are combined in the order of ranks; values over a range along the fixed tree of
-// reduction_tree.hpp, which gives the same bits for every number of members, schedule and run. Either takes
+// range_parts.hpp, which gives the same bits for every number of members, schedule and run. Either takes
 // one phase of the region's barrier: members put what they have into their cells, arrive, and each combines
 // all cells (above 8 members: the last to arrive does, for all). For users: member.hpp.
 //
@@ -9247,33 +10236,40 @@ T broadcast(member_state& at, std::size_t root, const T& value) {
 /// What became of a reduction.
 enum class outcome { done, empty, stopped };
 
-inline void hand_out_parts(member_state& at, std::size_t length, schedule how,
-                           const range_body& body) {
-  loops::hand_out(at, length, how, body);
-}
-inline void hand_out_parts(loop_share& at, std::size_t length, schedule how,
-                           const range_body& body) {
-  loops::hand_out_in(at, at, length, how, body);
-}
-/// The parts of one member or share, folded into `result`. False if it has none, or the region was stopped.
-template <class At>
-LOCKSTEP_NOINLINE bool fold_parts(At& at, const operations& what, const operands& of,
-                                  std::size_t length, schedule how, void* result) {
-  struct parts {
-    tree_walk<At> walk;
-    bool has_value, goes_on;
+/// The parts of one member or share, folded into one value.
+class folded_parts {
+ public:
+  /// At: member_state or loop_share.
+  template <class At>
+  folded_parts(const At& at, const operations& what, const operands& of, std::size_t length)
+      : walk_(at, what, of, length) {}
 
-    static void call(const void* data, std::size_t first, std::size_t last) {
-      parts& self = *static_cast<parts*>(const_cast<void*>(data));
-      if (!self.goes_on) return;
-      self.goes_on = self.walk.fold(first, last, self.has_value);
-      self.has_value = true;
-    }
-  } own = {{at, what, of, length}, false, true};
-  hand_out_parts(at, length, how, {parts::call, &own});
-  if (!own.has_value || !own.goes_on) return false;
-  own.walk.take_top(result);
-  return true;
+  /// Folds the parts that it is called with.
+  range_body body() noexcept { return {fold, this}; }
+  /// After the parts. False if there were none, or the region was stopped.
+  bool take(void* result) {
+    if (!has_value_ || !goes_on_) return false;
+    walk_.take_top(result);
+    return true;
+  }
+
+ private:
+  static void fold(const void* data, std::size_t first, std::size_t last) {
+    folded_parts& self = *static_cast<folded_parts*>(const_cast<void*>(data));
+    if (!self.goes_on_) return;
+    self.goes_on_ = self.walk_.fold(first, last, self.has_value_);
+    self.has_value_ = true;
+  }
+
+  tree_walk walk_;
+  bool has_value_ = false, goes_on_ = true;
+};
+LOCKSTEP_NOINLINE inline bool fold_parts(member_state& at, const operations& what,
+                                         const operands& of, std::size_t length, schedule how,
+                                         void* result) {
+  folded_parts own(at, what, of, length);
+  loops::hand_out(at, length, how, own.body());
+  return own.take(result);
 }
 
 /// A reduction over [0, length) in a region. `result`: room for a value, aligned as a cell at least.
@@ -9309,7 +10305,7 @@ class member_reduction {
 
  private:
   outcome reduce_alone(void* result) {
-    tree_walk<member_state> walk(at_, what_, of_, length_);
+    tree_walk walk(at_, what_, of_, length_);
     if (!walk.push_node(0, leaves_) || !at_.goes_on()) return outcome::stopped;
     walk.take_top(result);
     return outcome::done;
@@ -9324,7 +10320,7 @@ class member_reduction {
     group& shared = at_.shared();
     void* const room = prepare(shared.state(rank).kept[phase_ & 1u], reduction_tree::most_nodes);
     const index_range part = static_block(0, leaves_, rank, at_.size());
-    tree_walk<member_state> walk(at_, what_, of_, length_);
+    tree_walk walk(at_, what_, of_, length_);
     std::size_t k = 0;
     bool goes_on = true;
     reduction_tree::maximal_nodes(leaves_, part.first, part.last,
@@ -9363,7 +10359,7 @@ class member_reduction {
       static void call(const void* data, std::size_t first, std::size_t last) {
         leaf_part& self = *static_cast<leaf_part*>(const_cast<void*>(data));
         member_reduction& of = self.of;
-        tree_walk<member_state> walk(of.at_, of.what_, of.of_, of.length_);
+        tree_walk walk(of.at_, of.what_, of.of_, of.length_);
         for (std::size_t leaf = first; leaf < last; ++leaf) {
           self.goes_on = self.goes_on && walk.push_node(leaf, leaf + 1);
           if (!self.goes_on) return;
@@ -9381,7 +10377,7 @@ class member_reduction {
     const member_reduction& self = *static_cast<const member_reduction*>(data);
     void* const room = self.prepare(self.at_.kept_result, 1);
     reduction_tree::published_nodes nodes(self.leaves_, self.at_.size());
-    tree_walk<member_state> values(self.at_, self.what_, self.of_, self.length_);
+    tree_walk values(self.at_, self.what_, self.of_, self.length_);
     self.push_published(values, nodes, 0, self.leaves_);
     values.put_top(room, into);
   }
@@ -9520,7 +10516,7 @@ T reduce_fast(member_state& at, const Values& values, bool in_strips, std::size_
 
 // lockstep/detail/team/scans.hpp -- every prefix of a range's values combined (layer: team)
 //
-// Two passes over the leaves of reduction_tree.hpp: the sum of each leaf, then the running values in each
+// Two passes over the leaves of range_parts.hpp: the sum of each leaf, then the running values in each
 // leaf from its prefix on, which is the left fold of the sums before it. So the same bits for every number
 // of members; f is called twice for each index. For users: member.hpp.
 #ifndef LOCKSTEP_DETAIL_TEAM_SCANS_HPP
@@ -9701,7 +10697,7 @@ T scan_leaves(member_state& at, const Scan& what, const T& init) {
 //       that return a value have none. Built without exceptions, the plain forms return false
 //       as the try_ forms do, or the value at hand, or an empty sub_team. rank, size, master, critical,
 //       publish, stop_requested and request_stop never throw region_stopped. Reductions and scans look every
-//       thousand calls of f(i). See also M4 of member_loops.hpp.
+//       thousand calls of f(i). See also LOOPS-8 of member_loops.hpp.
 #ifndef LOCKSTEP_MEMBER_HPP
 #define LOCKSTEP_MEMBER_HPP
 
@@ -9826,7 +10822,7 @@ class member : public detail::member_loops {
 
   /// op(init, all values of f(first, last) over parts of the range, in order), on all members. The same bits for every
   /// team size, schedule and run: op is applied along a tree that depends on the length alone
-  /// (reduction_tree.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
+  /// (range_parts.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
   /// With the default schedule members that wait run the shares of those that have not come, as in for_each.
   template <class T, class First, class Last, class Function, class Op>
   detail::if_bounds<First, Last, T> reduce_range(First first, Last last, T init, Function&& f,
@@ -10539,39 +11535,90 @@ class fork_board {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_FORK_BOARD_HPP
 
-// lockstep/detail/team/loop_costs.hpp -- what loops cost, and on how many members one pays: pure (layer: team)
+// lockstep/detail/team/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: team)
 //
-// A loop pays on several members if what they take off the caller is more than what it costs to have them. Both are
-// learned: what an iteration costs at each place in the program (one closure type, in one team), what it costs to
-// join members that are awake, and what it takes to wake them. Times are nanoseconds.
+// In a region that is one loop (team_loops.hpp) each member has a share, and a share has one or several parts. A thread
+// that comes claims parts (loop_claims.hpp): first of its own share, then of shares that are late. The loop's function
+// sees a part as a loop_share. A part knows which share it is of, and nothing of the thread that runs it. For
+// team_core.hpp.
 //
-//   E1  A loop whose place is not known yet is begun on all members that have an iteration each, but nobody is woken
-//       for it: the caller sees how long it takes, and wakes them when what is left is worth it.
-//   E2  A known loop that would not gain runs on the caller alone. One that would gain with members that are awake,
-//       but not with a wake-up, is announced and wakes nobody: who comes by itself may join.
-//       What they would have gained is told, for who adds it up.
-//   E3  A long share has several parts of about `part_time`: what its member loses when others take parts of it.
-//   E4  One strange sample moves what is known by a factor of two at most.
-//   E5  What is learned of a place that is not used can be lost to another place: then it is unknown again.
+//   CREW-1  A member runs its own share as long as it is in time, so that data stay where they are.
+//   CREW-2  When its own share is done, the caller takes parts of every share that has some left: after a moment, where
+//           members may be just coming. It waits only for threads that have begun a part.
+//   CREW-3  Workers take parts of others where shares have several, or members have to share CPUs.
+//   CREW-4  In a loop that was stopped, parts are claimed and not run.
+//   CREW-5  In a child process, after a fork() in a part, nothing of the loop is left to do for the caller; another
+//           thread cannot go on there.
 //
-// One thread uses an object at a time: the caller that has the turn.
-#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_COSTS_HPP
-#define LOCKSTEP_DETAIL_TEAM_LOOP_COSTS_HPP
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  tickets.fetch_add  relaxed  -      hands out numbers
+//   2  tickets.store      relaxed  -      between loops; the announcement orders it
+#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
+#define LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// How a loop is to be run.
-struct loop_plan {
-  std::uint32_t shares = 1;  ///< 1: by the caller alone
-  std::uint32_t parts = 1;   ///< of each share
-  bool wakes = true;         ///< sleepers at once; else when the loop has turned out to be long
-  bool is_timed = false;     ///< the caller measures it
-  double missed = 0;         ///< the time that members who sleep would take off the caller
+/// Room for small values of parts. Whoever calls a loop has it until the loop is over.
+using loop_cells = detail::aligned_array<cell>;
+
+/// What the shares of a loop have in common.
+struct loop_common {
+  stop_source& stop;
+  detail::atomic<std::size_t>& tickets;  ///< 0 when the loop begins
+  std::uint32_t region;
+  std::uint32_t shares;
+  std::uint32_t parts;  ///< of each share
 };
 
-/// What is asked for.
+class loop_share {
+ public:
+  loop_share(const loop_common& of, std::size_t rank, std::uint32_t part, cell* beside) noexcept
+      : of_(of), rank_(rank), part_(part), beside_(beside) {}
+
+  /// The rank of the member whose share it is.
+  std::size_t rank() const noexcept { return rank_; }
+  /// How many shares there are.
+  std::size_t size() const noexcept { return of_.shares; }
+  bool is_alone() const noexcept { return of_.shares == 1; }
+  std::uint32_t parts() const noexcept { return of_.parts; }
+  std::uint32_t region() const noexcept { return of_.region; }
+  const stop_source& stop() const noexcept { return of_.stop; }
+  bool may_stop() const noexcept { return of_.stop.requested_relaxed(of_.region); }
+  bool is_stopped() const noexcept { return of_.stop.requested(of_.region); }
+
+  /// This part of a range.
+  index_range block_of(index_range range) const noexcept {
+    const index_range mine = static_block(range.first, range.last, rank_, of_.shares);
+    return of_.parts == 1 ? mine : static_block(mine.first, mine.last, part_, of_.parts);
+  }
+  /// The next number from a counter that all shares have in common: 0, 1, ...
+  std::size_t take() const noexcept {
+    return of_.tickets.fetch_add(1, detail::memory_order_relaxed);  // 1
+  }
+  /// Travels with the report of this share, if it has one part; else null.
+  cell* beside_report() const noexcept { return beside_; }
+
+ private:
+  const loop_common& of_;
+  std::size_t rank_;
+  std::uint32_t part_;
+  cell* beside_;
+};
+
+/// What travelled with the reports of a loop, for its caller.
+class loop_values {
+ public:
+  explicit loop_values(fork_board& of) noexcept : of_(of) {}
+  cell& operator()(std::size_t rank) const noexcept { return of_.beside_report(rank); }
+
+ private:
+  fork_board& of_;
+};
+
+/// What the caller of a loop asks for.
 struct loop_request {
   std::size_t iterations;
   const void* place;  ///< a number for the closure type
@@ -10580,221 +11627,158 @@ struct loop_request {
   bool is_fixed;      ///< a share for every member, whatever was learned
 };
 
-class loop_costs {
+/// How a loop is to be run: by loop_steering.hpp.
+struct loop_plan {
+  std::uint32_t shares = 1;  ///< 1: by the caller alone
+  std::uint32_t parts = 1;   ///< of each share
+  bool wakes = true;      ///< sleepers at once; else only when the loop has turned out to be long
+  bool is_timed = false;  ///< the caller measures it
+  double missed = 0;      ///< the time that members that sleep would take off the caller
+};
+
+/// What the caller of a loop does before it and, unless it was stopped, after it. Null functions: nothing.
+struct loop_ends {
+  void* data;
+  void (*prepare)(void* data, const loop_plan& plan, loop_cells& cells);
+  void (*finish)(void* data, const loop_plan& plan, const loop_values& values);
+};
+
+/// Is told of each part that the caller of a loop has run: of its own share, or of another.
+class part_listener {
  public:
-  static constexpr double part_time = 8000;
-  static constexpr std::uint32_t most_parts = 64, first_parts = 16;
+  virtual void after_part(bool is_own) = 0;
 
-  /// For a team of `members`, of whom `most` can run at once. `learns`: false for always all of those, at once.
-  loop_costs(std::size_t members, std::size_t most, bool is_crowded, bool learns) noexcept
-      : members_(members),
-        most_(most),
-        learns_(learns),
-        join_(is_crowded ? 2000.0 : 150.0 + 25.0 * static_cast<double>(most)) {}
+ protected:
+  ~part_listener() = default;
+};
 
-  bool learns() const noexcept { return learns_; }
-  std::size_t most_shares() const noexcept { return most_; }
+class loop_crew {
+ public:
+  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded)
+      : forks_(forks), stop_(stop), errors_(errors), is_crowded_(is_crowded) {}
+  loop_crew(const loop_crew&) = delete;
+  loop_crew& operator=(const loop_crew&) = delete;
 
-  /// The plan of a loop; `asleep`: whether members sleep that it could use.
-  loop_plan plan(const loop_request& of, bool asleep) noexcept {
-    loop_plan result;
-    const std::size_t most = (std::min)(most_, of.iterations);
-    if (of.is_fixed) {
-      result.shares = static_cast<std::uint32_t>(
-          (std::max)(std::size_t{1}, (std::min)(members_, of.iterations)));
-      return result;
+  /// The caller runs a loop that it has announced. Every share is done when it returns. True if every other member came
+  /// in time. `listener` may be null.
+  LOCKSTEP_NOINLINE bool lead(const region_head& head, job& what, bool is_woken,
+                              part_listener* listener) {
+    const announcement at = forks_.current();
+    if (at.parts() == 1) {
+      // Not through the line just published: it is on its way to the others.
+      run_part(common_of(head, at), 0, 0, what);
+      if (listener != nullptr) listener->after_part(true);
+      const bool has_patience = !is_crowded_ && !is_woken && patience_.asks();
+      if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_late_members)) {
+        patience_.paid();
+        return true;
+      }
     }
-    if (of.grain != 0 || !learns_) return by_hand(of, most);
-    place& at = at_place(of.place);
-    if (!asleep && at.is_as_before(of.iterations)) return at.before;
-    const double work = at.iteration * static_cast<double>(of.iterations);
-    result.is_timed = at.is_due(work);
-    if (most < 2) return result;
-    if (at.samples == 0) {
-      result.shares = static_cast<std::uint32_t>(most);
-      result.parts = of.can_split ? parts_of(of, most, first_parts) : 1;
-      result.wakes = !asleep || !of.can_split;
-      return result;
-    }
-    const std::size_t shares = shares_for(work, most);
-    if (shares < 2) {
-      if (result.is_timed) join_ -= (join_ - least_join) / 64;  // so that it is tried again
-      at.remember(of.iterations, work, result);
-      return result;
-    }
-    if (asleep && !pays(work, most, wake_)) {
-      result.missed = work - work / static_cast<double>(shares);
-      result.is_timed = true;
-      if (work < least_for_late_members) return result;
-    }
-    result.shares = static_cast<std::uint32_t>(shares);
-    const double share = work / static_cast<double>(shares);
-    if (of.can_split && share > 2 * part_time) {
-      result.parts = parts_of(of, shares, share / part_time);
-    }
-    if (result.missed > 0) {
-      result.wakes = false;
-      if (of.can_split) result.parts = (std::max)(result.parts, parts_of(of, shares, 4));
-    }
-    at.remember(of.iterations, work, result);
-    return result;
-  }
-
-  /// Whether `left` nanoseconds of work are worth a wake-up.
-  bool is_worth_waking(double left) const noexcept { return pays(left, most_, wake_); }
-
-  /// So much time of the caller's went into so many iterations at the place.
-  void learn_iterations(const void* place_key, std::size_t iterations, double time) noexcept {
-    if (iterations == 0) return;
-    place& at = at_place(place_key);
-    const double now = (std::max)(time - clock_time, 1.0) / static_cast<double>(iterations);
-    at.steady = 0;
-    if (at.samples == 0) {
-      at.iteration = now;
-    } else if (now > 2 * at.iteration) {
-      at.iteration *= 2;
-    } else if (2 * now < at.iteration) {
-      at.iteration /= 2;
+    const bool took = take_told(0, 0, at, listener);
+    if (took) {
+      patience_.failed();
     } else {
-      at.iteration += (now - at.iteration) / 4;
-      at.steady = 1;
+      patience_.paid();
     }
-    if (at.samples < young) ++at.samples;
-    at.skipped = 0;
-    at.iterations = 0;
+    forks_.collect(0, forks_.current());
+    return !took;
   }
-  /// So long the caller waited for members that were awake, after its own share.
-  void learn_join(double time) noexcept {
-    const double now = (std::min)(time + clock_time, 4 * join_);
-    join_ += (now - join_) / (now < join_ ? 4 : 32);
-    join_ = between(least_join, join_, most_join);
-  }
-  /// So long a member took to come from when the caller began to wake it.
-  void learn_wake(double time) noexcept {
-    const double now = (std::min)(time, 2 * wake_);
-    wake_ += (now - wake_) / 8;
-    wake_ = between(least_wake, wake_, most_wake);
+  /// The caller runs it as the only one.
+  void run_alone(const region_head& head, job& what) {
+    run_part(common_of(head, announcement(1, 1, 1)), 0, 0, what);
   }
 
-  /// Of an iteration at a place; 0: not known.
-  double iteration(const void* place_key) const noexcept {
-    const std::size_t slot = slot_of(place_key);
-    for (const std::size_t each : {slot, slot ^ 1u}) {
-      if (places_[each].key == place_key) return places_[each].iteration;
+  /// A worker runs a part that it has claimed, and what it can claim after it.
+  void serve(std::size_t self, order claimed) {
+    const announcement at = claimed.announced;
+    play(self, self, claimed, true);
+    if (at.parts() == 1 && !is_crowded_) return;
+    while (forks_.claim(self, claimed)) play(self, self, claimed, true);
+    const std::size_t looks = is_crowded_ || at.size() <= 9 ? at.size() - 1 : 8;
+    std::size_t other = self;
+    for (std::size_t i = 0; i < looks; ++i) {
+      if (++other >= at.size()) other = at.parts() > 1 ? 0 : 1;
+      if (other == self) return;
+      while (forks_.claim(other, claimed)) play(self, other, claimed, true);
     }
-    return 0;
   }
-  double join() const noexcept { return join_; }
-  double wake() const noexcept { return wake_; }
+
+  /// Before a loop with tickets.
+  void reset_tickets() noexcept {
+    tickets_[0].value.store(0, detail::memory_order_relaxed);  // 2
+  }
+  /// In a child process, inside a region; and when that ends.
+  void be_alone(bool alone) noexcept { is_alone_ = alone; }
+  bool is_alone() const noexcept { return is_alone_; }
 
  private:
-  static constexpr double clock_time = 20, least_join = 40, most_join = 50000;
-  static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 3000;
-  static constexpr double always_timed = 10000;
-  static constexpr unsigned places = 64, young = 4, loops_per_sample = 16;
+  loop_common common_of(const region_head& head, announcement at) noexcept {
+    return {stop_, tickets_[0].value, head.region, head.size, at.parts()};
+  }
 
-  struct place {
-    const void* key = nullptr;
-    double iteration = 0;
-    std::uint8_t samples = 0;
-    std::uint8_t skipped = 0;
-    std::uint8_t steady = 0;
-    std::size_t iterations = 0;  ///< of the loop before, if it was planned by what is known
-    loop_plan before;
-
-    /// Whether `before` is right for so many iterations, and it is not time to measure.
-    bool is_as_before(std::size_t now) noexcept {
-      return now == iterations && steady != 0 && ++skipped < loops_per_sample;
+  /// `self` runs a claimed part of the share of `rank`.
+  LOCKSTEP_NOINLINE void play(std::size_t self, std::size_t rank, const order& claimed,
+                              bool wakes) {
+    if (claimed.part == 0 && rank != 0) forks_.relay(rank, claimed, wakes);
+    run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, claimed.line->what);
+    if (is_alone_) {
+      if (self != 0) end_of_lone_child();
+      return;
     }
-    void remember(std::size_t now, double work, const loop_plan& plan) noexcept {
-      const bool is_short =
-          work <= always_timed && plan.parts == 1 && plan.wakes && plan.missed <= 0;
-      iterations = is_short && samples == young ? now : 0;
-      before = plan;
-      before.is_timed = false;
+    if (!forks_.finish_part(rank, claimed)) return;
+    if (rank != 0 && forks_.is_leader(rank)) {
+      take_told(self, rank, claimed.announced, nullptr);
+      if (is_alone_) return;
+      forks_.collect(rank, claimed.announced);
     }
-    bool is_due(double work) noexcept {
-      if (samples < young || steady == 0 || work > always_timed || skipped >= loops_per_sample)
-        return true;
-      ++skipped;
-      return false;
-    }
-  };
-
-  static double between(double least, double value, double most) noexcept {
-    return value < least ? least : value > most ? most : value;
-  }
-  static bool pays(double work, std::size_t shares, double cost) noexcept {
-    return work - work / static_cast<double>(shares) > cost;
-  }
-  /// All of them, or fewer where a share would be less than what it costs to have a member more.
-  std::size_t shares_for(double work, std::size_t most) const noexcept {
-    if (!pays(work, most, join_)) return 1;
-    const double least_share = join_ / static_cast<double>(most_);
-    const double wanted = work / least_share;
-    return wanted < static_cast<double>(most)
-               ? (std::max)(std::size_t{2}, static_cast<std::size_t>(wanted))
-               : most;
-  }
-  static std::uint32_t parts_of(const loop_request& of, std::size_t shares,
-                                double wanted) noexcept {
-    const double each = static_cast<double>(of.iterations / shares);
-    const double parts = (std::min)((std::min)(wanted, each), static_cast<double>(most_parts));
-    return parts < 1 ? 1 : static_cast<std::uint32_t>(parts);
-  }
-  loop_plan by_hand(const loop_request& of, std::size_t most) const noexcept {
-    loop_plan result;
-    const std::size_t grain = of.grain != 0 ? of.grain : 1;
-    const std::size_t shares = (std::max)(std::size_t{1}, (std::min)(most, of.iterations / grain));
-    result.shares = static_cast<std::uint32_t>(shares);
-    const std::size_t share = of.iterations / shares;
-    if (of.can_split && shares > 1) {
-      result.parts = static_cast<std::uint32_t>(
-          of.grain != 0
-              ? (std::max)(std::size_t{1}, (std::min<std::size_t>)(share / grain, most_parts))
-          : share >= 1024 ? 8
-                          : 1);
-    }
-    return result;
+    forks_.report(rank, claimed.announced);
   }
 
-  static std::size_t slot_of(const void* key) noexcept {
-    const std::uint64_t mixed =
-        static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key)) * 0x9E3779B97F4A7C15u;
-    return static_cast<std::size_t>(mixed >> 32) % places;
+  /// Claims and runs what is left of the shares of the members that `rank` has told of the loop. True if there was
+  /// something left in another share than that of `self`.
+  LOCKSTEP_NOINLINE bool take_told(std::size_t self, std::size_t rank, announcement at,
+                                   part_listener* listener) {
+    bool took = false;
+    forks_.for_each_told(rank, at, [&](std::size_t watcher) {
+      if (take_share(self, watcher, at, listener)) took |= watcher != self;
+    });
+    return took;
   }
-  /// In one of two slots; a new one drives out who had the first of them for longer.
-  place& at_place(const void* key) noexcept {
-    place& first = places_[slot_of(key)];
-    if (first.key == key) return first;
-    place& second = places_[slot_of(key) ^ 1u];
-    if (second.key == key) return second;
-    second = first;
-    first = place();
-    first.key = key;
-    return first;
+  /// The same for one share.
+  LOCKSTEP_NOINLINE bool take_share(std::size_t self, std::size_t watcher, announcement at,
+                                    part_listener* listener) {
+    bool took = false;
+    order claimed;
+    while (!is_alone_ && !forks_.has_reported(watcher, at) && forks_.claim(watcher, claimed)) {
+      play(self, watcher, claimed, false);
+      took = true;
+      if (listener != nullptr) listener->after_part(watcher == self);
+    }
+    return took;
   }
 
-  const std::size_t members_, most_;
-  const bool learns_;
-  double join_;
-  double wake_ = 50000;
-  place places_[places];
+  LOCKSTEP_NOINLINE void run_part(const loop_common& common, std::size_t rank, std::uint32_t part,
+                                  job& what) {
+    if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
+    loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
+    call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), what, me);
+  }
+
+  fork_board& forks_;
+  stop_source& stop_;
+  first_error& errors_;
+  const bool is_crowded_;
+  bool is_alone_ = false;
+  detail::aligned_array<detail::padded<detail::atomic<std::size_t>>> tickets_{1};
+  detail::line_gap callers_apart_;
+  stage_trust patience_;  // of the caller
 };
-
-/// A number for a type: the address of `here`.
-template <class Type>
-struct type_number {
-  static char here;
-};
-template <class Type>
-char type_number<Type>::here = 0;
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_COSTS_HPP
+#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
 
 // lockstep/team_options.hpp -- what a program says about a team that it makes: a value (layer: team)
 //
@@ -11024,36 +12008,46 @@ class team_options {
 #ifndef LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
 #define LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
 
+#if LOCKSTEP_HAS_BODIES
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+/// A text in quotes, fit for one line of a message: cut, and without control characters.
+struct quoted_text {
+  static constexpr std::size_t longest = 60;
+  char text[longest + 6];
+
+  /// Nothing, not even quotes.
+  quoted_text() noexcept { text[0] = 0; }
+  LOCKSTEP_COLD explicit quoted_text(const char* of) noexcept;
+};
+
 namespace environment_text {
 
-/// `text` in quotes, fit for one line of a message: cut, and without control characters.
-LOCKSTEP_COLD std::string quoted(const std::string& text);
-
-/// Without blanks around, in small letters of ASCII whatever the locale.
-LOCKSTEP_COLD std::string plain_word(const std::string& text);
-
-// Each parse_ function takes a plain_word(); it returns false, and leaves `result` as it was, if that is
+// Each parse_ function takes a word in small letters; it returns false, and leaves `result` as it was, if that is
 // no value of its kind.
 
-LOCKSTEP_COLD bool parse_members(const std::string& word, std::size_t& result);
+LOCKSTEP_COLD bool parse_members(const char* word, std::size_t& result) noexcept;
 
-/// "500ns", "20us", "1ms": at most wait_policy::longest_spin().
-LOCKSTEP_COLD bool parse_spin_time(const std::string& word, std::chrono::nanoseconds& result);
+/// The time is at most wait_policy::longest_spin().
+LOCKSTEP_COLD bool parse_policy(const char* word, wait_policy& result);
 
-LOCKSTEP_COLD bool parse_policy(const std::string& word, wait_policy& result);
+LOCKSTEP_COLD bool parse_binding(const char* word, binding& result);
 
-LOCKSTEP_COLD bool parse_binding(const std::string& word, binding& result);
-
-LOCKSTEP_COLD bool parse_switch(const std::string& word, bool& result);
+LOCKSTEP_COLD bool parse_switch(const char* word, bool& result) noexcept;
 
 /// The policy as LOCKSTEP_WAIT_POLICY would name it.
-LOCKSTEP_COLD std::string text_of(wait_policy policy);
+LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy);
 
 /// The binding as LOCKSTEP_PROC_BIND would name it; "none" if unset.
-LOCKSTEP_COLD std::string text_of(const binding& where);
+LOCKSTEP_COLD void append_binding(std::string& text, const binding& where);
 
 }  // namespace environment_text
 
@@ -11062,14 +12056,12 @@ struct environment_entry {
   const char* name;
   const char* expected;  ///< what a message says that it must be
   bool is_set;           ///< to a value that counts
-  std::string given;     ///< in quotes, cut; empty if the variable does not exist or is empty
-  bool is_ignored() const noexcept { return !given.empty() && !is_set; }
+  quoted_text given;     ///< nothing if the variable does not exist or is blank
 
   environment_entry(const char* its_name, const char* it_must_be) noexcept
       : name(its_name), expected(it_must_be), is_set(false) {}
 
-  /// "NAME='value'", and why it is ignored if it is; "NAME not set".
-  LOCKSTEP_COLD std::string description() const;
+  bool is_ignored() const noexcept { return given.text[0] != 0 && !is_set; }
 };
 template <class Value>
 struct environment_variable : environment_entry {
@@ -11080,18 +12072,10 @@ struct environment_variable : environment_entry {
 };
 
 struct environment {
-  environment_variable<std::size_t> members{"LOCKSTEP_NUM_THREADS", "a number from 1 to 65536", 0};
-  environment_variable<wait_policy> policy{
-      "LOCKSTEP_WAIT_POLICY",
-      "default, spin, block or hybrid:TIME, TIME as 500ns, 20us or 1ms, at most 536ms",
-      wait_policy()};
-  environment_variable<binding> bind{
-      "LOCKSTEP_PROC_BIND", "none, close, spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536",
-      binding()};
-  environment_variable<bool> anticipate{"LOCKSTEP_ANTICIPATE", "0, 1, false or true", true};
-  environment_variable<bool> learn{"LOCKSTEP_LEARN", "0, 1, false or true", true};
-  environment_variable<bool> find_cpu{"LOCKSTEP_FIND_CPU", "0, 1, false or true", true};
-  environment_variable<bool> display{"LOCKSTEP_DISPLAY_ENV", "0, 1, false or true", false};
+  environment_variable<std::size_t> members;
+  environment_variable<wait_policy> policy;
+  environment_variable<binding> bind;
+  environment_variable<bool> anticipate, learn, find_cpu, display;
 
   /// look_up(name) returns the value or null, as std::getenv does.
   template <class Lookup>
@@ -11101,11 +12085,9 @@ struct environment {
                        &look_up);
   }
 
-  /// One line for each variable, in a fixed order.
-  LOCKSTEP_COLD std::vector<std::string> descriptions() const;
-
-  /// What the user has to be told: the descriptions of those that are ignored.
-  LOCKSTEP_COLD std::vector<std::string> complaints() const;
+  /// A line for each variable, in a fixed order: `before`, "NAME='value'", and why it is ignored if it is; or "NAME not
+  /// set". If wanted, only for those that are ignored, which the user has to be told.
+  LOCKSTEP_COLD void describe(std::string& text, const char* before, bool only_ignored) const;
 
   /// The environment as it was when the process first asked, which is when it hears the complaints.
   LOCKSTEP_COLD static const environment& of_process();
@@ -11115,6 +12097,164 @@ struct environment {
   LOCKSTEP_COLD environment(lookup* look_up, const void* with);
   LOCKSTEP_COLD void complain() const;
 };
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD quoted_text::quoted_text(const char* of) noexcept {
+  char* to = text;
+  *to++ = '\'';
+  for (; *of != 0 && to <= text + longest; ++of) {
+    const bool is_control = static_cast<unsigned char>(*of) < 0x20 || *of == 0x7f;
+    *to++ = is_control ? '?' : *of;
+  }
+  std::strcpy(to, *of != 0 ? "...'" : "'");
+}
+
+namespace environment_text {
+
+LOCKSTEP_COLD bool parse_members(const char* word, std::size_t& result) noexcept {
+  unsigned long long number = 0;
+  if (!read_number(word, max_participants, number) || *word != 0 || number == 0) return false;
+  result = static_cast<std::size_t>(number);
+  return true;
+}
+
+LOCKSTEP_COLD bool parse_policy(const char* word, wait_policy& result) {
+  const unsigned long long most =
+      static_cast<unsigned long long>(wait_policy::longest_spin().count());
+  unsigned long long time = 0;
+  if (std::strcmp(word, "default") == 0) {
+    result = wait_policy();
+  } else if (std::strcmp(word, "spin") == 0) {
+    result = wait_policy::spin();
+  } else if (std::strcmp(word, "block") == 0) {
+    result = wait_policy::block();
+  } else if (std::strncmp(word, "hybrid:", 7) == 0 && read_number(word += 7, most, time)) {
+    const unsigned long long scale = std::strcmp(word, "ns") == 0   ? 1
+                                     : std::strcmp(word, "us") == 0 ? 1000
+                                     : std::strcmp(word, "ms") == 0 ? 1000000
+                                                                    : 0;
+    if (scale == 0 || time * scale > most) return false;
+    result = wait_policy::hybrid(
+        std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(time * scale)));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+LOCKSTEP_COLD bool parse_binding(const char* word, binding& result) {
+  std::vector<unsigned> cpus;
+  if (std::strcmp(word, "none") == 0) {
+    result = binding::none();
+  } else if (std::strcmp(word, "close") == 0) {
+    result = binding::close();
+  } else if (std::strcmp(word, "spread") == 0) {
+    result = binding::spread();
+  } else if (parse_cpu_list(word, cpus)) {
+    result = binding::cpus(std::move(cpus));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+LOCKSTEP_COLD bool parse_switch(const char* word, bool& result) noexcept {
+  const bool on = std::strcmp(word, "1") == 0 || std::strcmp(word, "true") == 0;
+  if (!on && std::strcmp(word, "0") != 0 && std::strcmp(word, "false") != 0) return false;
+  result = on;
+  return true;
+}
+
+LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy) {
+  if (policy.is_adaptive() || policy.is_spin() || policy.is_block()) {
+    text.append(policy.is_adaptive() ? "default" : policy.is_spin() ? "spin" : "block");
+    return;
+  }
+  const long long time = policy.spin_time().count();
+  const long long scale = time % 1000 != 0 ? 1 : time % 1000000 != 0 ? 1000 : 1000000;
+  append(text, "hybrid:%lld%s", time / scale, scale == 1 ? "ns" : scale == 1000 ? "us" : "ms");
+}
+
+LOCKSTEP_COLD void append_binding(std::string& text, const binding& where) {
+  append_cpu_list(text, where.list());
+  if (!where.is_list()) {
+    text.append(where.is_close() ? "close" : where.is_spread() ? "spread" : "none");
+  }
+}
+
+}  // namespace environment_text
+
+/// The value of that variable, without the blanks around it, in small letters of ASCII whatever the locale. Keeps what
+/// a message shows of it.
+LOCKSTEP_COLD const char* plain_word(const char* value, environment_entry& entry,
+                                     std::string& word) {
+  const char* const text = skip_blanks(value != nullptr ? value : "");
+  std::size_t size = std::strlen(text);
+  if (size > 0) entry.given = quoted_text(value);
+  while (size > 0 && std::strchr(" \t\r\n\v\f", text[size - 1]) != nullptr) --size;
+  word.assign(text, size);
+  for (std::size_t i = 0; i < size; ++i) {
+    if (word[i] >= 'A' && word[i] <= 'Z') word[i] = static_cast<char>(word[i] - 'A' + 'a');
+  }
+  return word.c_str();
+}
+
+LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
+    : members("LOCKSTEP_NUM_THREADS", "a number from 1 to 65536", 0),
+      policy("LOCKSTEP_WAIT_POLICY",
+             "default, spin, block or hybrid:TIME, TIME as 500ns, 20us or 1ms, at most 536ms",
+             wait_policy()),
+      bind("LOCKSTEP_PROC_BIND",
+           "none, close, spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536", binding()),
+      anticipate("LOCKSTEP_ANTICIPATE", "0, 1, false or true", true),
+      learn("LOCKSTEP_LEARN", anticipate.expected, true),
+      find_cpu("LOCKSTEP_FIND_CPU", anticipate.expected, true),
+      display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false) {
+  using namespace environment_text;
+  std::string word;
+  const auto word_of = [&](environment_entry& entry) {
+    return plain_word(look_up(with, entry.name), entry, word);
+  };
+  members.is_set = parse_members(word_of(members), members.value);
+  policy.is_set = parse_policy(word_of(policy), policy.value);
+  bind.is_set = parse_binding(word_of(bind), bind.value);
+  environment_variable<bool>* const switches[] = {&anticipate, &learn, &find_cpu, &display};
+  for (environment_variable<bool>* each : switches) {
+    each->is_set = parse_switch(word_of(*each), each->value);
+  }
+}
+
+LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
+                                         bool only_ignored) const {
+  const environment_entry* const all[] = {&members, &policy,   &bind,   &anticipate,
+                                          &learn,   &find_cpu, &display};
+  for (const environment_entry* each : all) {
+    if (only_ignored && !each->is_ignored()) continue;
+    append(text, "%s%s%s%s", before, each->name, each->given.text[0] != 0 ? "=" : " not set",
+           each->given.text);
+    if (each->is_ignored()) append(text, " is ignored: must be %s", each->expected);
+    text.append("\n");
+  }
+}
+
+LOCKSTEP_COLD const environment& environment::of_process() {
+  static made_once<environment> known;
+  return known.get([] {
+    environment result = read([](const char* name) -> const char* { return std::getenv(name); });
+    result.complain();
+    return result;
+  });
+}
+
+LOCKSTEP_COLD void environment::complain() const {
+  std::string lines;
+  describe(lines, "lockstep: ", true);
+  if (lines.empty() || !is_first_to_print(message::environment)) return;
+  std::fputs(lines.c_str(), stderr);
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -11134,6 +12274,11 @@ struct environment {
 //   P4  A list is taken as it is, but for CPUs that are not usable.
 #ifndef LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
 #define LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
+
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#include <cstdlib>
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -11167,51 +12312,28 @@ struct resolved_team {
 
 namespace placement {
 
-using detail::cpu_place;
-using detail::cpu_topology;
+/// Appends `count` of the CPUs of one level, which are sorted by package.
+LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
+                        std::vector<unsigned>& order);
 
-/// P1 to P3: the order in which CPUs get members; those of one level stand together.
-LOCKSTEP_COLD bool is_taken_before(const cpu_place& a, const cpu_place& b);
-LOCKSTEP_COLD bool is_same_level(const cpu_place& a, const cpu_place& b);
-LOCKSTEP_COLD bool is_ranked_before(const cpu_place& a, const cpu_place& b);
+/// Appends `count` of the CPUs, which are sorted by P1 and P2, in the order of ranks.
+LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
+                          std::vector<unsigned>& order);
 
-/// The CPUs for `count` members, in the order of ranks. Requires count <= usable.size().
-LOCKSTEP_COLD cpu_topology close(cpu_topology usable, std::size_t count);
-
-/// CPUs of one level and package, and how many of them get members.
-struct package_share {
-  const cpu_place* first;
-  std::size_t size;
-  std::size_t taken;
-};
-
-/// Appends `count` of the CPUs [first, last), which are of one level and sorted by package.
-LOCKSTEP_COLD void deal(const cpu_place* first, const cpu_place* last, std::size_t count,
-                        cpu_topology& result);
-
-/// As close().
-LOCKSTEP_COLD cpu_topology spread(cpu_topology usable, std::size_t count);
-
-/// A list parted into CPUs that are usable and others.
-struct parted_list {
-  std::vector<unsigned> usable;
-  std::vector<unsigned> left_out;
-};
-LOCKSTEP_COLD parted_list part_by_use(const cpu_topology& usable,
-                                      const std::vector<unsigned>& list);
+/// Parts a list into CPUs that are usable and others.
+LOCKSTEP_COLD void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
+                               std::vector<unsigned>& fitting, std::vector<unsigned>& left_out);
 
 /// The CPU of each rank; empty if nobody is to be bound, or there is no usable CPU for it.
 LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
                                          const binding& where);
 
-LOCKSTEP_COLD std::size_t count_different(std::vector<unsigned> values);
+/// Who decides what both may say.
+LOCKSTEP_COLD decided_by who(bool is_programs, bool is_environments) noexcept;
 
-/// Who decides where the members of a team run.
-LOCKSTEP_COLD decided_by who_binds(const team_options& options, const environment& variables);
-LOCKSTEP_COLD binding binding_of(const team_options& options, const environment& variables);
-
-/// At most one member for each of the CPUs that are usable at once, and of a list's.
-LOCKSTEP_COLD std::size_t default_members(std::size_t usable, const std::vector<unsigned>& list);
+/// Where the members of a team run; unset if nobody has said it.
+LOCKSTEP_COLD const binding& binding_of(const team_options& options,
+                                        const environment& variables) noexcept;
 
 }  // namespace placement
 
@@ -11219,17 +12341,192 @@ LOCKSTEP_COLD std::size_t default_members(std::size_t usable, const std::vector<
 /// and that topology; `cpus` may be empty where nobody is to be bound. Pure. Fails if options.members()
 /// is above 65536.
 LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
-                                    std::size_t usable, const detail::cpu_topology& cpus);
+                                    std::size_t usable, const cpu_topology& cpus);
+
+/// The same for this process and machine; looks at the machine's topology only where members are bound. Says once which
+/// CPUs of LOCKSTEP_PROC_BIND are not usable.
+LOCKSTEP_COLD resolved_team resolve(const team_options& options);
+
+#if LOCKSTEP_HAS_BODIES
 
 namespace placement {
 
-/// Says once which CPUs of LOCKSTEP_PROC_BIND are not usable.
-LOCKSTEP_COLD void complain_once(const resolved_team& made, const environment& variables);
+/// Compares by the first of four numbers in which two places differ.
+LOCKSTEP_COLD int compare_four(const unsigned* a, const unsigned* b) noexcept {
+  int i = 0;
+  while (i < 3 && a[i] == b[i]) ++i;
+  return a[i] < b[i] ? -1 : a[i] > b[i] ? 1 : 0;
+}
+/// P1, P2: who gets a member first.
+LOCKSTEP_COLD int compare_taken(const void* left, const void* right) noexcept {
+  const cpu_place &a = *static_cast<const cpu_place*>(left),
+                  &b = *static_cast<const cpu_place*>(right);
+  const unsigned first[] = {a.sibling, static_cast<unsigned>(a.kind), a.package, a.core};
+  const unsigned second[] = {b.sibling, static_cast<unsigned>(b.kind), b.package, b.core};
+  return compare_four(first, second);
+}
+/// P3: who has the lower rank.
+LOCKSTEP_COLD int compare_ranked(const void* left, const void* right) noexcept {
+  const cpu_place &a = *static_cast<const cpu_place*>(left),
+                  &b = *static_cast<const cpu_place*>(right);
+  const unsigned first[] = {a.package, static_cast<unsigned>(a.kind), a.core, a.sibling};
+  const unsigned second[] = {b.package, static_cast<unsigned>(b.kind), b.core, b.sibling};
+  return compare_four(first, second);
+}
+
+LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
+                        std::vector<unsigned>& order) {
+  std::vector<unsigned> begins;  // of each package, and the end
+  for (unsigned i = 0; i <= size; ++i) {
+    if (i == 0 || i == size || level[i].package != level[i - 1].package) begins.push_back(i);
+  }
+  const std::size_t packages = begins.size() - 1;
+  std::vector<unsigned> taken(packages);
+  for (std::size_t rest = count; rest > 0;) {
+    for (std::size_t i = 0; i < packages && rest > 0; ++i) {
+      if (taken[i] == begins[i + 1] - begins[i]) continue;
+      ++taken[i];
+      --rest;
+    }
+  }
+  const std::size_t end = order.size() + count;
+  for (std::size_t turn = 0; order.size() < end; ++turn) {
+    for (std::size_t i = 0; i < packages; ++i) {
+      if (turn >= taken[i]) continue;
+      const std::size_t all = begins[i + 1] - begins[i];
+      const unsigned& cpu = level[begins[i] + turn * all / taken[i]].cpu;
+      order.push_back(cpu);
+    }
+  }
+}
+
+LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
+                          std::vector<unsigned>& order) {
+  for (std::size_t i = 0; order.size() < count;) {
+    std::size_t end = i + 1;
+    while (end < sorted.size() && sorted[end].sibling == sorted[i].sibling &&
+           sorted[end].kind == sorted[i].kind) {
+      ++end;
+    }
+    const std::size_t wanted = count - order.size();
+    deal(&sorted[i], end - i, wanted < end - i ? wanted : end - i, order);
+    i = end;
+  }
+}
+
+LOCKSTEP_COLD void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
+                               std::vector<unsigned>& fitting, std::vector<unsigned>& left_out) {
+  std::vector<unsigned> known;
+  for (const cpu_place& place : usable) known.push_back(place.cpu);
+  sort_once(known);
+  for (const unsigned& cpu : list) {
+    (find_sorted(known, cpu) < known.size() ? fitting : left_out).push_back(cpu);
+  }
+}
+
+LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
+                                         const binding& where) {
+  std::vector<unsigned> order, left_out;
+  if (where.is_list()) {
+    part_by_use(usable, where.list(), order, left_out);
+  } else if (!usable.empty() && (where.is_close() || where.is_spread())) {
+    const std::size_t count = members < usable.size() ? members : usable.size();
+    cpu_topology sorted(usable);
+    std::qsort(sorted.data(), sorted.size(), sizeof(cpu_place), compare_taken);
+    if (where.is_spread()) {
+      spread(sorted, count, order);
+    } else {
+      std::qsort(sorted.data(), count, sizeof(cpu_place), compare_ranked);
+      for (std::size_t i = 0; i < count; ++i) order.push_back(sorted[i].cpu);
+    }
+  }
+  // Members beyond the CPUs begin anew.
+  const std::size_t found = order.size();
+  for (std::size_t rank = found; found > 0 && rank < members; ++rank) {
+    const unsigned cpu = order[rank - found];
+    order.push_back(cpu);
+  }
+  while (order.size() > members) order.pop_back();
+  return order;
+}
+
+LOCKSTEP_COLD decided_by who(bool is_programs, bool is_environments) noexcept {
+  return is_programs       ? decided_by::program
+         : is_environments ? decided_by::environment
+                           : decided_by::nobody;
+}
+
+LOCKSTEP_COLD const binding& binding_of(const team_options& options,
+                                        const environment& variables) noexcept {
+  return options.bind().is_unset() ? variables.bind.value : options.bind();
+}
 
 }  // namespace placement
 
-/// The same for this process and machine; looks at the machine's topology only where members are bound.
-LOCKSTEP_COLD resolved_team resolve(const team_options& options);
+LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
+                                    std::size_t usable, const cpu_topology& cpus) {
+  using placement::who;
+  resolved_team result;
+  result.name = options.name();
+  const binding& where = placement::binding_of(options, variables);
+  result.bind = where.is_unset() ? binding::none() : where;
+  result.bind_by = who(!options.bind().is_unset(), variables.bind.is_set);
+  // The CPUs of a list that are usable, each once: at most one member for each by default.
+  std::vector<unsigned> different;
+  placement::part_by_use(cpus, where.list(), different, result.left_out);
+  sort_once(different);
+  const std::size_t most =
+      different.empty() || usable < different.size() ? usable : different.size();
+
+  result.members_by = who(options.members() != 0, variables.members.is_set);
+  result.members = options.members() != 0     ? options.members()
+                   : variables.members.is_set ? variables.members.value
+                   : most < max_participants  ? most
+                                              : max_participants;
+  checked_count("lockstep::team", "members", result.members);
+
+  result.cpu_of_rank = placement::plan(cpus, result.members, where);
+  different = result.cpu_of_rank;
+  sort_once(different);
+  const std::size_t at_once =
+      different.empty() || usable < different.size() ? usable : different.size();
+  result.can_run_at_once = result.members < at_once ? result.members : at_once;
+  result.is_crowded = result.members > result.can_run_at_once;
+
+  result.policy_by = who(options.has_policy(), variables.policy.is_set);
+  result.policy = options.has_policy() ? options.policy() : variables.policy.value;
+  result.policy = result.policy.when_crowded(result.is_crowded);
+  result.learns_by = who(options.has_learn(), variables.learn.is_set);
+  result.learns = options.has_learn() ? options.learn() : variables.learn.value;
+  const bool can_adapt = result.members > 1 && result.policy.is_adaptive() && !result.is_crowded;
+  result.anticipates_by = who(options.has_anticipate(), variables.anticipate.is_set);
+  result.anticipates =
+      can_adapt && (options.has_anticipate() ? options.anticipate() : variables.anticipate.value);
+  result.finds_cpu_by = who(options.has_find_cpu(), variables.find_cpu.is_set);
+  result.finds_cpu = can_adapt && result.cpu_of_rank.empty() &&
+                     (options.has_find_cpu() ? options.find_cpu() : variables.find_cpu.value);
+  return result;
+}
+
+LOCKSTEP_COLD resolved_team resolve(const team_options& options) {
+  const environment& variables = environment::of_process();
+  const binding& where = placement::binding_of(options, variables);
+  const bool binds = !where.is_unset() && !where.is_none();
+  const cpu_topology none;
+  resolved_team result =
+      resolve(options, variables, usable_cpus(), binds ? usable_topology() : none);
+  // Which CPUs of LOCKSTEP_PROC_BIND are not usable is said once.
+  if (result.bind_by == decided_by::environment && !result.left_out.empty() &&
+      is_first_to_print(message::unusable_cpus)) {
+    std::string text;
+    append_cpu_list(text, result.left_out);
+    std::fprintf(stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
+                 variables.bind.given.text, text.c_str());
+  }
+  return result;
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -11237,20 +12534,32 @@ LOCKSTEP_COLD resolved_team resolve(const team_options& options);
 
 #endif  // LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
 
-// lockstep/detail/team/loop_steering.hpp -- decides how a loop is run, and measures it (layer: team)
+// lockstep/detail/team/loop_steering.hpp -- decides how a loop is run, and learns what loops cost (layer: team)
 //
-// By what loop_costs.hpp has learned, and by whether members sleep at the moment. For team_core.hpp: the caller that has
-// the turn uses it, in one loop after another.
+// loop_costs is pure: it makes a plan of what it has learned. loop_steering measures, and looks whether members sleep.
+// For team_core.hpp: the caller that has the turn uses both, in one loop after another.
 //
-//   STEER-1  A loop that wakes nobody at its beginning wakes its members as soon as the caller has seen, after a part of
-//            it, that what is left is worth a wake-up.
-//   STEER-2  Loops that follow each other closely, and do without members that sleep, wake them when all of them together
-//            have missed as much as a wake-up takes: at most twice the time is lost that way.
-//   STEER-3  Where workers may anticipate, and slept through loops that were worth joining, they are woken after the loop, a
-//            few times in a row now and then: to learn when the next ones are due.
+// A loop pays on several members if what they take off the caller is more than what it costs to have them. Both are
+// learned: what an iteration costs at each place in the program (one closure type, in one team), what it costs to
+// join members that are awake, and what it takes to wake them. Times are nanoseconds.
 //
-// Cost   a loop that is not measured: none. Else two or three looks at the clock, 20 to 25 ns each: the first loops of a
-//        place, then one in 16, and all that last longer than 10 us.
+//   COST-1   A loop of an unknown place begins on all members that get an iteration each. It wakes nobody: the caller
+//            measures its own parts, and wakes the others when what is left is worth it.
+//   COST-2   A known loop that would not gain runs on the caller alone. One that would gain with members that are
+//            awake, but not with a wake-up, is announced and wakes nobody: members that come by themselves join. The
+//            plan says what the sleepers would have gained, so that the caller can add it up.
+//   COST-3   A long share has several parts of about `part_time`: what its member loses when others take parts of it.
+//   COST-4   One strange sample moves what is known by a factor of two at most.
+//   COST-5   A place that is not used for long can lose its slot to another place: then it is unknown again.
+//   STEER-1  A loop that wakes nobody at its beginning wakes its members as soon as the caller has seen, after a part
+//            of it, that what is left is worth a wake-up.
+//   STEER-2  Loops that follow each other closely without members that sleep wake them when all of them together have
+//            missed as much as a wake-up takes: at most twice the time is lost that way.
+//   STEER-3  Where workers may anticipate, and slept through loops that were worth joining, they are woken after the
+//            loop, a few times in a row now and then: so they learn when the next ones are due.
+//
+// Cost   a loop that is not measured: none. Else two or three looks at the clock, 20 to 25 ns each: the first loops of
+//        a place, then one in 16, and all that last longer than 10 us. What only those run is compiled for size.
 #ifndef LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
 #define LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
 
@@ -11258,7 +12567,227 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-class loop_steering {
+class loop_costs {
+ public:
+  static constexpr double part_time = 8000;
+  static constexpr std::uint32_t most_parts = 64, first_parts = 16;
+
+  /// For a team of `members`, of whom `most` can run at once. `learns`: false for always all of those, at once.
+  loop_costs(std::size_t members, std::size_t most, bool is_crowded, bool learns) noexcept
+      : members_(members),
+        most_(most),
+        learns_(learns),
+        join_(is_crowded ? 2000.0 : 150.0 + 25.0 * static_cast<double>(most)) {}
+
+  std::size_t most_shares() const noexcept { return most_; }
+
+  /// The plan of a loop; `asleep`: whether members sleep that it could use.
+  loop_plan plan(const loop_request& of, bool asleep) noexcept {
+    if (of.is_fixed || of.grain != 0 || !learns_) return by_request(of);
+    if (!asleep) {
+      place& at = at_place(of.place);
+      if (at.is_as_before(of.iterations)) return at.before;
+    }
+    return by_costs(of, asleep);
+  }
+
+  /// Whether `left` nanoseconds of work are worth a wake-up.
+  bool is_worth_waking(double left) const noexcept { return pays(left, most_, wake_); }
+
+  /// So much time of the caller's went into so many iterations at the place.
+  LOCKSTEP_COLD void learn_iterations(const void* place_key, std::size_t iterations,
+                                      double time) noexcept {
+    if (iterations == 0) return;
+    place& at = at_place(place_key);
+    const double now = larger(time - clock_time, 1.0) / static_cast<double>(iterations);
+    at.steady = 0;
+    if (at.samples == 0) {
+      at.iteration = now;
+    } else if (now > 2 * at.iteration) {
+      at.iteration *= 2;
+    } else if (2 * now < at.iteration) {
+      at.iteration /= 2;
+    } else {
+      at.iteration += (now - at.iteration) / 4;
+      at.steady = 1;
+    }
+    if (at.samples < young) ++at.samples;
+    at.skipped = 0;
+    at.iterations = 0;
+  }
+  /// So long the caller waited for members that were awake, after its own share.
+  LOCKSTEP_COLD void learn_join(double time) noexcept {
+    const double now = lesser(time + clock_time, 4 * join_);
+    join_ += (now - join_) / (now < join_ ? 4 : 32);
+    join_ = between(least_join, join_, most_join);
+  }
+  /// So long a member took to come from when the caller began to wake it.
+  LOCKSTEP_COLD void learn_wake(double time) noexcept {
+    const double now = lesser(time, 2 * wake_);
+    wake_ += (now - wake_) / 8;
+    wake_ = between(least_wake, wake_, most_wake);
+  }
+
+  /// Of an iteration at a place; 0: not known.
+  double iteration(const void* place_key) const noexcept {
+    const std::size_t slot = slot_of(place_key);
+    const place& at = places_[slot].key == place_key ? places_[slot] : places_[slot ^ 1u];
+    return at.key == place_key ? at.iteration : 0;
+  }
+  double join() const noexcept { return join_; }
+  double wake() const noexcept { return wake_; }
+
+ private:
+  static constexpr double clock_time = 20, least_join = 40, most_join = 50000;
+  static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 3000;
+  static constexpr double always_timed = 10000;
+  static constexpr unsigned places = 64, young = 4, loops_per_sample = 16;
+
+  struct place {
+    const void* key = nullptr;
+    double iteration = 0;
+    std::uint8_t samples = 0;
+    std::uint8_t skipped = 0;
+    std::uint8_t steady = 0;
+    std::size_t iterations = 0;  ///< of the loop before, if it was planned by what is known
+    loop_plan before;
+
+    /// Whether `before` is right for so many iterations, and it is not time to measure.
+    bool is_as_before(std::size_t now) noexcept {
+      return now == iterations && steady != 0 && ++skipped < loops_per_sample;
+    }
+    void remember(std::size_t now, double work, const loop_plan& plan) noexcept {
+      const bool is_short =
+          work <= always_timed && plan.parts == 1 && plan.wakes && plan.missed <= 0;
+      iterations = is_short && samples == young ? now : 0;
+      before = plan;
+      before.is_timed = false;
+    }
+    bool is_due(double work) noexcept {
+      if (samples < young || steady == 0 || work > always_timed || skipped >= loops_per_sample)
+        return true;
+      ++skipped;
+      return false;
+    }
+  };
+
+  // <algorithm> takes a tenth of the time that this library's headers take to compile.
+  template <class T>
+  static T lesser(T a, T b) noexcept {
+    return b < a ? b : a;
+  }
+  template <class T>
+  static T larger(T a, T b) noexcept {
+    return a < b ? b : a;
+  }
+  static double between(double least, double value, double most) noexcept {
+    return value < least ? least : value > most ? most : value;
+  }
+  static bool pays(double work, std::size_t shares, double cost) noexcept {
+    return work - work / static_cast<double>(shares) > cost;
+  }
+  /// All of them, or fewer where a share would be less than what it costs to have a member more.
+  std::size_t shares_for(double work, std::size_t most) const noexcept {
+    if (!pays(work, most, join_)) return 1;
+    const double least_share = join_ / static_cast<double>(most_);
+    const double wanted = work / least_share;
+    return wanted < static_cast<double>(most)
+               ? larger(std::size_t{2}, static_cast<std::size_t>(wanted))
+               : most;
+  }
+  static std::uint32_t parts_of(const loop_request& of, std::size_t shares,
+                                double wanted) noexcept {
+    const double each = static_cast<double>(of.iterations / shares);
+    const double parts = lesser(lesser(wanted, each), static_cast<double>(most_parts));
+    return parts < 1 ? 1 : static_cast<std::uint32_t>(parts);
+  }
+  LOCKSTEP_COLD loop_plan by_costs(const loop_request& of, bool asleep) noexcept {
+    loop_plan result;
+    const std::size_t most = lesser(most_, of.iterations);
+    place& at = at_place(of.place);
+    const double work = at.iteration * static_cast<double>(of.iterations);
+    result.is_timed = at.is_due(work);
+    if (most < 2) return result;
+    if (at.samples == 0) {
+      result.shares = static_cast<std::uint32_t>(most);
+      result.parts = of.can_split ? parts_of(of, most, first_parts) : 1;
+      result.wakes = !asleep || !of.can_split;
+      return result;
+    }
+    const std::size_t shares = shares_for(work, most);
+    if (shares < 2) {
+      if (result.is_timed) join_ -= (join_ - least_join) / 64;  // so that it is tried again
+      at.remember(of.iterations, work, result);
+      return result;
+    }
+    if (asleep && !pays(work, most, wake_)) {
+      result.missed = work - work / static_cast<double>(shares);
+      result.is_timed = true;
+      if (work < least_for_late_members) return result;
+    }
+    result.shares = static_cast<std::uint32_t>(shares);
+    const double share = work / static_cast<double>(shares);
+    if (of.can_split && share > 2 * part_time) {
+      result.parts = parts_of(of, shares, share / part_time);
+    }
+    if (result.missed > 0) {
+      result.wakes = false;
+      if (of.can_split) result.parts = larger(result.parts, parts_of(of, shares, 4));
+    }
+    at.remember(of.iterations, work, result);
+    return result;
+  }
+  /// Without what was learned.
+  LOCKSTEP_NOINLINE loop_plan by_request(const loop_request& of) const noexcept {
+    loop_plan result;
+    if (of.is_fixed) {
+      result.shares =
+          static_cast<std::uint32_t>(larger(std::size_t{1}, lesser(members_, of.iterations)));
+      return result;
+    }
+    const std::size_t most = lesser(most_, of.iterations);
+    const std::size_t grain = of.grain != 0 ? of.grain : 1;
+    const std::size_t shares = larger(std::size_t{1}, lesser(most, of.iterations / grain));
+    result.shares = static_cast<std::uint32_t>(shares);
+    const std::size_t share = of.iterations / shares;
+    if (of.can_split && shares > 1) {
+      result.parts = static_cast<std::uint32_t>(
+          of.grain != 0   ? larger(std::size_t{1}, lesser<std::size_t>(share / grain, most_parts))
+          : share >= 1024 ? 8
+                          : 1);
+    }
+    return result;
+  }
+
+  static std::size_t slot_of(const void* key) noexcept {
+    const std::uint64_t mixed =
+        static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key)) * 0x9E3779B97F4A7C15u;
+    return static_cast<std::size_t>(mixed >> 32) % places;
+  }
+  /// A place is in one of two slots.
+  place& at_place(const void* key) noexcept {
+    const std::size_t slot = slot_of(key);
+    if (places_[slot].key == key) return places_[slot];
+    if (places_[slot ^ 1u].key == key) return places_[slot ^ 1u];
+    return new_place(slot, key);
+  }
+  /// The place that was in the first slot moves to the second one, and drives out what was there.
+  LOCKSTEP_COLD place& new_place(std::size_t slot, const void* key) noexcept {
+    place& first = places_[slot];
+    places_[slot ^ 1u] = first;
+    first = place();
+    first.key = key;
+    return first;
+  }
+
+  const std::size_t members_, most_;
+  const bool learns_;
+  double join_;
+  double wake_ = 50000;
+  place places_[places];
+};
+
+class loop_steering final : public part_listener {
  public:
   loop_steering(fork_board& forks, const resolved_team& made) noexcept
       : forks_(forks), costs_(made.members, made.can_run_at_once, made.is_crowded, made.learns) {}
@@ -11266,29 +12795,20 @@ class loop_steering {
   loop_steering& operator=(const loop_steering&) = delete;
 
   /// Before a loop: how to run it.
-  const loop_plan& begin(const loop_request& of) {
+  LOCKSTEP_NOINLINE const loop_plan& begin(const loop_request& of) {
     of_ = of;
     is_asleep_ = costs_.most_shares() > 1 && forks_.has_sleepers(costs_.most_shares());
     plan_ = costs_.plan(of, is_asleep_);
     may_wake_ = is_asleep_ && plan_.shares > 1 && !plan_.wakes;
-    parts_ = own_parts_ = 0;
     if (!is_asleep_ && plan_.shares > 1) pause_ = 0;
-    if (!plan_.is_timed) return plan_;
-    last_end_ = own_end_;
-    start_ = own_end_ = now();
-    if (plan_.missed > 0 && has_missed_enough()) {
-      plan_ = costs_.plan(of, false);
-      plan_.is_timed = true;
-      may_wake_ = false;
-    }
-    if (woken_at_ != 0) learn_wake_up();
-    if (is_asleep_ && plan_.shares > 1 && plan_.wakes) woken_at_ = start_;
+    if (plan_.is_timed) begin_to_measure();
     return plan_;
   }
+  /// What after_part() is to be called for; null: nothing.
+  part_listener* listener() noexcept { return plan_.is_timed ? this : nullptr; }
 
-  /// The caller has run a part, of its own share or of another.
-  void after_part(bool is_own) {
-    if (!plan_.is_timed) return;
+  /// Requires: the loop is measured.
+  void after_part(bool is_own) override {
     ++parts_;
     if (is_own) {
       ++own_parts_;
@@ -11299,18 +12819,11 @@ class loop_steering {
 
   /// Every share is done; `all_came`: each was begun by its member.
   void end(bool all_came) {
-    if (!plan_.is_timed) return;
-    const double own_time = static_cast<double>(own_end_ - start_);
-    costs_.learn_iterations(of_.place, iterations_of_own(), own_time);
-    if (plan_.shares > 1 && plan_.parts == 1 && of_.can_split && all_came && !is_asleep_) {
-      costs_.learn_join(static_cast<double>(now() - own_end_));
-    }
-    if (may_wake_ && own_time > least_worth_joining) teach();
+    if (plan_.is_timed) learn(all_came, now());
   }
 
   /// Whether members slept when this loop began.
   bool were_asleep() const noexcept { return is_asleep_; }
-  const loop_costs& costs() const noexcept { return costs_; }
 
  private:
   static constexpr double least_worth_joining = 2000;
@@ -11318,6 +12831,27 @@ class loop_steering {
   static constexpr unsigned lessons = 8, first_pause = 16, most_pause = 128;
 
   static std::uint64_t now() { return detail::monotonic_nanoseconds(); }
+
+  LOCKSTEP_COLD void begin_to_measure() {
+    parts_ = own_parts_ = 0;
+    last_end_ = own_end_;
+    start_ = own_end_ = now();
+    if (plan_.missed > 0 && has_missed_enough()) {
+      plan_ = costs_.plan(of_, false);
+      plan_.is_timed = true;
+      may_wake_ = false;
+    }
+    if (woken_at_ != 0) learn_wake_up();
+    if (is_asleep_ && plan_.shares > 1 && plan_.wakes) woken_at_ = start_;
+  }
+  LOCKSTEP_COLD void learn(bool all_came, std::uint64_t end) {
+    const double own_time = static_cast<double>(own_end_ - start_);
+    costs_.learn_iterations(of_.place, iterations_of_own(), own_time);
+    if (plan_.shares > 1 && plan_.parts == 1 && of_.can_split && all_came && !is_asleep_) {
+      costs_.learn_join(static_cast<double>(end - own_end_));
+    }
+    if (may_wake_ && own_time > least_worth_joining) teach();
+  }
 
   std::size_t iterations_of_own() const noexcept {
     const std::size_t parts = std::size_t{plan_.shares} * plan_.parts;
@@ -11331,7 +12865,7 @@ class loop_steering {
     missed_ = 0;
     return true;
   }
-  void wake_if_long(std::uint64_t at) {
+  LOCKSTEP_COLD void wake_if_long(std::uint64_t at) {
     const double each = static_cast<double>(at - start_) / static_cast<double>(parts_);
     const std::size_t left = std::size_t{plan_.shares} * plan_.parts - parts_;
     if (!costs_.is_worth_waking(each * static_cast<double>(left))) return;
@@ -11345,7 +12879,7 @@ class loop_steering {
     costs_.learn_wake(static_cast<double>(came - woken_at_));
     woken_at_ = 0;
   }
-  /// STEER-3. Courses are further and further apart, until members have been there again.
+  /// STEER-3. The pauses between such rows grow, until members have come by themselves again.
   void teach() {
     if (!forks_.anticipates()) return;
     if (pause_ == 0) {
@@ -11379,171 +12913,6 @@ class loop_steering {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
-
-// lockstep/detail/team/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: team)
-//
-// Each thread that comes claims parts (loop_claims.hpp): first of its own share, then of shares that are late. For
-// team_core.hpp.
-//
-//   CREW-1  A member runs its own share as long as it is in time, so that data stay where they are.
-//   CREW-2  When its own share is done, the caller takes parts of every share that has some left: after a moment, where
-//           members may be just coming. It waits only for threads that have begun a part.
-//   CREW-3  Workers take parts of others where shares have several, or members have to share CPUs.
-//   CREW-4  In a loop that was stopped, parts are claimed and not run.
-//   CREW-5  In a child process, after a fork() in a part, nothing of the loop is left to do for the caller; another
-//           thread cannot go on there.
-//
-// Memory order (# marks the line)
-//   #  access         order    pairs  why it suffices
-//   1  tickets.store  relaxed  -      between loops; the announcement orders it
-#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
-#define LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// What travelled with the reports of a loop, for its caller.
-class loop_values {
- public:
-  explicit loop_values(fork_board& of) noexcept : of_(of) {}
-  cell& operator()(std::size_t rank) const noexcept { return of_.beside_report(rank); }
-
- private:
-  fork_board& of_;
-};
-
-/// What the caller of a loop does before it and, unless it was stopped, after it. Null functions: nothing.
-struct loop_ends {
-  void* data;
-  void (*prepare)(void* data, const loop_plan& plan, loop_cells& cells);
-  void (*finish)(void* data, const loop_plan& plan, const loop_values& values);
-};
-
-class loop_crew {
- public:
-  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded)
-      : forks_(forks), stop_(stop), errors_(errors), is_crowded_(is_crowded) {}
-  loop_crew(const loop_crew&) = delete;
-  loop_crew& operator=(const loop_crew&) = delete;
-
-  /// The caller runs a loop that it has announced. Every share is done when it returns. True if every other member came
-  /// in time. `steering` is told of each part that the caller has run: a loop_steering, but in tests.
-  template <class Steering>
-  LOCKSTEP_NOINLINE bool lead(const region_head& head, job& what, bool is_woken,
-                              Steering& steering) {
-    const announcement at = forks_.current();
-    if (at.parts() == 1) {
-      // Not through the line just published: it is on its way to the others.
-      run_part(common_of(head, at), 0, 0, what);
-      steering.after_part(true);
-      const bool has_patience = !is_crowded_ && !is_woken && patience_.asks();
-      if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_late_members)) {
-        patience_.paid();
-        return true;
-      }
-    }
-    const bool took = take_told(0, 0, at, &steering);
-    if (took) {
-      patience_.failed();
-    } else {
-      patience_.paid();
-    }
-    forks_.collect(0, forks_.current());
-    return !took;
-  }
-  /// The caller runs it as the only one.
-  void run_alone(const region_head& head, job& what) {
-    run_part(common_of(head, announcement(1, 1, 1)), 0, 0, what);
-  }
-
-  /// A worker runs a part that it has claimed, and what it can claim after it.
-  void serve(std::size_t self, order claimed) {
-    const announcement at = claimed.announced;
-    play(self, self, claimed, true);
-    if (at.parts() == 1 && !is_crowded_) return;
-    while (forks_.claim(self, claimed)) play(self, self, claimed, true);
-    const std::size_t looks =
-        is_crowded_ ? at.size() - 1 : (std::min<std::size_t>)(at.size() - 1, 8);
-    std::size_t other = self;
-    for (std::size_t i = 0; i < looks; ++i) {
-      if (++other >= at.size()) other = at.parts() > 1 ? 0 : 1;
-      if (other == self) return;
-      while (forks_.claim(other, claimed)) play(self, other, claimed, true);
-    }
-  }
-
-  /// Before a loop with tickets.
-  void reset_tickets() noexcept {
-    tickets_[0].value.store(0, detail::memory_order_relaxed);  // 1
-  }
-  /// In a child process, inside a region; and when that ends.
-  void be_alone(bool alone) noexcept { is_alone_ = alone; }
-  bool is_alone() const noexcept { return is_alone_; }
-
- private:
-  struct no_steering {
-    static void after_part(bool) noexcept {}
-  };
-
-  loop_common common_of(const region_head& head, announcement at) noexcept {
-    return {stop_, tickets_[0].value, head.region, head.size, at.parts()};
-  }
-
-  /// `self` runs a claimed part of the share of `rank`.
-  void play(std::size_t self, std::size_t rank, const order& claimed, bool wakes) {
-    if (claimed.part == 0 && rank != 0) forks_.relay(rank, claimed, wakes);
-    run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, claimed.line->what);
-    if (is_alone_) {
-      if (self != 0) end_of_lone_child();
-      return;
-    }
-    if (!forks_.finish_part(rank, claimed)) return;
-    if (rank != 0 && forks_.is_leader(rank)) {
-      take_told(self, rank, claimed.announced, static_cast<no_steering*>(nullptr));
-      if (is_alone_) return;
-      forks_.collect(rank, claimed.announced);
-    }
-    forks_.report(rank, claimed.announced);
-  }
-
-  /// Claims and runs what is left of the shares of the members that `rank` has told of the loop. True if there was
-  /// some, but for the share of `self`. Only the caller steers.
-  template <class Steering>
-  bool take_told(std::size_t self, std::size_t rank, announcement at, Steering* steering) {
-    bool took = false;
-    forks_.for_each_told(rank, at, [&](std::size_t watcher) {
-      order claimed;
-      while (!is_alone_ && !forks_.has_reported(watcher, at) && forks_.claim(watcher, claimed)) {
-        play(self, watcher, claimed, false);
-        took |= watcher != self;
-        if (steering != nullptr) steering->after_part(watcher == self);
-      }
-    });
-    return took;
-  }
-
-  void run_part(const loop_common& common, std::size_t rank, std::uint32_t part, job& what) {
-    if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
-    loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
-    call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), what, me);
-  }
-
-  fork_board& forks_;
-  stop_source& stop_;
-  first_error& errors_;
-  const bool is_crowded_;
-  bool is_alone_ = false;
-  detail::aligned_array<detail::padded<detail::atomic<std::size_t>>> tickets_{1};
-  detail::line_gap callers_apart_;
-  stage_trust patience_;  // of the caller
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
 
 // lockstep/detail/team/caller_queue.hpp -- outside threads take turns with a team (layer: team)
 //
@@ -11868,7 +13237,7 @@ class region_turn {
 //           A guest (inside_region of region.hpp) was in none.
 //   CORE-4  All code of the user that runs while the caller has the turn, on any thread, runs marked as inside: it
 //           may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
-//   CORE-5  A loop uses nothing that belongs to a member (loop_share.hpp): any thread may run any part of it.
+//   CORE-5  A loop uses nothing that belongs to a member (loop_crew.hpp): any thread may run any part of it.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -12023,10 +13392,11 @@ class team_core {
     bool all_came = true;
     if (plan.shares > 1) {
       forks_.announce_loop(head, what, plan.parts, plan.wakes);
-      all_came = crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_);
+      all_came =
+          crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_.listener());
     } else {
       crew_.run_alone(head, what);
-      steering_.after_part(true);
+      if (plan.is_timed) steering_.after_part(true);
     }
     steering_.end(all_came);
   }
@@ -12086,7 +13456,7 @@ class team_core {
 
 // lockstep/detail/team/team_reductions.hpp -- reductions and scans that are a region by themselves (layer: team)
 //
-// A reduction's tree (reduction_tree.hpp) is cut across at one level into nodes; each is computed by whichever thread
+// A reduction's tree (range_parts.hpp) is cut across at one level into nodes; each is computed by whichever thread
 // runs that part of the loop, and the caller combines them when the loop is done. Into how many nodes, and which thread
 // computes which, changes no bit. For team_loops.hpp.
 //
@@ -12128,8 +13498,6 @@ class range_reduction {
   bool has_result() const noexcept { return has_result_; }
 
  private:
-  using walk = tree_walk<loop_share>;
-
   /// NODES-2. From what every share knows.
   static bool is_beside(const operations& what, std::size_t leaves, std::size_t shares,
                         std::uint32_t parts) noexcept {
@@ -12139,11 +13507,10 @@ class range_reduction {
   LOCKSTEP_OUT_OF_LINE void run(loop_share& me, const operations& what, const operands& of,
                                 std::size_t length);
 
+  LOCKSTEP_COLD void run_nodes(loop_share& me, tree_walk& values);
   static LOCKSTEP_OUT_OF_LINE void prepare(void* data, const loop_plan& plan, loop_cells& cells);
   static LOCKSTEP_OUT_OF_LINE void finish(void* data, const loop_plan& plan,
                                           const loop_values& of_share);
-  LOCKSTEP_OUT_OF_LINE void combine(value_stack& values, std::size_t first, std::size_t last,
-                                    const loop_values* beside);
 
   const operations& what_;
   const operands& of_;
@@ -12154,6 +13521,74 @@ class range_reduction {
   void* const result_;
   bool has_result_ = false;
 };
+
+#if LOCKSTEP_HAS_BODIES
+LOCKSTEP_OUT_OF_LINE void range_reduction::run(loop_share& me, const operations& what,
+                                               const operands& of, std::size_t length) {
+  const std::size_t leaves = reduction_tree::leaves_of(length);
+  tree_walk values(me, what, of, length);
+  if (me.is_alone()) {
+    if (!values.push_node(0, leaves) || me.is_stopped()) return;
+    values.take_top(result_);
+    has_result_ = true;
+    return;
+  }
+  if (is_beside(what, leaves, me.size(), me.parts())) {
+    const index_range node = reduction_tree::node_at(leaves, me.size(), me.rank());
+    if (values.push_node(node.first, node.last)) values.put_top(nullptr, *me.beside_report());
+    return;
+  }
+  run_nodes(me, values);
+}
+
+/// Of a share in parts, or of a number of shares that is no power of two.
+LOCKSTEP_COLD void range_reduction::run_nodes(loop_share& me, tree_walk& values) {
+  const index_range mine = me.block_of(index_range{0, nodes_});
+  for (std::size_t number = mine.first; number < mine.last; ++number) {
+    const index_range node = reduction_tree::node_at(leaves_, nodes_, number);
+    if (!values.push_node(node.first, node.last)) return;
+    if (what_.type == nullptr) {
+      values.put_top(nullptr, (*cells_)[number]);
+    } else {
+      values.take_top(values_[number]);
+      values_.note(number, true);
+    }
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void range_reduction::prepare(void* data, const loop_plan& plan,
+                                                   loop_cells& cells) {
+  range_reduction& self = *static_cast<range_reduction*>(data);
+  if (plan.shares == 1) return;
+  self.cells_ = &cells;
+  if (is_beside(self.what_, self.leaves_, plan.shares, plan.parts)) {
+    self.nodes_ = plan.shares;
+    return;
+  }
+  const std::size_t wanted = std::size_t{plan.shares} * (plan.parts > 16 ? plan.parts : 16);
+  while (self.nodes_ < wanted && 2 * self.nodes_ <= self.leaves_) self.nodes_ *= 2;
+  if (self.what_.type != nullptr) self.values_.make(*self.what_.type, self.nodes_);
+}
+
+LOCKSTEP_OUT_OF_LINE void range_reduction::finish(void* data, const loop_plan& plan,
+                                                  const loop_values& of_share) {
+  range_reduction& self = *static_cast<range_reduction*>(data);
+  if (plan.shares == 1) return;
+  const bool beside = is_beside(self.what_, self.leaves_, plan.shares, plan.parts);
+  value_stack values(self.what_, self.of_);
+  for (std::size_t number = 0; number < self.nodes_; ++number) {
+    if (self.what_.type != nullptr) {
+      values.push_moved(self.values_[number]);
+    } else {
+      values.push_copy(beside ? of_share(number) : (*self.cells_)[number]);
+    }
+    // The nodes are those of one level, a power of two: each second one completes its parent, and so on.
+    for (std::size_t done = number; (done & 1u) != 0; done >>= 1) values.combine();
+  }
+  values.take_top(self.result_);
+  self.has_result_ = true;
+}
+#endif
 
 /// Values that threads leave for the caller, each at its own number. Allocates for more than `few`.
 template <class T>
@@ -12173,6 +13608,12 @@ class left_values {
   owner<aligned_array<maybe<T>>> many_;
 };
 
+LOCKSTEP_NOINLINE inline bool fold_parts(loop_share& me, const operations& what, const operands& of,
+                                         std::size_t length, schedule how, void* result) {
+  folded_parts own(me, what, of, length);
+  loops::hand_out_in(me, me, length, how, own.body());
+  return own.take(result);
+}
 /// One value for each share: `fast`. Combined by rank.
 template <class T, class Op>
 class share_reduction {
@@ -12310,7 +13751,7 @@ class range_scan {
 //   TEAMLOOP-1  A loop does not wait for a member that has not begun: its share is run by others (loop_crew.hpp).
 //               Members that come in time run the same share every time.
 //   TEAMLOOP-2  Which thread runs an iteration is not said, nor on how many members a loop runs: where it costs more
-//               than it gains, on the caller alone (loop_costs.hpp). So iterations must not wait for each other; run()
+//               than it gains, on the caller alone (loop_steering.hpp). So iterations must not wait for each other; run()
 //               is for that.
 //   TEAMLOOP-3  Where the loop is stopped, parts that have not begun are left out. Of several exceptions that of the
 //               lowest part is thrown.
@@ -13226,8 +14667,8 @@ class rendezvous {
 //   4  store               relaxed  -      reset() requires that no other thread uses the set
 //
 // Cost   contribute: two RMWs on one line; the last one also the callback and an eventual's set. wait:
-//        one load when ready. One allocation for the values, when the set is made. Values lie side by
-//        side: contributors may share their lines.
+//        one load when ready. When the set is made: an allocation for the values, one for the callback. Values
+//        lie side by side: contributors may share their lines.
 #ifndef LOCKSTEP_FUTURE_SET_HPP
 #define LOCKSTEP_FUTURE_SET_HPP
 
@@ -13236,11 +14677,11 @@ inline namespace LOCKSTEP_ABI {
 
 namespace detail {
 
-/// What all sets have in common, with or without values.
-class future_set_base {
+/// Who has contributed, and the first error.
+class future_counts {
  public:
-  future_set_base(const future_set_base&) = delete;
-  future_set_base& operator=(const future_set_base&) = delete;
+  future_counts(const future_counts&) = delete;
+  future_counts& operator=(const future_counts&) = delete;
 
   std::size_t contributions() const noexcept { return contributions_; }
 
@@ -13259,14 +14700,14 @@ class future_set_base {
   wait_policy policy() const noexcept { return done_.policy(); }
 
  protected:
-  future_set_base(std::size_t contributions, wait_policy policy)
+  future_counts(std::size_t contributions, wait_policy policy)
       : done_(policy),
         contributions_(contributions),
         tickets_(0),
         arrived_(0),
         failures_(0),
         error_() {}
-  ~future_set_base() { detail::misuse::destroying(&done_, "lockstep::future_set"); }
+  ~future_counts() { detail::misuse::destroying(&done_, "lockstep::future_set"); }
 
   std::size_t take_ticket() {
     const std::size_t index = tickets_.fetch_add(1, detail::memory_order_relaxed);  // 1
@@ -13348,12 +14789,101 @@ class future_set_base {
   std::exception_ptr error_;  // of the first failure; read by the last to arrive
 };
 
+/// What future_set<T> and future_set<void> have in common. Set: one of them; set.pass_to(f) calls f with the values.
+/// The callback is not a std::function, because <functional> costs a tenth of what lockstep.hpp does to compile.
+template <class Set>
+class future_set_base : public future_counts {
+ public:
+  ~future_set_base() { delete on_ready_; }
+
+  /// In place of a value; returns its index. Fails if all have contributed, or if there is no exception.
+  std::size_t contribute_exception(std::exception_ptr error) {
+    std::exception_ptr ours = checked(std::move(error));
+    const std::size_t index = take_ticket();
+    note(std::move(ours));
+    arrive(run_callback{*this});
+    return index;
+  }
+
+  /// Begins anew, even if not all have contributed.
+  /// Requires: no thread waits, reads or contributes, and what such threads did happens before this call.
+  void reset() {
+    reset_counts();
+    begin();
+  }
+
+ protected:
+  future_set_base(std::size_t contributions, wait_policy policy, std::nullptr_t)
+      : future_counts(contributions, policy), on_ready_(nullptr) {}
+  template <class Function>
+  future_set_base(std::size_t contributions, wait_policy policy, Function&& on_ready)
+      : future_counts(contributions, policy),
+        on_ready_(is_empty(on_ready) ? nullptr
+                                     : new holder<typename std::decay<Function>::type>(
+                                           std::forward<Function>(on_ready))) {}
+
+  /// Once the set is made.
+  void begin() {
+    if (contributions() == 0) complete(run_callback{*this});
+  }
+
+  /// Contributes what `store(index)` stores.
+  template <class Store>
+  std::size_t put(const Store& store) {
+    const std::size_t index = take_ticket();
+    note(error_of([&store, index] { store(index); }));
+    arrive(run_callback{*this});
+    return index;
+  }
+
+ private:
+  struct any_callback {
+    virtual ~any_callback() = default;
+    virtual void call(const Set& set) = 0;
+  };
+  template <class Function>
+  struct holder final : any_callback {
+    Function function;
+
+    template <class From>
+    explicit holder(From&& f) : function(std::forward<From>(f)) {}
+    void call(const Set& set) override { set.pass_to(function); }
+  };
+  struct run_callback {
+    const future_set_base& owner;
+    void operator()() const {
+      if (owner.on_ready_ != nullptr) owner.on_ready_->call(static_cast<const Set&>(owner));
+    }
+  };
+
+  /// A null pointer and an empty std::function are no callback.
+  template <class Function>
+  static bool is_empty(const Function& f) {
+    constexpr bool is_explicit = std::is_constructible<bool, const Function&>::value &&
+                                 !std::is_convertible<const Function&, bool>::value;
+    return is_empty(
+        f, std::integral_constant<bool, is_explicit || std::is_pointer<Function>::value>());
+  }
+  template <class Function>
+  static bool is_empty(const Function& f, std::true_type /*can be asked*/) {
+    return !static_cast<bool>(f);
+  }
+  template <class Function>
+  static bool is_empty(const Function&, std::false_type) noexcept {
+    return false;
+  }
+
+  any_callback* const on_ready_;
+};
+
 }  // namespace detail
 
 /// Requires: T can be made without arguments and assigned. A slot whose contribution was an exception
 /// keeps the value it had.
 template <class T>
-class future_set : public detail::future_set_base {
+class future_set : public detail::future_set_base<future_set<T>> {
+  using base = detail::future_set_base<future_set<T>>;
+
  public:
   /// The contributed values by index. The set owns them.
   class values {
@@ -13369,105 +14899,72 @@ class future_set : public detail::future_set_base {
 
     const detail::aligned_array<T>* slots_;
   };
-  using callback = std::function<void(const values&)>;
 
-  explicit future_set(std::size_t contributions, callback on_ready = callback(),
+  explicit future_set(std::size_t contributions, std::nullptr_t = nullptr,
                       wait_policy policy = wait_policy())
-      : detail::future_set_base(contributions, policy),
-        on_ready_(std::move(on_ready)),
-        slots_(contributions) {
-    if (contributions == 0) complete(run_callback{*this});
+      : base(contributions, policy, nullptr), slots_(contributions) {
+    this->begin();
+  }
+  /// Calls on_ready(values) when all have contributed.
+  template <class Function>
+  future_set(std::size_t contributions, Function&& on_ready, wait_policy policy = wait_policy())
+      : base(contributions, policy, std::forward<Function>(on_ready)), slots_(contributions) {
+    this->begin();
   }
 
   /// Stores the value and returns its index. Fails if all have contributed.
   std::size_t contribute(const T& value) {
-    return put([this, &value](std::size_t index) { slots_[index] = value; });
+    return this->put([this, &value](std::size_t index) { slots_[index] = value; });
   }
   std::size_t contribute(T&& value) {
-    return put([this, &value](std::size_t index) { slots_[index] = std::move(value); });
-  }
-
-  /// In place of a value. Fails if all have contributed, or if there is no exception.
-  std::size_t contribute_exception(std::exception_ptr error) {
-    std::exception_ptr ours = checked(std::move(error));
-    const std::size_t index = take_ticket();
-    note(std::move(ours));
-    arrive(run_callback{*this});
-    return index;
+    return this->put([this, &value](std::size_t index) { slots_[index] = std::move(value); });
   }
 
   /// As wait(). The values live until they are contributed anew, or to the end of the set.
   values get() const {
-    wait();
+    this->wait();
     return values(slots_);
   }
 
-  /// Begins anew, even if not all have contributed.
-  /// Requires: no thread waits, reads or contributes, and what such threads did happens before this call.
-  void reset() {
-    reset_counts();
-    if (contributions() == 0) complete(run_callback{*this});
-  }
-
  private:
-  struct run_callback {
-    const future_set& owner;
-    void operator()() const {
-      if (owner.on_ready_) owner.on_ready_(values(owner.slots_));
-    }
-  };
+  friend base;
 
-  template <class Store>
-  std::size_t put(const Store& store) {
-    const std::size_t index = take_ticket();
-    note(error_of([&store, index] { store(index); }));
-    arrive(run_callback{*this});
-    return index;
+  template <class Function>
+  void pass_to(Function& f) const {
+    f(values(slots_));
   }
 
-  const callback on_ready_;
   detail::aligned_array<T> slots_;
 };
 
 template <>
-class future_set<void> : public detail::future_set_base {
- public:
-  using callback = std::function<void()>;
+class future_set<void> : public detail::future_set_base<future_set<void>> {
+  using base = detail::future_set_base<future_set<void>>;
 
-  explicit future_set(std::size_t contributions, callback on_ready = callback(),
+ public:
+  explicit future_set(std::size_t contributions, std::nullptr_t = nullptr,
                       wait_policy policy = wait_policy())
-      : detail::future_set_base(contributions, policy), on_ready_(std::move(on_ready)) {
-    if (contributions == 0) complete(run_callback{*this});
+      : base(contributions, policy, nullptr) {
+    begin();
+  }
+  template <class Function>
+  future_set(std::size_t contributions, Function&& on_ready, wait_policy policy = wait_policy())
+      : base(contributions, policy, std::forward<Function>(on_ready)) {
+    begin();
   }
 
   std::size_t contribute() {
-    const std::size_t index = take_ticket();
-    arrive(run_callback{*this});
-    return index;
+    return put([](std::size_t) {});
   }
-  std::size_t contribute_exception(std::exception_ptr error) {
-    std::exception_ptr ours = checked(std::move(error));
-    const std::size_t index = take_ticket();
-    note(std::move(ours));
-    arrive(run_callback{*this});
-    return index;
-  }
-
   void get() const { wait(); }
-  void reset() {
-    reset_counts();
-    if (contributions() == 0) complete(run_callback{*this});
-  }
 
  private:
-  struct run_callback {
-    const future_set& owner;
-    void operator()() const {
-      if (owner.on_ready_) owner.on_ready_();
-    }
-  };
+  friend base;
 
-  const callback on_ready_;
+  template <class Function>
+  void pass_to(Function& f) const {
+    f();
+  }
 };
 
 }  // namespace LOCKSTEP_ABI
@@ -14682,38 +16179,20 @@ class split_barrier {
 #ifndef LOCKSTEP_DETAIL_TEAM_DISPLAY_HPP
 #define LOCKSTEP_DETAIL_TEAM_DISPLAY_HPP
 
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// What a machine grants to a process.
 struct granted_cpus {
-  std::size_t usable;         ///< at once: affinity cut by the quota
-  double quota;               ///< in CPUs; negative: none
-  detail::cpu_topology cpus;  ///< those of the affinity; empty if unknown
+  std::size_t usable;  ///< at once: affinity cut by the quota
+  double quota;        ///< in CPUs; negative: none
+  cpu_topology cpus;   ///< those of the affinity; empty if unknown
 };
-
-namespace display_text {
-
-LOCKSTEP_COLD std::string counted(std::size_t count, const char* one, const char* several);
-
-LOCKSTEP_COLD std::string usable_line(const granted_cpus& machine);
-
-LOCKSTEP_COLD std::string cores_line(const detail::cpu_topology& cpus);
-
-LOCKSTEP_COLD std::string reason(decided_by who, const char* variable);
-
-LOCKSTEP_COLD std::string anticipation_line(const resolved_team& made,
-                                            const environment& variables);
-
-LOCKSTEP_COLD std::string learning_line(const resolved_team& made, const environment& variables);
-
-LOCKSTEP_COLD std::string parting_line(const resolved_team& made, const environment& variables);
-
-/// "0 1 2 3", cut: who has more members sees how it goes on.
-LOCKSTEP_COLD std::string cpus_by_rank(const std::vector<unsigned>& cpus);
-
-}  // namespace display_text
 
 /// Several lines, each with a newline; pure. `made` came from these variables and this machine.
 LOCKSTEP_COLD std::string describe(const resolved_team& made, const environment& variables,
@@ -14721,6 +16200,135 @@ LOCKSTEP_COLD std::string describe(const resolved_team& made, const environment&
 
 /// Prints the description of the first team that comes here to stderr, if LOCKSTEP_DISPLAY_ENV asks.
 LOCKSTEP_COLD void display_first_team(const resolved_team& made);
+
+#if LOCKSTEP_HAS_BODIES
+
+namespace display_text {
+
+/// The lines on what the machine grants.
+LOCKSTEP_COLD void append_machine(std::string& text, const granted_cpus& machine) {
+  std::size_t cores = 0, packages = 0, of_kind[3] = {};
+  std::vector<unsigned> cpus;
+  for (const cpu_place& place : machine.cpus) {
+    cpus.push_back(place.cpu);
+    if (place.sibling != 0) continue;
+    ++cores;
+    ++of_kind[static_cast<std::size_t>(place.kind)];
+    if (place.package + std::size_t{1} > packages) packages = place.package + std::size_t{1};
+  }
+  append(text, "  usable CPUs: %zu: affinity ", machine.usable);
+  if (cpus.empty()) {
+    text.append("unknown");
+  } else {
+    append(text, "%zu (", cpus.size());
+    append_cpu_list(text, cpus);
+    text.append(")");
+  }
+  append(text, machine.quota >= 0 ? ", quota %.2f\n" : ", no quota\n", machine.quota);
+  append(text, "  cores: %zu in %zu %s", cores, packages, packages == 1 ? "package" : "packages");
+  const char* separator = ", by kind: ";
+  static const core_kind kinds[] = {core_kind::performance, core_kind::efficiency,
+                                    core_kind::unknown};
+  for (const core_kind kind : kinds) {
+    const std::size_t count = of_kind[static_cast<std::size_t>(kind)];
+    if (count == 0) continue;
+    append(text, "%s%zu %s", separator, count, text_of(kind));
+    separator = ", ";
+  }
+  text.append("\n");
+}
+
+/// Who had the say.
+LOCKSTEP_COLD void append_reason(std::string& text, decided_by who, const char* variable) {
+  if (who == decided_by::environment) {
+    append(text, ", by %s", variable);
+  } else {
+    text.append(who == decided_by::program ? ", said by the program" : ", by default");
+  }
+}
+
+/// Whether a team does what only some can.
+LOCKSTEP_COLD void append_ability(std::string& text, const char* what, bool does, bool could,
+                                  decided_by who, const char* variable, const char* cannot,
+                                  const char* how) {
+  text.append(what);
+  if (!does && !could) {
+    text.append(cannot);
+  } else {
+    text.append(does ? "on" : "off");
+    append_reason(text, who, variable);
+    if (does) text.append(how);
+  }
+  text.append("\n");
+}
+
+}  // namespace display_text
+
+LOCKSTEP_COLD std::string describe(const resolved_team& made, const environment& variables,
+                                   const granted_cpus& machine, const build_information& build) {
+  using namespace display_text;
+  std::string text;
+  append(text, "lockstep %s, the first team:\n", build.version);
+  append_machine(text, machine);
+
+  append(text, "  team: %s, %zu %s", quoted_text(made.name.c_str()).text, made.members,
+         made.members == 1 ? "member" : "members");
+  if (made.members_by == decided_by::nobody) {
+    text.append(", one for each CPU");
+  } else {
+    append_reason(text, made.members_by, variables.members.name);
+  }
+  text.append(made.is_crowded ? "; crowded: more members than CPUs for them\n" : "\n");
+
+  text.append("  wait policy: ");
+  environment_text::append_policy(text, made.policy);
+  append_reason(text, made.policy_by, variables.policy.name);
+  text.append("\n");
+
+  const bool could = made.members > 1 && made.policy.is_adaptive() && !made.is_crowded;
+  append_ability(text, "  anticipation: ", made.anticipates, could, made.anticipates_by,
+                 variables.anticipate.name, "off, not with this size or policy, or not in a crowd",
+                 "; a worker polls for 160 us and a quarter of the time between two regions at "
+                 "most, and 4 ms after the last");
+  append(text,
+         made.learns ? "  loops: on as many members as pay, up to %zu" : "  loops: on %zu members",
+         made.can_run_at_once);
+  append_reason(text, made.learns_by, variables.learn.name);
+  text.append("\n");
+  append_ability(text, "  parting: ", made.finds_cpu, could && made.cpu_of_rank.empty(),
+                 made.finds_cpu_by, variables.find_cpu.name,
+                 "off, not with this size or policy, or not in a crowd, or bound",
+                 "; a worker leaves a CPU that it shares with a member it waits for");
+
+  text.append("  binding: ");
+  environment_text::append_binding(text, made.bind);
+  append_reason(text, made.bind_by, variables.bind.name);
+  if (!made.bind.is_none()) {
+    text.append(made.cpu_of_rank.empty() ? "\n  CPU of each rank: none usable"
+                                         : "\n  CPU of each rank:");
+  }
+  constexpr std::size_t most = 256;
+  for (std::size_t rank = 0; rank < made.cpu_of_rank.size() && rank < most; ++rank) {
+    append(text, " %u", made.cpu_of_rank[rank]);
+  }
+  if (made.cpu_of_rank.size() > most) text.append(" ...");
+  if (!made.left_out.empty()) {
+    text.append("\n  not usable, left out: ");
+    append_cpu_list(text, made.left_out);
+  }
+  append(text, "\n  futex: %s\n  process fence: %s\n", build.futex, build.process_fence);
+  variables.describe(text, "  ", false);
+  return text;
+}
+
+LOCKSTEP_COLD void display_first_team(const resolved_team& made) {
+  const environment& variables = environment::of_process();
+  if (!variables.display.value || !is_first_to_print(message::first_team)) return;
+  const granted_cpus machine{usable_cpus(), cgroup::quota(), usable_topology()};
+  std::fputs(describe(made, variables, machine, build_info()).c_str(), stderr);
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -14736,6 +16344,11 @@ LOCKSTEP_COLD void display_first_team(const resolved_team& made);
 #ifndef LOCKSTEP_DETAIL_TEAM_WORKERS_HPP
 #define LOCKSTEP_DETAIL_TEAM_WORKERS_HPP
 
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#include <system_error>
+#endif
+
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
@@ -14743,46 +16356,141 @@ namespace detail {
 class worker_threads {
  public:
   /// For the members from 1 on of `core`, which outlives this object.
-  LOCKSTEP_COLD worker_threads(team_core& core, std::string name, std::vector<unsigned> cpu_of_rank,
-                               team_options::hook on_start, team_options::hook on_exit);
+  LOCKSTEP_COLD worker_threads(team_core& core, const resolved_team& made,
+                               const team_options& options);
   ~worker_threads() { stop(); }
   worker_threads(const worker_threads&) = delete;
   worker_threads& operator=(const worker_threads&) = delete;
 
   /// Starts the threads if they are not there. Throws as start() does.
   void make_ready() {
-    if (!are_there() && core_.size() > 1) start();
+    if (last_ == nullptr && core_.size() > 1) start();
   }
-  bool are_there() const noexcept { return threads_ != nullptr; }
+  bool are_there() const noexcept { return last_ != nullptr; }
 
   LOCKSTEP_COLD void start();
 
   /// Ends the threads, if they are there. Requires: no region runs.
-  LOCKSTEP_COLD void stop();
+  void stop() {
+    if (are_there()) end();
+  }
 
   /// In a child process, which has none of the threads.
-  void forget() noexcept { threads_ = nullptr; }
+  void forget() noexcept { last_ = nullptr; }
 
  private:
-  struct all_threads;
+  struct worker;
 
-  LOCKSTEP_COLD void start_each();
+  LOCKSTEP_COLD void end();
 
   /// Linux shows 15 characters: the rank is worth more than the end of the team's name.
   LOCKSTEP_COLD void name_thread(std::size_t rank) const;
 
-  LOCKSTEP_OUT_OF_LINE void run(std::size_t rank);
+  /// What the thread of a worker calls.
+  LOCKSTEP_OUT_OF_LINE static void* run(void* self);
 
   /// The team may wait for this thread: a call of it must not wait for the team (CORE-4).
   LOCKSTEP_COLD void call_hook(const team_options::hook& hook, std::size_t rank) const;
 
   team_core& core_;
-  const std::string name_;
+  char name_[16];
   const std::vector<unsigned> cpu_of_rank_;
   const team_options::hook on_start_;
   const team_options::hook on_exit_;
-  all_threads* threads_ = nullptr;
+  worker* last_ = nullptr;  ///< that was started
 };
+
+#if LOCKSTEP_HAS_BODIES
+
+struct worker_threads::worker {
+  worker_threads& all;
+  std::size_t rank;
+  worker* before;
+  plain_thread thread;
+};
+
+LOCKSTEP_COLD worker_threads::worker_threads(team_core& core, const resolved_team& made,
+                                             const team_options& options)
+    : core_(core),
+      cpu_of_rank_(made.cpu_of_rank),
+      on_start_(options.on_start()),
+      on_exit_(options.on_exit()) {
+  std::snprintf(name_, sizeof name_, "%.15s", made.name.c_str());
+}
+
+LOCKSTEP_COLD void worker_threads::start() {
+  /// Ends those that were started if that were not all.
+  struct all_or_none {
+    worker_threads& threads;
+    bool are_all;
+    ~all_or_none() {
+      if (!are_all) threads.end();
+    }
+  };
+  core_.reopen();
+  std::size_t rank = 1;
+  int error = 0;
+  {
+    all_or_none started = {*this, false};
+    for (; rank < core_.size(); ++rank) {
+      owner<worker> next(new worker{*this, rank, last_, plain_thread()});
+      error = next->thread.start(run, next.get());
+      if (error != 0) break;
+      last_ = next.release();
+    }
+    started.are_all = error == 0;
+  }
+  if (error == 0) return;
+  char message[160];
+  std::snprintf(message, sizeof message,
+                "lockstep::team: the system refused thread %zu of %zu; ask for fewer members "
+                "or raise the limit on threads",
+                rank, core_.size() - 1);
+#if LOCKSTEP_HAS_EXCEPTIONS
+  throw std::system_error(error, std::generic_category(), message);
+#else
+  print_and_abort(message);
+#endif
+}
+
+LOCKSTEP_COLD void worker_threads::end() {
+  core_.close();
+  while (last_ != nullptr) {
+    worker* const before = last_->before;
+    last_->thread.join();
+    delete last_;
+    last_ = before;
+  }
+}
+
+LOCKSTEP_COLD void worker_threads::name_thread(std::size_t rank) const {
+  char number[24];
+  const int length = std::snprintf(number, sizeof number, " %zu", rank);
+  char name[48];
+  std::snprintf(name, sizeof name, "%.*s%s", 15 - length, name_, number);
+  name_this_thread(name);
+}
+
+LOCKSTEP_OUT_OF_LINE void* worker_threads::run(void* self) {
+  worker_threads& all = static_cast<const worker*>(self)->all;
+  const std::size_t rank = static_cast<const worker*>(self)->rank;
+  all.name_thread(rank);
+  if (!all.cpu_of_rank_.empty()) pin_this_thread(all.cpu_of_rank_[rank]);
+  all.call_hook(all.on_start_, rank);
+  all.core_.work(rank);
+  all.call_hook(all.on_exit_, rank);
+  return nullptr;
+}
+
+LOCKSTEP_COLD void worker_threads::call_hook(const team_options::hook& hook,
+                                             std::size_t rank) const {
+  if (!hook) return;
+  const nesting::region where = core_.hook_region();
+  const nesting::inside here(where);
+  hook(rank);
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -14899,14 +16607,13 @@ class team : public detail::team_loops<team> {
   /// The threads end before the core.
   struct body {
     body(const detail::resolved_team& made, detail::team_door& door, const team_options& options)
-        : core(made, door),
-          threads(core, made.name, made.cpu_of_rank, options.on_start(), options.on_exit()) {}
+        : core(made, door), threads(core, made, options) {}
 
     detail::team_core core;
     detail::worker_threads threads;
   };
 
-  LOCKSTEP_COLD team(const team_options& options, detail::resolved_team made);
+  LOCKSTEP_COLD team(const team_options& options, const detail::resolved_team& made);
 
   template <class Function>
   bool run_on(std::size_t k, Function& f) {
@@ -14967,26 +16674,6 @@ inline team& default_team() {
 
 #endif  // LOCKSTEP_TEAM_HPP
 
-// lockstep/detail/platform/system_thread.hpp -- what a team starts its workers with (layer: platform)
-//
-// Part of the system seam (system.hpp); by itself, because <thread> costs more to compile than all else there.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
-
-#if !defined(LOCKSTEP_SYSTEM_SEAM)
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-using system_thread = std::thread;
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-#endif
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
-
 // lockstep/thread.hpp -- a thread whose join waits by policy, and may time out (layer: sync)
 //
 // The shape is that of std::jthread: the destructor requests a stop and joins. Everything the thread did
@@ -15023,6 +16710,9 @@ using system_thread = std::thread;
 #if defined(__cpp_lib_jthread)
 #include <stop_token>
 #endif
+#if !defined(__cpp_lib_apply)
+#include <functional>
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -15047,19 +16737,26 @@ struct thread_body {
   template <class Function, class... Arguments>
   void operator()(Function&& f, Arguments&&... arguments) const {
     const end_of_thread at_end{*word};
-    call(std::is_member_pointer<typename std::decay<Function>::type>(), std::forward<Function>(f),
-         std::forward<Arguments>(arguments)...);
+    call(std::forward<Function>(f), std::forward<Arguments>(arguments)...);
   }
 
-  // std::invoke is C++17's.
+  // As std::invoke, but without <functional>, a tenth of what lockstep.hpp costs to compile.
+#if defined(__cpp_lib_apply)
   template <class Function, class... Arguments>
-  static void call(std::true_type /*member pointer*/, Function&& f, Arguments&&... arguments) {
-    std::mem_fn(f)(std::forward<Arguments>(arguments)...);
+  static void call(Function&& f, Arguments&&... arguments) {
+    std::apply(std::forward<Function>(f),
+               std::forward_as_tuple(std::forward<Arguments>(arguments)...));
   }
+#else
   template <class Function, class... Arguments>
-  static void call(std::false_type, Function&& f, Arguments&&... arguments) {
+  static void call(Function&& f, Arguments&&... arguments) {
     std::forward<Function>(f)(std::forward<Arguments>(arguments)...);
   }
+  template <class Class, class Member, class... Arguments>
+  static void call(Member Class::* f, Arguments&&... arguments) {
+    std::mem_fn(f)(std::forward<Arguments>(arguments)...);
+  }
+#endif
 };
 
 /// What a joinable_thread owns: joined before it is freed, so that the thread may use it to its end.
@@ -15078,10 +16775,6 @@ struct thread_block {
         request_stop(Block::stop()),
         free(&Block::destroy),
         thread(Body::of(word), std::forward<Callable>(callable)...) {}
-};
-
-struct free_thread {
-  void operator()(thread_block* block) const { block->free(block); }
 };
 
 #if defined(__cpp_lib_jthread)
@@ -15176,17 +16869,19 @@ class joinable_thread {
       : block_(
             new Block(policy, std::forward<Function>(f), std::forward<Arguments>(arguments)...)) {}
 
-  joinable_thread(joinable_thread&&) noexcept = default;
+  joinable_thread(joinable_thread&& other) noexcept : block_(other.block_) {
+    other.block_ = nullptr;
+  }
   /// Stops and joins the thread that it had, if any.
   joinable_thread& operator=(joinable_thread&& other) noexcept {
     if (this == &other) return *this;
     end();
-    block_ = std::move(other.block_);
+    std::swap(block_, other.block_);
     return *this;
   }
   ~joinable_thread() { end(); }
 
-  void swap(joinable_thread& other) noexcept { block_.swap(other.block_); }
+  void swap(joinable_thread& other) noexcept { std::swap(block_, other.block_); }
 
   /// True until the thread has been joined.
   bool joinable() const noexcept { return block_ != nullptr; }
@@ -15218,12 +16913,13 @@ class joinable_thread {
     const auto is_done = [](std::uint32_t word) noexcept {
       return (word & detail::thread_is_done) != 0;
     };
-    if (!detail::wait_until_word(block_->word, is_done, block_.get(), block_->policy, until,
+    if (!detail::wait_until_word(block_->word, is_done, block_, block_->policy, until,
                                  detail::wait_engine::single_yield_time)) {
       return wait_status::timed_out;
     }
     block_->thread.join();
-    block_.reset();
+    block_->free(block_);
+    block_ = nullptr;
     return wait_status::ready;
   }
 
@@ -15243,7 +16939,7 @@ class joinable_thread {
     join();
   }
 
-  std::unique_ptr<detail::thread_block, detail::free_thread> block_;
+  detail::thread_block* block_ = nullptr;  // owned
 };
 
 inline void swap(joinable_thread& a, joinable_thread& b) noexcept { a.swap(b); }
@@ -15253,16 +16949,19 @@ inline void swap(joinable_thread& a, joinable_thread& b) noexcept { a.swap(b); }
 
 #endif  // LOCKSTEP_THREAD_HPP
 
-// lockstep/detail/team/partition.hpp -- learns how much of a range each member should get: pure (layer: team)
+// lockstep/detail/team/partition.hpp -- learns how much of a range each member should get (layer: team)
 //
-// Each member is taken to need lateness + iterations / speed from the moment the first one starts. The
-// weights aimed at make all end together; lateness counts the less the longer the loop is. For users:
-// weighted_schedule.hpp.
+//   weighted_bounds  cuts a range into one block for each member, by weights: pure
+//   partition        learns the weights from what the members did: pure
+//   weighted_blocks  lets the members of a team use and teach a partition from loop to loop
 //
-//   Q1  Blocks cover every range without gap or overlap in rank order, whatever the weights.
-//   Q2  A weight is 1/4 to 4 times the equal one, and moves by 1/4 of the equal one at most per step.
-//   Q3  What was not measured, or not sensibly, and differences that are noise, change nothing.
-//   Q4  Equal weights make the blocks of static_block(): data stay where other loops put them.
+// The model: a member starts `lateness` after the first one, and then needs iterations / speed. Weights are chosen so
+// that all members end at the same time. In a long loop lateness matters little. For users: weighted_schedule.hpp.
+//
+//   PARTITION-1  Blocks cover every range in rank order, without gap or overlap, whatever the weights are.
+//   PARTITION-2  A weight is 1/4 to 4 times the equal weight. One step moves it by at most 1/4 of the equal weight.
+//   PARTITION-3  A loop without a sensible measurement changes nothing, nor do differences that are only noise.
+//   PARTITION-4  Equal weights make the blocks of static_block(), so that data stay where other loops have put them.
 #ifndef LOCKSTEP_DETAIL_TEAM_PARTITION_HPP
 #define LOCKSTEP_DETAIL_TEAM_PARTITION_HPP
 
@@ -15270,18 +16969,14 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Not that of <cmath>, which costs more to compile than this header.
-inline double magnitude(double value) noexcept { return value < 0 ? -value : value; }
-
-/// What one member did in one loop. Stamps of one clock for all members, in any unit. No iterations, or an
-/// end that is not after the start: no measurement.
+/// What one member did in one loop, by one clock for all members. Without iterations, or without time: not measured.
 struct member_sample {
   std::uint64_t start;
   std::uint64_t end;
   std::size_t iterations;
 };
 
-/// Contiguous blocks by weight: bounds in 2^-32 of any range.
+/// Contiguous blocks by weight. Bounds are kept as fractions of a range, in units of 2^-32.
 class weighted_bounds {
  public:
   /// Equal blocks. Requires 0 < size <= 65536.
@@ -15289,7 +16984,7 @@ class weighted_bounds {
 
   std::size_t size() const noexcept { return begins_.size(); }
 
-  /// As static_block(), which it is for equal weights. Requires rank < size().
+  /// The block of a member; with equal weights that of static_block(). Requires rank < size().
   index_range block(std::size_t first, std::size_t last, std::size_t rank) const noexcept {
     if (are_equal_ || last <= first) return static_block(first, last, rank, size());
     const std::size_t length = last - first;
@@ -15304,13 +16999,13 @@ class weighted_bounds {
     double all = 0, before = 0;
     for (std::size_t rank = 0; rank < size(); ++rank) all += weight_of(rank);
     for (std::size_t rank = 0; rank < size(); ++rank) {
-      // The same sums in the same order: never above 1.
+      // `before` adds the same numbers as `all` in the same order, so the quotient is never above 1.
       begins_[rank] = static_cast<std::uint64_t>(before / all * static_cast<double>(whole));
       before += weight_of(rank);
     }
     are_equal_ = false;
   }
-  /// Without allocation. Requires the same size.
+  /// Allocates nothing. Requires the same size.
   void copy_from(const weighted_bounds& other) noexcept {
     for (std::size_t rank = 0; rank < size(); ++rank) begins_[rank] = other.begins_[rank];
     are_equal_ = other.are_equal_;
@@ -15326,55 +17021,56 @@ class weighted_bounds {
                                     (((n & (whole - 1)) * fraction + (whole - 1)) >> 32));
   }
 
-  detail::aligned_array<std::uint64_t> begins_;  // members read it while rank 0 writes elsewhere
+  aligned_array<std::uint64_t> begins_;  // on lines of its own: rank 0 writes elsewhere meanwhile
   bool are_equal_ = true;
 };
 
-/// What has been learnt of the members of a team, and the weights that follow from it. The same samples
-/// make the same weights. Allocates only when it is made.
+/// What was learned of the members of a team, and the weights that follow. The same samples make the same weights.
+/// Only the constructor allocates.
 class partition {
  public:
-  /// In units of the equal share (Q2).
+  /// In units of the equal weight: PARTITION-2.
   static constexpr double least_weight = 0.25, most_weight = 4, most_step = 0.25;
 
   /// Equal weights. Requires 0 < size <= 65536.
   explicit partition(std::size_t size) : members_(size), bounds_(size) {}
 
   std::size_t size() const noexcept { return members_.size(); }
-  /// In units of the equal weight; the sum is size(), to six digits.
+  /// In units of the equal weight. The sum of all weights is size(), to six digits.
   double weight(std::size_t rank) const noexcept { return members_[rank].weight; }
   const weighted_bounds& bounds() const noexcept { return bounds_; }
 
-  /// Takes in one loop: sample_of(rank) is what the member did in it. True if weights have changed.
+  /// Learns from one loop: sample_of(rank) is what the member did in it. True if weights have changed.
   template <class SampleOf>
   bool learn(SampleOf sample_of) noexcept {
     const overview all = look_at(sample_of);
     if (all.measured == 0) return false;
-    for (std::size_t rank = 0; rank < size(); ++rank) note(members_[rank], sample_of(rank), all);
+    for (std::size_t rank = 0; rank < size(); ++rank)
+      add_sample(members_[rank], sample_of(rank), all);
     aim(all.iterations);
     return targets_add_up() && move();
   }
 
  private:
-  // All chosen by the simulations of partition_test.cpp, with noise of 10 percent. Weights within
-  // `noise` of the target stay: moved bounds move cache lines between CPUs. `near_equal` is less, so
-  // that shares do not go to and fro between equal and almost equal.
+  // All three were chosen by the simulations of partition_test.cpp, with noise of 10 percent. Weights that differ from
+  // their targets by less than `noise` stay, because moved bounds move cache lines between CPUs. `near_equal` is less
+  // than that, so that weights do not alternate between equal and almost equal.
   static constexpr double smoothing = 0.25, noise = 1.0 / 32, near_equal = 1.0 / 64;
 
-  struct member_state {
+  struct record {
     double speed = 0;  ///< iterations per unit of time; 0: not known
     double lateness = 0;
     double weight = 1;
     double target = 1;
     bool is_limited = false;
   };
-  /// Of the sensible samples of a loop.
+  /// What the sensible samples of a loop say together.
   struct overview {
     std::size_t measured = 0;
     std::uint64_t first_start = 0;
     double longest = 0;
     double iterations = 0;
-    double speeds = 0;  ///< their sum
+    double speeds = 0;  ///< the sum of all speeds
   };
 
   static bool is_sensible(const member_sample& of) noexcept {
@@ -15402,15 +17098,15 @@ class partition {
     return all;
   }
 
-  /// A single sample counts as half or twice the known speed at most, and as late as the loop was long: it
-  /// may have been interrupted.
-  static void note(member_state& of, const member_sample& seen, const overview& all) noexcept {
+  /// Adds one sample to what is known of a member. One that was interrupted looks slow or late once: a sample counts as
+  /// half to twice the known speed, and as late by no more than the longest part.
+  static void add_sample(record& of, const member_sample& seen, const overview& all) noexcept {
     const double average = all.speeds / static_cast<double>(all.measured);
     const bool sensible = is_sensible(seen);
     if (of.speed <= 0) {
       of.speed = sensible ? speed_of(seen) : average;
     } else if (sensible || seen.iterations == 0) {
-      // Who had nothing to do is trusted again bit by bit, or it would never get anything.
+      // A member that had nothing to do moves towards the average speed. Otherwise it would never get work again.
       const double speed = sensible ? speed_of(seen) : average;
       const double believed = (std::min)((std::max)(speed, of.speed / 2), of.speed * 2);
       of.speed += smoothing * (believed - of.speed);
@@ -15420,20 +17116,21 @@ class partition {
     of.lateness += smoothing * ((std::min)(late, all.longest) - of.lateness);
   }
 
-  /// Targets: speed * (end - lateness) iterations, with the end that makes their sum right. Where some are
-  /// beyond a limit, those on the side that is further out stay on it, and the others share the rest.
+  /// Sets the targets: each member gets speed * (end - lateness) iterations, with the one `end` for which all get
+  /// `iterations` together. If targets lie beyond the limits, those on the side that is further out are set to their
+  /// limit, and the others share the rest; again, until none is beyond.
   void aim(double iterations) noexcept {
     const double equal = iterations / static_cast<double>(size());
-    for (member_state& one : members_) one.is_limited = false;
+    for (record& one : members_) one.is_limited = false;
     for (std::size_t limited = 0; limited < size();) {
       set_targets(iterations, equal);
       double below = 0, above = 0;
-      for (const member_state& one : members_) {
+      for (const record& one : members_) {
         below += (std::max)(0.0, least_weight - one.target);
         above += (std::max)(0.0, one.target - most_weight);
       }
       if (below <= 0 && above <= 0) return;
-      for (member_state& one : members_) {
+      for (record& one : members_) {
         const bool out = below > above ? one.target < least_weight : one.target > most_weight;
         if (!out) continue;
         one.target = below > above ? least_weight : most_weight;
@@ -15444,37 +17141,40 @@ class partition {
   }
   void set_targets(double iterations, double equal) noexcept {
     double rest = iterations, speeds = 0;
-    for (const member_state& one : members_) {
+    for (const record& one : members_) {
       rest += one.is_limited ? -one.target * equal : one.speed * one.lateness;
       speeds += one.is_limited ? 0 : one.speed;
     }
-    for (member_state& one : members_) {
+    for (record& one : members_) {
       if (!one.is_limited) one.target = one.speed * (rest / speeds - one.lateness) / equal;
     }
   }
 
-  /// They do not where samples are so absurd that rounding errors are all that is left.
+  /// The absolute value. <cmath> takes longer to compile than this header.
+  static double magnitude(double value) noexcept { return value < 0 ? -value : value; }
+
+  /// False if the samples were so absurd that the targets consist of rounding errors.
   bool targets_add_up() const noexcept {
     double sum = 0;
-    for (const member_state& one : members_) sum += one.target;
+    for (const record& one : members_) sum += one.target;
     return magnitude(sum / static_cast<double>(size()) - 1) < 1e-6;
   }
 
-  /// One step towards the targets: all by the same fraction of their way, so that the sum and the limits,
-  /// which hold at both ends, hold in between.
+  /// Moves the weights one step towards the targets. All move by the same fraction of their way. The sum and the limits
+  /// hold for the weights and for the targets, so they hold for everything in between. False if nothing has moved.
   bool move() noexcept {
     double from_equal = 0, way = 0;
-    for (const member_state& one : members_) {
+    for (const record& one : members_) {
       from_equal = (std::max)(from_equal, magnitude(one.target - 1));
     }
     const bool to_equal = from_equal <= near_equal;
-    for (member_state& one : members_) {
+    for (record& one : members_) {
       if (to_equal) one.target = 1;
       way = (std::max)(way, magnitude(one.target - one.weight));
     }
     if (way <= (to_equal ? 0 : noise)) return false;
     const double fraction = way > most_step ? most_step / way : 1;
-    for (member_state& one : members_) {
+    for (record& one : members_) {
       one.weight = fraction < 1 ? one.weight + fraction * (one.target - one.weight) : one.target;
     }
     if (to_equal && fraction >= 1) {
@@ -15485,81 +17185,50 @@ class partition {
     return true;
   }
 
-  std::vector<member_state> members_;
+  std::vector<record> members_;
   weighted_bounds bounds_;
 };
 
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_PARTITION_HPP
-
-// lockstep/weighted_schedule.hpp -- contiguous blocks by measured speed and lateness (layer: team)
+// How the members of a team use a partition in one loop after another. Each loop has a number that all members agree on,
+// and that grows from one such loop to the next (modulo 2^32); each ends with a barrier or a join of all members. Rank 0
+// learns while the others compute. So there are two sets of bounds: one is in use, the other is written.
 //
-// For a loop that is run again and again: members that compute slower, or wake up later, get less of it, so
-// that all finish together. Nothing is handed out while the loop runs. For iterations of uneven length
-// take dynamic_schedule(); this one takes those of a block for equally long.
+//   WEIGHTED-1  In every loop all members use the same bounds, so that blocks have neither gap nor overlap: also while
+//               rank 0 computes new bounds, and after a region that was stopped.
+//   WEIGHTED-2  A loop that some member did not finish teaches nothing.
+//   WEIGHTED-3  Blocks are equal while the schedule is switched off, and in a team of another size.
+//   WEIGHTED-4  Each set of bounds is valid from a certain loop on. In loop q every member uses the set with the highest
+//               such number that is not above q. In loop q rank 0 writes the set that is not in use, and makes it valid
+//               from loop q + 1 on: nobody uses it before the barrier at the end of q.
+//   WEIGHTED-5  A member writes its sample into the slot that belongs to the set in use. Rank 0 reads the slots of the
+//               other set, which nobody writes in that loop.
 //
-//   W1  In every loop all members use the same bounds: blocks have neither gap nor overlap, also while rank 0
-//       computes new ones, and after a region that was stopped.
-//   W2  A loop that any member did not finish teaches nothing.
-//   W3  Switched off, or for another number of members: equal blocks.
-//   W4  Two sets of bounds, each valid from a loop number on; in loop q everyone takes the newest that is
-//       valid in q. Rank 0 overwrites the other one, with a number above q: nobody takes it before the barrier.
-//   W5  Samples go with the bounds in use: rank 0 reads those of the other set, which nobody writes in q.
-//
-// Memory order (# marks the line; each weakening must fail a test)
+// Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
-//   1  valid_from.store   relaxed  2      the barrier between loops orders it; in the same loop either
-//                                         value means the same, W4
+//   1  valid_from.store   relaxed  2      the barrier between loops orders it. In the same loop the old and the new
+//                                         number both mean "not in use" (WEIGHTED-4)
 //   2  valid_from.load    relaxed  1      the other half
-//
-// Cost   a loop: two looks at the tick clock and one store to an own line per member. Rank 0 reads the samples
-//        of all in every loop while shares move, else in every 16th, and learns, some 60 ns per member. It
-//        starts its block after that: its own sample counts it as lateness. No read-modify-write.
-// Source the idea: seed 002's article, less work for lagging threads.
-#ifndef LOCKSTEP_WEIGHTED_SCHEDULE_HPP
-#define LOCKSTEP_WEIGHTED_SCHEDULE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-/// The schedule of one loop, kept by its user from run to run. One team at a time uses it, and every loop
-/// that does ends in a barrier or a join of all members. `loop` is a number that all members agree on and
-/// that grows from one such loop to the next (modulo 2^32): the phase of the barrier will do. Numbers that
-/// begin anew (another team) cost nothing but a loop in equal blocks.
-class weighted_schedule {
+class weighted_blocks {
  public:
-  /// For teams of `members`. Fails if that is 0 or above 65536.
-  explicit weighted_schedule(std::size_t members)
-      : slots_(detail::checked_count("lockstep::weighted_schedule", "members", members)),
+  explicit weighted_blocks(std::size_t members)
+      : slots_(checked_count("lockstep::weighted_schedule", "members", members)),
         sets_{{members}, {members}},
         partition_(members) {}
-  weighted_schedule(const weighted_schedule&) = delete;
-  weighted_schedule& operator=(const weighted_schedule&) = delete;
 
   std::size_t members() const noexcept { return slots_.size(); }
-
-  /// Switched off, blocks are equal and nothing is measured; what was learnt is kept. While no
-  /// loop runs that uses this schedule.
-  void switch_on() noexcept { is_on_ = true; }
-  void switch_off() noexcept { is_on_ = false; }
+  void switch_to(bool on) noexcept { is_on_ = on; }
   bool is_on() const noexcept { return is_on_; }
+  double weight(std::size_t rank) const noexcept { return partition_.weight(rank); }
 
-  /// What has been learnt so far. While no loop runs that uses this schedule.
-  const detail::partition& learnt() const noexcept { return partition_; }
-
-  /// The whole part of one member: its block, f(first, last) unless that is empty, its sample.
+  /// What a member does in a loop: calls f(first, last) for its block unless that is empty, and leaves its sample.
   template <class Function>
   void run_block(std::uint32_t loop, index_range range, std::size_t rank, std::size_t size,
                  Function&& f) {
     const index_range mine = block(loop, range.first, range.last, rank, size);
     if (rank == 0) update(loop, size);
-    const std::uint64_t start = detail::tick_clock::now();
+    const std::uint64_t start = tick_clock::now();
     if (mine.first < mine.last) f(mine.first, mine.last);
-    note(loop, rank, size,
-         detail::member_sample{start, detail::tick_clock::now(), detail::length_of(mine)});
+    note(loop, rank, size, {start, tick_clock::now(), length_of(mine)});
   }
 
   /// The block of a member in this loop. Requires rank < size.
@@ -15570,9 +17239,9 @@ class weighted_schedule {
                        : sets_[set].bounds.block(first, last, rank);
   }
 
-  /// By each member, in the loop, after its part.
+  /// Each member calls it in the loop, after its block.
   void note(std::uint32_t loop, std::size_t rank, std::size_t size,
-            const detail::member_sample& sample) noexcept {
+            const member_sample& sample) noexcept {
     if (!applies_to(size)) return;
     const int set = set_in(loop);
     noted& into = slots_[rank].value.of[set == none ? 0 : set];
@@ -15580,12 +17249,11 @@ class weighted_schedule {
     into.sample = sample;
   }
 
-  /// By rank 0 alone, in the loop, before it arrives at its end: looks at the samples of the loop
-  /// before; what follows from them is in use from the next loop on.
+  /// Rank 0 alone calls it, in the loop: learns from an earlier one. The new bounds are in use from the next one on.
   void update(std::uint32_t loop, std::size_t size) noexcept {
     if (!applies_to(size)) return;
     const int in_use = set_in(loop), other = in_use == 1 ? 0 : 1;
-    if (in_use == none) {  // numbers have begun anew: what was sampled is of the old ones
+    if (in_use == none) {  // loop numbers have begun anew: the samples carry old ones
       is_sampled_ = false;
       rest_ = 0;
     }
@@ -15598,42 +17266,42 @@ class weighted_schedule {
       --rest_;
       return;
     }
-    // From the next loop on the others write their samples to the other place, and these can be read.
+    // From the next loop on members write into the other slots. Then the samples of this loop can be read.
     is_sampled_ = true;
     sampled_ = loop;
     sets_[other].bounds.copy_from(partition_.bounds());
-    sets_[other].valid_from.store(loop + 1, detail::memory_order_relaxed);  // 1
+    sets_[other].valid_from.store(loop + 1, memory_order_relaxed);  // 1
   }
 
  private:
   static constexpr int none = -1;
-  /// Loops between two looks at samples while these change nothing.
+  /// The most loops between two looks at samples, while these change nothing.
   static constexpr std::uint32_t most_pause = 15;
 
   struct bounds_set {
-    detail::atomic<std::uint32_t> valid_from;
-    detail::weighted_bounds bounds;
+    atomic<std::uint32_t> valid_from;
+    weighted_bounds bounds;
 
     bounds_set(std::size_t size) : valid_from(0), bounds(size) {}
   };
   struct noted {
     std::uint32_t loop;
-    detail::member_sample sample;
+    member_sample sample;
   };
-  /// What one member writes: a place for each set of bounds.
+  /// What one member writes.
   struct slot {
-    noted of[2];
+    noted of[2];  ///< for each set of bounds
   };
 
   bool applies_to(std::size_t size) const noexcept {
     return is_on_ && size > 1 && size == members();
   }
 
-  /// How many loops ago a set became valid; above 2^31: it is not yet, or belongs to other numbers.
+  /// How many loops ago a set became valid. From 2^31 on: it is not valid yet, or has a number of another sequence.
   std::uint32_t age_in(std::uint32_t loop, int set) const noexcept {
-    return loop - sets_[set].valid_from.load(detail::memory_order_relaxed);  // 2
+    return loop - sets_[set].valid_from.load(memory_order_relaxed);  // 2
   }
-  /// The set that is in use in a loop (W4).
+  /// The set that is in use in a loop: WEIGHTED-4. `none`: equal blocks.
   int set_in(std::uint32_t loop) const noexcept {
     constexpr std::uint32_t future = std::uint32_t{1} << 31;
     const std::uint32_t age0 = age_in(loop, 0), age1 = age_in(loop, 1);
@@ -15641,27 +17309,82 @@ class weighted_schedule {
     return age0 <= age1 ? 0 : 1;
   }
 
-  /// Learns from the samples of one place if all are of the loop that was meant: no member was stopped.
-  bool learn(int place) noexcept {
+  /// Learns from the samples of a set, if all are of the loop `sampled_`: else a member was stopped in it.
+  bool learn(int set) noexcept {
     for (std::size_t rank = 0; rank < members(); ++rank) {
-      if (slots_[rank].value.of[place].loop != sampled_) return false;
+      if (slots_[rank].value.of[set].loop != sampled_) return false;
     }
     return partition_.learn(
-        [this, place](std::size_t rank) { return slots_[rank].value.of[place].sample; });
+        [this, set](std::size_t rank) { return slots_[rank].value.of[set].sample; });
   }
 
-  // What all read, and rank 0 changes now and then.
-  detail::line_gap before_;
+  // All members read these; rank 0 writes the bounds now and then.
+  line_gap before_;
   bool is_on_ = true;
-  detail::aligned_array<detail::padded<slot>> slots_;
+  aligned_array<padded<slot>> slots_;
   bounds_set sets_[2];
-  detail::line_gap between_;
-  // Of rank 0.
-  detail::partition partition_;
-  std::uint32_t sampled_ = 0;  ///< the loop whose samples can be read in those after it
-  std::uint32_t pause_ = 0;
-  std::uint32_t rest_ = 0;
+  line_gap between_;
+  // Only rank 0 uses the rest.
+  partition partition_;
+  std::uint32_t sampled_ = 0;  ///< the loop whose samples can be read in later loops
+  std::uint32_t pause_ = 0;    ///< how many loops to rest after a look at samples
+  std::uint32_t rest_ = 0;     ///< how many of those are left
   bool is_sampled_ = false;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_PARTITION_HPP
+
+// lockstep/weighted_schedule.hpp -- contiguous blocks by measured speed and lateness (layer: team)
+//
+// For a loop that is run again and again. Members that compute slowly, or that wake up late, get less of it, so that all
+// finish together. Nothing is handed out while the loop runs. It takes all iterations of a block for equally long: for
+// iterations of uneven length choose dynamic_schedule(). How it learns: WEIGHTED-1 to WEIGHTED-5 of
+// detail/team/partition.hpp.
+//
+// Cost   a loop: two looks at the tick clock and one store to an own line per member. Rank 0 reads the samples of all
+//        members and learns from them, some 60 ns per member: in every loop while shares move, else in every 16th. Its
+//        block starts after that; its own sample counts this as lateness. No read-modify-write.
+// Source the idea: seed 002's article, less work for lagging threads.
+#ifndef LOCKSTEP_WEIGHTED_SCHEDULE_HPP
+#define LOCKSTEP_WEIGHTED_SCHEDULE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// The schedule of one loop, which its user keeps from run to run. One team at a time uses it.
+class weighted_schedule {
+ public:
+  /// For teams of `members`. Fails if that is 0 or above 65536.
+  explicit weighted_schedule(std::size_t members) : blocks_(members) {}
+
+  std::size_t members() const noexcept { return blocks_.members(); }
+
+  // The next four: while no loop runs that uses this schedule.
+
+  /// Switched off, blocks are equal and nothing is measured. What was learned is kept.
+  void switch_on() noexcept { blocks_.switch_to(true); }
+  void switch_off() noexcept { blocks_.switch_to(false); }
+  bool is_on() const noexcept { return blocks_.is_on(); }
+  /// How much of a long loop a member gets, in units of an equal block: 1 while nothing was learned, 0.25 to 4 later.
+  /// Requires rank < members().
+  double weight(std::size_t rank) const noexcept { return blocks_.weight(rank); }
+
+  /// For threads of your own: the part of one of them. Calls f(first, last) for its block of the range, unless that is
+  /// empty. All `size` threads call it in each loop, and every loop ends with a barrier or a join of all of them. `loop`
+  /// is a number that all agree on, and that grows from one loop to the next (modulo 2^32). Where the numbers begin
+  /// anew, one loop has equal blocks.
+  template <class Function>
+  void run_block(std::uint32_t loop, index_range range, std::size_t rank, std::size_t size,
+                 Function&& f) {
+    blocks_.run_block(loop, range, rank, size, std::forward<Function>(f));
+  }
+
+ private:
+  detail::weighted_blocks blocks_;
 };
 
 namespace detail {
@@ -15688,577 +17411,6 @@ inline void run_weighted(loop_share& me, std::size_t length, const range_body& b
 #define LOCKSTEP_LOCKSTEP_HPP
 
 #endif  // LOCKSTEP_LOCKSTEP_HPP
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/platform/error.ipp -- the bodies of error.hpp (layer: platform)
-#ifndef LOCKSTEP_DETAIL_PLATFORM_ERROR_IPP
-#define LOCKSTEP_DETAIL_PLATFORM_ERROR_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-[[noreturn]] LOCKSTEP_COLD void print_and_abort(const char* message) noexcept {
-  std::fprintf(stderr, "%s\n", message);
-  std::abort();
-}
-
-[[noreturn]] LOCKSTEP_COLD void fail_argument(const char* message) {
-  fail<std::invalid_argument>(message);
-}
-[[noreturn]] LOCKSTEP_COLD void fail_use(const char* message) { fail<std::logic_error>(message); }
-
-[[noreturn]] LOCKSTEP_COLD void fail_range(const char* object, const char* what, std::size_t value,
-                                           std::size_t least, std::size_t most) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: %zu %s given, must be %zu to %zu", object, value,
-                what, least, most);
-  fail_argument(message);
-}
-
-[[noreturn]] LOCKSTEP_COLD void fail_rank(const char* object, const char* what, std::size_t rank,
-                                          std::size_t count) {
-  char message[160];
-  std::snprintf(message, sizeof message, "%s: rank %zu of %zu %s is out of range, must be 0 to %zu",
-                object, rank, count, what, count - 1);
-  fail<std::out_of_range>(message);
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_ERROR_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/platform/system.ipp -- the bodies of system.hpp (layer: platform)
-//
-// Memory order (# marks the line)
-//   #  access         order    pairs  why it suffices
-//   1  count.load     relaxed  -      a number that stands for itself
-//   2  count changes  relaxed  -      as 1
-#ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_IPP
-#define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-// A listener needs both the process's state and the futex, which itself needs that state.
-struct fork_listener::all {
-  static fork_listener* first() noexcept {
-    return static_cast<fork_listener*>(process().first_fork_listener);
-  }
-
-  static void before() { process().fork_listeners.enter(); }
-  static void after() {
-    fork_section& section = process().fork_listeners;
-    if (section.is_last()) section.leave();
-  }
-  static void child() {
-    fork_section& section = process().fork_listeners;
-    if (!section.is_last()) return;
-    for (fork_listener* at = first(); at != nullptr; at = at->next_) at->in_child_(at->owner_);
-    section.leave();
-  }
-};
-
-LOCKSTEP_COLD fork_listener::fork_listener(void* owner, void (*in_child)(void*))
-    : owner_(owner), in_child_(in_child) {
-  // in_child() may wake: the tables that this needs are put right before.
-  native_futex::prepare_for_fork();
-  watch_forks<all>();
-  const holding<system_mutex> held(process().fork_listeners.lock());
-  next_ = all::first();
-  if (next_ != nullptr) next_->previous_ = this;
-  process().first_fork_listener = this;
-}
-
-LOCKSTEP_COLD fork_listener::~fork_listener() {
-  const holding<system_mutex> held(process().fork_listeners.lock());
-  if (next_ != nullptr) next_->previous_ = previous_;
-  if (previous_ != nullptr) {
-    previous_->next_ = next_;
-  } else {
-    process().first_fork_listener = next_;
-  }
-}
-
-#if !defined(LOCKSTEP_SYSTEM_SEAM)
-
-LOCKSTEP_COLD unsigned usable_cpus() {
-  unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
-  std::uint32_t known = counted.load(memory_order_relaxed);  // 1
-  if (known != 0) return known;
-  const std::uint32_t count = count_usable_cpus();
-  const bool is_first = counted.compare_exchange_strong(known, count, memory_order_relaxed,  // 2
-                                                        memory_order_relaxed);               // 1
-  return is_first ? count : known;
-}
-
-LOCKSTEP_COLD unsigned count_cpus_for_waits() noexcept {
-  const std::uint32_t affine = process().affine_cpus.load(memory_order_relaxed);  // 1
-  if (affine != 0) return affine;
-  const std::uint32_t count = count_affine_cpus();
-  process().affine_cpus.store(count, memory_order_relaxed);  // 2
-  return count;
-}
-
-#endif
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/platform/cpus.ipp -- the bodies of cpus.hpp (layer: platform)
-#ifndef LOCKSTEP_DETAIL_PLATFORM_CPUS_IPP
-#define LOCKSTEP_DETAIL_PLATFORM_CPUS_IPP
-
-#if defined(__linux__)
-#include <sched.h>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-LOCKSTEP_COLD void append(std::string& text, const char* format, ...) {
-  char buffer[501];
-  std::va_list arguments;
-  va_start(arguments, format);
-  const int length = std::vsnprintf(buffer, sizeof buffer, format, arguments);
-  va_end(arguments);
-  if (length > 0) text.append(buffer);
-}
-
-LOCKSTEP_COLD std::string without_blanks(const std::string& text) {
-  const char* const blanks = " \t\r\n\v\f";
-  const std::size_t begin = text.find_first_not_of(blanks);
-  if (begin == std::string::npos) return std::string();
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
-
-LOCKSTEP_COLD bool parse_number(const std::string& text, unsigned long long most,
-                                unsigned long long& result) {
-  if (text.empty()) return false;
-  unsigned long long value = 0;
-  for (const char c : text) {
-    if (c < '0' || c > '9') return false;
-    const unsigned digit = static_cast<unsigned>(c - '0');
-    if (digit > most || value > (most - digit) / 10) return false;
-    value = value * 10 + digit;
-  }
-  result = value;
-  return true;
-}
-
-LOCKSTEP_COLD bool parse_cpu_range(const std::string& text, std::vector<unsigned>& cpus) {
-  const std::size_t colon = text.find(':');
-  const std::string range = text.substr(0, colon);
-  const std::size_t dash = range.find('-');
-  unsigned long long first = 0, last = 0, stride = 1;
-  if (!parse_number(range.substr(0, dash), max_cpus - 1, first)) return false;
-  last = first;
-  if (dash != std::string::npos && !parse_number(range.substr(dash + 1), max_cpus - 1, last))
-    return false;
-  const bool has_stride = colon != std::string::npos;
-  if (has_stride && (dash == std::string::npos ||
-                     !parse_number(text.substr(colon + 1), max_cpus, stride) || stride == 0)) {
-    return false;
-  }
-  if (last < first || (last - first) / stride + 1 > max_cpus - cpus.size()) return false;
-  for (unsigned long long cpu = first; cpu <= last; cpu += stride) {
-    cpus.push_back(static_cast<unsigned>(cpu));
-  }
-  return true;
-}
-
-LOCKSTEP_COLD bool parse_cpu_list(const std::string& text, std::vector<unsigned>& cpus) {
-  cpus.clear();
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = text.find(',', at);
-    const std::size_t end = comma == std::string::npos ? text.size() : comma;
-    if (!parse_cpu_range(without_blanks(text.substr(at, end - at)), cpus)) {
-      cpus.clear();
-      return false;
-    }
-    at = end + 1;
-  }
-  return true;
-}
-
-LOCKSTEP_COLD std::string cpu_list_text(const std::vector<unsigned>& cpus) {
-  std::string text;
-  for (std::size_t i = 0; i < cpus.size();) {
-    std::size_t last = i;
-    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
-    append(text, text.empty() ? "%u" : ",%u", cpus[i]);
-    if (last > i) append(text, last > i + 1 ? "-%u" : ",%u", cpus[last]);
-    i = last + 1;
-  }
-  return text;
-}
-
-LOCKSTEP_COLD std::vector<unsigned> affinity() {
-  std::vector<unsigned> cpus;
-#if defined(__linux__)
-  // The kernel refuses a mask smaller than its own, hence the growth.
-  for (std::size_t limit = 1024; limit <= std::size_t{1} << 20; limit *= 4) {
-    cpu_set_t* const mask = CPU_ALLOC(limit);
-    if (mask == nullptr) break;
-    const std::size_t size = CPU_ALLOC_SIZE(limit);
-    const bool known = sched_getaffinity(0, size, mask) == 0;
-    for (std::size_t cpu = 0; known && cpu < limit; ++cpu) {
-      if (CPU_ISSET_S(cpu, size, mask)) cpus.push_back(static_cast<unsigned>(cpu));
-    }
-    CPU_FREE(mask);
-    if (known) break;
-  }
-#endif
-  return cpus;
-}
-
-LOCKSTEP_COLD unsigned count_affine_cpus() noexcept {
-  unsigned count = 0;
-#if defined(__linux__)
-  // The kernel refuses a mask smaller than its own: this is enough for 65536 CPUs.
-  unsigned char mask[8192] = {};
-  if (sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask)) == 0) {
-    for (unsigned bits : mask) {
-      for (; bits != 0; bits &= bits - 1) ++count;
-    }
-  }
-#endif
-  return count > 0 ? count : 2;
-}
-
-LOCKSTEP_COLD unsigned count_usable_cpus() {
-  unsigned count = static_cast<unsigned>(affinity().size());
-  if (count == 0) count = std::thread::hardware_concurrency();
-#if defined(__linux__)
-  const double quota = cgroup::quota();
-  if (quota >= 0 && quota < count) count = static_cast<unsigned>(quota);
-#endif
-  return count > 0 ? count : 1;
-}
-
-LOCKSTEP_COLD const char* text_of(core_kind kind) noexcept {
-  return kind == core_kind::performance  ? "performance"
-         : kind == core_kind::efficiency ? "efficiency"
-                                         : "unknown";
-}
-
-LOCKSTEP_COLD int compare_numbers(const void* a, const void* b) noexcept {
-  const unsigned left = *static_cast<const unsigned*>(a), right = *static_cast<const unsigned*>(b);
-  return left < right ? -1 : left > right ? 1 : 0;
-}
-LOCKSTEP_COLD void sort_once(std::vector<unsigned>& values) {
-  if (values.empty()) return;
-  std::qsort(values.data(), values.size(), sizeof(unsigned), compare_numbers);
-  std::size_t kept = 1;
-  for (const unsigned value : values) {
-    if (value != values[kept - 1]) values[kept++] = value;
-  }
-  values.resize(kept);
-}
-
-namespace topology {
-
-LOCKSTEP_COLD std::string directory_of(const std::string& root, unsigned cpu) {
-  std::string directory = root;
-  append(directory, "/sys/devices/system/cpu/cpu%u", cpu);
-  return directory;
-}
-
-LOCKSTEP_COLD std::uint32_t number_in(const std::string& path, std::uint32_t otherwise) {
-  unsigned long long number = 0;
-  const bool known = parse_number(without_blanks(cgroup::read_file(path)), 0xffffffffu, number);
-  return known ? static_cast<std::uint32_t>(number) : otherwise;
-}
-
-LOCKSTEP_COLD std::vector<unsigned> list_in(const std::string& path) {
-  std::vector<unsigned> cpus;
-  parse_cpu_list(cgroup::read_file(path), cpus);
-  return cpus;
-}
-
-LOCKSTEP_COLD bool contains(const std::vector<unsigned>& cpus, unsigned cpu) {
-  for (const unsigned each : cpus) {
-    if (each == cpu) return true;
-  }
-  return false;
-}
-
-LOCKSTEP_COLD unsigned first_of_core(const std::string& root, unsigned cpu) {
-  // The first name is that of newer systems.
-  for (const char* file : {"/topology/core_cpus_list", "/topology/thread_siblings_list"}) {
-    const std::vector<unsigned> siblings = list_in(directory_of(root, cpu) + file);
-    if (!contains(siblings, cpu)) continue;
-    unsigned first = cpu;
-    for (const unsigned each : siblings) first = each < first ? each : first;
-    return first;
-  }
-  return cpu;
-}
-
-LOCKSTEP_COLD std::vector<unsigned> dense(const std::vector<std::uint32_t>& values) {
-  std::vector<std::uint32_t> sorted(values);
-  sort_once(sorted);
-  std::vector<unsigned> places;
-  places.reserve(values.size());
-  for (const std::uint32_t value : values) {
-    const void* const at =
-        std::bsearch(&value, sorted.data(), sorted.size(), sizeof value, compare_numbers);
-    places.push_back(static_cast<unsigned>(static_cast<const std::uint32_t*>(at) - sorted.data()));
-  }
-  return places;
-}
-
-LOCKSTEP_COLD std::uint32_t fast_from(std::vector<std::uint32_t> values) {
-  sort_once(values);
-  double largest = 1.25;
-  std::uint32_t result = 0;
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    if (values[i - 1] == 0) continue;
-    const double step = static_cast<double>(values[i]) / values[i - 1];
-    if (step < largest) continue;
-    largest = step;
-    result = values[i];
-  }
-  return result;
-}
-
-LOCKSTEP_COLD bool kinds_by_number(const std::string& root, const char* file,
-                                   const std::vector<unsigned>& cpus,
-                                   std::vector<core_kind>& kinds) {
-  std::vector<std::uint32_t> values;
-  for (const unsigned cpu : cpus) values.push_back(number_in(directory_of(root, cpu) + file, 0));
-  const std::uint32_t fast = fast_from(values);
-  for (std::size_t i = 0; fast != 0 && i < cpus.size(); ++i) {
-    kinds[i] = values[i] == 0      ? core_kind::unknown
-               : values[i] >= fast ? core_kind::performance
-                                   : core_kind::efficiency;
-  }
-  return fast != 0;
-}
-
-LOCKSTEP_COLD bool kinds_by_list(const std::string& root, const std::vector<unsigned>& cpus,
-                                 std::vector<core_kind>& kinds) {
-  const std::string devices = root + "/sys/devices/";
-  const std::vector<unsigned> fast = list_in(devices + "cpu_core/cpus"),
-                              efficient = list_in(devices + "cpu_atom/cpus"),
-                              tiny = list_in(devices + "cpu_lowpower/cpus");
-  for (std::size_t i = 0; i < cpus.size(); ++i) {
-    kinds[i] = contains(fast, cpus[i])                                   ? core_kind::performance
-               : contains(efficient, cpus[i]) || contains(tiny, cpus[i]) ? core_kind::efficiency
-                                                                         : core_kind::unknown;
-  }
-  return !fast.empty() || !efficient.empty() || !tiny.empty();
-}
-
-LOCKSTEP_COLD std::vector<core_kind> kinds_of(const std::string& root,
-                                              const std::vector<unsigned>& cpus) {
-  std::vector<core_kind> kinds(cpus.size(), core_kind::unknown);
-  if (!kinds_by_list(root, cpus, kinds) && !kinds_by_number(root, "/cpu_capacity", cpus, kinds)) {
-    kinds_by_number(root, "/cpufreq/cpuinfo_max_freq", cpus, kinds);
-  }
-  return kinds;
-}
-
-}  // namespace topology
-
-LOCKSTEP_COLD cpu_topology read_topology(const std::vector<unsigned>& cpus,
-                                         const std::string& root) {
-  std::vector<std::uint32_t> cores, packages;
-  for (const unsigned cpu : cpus) {
-    cores.push_back(topology::first_of_core(root, cpu));
-    // Where the system does not know it says -1, which is no number here.
-    packages.push_back(topology::number_in(
-        topology::directory_of(root, cpu) + "/topology/physical_package_id", 0));
-  }
-  const std::vector<unsigned> core = topology::dense(cores), package = topology::dense(packages);
-  const std::vector<core_kind> kinds = topology::kinds_of(root, cpus);
-  std::vector<unsigned> siblings(cpus.size(), 0);
-  cpu_topology result;
-  result.reserve(cpus.size());
-  for (std::size_t i = 0; i < cpus.size(); ++i)
-    result.push_back({cpus[i], core[i], package[i], siblings[core[i]]++, kinds[i]});
-  return result;
-}
-
-LOCKSTEP_COLD const cpu_topology& usable_topology() {
-  static made_once<cpu_topology> known;
-  return known.get([] { return read_topology(affinity()); });
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_CPUS_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/platform/cgroup.ipp -- the bodies of cgroup.hpp (layer: platform)
-#ifndef LOCKSTEP_DETAIL_PLATFORM_CGROUP_IPP
-#define LOCKSTEP_DETAIL_PLATFORM_CGROUP_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-namespace cgroup {
-
-// The streams of the standard library would double what this file costs to compile.
-
-LOCKSTEP_COLD std::string next_part(const std::string& text, std::size_t& at,
-                                    const char* separators) {
-  const std::size_t begin = text.find_first_not_of(separators, at);
-  const std::size_t end =
-      begin == std::string::npos ? begin : text.find_first_of(separators, begin);
-  at = end;
-  return begin == std::string::npos ? std::string() : text.substr(begin, end - begin);
-}
-
-LOCKSTEP_COLD std::string next_word(const std::string& text, std::size_t& at) {
-  return next_part(text, at, " \t\n");
-}
-LOCKSTEP_COLD std::string next_line(const std::string& text, std::size_t& at) {
-  return next_part(text, at, "\n");
-}
-
-LOCKSTEP_COLD double ratio(const std::string& quota, const std::string& period) {
-  const double numerator = std::strtod(quota.c_str(), nullptr);
-  const double denominator = std::strtod(period.c_str(), nullptr);
-  // Beyond that stands infinity, which strtod() reads as well.
-  constexpr double most = 1e18;
-  const bool are_numbers =
-      numerator > 0 && numerator <= most && denominator > 0 && denominator <= most;
-  return are_numbers ? numerator / denominator : unlimited;
-}
-
-LOCKSTEP_COLD double parse_cpu_max(const std::string& text) {
-  std::size_t at = 0;
-  const std::string quota = next_word(text, at);
-  return ratio(quota, next_word(text, at));
-}
-
-LOCKSTEP_COLD double tighter(double a, double b) { return a < 0 || (b >= 0 && b < a) ? b : a; }
-
-LOCKSTEP_COLD bool has_word(const std::string& list, const std::string& word) {
-  return ("," + list + ",").find("," + word + ",") != std::string::npos;
-}
-
-LOCKSTEP_COLD std::string find_group(const std::string& cgroup_text, bool version_2) {
-  for (std::size_t at = 0; at < cgroup_text.size();) {
-    const std::string line = next_line(cgroup_text, at);
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    if (version_2 ? controllers.empty() : has_word(controllers, "cpu")) {
-      return line.substr(second + 1);
-    }
-  }
-  return std::string();
-}
-
-LOCKSTEP_COLD std::string decode_octal(const std::string& text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::string digits = text.substr(i + 1 < text.size() ? i + 1 : text.size(), 3);
-    const bool is_code = text[i] == '\\' && digits.size() == 3 &&
-                         digits.find_first_not_of("01234567") == std::string::npos;
-    result += is_code ? static_cast<char>(std::strtol(digits.c_str(), nullptr, 8)) : text[i];
-    if (is_code) i += 3;
-  }
-  return result;
-}
-
-LOCKSTEP_COLD bool parse_mount(const std::string& line, mount& result) {
-  const std::size_t separator = line.find(" - ");
-  if (separator == std::string::npos) return false;
-  const std::string left = line.substr(0, separator), right = line.substr(separator + 3);
-  std::size_t at = 0;
-  for (int skipped = 0; skipped < 3; ++skipped) next_word(left, at);  // numbers
-  result.shown_group = decode_octal(next_word(left, at));
-  result.point = decode_octal(next_word(left, at));
-  at = 0;
-  const std::string type = next_word(right, at);
-  next_word(right, at);  // the source
-  const std::string options = next_word(right, at);
-  result.version_2 = type == "cgroup2";
-  return result.version_2 || (type == "cgroup" && has_word(options, "cpu"));
-}
-
-LOCKSTEP_COLD std::string relative_group(const std::string& group, const std::string& shown) {
-  if (shown == "/" || shown.empty()) return group == "/" ? std::string() : group;
-  const bool is_below = group.compare(0, shown.size(), shown) == 0 &&
-                        (group.size() == shown.size() || group[shown.size()] == '/');
-  return is_below ? group.substr(shown.size()) : std::string();
-}
-
-LOCKSTEP_COLD std::string read_file(const std::string& path) {
-  std::string text;
-  std::FILE* const file = std::fopen(path.c_str(), "r");
-  if (file == nullptr) return text;
-  char part[4096];
-  for (std::size_t size = 0; (size = std::fread(part, 1, sizeof part, file)) > 0;) {
-    text.append(part, size);
-  }
-  std::fclose(file);
-  return text;
-}
-
-LOCKSTEP_COLD double quota_of_directory(const std::string& directory, bool version_2) {
-  if (version_2) return parse_cpu_max(read_file(directory + "/cpu.max"));
-  return ratio(read_file(directory + "/cpu.cfs_quota_us"),
-               read_file(directory + "/cpu.cfs_period_us"));
-}
-
-LOCKSTEP_COLD double quota_of_mount(const std::string& root, const mount& where,
-                                    const std::string& cgroup_text) {
-  std::string group = relative_group(find_group(cgroup_text, where.version_2), where.shown_group);
-  double result = unlimited;
-  while (true) {
-    result = tighter(result, quota_of_directory(root + where.point + group, where.version_2));
-    const std::size_t slash = group.rfind('/');
-    if (slash == std::string::npos) return result;
-    group.resize(slash);
-  }
-}
-
-LOCKSTEP_COLD double quota(const std::string& root) {
-  const std::string groups = read_file(root + "/proc/self/cgroup");
-  const std::string mounts = read_file(root + "/proc/self/mountinfo");
-  double result = unlimited;
-  for (std::size_t at = 0; at < mounts.size();) {
-    mount where;
-    if (parse_mount(next_line(mounts, at), where))
-      result = tighter(result, quota_of_mount(root, where, groups));
-  }
-  return result;
-}
-
-}  // namespace cgroup
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_CGROUP_IPP
-
-#endif
 
 #if LOCKSTEP_HAS_BODIES
 
@@ -16403,444 +17555,6 @@ LOCKSTEP_COLD bool is_static(const void*) noexcept { return false; }
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/platform/this_thread.ipp -- the bodies of this_thread.hpp (layer: platform)
-//
-// The system reuses the memory of threads. A slot belongs to such a place and is used again with it, so that
-// there are about as many slots as there were threads at a time. The key has no destructor, which would be
-// code of a module that may be gone; it is empty in a new thread, and so tells it from the one before it.
-//
-// Memory order (# marks the line)
-//   #  access             order    pairs  why it suffices
-//   1  first.load         acquire  2      a slot is whole before it is in the list
-//   2  first.compare_exch release  1      as 1
-//   3  threads.fetch_add  relaxed  -      hands out numbers, nothing else
-//   4  key.load           relaxed  -      a key is a number that the system gave, ready to be used
-//   5  key.compare_exch   relaxed  -      as 4
-#ifndef LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_IPP
-#define LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_IPP
-
-#if defined(__unix__) || defined(__APPLE__)
-#include <pthread.h>
-#endif
-#if defined(__linux__)
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-class thread_slot_table {
- public:
-  /// Of the calling thread.
-  LOCKSTEP_COLD static thread_slot* find() noexcept {
-    process_state& all = process();
-    if (thread_slot* const mine = in_key(all)) return mine;
-    thread_slot* slot = at_this_place(all);
-    if (slot == nullptr) slot = add(all);
-    if (slot != nullptr && put_in_key(all, slot)) {
-      // The thread is new, the slot perhaps not: whoever had it is gone.
-      slot->innermost = nullptr;
-      slot->number = next_number(all);
-    }
-    return slot != nullptr ? slot : of_module(all);
-  }
-
- private:
-  static std::uintptr_t place() noexcept { return reinterpret_cast<std::uintptr_t>(&errno); }
-
-  static std::uint64_t next_number(process_state& all) noexcept {
-    return all.threads.fetch_add(1, memory_order_relaxed) + 1;  // 3
-  }
-
-  static growing_list& list_of(process_state& all, std::uintptr_t place) noexcept {
-    const std::uint64_t product = std::uint64_t{place} * 0x9E3779B97F4A7C15u;
-    return all.thread_slots[static_cast<std::size_t>(product >> 32) % process_state::slots_size];
-  }
-
-  static thread_slot* at_this_place(process_state& all) noexcept {
-    if (!reuses) return nullptr;
-    void* const first = list_of(all, place()).first.load(memory_order_acquire);  // 1
-    thread_slot* slot = static_cast<thread_slot*>(first);
-    while (slot != nullptr && slot->place != place()) slot = slot->next;
-    return slot;
-  }
-
-  static thread_slot* add(process_state& all) noexcept {
-    void* const raw = std::malloc(sizeof(thread_slot));
-    if (raw == nullptr) return nullptr;
-    unseamed_atomic<void*>& first = list_of(all, place()).first;
-    void* next = first.load(memory_order_acquire);  // 1
-    thread_slot* const slot = ::new (raw)
-        thread_slot{nullptr, next_number(all), place(), static_cast<thread_slot*>(next)};
-    while (!first.compare_exchange_weak(next, slot, memory_order_release,  // 2
-                                        memory_order_acquire)) {           // 1
-      slot->next = static_cast<thread_slot*>(next);
-    }
-    return slot;
-  }
-
-  /// Without memory: not shared with other modules, but right within this one.
-  static thread_slot* of_module(process_state& all) noexcept {
-    static thread_local thread_slot spare = {nullptr, 0, 0, nullptr};
-    if (spare.number == 0) spare.number = next_number(all);
-    return &spare;
-  }
-
-  // ThreadSanitizer does not know that a thread's memory is used again only after its end.
-#if defined(__SANITIZE_THREAD__)
-  static constexpr bool reuses = false;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-  static constexpr bool reuses = false;
-#else
-  static constexpr bool reuses = true;
-#endif
-#else
-  static constexpr bool reuses = true;
-#endif
-
-#if defined(__unix__) || defined(__APPLE__)
-  /// 0 if the system has no more.
-  static std::uint32_t key_of(process_state& all) noexcept {
-    static_assert(sizeof(pthread_key_t) <= sizeof(std::uint32_t), "a key fits");
-    std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
-    pthread_key_t made = 0;
-    if (known != 0 || pthread_key_create(&made, nullptr) != 0) return known;
-    const std::uint32_t mine = static_cast<std::uint32_t>(made) + 1;
-    if (all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
-                                               memory_order_relaxed)) {            // 4
-      return mine;
-    }
-    pthread_key_delete(made);
-    return known;
-  }
-  static thread_slot* in_key(process_state& all) noexcept {
-    const std::uint32_t key = key_of(all);
-    if (key == 0) return nullptr;
-    return static_cast<thread_slot*>(pthread_getspecific(static_cast<pthread_key_t>(key - 1)));
-  }
-  static bool put_in_key(process_state& all, thread_slot* slot) noexcept {
-    const std::uint32_t key = key_of(all);
-    return key != 0 && pthread_setspecific(static_cast<pthread_key_t>(key - 1), slot) == 0;
-  }
-#else
-  static thread_slot* in_key(process_state&) noexcept { return nullptr; }
-  static bool put_in_key(process_state&, thread_slot*) noexcept { return false; }
-#endif
-};
-
-LOCKSTEP_COLD thread_slot* find_thread_slot() noexcept { return thread_slot_table::find(); }
-
-LOCKSTEP_COLD bool pin_this_thread(unsigned cpu) noexcept {
-#if defined(__linux__)
-  // A mask as large as needed: a machine may have more CPUs than the fixed one.
-  if (cpu >= (1u << 20)) return false;
-  cpu_set_t* const mask = CPU_ALLOC(cpu + std::size_t{1});
-  if (mask == nullptr) return false;
-  const std::size_t size = CPU_ALLOC_SIZE(cpu + std::size_t{1});
-  CPU_ZERO_S(size, mask);
-  CPU_SET_S(cpu, size, mask);
-  const bool is_pinned = sched_setaffinity(0, size, mask) == 0;
-  CPU_FREE(mask);
-  return is_pinned;
-#else
-  (void)cpu;
-  return false;
-#endif
-}
-
-LOCKSTEP_COLD bool leave_native_cpu(unsigned cpu) noexcept {
-#if defined(__linux__)
-  // The kernel refuses a mask smaller than its own: this is enough for 65536 CPUs.
-  constexpr std::size_t size = 8192;
-  alignas(cpu_set_t) unsigned char before[size] = {}, without[size] = {}, found[size] = {};
-  const auto mask = [](unsigned char* bytes) { return reinterpret_cast<cpu_set_t*>(bytes); };
-  const int saved = errno;
-  bool has_left = sched_getaffinity(0, size, mask(before)) == 0 && cpu < 8 * size &&
-                  CPU_ISSET_S(cpu, size, mask(before));
-  if (has_left) {
-    std::memcpy(without, before, size);
-    CPU_CLR_S(cpu, size, mask(without));
-    has_left =
-        CPU_COUNT_S(size, mask(without)) > 0 && sched_setaffinity(0, size, mask(without)) == 0;
-  }
-  const bool is_still_ours = has_left && (sched_getaffinity(0, size, mask(found)) != 0 ||
-                                          std::memcmp(found, without, size) == 0);
-  if (is_still_ours && sched_setaffinity(0, size, mask(before)) != 0) {
-    // None of its CPUs is there any more: then any will do.
-    std::memset(found, 0xff, size);
-    sched_setaffinity(0, size, mask(found));
-  }
-  errno = saved;
-  return has_left;
-#else
-  (void)cpu;
-  return false;
-#endif
-}
-
-LOCKSTEP_COLD bool name_this_thread(const char* name) noexcept {
-#if defined(__linux__)
-  char short_name[16] = {};
-  for (std::size_t i = 0; i + 1 < sizeof short_name && name[i] != 0; ++i) short_name[i] = name[i];
-  return pthread_setname_np(pthread_self(), short_name) == 0;
-#else
-  (void)name;
-  return false;
-#endif
-}
-
-LOCKSTEP_COLD void set_native_timer_slack(std::uint64_t nanoseconds) noexcept {
-#if defined(__linux__)
-  prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(nanoseconds), 0, 0, 0);
-#else
-  (void)nanoseconds;
-#endif
-}
-
-LOCKSTEP_COLD std::uint64_t shorten_native_timer_slack(std::uint64_t nanoseconds) noexcept {
-#if defined(__linux__)
-  const int saved = errno;
-  const int before = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
-  const bool is_longer = before > 0 && static_cast<std::uint64_t>(before) > nanoseconds;
-  if (is_longer) set_native_timer_slack(nanoseconds);
-  errno = saved;
-  return is_longer ? static_cast<std::uint64_t>(before) : 0;
-#else
-  (void)nanoseconds;
-  return 0;
-#endif
-}
-
-LOCKSTEP_COLD std::uint64_t shown_thread_number() noexcept {
-#if defined(__linux__)
-  return static_cast<std::uint64_t>(syscall(SYS_gettid));
-#else
-  return system_thread_number();
-#endif
-}
-
-LOCKSTEP_COLD thread_label label_of_this_thread() noexcept {
-  thread_label label;
-  label.number = system_thread_number();
-  char name[16] = {};
-#if defined(__linux__)
-  pthread_getname_np(pthread_self(), name, sizeof name);
-#endif
-  std::snprintf(label.text, sizeof label.text, "thread %llu '%s'",
-                static_cast<unsigned long long>(shown_thread_number()), name);
-  return label;
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_THIS_THREAD_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/wait/misuse.ipp -- the bodies of misuse.hpp (layer: wait)
-//
-// Memory order (# marks the line)
-//   #  access          order    pairs  why it suffices
-//   1  unchecked.load  relaxed  -      set before the unit that it stands for runs
-#ifndef LOCKSTEP_DETAIL_WAIT_MISUSE_IPP
-#define LOCKSTEP_DETAIL_WAIT_MISUSE_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-namespace misuse {
-
-[[noreturn]] LOCKSTEP_COLD void report(const void* object, const char* kind, const char* text) {
-  std::fprintf(stderr, "%s at %p: %s\n", kind, object, text);
-  std::abort();
-}
-
-#if LOCKSTEP_DIAGNOSE_MISUSE
-
-/// Who has to do with which object. One table for the process.
-class registry {
- public:
-  enum class role { owner, reader, waiter };
-
-  LOCKSTEP_COLD static void add(const void* object, role as) {
-    bucket& home = bucket_of(object);
-    const holding<system_mutex> lock(home.lock);
-    if (home.entries == nullptr) home.entries = new list;
-    entries_of(home).push_back(entry{object, as, detail::label_of_this_thread()});
-  }
-
-  /// Takes one entry of that thread out; false if there is none.
-  LOCKSTEP_COLD static bool remove(const void* object, role as,
-                                   std::uint64_t thread = detail::number_of_this_thread()) {
-    bucket& home = bucket_of(object);
-    const holding<system_mutex> lock(home.lock);
-    if (home.entries == nullptr) return false;
-    list& entries = entries_of(home);
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      const entry& each = entries[i];
-      if (each.object != object || each.as != as || each.who.number != thread) continue;
-      entries[i] = entries.back();
-      entries.pop_back();
-      return true;
-    }
-    return false;
-  }
-
-  /// Any thread in that role; its number is 0 if there is none.
-  LOCKSTEP_COLD static detail::thread_label find(const void* object, role as) {
-    bucket& home = bucket_of(object);
-    const holding<system_mutex> lock(home.lock);
-    if (home.entries == nullptr) return detail::thread_label();
-    for (const entry& each : entries_of(home)) {
-      if (each.object == object && each.as == as) return each.who;
-    }
-    return detail::thread_label();
-  }
-
- private:
-  struct entry {
-    const void* object;
-    role as;
-    detail::thread_label who;
-  };
-  using list = std::vector<entry>;
-  using bucket = detail::misuse_bucket;
-
-  static list& entries_of(bucket& home) noexcept { return *static_cast<list*>(home.entries); }
-
-  // One table for the process, never destroyed: static objects may be used until the very end.
-  static bucket& bucket_of(const void* object) {
-    detail::watch_forks<around_fork>();
-    const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
-    return detail::process().misuse[place % detail::process_state::misuse_size];
-  }
-
-  /// The table is whole in the child, and tells of the thread that is left only.
-  struct around_fork {
-    static void before() {
-      if (!detail::process().misuse_forks.enter()) return;
-      for (bucket& each : detail::process().misuse) each.lock.lock();
-    }
-    static void after() {
-      if (!detail::process().misuse_forks.is_last()) return;
-      for (bucket& each : detail::process().misuse) each.lock.unlock();
-      detail::process().misuse_forks.leave();
-    }
-    static void child() {
-      if (!detail::process().misuse_forks.is_last()) return;
-      for (bucket& each : detail::process().misuse) {
-        if (each.entries != nullptr) forget_others(entries_of(each));
-        each.lock.unlock();
-      }
-      detail::process().misuse_forks.leave();
-    }
-    static void forget_others(list& entries) {
-      for (std::size_t at = entries.size(); at-- > 0;) {
-        if (entries[at].who.number == detail::number_of_this_thread()) continue;
-        entries[at] = entries.back();
-        entries.pop_back();
-      }
-    }
-  };
-};
-
-/// "... by thread 1 'a', but <relation> thread 2 'b'".
-[[noreturn]] LOCKSTEP_COLD void report_two(const void* object, const char* kind, const char* deed,
-                                           const char* relation,
-                                           const detail::thread_label& other) {
-  char text[240];
-  std::snprintf(text, sizeof text, "%s by %s, but %s %s", deed, detail::label_of_this_thread().text,
-                relation, other.text);
-  report(object, kind, text);
-}
-
-/// Whether the table tells the truth: units that diagnose nothing do not write to it, and may lock, unlock or
-/// wake what others complain of.
-LOCKSTEP_COLD bool table_is_whole() noexcept {
-  return detail::process().unchecked_units.load(detail::memory_order_relaxed) == 0;  // 1
-}
-
-LOCKSTEP_COLD void locked(const void* object) { registry::add(object, registry::role::owner); }
-LOCKSTEP_COLD void locked_shared(const void* object) {
-  registry::add(object, registry::role::reader);
-}
-LOCKSTEP_COLD void waiting(const void* object) { registry::add(object, registry::role::waiter); }
-
-LOCKSTEP_COLD void locking(const void* object, const char* kind) {
-  if (!table_is_whole()) return;
-  const detail::thread_label owner = registry::find(object, registry::role::owner);
-  if (owner.number != detail::number_of_this_thread()) return;
-  report_two(object, kind, "locked", "it is held already by the same", owner);
-}
-
-LOCKSTEP_COLD void check_owner(const void* object, const char* kind) {
-  if (!table_is_whole()) return;
-  const detail::thread_label owner = registry::find(object, registry::role::owner);
-  if (owner.number == 0) report(object, kind, "unlocked, but nobody has locked it");
-  if (owner.number != detail::number_of_this_thread()) {
-    report_two(object, kind, "unlocked", "it is held by", owner);
-  }
-}
-
-LOCKSTEP_COLD void unlocking(const void* object, const char* kind) {
-  check_owner(object, kind);
-  registry::remove(object, registry::role::owner);
-}
-
-LOCKSTEP_COLD void check_no_reader(const void* object, const char* kind) {
-  if (!table_is_whole() || !registry::remove(object, registry::role::reader)) return;
-  report_two(object, kind, "locked", "it is read already by the same",
-             detail::label_of_this_thread());
-}
-
-LOCKSTEP_COLD void unlocking_shared(const void* object, const char* kind) {
-  if (registry::remove(object, registry::role::reader) || !table_is_whole()) return;
-  const detail::thread_label reader = registry::find(object, registry::role::reader);
-  if (reader.number == 0) report(object, kind, "unlocked by a reader, but no reader holds it");
-  report_two(object, kind, "unlocked", "it is held by", reader);
-}
-
-LOCKSTEP_COLD void let_go(const void* object, std::uint64_t thread) {
-  registry::remove(object, registry::role::waiter, thread);
-}
-
-LOCKSTEP_COLD void destroying(const void* object, const char* kind) {
-  if (!table_is_whole()) return;
-  const detail::thread_label waiter = registry::find(object, registry::role::waiter);
-  if (waiter.number == 0 || detail::is_static(object)) return;
-  report_two(object, kind, "destroyed", "there waits on it", waiter);
-}
-
-LOCKSTEP_COLD void destroying_lock(const void* object, const char* kind) {
-  destroying(object, kind);
-  if (!table_is_whole()) return;
-  const detail::thread_label owner = registry::find(object, registry::role::owner);
-  const detail::thread_label reader = registry::find(object, registry::role::reader);
-  if ((owner.number == 0 && reader.number == 0) || detail::is_static(object)) return;
-  report_two(object, kind, "destroyed", "it is held by", owner.number != 0 ? owner : reader);
-}
-
-#endif
-
-}  // namespace misuse
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_WAIT_MISUSE_IPP
 
 #endif
 
@@ -17067,66 +17781,6 @@ LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/team/critical_name.ipp -- the bodies of critical_name.hpp (layer: team)
-//
-// Memory order (# marks the line)
-//   #  access               order    pairs  why it suffices
-//   1  first.load           acquire  2      an entry is whole before it is in the list
-//   2  first.compare_exch   release  1      as 1
-#ifndef LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_IPP
-#define LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-namespace critical_name {
-
-LOCKSTEP_COLD entry* find_among(void* first, const type_name& name) noexcept {
-  entry* at = static_cast<entry*>(first);
-  while (at != nullptr &&
-         (at->length != name.length || std::memcmp(name.text, at->text, at->length) != 0)) {
-    at = const_cast<entry*>(at->next);
-  }
-  return at;
-}
-
-LOCKSTEP_COLD entry* make(const type_name& name) {
-  entry* const made = ::new (::operator new(sizeof(entry) + name.length)) entry();
-  made->length = name.length;
-  std::memcpy(made->text, name.text, name.length);
-  return made;
-}
-
-LOCKSTEP_COLD mutex& find_or_add(const type_name& name) {
-  detail::unseamed_atomic<void*>& list = detail::process().critical_names.first;
-  void* first = list.load(detail::memory_order_acquire);  // 1
-  entry* found = find_among(first, name);
-  if (found != nullptr) return found->lock;
-  entry* const made = make(name);
-  do {
-    found = find_among(first, name);
-    if (found != nullptr) {
-      made->~entry();
-      ::operator delete(made);
-      return found->lock;
-    }
-    made->next = static_cast<entry*>(first);
-  } while (!list.compare_exchange_weak(first, made, detail::memory_order_release,  // 2
-                                       detail::memory_order_acquire));  // 1
-  return made->lock;
-}
-
-}  // namespace critical_name
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_IPP
 
 #endif
 
@@ -17440,411 +18094,6 @@ LOCKSTEP_OUT_OF_LINE bool fork_board::claim_on(std::size_t line, std::size_t ran
 
 #if LOCKSTEP_HAS_BODIES
 
-// lockstep/detail/team/placement.ipp -- the bodies of placement.hpp (layer: team)
-#ifndef LOCKSTEP_DETAIL_TEAM_PLACEMENT_IPP
-#define LOCKSTEP_DETAIL_TEAM_PLACEMENT_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-namespace placement {
-
-LOCKSTEP_COLD bool is_taken_before(const cpu_place& a, const cpu_place& b) {
-  if (a.sibling != b.sibling) return a.sibling < b.sibling;
-  if (a.kind != b.kind) return a.kind < b.kind;
-  return a.package != b.package ? a.package < b.package : a.core < b.core;
-}
-
-LOCKSTEP_COLD bool is_same_level(const cpu_place& a, const cpu_place& b) {
-  return a.sibling == b.sibling && a.kind == b.kind;
-}
-
-LOCKSTEP_COLD bool is_ranked_before(const cpu_place& a, const cpu_place& b) {
-  if (a.package != b.package) return a.package < b.package;
-  if (a.kind != b.kind) return a.kind < b.kind;
-  return a.core != b.core ? a.core < b.core : a.sibling < b.sibling;
-}
-
-template <bool (*is_before)(const cpu_place&, const cpu_place&)>
-int compare_places(const void* a, const void* b) {
-  const cpu_place& left = *static_cast<const cpu_place*>(a);
-  const cpu_place& right = *static_cast<const cpu_place*>(b);
-  return is_before(left, right) ? -1 : is_before(right, left) ? 1 : 0;
-}
-LOCKSTEP_COLD void sort_places(cpu_topology& places, int (*compare)(const void*, const void*)) {
-  if (!places.empty()) std::qsort(places.data(), places.size(), sizeof(cpu_place), compare);
-}
-
-LOCKSTEP_COLD cpu_topology close(cpu_topology usable, std::size_t count) {
-  sort_places(usable, compare_places<is_taken_before>);
-  usable.resize(count, cpu_place());
-  sort_places(usable, compare_places<is_ranked_before>);
-  return usable;
-}
-
-LOCKSTEP_COLD void deal(const cpu_place* first, const cpu_place* last, std::size_t count,
-                        cpu_topology& result) {
-  std::vector<package_share> packages;
-  for (const cpu_place* at = first; at != last; ++at) {
-    if (at == first || at->package != at[-1].package) packages.push_back({at, 0, 0});
-    ++packages.back().size;
-  }
-  for (std::size_t rest = count; rest > 0;) {
-    for (package_share& package : packages) {
-      const bool gets_one = rest > 0 && package.taken < package.size;
-      package.taken += gets_one ? 1 : 0;
-      rest -= gets_one ? 1 : 0;
-    }
-  }
-  const std::size_t end = result.size() + count;
-  for (std::size_t turn = 0; result.size() < end; ++turn) {
-    for (const package_share& package : packages) {
-      if (turn >= package.taken) continue;
-      result.push_back(package.first[turn * package.size / package.taken]);
-    }
-  }
-}
-
-LOCKSTEP_COLD cpu_topology spread(cpu_topology usable, std::size_t count) {
-  sort_places(usable, compare_places<is_taken_before>);
-  cpu_topology result;
-  result.reserve(count);
-  for (std::size_t i = 0; result.size() < count;) {
-    std::size_t end = i + 1;
-    while (end < usable.size() && is_same_level(usable[i], usable[end])) ++end;
-    const std::size_t wanted = count - result.size();
-    deal(&usable[i], usable.data() + end, wanted < end - i ? wanted : end - i, result);
-    i = end;
-  }
-  return result;
-}
-
-LOCKSTEP_COLD parted_list part_by_use(const cpu_topology& usable,
-                                      const std::vector<unsigned>& list) {
-  std::vector<char> is_usable(detail::max_cpus, 0);
-  for (const cpu_place& place : usable) {
-    if (place.cpu < is_usable.size()) is_usable[place.cpu] = 1;
-  }
-  parted_list result;
-  for (const unsigned cpu : list) {
-    const bool fits = cpu < is_usable.size() && is_usable[cpu] != 0;
-    (fits ? result.usable : result.left_out).push_back(cpu);
-  }
-  return result;
-}
-
-LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
-                                         const binding& where) {
-  std::vector<unsigned> order;
-  if (where.is_list()) {
-    order = part_by_use(usable, where.list()).usable;
-  } else if (where.is_close() || where.is_spread()) {
-    const std::size_t count = members < usable.size() ? members : usable.size();
-    for (const cpu_place& place : where.is_close() ? close(usable, count) : spread(usable, count)) {
-      order.push_back(place.cpu);
-    }
-  }
-  if (order.empty()) return order;
-  std::vector<unsigned> result(members);
-  for (std::size_t rank = 0; rank < members; ++rank) result[rank] = order[rank % order.size()];
-  return result;
-}
-
-LOCKSTEP_COLD std::size_t count_different(std::vector<unsigned> values) {
-  sort_once(values);
-  return values.size();
-}
-
-LOCKSTEP_COLD decided_by who_binds(const team_options& options, const environment& variables) {
-  if (!options.bind().is_unset()) return decided_by::program;
-  return variables.bind.is_set ? decided_by::environment : decided_by::nobody;
-}
-
-LOCKSTEP_COLD binding binding_of(const team_options& options, const environment& variables) {
-  const decided_by who = who_binds(options, variables);
-  return who == decided_by::program       ? options.bind()
-         : who == decided_by::environment ? variables.bind.value
-                                          : binding::none();
-}
-
-LOCKSTEP_COLD std::size_t default_members(std::size_t usable, const std::vector<unsigned>& list) {
-  const std::size_t listed = list.empty() ? usable : count_different(list);
-  const std::size_t count = listed < usable ? listed : usable;
-  return count < detail::max_participants ? count : detail::max_participants;
-}
-
-}  // namespace placement
-
-LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
-                                    std::size_t usable, const detail::cpu_topology& cpus) {
-  resolved_team result;
-  result.name = options.name();
-  result.bind = placement::binding_of(options, variables);
-  result.bind_by = placement::who_binds(options, variables);
-  placement::parted_list parts = placement::part_by_use(cpus, result.bind.list());
-  result.left_out = std::move(parts.left_out);
-
-  if (options.members() != 0) {
-    result.members = detail::checked_count("lockstep::team", "members", options.members());
-    result.members_by = decided_by::program;
-  } else if (variables.members.is_set) {
-    result.members = variables.members.value;
-    result.members_by = decided_by::environment;
-  } else {
-    result.members = placement::default_members(usable, parts.usable);
-  }
-
-  result.cpu_of_rank = placement::plan(cpus, result.members, result.bind);
-  result.can_run_at_once = result.members < usable ? result.members : usable;
-  if (!result.cpu_of_rank.empty()) {
-    const std::size_t cpus_bound_to = placement::count_different(result.cpu_of_rank);
-    if (cpus_bound_to < result.can_run_at_once) result.can_run_at_once = cpus_bound_to;
-  }
-  result.is_crowded = result.members > result.can_run_at_once;
-  if (options.has_policy() || variables.policy.is_set) {
-    result.policy = options.has_policy() ? options.policy() : variables.policy.value;
-    result.policy_by = options.has_policy() ? decided_by::program : decided_by::environment;
-  }
-  result.policy = result.policy.when_crowded(result.is_crowded);
-  result.learns = options.has_learn() ? options.learn() : variables.learn.value;
-  result.learns_by = options.has_learn()      ? decided_by::program
-                     : variables.learn.is_set ? decided_by::environment
-                                              : decided_by::nobody;
-  const bool is_said = options.has_anticipate() || variables.anticipate.is_set;
-  if (is_said) {
-    result.anticipates_by =
-        options.has_anticipate() ? decided_by::program : decided_by::environment;
-  }
-  const bool wanted = options.has_anticipate() ? options.anticipate() : variables.anticipate.value;
-  result.anticipates =
-      wanted && result.members > 1 && result.policy.is_adaptive() && !result.is_crowded;
-  result.finds_cpu_by = options.has_find_cpu()      ? decided_by::program
-                        : variables.find_cpu.is_set ? decided_by::environment
-                                                    : decided_by::nobody;
-  result.finds_cpu = (options.has_find_cpu() ? options.find_cpu() : variables.find_cpu.value) &&
-                     result.members > 1 && result.policy.is_adaptive() && !result.is_crowded &&
-                     result.cpu_of_rank.empty();
-  return result;
-}
-
-namespace placement {
-
-LOCKSTEP_COLD void complain_once(const resolved_team& made, const environment& variables) {
-  if (made.bind_by != decided_by::environment || made.left_out.empty()) return;
-  if (!detail::is_first_to_print(detail::message::unusable_cpus)) return;
-  std::fprintf(stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
-               variables.bind.given.c_str(), detail::cpu_list_text(made.left_out).c_str());
-}
-
-}  // namespace placement
-
-LOCKSTEP_COLD resolved_team resolve(const team_options& options) {
-  const environment& variables = environment::of_process();
-  const bool binds = !placement::binding_of(options, variables).is_none();
-  resolved_team result = resolve(options, variables, usable_cpus(),
-                                 binds ? detail::usable_topology() : detail::cpu_topology());
-  placement::complain_once(result, variables);
-  return result;
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_PLACEMENT_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/team/environment.ipp -- the bodies of environment.hpp (layer: team)
-#ifndef LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_IPP
-#define LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-namespace environment_text {
-
-LOCKSTEP_COLD std::string quoted(const std::string& text) {
-  constexpr std::size_t longest = 60;
-  std::string result = "'";
-  for (std::size_t i = 0; i < text.size() && i < longest; ++i) {
-    const bool is_control = static_cast<unsigned char>(text[i]) < 0x20 || text[i] == 0x7f;
-    result += is_control ? '?' : text[i];
-  }
-  return result.append(text.size() > longest ? "...'" : "'");
-}
-
-LOCKSTEP_COLD std::string plain_word(const std::string& text) {
-  std::string word = detail::without_blanks(text);
-  for (char& c : word) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return word;
-}
-
-LOCKSTEP_COLD bool parse_members(const std::string& word, std::size_t& result) {
-  unsigned long long number = 0;
-  if (!detail::parse_number(word, detail::max_participants, number) || number == 0) {
-    return false;
-  }
-  result = static_cast<std::size_t>(number);
-  return true;
-}
-
-LOCKSTEP_COLD bool parse_spin_time(const std::string& word, std::chrono::nanoseconds& result) {
-  const std::size_t digits = word.find_first_not_of("0123456789");
-  if (digits == std::string::npos) return false;
-  const std::string unit = word.substr(digits);
-  const unsigned long long scale = unit == "ns"   ? 1
-                                   : unit == "us" ? 1000
-                                   : unit == "ms" ? 1000000
-                                                  : 0;
-  if (scale == 0) return false;
-  const auto most = static_cast<unsigned long long>(wait_policy::longest_spin().count()) / scale;
-  unsigned long long number = 0;
-  if (!detail::parse_number(word.substr(0, digits), most, number)) return false;
-  result = std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(number * scale));
-  return true;
-}
-
-LOCKSTEP_COLD bool parse_policy(const std::string& word, wait_policy& result) {
-  const std::string hybrid = "hybrid:";
-  std::chrono::nanoseconds time(0);
-  if (word == "default") {
-    result = wait_policy();
-  } else if (word == "spin") {
-    result = wait_policy::spin();
-  } else if (word == "block") {
-    result = wait_policy::block();
-  } else if (word.compare(0, hybrid.size(), hybrid) == 0 &&
-             parse_spin_time(word.substr(hybrid.size()), time)) {
-    result = wait_policy::hybrid(time);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-LOCKSTEP_COLD bool parse_binding(const std::string& word, binding& result) {
-  std::vector<unsigned> cpus;
-  if (word == "none") {
-    result = binding::none();
-  } else if (word == "close") {
-    result = binding::close();
-  } else if (word == "spread") {
-    result = binding::spread();
-  } else if (detail::parse_cpu_list(word, cpus)) {
-    result = binding::cpus(std::move(cpus));
-  } else {
-    return false;
-  }
-  return true;
-}
-
-LOCKSTEP_COLD bool parse_switch(const std::string& word, bool& result) {
-  const bool on = word == "1" || word == "true";
-  if (!on && word != "0" && word != "false") return false;
-  result = on;
-  return true;
-}
-
-LOCKSTEP_COLD std::string text_of(wait_policy policy) {
-  if (policy.is_adaptive()) return "default";
-  if (policy.is_spin()) return "spin";
-  if (policy.is_block()) return "block";
-  const long long time = policy.spin_time().count();
-  std::string text;
-  if (time % 1000 != 0) {
-    append(text, "hybrid:%lldns", time);
-  } else if (time % 1000000 != 0) {
-    append(text, "hybrid:%lldus", time / 1000);
-  } else {
-    append(text, "hybrid:%lldms", time / 1000000);
-  }
-  return text;
-}
-
-LOCKSTEP_COLD std::string text_of(const binding& where) {
-  return where.is_close()    ? "close"
-         : where.is_spread() ? "spread"
-         : where.is_list()   ? detail::cpu_list_text(where.list())
-                             : "none";
-}
-
-}  // namespace environment_text
-
-LOCKSTEP_COLD std::string environment_entry::description() const {
-  std::string text = name;
-  if (given.empty()) return text.append(" not set");
-  text.append("=").append(given);
-  if (!is_set) text.append(" is ignored: must be ").append(expected);
-  return text;
-}
-
-LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with) {
-  // The value of that variable as a plain_word(), empty for none; keeps what a message shows of it.
-  const auto word_of = [&](environment_entry& entry) {
-    const char* const text = look_up(with, entry.name);
-    std::string word = environment_text::plain_word(text == nullptr ? "" : text);
-    if (!word.empty()) entry.given = environment_text::quoted(text);
-    return word;
-  };
-  using namespace environment_text;
-  members.is_set = parse_members(word_of(members), members.value);
-  policy.is_set = parse_policy(word_of(policy), policy.value);
-  bind.is_set = parse_binding(word_of(bind), bind.value);
-  for (environment_variable<bool>* each : {&anticipate, &learn, &find_cpu, &display}) {
-    each->is_set = parse_switch(word_of(*each), each->value);
-  }
-}
-
-LOCKSTEP_COLD std::vector<std::string> environment::descriptions() const {
-  std::vector<std::string> result;
-  const environment_entry* const all[] = {&members, &policy,   &bind,   &anticipate,
-                                          &learn,   &find_cpu, &display};
-  for (const environment_entry* each : all) result.push_back(each->description());
-  return result;
-}
-
-LOCKSTEP_COLD std::vector<std::string> environment::complaints() const {
-  std::vector<std::string> result;
-  const environment_entry* const all[] = {&members, &policy,   &bind,   &anticipate,
-                                          &learn,   &find_cpu, &display};
-  for (const environment_entry* each : all) {
-    if (each->is_ignored()) result.push_back(each->description());
-  }
-  return result;
-}
-
-LOCKSTEP_COLD const environment& environment::of_process() {
-  static made_once<environment> known;
-  return known.get([] {
-    environment result = read([](const char* name) -> const char* { return std::getenv(name); });
-    result.complain();
-    return result;
-  });
-}
-
-LOCKSTEP_COLD void environment::complain() const {
-  const std::vector<std::string> lines = complaints();
-  if (lines.empty() || !is_first_to_print(message::environment)) return;
-  for (const std::string& line : lines) std::fprintf(stderr, "lockstep: %s\n", line.c_str());
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
 // lockstep/detail/team/caller_queue.ipp -- the bodies of caller_queue.hpp (layer: team)
 #ifndef LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_IPP
 #define LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_IPP
@@ -17891,99 +18140,6 @@ LOCKSTEP_COLD void caller_queue::forget_others(bool has_turn) noexcept {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/team/team_reductions.ipp -- the bodies of team_reductions.hpp (layer: team)
-#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_REDUCTIONS_IPP
-#define LOCKSTEP_DETAIL_TEAM_TEAM_REDUCTIONS_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-namespace reductions {
-
-LOCKSTEP_OUT_OF_LINE void range_reduction::run(loop_share& me, const operations& what,
-                                               const operands& of, std::size_t length) {
-  const std::size_t leaves = reduction_tree::leaves_of(length);
-  walk values(me, what, of, length);
-  if (me.is_alone()) {
-    if (!values.push_node(0, leaves) || me.is_stopped()) return;
-    values.take_top(result_);
-    has_result_ = true;
-    return;
-  }
-  if (is_beside(what, leaves, me.size(), me.parts())) {
-    const index_range node = reduction_tree::node_at(leaves, me.size(), me.rank());
-    if (values.push_node(node.first, node.last)) values.put_top(nullptr, *me.beside_report());
-    return;
-  }
-  const index_range mine = me.block_of(index_range{0, nodes_});
-  for (std::size_t number = mine.first; number < mine.last; ++number) {
-    const index_range node = reduction_tree::node_at(leaves, nodes_, number);
-    if (!values.push_node(node.first, node.last)) return;
-    if (what.type == nullptr) {
-      values.put_top(nullptr, (*cells_)[number]);
-    } else {
-      values.take_top(values_[number]);
-      values_.note(number, true);
-    }
-  }
-}
-
-LOCKSTEP_OUT_OF_LINE void range_reduction::prepare(void* data, const loop_plan& plan,
-                                                   loop_cells& cells) {
-  range_reduction& self = *static_cast<range_reduction*>(data);
-  if (plan.shares == 1) return;
-  self.cells_ = &cells;
-  if (is_beside(self.what_, self.leaves_, plan.shares, plan.parts)) {
-    self.nodes_ = plan.shares;
-    return;
-  }
-  const std::size_t wanted = std::size_t{plan.shares} * (plan.parts > 16 ? plan.parts : 16);
-  while (self.nodes_ < wanted && 2 * self.nodes_ <= self.leaves_) self.nodes_ *= 2;
-  if (self.what_.type != nullptr) self.values_.make(*self.what_.type, self.nodes_);
-}
-
-LOCKSTEP_OUT_OF_LINE void range_reduction::finish(void* data, const loop_plan& plan,
-                                                  const loop_values& of_share) {
-  range_reduction& self = *static_cast<range_reduction*>(data);
-  if (plan.shares == 1) return;
-  const bool beside = is_beside(self.what_, self.leaves_, plan.shares, plan.parts);
-  value_stack values(self.what_, self.of_);
-  self.combine(values, 0, self.nodes_, beside ? &of_share : nullptr);
-  values.take_top(self.result_);
-  self.has_result_ = true;
-}
-
-LOCKSTEP_OUT_OF_LINE void range_reduction::combine(value_stack& values, std::size_t first,
-                                                   std::size_t last, const loop_values* beside) {
-  if (last - first == 1) {
-    if (beside != nullptr) {
-      values.push_copy((*beside)(first));
-    } else if (what_.type == nullptr) {
-      values.push_copy((*cells_)[first]);
-    } else {
-      values.push_moved(values_[first]);
-    }
-    return;
-  }
-  const std::size_t middle = first + (last - first) / 2;
-  combine(values, first, middle, beside);
-  combine(values, middle, last, beside);
-  values.combine();
-}
-
-}  // namespace reductions
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_REDUCTIONS_IPP
 
 #endif
 
@@ -18129,7 +18285,7 @@ LOCKSTEP_COLD void team::resume() {
 
 LOCKSTEP_COLD void team::request_stop() { body_->core.request_stop(); }
 
-LOCKSTEP_COLD team::team(const team_options& options, detail::resolved_team made)
+LOCKSTEP_COLD team::team(const team_options& options, const detail::resolved_team& made)
     : door_(made.members, made.policy, "lockstep::team", made.name.c_str()),
       body_(made, door_, options) {
   detail::display_first_team(made);
@@ -18167,267 +18323,5 @@ LOCKSTEP_OUT_OF_LINE bool team::run_loop(const detail::loop_request& of, detail:
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_TEAM_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/team/display.ipp -- the bodies of display.hpp (layer: team)
-#ifndef LOCKSTEP_DETAIL_TEAM_DISPLAY_IPP
-#define LOCKSTEP_DETAIL_TEAM_DISPLAY_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-namespace display_text {
-
-LOCKSTEP_COLD std::string counted(std::size_t count, const char* one, const char* several) {
-  std::string text;
-  append(text, "%zu %s", count, count == 1 ? one : several);
-  return text;
-}
-
-LOCKSTEP_COLD std::string usable_line(const granted_cpus& machine) {
-  std::vector<unsigned> cpus;
-  for (const detail::cpu_place& place : machine.cpus) cpus.push_back(place.cpu);
-  std::string text;
-  append(text, "usable CPUs: %zu: affinity ", machine.usable);
-  if (cpus.empty()) {
-    text.append("unknown");
-  } else {
-    append(text, "%zu (", cpus.size());
-    text.append(cpu_list_text(cpus)).append(")");
-  }
-  if (machine.quota >= 0) {
-    append(text, ", quota %.2f", machine.quota);
-  } else {
-    text.append(", no quota");
-  }
-  return text;
-}
-
-LOCKSTEP_COLD std::string cores_line(const detail::cpu_topology& cpus) {
-  std::size_t cores = 0, packages = 0, of_kind[3] = {};
-  for (const detail::cpu_place& place : cpus) {
-    if (place.sibling != 0) continue;
-    ++cores;
-    ++of_kind[static_cast<std::size_t>(place.kind)];
-    if (place.package + std::size_t{1} > packages) packages = place.package + std::size_t{1};
-  }
-  std::string text;
-  append(text, "cores: %zu in %zu %s", cores, packages, packages == 1 ? "package" : "packages");
-  const char* separator = ", by kind: ";
-  for (const core_kind kind : {core_kind::performance, core_kind::efficiency, core_kind::unknown}) {
-    const std::size_t count = of_kind[static_cast<std::size_t>(kind)];
-    if (count == 0) continue;
-    append(text, "%s%zu %s", separator, count, text_of(kind));
-    separator = ", ";
-  }
-  return text;
-}
-
-LOCKSTEP_COLD std::string reason(decided_by who, const char* variable) {
-  if (who == decided_by::program) return ", said by the program";
-  if (who == decided_by::nobody) return ", by default";
-  std::string text = ", by ";
-  return text.append(variable);
-}
-
-LOCKSTEP_COLD std::string anticipation_line(const resolved_team& made,
-                                            const environment& variables) {
-  std::string text = "anticipation: ";
-  const bool could = made.members > 1 && made.policy.is_adaptive() && !made.is_crowded;
-  if (!made.anticipates && !could) {
-    return text.append("off, not with this size or policy, or not in a crowd");
-  }
-  text.append(made.anticipates ? "on" : "off");
-  text.append(reason(made.anticipates_by, variables.anticipate.name));
-  if (made.anticipates) {
-    text.append(
-        "; a worker polls for 160 us and a quarter of the time between two regions at most, "
-        "and 4 ms after the last");
-  }
-  return text;
-}
-
-LOCKSTEP_COLD std::string learning_line(const resolved_team& made, const environment& variables) {
-  std::string text;
-  append(text,
-         made.learns ? "loops: on as many members as pay, up to %zu" : "loops: on %zu members",
-         made.can_run_at_once);
-  return text.append(reason(made.learns_by, variables.learn.name));
-}
-
-LOCKSTEP_COLD std::string parting_line(const resolved_team& made, const environment& variables) {
-  std::string text = "parting: ";
-  const bool could =
-      made.members > 1 && made.policy.is_adaptive() && !made.is_crowded && made.cpu_of_rank.empty();
-  if (!made.finds_cpu && !could) {
-    return text.append("off, not with this size or policy, or not in a crowd, or bound");
-  }
-  text.append(made.finds_cpu ? "on" : "off");
-  text.append(reason(made.finds_cpu_by, variables.find_cpu.name));
-  if (made.finds_cpu) {
-    text.append("; a worker leaves a CPU that it shares with a member it waits for");
-  }
-  return text;
-}
-
-LOCKSTEP_COLD std::string cpus_by_rank(const std::vector<unsigned>& cpus) {
-  constexpr std::size_t most = 256;
-  std::string text;
-  for (std::size_t rank = 0; rank < cpus.size() && rank < most; ++rank) {
-    append(text, " %u", cpus[rank]);
-  }
-  if (cpus.size() > most) text.append(" ...");
-  return text;
-}
-
-}  // namespace display_text
-
-LOCKSTEP_COLD std::string describe(const resolved_team& made, const environment& variables,
-                                   const granted_cpus& machine, const build_information& build) {
-  using namespace display_text;
-  using environment_text::text_of;
-  std::string text;
-  append(text, "lockstep %s, the first team:\n", build.version);
-  const auto add = [&text](const char* what, const std::string& line, const std::string& why) {
-    text.append("  ").append(what).append(line).append(why).append("\n");
-  };
-  const std::string nothing;
-  add("", usable_line(machine), nothing);
-  add("", cores_line(machine.cpus), nothing);
-  std::string members = environment_text::quoted(made.name);
-  members.append(", ").append(counted(made.members, "member", "members"));
-  members.append(made.members_by == decided_by::nobody
-                     ? ", one for each CPU"
-                     : reason(made.members_by, variables.members.name));
-  add("team: ", members, made.is_crowded ? "; crowded: more members than CPUs for them" : nothing);
-  add("wait policy: ", text_of(made.policy), reason(made.policy_by, variables.policy.name));
-  add("", anticipation_line(made, variables), nothing);
-  add("", learning_line(made, variables), nothing);
-  add("", parting_line(made, variables), nothing);
-  add("binding: ", text_of(made.bind), reason(made.bind_by, variables.bind.name));
-  if (!made.cpu_of_rank.empty()) add("CPU of each rank:", cpus_by_rank(made.cpu_of_rank), nothing);
-  if (made.cpu_of_rank.empty() && !made.bind.is_none())
-    add("CPU of each rank: none usable", nothing, nothing);
-  if (!made.left_out.empty()) add("not usable, left out: ", cpu_list_text(made.left_out), nothing);
-  add("futex: ", build.futex, nothing);
-  add("process fence: ", build.process_fence, nothing);
-  for (const std::string& line : variables.descriptions()) add("", line, nothing);
-  return text;
-}
-
-LOCKSTEP_COLD void display_first_team(const resolved_team& made) {
-  const environment& variables = environment::of_process();
-  if (!variables.display.value) return;
-  if (!detail::is_first_to_print(detail::message::first_team)) return;
-  const granted_cpus machine{usable_cpus(), detail::cgroup::quota(), detail::usable_topology()};
-  const std::string text = describe(made, variables, machine, build_info());
-  std::fputs(text.c_str(), stderr);
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_DISPLAY_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/team/workers.ipp -- the bodies of workers.hpp (layer: team)
-#ifndef LOCKSTEP_DETAIL_TEAM_WORKERS_IPP
-#define LOCKSTEP_DETAIL_TEAM_WORKERS_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-struct worker_threads::all_threads {
-  std::vector<system_thread> each;
-};
-
-LOCKSTEP_COLD worker_threads::worker_threads(team_core& core, std::string name,
-                                             std::vector<unsigned> cpu_of_rank,
-                                             team_options::hook on_start,
-                                             team_options::hook on_exit)
-    : core_(core),
-      name_(std::move(name)),
-      cpu_of_rank_(std::move(cpu_of_rank)),
-      on_start_(std::move(on_start)),
-      on_exit_(std::move(on_exit)) {}
-
-LOCKSTEP_COLD void worker_threads::start() {
-  core_.reopen();
-  threads_ = new all_threads;
-#if LOCKSTEP_HAS_EXCEPTIONS
-  try {
-    threads_->each.reserve(core_.size() - 1);
-    start_each();
-  } catch (const std::system_error& error) {
-    const std::size_t started = threads_->each.size();
-    stop();
-    char message[160];
-    std::snprintf(message, sizeof message,
-                  "lockstep::team: the system refused thread %zu of %zu; ask for fewer members "
-                  "or raise the limit on threads",
-                  started + 1, core_.size() - 1);
-    throw std::system_error(error.code(), message);
-  } catch (...) {  // no memory for a thread
-    stop();
-    throw;
-  }
-#else
-  threads_->each.reserve(core_.size() - 1);
-  start_each();
-#endif
-}
-
-LOCKSTEP_COLD void worker_threads::stop() {
-  if (!are_there()) return;
-  core_.close();
-  for (system_thread& each : threads_->each) each.join();
-  delete threads_;
-  threads_ = nullptr;
-}
-
-LOCKSTEP_COLD void worker_threads::start_each() {
-  for (std::size_t rank = 1; rank < core_.size(); ++rank) {
-    threads_->each.emplace_back([this, rank] { run(rank); });
-  }
-}
-
-LOCKSTEP_COLD void worker_threads::name_thread(std::size_t rank) const {
-  char number[24];
-  const int length = std::snprintf(number, sizeof number, " %zu", rank);
-  char name[48];
-  std::snprintf(name, sizeof name, "%.*s%s", 15 - length, name_.c_str(), number);
-  name_this_thread(name);
-}
-
-LOCKSTEP_OUT_OF_LINE void worker_threads::run(std::size_t rank) {
-  name_thread(rank);
-  if (!cpu_of_rank_.empty()) pin_this_thread(cpu_of_rank_[rank]);
-  call_hook(on_start_, rank);
-  core_.work(rank);
-  call_hook(on_exit_, rank);
-}
-
-LOCKSTEP_COLD void worker_threads::call_hook(const team_options::hook& hook,
-                                             std::size_t rank) const {
-  if (!hook) return;
-  const nesting::region where = core_.hook_region();
-  const nesting::inside here(where);
-  hook(rank);
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_WORKERS_IPP
 
 #endif
