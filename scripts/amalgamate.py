@@ -60,7 +60,7 @@ class Header:
             index = directive.number - 1
             if directive.name == "ifndef" and directive.rest == guard:
                 continue
-            if directive.name == "if" and directive.rest == BODIES:
+            if directive.name == "if" and directive.rest == BODIES and ".ipp" in self.rows[index + 1]:
                 self.dropped.update((index, index + 1, index + 2))
                 self.bodies = self.resolve(self.rows[index + 1].split()[1])
                 skip = 2
