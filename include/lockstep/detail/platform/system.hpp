@@ -111,8 +111,7 @@ T& per_thread() noexcept {
 #include <pthread.h>
 #else
 #include <system_error>
-
-#include "system_thread.hpp"
+#include <thread>
 #endif
 
 namespace lockstep {
@@ -135,23 +134,29 @@ class plain_thread {
 };
 #else
 class plain_thread {
+#if defined(LOCKSTEP_SYSTEM_SEAM)
+  using thread = system_thread;
+#else
+  using thread = std::thread;
+#endif
+
  public:
   int start(void* (*f)(void*), void* of) {
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
-      native_.reset(new system_thread(f, of));
+      native_.reset(new thread(f, of));
     } catch (const std::system_error& error) {
       return error.code().value();
     }
 #else
-    native_.reset(new system_thread(f, of));
+    native_.reset(new thread(f, of));
 #endif
     return 0;
   }
   void join() { native_->join(); }
 
  private:
-  owner<system_thread> native_;
+  owner<thread> native_;
 };
 #endif
 

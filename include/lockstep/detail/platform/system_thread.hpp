@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/platform/system_thread.hpp -- what a team starts its workers with (layer: platform)
+// lockstep/detail/platform/system_thread.hpp -- a std::thread, or what the seam has in its place (layer: platform)
 //
 // Part of the system seam (system.hpp); by itself, because <thread> costs more to compile than all else there.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
