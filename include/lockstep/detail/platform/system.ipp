@@ -56,7 +56,7 @@ LOCKSTEP_COLD fork_listener::~fork_listener() {
 
 #if !defined(LOCKSTEP_SYSTEM_SEAM)
 
-LOCKSTEP_COLD unsigned usable_cpus() {
+LOCKSTEP_OUT_OF_LINE unsigned usable_cpus() {
   unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
   std::uint32_t known = counted.load(memory_order_relaxed);  // 1
   if (known != 0) return known;
