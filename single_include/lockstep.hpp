@@ -126,6 +126,20 @@
 #define LOCKSTEP_COLD inline
 #endif
 
+// Rare, but called by functions of the user that need not be rare: a loop of regions follows the constructor of its
+// team. GCC takes a function that calls cold code on every way for cold itself, and compiles the rest of it for size.
+// So these are not cold, and not inlined either, since they call what is. At the declaration only; the body has none:
+// GCC warns where noinline and inline come one after the other.
+#if defined(__GNUC__) && !LOCKSTEP_COMPILED
+#define LOCKSTEP_ENTRY __attribute__((noinline)) inline
+#elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
+#define LOCKSTEP_ENTRY __attribute__((visibility("default")))
+#elif LOCKSTEP_COMPILED
+#define LOCKSTEP_ENTRY
+#else
+#define LOCKSTEP_ENTRY inline
+#endif
+
 // Not rare, but no part of a user's loop either: compiled once in the library, for speed.
 #if !LOCKSTEP_COMPILED
 #define LOCKSTEP_OUT_OF_LINE inline
@@ -523,26 +537,6 @@ class aligned_array {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_CACHE_LINE_HPP
-
-// lockstep/detail/platform/system_thread.hpp -- what a team starts its workers with (layer: platform)
-//
-// Part of the system seam (system.hpp); by itself, because <thread> costs more to compile than all else there.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
-
-#if !defined(LOCKSTEP_SYSTEM_SEAM)
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-using system_thread = std::thread;
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-#endif
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
 
 // lockstep/detail/platform/atomic.hpp -- the seam through which all atomics go (layer: platform)
 //
@@ -2584,7 +2578,7 @@ inline bool fence_heavy() noexcept { return process_fence::heavy(); }
 
 /// count_usable_cpus() as it was when the process first asked. Asks the system at that time: waits do not,
 /// they take cpus_for_waits().
-LOCKSTEP_COLD unsigned usable_cpus();
+LOCKSTEP_OUT_OF_LINE unsigned usable_cpus();
 
 /// The same if it is known, else the CPUs of the affinity mask.
 LOCKSTEP_COLD unsigned count_cpus_for_waits() noexcept;
@@ -2627,7 +2621,7 @@ T& per_thread() noexcept {
 #include <pthread.h>
 #else
 #include <system_error>
-
+#include <thread>
 #endif
 
 namespace lockstep {
@@ -2650,23 +2644,29 @@ class plain_thread {
 };
 #else
 class plain_thread {
+#if defined(LOCKSTEP_SYSTEM_SEAM)
+  using thread = system_thread;
+#else
+  using thread = std::thread;
+#endif
+
  public:
   int start(void* (*f)(void*), void* of) {
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
-      native_.reset(new system_thread(f, of));
+      native_.reset(new thread(f, of));
     } catch (const std::system_error& error) {
       return error.code().value();
     }
 #else
-    native_.reset(new system_thread(f, of));
+    native_.reset(new thread(f, of));
 #endif
     return 0;
   }
   void join() { native_->join(); }
 
  private:
-  owner<system_thread> native_;
+  owner<thread> native_;
 };
 #endif
 
@@ -2714,7 +2714,7 @@ LOCKSTEP_COLD fork_listener::~fork_listener() {
 
 #if !defined(LOCKSTEP_SYSTEM_SEAM)
 
-LOCKSTEP_COLD unsigned usable_cpus() {
+LOCKSTEP_OUT_OF_LINE unsigned usable_cpus() {
   unseamed_atomic<std::uint32_t>& counted = process().usable_cpus;
   std::uint32_t known = counted.load(memory_order_relaxed);  // 1
   if (known != 0) return known;
@@ -14296,12 +14296,12 @@ inline namespace LOCKSTEP_ABI {
 class external_team : public detail::team_loops<external_team> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
-  LOCKSTEP_COLD explicit external_team(std::size_t members);
-  LOCKSTEP_COLD external_team(std::size_t members, wait_policy policy);
+  LOCKSTEP_ENTRY explicit external_team(std::size_t members);
+  LOCKSTEP_ENTRY external_team(std::size_t members, wait_policy policy);
   /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
   /// serve any more.
   /// T7 goes for it as well: while a region of another thread runs, the serving threads are left as they are.
-  LOCKSTEP_COLD ~external_team();
+  LOCKSTEP_ENTRY ~external_team();
   external_team(const external_team&) = delete;
   external_team& operator=(const external_team&) = delete;
 
@@ -14313,7 +14313,7 @@ class external_team : public detail::team_loops<external_team> {
   LOCKSTEP_OUT_OF_LINE void serve(std::size_t rank);
 
   /// Every serve() returns, now and in future. Any thread may call it while no region runs.
-  LOCKSTEP_COLD void release();
+  LOCKSTEP_ENTRY void release();
 
   /// As team's.
   template <class Function>
@@ -15747,9 +15747,9 @@ class started_region {
     other.core_ = nullptr;
   }
   /// Joins the region that it had (START-2).
-  LOCKSTEP_COLD started_region& operator=(started_region&& other);
+  LOCKSTEP_ENTRY started_region& operator=(started_region&& other);
   /// START-2, START-3. Throws as join() does. Where no exception can pass, as in a container, call join() before.
-  LOCKSTEP_COLD ~started_region() noexcept(false);
+  LOCKSTEP_ENTRY ~started_region() noexcept(false);
 
   /// True while there is a region to be joined.
   explicit operator bool() const noexcept {
@@ -15809,9 +15809,9 @@ class inside_region {
  public:
   /// Requires: the region runs, and goes on while this object lives: a member waits for this thread. Debug builds end
   /// the program with a message where the region is over.
-  LOCKSTEP_COLD explicit inside_region(const region_token& of);
+  LOCKSTEP_ENTRY explicit inside_region(const region_token& of);
   /// On the thread that made it, the last one first.
-  LOCKSTEP_COLD ~inside_region();
+  LOCKSTEP_ENTRY ~inside_region();
   inside_region(const inside_region&) = delete;
   inside_region& operator=(const inside_region&) = delete;
 
@@ -16543,16 +16543,16 @@ inline namespace LOCKSTEP_ABI {
 class team : public detail::team_loops<team> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
-  LOCKSTEP_COLD team();
+  LOCKSTEP_ENTRY team();
 
   /// Fails if members is 0 or above 65536.
-  LOCKSTEP_COLD explicit team(std::size_t members);
-  LOCKSTEP_COLD team(std::size_t members, wait_policy policy);
-  LOCKSTEP_COLD explicit team(const team_options& options);
+  LOCKSTEP_ENTRY explicit team(std::size_t members);
+  LOCKSTEP_ENTRY team(std::size_t members, wait_policy policy);
+  LOCKSTEP_ENTRY explicit team(const team_options& options);
 
   /// Requires: no region runs, but for T7. From inside one of its own regions, also one that was started and
   /// not joined, it ends the program with a message: it would wait for itself.
-  LOCKSTEP_COLD ~team();
+  LOCKSTEP_ENTRY ~team();
   team(const team&) = delete;
   team& operator=(const team&) = delete;
 
@@ -16594,12 +16594,12 @@ class team : public detail::team_loops<team> {
   }
 
   /// Ends the region that runs, if one does: see M3 of member.hpp. Any thread may call it.
-  LOCKSTEP_COLD void request_stop();
+  LOCKSTEP_ENTRY void request_stop();
 
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
-  LOCKSTEP_COLD void pause();
+  LOCKSTEP_ENTRY void pause();
   /// Starts the threads again now, so that the next region does not have to.
-  LOCKSTEP_COLD void resume();
+  LOCKSTEP_ENTRY void resume();
 
  private:
   friend class detail::team_loops<team>;
@@ -16625,7 +16625,10 @@ class team : public detail::team_loops<team> {
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
                                      const detail::loop_ends& ends);
 
-  LOCKSTEP_COLD void check_outside(const char* function) const;
+  void check_outside(const char* function) const {
+    if (!door_.may_wait()) refuse_inside(function);
+  }
+  [[noreturn]] static LOCKSTEP_COLD void refuse_inside(const char* function);
   [[noreturn]] static LOCKSTEP_COLD void end_of_program(const char* why);
 
   /// Of `self`, a team.
@@ -16673,6 +16676,26 @@ inline team& default_team() {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_HPP
+
+// lockstep/detail/platform/system_thread.hpp -- a std::thread, or what the seam has in its place (layer: platform)
+//
+// Part of the system seam (system.hpp); by itself, because <thread> costs more to compile than all else there.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
+
+#if !defined(LOCKSTEP_SYSTEM_SEAM)
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+using system_thread = std::thread;
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+#endif
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_SYSTEM_THREAD_HPP
 
 // lockstep/thread.hpp -- a thread whose join waits by policy, and may time out (layer: sync)
 //
@@ -17605,13 +17628,12 @@ LOCKSTEP_COLD std::string to_string(const build_information& info) {
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-LOCKSTEP_COLD external_team::external_team(std::size_t members)
-    : external_team(options_for(members)) {}
+external_team::external_team(std::size_t members) : external_team(options_for(members)) {}
 
-LOCKSTEP_COLD external_team::external_team(std::size_t members, wait_policy policy)
+external_team::external_team(std::size_t members, wait_policy policy)
     : external_team(options_for(members).policy(policy)) {}
 
-LOCKSTEP_COLD external_team::~external_team() {
+external_team::~external_team() {
   if (body_->core.is_inside()) {
     std::fprintf(stderr,
                  "lockstep::external_team: destroyed, or its program ended, inside its own region; "
@@ -17643,7 +17665,7 @@ LOCKSTEP_OUT_OF_LINE void external_team::serve(std::size_t rank) {
   at.left.release();
 }
 
-LOCKSTEP_COLD void external_team::release() { body_->core.close(); }
+void external_team::release() { body_->core.close(); }
 
 LOCKSTEP_COLD external_team::external_team(const team_options& options)
     : external_team(detail::resolve(options)) {}
@@ -18152,7 +18174,7 @@ LOCKSTEP_COLD void caller_queue::forget_others(bool has_turn) noexcept {
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-LOCKSTEP_COLD started_region& started_region::operator=(started_region&& other) {
+started_region& started_region::operator=(started_region&& other) {
   if (this == &other) return *this;
   let_go();
   door_ = other.door_;
@@ -18163,7 +18185,7 @@ LOCKSTEP_COLD started_region& started_region::operator=(started_region&& other) 
   return *this;
 }
 
-LOCKSTEP_COLD started_region::~started_region() noexcept(false) { let_go(); }
+started_region::~started_region() noexcept(false) { let_go(); }
 
 LOCKSTEP_OUT_OF_LINE bool started_region::join() {
   if (!*this) {
@@ -18210,8 +18232,7 @@ LOCKSTEP_COLD const char* started_region::refusal() const noexcept {
                                 "to join it";
 }
 
-LOCKSTEP_COLD inside_region::inside_region(const region_token& of)
-    : before_(detail::nesting::innermost()) {
+inside_region::inside_region(const region_token& of) : before_(detail::nesting::innermost()) {
   if (of.where_ == nullptr) return;
   if (detail::diagnoses_misuse && detail::nesting::number_of(*of.where_) != of.number_) {
     std::fprintf(
@@ -18231,7 +18252,7 @@ LOCKSTEP_COLD inside_region::inside_region(const region_token& of)
   detail::nesting::innermost() = copies_;
 }
 
-LOCKSTEP_COLD inside_region::~inside_region() {
+inside_region::~inside_region() {
   detail::nesting::innermost() = before_;
   delete[] copies_;
 }
@@ -18252,38 +18273,38 @@ LOCKSTEP_COLD inside_region::~inside_region() {
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-LOCKSTEP_COLD team::team() : team(team_options()) {}
+team::team() : team(team_options()) {}
 
-LOCKSTEP_COLD team::team(std::size_t members)
+team::team(std::size_t members)
     : team(team_options().members(detail::checked_count("lockstep::team", "members", members))) {}
 
-LOCKSTEP_COLD team::team(std::size_t members, wait_policy policy)
+team::team(std::size_t members, wait_policy policy)
     : team(team_options()
                .members(detail::checked_count("lockstep::team", "members", members))
                .policy(policy)) {}
 
-LOCKSTEP_COLD team::team(const team_options& options) : team(options, detail::resolve(options)) {}
+team::team(const team_options& options) : team(options, detail::resolve(options)) {}
 
-LOCKSTEP_COLD team::~team() {
+team::~team() {
   if (body_->core.is_inside()) {
     end_of_program("destroyed, or its program ended, inside its own region");
   }
   if (!door_.shut()) body_.leave();
 }
 
-LOCKSTEP_COLD void team::pause() {
+void team::pause() {
   check_outside("pause");
   const detail::caller_turn mine(door_.callers());
   body_->threads.stop();
 }
 
-LOCKSTEP_COLD void team::resume() {
+void team::resume() {
   check_outside("resume");
   const detail::caller_turn mine(door_.callers());
   body_->threads.make_ready();
 }
 
-LOCKSTEP_COLD void team::request_stop() { body_->core.request_stop(); }
+void team::request_stop() { body_->core.request_stop(); }
 
 LOCKSTEP_COLD team::team(const team_options& options, const detail::resolved_team& made)
     : door_(made.members, made.policy, "lockstep::team", made.name.c_str()),
@@ -18292,8 +18313,7 @@ LOCKSTEP_COLD team::team(const team_options& options, const detail::resolved_tea
   body_->threads.make_ready();
 }
 
-LOCKSTEP_COLD void team::check_outside(const char* function) const {
-  if (door_.may_wait()) return;
+[[noreturn]] LOCKSTEP_COLD void team::refuse_inside(const char* function) {
   char message[192];
   std::snprintf(message, sizeof message,
                 "lockstep::team::%s: called inside a region of this team, or of one that was "

@@ -34,12 +34,12 @@ inline namespace LOCKSTEP_ABI {
 class external_team : public detail::team_loops<external_team> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
-  LOCKSTEP_COLD explicit external_team(std::size_t members);
-  LOCKSTEP_COLD external_team(std::size_t members, wait_policy policy);
+  LOCKSTEP_ENTRY explicit external_team(std::size_t members);
+  LOCKSTEP_ENTRY external_team(std::size_t members, wait_policy policy);
   /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
   /// serve any more.
   /// T7 goes for it as well: while a region of another thread runs, the serving threads are left as they are.
-  LOCKSTEP_COLD ~external_team();
+  LOCKSTEP_ENTRY ~external_team();
   external_team(const external_team&) = delete;
   external_team& operator=(const external_team&) = delete;
 
@@ -51,7 +51,7 @@ class external_team : public detail::team_loops<external_team> {
   LOCKSTEP_OUT_OF_LINE void serve(std::size_t rank);
 
   /// Every serve() returns, now and in future. Any thread may call it while no region runs.
-  LOCKSTEP_COLD void release();
+  LOCKSTEP_ENTRY void release();
 
   /// As team's.
   template <class Function>

@@ -54,9 +54,9 @@ class started_region {
     other.core_ = nullptr;
   }
   /// Joins the region that it had (START-2).
-  LOCKSTEP_COLD started_region& operator=(started_region&& other);
+  LOCKSTEP_ENTRY started_region& operator=(started_region&& other);
   /// START-2, START-3. Throws as join() does. Where no exception can pass, as in a container, call join() before.
-  LOCKSTEP_COLD ~started_region() noexcept(false);
+  LOCKSTEP_ENTRY ~started_region() noexcept(false);
 
   /// True while there is a region to be joined.
   explicit operator bool() const noexcept {
@@ -116,9 +116,9 @@ class inside_region {
  public:
   /// Requires: the region runs, and goes on while this object lives: a member waits for this thread. Debug builds end
   /// the program with a message where the region is over.
-  LOCKSTEP_COLD explicit inside_region(const region_token& of);
+  LOCKSTEP_ENTRY explicit inside_region(const region_token& of);
   /// On the thread that made it, the last one first.
-  LOCKSTEP_COLD ~inside_region();
+  LOCKSTEP_ENTRY ~inside_region();
   inside_region(const inside_region&) = delete;
   inside_region& operator=(const inside_region&) = delete;
 

@@ -56,16 +56,16 @@ inline namespace LOCKSTEP_ABI {
 class team : public detail::team_loops<team> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
-  LOCKSTEP_COLD team();
+  LOCKSTEP_ENTRY team();
 
   /// Fails if members is 0 or above 65536.
-  LOCKSTEP_COLD explicit team(std::size_t members);
-  LOCKSTEP_COLD team(std::size_t members, wait_policy policy);
-  LOCKSTEP_COLD explicit team(const team_options& options);
+  LOCKSTEP_ENTRY explicit team(std::size_t members);
+  LOCKSTEP_ENTRY team(std::size_t members, wait_policy policy);
+  LOCKSTEP_ENTRY explicit team(const team_options& options);
 
   /// Requires: no region runs, but for T7. From inside one of its own regions, also one that was started and
   /// not joined, it ends the program with a message: it would wait for itself.
-  LOCKSTEP_COLD ~team();
+  LOCKSTEP_ENTRY ~team();
   team(const team&) = delete;
   team& operator=(const team&) = delete;
 
@@ -107,12 +107,12 @@ class team : public detail::team_loops<team> {
   }
 
   /// Ends the region that runs, if one does: see M3 of member.hpp. Any thread may call it.
-  LOCKSTEP_COLD void request_stop();
+  LOCKSTEP_ENTRY void request_stop();
 
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
-  LOCKSTEP_COLD void pause();
+  LOCKSTEP_ENTRY void pause();
   /// Starts the threads again now, so that the next region does not have to.
-  LOCKSTEP_COLD void resume();
+  LOCKSTEP_ENTRY void resume();
 
  private:
   friend class detail::team_loops<team>;
@@ -138,7 +138,10 @@ class team : public detail::team_loops<team> {
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
                                      const detail::loop_ends& ends);
 
-  LOCKSTEP_COLD void check_outside(const char* function) const;
+  void check_outside(const char* function) const {
+    if (!door_.may_wait()) refuse_inside(function);
+  }
+  [[noreturn]] static LOCKSTEP_COLD void refuse_inside(const char* function);
   [[noreturn]] static LOCKSTEP_COLD void end_of_program(const char* why);
 
   /// Of `self`, a team.

@@ -94,6 +94,20 @@
 #define LOCKSTEP_COLD inline
 #endif
 
+// Rare, but called by functions of the user that need not be rare: a loop of regions follows the constructor of its
+// team. GCC takes a function that calls cold code on every way for cold itself, and compiles the rest of it for size.
+// So these are not cold, and not inlined either, since they call what is. At the declaration only; the body has none:
+// GCC warns where noinline and inline come one after the other.
+#if defined(__GNUC__) && !LOCKSTEP_COMPILED
+#define LOCKSTEP_ENTRY __attribute__((noinline)) inline
+#elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
+#define LOCKSTEP_ENTRY __attribute__((visibility("default")))
+#elif LOCKSTEP_COMPILED
+#define LOCKSTEP_ENTRY
+#else
+#define LOCKSTEP_ENTRY inline
+#endif
+
 // Not rare, but no part of a user's loop either: compiled once in the library, for speed.
 #if !LOCKSTEP_COMPILED
 #define LOCKSTEP_OUT_OF_LINE inline

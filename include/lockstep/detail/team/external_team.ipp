@@ -13,13 +13,12 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-LOCKSTEP_COLD external_team::external_team(std::size_t members)
-    : external_team(options_for(members)) {}
+external_team::external_team(std::size_t members) : external_team(options_for(members)) {}
 
-LOCKSTEP_COLD external_team::external_team(std::size_t members, wait_policy policy)
+external_team::external_team(std::size_t members, wait_policy policy)
     : external_team(options_for(members).policy(policy)) {}
 
-LOCKSTEP_COLD external_team::~external_team() {
+external_team::~external_team() {
   if (body_->core.is_inside()) {
     std::fprintf(stderr,
                  "lockstep::external_team: destroyed, or its program ended, inside its own region; "
@@ -51,7 +50,7 @@ LOCKSTEP_OUT_OF_LINE void external_team::serve(std::size_t rank) {
   at.left.release();
 }
 
-LOCKSTEP_COLD void external_team::release() { body_->core.close(); }
+void external_team::release() { body_->core.close(); }
 
 LOCKSTEP_COLD external_team::external_team(const team_options& options)
     : external_team(detail::resolve(options)) {}

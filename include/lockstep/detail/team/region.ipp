@@ -12,7 +12,7 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-LOCKSTEP_COLD started_region& started_region::operator=(started_region&& other) {
+started_region& started_region::operator=(started_region&& other) {
   if (this == &other) return *this;
   let_go();
   door_ = other.door_;
@@ -23,7 +23,7 @@ LOCKSTEP_COLD started_region& started_region::operator=(started_region&& other) 
   return *this;
 }
 
-LOCKSTEP_COLD started_region::~started_region() noexcept(false) { let_go(); }
+started_region::~started_region() noexcept(false) { let_go(); }
 
 LOCKSTEP_OUT_OF_LINE bool started_region::join() {
   if (!*this) {
@@ -70,8 +70,7 @@ LOCKSTEP_COLD const char* started_region::refusal() const noexcept {
                                 "to join it";
 }
 
-LOCKSTEP_COLD inside_region::inside_region(const region_token& of)
-    : before_(detail::nesting::innermost()) {
+inside_region::inside_region(const region_token& of) : before_(detail::nesting::innermost()) {
   if (of.where_ == nullptr) return;
   if (detail::diagnoses_misuse && detail::nesting::number_of(*of.where_) != of.number_) {
     std::fprintf(
@@ -91,7 +90,7 @@ LOCKSTEP_COLD inside_region::inside_region(const region_token& of)
   detail::nesting::innermost() = copies_;
 }
 
-LOCKSTEP_COLD inside_region::~inside_region() {
+inside_region::~inside_region() {
   detail::nesting::innermost() = before_;
   delete[] copies_;
 }

@@ -14,38 +14,38 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-LOCKSTEP_COLD team::team() : team(team_options()) {}
+team::team() : team(team_options()) {}
 
-LOCKSTEP_COLD team::team(std::size_t members)
+team::team(std::size_t members)
     : team(team_options().members(detail::checked_count("lockstep::team", "members", members))) {}
 
-LOCKSTEP_COLD team::team(std::size_t members, wait_policy policy)
+team::team(std::size_t members, wait_policy policy)
     : team(team_options()
                .members(detail::checked_count("lockstep::team", "members", members))
                .policy(policy)) {}
 
-LOCKSTEP_COLD team::team(const team_options& options) : team(options, detail::resolve(options)) {}
+team::team(const team_options& options) : team(options, detail::resolve(options)) {}
 
-LOCKSTEP_COLD team::~team() {
+team::~team() {
   if (body_->core.is_inside()) {
     end_of_program("destroyed, or its program ended, inside its own region");
   }
   if (!door_.shut()) body_.leave();
 }
 
-LOCKSTEP_COLD void team::pause() {
+void team::pause() {
   check_outside("pause");
   const detail::caller_turn mine(door_.callers());
   body_->threads.stop();
 }
 
-LOCKSTEP_COLD void team::resume() {
+void team::resume() {
   check_outside("resume");
   const detail::caller_turn mine(door_.callers());
   body_->threads.make_ready();
 }
 
-LOCKSTEP_COLD void team::request_stop() { body_->core.request_stop(); }
+void team::request_stop() { body_->core.request_stop(); }
 
 LOCKSTEP_COLD team::team(const team_options& options, const detail::resolved_team& made)
     : door_(made.members, made.policy, "lockstep::team", made.name.c_str()),
@@ -54,8 +54,7 @@ LOCKSTEP_COLD team::team(const team_options& options, const detail::resolved_tea
   body_->threads.make_ready();
 }
 
-LOCKSTEP_COLD void team::check_outside(const char* function) const {
-  if (door_.may_wait()) return;
+[[noreturn]] LOCKSTEP_COLD void team::refuse_inside(const char* function) {
   char message[192];
   std::snprintf(message, sizeof message,
                 "lockstep::team::%s: called inside a region of this team, or of one that was "
