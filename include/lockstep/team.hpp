@@ -44,6 +44,7 @@
 #include <utility>
 
 #include "detail/platform/fork.hpp"
+#include "detail/platform/process.hpp"
 #include "detail/team/display.hpp"
 #include "detail/team/team_loops.hpp"
 #include "detail/team/workers.hpp"
@@ -152,27 +153,17 @@ class team : public detail::team_loops<team> {
   detail::fork_listener fork_listener_{this, in_child};  // the last: see fork.hpp
 };
 
-namespace detail {
-
-/// Module: a type that every module has.
-template <class Module>
-struct LOCKSTEP_SHARED_BY_MODULES default_team_slot {
-  static unseamed_atomic<void*> made;
-};
-template <class Module>
-unseamed_atomic<void*> default_team_slot<Module>::made{nullptr};
-
-}  // namespace detail
+namespace detail {}  // namespace detail
 
 /// One team for all parts of a program that need no options of their own: team(), made by the first call. Two callers that
 /// come first at once may each make one; one of them is used by all, the other ends at once. Throws as team() does, and the
 /// next call tries again.
 /// It is never destroyed: objects of static storage may use it in their constructors and destructors, and a thread that
 /// outlives main() may. Its workers sleep when the program ends. In a child of fork() it starts its threads anew (T5).
-/// All modules of the process share it, but for modules that neither see each other's symbols nor have been built with
-/// GNU's linker and compiler: each of those has its own, and must stay loaded.
+/// It is one for all modules that share the state of the process (process.hpp). The module whose call made it must stay
+/// loaded.
 inline team& default_team() {
-  detail::unseamed_atomic<void*>& slot = detail::default_team_slot<void>::made;
+  detail::unseamed_atomic<void*>& slot = detail::process().default_team;
   void* known = slot.load(detail::memory_order_acquire);  // 1
   if (known != nullptr) return *static_cast<team*>(known);
   static_assert(alignof(team) <= alignof(std::max_align_t), "C++11 `new` honours no more");

@@ -176,6 +176,7 @@ struct process_state {
   unseamed_atomic<std::uint32_t> messages;
   unseamed_atomic<std::uint32_t> unchecked_units;
   wait_word team_ages;
+  unseamed_atomic<void*> default_team;  // once made
 
   constexpr process_state() noexcept
       : first_fork_listener(nullptr),
@@ -187,7 +188,8 @@ struct process_state {
         affine_cpus(0),
         messages(0),
         unchecked_units(0),
-        team_ages(0) {}
+        team_ages(0),
+        default_team(nullptr) {}
 };
 
 #if LOCKSTEP_MODULES_HAVE_NOTES
