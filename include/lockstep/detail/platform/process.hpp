@@ -176,7 +176,7 @@ struct process_state {
   unseamed_atomic<std::uint32_t> messages;
   unseamed_atomic<std::uint32_t> unchecked_units;
   wait_word team_ages;
-  unseamed_atomic<void*> default_team;  // once made
+  atomic<void*> default_team;  // once made
 
   constexpr process_state() noexcept
       : first_fork_listener(nullptr),
