@@ -153,7 +153,24 @@ class team : public detail::team_loops<team> {
   detail::fork_listener fork_listener_{this, in_child};  // the last: see fork.hpp
 };
 
-namespace detail {}  // namespace detail
+namespace detail {
+
+/// What the first of all callers made. Never destroyed.
+template <class T>
+T& made_by_the_first(detail::atomic<void*>& slot) {
+  void* known = slot.load(detail::memory_order_acquire);  // 1
+  if (known != nullptr) return *static_cast<T*>(known);
+  static_assert(alignof(T) <= alignof(std::max_align_t), "C++11 `new` honours no more");
+  T* const made = new T;
+  if (slot.compare_exchange_strong(known, made, detail::memory_order_release,  // 2
+                                   detail::memory_order_acquire)) {            // 1
+    return *made;
+  }
+  delete made;
+  return *static_cast<T*>(known);
+}
+
+}  // namespace detail
 
 /// One team for all parts of a program that need no options of their own: team(), made by the first call. Two callers that
 /// come first at once may each make one; one of them is used by all, the other ends at once. Throws as team() does, and the
@@ -163,17 +180,7 @@ namespace detail {}  // namespace detail
 /// It is one for all modules that share the state of the process (process.hpp). The module whose call made it must stay
 /// loaded.
 inline team& default_team() {
-  detail::unseamed_atomic<void*>& slot = detail::process().default_team;
-  void* known = slot.load(detail::memory_order_acquire);  // 1
-  if (known != nullptr) return *static_cast<team*>(known);
-  static_assert(alignof(team) <= alignof(std::max_align_t), "C++11 `new` honours no more");
-  team* const made = new team;
-  if (slot.compare_exchange_strong(known, made, detail::memory_order_acq_rel,  // 1, 2
-                                   detail::memory_order_acquire)) {            // 1
-    return *made;
-  }
-  delete made;
-  return *static_cast<team*>(known);
+  return detail::made_by_the_first<team>(detail::process().default_team);
 }
 
 }  // namespace LOCKSTEP_ABI

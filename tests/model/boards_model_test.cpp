@@ -185,9 +185,30 @@ TEST_P(barrier_model, with_a_counter_holds_everyone_until_all_have_arrived_RANKE
 TEST_P(barrier_model, terminate_releases_who_waits_for_one_that_never_comes) {
   explore_with(huge(), [] {
     barrier all(3, policy());
-    threads({[&] { check(!all.arrive_and_wait(0), "says that it was terminated"); },
-             [&] { check(!all.arrive_and_wait(1), "says that it was terminated"); },
-             [&] { all.terminate(); }});
+    int data = 0;
+    const auto waits = [&](std::size_t rank) {
+      check(!all.arrive_and_wait(rank), "says that it was terminated");
+      check(data == 7, "sees what came before terminate");
+    };
+    threads({[&] { waits(0); }, [&] { waits(1); },
+             [&] {
+               data = 7;
+               all.terminate();
+             }});
+  });
+}
+
+TEST_P(barrier_model, who_finds_it_terminated_without_waiting_sees_what_came_before) {
+  explore_with(small(), [] {
+    barrier all(2, policy());
+    int data = 0;
+    threads({[&] {
+               data = 7;
+               all.terminate();
+             },
+             [&] {
+               if (all.terminated()) check(data == 7, "sees what came before terminate");
+             }});
   });
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// tests/model/locks_model_test.cpp -- short_lock, mutex, recursive_mutex, shared_mutex under all
-// schedules
+// tests/model/locks_model_test.cpp -- short_lock, mutex, recursive_mutex, shared_mutex, and the mutexes of
+// names, under all schedules
+#include <lockstep/detail/team/critical_name.hpp>
 #include <lockstep/event.hpp>
 #include <lockstep/mutex.hpp>
 #include <lockstep/shared_mutex.hpp>
 
+#include <cstring>
 #include <mutex>
 #include <shared_mutex>
 
@@ -13,6 +15,10 @@
 namespace lockstep::model {
 
 using namespace detail;
+
+/// Of no module, and defined nowhere.
+struct name_of_a_part;
+
 namespace {
 
 class mutex_model : public model_test {};
@@ -245,6 +251,90 @@ TEST_P(shared_mutex_model, may_be_destroyed_by_the_last_that_has_unlocked_it_SHA
     };
     threads({uses, uses});
   });
+}
+
+/// The process knows no name of a critical part before it, nor afterwards.
+class no_names {
+ public:
+  no_names() { forget(); }
+  ~no_names() {
+    void* at = process().critical_names.load(memory_order_relaxed);
+    forget();
+    while (at != nullptr) {
+      critical_name::entry* const each = static_cast<critical_name::entry*>(at);
+      at = const_cast<critical_name::entry*>(each->next);
+      each->~entry();
+      ::operator delete(each);
+    }
+  }
+  no_names(const no_names&) = delete;
+  no_names& operator=(const no_names&) = delete;
+
+ private:
+  static void forget() {
+    process().critical_names.store(nullptr, memory_order_relaxed);
+    critical_name::in_module<name_of_a_part>::known.store(nullptr, memory_order_relaxed);
+  }
+};
+
+/// As a module does that meets the name for the first time.
+mutex& found_by_a_module(const char* name) {
+  return critical_name::find_or_add({name, std::strlen(name), false});
+}
+
+TEST(critical_name_model, a_name_is_one_mutex_whichever_module_asks_first_K1) {
+  plan by;
+  by.budgets = small();
+  explore(
+      [] {
+        const no_names none;
+        int count = 0;
+        const auto counts = [&] {
+          const std::lock_guard<mutex> guard(found_by_a_module("a"));
+          ++count;
+        };
+        threads({counts, counts});
+        check(count == 2, "none is lost");
+      },
+      by);
+}
+
+TEST(critical_name_model, a_name_is_found_behind_those_that_came_later_K1) {
+  plan by;
+  by.budgets = large();
+  explore(
+      [] {
+        const no_names none;
+        int a = 0, b = 0;
+        const auto counts = [&](const char* name, int& count) {
+          const std::lock_guard<mutex> guard(found_by_a_module(name));
+          ++count;
+        };
+        threads({[&] { counts("a", a); }, [&] { counts("b", b); },
+                 [&] {
+                   counts("b", b);
+                   counts("a", a);
+                 }});
+        check(a == 2 && b == 2, "none is lost");
+      },
+      by);
+}
+
+TEST(critical_name_model, who_finds_what_another_thread_of_the_module_knows_may_lock_it) {
+  plan by;
+  by.budgets = small();
+  explore(
+      [] {
+        const no_names none;
+        int count = 0;
+        const auto counts = [&] {
+          const std::lock_guard<mutex> guard(critical_name::mutex_of<name_of_a_part>());
+          ++count;
+        };
+        threads({counts, counts});
+        check(count == 2, "none is lost");
+      },
+      by);
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace detail {
 
 template <class T>
 class atomic {
-  static_assert(std::is_integral<T>::value, "the library's atomics are integers");
+  static_assert(std::is_integral<T>::value || std::is_pointer<T>::value,
+                "the library's atomics are integers and pointers");
   using order = std::memory_order;
 
  public:
@@ -32,7 +33,7 @@ class atomic {
   T load(order by, int line = __builtin_LINE(),
          const char* file = __builtin_FILE()) const noexcept {
     if (!active()) return value_;
-    return static_cast<T>(active()->load(place(), by, {file, line}));
+    return cooked(active()->load(place(), by, {file, line}));
   }
   void store(T value, order by, int line = __builtin_LINE(),
              const char* file = __builtin_FILE()) noexcept {
@@ -75,11 +76,22 @@ class atomic {
  private:
   static model::explorer* active() noexcept { return model::explorer::active(); }
   static std::uint64_t raw(T value) noexcept {
-    return static_cast<std::uint64_t>(static_cast<typename std::make_unsigned<T>::type>(value));
+    if constexpr (std::is_pointer<T>::value) {
+      return reinterpret_cast<std::uintptr_t>(value);
+    } else {
+      return static_cast<std::uint64_t>(static_cast<typename std::make_unsigned<T>::type>(value));
+    }
+  }
+  static T cooked(std::uint64_t value) noexcept {
+    if constexpr (std::is_pointer<T>::value) {
+      return reinterpret_cast<T>(static_cast<std::uintptr_t>(value));
+    } else {
+      return static_cast<T>(value);
+    }
   }
 
   T modify(model::update how, T value, order by, model::site where) noexcept {
-    if (active()) return static_cast<T>(active()->modify(place(), how, raw(value), by, where));
+    if (active()) return cooked(active()->modify(place(), how, raw(value), by, where));
     const T old = value_;
     value_ = how == model::update::exchange   ? value
              : how == model::update::add      ? static_cast<T>(old + value)
@@ -98,7 +110,7 @@ class atomic {
     std::uint64_t found = raw(expected);
     const bool done =
         active()->compare_exchange(place(), found, raw(desired), success, failure, weak, where);
-    expected = static_cast<T>(found);
+    expected = cooked(found);
     return done;
   }
 

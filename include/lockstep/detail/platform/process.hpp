@@ -171,12 +171,12 @@ struct process_state {
   unseamed_atomic<std::uint64_t> threads;     // the last number that was given
   unseamed_atomic<std::uint32_t> thread_key;  // the key plus one; zero: not made yet
 
-  growing_list critical_names;
+  atomic<void*> critical_names;                             // the first of a list that only grows
   unseamed_atomic<std::uint32_t> usable_cpus, affine_cpus;  // zero: not counted yet
   unseamed_atomic<std::uint32_t> messages;
   unseamed_atomic<std::uint32_t> unchecked_units;
   wait_word team_ages;
-  unseamed_atomic<void*> default_team;  // once made
+  atomic<void*> default_team;  // once made
 
   constexpr process_state() noexcept
       : first_fork_listener(nullptr),
@@ -184,6 +184,7 @@ struct process_state {
         futex_held(nullptr),
         threads(0),
         thread_key(0),
+        critical_names(nullptr),
         usable_cpus(0),
         affine_cpus(0),
         messages(0),

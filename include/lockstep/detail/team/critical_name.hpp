@@ -50,12 +50,12 @@ LOCKSTEP_COLD mutex& find_or_add(const type_name& name);
 template <class Name>
 struct LOCKSTEP_MODULE_LOCAL in_module {
   static mutex own;
-  static detail::unseamed_atomic<mutex*> known;
+  static detail::atomic<mutex*> known;
 };
 template <class Name>
 mutex in_module<Name>::own;
 template <class Name>
-detail::unseamed_atomic<mutex*> in_module<Name>::known{nullptr};
+detail::atomic<mutex*> in_module<Name>::known{nullptr};
 
 template <class Name>
 LOCKSTEP_NOINLINE mutex& find() {
@@ -90,7 +90,7 @@ LOCKSTEP_COLD entry* make(const type_name& name) {
 }
 
 LOCKSTEP_COLD mutex& find_or_add(const type_name& name) {
-  detail::unseamed_atomic<void*>& list = detail::process().critical_names.first;
+  detail::atomic<void*>& list = detail::process().critical_names;
   void* first = list.load(detail::memory_order_acquire);  // 3
   entry* found = find_among(first, name);
   if (found != nullptr) return found->lock;
