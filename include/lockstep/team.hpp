@@ -88,7 +88,7 @@ class team : public detail::team_loops<team> {
 
   /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
   /// the caller's part and waits (region.hpp). In between the caller is inside the region (T2). The
-  /// function must live until then; a temporary is taken only where it is copied (job.hpp). Fails if called from
+  /// function must live until then; a temporary is taken only where it is copied (closures.hpp). Fails if called from
   /// inside a region.
   template <class Function>
   LOCKSTEP_NODISCARD started_region start(Function&& f) {

@@ -3,9 +3,9 @@
 //
 // The parts of a team by themselves, on threads of the scenario: an execution of a whole team costs ten
 // times as much. Trees are narrow here, so that three members make one.
-#include <lockstep/detail/team/caller_queue.hpp>
 #include <lockstep/detail/team/fork_board.hpp>
 #include <lockstep/detail/team/loop_crew.hpp>
+#include <lockstep/detail/team/nesting.hpp>
 #include <lockstep/detail/team/stop_source.hpp>
 #include <lockstep/member.hpp>
 

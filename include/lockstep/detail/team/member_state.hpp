@@ -69,16 +69,8 @@ class member_state {
   }
   /// Of a sub-team's member.
   void set_rank_in_team(std::size_t rank) noexcept { rank_in_team_ = rank; }
-  /// The member begins its part of a region of `size` members, after `phase_before` of the barrier.
-  void enter(std::size_t size, std::uint32_t region, std::uint32_t phase_before) noexcept {
-    size_ = size;
-    region_ = region;
-    phase = phase_before;
-    has_left = false;
-    has_construct = false;
-    last_by_rank = phase_before - 1;  // in no phase of this region
-    if (diagnoses_misuse) in_construct = told[0] = told[1] = construct_note();
-  }
+  /// The member begins its part of a region of `size` members, after `phase_before` of the barrier. In group.hpp.
+  void enter(std::size_t size, std::uint32_t region, std::uint32_t phase_before) noexcept;
 
   std::size_t rank() const noexcept { return rank_; }
   /// Of the region: its members are the ranks below it.
