@@ -95,10 +95,13 @@
 #endif
 
 // Rare, but called by functions of the user that need not be rare: a loop of regions follows the constructor of its
-// team. GCC takes a function that calls cold code on every way for cold itself, and compiles the rest of it for size.
-// So these are not cold, and not inlined either, since they call what is. At the declaration only; the body has none:
-// GCC warns where noinline and inline come one after the other.
-#if defined(__GNUC__) && !LOCKSTEP_COMPILED
+// team. GCC takes a function that calls cold code on every way for cold itself, and its callers too as far as it sees the
+// bodies, and compiles them for size. So these are not cold, and noipa (which GCC has from version 8 on) hides what they
+// call; a compiler without it must at least not inline them. At the declaration only; the body has none: GCC warns where
+// noinline and inline come one after the other.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8 && !LOCKSTEP_COMPILED
+#define LOCKSTEP_ENTRY __attribute__((noipa)) inline
+#elif defined(__GNUC__) && !LOCKSTEP_COMPILED
 #define LOCKSTEP_ENTRY __attribute__((noinline)) inline
 #elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
 #define LOCKSTEP_ENTRY __attribute__((visibility("default")))
