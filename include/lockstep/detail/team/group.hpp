@@ -7,7 +7,7 @@
 //   GROUP-1  Between end() and begin() every board is at rest: phases equal, constructs empty, steps 0. After a
 //            region that was stopped they are made so by force: nobody is in it any more.
 //   GROUP-2  A member writes its cells of phase p + 1 before it arrives in that phase, and those of p + 3 after all
-//            have read them (G2 of team_barrier.hpp). So does a member that runs the share of another
+//            have read them (MEET-1 of team_barrier.hpp). So does a member that runs the share of another
 //            (loops.hpp): it has seen all arrive in phase p.
 //   GROUP-3  When a region is over, whether it was stopped or not, no value is left that a cell points to. The
 //            values of a sub-team end with it, inside the region.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/member_loops.hpp -- the loops and sections of a member (layer: team)
 //
-// Part of member's interface: see member.hpp for which to use, and for M1 to M3. The bounds of a loop are of any
+// Part of member's interface: see member.hpp for which to use, and for MEMBER-1 to MEMBER-3. The bounds of a loop are of any
 // integer types, as in a `for` loop, and f is called with their common type (index_span.hpp). f itself is called by
 // reference.
 //
