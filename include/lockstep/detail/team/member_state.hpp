@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../../call_site.hpp"
 #include "../wait/wait_engine.hpp"
 #include "cells.hpp"
 #include "range_parts.hpp"
@@ -17,17 +18,6 @@
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-
-/// Where a construct was called, for messages: the default argument of the functions of member.
-struct call_site {
-  const char* file;
-  unsigned line;
-
-  static constexpr call_site here(const char* in_file = LOCKSTEP_CALLER_FILE,
-                                  unsigned at_line = LOCKSTEP_CALLER_LINE) noexcept {
-    return {in_file, at_line};
-  }
-};
 
 namespace detail {
 

@@ -33,21 +33,13 @@
 #include <new>
 #include <utility>
 
+#include "../../region_stopped.hpp"
 #include "../platform/error.hpp"
 #include "../platform/system.hpp"
 #include "../wait/short_lock.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-
-/// Thrown by the functions of member in a region that was stopped: by request_stop(), or by the exception of
-/// another member. Let it pass: run() catches it. It is no std::exception, so that `catch (const
-/// std::exception&)` in a member's loop does not swallow the end of the region. A `catch (...)` there has to
-/// throw it again.
-class region_stopped {
- public:
-  const char* what() const noexcept { return "lockstep: the region was stopped"; }
-};
 
 namespace detail {
 
