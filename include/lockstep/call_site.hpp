@@ -8,8 +8,8 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-/// Where a construct was called, for messages: the default argument of the functions of member. A function of yours that
-/// calls them for others takes one too, with the same default, and passes it on: then messages name its callers.
+/// Where a construct was called, for messages: the default argument of the functions of member. A function of yours
+/// that calls them for others takes one too, with the same default, and passes it on: then messages name its callers.
 struct call_site {
   const char* file;
   unsigned line;

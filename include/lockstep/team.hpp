@@ -164,13 +164,13 @@ unseamed_atomic<void*> default_team_slot<Module>::made{nullptr};
 
 }  // namespace detail
 
-/// One team for all parts of a program that need no options of their own: team(), made by the first call. Two callers that
-/// come first at once may each make one; one of them is used by all, the other ends at once. Throws as team() does, and the
-/// next call tries again.
+/// One team for all parts of a program that need no options of their own: team(), made by the first call. Two callers
+/// that come first at once may each make one; one of them is used by all, the other ends at once. Throws as team()
+/// does, and the next call tries again.
 /// It is never destroyed: objects of static storage may use it in their constructors and destructors, and a thread that
-/// outlives main() may. Its workers sleep when the program ends. In a child of fork() it starts its threads anew (TEAM-5).
-/// All modules of the process share it, but for modules that neither see each other's symbols nor have been built with
-/// GNU's linker and compiler: each of those has its own, and must stay loaded.
+/// outlives main() may. Its workers sleep when the program ends. In a child of fork() it starts its threads anew
+/// (TEAM-5). All modules of the process share it, but for modules that neither see each other's symbols nor have been
+/// built with GNU's linker and compiler: each of those has its own, and must stay loaded.
 inline team& default_team() {
   detail::unseamed_atomic<void*>& slot = detail::default_team_slot<void>::made;
   void* known = slot.load(detail::memory_order_acquire);  // 1

@@ -139,15 +139,15 @@ class team_options {
     has_anticipate_ = true;
     return *this;
   }
-  /// Whether parallel_for and its like learn what their iterations cost, and run on as many members as pay (team_loops.hpp).
-  /// True by default; false: always on all members that have a CPU.
+  /// Whether parallel_for and its like learn what their iterations cost, and run on as many members as pay
+  /// (team_loops.hpp). True by default; false: always on all members that have a CPU.
   team_options& learn(bool yes) {
     learn_ = yes;
     has_learn_ = true;
     return *this;
   }
-  /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its affinity
-  /// lets it run. True by default; counts as anticipate() does, where members are not bound.
+  /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its
+  /// affinity lets it run. True by default; counts as anticipate() does, where members are not bound.
   team_options& find_cpu(bool yes) {
     find_cpu_ = yes;
     has_find_cpu_ = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/edges/values_test.cpp -- values of every kind go through a team, and none is left in it (GROUP-3, REDUCE-3, REDUCE-4)
+// tests/edges/values_test.cpp -- values of every kind in a team, and none is left (GROUP-3, REDUCE-3, REDUCE-4)
 #include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/member_chain_test.cpp -- step by step in a chain: for_ordered, publish and wait_for (CHUNK-3, STEP-1, STEP-2)
+// tests/team/member_chain_test.cpp -- in a chain: for_ordered, publish and wait_for (CHUNK-3, STEP-1, STEP-2)
 #include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/member_loops_test.cpp -- loops of a region: every schedule, collapse, nowait, weighted (LOOPS-1, LOOPS-2, CHUNK-1, CHUNK-2)
+// tests/team/member_loops_test.cpp -- every schedule, collapse, nowait, weighted (LOOPS-1, LOOPS-2, CHUNK-1, CHUNK-2)
 #include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/member_stop_test.cpp -- the early end of a region: exceptions and stops in every construct (MEMBER-3, GROUP-1)
+// tests/team/member_stop_test.cpp -- exceptions and stops in every construct (MEMBER-3, GROUP-1)
 #include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>

@@ -193,8 +193,8 @@ class job {
                   "lockstep::member&");
     put<Argument>(f, std::integral_constant<bool, travels<Argument, Function>::value>());
   }
-  /// For what is compiled once: call(closure, argument), with a copy of the closure. Requires: nobody can tell a copy of
-  /// it from itself.
+  /// For what is compiled once: call(closure, argument), with a copy of the closure. Requires: nobody can tell a copy
+  /// of it from itself.
   template <class Argument, class Closure>
   void carry(const Closure& closure) noexcept {
     static_assert(sizeof(Closure) <= closure_size && alignof(Closure) <= alignof(void*), "it fits");

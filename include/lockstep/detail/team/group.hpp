@@ -67,8 +67,8 @@ class sub_group_list {
 
 class group {
  public:
-  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see team_barrier.hpp. Tests
-  /// pass a smaller limit for flags.
+  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see
+  /// team_barrier.hpp. Tests pass a smaller limit for flags.
   LOCKSTEP_COLD group(std::size_t most, wait_policy policy, stop_source& stop,
                       group* of_region = nullptr, bool finds_cpu = false,
                       std::size_t most_flags = team_barrier::usual_most_flags);
@@ -136,8 +136,8 @@ class group {
 
   /// A member keeps a value in its member_state.
   void note_kept_values() noexcept {
-    if (kept_.load(detail::memory_order_relaxed) == 0) {  // 1
-      kept_.store(1, detail::memory_order_relaxed);       // 2
+    if (kept_.load(memory_order_relaxed) == 0) {  // 1
+      kept_.store(1, memory_order_relaxed);       // 2
     }
   }
   /// Destroys the values that members keep, when every member has ended its part, and nobody reads them any
@@ -175,7 +175,7 @@ struct sub_group {
 
   /// A member lets go: the last one destroys the group.
   void let_go() {
-    if (users.fetch_sub(1, detail::memory_order_acq_rel) == 1) {  // 3
+    if (users.fetch_sub(1, memory_order_acq_rel) == 1) {  // 3
       shared.sub_groups().destroy(*this);
     }
   }
@@ -250,9 +250,9 @@ LOCKSTEP_COLD group::group(std::size_t most, wait_policy policy, stop_source& st
 LOCKSTEP_COLD group::~group() = default;
 
 LOCKSTEP_OUT_OF_LINE void group::destroy_kept_values() {
-  if (kept_.load(detail::memory_order_relaxed) == 0) return;  // 1
+  if (kept_.load(memory_order_relaxed) == 0) return;  // 1
   for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
-  kept_.store(0, detail::memory_order_relaxed);  // 2
+  kept_.store(0, memory_order_relaxed);  // 2
 }
 
 LOCKSTEP_COLD void group::forget_kept_values() noexcept {

@@ -78,10 +78,10 @@ class stop_source {
 
   /// Before the first member of the region starts. Requires region != 0.
   void begin(std::uint32_t region) noexcept {
-    std::uint32_t seen = word_.load(detail::memory_order_relaxed);  // 1
+    std::uint32_t seen = word_.load(memory_order_relaxed);  // 1
     if (region - seen > (std::uint32_t{1} << 30)) {
-      word_.compare_exchange_strong(seen, region - 1, detail::memory_order_relaxed,  // 4
-                                    detail::memory_order_relaxed);                   // 4
+      word_.compare_exchange_strong(seen, region - 1, memory_order_relaxed,  // 4
+                                    memory_order_relaxed);                   // 4
     }
   }
 
@@ -93,11 +93,11 @@ class stop_source {
 
   /// True once the region was stopped; what came before the request is seen.
   bool requested(std::uint32_t region) const noexcept {
-    return word_.load(detail::memory_order_acquire) == region;  // 3
+    return word_.load(memory_order_acquire) == region;  // 3
   }
   /// The same for a caller that reads nothing of what came before the request.
   bool requested_relaxed(std::uint32_t region) const noexcept {
-    return word_.load(detail::memory_order_relaxed) == region;  // 5
+    return word_.load(memory_order_relaxed) == region;  // 5
   }
 
  private:
@@ -202,10 +202,10 @@ LOCKSTEP_COLD void stop_source::remove(stoppable& place) {
 }
 
 LOCKSTEP_COLD void stop_source::request(std::uint32_t region) {
-  std::uint32_t seen = word_.load(detail::memory_order_relaxed);  // 1
+  std::uint32_t seen = word_.load(memory_order_relaxed);  // 1
   while (static_cast<std::int32_t>(region - seen) > 0 &&
-         !word_.compare_exchange_strong(seen, region, detail::memory_order_release,  // 2
-                                        detail::memory_order_relaxed)) {             // 1
+         !word_.compare_exchange_strong(seen, region, memory_order_release,  // 2
+                                        memory_order_relaxed)) {             // 1
   }
   lock_.lock();
   for (stoppable* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();

@@ -96,7 +96,7 @@ class team_core {
   /// The same for a loop.
   static bool run_loop_alone(job& what, const loop_ends& ends) {
     stop_source stop;
-    detail::atomic<std::size_t> tickets{0};
+    atomic<std::size_t> tickets{0};
     loop_cells none(0);
     if (ends.prepare != nullptr) ends.prepare(ends.data, loop_plan(), none);
     const loop_common alone = {stop, tickets, 1, 1, 1};
@@ -160,7 +160,7 @@ class team_core {
   region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
-    running_.store(number_, detail::memory_order_relaxed);  // 1
+    running_.store(number_, memory_order_relaxed);  // 1
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
     return region_head{number_, static_cast<std::uint32_t>(size), phase};
   }
@@ -186,8 +186,8 @@ class team_core {
   }
   /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
-    running_.store(0, detail::memory_order_relaxed);  // 1
-    if (crew_.is_alone()) crew_.be_alone(false);      // members read that line
+    running_.store(0, memory_order_relaxed);      // 1
+    if (crew_.is_alone()) crew_.be_alone(false);  // members read that line
     return !stop_.requested(head.region);
   }
   /// The same, with what a `run` leaves. Throws the exception of a member, if there is one.
@@ -214,7 +214,7 @@ class team_core {
     job what;
   };
 
-  detail::line_gap before_;
+  line_gap before_;
   const std::size_t size_;
   team_door& door_;
   stop_source stop_;
@@ -227,9 +227,9 @@ class team_core {
   nesting::region region_;
   nesting::region between_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
-  detail::wait_word running_{0};
+  wait_word running_{0};
   open_region started_ = {};
-  detail::line_gap after_;
+  line_gap after_;
 };
 
 #if LOCKSTEP_HAS_BODIES
@@ -286,7 +286,7 @@ LOCKSTEP_COLD void team_core::forget_others() noexcept {
     crew_.be_alone(true);
     request_stop();
   } else {
-    running_.store(0, detail::memory_order_relaxed);  // 1
+    running_.store(0, memory_order_relaxed);  // 1
     started_.head.region = 0;
     error_.forget();  // of a region that has ended here
     group_.end(true);
@@ -299,7 +299,7 @@ LOCKSTEP_COLD fork_board::way team_core::way_of(const resolved_team& made) noexc
 }
 
 LOCKSTEP_COLD void team_core::request_stop() {
-  const std::uint32_t region = running_.load(detail::memory_order_relaxed);  // 2
+  const std::uint32_t region = running_.load(memory_order_relaxed);  // 2
   if (region != 0) stop_.request(region);
 }
 
