@@ -7,7 +7,8 @@ usage: check_labels.py [tree]
 A header defines a label in a comment line of its own: '//   MUTEX-4  Bounded bypass. ...'. Headers, tests, documents
 and benchmarks cite it as MUTEX-4, and the names of tests as MUTEX_4. Complaints: a label that two places define; a
 citation of a number that nobody defines, where the word before the hyphen is that of a label; in the documents, any
-other word with a number in that form that is not among FOREIGN; in docs/guarantees.md also labels of the form T1.
+other word with a number in that form that is not among FOREIGN. A label of the form T1 is refused where it is defined,
+in docs/guarantees.md, and in the names of tests: it says nothing, and several headers would have the same.
 """
 
 import re
@@ -19,6 +20,8 @@ DEFINITION = re.compile(r"^\s*//+\s+([A-Z]+-?\d+)  ", re.MULTILINE)
 CITATION = re.compile(r"(?<![\w-])([A-Z]{2,}-\d+)(?![\w.]*-|\w)")
 IN_A_NAME = re.compile(r"(?<![A-Za-z0-9])([A-Z]{2,})_(\d+)(?![0-9])")
 SHORT = re.compile(r"(?<![\w-])([A-Z]\d+)(?!\w)")
+SHORT_DEFINITION = re.compile(r"[A-Z]+\d+")
+SHORT_IN_A_TEST = re.compile(r"^ *(?:TEST(?:_[FP])?\(\w+, *|(?=\w+\) \{))(?:\w*_)?([A-Z]\d{1,2})(?=[_)])")
 # Words of other people's with a number: encodings, licences, processors, standards.
 FOREIGN = {"UTF", "ISO", "IEC", "BSD", "GPL", "LGPL", "MIT", "AVX", "SSE", "ARM", "POWER", "RISC", "CVE", "RFC", "SHA"}
 SOURCES = (".cpp", ".hpp", ".h", ".ipp", ".txt")
@@ -35,8 +38,10 @@ def definitions(root, report):
             if not match:
                 continue
             label = match.group(1)
-            # A label of the form T1 belongs to its header.
-            if label in found and "-" in label:
+            if SHORT_DEFINITION.fullmatch(label):
+                report.add(header, number, f"{label}: a label is a word, a hyphen and a number")
+                continue
+            if label in found:
                 report.add(header, number, f"{label} is defined in {found[label]}, too")
             found.setdefault(label, f"{header.relative_to(root)}:{number}")
     return found
@@ -61,6 +66,7 @@ def cited(line, is_document, is_guarantee, words):
             yield match.group(1)
     if not is_document:
         yield from (f"{m.group(1)}-{m.group(2)}" for m in IN_A_NAME.finditer(line) if m.group(1) in words)
+        yield from SHORT_IN_A_TEST.findall(line)
     if is_guarantee:
         yield from SHORT.findall(line)
 
@@ -69,7 +75,7 @@ def main(argv):
     root = root_argument(argv)
     report = Report(root, "check_labels")
     found = definitions(root, report)
-    words = {label.rsplit("-", 1)[0] for label in found if "-" in label}
+    words = {label.rsplit("-", 1)[0] for label in found}
     files = list(readers(root))
     for path, is_document in files:
         is_guarantee = path.name == "guarantees.md"

@@ -39,7 +39,7 @@ FIRST = {"detail/wait/published_words.hpp": "boards", "detail/wait/word_waiter.h
          "detail/wait/parking_lot.hpp": "locks", "detail/wait/short_lock.hpp": "locks",
          "detail/wait/queued_word.hpp": "locks",
          "detail/team/critical_name.hpp": "locks",
-         "detail/team/caller_queue.hpp": "regions", "detail/team/loop_claims.hpp": "regions",
+         "detail/team/nesting.hpp": "regions", "detail/team/loop_claims.hpp": "regions",
          "detail/team/fork_board.hpp": "regions", "detail/team/fork_lines.hpp": "regions",
          "detail/team/loops.hpp": "constructs", "detail/team/construct_boards.hpp": "constructs",
          "detail/team/team_barrier.hpp": "constructs", "detail/wait/ranked_barrier.hpp": "boards",

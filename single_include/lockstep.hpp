@@ -95,8 +95,8 @@
 
 // Two ways to take the library. Header-only, the default: each unit has the cold code that it uses. Compiled:
 // LOCKSTEP_COMPILED is 1 in each unit, as the CMake target lockstep::compiled defines it; the cold code is in that
-// library. A header with cold code declares it LOCKSTEP_COLD, and has the bodies, LOCKSTEP_COLD as well, and the headers
-// that only they need in
+// library. A header with cold code declares it LOCKSTEP_COLD, and has the bodies, LOCKSTEP_COLD as well, and the
+// headers that only they need in
 //   #if LOCKSTEP_HAS_BODIES
 //   #endif
 // Where they would make it too long, and in public headers, the bodies are in a file X.ipp, which is included there at
@@ -127,10 +127,13 @@
 #endif
 
 // Rare, but called by functions of the user that need not be rare: a loop of regions follows the constructor of its
-// team. GCC takes a function that calls cold code on every way for cold itself, and compiles the rest of it for size.
-// So these are not cold, and not inlined either, since they call what is. At the declaration only; the body has none:
-// GCC warns where noinline and inline come one after the other.
-#if defined(__GNUC__) && !LOCKSTEP_COMPILED
+// team. GCC takes a function that calls cold code on every way for cold itself, and its callers too as far as it sees
+// the bodies, and compiles them for size. So these are not cold, and noipa (which GCC has from version 8 on) hides what
+// they call; a compiler without it must at least not inline them. At the declaration only; the body has none: GCC warns
+// where noinline and inline come one after the other.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8 && !LOCKSTEP_COMPILED
+#define LOCKSTEP_ENTRY __attribute__((noipa)) inline
+#elif defined(__GNUC__) && !LOCKSTEP_COMPILED
 #define LOCKSTEP_ENTRY __attribute__((noinline)) inline
 #elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
 #define LOCKSTEP_ENTRY __attribute__((visibility("default")))
@@ -1095,11 +1098,12 @@ struct process_state {
   unseamed_atomic<std::uint64_t> threads;     // the last number that was given
   unseamed_atomic<std::uint32_t> thread_key;  // the key plus one; zero: not made yet
 
-  growing_list critical_names;
+  atomic<void*> critical_names;                             // the first of a list that only grows
   unseamed_atomic<std::uint32_t> usable_cpus, affine_cpus;  // zero: not counted yet
   unseamed_atomic<std::uint32_t> messages;
   unseamed_atomic<std::uint32_t> unchecked_units;
   wait_word team_ages;
+  atomic<void*> default_team;  // once made
 
   constexpr process_state() noexcept
       : first_fork_listener(nullptr),
@@ -1107,11 +1111,13 @@ struct process_state {
         futex_held(nullptr),
         threads(0),
         thread_key(0),
+        critical_names(nullptr),
         usable_cpus(0),
         affine_cpus(0),
         messages(0),
         unchecked_units(0),
-        team_ages(0) {}
+        team_ages(0),
+        default_team(nullptr) {}
 };
 
 #if LOCKSTEP_MODULES_HAVE_NOTES
@@ -1867,26 +1873,26 @@ LOCKSTEP_COLD const cpu_topology& usable_topology() {
 
 // lockstep/detail/platform/futex.hpp -- sleeping until a word changes: the contract (layer: platform)
 //
-//   F1  futex_wait(word, expected, deadline) returns at once if word != expected. Otherwise it may put
+//   FUTEX-1  futex_wait(word, expected, deadline) returns at once if word != expected. Otherwise it may put
 //       the thread to sleep; it returns after a wake on that word, at the deadline, after a signal, or
 //       for no reason. It reports nothing: the caller looks at its condition again.
-//   F2  futex_wake_one / futex_wake_all on a word let at least one / every thread return that sleeps in
+//   FUTEX-2  futex_wake_one / futex_wake_all on a word let at least one / every thread return that sleeps in
 //       futex_wait on it. They only use the address: the word may be gone already.
-//   F3  The comparison in F1 and the falling asleep are one step with respect to F2: if the word is
+//   FUTEX-3  The comparison in FUTEX-1 and the falling asleep are one step with respect to FUTEX-2: if the word is
 //       changed and a wake follows, no waiter that compared before the change stays asleep.
-//   F4  Deadlines are monotonic nanoseconds as of steady_nanoseconds(); no_deadline (clock.hpp) never comes.
-//   F5  Nothing is ordered by these calls for the C++ memory model; order comes from the atomics.
+//   FUTEX-4  Deadlines are monotonic nanoseconds as of steady_nanoseconds(); no_deadline (clock.hpp) never comes.
+//   FUTEX-5  Nothing is ordered by these calls for the C++ memory model; order comes from the atomics.
 //
 // LOCKSTEP_FORCE_PORTABLE_FUTEX=1 chooses the portable one (mutex and condition variable) where a native one exists; it
 // must be the same in the whole program.
 //
 //   PORTABLE-1  The waiter compares and enters the condition variable under the bucket's mutex, the waker
-//               takes the same mutex before it notifies: that is F3.
+//               takes the same mutex before it notifies: that is FUTEX-3.
 //   PORTABLE-2  In a child process of fork() the table is as new: whoever held or waited is not there.
 //
 // Memory order (# marks the line), of the portable one
 //   #  access      order    pairs  why it suffices
-//   1  word.load   relaxed  -      F5 promises no order; the mutex of PORTABLE-1 makes the last change visible
+//   1  word.load   relaxed  -      FUTEX-5 promises no order; the mutex of PORTABLE-1 makes the last change visible
 //   2  table.load  acquire  3      the table is made before its address is seen
 //   3  table.comp  release  2      as 2; two threads may make one, and one of them is used
 //
@@ -1976,7 +1982,7 @@ using native_futex = linux_futex;
 #else
 
 /// A table of mutex and condition variable pairs, chosen by a hash of the word's address. A wake wakes the whole bucket,
-/// so that a neighbour of the same bucket may return spuriously, which F1 allows.
+/// so that a neighbour of the same bucket may return spuriously, which FUTEX-1 allows.
 ///
 /// The table is one for the process, made at first use and never destroyed: objects in static storage may wait
 /// and notify before main and while the program exits.
@@ -2095,7 +2101,7 @@ using native_futex = portable_futex;
 //     light()                           heavy()
 //     if (mark) wake                    if (phase still p) sleep
 //
-//   A1  If one thread calls light() and another heavy(), then the loads after the two calls cannot both
+//   FENCE-1  If one thread calls light() and another heavy(), then the loads after the two calls cannot both
 //       miss the stores before them.
 //
 // Where the system has a process-wide barrier (Linux: membarrier, private expedited), light() is a
@@ -2104,13 +2110,13 @@ using native_futex = portable_futex;
 // light() is right before prepare() as well, only slower.
 //
 // heavy() returns false if the barrier was granted and later refused (a filter installed in between):
-// then A1 does not hold for this call, and the caller must not sleep without a time limit.
+// then FENCE-1 does not hold for this call, and the caller must not sleep without a time limit.
 //
 // Memory order (# marks the line; model: tests/model)
 //   #  access             order    pairs  why it suffices
 //   1  mode.load          relaxed  -      any value is safe in light(): see `unknown` above
-//   2  signal_fence       seq_cst  4      A1 by the system's barrier; keeps the compiler from reordering
-//   3  thread_fence       seq_cst  3, 4   A1 by the C++ model
+//   2  signal_fence       seq_cst  4      FENCE-1 by the system's barrier; keeps the compiler from reordering
+//   3  thread_fence       seq_cst  3, 4   FENCE-1 by the C++ model
 //   4  barrier            seq_cst  2, 3   own full fence, and the system's on all other threads
 //   5  mode.store         relaxed  -      the mode is decided by the system, every writer writes the same
 //
@@ -2556,7 +2562,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The futex contract F1 to F5 of futex.hpp.
+/// The futex contract FUTEX-1 to FUTEX-5 of futex.hpp.
 inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
   native_futex::wait(word, expected, deadline);
 }
@@ -3985,7 +3991,7 @@ LOCKSTEP_COLD void destroying_lock(const void* object, const char* kind) {
 //           that the thread that cleared it is about to wake.
 //
 // So no wake-up is lost. A waiter that announced itself before the change is woken by it, or finds the
-// word changed when it falls asleep (F3 of futex.hpp). A waiter that comes later sees the new word.
+// word changed when it falls asleep (FUTEX-3 of futex.hpp). A waiter that comes later sees the new word.
 //
 //   bits   name      meaning                set by                       cleared by
 //   0      sleeping  a waiter may be asleep a waiter, before it sleeps   the change that wakes; the object
@@ -4262,6 +4268,30 @@ LOCKSTEP_COLD std::string to_string(const build_information& info);
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_BUILD_INFO_HPP
+
+// lockstep/call_site.hpp -- where a function of member was called (layer: team)
+#ifndef LOCKSTEP_CALL_SITE_HPP
+#define LOCKSTEP_CALL_SITE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// Where a construct was called, for messages: the default argument of the functions of member. A function of yours
+/// that calls them for others takes one too, with the same default, and passes it on: then messages name its callers.
+struct call_site {
+  const char* file;
+  unsigned line;
+
+  static constexpr call_site here(const char* in_file = LOCKSTEP_CALLER_FILE,
+                                  unsigned at_line = LOCKSTEP_CALLER_LINE) noexcept {
+    return {in_file, at_line};
+  }
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_CALL_SITE_HPP
 
 // lockstep/detail/wait/short_lock.hpp -- guards a few instructions of the library's own (layer: wait)
 //
@@ -6167,8 +6197,8 @@ static_assert(sizeof(eventual<std::uint32_t>) <= 8 + sizeof(std::exception_ptr) 
 // A name is a type, often incomplete and with hidden symbols, so the linker does not make its mutex one. Modules
 // meet in the text of the name instead, as the compiler spells it.
 //
-//   K1  The same name is the same mutex, whichever module asks, once and for ever.
-//   K2  A name of a function or in an unnamed namespace belongs to its module: others may spell it the same and
+//   NAME-1  The same name is the same mutex, whichever module asks, once and for ever.
+//   NAME-2  A name of a function or in an unnamed namespace belongs to its module: others may spell it the same and
 //       mean another.
 //
 // Memory order (# marks the line)
@@ -6208,12 +6238,12 @@ LOCKSTEP_COLD mutex& find_or_add(const type_name& name);
 template <class Name>
 struct LOCKSTEP_MODULE_LOCAL in_module {
   static mutex own;
-  static detail::unseamed_atomic<mutex*> known;
+  static detail::atomic<mutex*> known;
 };
 template <class Name>
 mutex in_module<Name>::own;
 template <class Name>
-detail::unseamed_atomic<mutex*> in_module<Name>::known{nullptr};
+detail::atomic<mutex*> in_module<Name>::known{nullptr};
 
 template <class Name>
 LOCKSTEP_NOINLINE mutex& find() {
@@ -6248,7 +6278,7 @@ LOCKSTEP_COLD entry* make(const type_name& name) {
 }
 
 LOCKSTEP_COLD mutex& find_or_add(const type_name& name) {
-  detail::unseamed_atomic<void*>& list = detail::process().critical_names.first;
+  detail::atomic<void*>& list = detail::process().critical_names;
   void* first = list.load(detail::memory_order_acquire);  // 3
   entry* found = find_among(first, name);
   if (found != nullptr) return found->lock;
@@ -6409,6 +6439,103 @@ struct cell_access<T, false> {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_CELLS_HPP
 
+// lockstep/detail/team/closures.hpp -- what can be called, and what may be copied for that (layer: team)
+//
+// A user's function is called by reference: on every member the same object, through the overload that the
+// user's own expression would choose. Only a closure (what a lambda makes) may be copied, and only if it has one call
+// operator, which is const, and is trivially copied. What a lambda captured by value and changes all the same (an
+// object with mutable members) is its own in each copy.
+#ifndef LOCKSTEP_DETAIL_TEAM_CLOSURES_HPP
+#define LOCKSTEP_DETAIL_TEAM_CLOSURES_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Whether f(arguments...) compiles; Function and Arguments with their const and reference.
+template <class Function, class... Arguments>
+struct is_callable {
+  template <class F>
+  static auto test(int)
+      -> decltype(static_cast<void>(std::declval<F>()(std::declval<Arguments>()...)),
+                  std::true_type());
+  template <class F>
+  static std::false_type test(...);
+  static constexpr bool value = decltype(test<Function>(0))::value;
+};
+
+/// Whether a Class can be made from one to eight values of any types: it has constructors, or is an
+/// aggregate. A closure can not.
+template <class Class>
+struct is_made_from_values {
+  template <class T>
+  using if_other =
+      typename std::enable_if<!std::is_same<typename std::remove_cv<T>::type, Class>::value>::type;
+  struct variable {
+    template <class T, class = if_other<T>>
+    operator T&() const;
+  };
+  struct temporary {
+    template <class T, class = if_other<T>>
+    operator T&&() const;
+  };
+  template <class Value, std::size_t>
+  using one = Value;
+
+  LOCKSTEP_BEGIN_MISSING_INITIALIZERS
+  template <class C, std::size_t... Numbers>
+  static auto test(int)
+      -> decltype(static_cast<void>(C{one<variable, Numbers>()...}), std::true_type());
+  template <class C, std::size_t... Numbers>
+  static auto test(long)
+      -> decltype(static_cast<void>(C{one<temporary, Numbers>()...}), std::true_type());
+  LOCKSTEP_END_MISSING_INITIALIZERS
+  template <class C, std::size_t... Numbers>
+  static std::false_type test(...);
+  static constexpr bool value =
+      decltype(test<Class, 0>(0))::value || decltype(test<Class, 0, 1>(0))::value ||
+      decltype(test<Class, 0, 1, 2>(0))::value || decltype(test<Class, 0, 1, 2, 3>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4, 5>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4, 5, 6>(0))::value ||
+      decltype(test<Class, 0, 1, 2, 3, 4, 5, 6, 7>(0))::value;
+};
+
+/// Whether a Class is a closure, as far as it shows: without captures an empty class with one call operator
+/// that is no template; else one that nobody can make. (So is one with private constructors only. To ask
+/// whether it can be assigned to would tell more, but with GCC 12 that makes is_trivially_copyable false.)
+template <class Class, bool IsEmpty = std::is_empty<Class>::value>
+struct is_closure {
+  static constexpr bool value =
+      !std::is_default_constructible<Class>::value && !is_made_from_values<Class>::value;
+};
+template <class Class>
+struct is_closure<Class, true> {
+  template <class C>
+  static auto test(int) -> decltype(static_cast<void>(&C::operator()), std::true_type());
+  template <class C>
+  static std::false_type test(...);
+  static constexpr bool value = decltype(test<Class>(0))::value;
+};
+
+/// Whether nobody can tell a copy of such an object from itself by calling it.
+template <class Function, bool IsClass = std::is_class<Function>::value>
+struct may_be_copied : std::false_type {};
+template <class Function>
+struct may_be_copied<const Function, true> : may_be_copied<Function, true> {};
+template <class Function>
+struct may_be_copied<Function, true> {
+  static constexpr bool value = std::is_trivially_copy_constructible<Function>::value &&
+                                std::is_trivially_destructible<Function>::value &&
+                                is_closure<Function>::value;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_CLOSURES_HPP
+
 // lockstep/detail/team/index_span.hpp -- the indices of a loop, of any integer or iterator type (layer: team)
 //
 // Schedules and boards count in std::size_t from 0. Users count in any type, as in a `for` loop.
@@ -6566,241 +6693,6 @@ index_span<index_between<First, Last>> span_of(First first, Last last) {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_INDEX_SPAN_HPP
-
-// lockstep/detail/team/job.hpp -- a callable small enough to travel with the phase that announces it (layer: team)
-//
-// A job calls f(member&), or f(loop_share&) in a loop. A small closure is copied into the job, if nobody can tell the
-// copy from the original: a thread that fetches the job's cache line has all it needs. Any other function is called
-// through a pointer, at the cost of one more line, and must live until the last call has returned. No
-// allocation either way.
-//
-// A user's function is called by reference: on every member the same object, through the overload that the
-// user's own expression would choose. Only a closure (what a lambda makes) may be copied, and only if it has one call
-// operator, which is const, and is trivially copied. What a lambda captured by value and changes all the same (an
-// object with mutable members) is its own in each copy.
-#ifndef LOCKSTEP_DETAIL_TEAM_JOB_HPP
-#define LOCKSTEP_DETAIL_TEAM_JOB_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-class member;
-
-namespace detail {
-
-class loop_share;
-
-/// Whether f(arguments...) compiles; Function and Arguments with their const and reference.
-template <class Function, class... Arguments>
-struct is_callable {
-  template <class F>
-  static auto test(int)
-      -> decltype(static_cast<void>(std::declval<F>()(std::declval<Arguments>()...)),
-                  std::true_type());
-  template <class F>
-  static std::false_type test(...);
-  static constexpr bool value = decltype(test<Function>(0))::value;
-};
-
-/// Whether a Class can be made from one to eight values of any types: it has constructors, or is an
-/// aggregate. A closure can not.
-template <class Class>
-struct is_made_from_values {
-  template <class T>
-  using if_other =
-      typename std::enable_if<!std::is_same<typename std::remove_cv<T>::type, Class>::value>::type;
-  struct variable {
-    template <class T, class = if_other<T>>
-    operator T&() const;
-  };
-  struct temporary {
-    template <class T, class = if_other<T>>
-    operator T&&() const;
-  };
-  template <class Value, std::size_t>
-  using one = Value;
-
-  LOCKSTEP_BEGIN_MISSING_INITIALIZERS
-  template <class C, std::size_t... Numbers>
-  static auto test(int)
-      -> decltype(static_cast<void>(C{one<variable, Numbers>()...}), std::true_type());
-  template <class C, std::size_t... Numbers>
-  static auto test(long)
-      -> decltype(static_cast<void>(C{one<temporary, Numbers>()...}), std::true_type());
-  LOCKSTEP_END_MISSING_INITIALIZERS
-  template <class C, std::size_t... Numbers>
-  static std::false_type test(...);
-  static constexpr bool value =
-      decltype(test<Class, 0>(0))::value || decltype(test<Class, 0, 1>(0))::value ||
-      decltype(test<Class, 0, 1, 2>(0))::value || decltype(test<Class, 0, 1, 2, 3>(0))::value ||
-      decltype(test<Class, 0, 1, 2, 3, 4>(0))::value ||
-      decltype(test<Class, 0, 1, 2, 3, 4, 5>(0))::value ||
-      decltype(test<Class, 0, 1, 2, 3, 4, 5, 6>(0))::value ||
-      decltype(test<Class, 0, 1, 2, 3, 4, 5, 6, 7>(0))::value;
-};
-
-/// Whether a Class is a closure, as far as it shows: without captures an empty class with one call operator
-/// that is no template; else one that nobody can make. (So is one with private constructors only. To ask
-/// whether it can be assigned to would tell more, but with GCC 12 that makes is_trivially_copyable false.)
-template <class Class, bool IsEmpty = std::is_empty<Class>::value>
-struct is_closure {
-  static constexpr bool value =
-      !std::is_default_constructible<Class>::value && !is_made_from_values<Class>::value;
-};
-template <class Class>
-struct is_closure<Class, true> {
-  template <class C>
-  static auto test(int) -> decltype(static_cast<void>(&C::operator()), std::true_type());
-  template <class C>
-  static std::false_type test(...);
-  static constexpr bool value = decltype(test<Class>(0))::value;
-};
-
-/// Whether nobody can tell a copy of such an object from itself by calling it.
-template <class Function, bool IsClass = std::is_class<Function>::value>
-struct may_be_copied : std::false_type {};
-template <class Function>
-struct may_be_copied<const Function, true> : may_be_copied<Function, true> {};
-template <class Function>
-struct may_be_copied<Function, true> {
-  static constexpr bool value = std::is_trivially_copy_constructible<Function>::value &&
-                                std::is_trivially_destructible<Function>::value &&
-                                is_closure<Function>::value;
-};
-
-/// What a region is told to run for a function that takes no member.
-template <class Held>
-struct part_without_member final {
-  explicit part_without_member(Held of) noexcept : f(of) {}
-  void operator()(member&) const { f(); }
-
-  Held f;  ///< a closure that may be copied, or a reference to a function
-};
-template <class Held>
-struct may_be_copied<part_without_member<Held>, true> : std::true_type {};
-
-class job {
- public:
-  /// With a phase and a pointer before it, a job fills one cache line of 64 bytes.
-  static constexpr std::size_t closure_size = 40;
-
-  /// Argument: member or loop_share.
-  template <class Argument, class Function>
-  void assign(Function& f) noexcept {
-    static_assert(is_callable<Function&, Argument&>::value,
-                  "lockstep: the function of a region cannot be called as f(me) with a "
-                  "lockstep::member&");
-    put<Argument>(f, std::integral_constant<bool, travels<Argument, Function>::value>());
-  }
-  /// For what is compiled once: call(closure, argument), with a copy of the closure. Requires: nobody can tell a copy of
-  /// it from itself.
-  template <class Argument, class Closure>
-  void carry(const Closure& closure) noexcept {
-    static_assert(sizeof(Closure) <= closure_size && alignof(Closure) <= alignof(void*), "it fits");
-    ::new (static_cast<void*>(closure_)) Closure(closure);
-    set<Argument>([](job& self, Argument& with) {
-      (*reinterpret_cast<const Closure*>(self.closure_))(with);
-    });
-  }
-  /// A number for the function's type.
-  const void* place() const noexcept { return reinterpret_cast<const void*>(call_); }
-  /// Calls the function. Requires: it was assigned for this Argument.
-  template <class Argument>
-  void operator()(Argument& with) {
-    reinterpret_cast<caller<Argument>>(call_)(*this, with);
-  }
-
-  /// Whether a Function is copied into the job.
-  template <class Function, class Argument = member>
-  static constexpr bool travels_as() noexcept {
-    return travels<Argument, Function>::value;
-  }
-
- private:
-  template <class Argument>
-  using caller = void (*)(job&, Argument&);
-
-  template <class Argument, class Function, bool IsClass = std::is_class<Function>::value>
-  struct travels : std::false_type {};
-  template <class Argument, class Function>
-  struct travels<Argument, Function, true> {
-    static constexpr bool value =
-        may_be_copied<Function>::value && is_callable<const Function&, Argument&>::value &&
-        sizeof(Function) <= closure_size && alignof(Function) <= alignof(void*);
-  };
-
-  template <class Argument, class Function>
-  void put(Function& f, std::true_type /*travels*/) noexcept {
-    using closure = typename std::remove_const<Function>::type;
-    ::new (static_cast<void*>(closure_)) closure(f);
-    set<Argument>([](job& self, Argument& with) {
-      (*reinterpret_cast<const closure*>(self.closure_))(with);
-    });
-  }
-  template <class Argument, class Function>
-  void put(Function& f, std::false_type /*stays*/) noexcept {
-    using pointer = Function*;
-    ::new (static_cast<void*>(closure_)) pointer(&f);
-    set<Argument>(
-        [](job& self, Argument& with) { (**reinterpret_cast<pointer*>(self.closure_))(with); });
-  }
-  template <class Argument>
-  void set(caller<Argument> how) noexcept {
-    call_ = reinterpret_cast<void (*)()>(how);
-  }
-
-  void (*call_)() = nullptr;
-  alignas(void*) unsigned char closure_[closure_size];
-};
-
-template <class Function>
-void check_part() noexcept {
-  static_assert(is_callable<Function&, member&>::value || is_callable<Function&>::value,
-                "lockstep: the function of a region can be called neither as f(me), with a "
-                "lockstep::member&, nor as f()");
-}
-
-/// The function of a region as f(member&), whether it takes a member or nothing.
-template <class Function, bool TakesMember = is_callable<Function&, member&>::value>
-class part_of {
- public:
-  static constexpr bool is_copied() noexcept { return job::travels_as<Function>(); }
-
-  explicit part_of(Function& f) noexcept : f_(f) {}
-  Function& function() noexcept { return f_; }
-
- private:
-  Function& f_;
-};
-template <class Function>
-class part_of<Function, false> {
-  template <class F, bool MayBeCopied = may_be_copied<F>::value>
-  struct held {
-    static constexpr bool is_copy = is_callable<const F&>::value &&
-                                    sizeof(F) <= job::closure_size && alignof(F) <= alignof(void*);
-  };
-  template <class F>
-  struct held<F, false> {
-    static constexpr bool is_copy = false;
-  };
-  using kept =
-      typename std::conditional<held<Function>::is_copy,
-                                const typename std::remove_const<Function>::type, Function&>::type;
-
- public:
-  static constexpr bool is_copied() noexcept { return held<Function>::is_copy; }
-
-  explicit part_of(Function& f) noexcept : part_(f) {}
-  part_without_member<kept>& function() noexcept { return part_; }
-
- private:
-  part_without_member<kept> part_;
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_JOB_HPP
 
 // lockstep/schedule.hpp -- ranges of indices, and how loops hand them out (layer: team)
 //
@@ -6970,7 +6862,7 @@ LOCKSTEP_END_SIGN_CONVERSIONS
 /// Parallel loops demand nearly that anyway. What it adds: neighbours on one thread do not depend on their order. For
 /// the loops that call f(i), with every schedule. Elsewhere it calls the function and no more.
 ///   INDEPENDENT-1  Calls the function as the caller would, through a const operator.
-///   INDEPENDENT-2  Is copied where the function would be (job.hpp).
+///   INDEPENDENT-2  Is copied where the function would be (closures.hpp).
 template <class Function>
 independent_iterations<typename std::decay<Function>::type> independent(Function&& f) {
   return independent_iterations<typename std::decay<Function>::type>(std::forward<Function>(f));
@@ -7337,6 +7229,27 @@ T exclusive_prefix(std::size_t leaf, T init, SumOf&& sum_of, Op&& op) {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_RANGE_PARTS_HPP
 
+// lockstep/region_stopped.hpp -- what a construct throws in a region that was stopped (layer: team)
+#ifndef LOCKSTEP_REGION_STOPPED_HPP
+#define LOCKSTEP_REGION_STOPPED_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// Thrown by the functions of member in a region that was stopped: by request_stop(), or by the exception of
+/// another member. Let it pass: run() catches it. It is no std::exception, so that `catch (const
+/// std::exception&)` in a member's loop does not swallow the end of the region. A `catch (...)` there has to
+/// throw it again.
+class region_stopped {
+ public:
+  const char* what() const noexcept { return "lockstep: the region was stopped"; }
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_REGION_STOPPED_HPP
+
 // lockstep/detail/team/stop_source.hpp -- the early end of a region: by a request, or by an exception (layer: team)
 //
 // Regions have numbers. A request names the region that it ends; a request that comes after the end of its region
@@ -7365,15 +7278,6 @@ T exclusive_prefix(std::size_t leaf, T init, SumOf&& sum_of, Op&& op) {
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-
-/// Thrown by the functions of member in a region that was stopped: by request_stop(), or by the exception of
-/// another member. Let it pass: run() catches it. It is no std::exception, so that `catch (const
-/// std::exception&)` in a member's loop does not swallow the end of the region. A `catch (...)` there has to
-/// throw it again.
-class region_stopped {
- public:
-  const char* what() const noexcept { return "lockstep: the region was stopped"; }
-};
 
 namespace detail {
 
@@ -7412,10 +7316,10 @@ class stop_source {
 
   /// Before the first member of the region starts. Requires region != 0.
   void begin(std::uint32_t region) noexcept {
-    std::uint32_t seen = word_.load(detail::memory_order_relaxed);  // 1
+    std::uint32_t seen = word_.load(memory_order_relaxed);  // 1
     if (region - seen > (std::uint32_t{1} << 30)) {
-      word_.compare_exchange_strong(seen, region - 1, detail::memory_order_relaxed,  // 4
-                                    detail::memory_order_relaxed);                   // 4
+      word_.compare_exchange_strong(seen, region - 1, memory_order_relaxed,  // 4
+                                    memory_order_relaxed);                   // 4
     }
   }
 
@@ -7427,11 +7331,11 @@ class stop_source {
 
   /// True once the region was stopped; what came before the request is seen.
   bool requested(std::uint32_t region) const noexcept {
-    return word_.load(detail::memory_order_acquire) == region;  // 3
+    return word_.load(memory_order_acquire) == region;  // 3
   }
   /// The same for a caller that reads nothing of what came before the request.
   bool requested_relaxed(std::uint32_t region) const noexcept {
-    return word_.load(detail::memory_order_relaxed) == region;  // 5
+    return word_.load(memory_order_relaxed) == region;  // 5
   }
 
  private:
@@ -7518,6 +7422,53 @@ bool call_alone(stop_source& stop, Part& part, Argument& with) {
   return !stop.requested(1);
 }
 
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD void stop_source::add(stoppable& place) {
+  lock_.lock();
+  place.next_ = first_;
+  first_ = &place;
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void stop_source::remove(stoppable& place) {
+  lock_.lock();
+  stoppable** at = &first_;
+  while (*at != &place) at = &(*at)->next_;
+  *at = place.next_;
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void stop_source::request(std::uint32_t region) {
+  std::uint32_t seen = word_.load(memory_order_relaxed);  // 1
+  while (static_cast<std::int32_t>(region - seen) > 0 &&
+         !word_.compare_exchange_strong(seen, region, memory_order_release,  // 2
+                                        memory_order_relaxed)) {             // 1
+  }
+  lock_.lock();
+  for (stoppable* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void first_error::note(std::uint64_t position) {
+  std::exception_ptr now = std::current_exception();
+  lock_.lock();
+  if (!error_ || position < position_) {
+    position_ = position;
+    std::swap(error_, now);
+  }
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void first_error::rethrow() {
+  if (!error_) return;
+  std::exception_ptr now;
+  std::swap(error_, now);
+  std::rethrow_exception(std::move(now));
+}
+
+#endif
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
@@ -7534,17 +7485,6 @@ bool call_alone(stop_source& stop, Part& part, Argument& with) {
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-
-/// Where a construct was called, for messages: the default argument of the functions of member.
-struct call_site {
-  const char* file;
-  unsigned line;
-
-  static constexpr call_site here(const char* in_file = LOCKSTEP_CALLER_FILE,
-                                  unsigned at_line = LOCKSTEP_CALLER_LINE) noexcept {
-    return {in_file, at_line};
-  }
-};
 
 namespace detail {
 
@@ -7586,16 +7526,8 @@ class member_state {
   }
   /// Of a sub-team's member.
   void set_rank_in_team(std::size_t rank) noexcept { rank_in_team_ = rank; }
-  /// The member begins its part of a region of `size` members, after `phase_before` of the barrier.
-  void enter(std::size_t size, std::uint32_t region, std::uint32_t phase_before) noexcept {
-    size_ = size;
-    region_ = region;
-    phase = phase_before;
-    has_left = false;
-    has_construct = false;
-    last_by_rank = phase_before - 1;  // in no phase of this region
-    if (diagnoses_misuse) in_construct = told[0] = told[1] = construct_note();
-  }
+  /// The member begins its part of a region of `size` members, after `phase_before` of the barrier. In group.hpp.
+  void enter(std::size_t size, std::uint32_t region, std::uint32_t phase_before) noexcept;
 
   std::size_t rank() const noexcept { return rank_; }
   /// Of the region: its members are the ranks below it.
@@ -7764,20 +7696,19 @@ class parting_board {
   /// when it last said so. False if that is not known, and after a move.
   LOCKSTEP_NOINLINE bool is_elsewhere(std::size_t rank, std::size_t other,
                                       std::uint64_t now) noexcept {
-    const int cpu = detail::current_cpu();
+    const int cpu = current_cpu();
     if (cpu < 0) return false;
     sighting& own = sightings_[rank].value;
     const std::uint32_t here = (static_cast<std::uint32_t>(cpu) + 1) & cpu_bits;
     own.turn += one_turn;
-    own.word.store(own.turn | here, detail::memory_order_relaxed);  // 1
-    const std::uint32_t theirs =
-        sightings_[other].value.word.load(detail::memory_order_relaxed);  // 2
+    own.word.store(own.turn | here, memory_order_relaxed);                                 // 1
+    const std::uint32_t theirs = sightings_[other].value.word.load(memory_order_relaxed);  // 2
     const std::uint32_t there = theirs & cpu_bits;
     if (there != here) return there != 0;
     const bool is_news = theirs != own.seen;  // else the other one may have left since
     own.seen = theirs;
     if (moves_ && rank != 0 && is_news && own.pace.shared(now)) {
-      detail::leave_cpu(static_cast<unsigned>(cpu));
+      leave_cpu(static_cast<unsigned>(cpu));
     }
     return false;
   }
@@ -7792,13 +7723,13 @@ class parting_board {
   static constexpr std::uint32_t cpu_bits = one_turn - 1;
 
   struct sighting {
-    detail::wait_word word{0};
+    wait_word word{0};
     // Its member's own.
     std::uint32_t turn = 0, seen = 0;
     parting_pace pace;
   };
 
-  detail::aligned_array<detail::padded<sighting>> sightings_;
+  aligned_array<padded<sighting>> sightings_;
   const bool moves_;
 };
 
@@ -7962,11 +7893,11 @@ class team_barrier final : public stoppable {
                    deadline::never(), whereabouts{known, self.rank(), other});
   }
 
-  detail::line_gap before_;
+  line_gap before_;
   stop_source& stop_;
   ranked_barrier<values> phases_;
   parting_board parting_;
-  detail::line_gap after_;
+  line_gap after_;
 };
 
 }  // namespace detail
@@ -8042,23 +7973,22 @@ class loop_board final : public stoppable {
   }
 
   std::size_t take_ticket(std::uint32_t construct) noexcept {
-    return of(construct).tickets.fetch_add(1, detail::memory_order_relaxed);  // 1
+    return of(construct).tickets.fetch_add(1, memory_order_relaxed);  // 1
   }
 
   /// The same of the hand of member `owner`, below most_hands.
   std::size_t take_from_hand(std::uint32_t construct, std::size_t owner) noexcept {
-    return of(construct).hands[owner].value.fetch_add(1, detail::memory_order_relaxed);  // 4
+    return of(construct).hands[owner].value.fetch_add(1, memory_order_relaxed);  // 4
   }
   /// How many were taken from it, at least.
   std::size_t taken_from_hand(std::uint32_t construct, std::size_t owner) noexcept {
-    return of(construct).hands[owner].value.load(detail::memory_order_relaxed);  // 5
+    return of(construct).hands[owner].value.load(memory_order_relaxed);  // 5
   }
 
   /// This member needs the slot no more. Requires: it has entered. All members say the same of the hands.
   void leave(const member_state& self, std::uint32_t construct, bool has_hands = false) {
     const std::size_t slot = slot_of(construct);
-    const std::uint32_t before =
-        open_.beside(slot).left.fetch_add(1, detail::memory_order_acq_rel);  // 2
+    const std::uint32_t before = open_.beside(slot).left.fetch_add(1, memory_order_acq_rel);  // 2
     if (before + 1 != self.size()) return;
     if (has_hands) renew_hands(slot, self.size());
     open(slot, construct + slot_count());
@@ -8092,11 +8022,11 @@ class loop_board final : public stoppable {
  private:
   /// Who has left, beside the word that says for whom the slot is open.
   struct leavers {
-    detail::wait_word left{0};
+    wait_word left{0};
   };
   struct numbers {
-    detail::atomic<std::size_t> tickets{0};
-    detail::padded<detail::atomic<std::size_t>> hands[most_hands];
+    atomic<std::size_t> tickets{0};
+    padded<atomic<std::size_t>> hands[most_hands];
   };
 
   std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(open_.size()); }
@@ -8111,12 +8041,12 @@ class loop_board final : public stoppable {
 
   void renew_hands(std::size_t slot, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-      handed_out_[slot].value.hands[i].value.store(0, detail::memory_order_relaxed);  // 3
+      handed_out_[slot].value.hands[i].value.store(0, memory_order_relaxed);  // 3
     }
   }
   void open(std::size_t slot, std::uint32_t construct) {
-    handed_out_[slot].value.tickets.store(0, detail::memory_order_relaxed);  // 3
-    open_.beside(slot).left.store(0, detail::memory_order_relaxed);          // 3
+    handed_out_[slot].value.tickets.store(0, memory_order_relaxed);  // 3
+    open_.beside(slot).left.store(0, memory_order_relaxed);          // 3
     turns_[slot].reset(0);
     open_[slot].publish(construct);
   }
@@ -8124,7 +8054,7 @@ class loop_board final : public stoppable {
   stop_source& stop_;
   published_words<std::uint32_t, leavers> open_;
   published_words<std::size_t> turns_;
-  detail::aligned_array<detail::padded<numbers>> handed_out_;
+  aligned_array<padded<numbers>> handed_out_;
   std::uint32_t first_ = 0;
 };
 
@@ -8154,7 +8084,7 @@ class progress_board final : public stoppable {
 
   /// The member has finished this step, and all before it.
   void publish(std::size_t rank, std::size_t step) {
-    if (!used()) used_.store(1, detail::memory_order_relaxed);  // 2
+    if (!used()) used_.store(1, memory_order_relaxed);  // 2
     steps_[rank].publish(step);
   }
 
@@ -8165,12 +8095,12 @@ class progress_board final : public stoppable {
     return !stop_.requested(self.region());
   }
 
-  bool used() const noexcept { return used_.load(detail::memory_order_relaxed) != 0; }  // 1
+  bool used() const noexcept { return used_.load(memory_order_relaxed) != 0; }  // 1
 
   /// As new. Between regions.
   void reset() noexcept {
     steps_.reset(0, steps_.size());
-    used_.store(0, detail::memory_order_relaxed);  // 2
+    used_.store(0, memory_order_relaxed);  // 2
   }
 
   void notify_all_sleepers() override { steps_.wake_all(); }
@@ -8178,7 +8108,7 @@ class progress_board final : public stoppable {
  private:
   stop_source& stop_;
   published_words<std::size_t> steps_;
-  detail::wait_word used_{0};
+  wait_word used_{0};
 };
 
 }  // namespace detail
@@ -8187,12 +8117,17 @@ class progress_board final : public stoppable {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_CONSTRUCT_BOARDS_HPP
 
-// lockstep/detail/team/fork_lines.hpp -- by which lines members hear of a region, and what they say (layer: team)
+// lockstep/detail/team/fork_lines.hpp -- by which lines members hear of a region, and what these say (layer: team)
 //
 // Members hear of a region by lines: one member publishes a line, up to width - 1 others watch it. The members of a
 // team form a tree of that width over their ranks: rank r is the leader of ranks r + 1 to r + width - 1
 // if width divides r, of r + width, r + 2 width, ... too if width^2 divides r, and so on; rank 0 leads
 // at every level. A team of up to `width` members has a single line. Pure functions and plain data.
+//
+// A line says which region begins, and what is to be done: a job, which calls f(member&), or f(loop_share&) in a loop.
+// A small closure is copied into the job, if nobody can tell the copy from the original (closures.hpp): a thread that
+// fetches the line has all it needs. Any other function is called through a pointer, at the cost of one more line, and
+// must live until the last call has returned. No allocation either way.
 //
 // Source [MCS91] sec. 3.3, a wake-up tree of fixed shape, with wide nodes: readers of one line fetch it
 // from each other faster than level follows level.
@@ -8201,7 +8136,11 @@ class progress_board final : public stoppable {
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
+class member;
+
 namespace detail {
+
+class loop_share;
 
 class fork_tree {
  public:
@@ -8338,6 +8277,135 @@ class announcement {
 
  private:
   std::uint64_t word_;
+};
+
+/// What a region is told to run for a function that takes no member.
+template <class Held>
+struct part_without_member final {
+  explicit part_without_member(Held of) noexcept : f(of) {}
+  void operator()(member&) const { f(); }
+
+  Held f;  ///< a closure that may be copied, or a reference to a function
+};
+template <class Held>
+struct may_be_copied<part_without_member<Held>, true> : std::true_type {};
+
+class job {
+ public:
+  /// With a phase and a pointer before it, a job fills one cache line of 64 bytes.
+  static constexpr std::size_t closure_size = 40;
+
+  /// Argument: member or loop_share.
+  template <class Argument, class Function>
+  void assign(Function& f) noexcept {
+    static_assert(is_callable<Function&, Argument&>::value,
+                  "lockstep: the function of a region cannot be called as f(me) with a "
+                  "lockstep::member&");
+    put<Argument>(f, std::integral_constant<bool, travels<Argument, Function>::value>());
+  }
+  /// For what is compiled once: call(closure, argument), with a copy of the closure. Requires: nobody can tell a copy
+  /// of it from itself.
+  template <class Argument, class Closure>
+  void carry(const Closure& closure) noexcept {
+    static_assert(sizeof(Closure) <= closure_size && alignof(Closure) <= alignof(void*), "it fits");
+    ::new (static_cast<void*>(closure_)) Closure(closure);
+    set<Argument>([](job& self, Argument& with) {
+      (*reinterpret_cast<const Closure*>(self.closure_))(with);
+    });
+  }
+  /// A number for the function's type.
+  const void* place() const noexcept { return reinterpret_cast<const void*>(call_); }
+  /// Calls the function. Requires: it was assigned for this Argument.
+  template <class Argument>
+  void operator()(Argument& with) {
+    reinterpret_cast<caller<Argument>>(call_)(*this, with);
+  }
+
+  /// Whether a Function is copied into the job.
+  template <class Function, class Argument = member>
+  static constexpr bool travels_as() noexcept {
+    return travels<Argument, Function>::value;
+  }
+
+ private:
+  template <class Argument>
+  using caller = void (*)(job&, Argument&);
+
+  template <class Argument, class Function, bool IsClass = std::is_class<Function>::value>
+  struct travels : std::false_type {};
+  template <class Argument, class Function>
+  struct travels<Argument, Function, true> {
+    static constexpr bool value =
+        may_be_copied<Function>::value && is_callable<const Function&, Argument&>::value &&
+        sizeof(Function) <= closure_size && alignof(Function) <= alignof(void*);
+  };
+
+  template <class Argument, class Function>
+  void put(Function& f, std::true_type /*travels*/) noexcept {
+    using closure = typename std::remove_const<Function>::type;
+    ::new (static_cast<void*>(closure_)) closure(f);
+    set<Argument>([](job& self, Argument& with) {
+      (*reinterpret_cast<const closure*>(self.closure_))(with);
+    });
+  }
+  template <class Argument, class Function>
+  void put(Function& f, std::false_type /*stays*/) noexcept {
+    using pointer = Function*;
+    ::new (static_cast<void*>(closure_)) pointer(&f);
+    set<Argument>(
+        [](job& self, Argument& with) { (**reinterpret_cast<pointer*>(self.closure_))(with); });
+  }
+  template <class Argument>
+  void set(caller<Argument> how) noexcept {
+    call_ = reinterpret_cast<void (*)()>(how);
+  }
+
+  void (*call_)() = nullptr;
+  alignas(void*) unsigned char closure_[closure_size];
+};
+
+template <class Function>
+void check_part() noexcept {
+  static_assert(is_callable<Function&, member&>::value || is_callable<Function&>::value,
+                "lockstep: the function of a region can be called neither as f(me), with a "
+                "lockstep::member&, nor as f()");
+}
+
+/// The function of a region as f(member&), whether it takes a member or nothing.
+template <class Function, bool TakesMember = is_callable<Function&, member&>::value>
+class part_of {
+ public:
+  static constexpr bool is_copied() noexcept { return job::travels_as<Function>(); }
+
+  explicit part_of(Function& f) noexcept : f_(f) {}
+  Function& function() noexcept { return f_; }
+
+ private:
+  Function& f_;
+};
+template <class Function>
+class part_of<Function, false> {
+  template <class F, bool MayBeCopied = may_be_copied<F>::value>
+  struct held {
+    static constexpr bool is_copy = is_callable<const F&>::value &&
+                                    sizeof(F) <= job::closure_size && alignof(F) <= alignof(void*);
+  };
+  template <class F>
+  struct held<F, false> {
+    static constexpr bool is_copy = false;
+  };
+  using kept =
+      typename std::conditional<held<Function>::is_copy,
+                                const typename std::remove_const<Function>::type, Function&>::type;
+
+ public:
+  static constexpr bool is_copied() noexcept { return held<Function>::is_copy; }
+
+  explicit part_of(Function& f) noexcept : part_(f) {}
+  part_without_member<kept>& function() noexcept { return part_; }
+
+ private:
+  part_without_member<kept> part_;
 };
 
 /// What lies beside the word on its line.
@@ -8602,7 +8670,7 @@ class share_claims {
 //   GROUP-1  Between end() and begin() every board is at rest: phases equal, constructs empty, steps 0. After a
 //            region that was stopped they are made so by force: nobody is in it any more.
 //   GROUP-2  A member writes its cells of phase p + 1 before it arrives in that phase, and those of p + 3 after all
-//            have read them (G2 of team_barrier.hpp). So does a member that runs the share of another
+//            have read them (MEET-1 of team_barrier.hpp). So does a member that runs the share of another
 //            (loops.hpp): it has seen all arrive in phase p.
 //   GROUP-3  When a region is over, whether it was stopped or not, no value is left that a cell points to. The
 //            values of a sub-team end with it, inside the region.
@@ -8616,6 +8684,11 @@ class share_claims {
 // Cost   about 2 KiB a member and 20 KiB, once.
 #ifndef LOCKSTEP_DETAIL_TEAM_GROUP_HPP
 #define LOCKSTEP_DETAIL_TEAM_GROUP_HPP
+
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#include <cstdlib>
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -8646,8 +8719,8 @@ class sub_group_list {
 
 class group {
  public:
-  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see team_barrier.hpp. Tests
-  /// pass a smaller limit for flags.
+  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see
+  /// team_barrier.hpp. Tests pass a smaller limit for flags.
   LOCKSTEP_COLD group(std::size_t most, wait_policy policy, stop_source& stop,
                       group* of_region = nullptr, bool finds_cpu = false,
                       std::size_t most_flags = team_barrier::usual_most_flags);
@@ -8715,8 +8788,8 @@ class group {
 
   /// A member keeps a value in its member_state.
   void note_kept_values() noexcept {
-    if (kept_.load(detail::memory_order_relaxed) == 0) {  // 1
-      kept_.store(1, detail::memory_order_relaxed);       // 2
+    if (kept_.load(memory_order_relaxed) == 0) {  // 1
+      kept_.store(1, memory_order_relaxed);       // 2
     }
   }
   /// Destroys the values that members keep, when every member has ended its part, and nobody reads them any
@@ -8754,7 +8827,7 @@ struct sub_group {
 
   /// A member lets go: the last one destroys the group.
   void let_go() {
-    if (users.fetch_sub(1, detail::memory_order_acq_rel) == 1) {  // 3
+    if (users.fetch_sub(1, memory_order_acq_rel) == 1) {  // 3
       shared.sub_groups().destroy(*this);
     }
   }
@@ -8766,6 +8839,16 @@ struct sub_group {
 
 inline void note_kept_values(group& shared) noexcept { shared.note_kept_values(); }
 
+inline void member_state::enter(std::size_t size, std::uint32_t region,
+                                std::uint32_t phase_before) noexcept {
+  size_ = size;
+  region_ = region;
+  phase = phase_before;
+  has_left = false;
+  has_construct = false;
+  last_by_rank = phase_before - 1;  // in no phase of this region
+  if (diagnoses_misuse) in_construct = told[0] = told[1] = construct_note();
+}
 inline bool member_state::sync() {
   if (is_alone()) return !is_stopped();
   tell_construct();
@@ -8802,6 +8885,90 @@ inline std::uint32_t member_state::next_construct() noexcept {
   return construct++;
 }
 
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD group::group(std::size_t most, wait_policy policy, stop_source& stop,
+                           group* of_region, bool finds_cpu, std::size_t most_flags)
+    : barrier(most, policy, stop, most_flags, finds_cpu),
+      loops(policy, stop),
+      progress(most, policy, stop),
+      claims(most),
+      leaves(reduction_tree::most_leaves),
+      of_region_(of_region != nullptr ? *of_region : *this),
+      members_(most) {
+  for (std::size_t rank = 0; rank < most; ++rank) state(rank).belong_to(this, &stop, rank);
+}
+
+LOCKSTEP_COLD group::~group() = default;
+
+LOCKSTEP_OUT_OF_LINE void group::destroy_kept_values() {
+  if (kept_.load(memory_order_relaxed) == 0) return;  // 1
+  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
+  kept_.store(0, memory_order_relaxed);  // 2
+}
+
+LOCKSTEP_COLD void group::forget_kept_values() noexcept {
+  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
+}
+
+[[noreturn]] LOCKSTEP_COLD void group::report_constructs(std::size_t low,
+                                                         const construct_note& lows,
+                                                         std::size_t high,
+                                                         const construct_note& highs) {
+  std::fprintf(stderr, "lockstep::member: ");
+  for (const bool is_low : {true, false}) {
+    const construct_note& what = is_low ? lows : highs;
+    std::fprintf(stderr, "%srank %zu is in %s", is_low ? "" : ", ", is_low ? low : high, what.kind);
+    if (what.where.file == nullptr) continue;
+    std::fprintf(stderr, " (%s:%u)", what.where.file, what.where.line);
+  }
+  std::fprintf(stderr,
+               "%s; all members of a region come to the same constructs in the same order, with "
+               "the same arguments\n",
+               std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size" : "");
+  std::abort();
+}
+
+LOCKSTEP_COLD void group::reset_claims() noexcept {
+  claims.reset();
+  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).loops = 0;
+}
+
+LOCKSTEP_COLD void group::reset() {
+  state(0).phase = 0;
+  barrier.reset(0);
+  reset_claims();
+  loops.reset();
+  progress.reset();
+  sub_groups_.destroy_all();
+}
+
+LOCKSTEP_COLD void sub_group_list::add(sub_group& one) {
+  lock_.lock();
+  one.next = first_;
+  first_ = &one;
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void sub_group_list::destroy(sub_group& one) {
+  lock_.lock();
+  sub_group** at = &first_;
+  while (*at != &one) at = &(*at)->next;
+  *at = one.next;
+  lock_.unlock();
+  delete &one;
+}
+
+LOCKSTEP_COLD void sub_group_list::destroy_all() {
+  while (first_ != nullptr) {
+    sub_group* const one = first_;
+    first_ = one->next;
+    delete one;
+  }
+}
+
+#endif
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
@@ -8819,7 +8986,7 @@ inline std::uint32_t member_state::next_construct() noexcept {
 // nothing else can change.
 //
 //   LEAF-1  f is called with first, first + 1, ... before last, in order; no index beyond last is computed.
-//   LEAF-2  A closure is copied where nobody can tell (job.hpp) and it is small. Any other function is called
+//   LEAF-2  A closure is copied where nobody can tell (closures.hpp) and it is small. Any other function is called
 //           where it is. What a closure holds by reference is read anew after each store that could change it, as the
 //           language demands: capture numbers and pointers by value.
 //   LEAF-3  Of nested ranges f is called once per tuple, in row-major order; and calls for consecutive parts do
@@ -9387,9 +9554,9 @@ void call_one(std::size_t k, Function& f, Others&... others) {
 
 // lockstep/detail/team/member_loops.hpp -- the loops and sections of a member (layer: team)
 //
-// Part of member's interface: see member.hpp for which to use, and for M1 to M3. The bounds of a loop are of any
-// integer types, as in a `for` loop, and f is called with their common type (index_span.hpp). f itself is called by
-// reference.
+// Part of member's interface: see member.hpp for which to use, and for MEMBER-1 to MEMBER-3. The bounds of a loop are
+// of any integer types, as in a `for` loop, and f is called with their common type (index_span.hpp). f itself is called
+// by reference.
 //
 // Each construct has a try_ form, which returns false in a stopped region, where the plain form throws.
 //   LOOPS-8  In a region that was stopped before the construct begins, f is not called at all. One that is stopped
@@ -9474,8 +9641,8 @@ class member_loops {
     return loops::hand_out(at_, span.length, how, body_of(blocks));
   }
 
-  /// Calls f(i) once for every i of [first, last), on some member, then waits for all. With static schedules that is the
-  /// member of for_range, but the share of one that has not come yet may be run by another that waits
+  /// Calls f(i) once for every i of [first, last), on some member, then waits for all. With static schedules that is
+  /// the member of for_range, but the share of one that has not come yet may be run by another that waits
   /// (loops.hpp): iterations that need what their member did by itself since the last wait belong in
   /// for_range, or after a loop without a wait, which keeps the shares of the next loop where they are.
   template <class First, class Last, class Function>
@@ -10687,11 +10854,11 @@ T scan_leaves(member_state& at, const Scan& what, const T& init) {
 // The last parameter, `where`, is for messages of debug builds: leave it out.
 // Constructs that members share wait at their end unless called with `nowait`; for_range and master never do.
 //
-//   M1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
+//   MEMBER-1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
 //       loops, sections, single(nowait)), in the same order, with the same range and schedule.
 //       Debug builds end the program where members meet from different ones, with a message that names both places.
-//   M2  What happens before any member's arrival in a construct that waits happens before every return from it.
-//   M3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more. A construct
+//   MEMBER-2  What happens before any member's arrival in a construct that waits happens before every return from it.
+//   MEMBER-3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more. A construct
 //       that begins or ends in a stopped region throws region_stopped, which run() catches: the member
 //       that stopped it itself as well as the others. Its try_ form returns false in place of that; those
 //       that return a value have none. Built without exceptions, the plain forms return false
@@ -10723,7 +10890,7 @@ class member : public detail::member_loops {
 
   // --- all wait for all ---
 
-  /// Blocks until every member of the region has called it as often as this one; M2, M3.
+  /// Blocks until every member of the region has called it as often as this one; MEMBER-2, MEMBER-3.
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads(call_site where = call_site::here()) {
     return or_leave(try_sync_threads(where));
   }
@@ -10917,7 +11084,7 @@ class member : public detail::member_loops {
 
   /// True once the region is stopped: time to return.
   bool stop_requested() const noexcept { return at_.is_stopped(); }
-  /// Ends the region: M3. run() returns false then.
+  /// Ends the region: MEMBER-3. run() returns false then.
   void request_stop() { at_.request_stop(); }
 
  private:
@@ -11836,70 +12003,62 @@ class binding {
   std::vector<unsigned> list_;
 };
 
-namespace detail {
-
-/// As std::function<void(std::size_t)>, without the rest of <functional>.
-class rank_function {
- public:
-  rank_function() noexcept = default;
-  rank_function(std::nullptr_t) noexcept {}
-  template <class Function,
-            class = typename std::enable_if<!std::is_same<Function, rank_function>::value>::type>
-  rank_function(Function f) {
-    if (!is_none(f, is_pointer_like<Function>())) held_ = new held<Function>(std::move(f));
-  }
-  rank_function(const rank_function& other)
-      : held_(other.held_ != nullptr ? other.held_->copy() : nullptr) {}
-  rank_function(rank_function&& other) noexcept : held_(other.held_) { other.held_ = nullptr; }
-  rank_function& operator=(rank_function other) noexcept {
-    std::swap(held_, other.held_);
-    return *this;
-  }
-  ~rank_function() { delete held_; }
-
-  explicit operator bool() const noexcept { return held_ != nullptr; }
-  void operator()(std::size_t rank) const { held_->call(rank); }
-
- private:
-  struct any {
-    virtual ~any() = default;
-    virtual any* copy() const = 0;
-    virtual void call(std::size_t rank) = 0;
-  };
-  template <class Function>
-  struct held final : any {
-    explicit held(Function f) : function(std::move(f)) {}
-    any* copy() const override { return new held(function); }
-    void call(std::size_t rank) override { function(rank); }
-
-    Function function;
-  };
-  /// What can be asked whether it is null: pointers, and classes that are no plain functions themselves.
-  template <class Function>
-  using is_pointer_like =
-      std::integral_constant<bool,
-                             std::is_pointer<Function>::value ||
-                                 (std::is_constructible<bool, const Function&>::value &&
-                                  !std::is_convertible<Function, void (*)(std::size_t)>::value)>;
-  template <class Function>
-  static bool is_none(const Function& f, std::true_type) {
-    return !static_cast<bool>(f);
-  }
-  template <class Function>
-  static bool is_none(const Function&, std::false_type) {
-    return false;
-  }
-
-  any* held_ = nullptr;
-};
-
-}  // namespace detail
-
 class team_options {
  public:
   /// What threads call with their rank: made from any function that can be copied; a null pointer or an empty
-  /// std::function is none.
-  using hook = detail::rank_function;
+  /// std::function is none. As std::function<void(std::size_t)>, without the rest of <functional>.
+  class hook {
+   public:
+    hook() noexcept = default;
+    hook(std::nullptr_t) noexcept {}
+    template <class Function,
+              class = typename std::enable_if<!std::is_same<Function, hook>::value>::type>
+    hook(Function f) {
+      if (!is_none(f, is_pointer_like<Function>())) held_ = new held<Function>(std::move(f));
+    }
+    hook(const hook& other) : held_(other.held_ != nullptr ? other.held_->copy() : nullptr) {}
+    hook(hook&& other) noexcept : held_(other.held_) { other.held_ = nullptr; }
+    hook& operator=(hook other) noexcept {
+      std::swap(held_, other.held_);
+      return *this;
+    }
+    ~hook() { delete held_; }
+
+    explicit operator bool() const noexcept { return held_ != nullptr; }
+    void operator()(std::size_t rank) const { held_->call(rank); }
+
+   private:
+    struct any {
+      virtual ~any() = default;
+      virtual any* copy() const = 0;
+      virtual void call(std::size_t rank) = 0;
+    };
+    template <class Function>
+    struct held final : any {
+      explicit held(Function f) : function(std::move(f)) {}
+      any* copy() const override { return new held(function); }
+      void call(std::size_t rank) override { function(rank); }
+
+      Function function;
+    };
+    /// What can be asked whether it is null: pointers, and classes that are no plain functions themselves.
+    template <class Function>
+    using is_pointer_like =
+        std::integral_constant<bool,
+                               std::is_pointer<Function>::value ||
+                                   (std::is_constructible<bool, const Function&>::value &&
+                                    !std::is_convertible<Function, void (*)(std::size_t)>::value)>;
+    template <class Function>
+    static bool is_none(const Function& f, std::true_type) {
+      return !static_cast<bool>(f);
+    }
+    template <class Function>
+    static bool is_none(const Function&, std::false_type) {
+      return false;
+    }
+
+    any* held_ = nullptr;
+  };
 
   /// Members including the caller, 1 to 65536; 0: not said, one for each usable CPU.
   team_options& members(std::size_t count) {
@@ -11920,15 +12079,15 @@ class team_options {
     has_anticipate_ = true;
     return *this;
   }
-  /// Whether parallel_for and its like learn what their iterations cost, and run on as many members as pay (team_loops.hpp).
-  /// True by default; false: always on all members that have a CPU.
+  /// Whether parallel_for and its like learn what their iterations cost, and run on as many members as pay
+  /// (team_loops.hpp). True by default; false: always on all members that have a CPU.
   team_options& learn(bool yes) {
     learn_ = yes;
     has_learn_ = true;
     return *this;
   }
-  /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its affinity
-  /// lets it run. True by default; counts as anticipate() does, where members are not bound.
+  /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its
+  /// affinity lets it run. True by default; counts as anticipate() does, where members are not bound.
   team_options& find_cpu(bool yes) {
     find_cpu_ = yes;
     has_find_cpu_ = true;
@@ -12267,11 +12426,11 @@ LOCKSTEP_COLD void environment::complain() const {
 // What the program says (team_options) beats the environment, the environment beats the default. Nothing
 // here starts or binds a thread: resolve() says what the team has to do.
 //
-//   P1  A core gets a second member when all cores have one, a CPU when all CPUs have one.
-//   P2  Fast cores get members before efficient ones, and those before any core's sibling.
-//   P3  close fills a package before the next, and numbers the ranks so that neighbours are close.
+//   PLACEMENT-1  A core gets a second member when all cores have one, a CPU when all CPUs have one.
+//   PLACEMENT-2  Fast cores get members before efficient ones, and those before any core's sibling.
+//   PLACEMENT-3  close fills a package before the next, and numbers the ranks so that neighbours are close.
 //       spread takes packages in turns, and in each the cores evenly; so neighbours are apart.
-//   P4  A list is taken as it is, but for CPUs that are not usable.
+//   PLACEMENT-4  A list is taken as it is, but for CPUs that are not usable.
 #ifndef LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
 #define LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
 
@@ -12316,7 +12475,7 @@ namespace placement {
 LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
                         std::vector<unsigned>& order);
 
-/// Appends `count` of the CPUs, which are sorted by P1 and P2, in the order of ranks.
+/// Appends `count` of the CPUs, which are sorted by PLACEMENT-1 and PLACEMENT-2, in the order of ranks.
 LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
                           std::vector<unsigned>& order);
 
@@ -12357,7 +12516,7 @@ LOCKSTEP_COLD int compare_four(const unsigned* a, const unsigned* b) noexcept {
   while (i < 3 && a[i] == b[i]) ++i;
   return a[i] < b[i] ? -1 : a[i] > b[i] ? 1 : 0;
 }
-/// P1, P2: who gets a member first.
+/// PLACEMENT-1, PLACEMENT-2: who gets a member first.
 LOCKSTEP_COLD int compare_taken(const void* left, const void* right) noexcept {
   const cpu_place &a = *static_cast<const cpu_place*>(left),
                   &b = *static_cast<const cpu_place*>(right);
@@ -12365,7 +12524,7 @@ LOCKSTEP_COLD int compare_taken(const void* left, const void* right) noexcept {
   const unsigned second[] = {b.sibling, static_cast<unsigned>(b.kind), b.package, b.core};
   return compare_four(first, second);
 }
-/// P3: who has the lower rank.
+/// PLACEMENT-3: who has the lower rank.
 LOCKSTEP_COLD int compare_ranked(const void* left, const void* right) noexcept {
   const cpu_place &a = *static_cast<const cpu_place*>(left),
                   &b = *static_cast<const cpu_place*>(right);
@@ -12914,129 +13073,6 @@ class loop_steering final : public part_listener {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
 
-// lockstep/detail/team/caller_queue.hpp -- outside threads take turns with a team (layer: team)
-//
-//   CALLER-1  Turns are given in the order of the calls of begin().
-//   CALLER-2  What a thread does in its turn happens before the next one's begin() returns.
-//   CALLER-3  In debug builds the first caller that has waited for long says so, once for each queue, and waits on.
-//
-// Memory order (# marks the line; each weakening must fail a test; published_words.hpp has that of the turns)
-//   #  access             order    pairs  why it suffices
-//   1  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
-//   2  store              relaxed  -      in a child process: the only thread
-//   3  tickets.cmp_exch   relaxed  -      as 1; the turn before was seen by the load before it
-//   4  holder.store       relaxed  -      for a message only
-//   5  holder.load        relaxed  -      as 4
-//   6  said.exchange      relaxed  -      the first of several speaks
-//
-// Cost   uncontended: one RMW and one store on a line of the callers.
-#ifndef LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_HPP
-#define LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-class caller_queue {
- public:
-  /// What a message calls the team: "lockstep::team 'name' at 0x...".
-  struct label {
-    const void* team;
-    const char* kind;
-    char name[32];
-
-    LOCKSTEP_COLD label(const void* of, const char* its_kind, const char* its_name) noexcept;
-  };
-
-  /// Tests pass a short patience.
-  explicit caller_queue(wait_policy policy, const label& whose = label(nullptr, "a queue", ""),
-                        std::chrono::milliseconds patience = std::chrono::seconds(10)) noexcept
-      : policy_(policy), whose_(whose), patience_(patience) {}
-
-  /// Blocks until it is the caller's turn.
-  void begin() {
-    const std::uint32_t number = tickets_.fetch_add(1, detail::memory_order_relaxed);  // 1
-    wait_history history = {};
-    if (detail::diagnoses_misuse) wait_and_say(number, history);
-    serving().wait(is_turn_of{number}, never_stops(), history);
-    note_holder();
-  }
-  /// Takes a turn if it can be had at once.
-  bool try_begin() noexcept {
-    std::uint32_t next = serving().value();
-    if (!tickets_.compare_exchange_strong(next, next + 1,                   //
-                                          detail::memory_order_relaxed,     // 3
-                                          detail::memory_order_relaxed)) {  // 3
-      return false;
-    }
-    note_holder();
-    return true;
-  }
-  void end() { serving().publish(serving().peek() + 1); }
-
-  /// In a child process: as new, but for the calling thread's turn if it has one.
-  LOCKSTEP_COLD void forget_others(bool has_turn) noexcept;
-
-  const label& whose() const noexcept { return whose_; }
-
- private:
-  struct is_turn_of {
-    std::uint32_t number;
-    bool operator()(std::uint32_t serving) const noexcept { return serving == number; }
-  };
-  /// The number that is served.
-  published_word<std::uint32_t> serving() noexcept {
-    return {serving_, mark_, policy_, fence_payer_of(policy_)};
-  }
-
-  /// Asked for once a thread: it costs a system call. In a child of fork() a message shows the parent's.
-  static LOCKSTEP_COLD std::uint64_t shown_number() noexcept;
-  void note_holder() noexcept {
-    if (!detail::diagnoses_misuse) return;
-    holder_.store(static_cast<std::uint32_t>(shown_number()),
-                  detail::memory_order_relaxed);  // 4
-  }
-
-  /// Waits for the turn for a while; then says that it takes long, unless another has.
-  LOCKSTEP_COLD void wait_and_say(std::uint32_t number, wait_history& history);
-
-  // Callers write these lines, members do not need them.
-  detail::line_gap before_;
-  detail::wait_word tickets_{0};
-  detail::wait_word serving_{0};
-  sleeper_mark mark_;
-  const wait_policy policy_;
-  // For the message.
-  detail::wait_word holder_{0};
-  detail::wait_word said_{0};
-  const label whose_;
-  const std::chrono::milliseconds patience_;
-  detail::line_gap after_;
-};
-
-/// Says that a turn has begun already.
-struct has_begun_t {};
-
-/// A turn of the calling thread, as long as this object lives.
-class caller_turn {
- public:
-  explicit caller_turn(caller_queue& of) : of_(of) { of_.begin(); }
-  /// One that has begun.
-  caller_turn(caller_queue& of, has_begun_t) noexcept : of_(of) {}
-  ~caller_turn() { of_.end(); }
-  caller_turn(const caller_turn&) = delete;
-  caller_turn& operator=(const caller_turn&) = delete;
-
- private:
-  caller_queue& of_;
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_HPP
-
 // lockstep/detail/team/nesting.hpp -- the regions that a thread is in, and its turn with a team (layer: team)
 //
 // A region and the one it was called from form a list, the same for all its members, so that a way back
@@ -13049,8 +13085,8 @@ class caller_turn {
 //   the body  what members use, on the heap: destroyed with the team, or left where it is while a region runs.
 //
 //   TURN-1  A thread inside a region waits for its turn with a team only if that team is younger than all whose regions
-//           the thread is in. Otherwise it takes a turn at once, or runs alone. So regions of several teams, called from
-//           each other, never wait in a circle.
+//           the thread is in. Otherwise it takes a turn at once, or runs alone. So regions of several teams, called
+//           from each other, never wait in a circle.
 //   TURN-2  The destructor of a team takes a turn and never ends it. Threads that come later wait for ever.
 //   TURN-3  It destroys the body only if it could have that turn at once: then no thread is in a region, nor queued.
 //
@@ -13059,7 +13095,7 @@ class caller_turn {
 //   1  ages.fetch_add  relaxed  -      hands out numbers, nothing else
 //   2  runs.load       relaxed  -      a thread inside the region asks, which is ordered after its begin
 //
-// Cost   a turn: see caller_queue.hpp. The two parts: one load more to the body, of a line that nobody writes.
+// Cost   a turn: see caller_queue below. The two parts: one load more to the body, of a line that nobody writes.
 #ifndef LOCKSTEP_DETAIL_TEAM_NESTING_HPP
 #define LOCKSTEP_DETAIL_TEAM_NESTING_HPP
 
@@ -13068,18 +13104,18 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace nesting {
 
-using region = detail::nested_region;
+using region = nested_region;
 
 /// Ages of teams that live at the same time differ by less than this.
 constexpr std::uint32_t most_age_apart = std::uint32_t{1} << 30;
 
 /// The number of a team that is being made.
 inline std::uint32_t next_age() noexcept {
-  return detail::process().team_ages.fetch_add(1, detail::memory_order_relaxed);  // 1
+  return process().team_ages.fetch_add(1, memory_order_relaxed);  // 1
 }
 
 /// The region the calling thread is in, if any.
-inline const region*& innermost() noexcept { return detail::innermost_region(); }
+inline const region*& innermost() noexcept { return innermost_region(); }
 
 inline bool is_inside(const void* owner) noexcept {
   const region* at = innermost();
@@ -13089,7 +13125,7 @@ inline bool is_inside(const void* owner) noexcept {
 
 /// 0 for what marks a hook: it is in no region.
 inline std::uint32_t number_of(const region& of) noexcept {
-  return of.runs != nullptr ? of.runs->load(detail::memory_order_relaxed) : 0;  // 2
+  return of.runs != nullptr ? of.runs->load(memory_order_relaxed) : 0;  // 2
 }
 /// Whether the calling thread is in region `number` of the team with these boards.
 inline bool is_in_region(const void* boards, std::uint32_t number) noexcept {
@@ -13127,6 +13163,116 @@ class inside {
 
 }  // namespace nesting
 
+// Outside threads take turns with a team.
+//
+//   CALLER-1  Turns are given in the order of the calls of begin().
+//   CALLER-2  What a thread does in its turn happens before the next one's begin() returns.
+//   CALLER-3  In debug builds the first caller that has waited for long says so, once for each queue, and waits on.
+//
+// Memory order (# marks the line; each weakening must fail a test; published_words.hpp has that of the turns)
+//   #  access             order    pairs  why it suffices
+//   1  tickets.fetch_add  relaxed  -      hands out numbers, nothing else
+//   2  store              relaxed  -      in a child process: the only thread
+//   3  tickets.cmp_exch   relaxed  -      as 1; the turn before was seen by the load before it
+//   4  holder.store       relaxed  -      for a message only
+//   5  holder.load        relaxed  -      as 4
+//   6  said.exchange      relaxed  -      the first of several speaks
+//
+// Cost   uncontended: one RMW and one store on a line of the callers.
+class caller_queue {
+ public:
+  /// What a message calls the team: "lockstep::team 'name' at 0x...".
+  struct label {
+    const void* team;
+    const char* kind;
+    char name[32];
+
+    LOCKSTEP_COLD label(const void* of, const char* its_kind, const char* its_name) noexcept;
+  };
+
+  /// Tests pass a short patience.
+  explicit caller_queue(wait_policy policy, const label& whose = label(nullptr, "a queue", ""),
+                        std::chrono::milliseconds patience = std::chrono::seconds(10)) noexcept
+      : policy_(policy), whose_(whose), patience_(patience) {}
+
+  /// Blocks until it is the caller's turn.
+  void begin() {
+    const std::uint32_t number = tickets_.fetch_add(1, memory_order_relaxed);  // 1
+    wait_history history = {};
+    if (diagnoses_misuse) wait_and_say(number, history);
+    serving().wait(is_turn_of{number}, never_stops(), history);
+    note_holder();
+  }
+  /// Takes a turn if it can be had at once.
+  bool try_begin() noexcept {
+    std::uint32_t next = serving().value();
+    if (!tickets_.compare_exchange_strong(next, next + 1,           //
+                                          memory_order_relaxed,     // 3
+                                          memory_order_relaxed)) {  // 3
+      return false;
+    }
+    note_holder();
+    return true;
+  }
+  void end() { serving().publish(serving().peek() + 1); }
+
+  /// In a child process: as new, but for the calling thread's turn if it has one.
+  LOCKSTEP_COLD void forget_others(bool has_turn) noexcept;
+
+  const label& whose() const noexcept { return whose_; }
+
+ private:
+  struct is_turn_of {
+    std::uint32_t number;
+    bool operator()(std::uint32_t serving) const noexcept { return serving == number; }
+  };
+  /// The number that is served.
+  published_word<std::uint32_t> serving() noexcept {
+    return {serving_, mark_, policy_, fence_payer_of(policy_)};
+  }
+
+  /// Asked for once a thread: it costs a system call. In a child of fork() a message shows the parent's.
+  static LOCKSTEP_COLD std::uint64_t shown_number() noexcept;
+  void note_holder() noexcept {
+    if (!diagnoses_misuse) return;
+    holder_.store(static_cast<std::uint32_t>(shown_number()),
+                  memory_order_relaxed);  // 4
+  }
+
+  /// Waits for the turn for a while; then says that it takes long, unless another has.
+  LOCKSTEP_COLD void wait_and_say(std::uint32_t number, wait_history& history);
+
+  // Callers write these lines, members do not need them.
+  line_gap before_;
+  wait_word tickets_{0};
+  wait_word serving_{0};
+  sleeper_mark mark_;
+  const wait_policy policy_;
+  // For the message.
+  wait_word holder_{0};
+  wait_word said_{0};
+  const label whose_;
+  const std::chrono::milliseconds patience_;
+  line_gap after_;
+};
+
+/// Says that a turn has begun already.
+struct has_begun_t {};
+
+/// A turn of the calling thread, as long as this object lives.
+class caller_turn {
+ public:
+  explicit caller_turn(caller_queue& of) : of_(of) { of_.begin(); }
+  /// One that has begun.
+  caller_turn(caller_queue& of, has_begun_t) noexcept : of_(of) {}
+  ~caller_turn() { of_.end(); }
+  caller_turn(const caller_turn&) = delete;
+  caller_turn& operator=(const caller_turn&) = delete;
+
+ private:
+  caller_queue& of_;
+};
+
 class team_door {
  public:
   team_door(std::size_t members, wait_policy policy, const char* kind, const char* name)
@@ -13146,7 +13292,7 @@ class team_door {
   /// For the destructor of the team: TURN-2. False where the body has to stay.
   bool shut() noexcept {
     if (callers_.try_begin()) return true;
-    if (detail::diagnoses_misuse) {
+    if (diagnoses_misuse) {
       const caller_queue::label& whose = callers_.whose();
       std::fprintf(
           stderr,
@@ -13164,7 +13310,7 @@ class team_door {
   caller_queue callers_;
 };
 static_assert(std::is_trivially_destructible<caller_queue>::value ||
-                  !std::is_trivially_destructible<detail::wait_word>::value,
+                  !std::is_trivially_destructible<wait_word>::value,
               "the door stays as it is");
 
 /// Owns a team's body, until it has to be left.
@@ -13217,6 +13363,43 @@ class region_turn {
   caller_queue& callers_;
   bool is_mine_ = false;
 };
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD caller_queue::label::label(const void* of, const char* its_kind,
+                                         const char* its_name) noexcept
+    : team(of), kind(its_kind) {
+  std::snprintf(name, sizeof name, "%s", its_name);
+}
+
+LOCKSTEP_COLD std::uint64_t caller_queue::shown_number() noexcept {
+  std::uint64_t& known = per_thread<std::uint64_t, struct name_of_shown_number>();
+  if (known == 0) known = shown_thread_number();
+  return known;
+}
+
+LOCKSTEP_COLD void caller_queue::wait_and_say(std::uint32_t number, wait_history& history) {
+  const is_turn_of mine{number};
+  if (mine(serving().value())) return;
+  if (serving().wait(mine, never_stops(), history, deadline::after(patience_))) return;
+  if (said_.exchange(1, memory_order_relaxed) != 0) return;  // 6
+  std::fprintf(
+      stderr,
+      "%s '%s' at %p: %s has waited %.3g s for its turn, which thread %u has. This may be "
+      "harmless: regions of other threads may take so long. But if that region waits for this "
+      "thread, they wait for ever: a thread that a member starts and waits for is to get "
+      "lockstep::this_region() from the member, and to make a lockstep::inside_region of it\n",
+      whose_.kind, whose_.name, whose_.team, label_of_this_thread().text,
+      std::chrono::duration<double>(patience_).count(),
+      static_cast<unsigned>(holder_.load(memory_order_relaxed)));  // 5
+}
+
+LOCKSTEP_COLD void caller_queue::forget_others(bool has_turn) noexcept {
+  serving().reset(0);
+  tickets_.store(has_turn ? 1 : 0, memory_order_relaxed);  // 2
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -13312,7 +13495,7 @@ class team_core {
   /// The same for a loop.
   static bool run_loop_alone(job& what, const loop_ends& ends) {
     stop_source stop;
-    detail::atomic<std::size_t> tickets{0};
+    atomic<std::size_t> tickets{0};
     loop_cells none(0);
     if (ends.prepare != nullptr) ends.prepare(ends.data, loop_plan(), none);
     const loop_common alone = {stop, tickets, 1, 1, 1};
@@ -13376,7 +13559,7 @@ class team_core {
   region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
-    running_.store(number_, detail::memory_order_relaxed);  // 1
+    running_.store(number_, memory_order_relaxed);  // 1
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
     return region_head{number_, static_cast<std::uint32_t>(size), phase};
   }
@@ -13402,8 +13585,8 @@ class team_core {
   }
   /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
-    running_.store(0, detail::memory_order_relaxed);  // 1
-    if (crew_.is_alone()) crew_.be_alone(false);      // members read that line
+    running_.store(0, memory_order_relaxed);      // 1
+    if (crew_.is_alone()) crew_.be_alone(false);  // members read that line
     return !stop_.requested(head.region);
   }
   /// The same, with what a `run` leaves. Throws the exception of a member, if there is one.
@@ -13430,7 +13613,7 @@ class team_core {
     job what;
   };
 
-  detail::line_gap before_;
+  line_gap before_;
   const std::size_t size_;
   team_door& door_;
   stop_source stop_;
@@ -13443,10 +13626,92 @@ class team_core {
   nesting::region region_;
   nesting::region between_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
-  detail::wait_word running_{0};
+  wait_word running_{0};
   open_region started_ = {};
-  detail::line_gap after_;
+  line_gap after_;
 };
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
+    : size_(made.members),
+      door_(door),
+      group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
+      forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
+             fork_board::usual_most_age, made.finds_cpu),
+      crew_(forks_, stop_, error_, made.is_crowded),
+      steering_(forks_, made),
+      region_{this, door.age(), &group_, &running_, nullptr},
+      between_(region_) {}
+
+LOCKSTEP_OUT_OF_LINE bool team_core::join() {
+  const region_head head = leave_between();
+  const nesting::inside here(region_);
+  perform(0, head, started_.what);
+  if (head.size > 1) forks_.collect(0, forks_.current());
+  return finish(head);
+}
+
+LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
+  const nesting::inside here(region_);  // whatever it runs of the user's is in one
+  order what;
+  while (forks_.next(rank, what)) {
+    if (what.is_loop()) {
+      crew_.serve(rank, what);
+    } else {
+      play(rank, what);
+    }
+  }
+}
+
+LOCKSTEP_COLD void team_core::give_up() {
+  const region_head head = leave_between();
+  const nesting::inside here(region_);
+  stop_.request(head.region);
+  if (head.size > 1) forks_.collect(0, forks_.current());
+  error_.forget();
+  finish(head);
+}
+
+LOCKSTEP_COLD void team_core::forget_others() noexcept {
+  const bool in_region = nesting::contains(region_) || nesting::contains(between_);
+  door_.callers().forget_others(in_region);
+  forks_.reset();
+  stop_.forget_others();
+  error_.forget_others();
+  group_.sub_groups().forget_others();
+  group_.forget_kept_values();
+  if (in_region) {
+    crew_.be_alone(true);
+    request_stop();
+  } else {
+    running_.store(0, memory_order_relaxed);  // 1
+    started_.head.region = 0;
+    error_.forget();  // of a region that has ended here
+    group_.end(true);
+  }
+}
+
+LOCKSTEP_COLD fork_board::way team_core::way_of(const resolved_team& made) noexcept {
+  return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
+                                                                   : fork_board::way::direct;
+}
+
+LOCKSTEP_COLD void team_core::request_stop() {
+  const std::uint32_t region = running_.load(memory_order_relaxed);  // 2
+  if (region != 0) stop_.request(region);
+}
+
+LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
+  forks_.relay(rank, what, true);
+  const region_head head = what.head();
+  if (rank < head.size) perform(rank, head, what.line->what);
+  if (crew_.is_alone()) end_of_lone_child();
+  if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
+  forks_.report(rank, what.announced);
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -14276,7 +14541,7 @@ inline sub_team member::first(std::size_t k, call_site where) {
 //   team.run([](lockstep::member& me) { ... });    // on a third: it is member 0
 //   team.release();                                // serve() returns
 //
-// Regions are those of team: T1 to T3, T5 (in a child process the serving threads are gone: only regions
+// Regions are those of team: TEAM-1 to TEAM-3, TEAM-5 (in a child process the serving threads are gone: only regions
 // of one member are left). run() waits until those serve who hear of it: the members that it needs, and
 // those who watch the same lines (fork_lines.hpp): in a team of up to 8, all. Loops wait for nobody who does not
 // serve yet (team_loops.hpp).
@@ -14300,7 +14565,7 @@ class external_team : public detail::team_loops<external_team> {
   LOCKSTEP_ENTRY external_team(std::size_t members, wait_policy policy);
   /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
   /// serve any more.
-  /// T7 goes for it as well: while a region of another thread runs, the serving threads are left as they are.
+  /// TEAM-7 goes for it as well: while a region of another thread runs, the serving threads are left as they are.
   LOCKSTEP_ENTRY ~external_team();
   external_team(const external_team&) = delete;
   external_team& operator=(const external_team&) = delete;
@@ -15388,11 +15653,11 @@ using detail::padded;
 // member of that rank left in the region before, and iterating and combining have one order. For values that live
 // as long as one region, a local variable of the region's function is simpler, and faster.
 //
-//   OWN-1  local(me) is the value of the rank that the thread has in the team's region: also where `me` is its member of
-//          a sub-team, at any depth.
-//   OWN-2  A member of a region that runs alone, inside another one (T2 of team.hpp), has no value: the thread is another
-//          member of a region that runs already. There local() fails with std::logic_error; use the member of the
-//          outer region.
+//   OWN-1  local(me) is the value of the rank that the thread has in the team's region: also where `me` is its member
+//          of a sub-team, at any depth.
+//   OWN-2  A member of a region that runs alone, inside another one (TEAM-2 of team.hpp), has no value: the thread is
+//          another member of a region that runs already. There local() fails with std::logic_error; use the member of
+//          the outer region.
 //   OWN-3  In a region a member uses its own value. Other threads use it when the region orders that: outside regions
 //          the thread that runs them may use all, by rank or by iterating.
 //
@@ -15483,8 +15748,8 @@ class per_member {
 
   std::size_t size() const noexcept { return all_.lines.size(); }
 
-  /// The calling member's value: OWN-1. Fails if its rank is not below size(), and with std::logic_error in a region that
-  /// runs alone: OWN-2.
+  /// The calling member's value: OWN-1. Fails if its rank is not below size(), and with std::logic_error in a region
+  /// that runs alone: OWN-2.
   T& local(const member& me) {
     const std::size_t rank = detail::member_access::state_of(me).rank_in_team();
     if (rank >= size()) fail_local(rank);
@@ -15705,7 +15970,8 @@ constexpr together_of<Ops...> together(Ops... ops) {
 //   work_of_the_callers();
 //   region.join();                                     // the caller's part of f, then waits for all
 //
-//   START-1  join() is called by the thread that started the region, for the last region that it has started or entered.
+//   START-1  join() is called by the thread that started the region, for the last region that it has started or
+//            entered.
 //   START-2  A handle that goes joins its region. If it goes because of an exception that was thrown since start(), it
 //            stops the region, does not run the caller's part, waits for the others, and drops their exceptions.
 //   START-3  A handle that goes where join() would be refused ends the program with a message: the region could never
@@ -15716,17 +15982,17 @@ constexpr together_of<Ops...> together(Ops... ops) {
 //     const lockstep::region_token here = lockstep::this_region();
 //     auto half = std::async(std::launch::async, [&, here] {
 //       const lockstep::inside_region guest(here);
-//       team.parallel_for(0, n, f);              // inline, as in the member itself (T2 of team.hpp)
+//       team.parallel_for(0, n, f);              // inline, as in the member itself (TEAM-2 of team.hpp)
 //     });
 //     half.get();
 //   });
 //
-// Without inside_region such a thread is a stranger to the region: its run() of the same team waits for the region's end,
-// and the member waits for the thread, for ever. The same goes for the threads of OpenMP, TBB or a pool, and for teams
-// from whose regions this one was called.
+// Without inside_region such a thread is a stranger to the region: its run() of the same team waits for the region's
+// end, and the member waits for the thread, for ever. The same goes for the threads of OpenMP, TBB or a pool, and for
+// teams from whose regions this one was called.
 //
-//   GUEST-1  While an inside_region lives, the calling thread counts as inside the token's region, and all that this was
-//            called from, besides those that it was in before.
+//   GUEST-1  While an inside_region lives, the calling thread counts as inside the token's region, and all that this
+//            was called from, besides those that it was in before.
 //   GUEST-2  It is no member: it has no rank, and must not use the member object of the thread that started it.
 #ifndef LOCKSTEP_REGION_HPP
 #define LOCKSTEP_REGION_HPP
@@ -16508,20 +16774,20 @@ LOCKSTEP_COLD void worker_threads::call_hook(const team_options::hook& hook,
 // run() allocates nothing and takes no lock. What members can do is in member.hpp. For threads of your own see
 // external_team.hpp.
 //
-//   T1  One region at a time: outside threads that call run() together are served in the order of their
+//   TEAM-1  One region at a time: outside threads that call run() together are served in the order of their
 //       calls.
-//   T2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
+//   TEAM-2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
 //       as the only member of its region: it would wait for itself otherwise. So do the parallel_ functions.
 //       From inside a region of another team it waits for its turn if that team was made before this one;
 //       else, if this one is busy, it runs inline as well: two teams could wait for each other otherwise.
-//   T3  An exception leaves the team usable: members that wait in the region are released, all calls are
+//   TEAM-3  An exception leaves the team usable: members that wait in the region are released, all calls are
 //       awaited, then run() rethrows the exception of the lowest rank.
-//   T4  A thread that cannot be started ends the constructor (or the run() that resumes) with
+//   TEAM-4  A thread that cannot be started ends the constructor (or the run() that resumes) with
 //       std::system_error, after those that were started have ended.
-//   T5  In a child process of fork() the team starts its threads anew for its first region. A region
+//   TEAM-5  In a child process of fork() the team starts its threads anew for its first region. A region
 //       that the forking thread was in is stopped there: see docs/faq.md.
-//   T6  What only an outside thread may call fails, from inside a region, with std::logic_error.
-//   T7  A static team may end, with its program, while other threads run regions of it: those go on until the
+//   TEAM-6  What only an outside thread may call fails, from inside a region, with std::logic_error.
+//   TEAM-7  A static team may end, with its program, while other threads run regions of it: those go on until the
 //       process ends; threads that come later wait for that (nesting.hpp). Debug builds say so.
 //
 // Threads that a member starts, and that use the team: inside_region of region.hpp.
@@ -16550,7 +16816,7 @@ class team : public detail::team_loops<team> {
   LOCKSTEP_ENTRY team(std::size_t members, wait_policy policy);
   LOCKSTEP_ENTRY explicit team(const team_options& options);
 
-  /// Requires: no region runs, but for T7. From inside one of its own regions, also one that was started and
+  /// Requires: no region runs, but for TEAM-7. From inside one of its own regions, also one that was started and
   /// not joined, it ends the program with a message: it would wait for itself.
   LOCKSTEP_ENTRY ~team();
   team(const team&) = delete;
@@ -16560,7 +16826,7 @@ class team : public detail::team_loops<team> {
   wait_policy policy() const noexcept { return door_.policy(); }
 
   /// Calls f(member&), or f() if it takes no member, once on every member. Returns when all have returned: false if the
-  /// region was stopped by request_stop(). See T1 to T3.
+  /// region was stopped by request_stop(). See TEAM-1 to TEAM-3.
   template <class Function>
   bool run(Function&& f) {
     return run_on(size(), f);
@@ -16574,8 +16840,8 @@ class team : public detail::team_loops<team> {
   }
 
   /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
-  /// the caller's part and waits (region.hpp). In between the caller is inside the region (T2). The
-  /// function must live until then; a temporary is taken only where it is copied (job.hpp). Fails if called from
+  /// the caller's part and waits (region.hpp). In between the caller is inside the region (TEAM-2). The
+  /// function must live until then; a temporary is taken only where it is copied (closures.hpp). Fails if called from
   /// inside a region.
   template <class Function>
   LOCKSTEP_NODISCARD started_region start(Function&& f) {
@@ -16593,7 +16859,7 @@ class team : public detail::team_loops<team> {
     return started_region(door_, body_->core);
   }
 
-  /// Ends the region that runs, if one does: see M3 of member.hpp. Any thread may call it.
+  /// Ends the region that runs, if one does: see MEMBER-3 of member.hpp. Any thread may call it.
   LOCKSTEP_ENTRY void request_stop();
 
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
@@ -16641,35 +16907,32 @@ class team : public detail::team_loops<team> {
 
 namespace detail {
 
-/// Module: a type that every module has.
-template <class Module>
-struct LOCKSTEP_SHARED_BY_MODULES default_team_slot {
-  static unseamed_atomic<void*> made;
-};
-template <class Module>
-unseamed_atomic<void*> default_team_slot<Module>::made{nullptr};
-
-}  // namespace detail
-
-/// One team for all parts of a program that need no options of their own: team(), made by the first call. Two callers that
-/// come first at once may each make one; one of them is used by all, the other ends at once. Throws as team() does, and the
-/// next call tries again.
-/// It is never destroyed: objects of static storage may use it in their constructors and destructors, and a thread that
-/// outlives main() may. Its workers sleep when the program ends. In a child of fork() it starts its threads anew (T5).
-/// All modules of the process share it, but for modules that neither see each other's symbols nor have been built with
-/// GNU's linker and compiler: each of those has its own, and must stay loaded.
-inline team& default_team() {
-  detail::unseamed_atomic<void*>& slot = detail::default_team_slot<void>::made;
+/// What the first of all callers made. Never destroyed.
+template <class T>
+T& made_by_the_first(detail::atomic<void*>& slot) {
   void* known = slot.load(detail::memory_order_acquire);  // 1
-  if (known != nullptr) return *static_cast<team*>(known);
-  static_assert(alignof(team) <= alignof(std::max_align_t), "C++11 `new` honours no more");
-  team* const made = new team;
-  if (slot.compare_exchange_strong(known, made, detail::memory_order_acq_rel,  // 1, 2
+  if (known != nullptr) return *static_cast<T*>(known);
+  static_assert(alignof(T) <= alignof(std::max_align_t), "C++11 `new` honours no more");
+  T* const made = new T;
+  if (slot.compare_exchange_strong(known, made, detail::memory_order_release,  // 2
                                    detail::memory_order_acquire)) {            // 1
     return *made;
   }
   delete made;
-  return *static_cast<team*>(known);
+  return *static_cast<T*>(known);
+}
+
+}  // namespace detail
+
+/// One team for all parts of a program that need no options of their own: team(), made by the first call. Two callers
+/// that come first at once may each make one; one of them is used by all, the other ends at once. Throws as team()
+/// does, and the next call tries again.
+/// It is never destroyed: objects of static storage may use it in their constructors and destructors, and a thread that
+/// outlives main() may. Its workers sleep when the program ends. In a child of fork() it starts its threads anew (TEAM-5).
+/// It is one for all modules that share the state of the process (process.hpp). The module whose call made it must stay
+/// loaded.
+inline team& default_team() {
+  return detail::made_by_the_first<team>(detail::process().default_team);
 }
 
 }  // namespace LOCKSTEP_ABI
@@ -17712,261 +17975,6 @@ LOCKSTEP_COLD void external_team::in_child(void* self) noexcept {
 
 #if LOCKSTEP_HAS_BODIES
 
-// lockstep/detail/team/team_core.ipp -- the bodies of team_core.hpp (layer: team)
-#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
-#define LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
-    : size_(made.members),
-      door_(door),
-      group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
-      forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
-             fork_board::usual_most_age, made.finds_cpu),
-      crew_(forks_, stop_, error_, made.is_crowded),
-      steering_(forks_, made),
-      region_{this, door.age(), &group_, &running_, nullptr},
-      between_(region_) {}
-
-LOCKSTEP_OUT_OF_LINE bool team_core::join() {
-  const region_head head = leave_between();
-  const nesting::inside here(region_);
-  perform(0, head, started_.what);
-  if (head.size > 1) forks_.collect(0, forks_.current());
-  return finish(head);
-}
-
-LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
-  const nesting::inside here(region_);  // whatever it runs of the user's is in one
-  order what;
-  while (forks_.next(rank, what)) {
-    if (what.is_loop()) {
-      crew_.serve(rank, what);
-    } else {
-      play(rank, what);
-    }
-  }
-}
-
-LOCKSTEP_COLD void team_core::give_up() {
-  const region_head head = leave_between();
-  const nesting::inside here(region_);
-  stop_.request(head.region);
-  if (head.size > 1) forks_.collect(0, forks_.current());
-  error_.forget();
-  finish(head);
-}
-
-LOCKSTEP_COLD void team_core::forget_others() noexcept {
-  const bool in_region = nesting::contains(region_) || nesting::contains(between_);
-  door_.callers().forget_others(in_region);
-  forks_.reset();
-  stop_.forget_others();
-  error_.forget_others();
-  group_.sub_groups().forget_others();
-  group_.forget_kept_values();
-  if (in_region) {
-    crew_.be_alone(true);
-    request_stop();
-  } else {
-    running_.store(0, detail::memory_order_relaxed);  // 1
-    started_.head.region = 0;
-    error_.forget();  // of a region that has ended here
-    group_.end(true);
-  }
-}
-
-LOCKSTEP_COLD fork_board::way team_core::way_of(const resolved_team& made) noexcept {
-  return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
-                                                                   : fork_board::way::direct;
-}
-
-LOCKSTEP_COLD void team_core::request_stop() {
-  const std::uint32_t region = running_.load(detail::memory_order_relaxed);  // 2
-  if (region != 0) stop_.request(region);
-}
-
-LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
-  forks_.relay(rank, what, true);
-  const region_head head = what.head();
-  if (rank < head.size) perform(rank, head, what.line->what);
-  if (crew_.is_alone()) end_of_lone_child();
-  if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
-  forks_.report(rank, what.announced);
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/team/group.ipp -- the bodies of group.hpp (layer: team)
-#ifndef LOCKSTEP_DETAIL_TEAM_GROUP_IPP
-#define LOCKSTEP_DETAIL_TEAM_GROUP_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-LOCKSTEP_COLD group::group(std::size_t most, wait_policy policy, stop_source& stop,
-                           group* of_region, bool finds_cpu, std::size_t most_flags)
-    : barrier(most, policy, stop, most_flags, finds_cpu),
-      loops(policy, stop),
-      progress(most, policy, stop),
-      claims(most),
-      leaves(reduction_tree::most_leaves),
-      of_region_(of_region != nullptr ? *of_region : *this),
-      members_(most) {
-  for (std::size_t rank = 0; rank < most; ++rank) state(rank).belong_to(this, &stop, rank);
-}
-
-LOCKSTEP_COLD group::~group() = default;
-
-LOCKSTEP_OUT_OF_LINE void group::destroy_kept_values() {
-  if (kept_.load(detail::memory_order_relaxed) == 0) return;  // 1
-  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
-  kept_.store(0, detail::memory_order_relaxed);  // 2
-}
-
-LOCKSTEP_COLD void group::forget_kept_values() noexcept {
-  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
-}
-
-[[noreturn]] LOCKSTEP_COLD void group::report_constructs(std::size_t low,
-                                                         const construct_note& lows,
-                                                         std::size_t high,
-                                                         const construct_note& highs) {
-  std::fprintf(stderr, "lockstep::member: ");
-  for (const bool is_low : {true, false}) {
-    const construct_note& what = is_low ? lows : highs;
-    std::fprintf(stderr, "%srank %zu is in %s", is_low ? "" : ", ", is_low ? low : high, what.kind);
-    if (what.where.file == nullptr) continue;
-    std::fprintf(stderr, " (%s:%u)", what.where.file, what.where.line);
-  }
-  std::fprintf(stderr,
-               "%s; all members of a region come to the same constructs in the same order, with "
-               "the same arguments\n",
-               std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size" : "");
-  std::abort();
-}
-
-LOCKSTEP_COLD void group::reset_claims() noexcept {
-  claims.reset();
-  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).loops = 0;
-}
-
-LOCKSTEP_COLD void group::reset() {
-  state(0).phase = 0;
-  barrier.reset(0);
-  reset_claims();
-  loops.reset();
-  progress.reset();
-  sub_groups_.destroy_all();
-}
-
-LOCKSTEP_COLD void sub_group_list::add(sub_group& one) {
-  lock_.lock();
-  one.next = first_;
-  first_ = &one;
-  lock_.unlock();
-}
-
-LOCKSTEP_COLD void sub_group_list::destroy(sub_group& one) {
-  lock_.lock();
-  sub_group** at = &first_;
-  while (*at != &one) at = &(*at)->next;
-  *at = one.next;
-  lock_.unlock();
-  delete &one;
-}
-
-LOCKSTEP_COLD void sub_group_list::destroy_all() {
-  while (first_ != nullptr) {
-    sub_group* const one = first_;
-    first_ = one->next;
-    delete one;
-  }
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_GROUP_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/team/stop_source.ipp -- the bodies of stop_source.hpp (layer: team)
-#ifndef LOCKSTEP_DETAIL_TEAM_STOP_SOURCE_IPP
-#define LOCKSTEP_DETAIL_TEAM_STOP_SOURCE_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-LOCKSTEP_COLD void stop_source::add(stoppable& place) {
-  lock_.lock();
-  place.next_ = first_;
-  first_ = &place;
-  lock_.unlock();
-}
-
-LOCKSTEP_COLD void stop_source::remove(stoppable& place) {
-  lock_.lock();
-  stoppable** at = &first_;
-  while (*at != &place) at = &(*at)->next_;
-  *at = place.next_;
-  lock_.unlock();
-}
-
-LOCKSTEP_COLD void stop_source::request(std::uint32_t region) {
-  std::uint32_t seen = word_.load(detail::memory_order_relaxed);  // 1
-  while (static_cast<std::int32_t>(region - seen) > 0 &&
-         !word_.compare_exchange_strong(seen, region, detail::memory_order_release,  // 2
-                                        detail::memory_order_relaxed)) {             // 1
-  }
-  lock_.lock();
-  for (stoppable* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
-  lock_.unlock();
-}
-
-LOCKSTEP_COLD void first_error::note(std::uint64_t position) {
-  std::exception_ptr now = std::current_exception();
-  lock_.lock();
-  if (!error_ || position < position_) {
-    position_ = position;
-    std::swap(error_, now);
-  }
-  lock_.unlock();
-}
-
-LOCKSTEP_COLD void first_error::rethrow() {
-  if (!error_) return;
-  std::exception_ptr now;
-  std::swap(error_, now);
-  std::rethrow_exception(std::move(now));
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_STOP_SOURCE_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
 // lockstep/detail/team/fork_board.ipp -- the bodies of fork_board.hpp (layer: team)
 #ifndef LOCKSTEP_DETAIL_TEAM_FORK_BOARD_IPP
 #define LOCKSTEP_DETAIL_TEAM_FORK_BOARD_IPP
@@ -18111,57 +18119,6 @@ LOCKSTEP_OUT_OF_LINE bool fork_board::claim_on(std::size_t line, std::size_t ran
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_FORK_BOARD_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/team/caller_queue.ipp -- the bodies of caller_queue.hpp (layer: team)
-#ifndef LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_IPP
-#define LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-LOCKSTEP_COLD caller_queue::label::label(const void* of, const char* its_kind,
-                                         const char* its_name) noexcept
-    : team(of), kind(its_kind) {
-  std::snprintf(name, sizeof name, "%s", its_name);
-}
-
-LOCKSTEP_COLD std::uint64_t caller_queue::shown_number() noexcept {
-  std::uint64_t& known = detail::per_thread<std::uint64_t, struct name_of_shown_number>();
-  if (known == 0) known = detail::shown_thread_number();
-  return known;
-}
-
-LOCKSTEP_COLD void caller_queue::wait_and_say(std::uint32_t number, wait_history& history) {
-  const is_turn_of mine{number};
-  if (mine(serving().value())) return;
-  if (serving().wait(mine, never_stops(), history, deadline::after(patience_))) return;
-  if (said_.exchange(1, detail::memory_order_relaxed) != 0) return;  // 6
-  std::fprintf(
-      stderr,
-      "%s '%s' at %p: %s has waited %.3g s for its turn, which thread %u has. This may be "
-      "harmless: regions of other threads may take so long. But if that region waits for this "
-      "thread, they wait for ever: a thread that a member starts and waits for is to get "
-      "lockstep::this_region() from the member, and to make a lockstep::inside_region of it\n",
-      whose_.kind, whose_.name, whose_.team, detail::label_of_this_thread().text,
-      std::chrono::duration<double>(patience_).count(),
-      static_cast<unsigned>(holder_.load(detail::memory_order_relaxed)));  // 5
-}
-
-LOCKSTEP_COLD void caller_queue::forget_others(bool has_turn) noexcept {
-  serving().reset(0);
-  tickets_.store(has_turn ? 1 : 0, detail::memory_order_relaxed);  // 2
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_CALLER_QUEUE_IPP
 
 #endif
 

@@ -6,7 +6,7 @@
 //   team.run([](lockstep::member& me) { ... });    // on a third: it is member 0
 //   team.release();                                // serve() returns
 //
-// Regions are those of team: T1 to T3, T5 (in a child process the serving threads are gone: only regions
+// Regions are those of team: TEAM-1 to TEAM-3, TEAM-5 (in a child process the serving threads are gone: only regions
 // of one member are left). run() waits until those serve who hear of it: the members that it needs, and
 // those who watch the same lines (fork_lines.hpp): in a team of up to 8, all. Loops wait for nobody who does not
 // serve yet (team_loops.hpp).
@@ -42,7 +42,7 @@ class external_team : public detail::team_loops<external_team> {
   LOCKSTEP_ENTRY external_team(std::size_t members, wait_policy policy);
   /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
   /// serve any more.
-  /// T7 goes for it as well: while a region of another thread runs, the serving threads are left as they are.
+  /// TEAM-7 goes for it as well: while a region of another thread runs, the serving threads are left as they are.
   LOCKSTEP_ENTRY ~external_team();
   external_team(const external_team&) = delete;
   external_team& operator=(const external_team&) = delete;

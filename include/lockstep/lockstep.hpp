@@ -5,6 +5,7 @@
 
 #include "barrier.hpp"
 #include "build_info.hpp"
+#include "call_site.hpp"
 #include "condition_variable.hpp"
 #include "event.hpp"
 #include "eventual.hpp"
@@ -21,6 +22,7 @@
 #include "plan.hpp"
 #include "reduction.hpp"
 #include "region.hpp"
+#include "region_stopped.hpp"
 #include "schedule.hpp"
 #include "semaphore.hpp"
 #include "shared_mutex.hpp"

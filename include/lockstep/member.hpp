@@ -11,11 +11,11 @@
 // The last parameter, `where`, is for messages of debug builds: leave it out.
 // Constructs that members share wait at their end unless called with `nowait`; for_range and master never do.
 //
-//   M1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
+//   MEMBER-1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
 //       loops, sections, single(nowait)), in the same order, with the same range and schedule.
 //       Debug builds end the program where members meet from different ones, with a message that names both places.
-//   M2  What happens before any member's arrival in a construct that waits happens before every return from it.
-//   M3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more. A construct
+//   MEMBER-2  What happens before any member's arrival in a construct that waits happens before every return from it.
+//   MEMBER-3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more. A construct
 //       that begins or ends in a stopped region throws region_stopped, which run() catches: the member
 //       that stopped it itself as well as the others. Its try_ form returns false in place of that; those
 //       that return a value have none. Built without exceptions, the plain forms return false
@@ -58,7 +58,7 @@ class member : public detail::member_loops {
 
   // --- all wait for all ---
 
-  /// Blocks until every member of the region has called it as often as this one; M2, M3.
+  /// Blocks until every member of the region has called it as often as this one; MEMBER-2, MEMBER-3.
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool sync_threads(call_site where = call_site::here()) {
     return or_leave(try_sync_threads(where));
   }
@@ -252,7 +252,7 @@ class member : public detail::member_loops {
 
   /// True once the region is stopped: time to return.
   bool stop_requested() const noexcept { return at_.is_stopped(); }
-  /// Ends the region: M3. run() returns false then.
+  /// Ends the region: MEMBER-3. run() returns false then.
   void request_stop() { at_.request_stop(); }
 
  private:

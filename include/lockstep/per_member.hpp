@@ -12,11 +12,11 @@
 // member of that rank left in the region before, and iterating and combining have one order. For values that live
 // as long as one region, a local variable of the region's function is simpler, and faster.
 //
-//   OWN-1  local(me) is the value of the rank that the thread has in the team's region: also where `me` is its member of
-//          a sub-team, at any depth.
-//   OWN-2  A member of a region that runs alone, inside another one (T2 of team.hpp), has no value: the thread is another
-//          member of a region that runs already. There local() fails with std::logic_error; use the member of the
-//          outer region.
+//   OWN-1  local(me) is the value of the rank that the thread has in the team's region: also where `me` is its member
+//          of a sub-team, at any depth.
+//   OWN-2  A member of a region that runs alone, inside another one (TEAM-2 of team.hpp), has no value: the thread is
+//          another member of a region that runs already. There local() fails with std::logic_error; use the member of
+//          the outer region.
 //   OWN-3  In a region a member uses its own value. Other threads use it when the region orders that: outside regions
 //          the thread that runs them may use all, by rank or by iterating.
 //
@@ -33,7 +33,7 @@
 
 #include "detail/platform/cache_line.hpp"
 #include "detail/platform/error.hpp"
-#include "detail/team/job.hpp"
+#include "detail/team/closures.hpp"
 #include "member.hpp"
 
 namespace lockstep {
@@ -119,8 +119,8 @@ class per_member {
 
   std::size_t size() const noexcept { return all_.lines.size(); }
 
-  /// The calling member's value: OWN-1. Fails if its rank is not below size(), and with std::logic_error in a region that
-  /// runs alone: OWN-2.
+  /// The calling member's value: OWN-1. Fails if its rank is not below size(), and with std::logic_error in a region
+  /// that runs alone: OWN-2.
   T& local(const member& me) {
     const std::size_t rank = detail::member_access::state_of(me).rank_in_team();
     if (rank >= size()) fail_local(rank);

@@ -5,7 +5,8 @@
 //   work_of_the_callers();
 //   region.join();                                     // the caller's part of f, then waits for all
 //
-//   START-1  join() is called by the thread that started the region, for the last region that it has started or entered.
+//   START-1  join() is called by the thread that started the region, for the last region that it has started or
+//            entered.
 //   START-2  A handle that goes joins its region. If it goes because of an exception that was thrown since start(), it
 //            stops the region, does not run the caller's part, waits for the others, and drops their exceptions.
 //   START-3  A handle that goes where join() would be refused ends the program with a message: the region could never
@@ -16,17 +17,17 @@
 //     const lockstep::region_token here = lockstep::this_region();
 //     auto half = std::async(std::launch::async, [&, here] {
 //       const lockstep::inside_region guest(here);
-//       team.parallel_for(0, n, f);              // inline, as in the member itself (T2 of team.hpp)
+//       team.parallel_for(0, n, f);              // inline, as in the member itself (TEAM-2 of team.hpp)
 //     });
 //     half.get();
 //   });
 //
-// Without inside_region such a thread is a stranger to the region: its run() of the same team waits for the region's end,
-// and the member waits for the thread, for ever. The same goes for the threads of OpenMP, TBB or a pool, and for teams
-// from whose regions this one was called.
+// Without inside_region such a thread is a stranger to the region: its run() of the same team waits for the region's
+// end, and the member waits for the thread, for ever. The same goes for the threads of OpenMP, TBB or a pool, and for
+// teams from whose regions this one was called.
 //
-//   GUEST-1  While an inside_region lives, the calling thread counts as inside the token's region, and all that this was
-//            called from, besides those that it was in before.
+//   GUEST-1  While an inside_region lives, the calling thread counts as inside the token's region, and all that this
+//            was called from, besides those that it was in before.
 //   GUEST-2  It is no member: it has no rank, and must not use the member object of the thread that started it.
 #ifndef LOCKSTEP_REGION_HPP
 #define LOCKSTEP_REGION_HPP

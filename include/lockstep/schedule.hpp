@@ -19,8 +19,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "detail/team/closures.hpp"
 #include "detail/team/index_span.hpp"
-#include "detail/team/job.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -176,7 +176,7 @@ LOCKSTEP_END_SIGN_CONVERSIONS
 /// Parallel loops demand nearly that anyway. What it adds: neighbours on one thread do not depend on their order. For
 /// the loops that call f(i), with every schedule. Elsewhere it calls the function and no more.
 ///   INDEPENDENT-1  Calls the function as the caller would, through a const operator.
-///   INDEPENDENT-2  Is copied where the function would be (job.hpp).
+///   INDEPENDENT-2  Is copied where the function would be (closures.hpp).
 template <class Function>
 independent_iterations<typename std::decay<Function>::type> independent(Function&& f) {
   return independent_iterations<typename std::decay<Function>::type>(std::forward<Function>(f));

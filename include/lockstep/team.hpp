@@ -9,20 +9,20 @@
 // run() allocates nothing and takes no lock. What members can do is in member.hpp. For threads of your own see
 // external_team.hpp.
 //
-//   T1  One region at a time: outside threads that call run() together are served in the order of their
+//   TEAM-1  One region at a time: outside threads that call run() together are served in the order of their
 //       calls.
-//   T2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
+//   TEAM-2  run() from inside a region of the same team, however deep and on whatever thread, runs f inline
 //       as the only member of its region: it would wait for itself otherwise. So do the parallel_ functions.
 //       From inside a region of another team it waits for its turn if that team was made before this one;
 //       else, if this one is busy, it runs inline as well: two teams could wait for each other otherwise.
-//   T3  An exception leaves the team usable: members that wait in the region are released, all calls are
+//   TEAM-3  An exception leaves the team usable: members that wait in the region are released, all calls are
 //       awaited, then run() rethrows the exception of the lowest rank.
-//   T4  A thread that cannot be started ends the constructor (or the run() that resumes) with
+//   TEAM-4  A thread that cannot be started ends the constructor (or the run() that resumes) with
 //       std::system_error, after those that were started have ended.
-//   T5  In a child process of fork() the team starts its threads anew for its first region. A region
+//   TEAM-5  In a child process of fork() the team starts its threads anew for its first region. A region
 //       that the forking thread was in is stopped there: see docs/faq.md.
-//   T6  What only an outside thread may call fails, from inside a region, with std::logic_error.
-//   T7  A static team may end, with its program, while other threads run regions of it: those go on until the
+//   TEAM-6  What only an outside thread may call fails, from inside a region, with std::logic_error.
+//   TEAM-7  A static team may end, with its program, while other threads run regions of it: those go on until the
 //       process ends; threads that come later wait for that (nesting.hpp). Debug builds say so.
 //
 // Threads that a member starts, and that use the team: inside_region of region.hpp.
@@ -68,7 +68,7 @@ class team : public detail::team_loops<team> {
   LOCKSTEP_ENTRY team(std::size_t members, wait_policy policy);
   LOCKSTEP_ENTRY explicit team(const team_options& options);
 
-  /// Requires: no region runs, but for T7. From inside one of its own regions, also one that was started and
+  /// Requires: no region runs, but for TEAM-7. From inside one of its own regions, also one that was started and
   /// not joined, it ends the program with a message: it would wait for itself.
   LOCKSTEP_ENTRY ~team();
   team(const team&) = delete;
@@ -78,7 +78,7 @@ class team : public detail::team_loops<team> {
   wait_policy policy() const noexcept { return door_.policy(); }
 
   /// Calls f(member&), or f() if it takes no member, once on every member. Returns when all have returned: false if the
-  /// region was stopped by request_stop(). See T1 to T3.
+  /// region was stopped by request_stop(). See TEAM-1 to TEAM-3.
   template <class Function>
   bool run(Function&& f) {
     return run_on(size(), f);
@@ -92,8 +92,8 @@ class team : public detail::team_loops<team> {
   }
 
   /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
-  /// the caller's part and waits (region.hpp). In between the caller is inside the region (T2). The
-  /// function must live until then; a temporary is taken only where it is copied (job.hpp). Fails if called from
+  /// the caller's part and waits (region.hpp). In between the caller is inside the region (TEAM-2). The
+  /// function must live until then; a temporary is taken only where it is copied (closures.hpp). Fails if called from
   /// inside a region.
   template <class Function>
   LOCKSTEP_NODISCARD started_region start(Function&& f) {
@@ -111,7 +111,7 @@ class team : public detail::team_loops<team> {
     return started_region(door_, body_->core);
   }
 
-  /// Ends the region that runs, if one does: see M3 of member.hpp. Any thread may call it.
+  /// Ends the region that runs, if one does: see MEMBER-3 of member.hpp. Any thread may call it.
   LOCKSTEP_ENTRY void request_stop();
 
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
@@ -177,11 +177,11 @@ T& made_by_the_first(detail::atomic<void*>& slot) {
 
 }  // namespace detail
 
-/// One team for all parts of a program that need no options of their own: team(), made by the first call. Two callers that
-/// come first at once may each make one; one of them is used by all, the other ends at once. Throws as team() does, and the
-/// next call tries again.
+/// One team for all parts of a program that need no options of their own: team(), made by the first call. Two callers
+/// that come first at once may each make one; one of them is used by all, the other ends at once. Throws as team()
+/// does, and the next call tries again.
 /// It is never destroyed: objects of static storage may use it in their constructors and destructors, and a thread that
-/// outlives main() may. Its workers sleep when the program ends. In a child of fork() it starts its threads anew (T5).
+/// outlives main() may. Its workers sleep when the program ends. In a child of fork() it starts its threads anew (TEAM-5).
 /// It is one for all modules that share the state of the process (process.hpp). The module whose call made it must stay
 /// loaded.
 inline team& default_team() {

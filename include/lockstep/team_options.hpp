@@ -63,70 +63,62 @@ class binding {
   std::vector<unsigned> list_;
 };
 
-namespace detail {
-
-/// As std::function<void(std::size_t)>, without the rest of <functional>.
-class rank_function {
- public:
-  rank_function() noexcept = default;
-  rank_function(std::nullptr_t) noexcept {}
-  template <class Function,
-            class = typename std::enable_if<!std::is_same<Function, rank_function>::value>::type>
-  rank_function(Function f) {
-    if (!is_none(f, is_pointer_like<Function>())) held_ = new held<Function>(std::move(f));
-  }
-  rank_function(const rank_function& other)
-      : held_(other.held_ != nullptr ? other.held_->copy() : nullptr) {}
-  rank_function(rank_function&& other) noexcept : held_(other.held_) { other.held_ = nullptr; }
-  rank_function& operator=(rank_function other) noexcept {
-    std::swap(held_, other.held_);
-    return *this;
-  }
-  ~rank_function() { delete held_; }
-
-  explicit operator bool() const noexcept { return held_ != nullptr; }
-  void operator()(std::size_t rank) const { held_->call(rank); }
-
- private:
-  struct any {
-    virtual ~any() = default;
-    virtual any* copy() const = 0;
-    virtual void call(std::size_t rank) = 0;
-  };
-  template <class Function>
-  struct held final : any {
-    explicit held(Function f) : function(std::move(f)) {}
-    any* copy() const override { return new held(function); }
-    void call(std::size_t rank) override { function(rank); }
-
-    Function function;
-  };
-  /// What can be asked whether it is null: pointers, and classes that are no plain functions themselves.
-  template <class Function>
-  using is_pointer_like =
-      std::integral_constant<bool,
-                             std::is_pointer<Function>::value ||
-                                 (std::is_constructible<bool, const Function&>::value &&
-                                  !std::is_convertible<Function, void (*)(std::size_t)>::value)>;
-  template <class Function>
-  static bool is_none(const Function& f, std::true_type) {
-    return !static_cast<bool>(f);
-  }
-  template <class Function>
-  static bool is_none(const Function&, std::false_type) {
-    return false;
-  }
-
-  any* held_ = nullptr;
-};
-
-}  // namespace detail
-
 class team_options {
  public:
   /// What threads call with their rank: made from any function that can be copied; a null pointer or an empty
-  /// std::function is none.
-  using hook = detail::rank_function;
+  /// std::function is none. As std::function<void(std::size_t)>, without the rest of <functional>.
+  class hook {
+   public:
+    hook() noexcept = default;
+    hook(std::nullptr_t) noexcept {}
+    template <class Function,
+              class = typename std::enable_if<!std::is_same<Function, hook>::value>::type>
+    hook(Function f) {
+      if (!is_none(f, is_pointer_like<Function>())) held_ = new held<Function>(std::move(f));
+    }
+    hook(const hook& other) : held_(other.held_ != nullptr ? other.held_->copy() : nullptr) {}
+    hook(hook&& other) noexcept : held_(other.held_) { other.held_ = nullptr; }
+    hook& operator=(hook other) noexcept {
+      std::swap(held_, other.held_);
+      return *this;
+    }
+    ~hook() { delete held_; }
+
+    explicit operator bool() const noexcept { return held_ != nullptr; }
+    void operator()(std::size_t rank) const { held_->call(rank); }
+
+   private:
+    struct any {
+      virtual ~any() = default;
+      virtual any* copy() const = 0;
+      virtual void call(std::size_t rank) = 0;
+    };
+    template <class Function>
+    struct held final : any {
+      explicit held(Function f) : function(std::move(f)) {}
+      any* copy() const override { return new held(function); }
+      void call(std::size_t rank) override { function(rank); }
+
+      Function function;
+    };
+    /// What can be asked whether it is null: pointers, and classes that are no plain functions themselves.
+    template <class Function>
+    using is_pointer_like =
+        std::integral_constant<bool,
+                               std::is_pointer<Function>::value ||
+                                   (std::is_constructible<bool, const Function&>::value &&
+                                    !std::is_convertible<Function, void (*)(std::size_t)>::value)>;
+    template <class Function>
+    static bool is_none(const Function& f, std::true_type) {
+      return !static_cast<bool>(f);
+    }
+    template <class Function>
+    static bool is_none(const Function&, std::false_type) {
+      return false;
+    }
+
+    any* held_ = nullptr;
+  };
 
   /// Members including the caller, 1 to 65536; 0: not said, one for each usable CPU.
   team_options& members(std::size_t count) {
@@ -147,15 +139,15 @@ class team_options {
     has_anticipate_ = true;
     return *this;
   }
-  /// Whether parallel_for and its like learn what their iterations cost, and run on as many members as pay (team_loops.hpp).
-  /// True by default; false: always on all members that have a CPU.
+  /// Whether parallel_for and its like learn what their iterations cost, and run on as many members as pay
+  /// (team_loops.hpp). True by default; false: always on all members that have a CPU.
   team_options& learn(bool yes) {
     learn_ = yes;
     has_learn_ = true;
     return *this;
   }
-  /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its affinity
-  /// lets it run. True by default; counts as anticipate() does, where members are not bound.
+  /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its
+  /// affinity lets it run. True by default; counts as anticipate() does, where members are not bound.
   team_options& find_cpu(bool yes) {
     find_cpu_ = yes;
     has_find_cpu_ = true;

@@ -18,6 +18,9 @@ from pathlib import Path
 OBJECTS = {
     "team": "lockstep::team x(2);",
     "default_made_team": "lockstep::team x;",
+    "team_of_options": "lockstep::team x(lockstep::team_options().members(2));",
+    "paused_team": "lockstep::team& x = lockstep::default_team(); x.pause(); x.resume(); x.request_stop();",
+    "external_team": "lockstep::external_team x(2); x.release();",
     "started_region": "lockstep::team& t = lockstep::default_team(); lockstep::started_region x = t.start([] {}); "
                       "x.join();",
     "inside_region": "lockstep::inside_region x(lockstep::this_region());",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/edges/callbacks_test.cpp -- what runs of the user's while a team is busy may call that team (T2)
+// tests/edges/callbacks_test.cpp -- what runs of the user's while a team is busy may call that team (TEAM-2)
 //
 // Operations, copies, moves, ends of values, thrown objects and hooks: each calls the team it runs in, which
 // then runs inline. Where one does not, the program waits for itself, and ctest ends it.

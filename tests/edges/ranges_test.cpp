@@ -168,14 +168,14 @@ class ranges_of : public testing::TestWithParam<std::size_t> {
 };
 INSTANTIATE_TEST_SUITE_P(members, ranges_of, testing::Values(1, 2, 3));
 
-TEST_P(ranges_of, I1_signed_bounds_count_as_a_for_loop_does) {
+TEST_P(ranges_of, SPAN_1_signed_bounds_count_as_a_for_loop_does) {
   expect_indices(-5, 5, counted(-5, 10));
   expect_counted(std::int64_t{-3}, std::int64_t{4}, counted(std::int64_t{-3}, 7));
   expect_counted(short{-2}, short{9}, counted(short{-2}, 11));
   expect_indices(-20, -10, counted(-20, 10));
 }
 
-TEST_P(ranges_of, I1_bounds_of_two_types_count_in_their_common_type) {
+TEST_P(ranges_of, SPAN_1_bounds_of_two_types_count_in_their_common_type) {
   const std::vector<int> v(9);
   expect_indices(0, v.size(), counted(std::size_t{0}, 9));
   expect_counted(std::uint8_t{3}, 10, counted(3, 7));
@@ -183,7 +183,7 @@ TEST_P(ranges_of, I1_bounds_of_two_types_count_in_their_common_type) {
   expect_counted(2u, 5, counted(2u, 3));
 }
 
-TEST_P(ranges_of, I2_a_loop_whose_end_is_not_after_its_first_is_empty) {
+TEST_P(ranges_of, SPAN_2_a_loop_whose_end_is_not_after_its_first_is_empty) {
   const int n = 0;
   expect_indices(1, n - 1, std::vector<int>());
   expect_indices(0, -3, std::vector<int>());
@@ -195,7 +195,7 @@ TEST_P(ranges_of, I2_a_loop_whose_end_is_not_after_its_first_is_empty) {
                  std::vector<int>());
 }
 
-TEST_P(ranges_of, I3_loops_go_up_to_the_limits_of_their_type) {
+TEST_P(ranges_of, SPAN_3_loops_go_up_to_the_limits_of_their_type) {
   expect_counted(std::uint8_t{250}, std::uint8_t{255}, counted(std::uint8_t{250}, 5));
   expect_counted(std::uint8_t{0}, std::uint8_t{255}, counted(std::uint8_t{0}, 255));
   expect_indices(std::int8_t{-128}, std::int8_t{127}, counted(std::int8_t{-128}, 255));
@@ -207,7 +207,7 @@ TEST_P(ranges_of, I3_loops_go_up_to_the_limits_of_their_type) {
   expect_counted(last - 4, last, counted(last - 4, 4));
 }
 
-TEST_P(ranges_of, I3_the_longest_range_of_all_has_all_its_blocks) {
+TEST_P(ranges_of, SPAN_3_the_longest_range_of_all_has_all_its_blocks) {
   const std::int64_t least = std::numeric_limits<std::int64_t>::min();
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
   std::vector<std::int64_t> firsts(workers.size()), lasts(workers.size());
@@ -366,7 +366,7 @@ TEST_P(ranges_of, a_range_of_2_to_the_40_is_cut_into_blocks_that_cover_it) {
   EXPECT_EQ(blocks, n);
 }
 
-TEST_P(ranges_of, I4_a_first_below_zero_with_an_unsigned_end_is_refused) {
+TEST_P(ranges_of, SPAN_4_a_first_below_zero_with_an_unsigned_end_is_refused) {
   const std::vector<int> v(9);
   EXPECT_THROW(workers.parallel_for(-1, v.size(), [](std::size_t) {}), std::invalid_argument);
   EXPECT_THROW(workers.run([&](member& me) { me.for_each(-1, v.size(), [](std::size_t) {}); }),
@@ -405,7 +405,7 @@ TEST_P(ranges_of, nested_ranges_are_empty_where_one_is_and_refuse_indices_below_
 
 // --- chunks, for one as for many ---
 
-TEST_P(ranges_of, L3_no_chunk_is_larger_than_asked_for) {
+TEST_P(ranges_of, LOOPS_3_no_chunk_is_larger_than_asked_for) {
   for (const schedule how : {static_schedule(8), dynamic_schedule(8)}) {
     std::atomic<std::size_t> total{0};
     workers.run([&](member& me) {
@@ -421,7 +421,7 @@ TEST_P(ranges_of, L3_no_chunk_is_larger_than_asked_for) {
   }
 }
 
-TEST_P(ranges_of, L3_guided_chunks_shrink_to_the_least) {
+TEST_P(ranges_of, LOOPS_3_guided_chunks_shrink_to_the_least) {
   std::atomic<std::size_t> total{0};
   std::atomic<int> largest{0}, chunks{0};
   workers.run([&](member& me) {
@@ -441,7 +441,7 @@ TEST_P(ranges_of, L3_guided_chunks_shrink_to_the_least) {
   EXPECT_GT(chunks.load(), 3);
 }
 
-TEST_P(ranges_of, L3_inside_a_region_of_its_own_team_a_lone_member_takes_chunks_too) {
+TEST_P(ranges_of, LOOPS_3_inside_a_region_of_its_own_team_a_lone_member_takes_chunks_too) {
   workers.run([&](member&) {
     workers.run([](member& alone) {
       ASSERT_EQ(alone.size(), 1u);

@@ -68,7 +68,7 @@ class stopped_regions_of : public testing::TestWithParam<std::size_t> {
 };
 INSTANTIATE_TEST_SUITE_P(members, stopped_regions_of, testing::Values(1, 2, 3));
 
-TEST_P(stopped_regions_of, M3_an_exception_ends_loops_that_do_not_look_at_any_answer) {
+TEST_P(stopped_regions_of, MEMBER_3_an_exception_ends_loops_that_do_not_look_at_any_answer) {
   for (const construct& each : constructs()) {
     SCOPED_TRACE(each.name);
     EXPECT_THROW(workers.run([&](member& me) {
@@ -81,7 +81,7 @@ TEST_P(stopped_regions_of, M3_an_exception_ends_loops_that_do_not_look_at_any_an
 }
 
 TEST_P(stopped_regions_of,
-       M3_a_member_that_stopped_the_region_itself_leaves_it_at_its_next_construct) {
+       MEMBER_3_a_member_that_stopped_the_region_itself_leaves_it_at_its_next_construct) {
   for (const construct& each : constructs()) {
     SCOPED_TRACE(each.name);
     EXPECT_FALSE(workers.run([&](member& me) {
@@ -93,7 +93,7 @@ TEST_P(stopped_regions_of,
   }
 }
 
-TEST_P(stopped_regions_of, M3_alone_inside_a_region_is_as_in_a_team) {
+TEST_P(stopped_regions_of, MEMBER_3_alone_inside_a_region_is_as_in_a_team) {
   for (const construct& each : constructs()) {
     SCOPED_TRACE(each.name);
     EXPECT_TRUE(workers.run([&](member& outer) {
@@ -107,7 +107,7 @@ TEST_P(stopped_regions_of, M3_alone_inside_a_region_is_as_in_a_team) {
   }
 }
 
-TEST_P(stopped_regions_of, M3_in_a_sub_team_is_as_in_a_team) {
+TEST_P(stopped_regions_of, MEMBER_3_in_a_sub_team_is_as_in_a_team) {
   for (const construct& each : constructs()) {
     SCOPED_TRACE(each.name);
     EXPECT_FALSE(workers.run([&](member& me) {
@@ -120,7 +120,7 @@ TEST_P(stopped_regions_of, M3_in_a_sub_team_is_as_in_a_team) {
   }
 }
 
-TEST_P(stopped_regions_of, M3_catching_std_exception_does_not_swallow_the_end) {
+TEST_P(stopped_regions_of, MEMBER_3_catching_std_exception_does_not_swallow_the_end) {
   static_assert(!std::is_base_of<std::exception, region_stopped>::value, "see stop_source.hpp");
   EXPECT_FALSE(workers.run([&](member& me) {
     if (me.rank() + 1 == me.size()) me.request_stop();
@@ -135,7 +135,7 @@ TEST_P(stopped_regions_of, M3_catching_std_exception_does_not_swallow_the_end) {
 }
 
 TEST_P(stopped_regions_of,
-       M4_no_function_is_called_by_a_construct_that_begins_in_a_stopped_region) {
+       LOOPS_8_no_function_is_called_by_a_construct_that_begins_in_a_stopped_region) {
   std::atomic<int> calls{0};
   const auto count = [&](auto&&...) { ++calls; };
   std::atomic<std::size_t> told{0};
@@ -168,7 +168,8 @@ TEST_P(stopped_regions_of,
   expect_usable();
 }
 
-TEST_P(stopped_regions_of, M4_a_stop_inside_a_loop_with_chunks_is_noticed_before_the_next_chunk) {
+TEST_P(stopped_regions_of,
+       LOOPS_8_a_stop_inside_a_loop_with_chunks_is_noticed_before_the_next_chunk) {
   const std::int64_t endless = std::int64_t{1} << 40;
   for (const lockstep::schedule how : {static_schedule(16), dynamic_schedule(16)}) {
     std::atomic<std::int64_t> calls{0};
@@ -187,7 +188,7 @@ TEST_P(stopped_regions_of, M4_a_stop_inside_a_loop_with_chunks_is_noticed_before
   }
 }
 
-TEST_P(stopped_regions_of, M4_a_block_that_was_begun_is_run_to_its_end_by_one_as_by_many) {
+TEST_P(stopped_regions_of, LOOPS_8_a_block_that_was_begun_is_run_to_its_end_by_one_as_by_many) {
   std::vector<int> visits(1000);
   EXPECT_FALSE(workers.run([&](member& me) {
     me.for_each(0, 1000, [&](int i) {
@@ -198,7 +199,7 @@ TEST_P(stopped_regions_of, M4_a_block_that_was_begun_is_run_to_its_end_by_one_as
   for (std::size_t i = 0; i < 1000 / workers.size(); ++i) ASSERT_EQ(visits[i], 1) << i;
 }
 
-TEST_P(stopped_regions_of, M4_sections_after_one_that_stopped_the_region_are_not_run) {
+TEST_P(stopped_regions_of, LOOPS_8_sections_after_one_that_stopped_the_region_are_not_run) {
   std::atomic<int> late{0};
   EXPECT_FALSE(workers.run([&](member& me) {
     if (me.size() > 1 && me.rank() == 1) return;  // leaves all to the others
@@ -210,7 +211,7 @@ TEST_P(stopped_regions_of, M4_sections_after_one_that_stopped_the_region_are_not
   expect_usable();
 }
 
-TEST_P(stopped_regions_of, M3_a_turn_that_cannot_come_throws_or_says_so) {
+TEST_P(stopped_regions_of, MEMBER_3_a_turn_that_cannot_come_throws_or_says_so) {
   std::atomic<int> turns{0}, after{0}, told{0};
   EXPECT_FALSE(workers.run([&](member& me) {
     me.for_ordered(0, 9, [&](int i, ordered_turn& turn) {
@@ -232,7 +233,7 @@ TEST_P(stopped_regions_of, M3_a_turn_that_cannot_come_throws_or_says_so) {
   expect_usable();
 }
 
-TEST_P(stopped_regions_of, M3_the_stop_of_an_outer_region_passes_through_an_inner_one) {
+TEST_P(stopped_regions_of, MEMBER_3_the_stop_of_an_outer_region_passes_through_an_inner_one) {
   EXPECT_FALSE(workers.run([&](member& outer) {
     outer.request_stop();
     EXPECT_TRUE(outer.stop_requested());

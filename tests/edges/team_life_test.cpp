@@ -41,7 +41,7 @@ void expect_usable_elsewhere(team& workers) {
   std::thread([&] { expect_usable(workers); }).join();
 }
 
-TEST(started_region, H2_a_handle_that_goes_joins_its_region) {
+TEST(started_region, START_2_a_handle_that_goes_joins_its_region) {
   for (const std::size_t members : {1u, 2u, 3u, 9u}) {
     team workers(members);
     std::vector<int> calls(members);
@@ -59,7 +59,7 @@ TEST(started_region, H2_a_handle_that_goes_joins_its_region) {
   }
 }
 
-TEST(started_region, H2_an_exception_after_start_stops_the_region_and_the_team_stays_usable) {
+TEST(started_region, START_2_an_exception_after_start_stops_the_region_and_the_team_stays_usable) {
   for (const std::size_t members : {1u, 2u, 3u, 9u}) {
     team workers(members);
     for (int region = 0; region < 20; ++region) {
@@ -87,7 +87,7 @@ TEST(started_region, H2_an_exception_after_start_stops_the_region_and_the_team_s
   }
 }
 
-TEST(started_region, H2_exceptions_of_members_are_dropped_for_the_one_that_unwinds) {
+TEST(started_region, START_2_exceptions_of_members_are_dropped_for_the_one_that_unwinds) {
   team workers(3);
   for (int region = 0; region < 20; ++region) {
     const auto f = [](member& me) {
@@ -103,7 +103,7 @@ TEST(started_region, H2_exceptions_of_members_are_dropped_for_the_one_that_unwin
   }
 }
 
-TEST(started_region, H2_a_handle_that_goes_without_unwinding_throws_what_the_members_threw) {
+TEST(started_region, START_2_a_handle_that_goes_without_unwinding_throws_what_the_members_threw) {
   team workers(3);
   for (const std::size_t thrower : {0u, 2u}) {
     const auto f = [thrower](member& me) {
@@ -139,7 +139,7 @@ struct runs_at_its_end {
   }
 };
 
-TEST(started_region, H2_a_region_of_a_destructor_that_an_exception_calls_is_run_to_its_end) {
+TEST(started_region, START_2_a_region_of_a_destructor_that_an_exception_calls_is_run_to_its_end) {
   team workers(3);
   int complete = 0;
   for (int round = 1; round <= 10; ++round) {
@@ -252,7 +252,7 @@ TEST(started_region, a_handle_that_belongs_to_a_thread_is_joined_when_the_thread
   expect_usable(workers);
 }
 
-TEST(inside_region, G1_a_thread_that_a_member_waits_for_may_use_the_team) {
+TEST(inside_region, GUEST_1_a_thread_that_a_member_waits_for_may_use_the_team) {
   team workers(3);
   for (int region = 0; region < 20; ++region) {
     std::atomic<int> inner{0};
@@ -278,7 +278,7 @@ TEST(inside_region, G1_a_thread_that_a_member_waits_for_may_use_the_team) {
   expect_usable_elsewhere(workers);
 }
 
-TEST(inside_region, G1_holds_between_start_and_join_and_in_an_external_team) {
+TEST(inside_region, GUEST_1_holds_between_start_and_join_and_in_an_external_team) {
   team workers(2);
   const auto as_guest = [](auto& of, region_token here) {
     std::thread([&] {
@@ -300,7 +300,7 @@ TEST(inside_region, G1_holds_between_start_and_join_and_in_an_external_team) {
   server.join();
 }
 
-TEST(inside_region, G1_a_guest_is_inside_all_regions_around_and_stays_in_its_own) {
+TEST(inside_region, GUEST_1_a_guest_is_inside_all_regions_around_and_stays_in_its_own) {
   team outer(2), middle(2), own(2);
   std::atomic<int> inline_runs{0};
   const auto is_inline = [&](team& of) {

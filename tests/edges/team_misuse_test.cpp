@@ -68,7 +68,7 @@ class stderr_reader {
   int before_, from_;
 };
 
-TEST(caller_queue_edges, K3_who_waits_for_long_says_so_once_and_gets_its_turn) {
+TEST(caller_queue_edges, CALLER_3_who_waits_for_long_says_so_once_and_gets_its_turn) {
   for (const lockstep::wait_policy policy :
        {lockstep::wait_policy::block(), lockstep::wait_policy(), lockstep::wait_policy::spin()}) {
     caller_queue queue(policy, caller_queue::label(&queue, "lockstep::team", "solver"),
@@ -106,7 +106,7 @@ TEST(caller_queue_edges, K3_who_waits_for_long_says_so_once_and_gets_its_turn) {
   }
 }
 
-TEST(caller_queue_edges, K3_who_need_not_wait_or_not_for_long_is_silent) {
+TEST(caller_queue_edges, CALLER_3_who_need_not_wait_or_not_for_long_is_silent) {
   caller_queue queue(lockstep::wait_policy(), caller_queue::label(nullptr, "a queue", ""),
                      std::chrono::hours(1));
   stderr_reader said;
@@ -119,7 +119,7 @@ TEST(caller_queue_edges, K3_who_need_not_wait_or_not_for_long_is_silent) {
   EXPECT_EQ(said.next_line(), "the end");
 }
 
-TEST_F(team_misuse, H3_a_handle_that_goes_where_it_cannot_be_joined_ends_the_program) {
+TEST_F(team_misuse, START_3_a_handle_that_goes_where_it_cannot_be_joined_ends_the_program) {
   EXPECT_DEATH(
       {
         team workers(2);

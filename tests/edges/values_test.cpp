@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/edges/values_test.cpp -- values of every kind go through a team, and none is left in it (A3, N3, N4)
+// tests/edges/values_test.cpp -- values of every kind in a team, and none is left (GROUP-3, REDUCE-3, REDUCE-4)
 #include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>
@@ -110,7 +110,7 @@ class values : public testing::TestWithParam<std::size_t> {
 };
 INSTANTIATE_TEST_SUITE_P(sizes, values, testing::Values<std::size_t>(1, 2, 3, 9));
 
-TEST_P(values, A3_none_is_left_when_run_returns) {
+TEST_P(values, GROUP_3_none_is_left_when_run_returns) {
   team workers(members());
   for (const use& each : uses()) {
     SCOPED_TRACE(each.name);
@@ -127,7 +127,7 @@ TEST_P(values, A3_none_is_left_when_run_returns) {
   }
 }
 
-TEST_P(values, A3_none_is_left_when_a_reduction_that_is_a_region_returns) {
+TEST_P(values, GROUP_3_none_is_left_when_a_reduction_that_is_a_region_returns) {
   team workers(members());
   const int before = counted::alive;
   for (const schedule how : schedules()) {
@@ -145,7 +145,7 @@ TEST_P(values, A3_none_is_left_when_a_reduction_that_is_a_region_returns) {
   EXPECT_EQ(counted::alive.load(), before);
 }
 
-TEST_P(values, A3_none_is_left_of_a_region_that_was_stopped_or_threw) {
+TEST_P(values, GROUP_3_none_is_left_of_a_region_that_was_stopped_or_threw) {
   team workers(members());
   for (const use& each : uses()) {
     SCOPED_TRACE(each.name);
@@ -170,7 +170,7 @@ TEST_P(values, A3_none_is_left_of_a_region_that_was_stopped_or_threw) {
   }
 }
 
-TEST_P(values, A3_a_copy_that_throws_reaches_the_caller_and_nothing_is_left) {
+TEST_P(values, GROUP_3_a_copy_that_throws_reaches_the_caller_and_nothing_is_left) {
   team workers(members());
   for (const use& each : uses()) {
     SCOPED_TRACE(each.name);
@@ -193,14 +193,14 @@ TEST_P(values, A3_a_copy_that_throws_reaches_the_caller_and_nothing_is_left) {
   }
 }
 
-TEST_P(values, A3_what_a_member_throws_is_let_go) {
+TEST_P(values, GROUP_3_what_a_member_throws_is_let_go) {
   team workers(members());
   const auto shared = std::make_shared<int>(1);
   EXPECT_THROW(workers.run([&](member&) { throw shared; }), std::shared_ptr<int>);
   EXPECT_EQ(shared.use_count(), 1);
 }
 
-TEST_P(values, A3_a_shared_pointer_is_let_go) {
+TEST_P(values, GROUP_3_a_shared_pointer_is_let_go) {
   team workers(members());
   const auto shared = std::make_shared<int>(1);
   workers.run([&](member& me) {
@@ -213,7 +213,7 @@ TEST_P(values, A3_a_shared_pointer_is_let_go) {
   EXPECT_EQ(shared.use_count(), 1);
 }
 
-TEST_P(values, A3_a_resource_may_end_after_the_result_that_it_held) {
+TEST_P(values, GROUP_3_a_resource_may_end_after_the_result_that_it_held) {
   team workers(members());
   for (int round = 0; round < 3; ++round) {
     std::pmr::synchronized_pool_resource pool;
@@ -228,7 +228,7 @@ TEST_P(values, A3_a_resource_may_end_after_the_result_that_it_held) {
   }
 }
 
-TEST_P(values, N3_init_is_counted_once_by_the_fast_reductions_too) {
+TEST_P(values, REDUCE_3_init_is_counted_once_by_the_fast_reductions_too) {
   team workers(members());
   const auto number = [](std::size_t i) { return std::to_string(i) + ','; };
   const auto join = std::plus<std::string>();
@@ -267,7 +267,7 @@ TEST_P(values, N3_init_is_counted_once_by_the_fast_reductions_too) {
   }
 }
 
-TEST_P(values, N3_an_empty_range_gives_init_and_calls_nothing) {
+TEST_P(values, REDUCE_3_an_empty_range_gives_init_and_calls_nothing) {
   team workers(members());
   std::atomic<int> calls{0}, wrong{0};
   const auto never = [&](std::size_t) { return long{++calls}; };
@@ -375,7 +375,7 @@ TEST_P(values, that_are_over_aligned_lie_where_they_must) {
 /// A range whose leaves have 2^30 iterations, and more.
 constexpr std::size_t huge = std::size_t{1} << 40;
 
-TEST_P(values, N4_a_stop_ends_a_reduction_of_a_huge_range_soon) {
+TEST_P(values, REDUCE_4_a_stop_ends_a_reduction_of_a_huge_range_soon) {
   team workers(members());
   std::atomic<bool> went_on{false};
   const auto in_region = [&](auto call) {
@@ -399,7 +399,7 @@ TEST_P(values, N4_a_stop_ends_a_reduction_of_a_huge_range_soon) {
   EXPECT_FALSE(went_on);
 }
 
-TEST_P(values, N4_a_stop_ends_a_reduction_that_is_a_region_soon_and_gives_no_result) {
+TEST_P(values, REDUCE_4_a_stop_ends_a_reduction_that_is_a_region_soon_and_gives_no_result) {
   team workers(members());
   const auto value = [&](std::size_t i) {
     if (i % 100000 == 5000) workers.request_stop();
@@ -416,7 +416,7 @@ TEST_P(values, N4_a_stop_ends_a_reduction_that_is_a_region_soon_and_gives_no_res
   EXPECT_EQ(workers.parallel_reduce(0, 10, 0.0, [](std::size_t) { return 1.0; }, plus), 10);
 }
 
-TEST_P(values, N4_an_exception_ends_a_reduction_of_a_huge_range_soon) {
+TEST_P(values, REDUCE_4_an_exception_ends_a_reduction_of_a_huge_range_soon) {
   team workers(members());
   const auto value = [](std::size_t i) {
     if (i == 5000) throw failure();
@@ -427,7 +427,7 @@ TEST_P(values, N4_an_exception_ends_a_reduction_of_a_huge_range_soon) {
   EXPECT_THROW(workers.parallel_reduce(fast, 0, huge, 0.0, value, plus), failure);
 }
 
-TEST_P(values, N4_looks_for_a_stop_change_no_bits) {
+TEST_P(values, REDUCE_4_looks_for_a_stop_change_no_bits) {
   team workers(members());
   const auto value = [](std::size_t i) { return 1.0 / (1.0 + static_cast<double>(i)); };
   const auto plus = std::plus<double>();

@@ -82,7 +82,7 @@ TEST(litmus, store_buffering_with_one_fence_may_miss_both_stores) {
 TEST(litmus, store_buffering_with_two_fences_does_not_miss_both) {
   EXPECT_EQ(store_buffering(full, full), not_both_stale);
 }
-TEST(litmus, store_buffering_with_the_asymmetric_pair_does_not_miss_both_A1) {
+TEST(litmus, store_buffering_with_the_asymmetric_pair_does_not_miss_both_FENCE_1) {
   EXPECT_EQ(store_buffering(light, heavy), not_both_stale);
   EXPECT_EQ(store_buffering(light, heavy, process_fence_kind::symmetric), not_both_stale);
 }

@@ -387,7 +387,7 @@ TEST_P(team_barrier_model, who_stood_still_for_half_of_all_phases_is_awaited_RAN
   });
 }
 
-TEST_P(late_shares_model, of_two_each_share_is_run_once_and_all_have_come_after_the_loop_Y1) {
+TEST_P(late_shares_model, of_two_each_share_is_run_once_and_all_have_come_after_the_loop_LOOPS_5) {
   explore_with({{3, 0, 0}, {2, 1, 0}, {1, 0, 1}}, [] {
     bare_region all(2, policy());
     int before[2] = {}, runs[2] = {};
@@ -400,7 +400,7 @@ TEST_P(late_shares_model, of_two_each_share_is_run_once_and_all_have_come_after_
   });
 }
 
-TEST_P(late_shares_model, loops_in_a_row_and_the_regions_after_find_every_claim_in_step_V2) {
+TEST_P(late_shares_model, loops_in_a_row_and_the_regions_after_find_every_claim_in_step_SHARE_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     bare_region all(2, policy());
     int runs[2] = {};
@@ -413,7 +413,7 @@ TEST_P(late_shares_model, loops_in_a_row_and_the_regions_after_find_every_claim_
   });
 }
 
-TEST_P(late_shares_model, of_three_takers_and_claimers_meet_at_each_share_V1) {
+TEST_P(late_shares_model, of_three_takers_and_claimers_meet_at_each_share_SHARE_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(3, policy());
     int before[3] = {}, runs[3] = {};
@@ -425,7 +425,8 @@ TEST_P(late_shares_model, of_three_takers_and_claimers_meet_at_each_share_V1) {
   });
 }
 
-TEST_P(late_shares_model, with_a_tree_who_runs_the_last_share_may_be_the_last_to_arrive_G5_G6) {
+TEST_P(late_shares_model,
+       with_a_tree_who_runs_the_last_share_may_be_the_last_to_arrive_MEET_4_MEET_5) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     bare_region all(2, policy(), 1);
     int before[2] = {};
@@ -441,7 +442,7 @@ TEST_P(late_shares_model, with_a_tree_who_runs_the_last_share_may_be_the_last_to
   });
 }
 
-TEST_P(late_shares_model, values_of_shares_are_not_overwritten_early_whoever_puts_them_A2) {
+TEST_P(late_shares_model, values_of_shares_are_not_overwritten_early_whoever_puts_them_GROUP_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     bare_region all(2, policy());
     all.run([&](member& me) {
@@ -454,7 +455,7 @@ TEST_P(late_shares_model, values_of_shares_are_not_overwritten_early_whoever_put
   });
 }
 
-TEST_P(late_shares_model, after_a_loop_by_rank_a_member_finds_its_own_block_Y2) {
+TEST_P(late_shares_model, after_a_loop_by_rank_a_member_finds_its_own_block_LOOPS_6) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     bare_region all(2, policy());
     int by_rank[2] = {}, runs[2] = {};
@@ -472,7 +473,7 @@ TEST_P(late_shares_model, after_a_loop_by_rank_a_member_finds_its_own_block_Y2) 
   });
 }
 
-TEST_P(late_shares_model, who_stood_still_finds_its_claims_in_step_V3) {
+TEST_P(late_shares_model, who_stood_still_finds_its_claims_in_step_SHARE_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(3, policy());
     const auto loop = [](member& me) { me.for_each(0, static_cast<int>(me.size()), [](int) {}); };
@@ -485,7 +486,8 @@ TEST_P(late_shares_model, who_stood_still_finds_its_claims_in_step_V3) {
   });
 }
 
-TEST_P(late_shares_model, an_exception_in_a_taken_share_stops_the_region_even_if_it_is_caught_Y3) {
+TEST_P(late_shares_model,
+       an_exception_in_a_taken_share_stops_the_region_even_if_it_is_caught_LOOPS_7) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     bare_region all(2, policy());
     const bool complete = all.run([&](member& me) {
@@ -506,7 +508,8 @@ TEST_P(late_shares_model, an_exception_in_a_taken_share_stops_the_region_even_if
   });
 }
 
-TEST_P(late_shares_model, a_stop_at_any_time_leaves_nobody_waiting_and_the_next_region_alone_Y3) {
+TEST_P(late_shares_model,
+       a_stop_at_any_time_leaves_nobody_waiting_and_the_next_region_alone_LOOPS_7) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     int runs[2] = {}, after[2] = {};

@@ -3,9 +3,9 @@
 //
 // The parts of a team by themselves, on threads of the scenario: an execution of a whole team costs ten
 // times as much. Trees are narrow here, so that three members make one.
-#include <lockstep/detail/team/caller_queue.hpp>
 #include <lockstep/detail/team/fork_board.hpp>
 #include <lockstep/detail/team/loop_crew.hpp>
+#include <lockstep/detail/team/nesting.hpp>
 #include <lockstep/detail/team/stop_source.hpp>
 #include <lockstep/member.hpp>
 
@@ -169,142 +169,144 @@ class crew {
 constexpr std::uint32_t run = 0, loop = 1;  // parts
 constexpr crew::waking late = crew::waking::after_a_part, never = crew::waking::never;
 
-TEST_P(fork_board_model, of_two_orders_two_regions_and_ends_F1_F3) {
+TEST_P(fork_board_model, of_two_orders_two_regions_and_ends_FORK_1_FORK_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     crew(fork_tree(2), policy(), fork_board::way::direct, 0xFFFFFFFF).run({2, 2});
   });
 }
 
-TEST_P(fork_board_model, direct_by_one_line_leaves_out_who_is_beyond_the_size_F2) {
+TEST_P(fork_board_model, direct_by_one_line_leaves_out_who_is_beyond_the_size_FORK_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}},
                [] { crew(fork_tree(3), policy(), fork_board::way::direct).run({2, 3}); });
 }
 
-TEST_P(fork_board_model, direct_by_several_lines_wakes_who_stood_still_F2) {
+TEST_P(fork_board_model, direct_by_several_lines_wakes_who_stood_still_FORK_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}},
                [] { crew(fork_tree(3, 2), policy(), fork_board::way::direct).run({2, 3}); });
 }
 
-TEST_P(fork_board_model, relayed_reaches_every_member_and_awaits_it_F3) {
+TEST_P(fork_board_model, relayed_reaches_every_member_and_awaits_it_FORK_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}},
                [] { crew(fork_tree(4, 2), policy(), fork_board::way::relayed, 0, 2).run({4}); });
 }
 
-TEST_P(fork_board_model, relayed_wakes_who_stood_still_F2) {
+TEST_P(fork_board_model, relayed_wakes_who_stood_still_FORK_2) {
   explore_with({{0, 0, 0}},
                [] { crew(fork_tree(4, 2), policy(), fork_board::way::relayed, 0, 2).run({3, 4}); });
 }
 
-TEST_P(fork_board_model, each_share_of_a_loop_is_run_once_by_its_member_or_for_it_F2_K1) {
+TEST_P(fork_board_model, each_share_of_a_loop_is_run_once_by_its_member_or_for_it_FORK_2_PART_1) {
   explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}},
                [] { crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, loop}}); });
 }
 
-TEST_P(fork_board_model, a_member_that_missed_loops_disturbs_none_and_comes_to_the_next_run_F1_K3) {
+TEST_P(fork_board_model,
+       a_member_that_missed_loops_disturbs_none_and_comes_to_the_next_run_FORK_1_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     crew(fork_tree(2), policy(), fork_board::way::direct, 0xFFFFFFFD)
         .run({{2, loop}, {2, loop}, {2, run}});
   });
 }
 
-TEST_P(fork_board_model, a_late_member_reads_no_line_that_is_written_again_F4_K3) {
+TEST_P(fork_board_model, a_late_member_reads_no_line_that_is_written_again_FORK_4_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, loop}, {2, run}, {2, loop}});
   });
 }
 
-TEST_P(fork_board_model, who_watches_a_line_beyond_the_size_of_a_loop_is_kept_off_it_too_F4) {
+TEST_P(fork_board_model, who_watches_a_line_beyond_the_size_of_a_loop_is_kept_off_it_too_FORK_4) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     crew(fork_tree(3), policy(), fork_board::way::direct).run({{2, loop}, {3, loop}});
   });
 }
 
-TEST_P(fork_board_model, direct_by_several_lines_loops_of_changing_sizes_F2) {
+TEST_P(fork_board_model, direct_by_several_lines_loops_of_changing_sizes_FORK_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     crew(fork_tree(3, 2), policy(), fork_board::way::direct).run({{2, loop}, {3, loop}, {3, run}});
   });
 }
 
-TEST_P(fork_board_model, direct_workers_of_a_crowd_take_shares_of_other_lines_K2) {
+TEST_P(fork_board_model, direct_workers_of_a_crowd_take_shares_of_other_lines_PART_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     crew(fork_tree(3, 2), policy(), fork_board::way::direct, 0, 1, true)
         .run({{3, loop}, {3, loop}});
   });
 }
 
-TEST_P(fork_board_model, each_part_of_a_share_is_run_once_by_whoever_claims_it_K1_K4) {
+TEST_P(fork_board_model, each_part_of_a_share_is_run_once_by_whoever_claims_it_PART_1_PART_4) {
   explore_with({{2, 0, 0}, {1, 1, 0}},
                [] { crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, 2}}); });
 }
 
-TEST_P(fork_board_model, a_late_member_helps_with_parts_of_its_loop_and_of_no_other_K2_K3) {
+TEST_P(fork_board_model, a_late_member_helps_with_parts_of_its_loop_and_of_no_other_PART_2_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     crew(fork_tree(2), policy(), fork_board::way::direct, 0xFFFFFFFB)
         .run({{2, 2}, {2, loop}, {2, 2}});
   });
 }
 
-TEST_P(fork_board_model, parts_then_a_run_then_parts_of_another_size_K2_F4) {
+TEST_P(fork_board_model, parts_then_a_run_then_parts_of_another_size_PART_2_FORK_4) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     crew(fork_tree(3), policy(), fork_board::way::direct).run({{3, 2}, {2, run}, {2, 2}});
   });
 }
 
-TEST_P(fork_board_model, relayed_parts_of_a_leaders_share_are_finished_before_it_reports_K4_F3) {
+TEST_P(fork_board_model,
+       relayed_parts_of_a_leaders_share_are_finished_before_it_reports_PART_4_FORK_3) {
   explore_with({{0, 0, 0}},
                [] { crew(fork_tree(3, 2), policy(), fork_board::way::relayed).run({{3, 2}}); });
 }
 
-TEST_P(fork_board_model, a_loop_that_wakes_nobody_ends_and_the_next_region_wakes_all_F6) {
+TEST_P(fork_board_model, a_loop_that_wakes_nobody_ends_and_the_next_region_wakes_all_FORK_6) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, loop, never}, {2, run}});
   });
 }
 
-TEST_P(fork_board_model, after_a_loop_that_wakes_nobody_the_end_lets_all_go_F6) {
+TEST_P(fork_board_model, after_a_loop_that_wakes_nobody_the_end_lets_all_go_FORK_6) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}},
                [] { crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, 2, never}}); });
 }
 
-TEST_P(fork_board_model, who_is_woken_in_the_middle_of_a_loop_joins_it_or_not_F6_K3) {
+TEST_P(fork_board_model, who_is_woken_in_the_middle_of_a_loop_joins_it_or_not_FORK_6_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, 2, late}, {2, loop, never}});
   });
 }
 
-TEST_P(fork_board_model, lines_and_claims_are_renewed_beside_late_members_F5) {
+TEST_P(fork_board_model, lines_and_claims_are_renewed_beside_late_members_FORK_5) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     crew(fork_tree(3, 2), policy(), fork_board::way::direct, 0xFFFFFFF9, 1, false, 2)
         .run({{3, loop}, {2, loop}, {3, run}});
   });
 }
 
-TEST_P(fork_board_model, relayed_lines_and_claims_are_renewed_beside_late_leaders_F5) {
+TEST_P(fork_board_model, relayed_lines_and_claims_are_renewed_beside_late_leaders_FORK_5) {
   explore_with({{0, 0, 0}}, [] {
     crew(fork_tree(4, 2), policy(), fork_board::way::relayed, 0xFFFFFFF9, 1, false, 2)
         .run({{2, loop}, {2, loop}, {4, loop}});
   });
 }
 
-TEST_P(fork_board_model, relayed_the_share_of_a_late_leader_is_taken_with_all_below_it_F2) {
+TEST_P(fork_board_model, relayed_the_share_of_a_late_leader_is_taken_with_all_below_it_FORK_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}},
                [] { crew(fork_tree(4, 2), policy(), fork_board::way::relayed).run({{4, loop}}); });
 }
 
-TEST_P(fork_board_model, who_sleeps_until_a_region_is_due_hears_of_it_before_and_after_F1) {
+TEST_P(fork_board_model, who_sleeps_until_a_region_is_due_hears_of_it_before_and_after_FORK_1) {
   if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
   explore_with({{3, 0, 0}, {2, 1, 0}, {1, 1, 1}},
                [] { crew(crew::anticipating(), fork_tree(2), policy(), 0xFFFFFFFD).run({2, 2}); });
 }
 
-TEST_P(fork_board_model, who_sleeps_until_a_region_is_due_may_miss_a_loop_F1_K3) {
+TEST_P(fork_board_model, who_sleeps_until_a_region_is_due_may_miss_a_loop_FORK_1_PART_3) {
   if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     crew(crew::anticipating(), fork_tree(2), policy(), 0xFFFFFFFD).run({{2, loop}, {2, run}});
   });
 }
 
-TEST_P(fork_board_model, of_two_who_share_a_line_each_may_wake_up_by_itself_F1) {
+TEST_P(fork_board_model, of_two_who_share_a_line_each_may_wake_up_by_itself_FORK_1) {
   if (!policy().is_adaptive()) GTEST_SKIP() << "only the adaptive policy anticipates";
   explore_with({{2, 0, 0}, {0, 1, 0}, {0, 0, 1}},
                [] { crew(crew::anticipating(), fork_tree(3), policy(), 0xFFFFFFFD).run({3}); });
@@ -355,7 +357,7 @@ TEST_P(fork_board_model, after_a_reset_workers_begin_anew) {
   });
 }
 
-TEST_P(caller_queue_model, one_turn_at_a_time_each_after_the_one_before_K1_K2) {
+TEST_P(caller_queue_model, one_turn_at_a_time_each_after_the_one_before_CALLER_1_CALLER_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     caller_queue callers(policy());
     int turns = 0;
@@ -368,7 +370,7 @@ TEST_P(caller_queue_model, one_turn_at_a_time_each_after_the_one_before_K1_K2) {
   });
 }
 
-TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_before_K2) {
+TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_before_CALLER_2) {
   explore_with(small(), [] {
     caller_queue callers(policy());
     int turns = 0;
@@ -386,7 +388,7 @@ TEST_P(caller_queue_model, a_turn_that_can_be_had_at_once_is_after_the_one_befor
   });
 }
 
-TEST_P(stop_source_model, a_request_for_an_earlier_region_takes_nothing_back_Q1) {
+TEST_P(stop_source_model, a_request_for_an_earlier_region_takes_nothing_back_STOP_1) {
   explore_with(small(), [] {
     stop_source stop;
     threads({[&] { stop.request(1); }, [&] { stop.request(2); }});
@@ -394,7 +396,7 @@ TEST_P(stop_source_model, a_request_for_an_earlier_region_takes_nothing_back_Q1)
   });
 }
 
-TEST_P(stop_source_model, a_late_request_leaves_the_next_region_alone_however_long_after_Q3) {
+TEST_P(stop_source_model, a_late_request_leaves_the_next_region_alone_however_long_after_STOP_3) {
   explore_with(small(), [] {
     stop_source stop;
     stop.request(5);
@@ -425,7 +427,7 @@ TEST_P(stop_source_model, who_sees_the_request_sees_what_came_before) {
   });
 }
 
-TEST_P(stop_source_model, releases_who_waits_in_a_barrier_Q2) {
+TEST_P(stop_source_model, releases_who_waits_in_a_barrier_STOP_2) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     bare_region all(2, policy());
     int data = 0;
@@ -442,7 +444,7 @@ TEST_P(stop_source_model, releases_who_waits_in_a_barrier_Q2) {
   });
 }
 
-TEST_P(stop_source_model, releases_who_waits_for_a_step_Q2) {
+TEST_P(stop_source_model, releases_who_waits_for_a_step_STOP_2) {
   explore_with({{2, 1, 0}, {1, 0, 1}}, [] {
     bare_region all(2, policy());
     all.run([&](member& me) {
@@ -455,7 +457,7 @@ TEST_P(stop_source_model, releases_who_waits_for_a_step_Q2) {
   });
 }
 
-TEST_P(stop_source_model, releases_who_waits_for_its_turn_Q2) {
+TEST_P(stop_source_model, releases_who_waits_for_its_turn_STOP_2) {
   explore_with({{2, 1, 0}}, [] {
     bare_region all(2, policy());
     int ran = 0;
@@ -475,7 +477,7 @@ TEST_P(stop_source_model, releases_who_waits_for_its_turn_Q2) {
   });
 }
 
-TEST_P(stop_source_model, ends_members_that_look_at_no_answer_M3) {
+TEST_P(stop_source_model, ends_members_that_look_at_no_answer_MEMBER_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     const bool complete = all.run([&](member& me) {
@@ -498,7 +500,7 @@ TEST_P(stop_source_model, ends_members_that_look_at_no_answer_M3) {
   });
 }
 
-TEST_P(stop_source_model, ends_a_lone_member_in_its_next_construct_or_chunk_M3) {
+TEST_P(stop_source_model, ends_a_lone_member_in_its_next_construct_or_chunk_MEMBER_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(1, policy());
     const std::uint32_t region = all.next_region();
@@ -520,7 +522,7 @@ TEST_P(stop_source_model, ends_a_lone_member_in_its_next_construct_or_chunk_M3) 
   });
 }
 
-TEST_P(stop_source_model, against_a_barrier_leaves_nobody_asleep_and_the_next_region_alone_Q1) {
+TEST_P(stop_source_model, against_a_barrier_leaves_nobody_asleep_and_the_next_region_alone_STOP_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     const auto two_phases = [](member& me) {
@@ -539,7 +541,7 @@ TEST_P(stop_source_model, against_a_barrier_leaves_nobody_asleep_and_the_next_re
   });
 }
 
-TEST_P(stop_source_model, who_goes_on_in_a_stopped_region_disturbs_nobodys_values_G4) {
+TEST_P(stop_source_model, who_goes_on_in_a_stopped_region_disturbs_nobodys_values_MEET_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     const std::uint32_t region = all.next_region();
@@ -639,7 +641,7 @@ class kept_value {
   ghost* alive_;
 };
 
-TEST_P(kept_values_model, are_read_while_they_live_and_none_is_left_after_the_region_A3) {
+TEST_P(kept_values_model, are_read_while_they_live_and_none_is_left_after_the_region_GROUP_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     ghost alive;
@@ -653,7 +655,7 @@ TEST_P(kept_values_model, are_read_while_they_live_and_none_is_left_after_the_re
   });
 }
 
-TEST_P(kept_values_model, none_is_left_of_a_region_that_is_stopped_at_any_time_A3) {
+TEST_P(kept_values_model, none_is_left_of_a_region_that_is_stopped_at_any_time_GROUP_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     ghost alive;
@@ -671,7 +673,8 @@ TEST_P(kept_values_model, none_is_left_of_a_region_that_is_stopped_at_any_time_A
   });
 }
 
-TEST_P(kept_values_model, of_a_share_that_another_has_run_live_as_long_as_those_of_its_member_A3) {
+TEST_P(kept_values_model,
+       of_a_share_that_another_has_run_live_as_long_as_those_of_its_member_GROUP_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(2, policy());
     ghost alive;

@@ -180,7 +180,7 @@ TEST_P(team_model, sync_threads_orders_the_steps_of_a_region) {
   });
 }
 
-TEST_P(team_in_short_model, an_exception_releases_who_waits_and_leaves_the_team_usable_T3) {
+TEST_P(team_in_short_model, an_exception_releases_who_waits_and_leaves_the_team_usable_TEAM_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     team all(2, policy());
     int released = 0;
@@ -203,7 +203,7 @@ TEST_P(team_in_short_model, an_exception_releases_who_waits_and_leaves_the_team_
   });
 }
 
-TEST_P(team_in_short_model, outside_threads_take_turns_T1) {
+TEST_P(team_in_short_model, outside_threads_take_turns_TEAM_1) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     team all(2, policy());
     int regions = 0;
@@ -217,7 +217,7 @@ TEST_P(team_in_short_model, outside_threads_take_turns_T1) {
   });
 }
 
-TEST_P(team_in_short_model, a_nested_region_runs_inline_T2) {
+TEST_P(team_in_short_model, a_nested_region_runs_inline_TEAM_2) {
   explore_with({{2, 0, 0}}, [] {
     team all(2, policy());
     int found[2] = {};
@@ -231,7 +231,7 @@ TEST_P(team_in_short_model, a_nested_region_runs_inline_T2) {
   });
 }
 
-TEST_P(team_in_short_model, a_nested_region_in_an_iteration_runs_inline_whoever_runs_that_T2) {
+TEST_P(team_in_short_model, a_nested_region_in_an_iteration_runs_inline_whoever_runs_that_TEAM_2) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     team all(2, policy());
     int found[2] = {};
@@ -297,7 +297,7 @@ TEST_P(team_in_short_model, the_caller_works_between_start_and_join) {
   });
 }
 
-TEST_P(team_in_short_model, an_exception_after_start_stops_the_region_and_awaits_it_H2) {
+TEST_P(team_in_short_model, an_exception_after_start_stops_the_region_and_awaits_it_START_2) {
   explore_with({{1, 1, 0}}, [] {
     team all(2, policy());
     int found[2] = {};
@@ -326,7 +326,7 @@ struct used_body {
   int& data;
 };
 
-TEST_P(team_in_short_model, a_body_is_destroyed_after_the_turns_before_or_left_D2) {
+TEST_P(team_in_short_model, a_body_is_destroyed_after_the_turns_before_or_left_TURN_3) {
   explore_with(small(), [] {
     int data = 0;
     team_door door(1, policy(), "a team", "");
@@ -443,7 +443,7 @@ TEST_P(team_in_short_model,
   });
 }
 
-TEST_P(team_in_short_model, an_exception_in_a_share_is_rethrown_whoever_ran_it_T3) {
+TEST_P(team_in_short_model, an_exception_in_a_share_is_rethrown_whoever_ran_it_TEAM_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
     team all(2, policy());
     bool caught = false;
@@ -472,7 +472,7 @@ TEST_P(team_in_short_model, a_loop_that_is_stopped_ends_and_the_next_one_is_whol
   });
 }
 
-TEST_P(team_in_short_model, a_region_inside_a_share_runs_inline_whoever_runs_the_share_T2) {
+TEST_P(team_in_short_model, a_region_inside_a_share_runs_inline_whoever_runs_the_share_TEAM_2) {
   explore_with({{2, 0, 0}}, [] {
     team all(2, policy());
     int found[2] = {};
@@ -506,7 +506,7 @@ TEST_P(team_model, a_loop_of_a_crowd_awaits_the_shares_that_members_run_for_each
   });
 }
 
-TEST_P(joinable_thread_model, join_sees_what_the_thread_did_J1) {
+TEST_P(joinable_thread_model, join_sees_what_the_thread_did_THREAD_1) {
   explore_with(small(), [] {
     int data = 0;
     joinable_thread worker(policy(), [&] { data = 7; });
@@ -515,7 +515,7 @@ TEST_P(joinable_thread_model, join_sees_what_the_thread_did_J1) {
   });
 }
 
-TEST_P(joinable_thread_model, a_join_that_timed_out_may_be_made_again_J1) {
+TEST_P(joinable_thread_model, a_join_that_timed_out_may_be_made_again_THREAD_1) {
   explore_with(middle(), [] {
     int data = 0;
     event go;

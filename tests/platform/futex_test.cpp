@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/platform/futex_test.cpp -- the contract F1 to F4, for whichever back end is built in
+// tests/platform/futex_test.cpp -- the contract FUTEX-1 to FUTEX-4, for whichever back end is built in
 #include <lockstep/detail/platform/futex.hpp>
 
 #include <errno.h>
@@ -75,7 +75,7 @@ TEST(futex, prints_which_back_end_is_tested) {
   EXPECT_STRNE(futex::name(), "");
 }
 
-TEST(futex, F1_a_wait_for_a_word_that_differs_returns_at_once) {
+TEST(futex, FUTEX_1_a_wait_for_a_word_that_differs_returns_at_once) {
   wait_word word{5};
   futex::wait(word, 4, no_deadline);
   futex::wait(word, 0, no_deadline);
@@ -84,7 +84,7 @@ TEST(futex, F1_a_wait_for_a_word_that_differs_returns_at_once) {
   EXPECT_EQ(word.load(memory_order_relaxed), 5u);
 }
 
-TEST(futex, F2_wake_one_lets_at_least_one_sleeper_return) {
+TEST(futex, FUTEX_2_wake_one_lets_at_least_one_sleeper_return) {
   sleepers all;
   all.wait_until_all_sleep();
   all.change();
@@ -95,7 +95,7 @@ TEST(futex, F2_wake_one_lets_at_least_one_sleeper_return) {
   EXPECT_EQ(all.awake(), sleepers::count);
 }
 
-TEST(futex, F2_wake_all_lets_every_sleeper_return) {
+TEST(futex, FUTEX_2_wake_all_lets_every_sleeper_return) {
   sleepers all;
   all.wait_until_all_sleep();
   all.change();
@@ -104,7 +104,7 @@ TEST(futex, F2_wake_all_lets_every_sleeper_return) {
   EXPECT_EQ(all.awake(), sleepers::count);
 }
 
-TEST(futex, F2_a_wake_of_another_word_loses_nobody) {
+TEST(futex, FUTEX_2_a_wake_of_another_word_loses_nobody) {
   std::array<sleepers, 3> groups;
   for (sleepers& group : groups) group.wait_until_all_sleep();
   for (sleepers& group : groups) {
@@ -115,7 +115,7 @@ TEST(futex, F2_a_wake_of_another_word_loses_nobody) {
   for (sleepers& group : groups) EXPECT_EQ(group.awake(), sleepers::count);
 }
 
-TEST(futex, F2_wakes_without_a_sleeper_are_not_remembered_and_do_no_harm) {
+TEST(futex, FUTEX_2_wakes_without_a_sleeper_are_not_remembered_and_do_no_harm) {
   wait_word word{0};
   for (int i = 0; i < 100; ++i) {
     futex::wake_one(&word);
@@ -124,7 +124,7 @@ TEST(futex, F2_wakes_without_a_sleeper_are_not_remembered_and_do_no_harm) {
   EXPECT_EQ(word.load(memory_order_relaxed), 0u);
 }
 
-TEST(futex, F2_a_wake_of_memory_that_is_gone_does_no_harm) {
+TEST(futex, FUTEX_2_a_wake_of_memory_that_is_gone_does_no_harm) {
   void* const page =
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(page, MAP_FAILED);
@@ -155,13 +155,13 @@ void ping_pong(wait_word& there, wait_word& back, std::uint32_t rounds) {
   });
 }
 
-TEST(futex, F3_no_wake_is_lost_between_comparison_and_sleep) {
+TEST(futex, FUTEX_3_no_wake_is_lost_between_comparison_and_sleep) {
   wait_word there{0}, back{0};
   ping_pong(there, back, 10000);
   EXPECT_EQ(back.load(memory_order_relaxed), 10000u);
 }
 
-TEST(futex, F4_a_deadline_in_the_past_lets_the_wait_return) {
+TEST(futex, FUTEX_4_a_deadline_in_the_past_lets_the_wait_return) {
   wait_word word{0};
   for (const std::uint64_t deadline :
        {std::uint64_t{0}, std::uint64_t{1}, steady_nanoseconds() - 1}) {
@@ -170,7 +170,7 @@ TEST(futex, F4_a_deadline_in_the_past_lets_the_wait_return) {
   EXPECT_EQ(word.load(memory_order_relaxed), 0u);
 }
 
-TEST(futex, F4_a_deadline_is_slept_for_on_the_monotonic_clock) {
+TEST(futex, FUTEX_4_a_deadline_is_slept_for_on_the_monotonic_clock) {
   wait_word word{0};
   const std::uint64_t deadline = steady_nanoseconds() + 20000000;
   int returns = 0;
@@ -181,7 +181,7 @@ TEST(futex, F4_a_deadline_is_slept_for_on_the_monotonic_clock) {
   EXPECT_LT(returns, 100) << "a wait that returns at once is no sleep";
 }
 
-TEST(futex, F4_deadlines_that_never_come_are_slept_for) {
+TEST(futex, FUTEX_4_deadlines_that_never_come_are_slept_for) {
   for (const std::uint64_t deadline :
        {no_deadline, no_deadline - 1, no_deadline / 2 + 1, no_deadline / 2, no_deadline / 4}) {
     sleepers all(deadline);
@@ -208,7 +208,7 @@ TEST(futex, errno_is_left_as_it_was) {
 
 std::atomic<int> signals_handled{0};
 
-TEST(futex, F1_a_storm_of_signals_neither_surfaces_nor_loses_a_wake) {
+TEST(futex, FUTEX_1_a_storm_of_signals_neither_surfaces_nor_loses_a_wake) {
   struct sigaction action = {}, old = {};
   action.sa_handler = [](int) { signals_handled.fetch_add(1, memory_order_relaxed); };
   ASSERT_EQ(sigaction(SIGUSR1, &action, &old), 0);  // without SA_RESTART: waits end with EINTR

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/platform/process_fence_test.cpp -- A1 as the store-buffering litmus test
+// tests/platform/process_fence_test.cpp -- FENCE-1 as the store-buffering litmus test
 //
 // The kind is decided once in a process. Tests that need a fresh or a refused one run in a child.
 #include <lockstep/detail/platform/process_fence.hpp>
@@ -123,9 +123,11 @@ TEST_F(process_fence_test, heavy_is_granted_and_leaves_errno_alone) {
   EXPECT_EQ(errno, 77);
 }
 
-TEST_F(process_fence_test, A1_light_and_heavy_never_both_miss) { EXPECT_EQ(both_missed(60000), 0); }
+TEST_F(process_fence_test, FENCE_1_light_and_heavy_never_both_miss) {
+  EXPECT_EQ(both_missed(60000), 0);
+}
 
-TEST_F(process_fence_test, A1_holds_before_prepare_was_called) {
+TEST_F(process_fence_test, FENCE_1_holds_before_prepare_was_called) {
   EXPECT_EXIT(
       {
         require(both_missed(10000) == 0, 1);
@@ -134,7 +136,7 @@ TEST_F(process_fence_test, A1_holds_before_prepare_was_called) {
       held, "");
 }
 
-TEST_F(process_fence_test, A1_holds_where_the_system_refuses_its_barrier) {
+TEST_F(process_fence_test, FENCE_1_holds_where_the_system_refuses_its_barrier) {
   EXPECT_EXIT(
       {
         require(refuse_membarrier(), no_filters);

@@ -34,7 +34,7 @@ void expect_a_sleeper_to_be_woken_by(void (*wake)(const detail::wait_word*)) {
   sleeper.join();
 }
 
-TEST(system, F2_both_wakes_let_a_sleeper_return) {
+TEST(system, FUTEX_2_both_wakes_let_a_sleeper_return) {
   expect_a_sleeper_to_be_woken_by(detail::futex_wake_one);
   expect_a_sleeper_to_be_woken_by(detail::futex_wake_all);
 }
@@ -51,7 +51,7 @@ TEST(system, a_plain_thread_calls_its_function_and_is_joined) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(system, F4_deadlines_are_times_of_its_own_clock) {
+TEST(system, FUTEX_4_deadlines_are_times_of_its_own_clock) {
   const detail::wait_word word{0};
   const std::uint64_t deadline = detail::monotonic_nanoseconds() + 10000000;
   int returns = 0;
@@ -68,7 +68,7 @@ TEST(system, its_clock_is_the_steady_one) {
   EXPECT_LE(now, detail::steady_nanoseconds());
 }
 
-TEST(system, A1_the_heavy_side_of_the_fence_is_granted) {
+TEST(system, FENCE_1_the_heavy_side_of_the_fence_is_granted) {
   detail::fence_light();
   EXPECT_TRUE(detail::fence_heavy());
 }

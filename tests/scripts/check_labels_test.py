@@ -34,6 +34,13 @@ class CheckLabels(TreeTest):
         self.assert_bad(tree(document="(T1)\n"), "T1 is defined nowhere")
         self.assert_good(tree(document="text in UTF-8\n"))
 
+    def test_a_label_of_one_letter_is_refused(self):
+        files = tree()
+        files["include/lockstep/gate.hpp"] = header("gate.hpp", banner="//   G1  opens\n", layer="sync")
+        self.assert_bad(files, "gate.hpp:3: G1: a label is a word, a hyphen and a number")
+        for name in ("G1_opens", "opens_G1", "opens_G1_LATCH_2"):
+            self.assert_bad(tree(test=f"TEST_P(gate, {name}) {{}}\n"), "latch_test.cpp:1: G1 is defined nowhere")
+
     def test_what_is_not_ours_is_left_alone_in_sources(self):
         self.assert_good(tree(test="// SHA-256, ISO-8859-1, LOCKSTEP_ABI_1\n"))
 

@@ -29,7 +29,7 @@ struct stranded : std::logic_error {
 
 enum class call { futex_wait, wake_one, wake_all, yield, clock, fence_light, fence_heavy };
 
-/// A futex_wait as it was asked for; `slept` if the word had the expected value, as F1 demands.
+/// A futex_wait as it was asked for; `slept` if the word had the expected value, as FUTEX-1 demands.
 struct futex_sleep {
   const detail::wait_word* word;
   std::uint32_t expected;

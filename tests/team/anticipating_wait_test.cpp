@@ -61,7 +61,7 @@ TEST_F(anticipating_wait_test, before_it_knows_gaps_it_sleeps_until_it_is_woken)
 }
 
 TEST_F(anticipating_wait_test,
-       it_sleeps_once_until_shortly_before_the_next_is_due_and_is_awake_then_Y1) {
+       it_sleeps_once_until_shortly_before_the_next_is_due_and_is_awake_then) {
   for (int i = 0; i < 6; ++i) wait_for(5 * ms);
   const region what = wait_for(5 * ms);
   ASSERT_EQ(what.sleeps.size(), 1u);

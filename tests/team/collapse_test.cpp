@@ -75,7 +75,7 @@ void expect_every_chunk(const Ranges& of) {
   }
 }
 
-TEST(collapse, C2_every_chunk_of_every_small_pair_of_ranges_is_a_part_of_the_nested_loops) {
+TEST(collapse, CHUNKS_5_every_chunk_of_every_small_pair_of_ranges_is_a_part_of_the_nested_loops) {
   for (std::size_t rows = 0; rows <= 6; ++rows) {
     for (std::size_t columns = 0; columns <= 6; ++columns) {
       expect_every_chunk(index_range_2{{0, rows}, {0, columns}});
@@ -85,7 +85,7 @@ TEST(collapse, C2_every_chunk_of_every_small_pair_of_ranges_is_a_part_of_the_nes
   }
 }
 
-TEST(collapse, C2_every_chunk_of_every_small_triple_of_ranges_is_a_part_of_the_nested_loops) {
+TEST(collapse, CHUNKS_5_every_chunk_of_every_small_triple_of_ranges_is_a_part_of_the_nested_loops) {
   for (std::size_t planes = 0; planes <= 4; ++planes) {
     for (std::size_t rows = 0; rows <= 4; ++rows) {
       for (std::size_t columns = 0; columns <= 4; ++columns) {
@@ -98,7 +98,7 @@ TEST(collapse, C2_every_chunk_of_every_small_triple_of_ranges_is_a_part_of_the_n
   }
 }
 
-TEST(collapse, C2_numbers_up_to_the_largest_are_told_apart) {
+TEST(collapse, CHUNKS_5_numbers_up_to_the_largest_are_told_apart) {
   // most = 3 * (most / 3), as 2^32 - 1 and 2^64 - 1 both are.
   const index_range_2 wide{{5, 8}, {0, most / 3}}, high{{0, most / 3}, {5, 8}};
   EXPECT_EQ(iterations_of(wide), most);
@@ -110,7 +110,7 @@ TEST(collapse, C2_numbers_up_to_the_largest_are_told_apart) {
   EXPECT_EQ(collapsed(thin, most - 1, most), (triples{{0, most / 3 - 1, 7}}));
 }
 
-TEST(collapse, C1_an_empty_or_backward_range_makes_no_iterations_however_long_the_others) {
+TEST(collapse, CHUNKS_5_an_empty_or_backward_range_makes_no_iterations_however_long_the_others) {
   const index_range all{0, most}, none{4, 4}, backward{9, 3};
   for (const index_range empty : {none, backward}) {
     EXPECT_EQ(iterations_of(index_range_2{all, empty}), 0u);
@@ -129,7 +129,7 @@ std::string refusal(const std::function<std::size_t()>& count) {
   }
 }
 
-TEST(collapse, C1_more_iterations_than_can_be_counted_are_refused_by_name) {
+TEST(collapse, CHUNKS_5_more_iterations_than_can_be_counted_are_refused_by_name) {
   const std::string h = std::to_string(half_bits), m = std::to_string(most);
   const index_range half{0, half_bits}, one_less{1, half_bits}, one{0, 1}, two{0, 2};
   EXPECT_EQ(refusal([&] { return iterations_of(index_range_2{half, half}); }),

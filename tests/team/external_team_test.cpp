@@ -165,7 +165,8 @@ TEST_P(external_team_of, its_end_waits_for_the_threads_that_serve) {
   }
 }
 
-TEST_P(external_team_of, T3_the_exception_of_the_lowest_rank_comes_out_and_the_team_stays_usable) {
+TEST_P(external_team_of,
+       TEAM_3_the_exception_of_the_lowest_rank_comes_out_and_the_team_stays_usable) {
   external_team team(members(), policy());
   servers threads(team);
   for (std::size_t lowest = 0; lowest < members(); ++lowest) {
@@ -201,7 +202,7 @@ TEST_P(external_team_of, run_on_k_members_calls_the_first_k) {
   team.release();
 }
 
-TEST_P(external_team_of, T1_callers_are_served_one_after_the_other_each_as_member_0) {
+TEST_P(external_team_of, TEAM_1_callers_are_served_one_after_the_other_each_as_member_0) {
   external_team team(members(), policy());
   servers threads(team);
   long sum = 0;  // plain: one region at a time

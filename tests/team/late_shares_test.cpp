@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/late_shares_test.cpp -- loops of a region: the share of a member that has not come is run by others (Y1, Y3)
+// tests/team/late_shares_test.cpp -- the share of a member that has not come is run by others (LOOPS-5, LOOPS-7)
 #include <lockstep/detail/team/loops.hpp>
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class hold_up {
   manual_reset_event all_run_;
 };
 
-TEST_P(late_shares, Y1_of_a_member_that_is_held_up_are_run_by_others_each_index_once) {
+TEST_P(late_shares, LOOPS_5_of_a_member_that_is_held_up_are_run_by_others_each_index_once) {
   team workers(members(), policy());
   for (const schedule how : {static_schedule(), static_schedule(3)}) {
     std::vector<int> visits(6 * members(), 0);  // plain
@@ -69,7 +69,7 @@ TEST_P(late_shares, Y1_of_a_member_that_is_held_up_are_run_by_others_each_index_
   }
 }
 
-TEST_P(late_shares, Y1_of_nested_ranges_too) {
+TEST_P(late_shares, LOOPS_5_of_nested_ranges_too) {
   team workers(members(), policy());
   const std::size_t rows = members();
   std::vector<int> visits(rows * 5, 0);
@@ -84,7 +84,7 @@ TEST_P(late_shares, Y1_of_nested_ranges_too) {
   EXPECT_EQ(visits, std::vector<int>(rows * 5, 1));
 }
 
-TEST_P(late_shares, Y1_of_reductions_put_the_values_of_their_member) {
+TEST_P(late_shares, LOOPS_5_of_reductions_put_the_values_of_their_member) {
   team workers(members(), policy());
   const std::size_t length = 3 * members() + 1;
   std::string expected = "begin";
@@ -110,7 +110,7 @@ TEST_P(late_shares, Y1_of_reductions_put_the_values_of_their_member) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(late_shares, Y1_of_a_sub_team_are_run_by_its_members) {
+TEST_P(late_shares, LOOPS_5_of_a_sub_team_are_run_by_its_members) {
   team workers(members(), policy());
   std::vector<int> visits(4 * members(), 0);
   hold_up last(visits.size());
@@ -125,7 +125,7 @@ TEST_P(late_shares, Y1_of_a_sub_team_are_run_by_its_members) {
   EXPECT_EQ(visits, std::vector<int>(visits.size(), 1));
 }
 
-TEST_P(late_shares, Y1_who_comes_while_its_share_is_run_waits_for_it) {
+TEST_P(late_shares, LOOPS_5_who_comes_while_its_share_is_run_waits_for_it) {
   if (members() == 1) GTEST_SKIP() << "nobody is late";
   team workers(members(), policy());
   manual_reset_event is_taken, has_come;
@@ -152,7 +152,7 @@ TEST_P(late_shares, Y1_who_comes_while_its_share_is_run_waits_for_it) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(late_shares, Y3_an_exception_in_a_share_that_was_taken_ends_the_region) {
+TEST_P(late_shares, LOOPS_7_an_exception_in_a_share_that_was_taken_ends_the_region) {
   if (members() == 1) GTEST_SKIP() << "nobody is late";
   team workers(members(), policy());
   manual_reset_event is_over;
@@ -174,7 +174,7 @@ TEST_P(late_shares, Y3_an_exception_in_a_share_that_was_taken_ends_the_region) {
   EXPECT_EQ(visits, std::vector<int>(members(), 1));
 }
 
-TEST_P(late_shares, V2_loops_of_every_kind_mixed_with_members_that_dawdle) {
+TEST_P(late_shares, SHARE_2_loops_of_every_kind_mixed_with_members_that_dawdle) {
   team workers(members(), policy());
   const std::size_t length = 2 * members() + 3;
   const std::size_t loops =

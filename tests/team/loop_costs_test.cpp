@@ -59,7 +59,7 @@ bool is_same(const loop_plan& a, const loop_plan& b) {
 
 // --- COST-1: unknown places ---
 
-TEST(loop_costs, an_unknown_loop_is_begun_on_all_and_measured_E1) {
+TEST(loop_costs, an_unknown_loop_is_begun_on_all_and_measured_COST_1) {
   loop_costs costs = four_members();
   const loop_plan plan = costs.plan(loop_of(1000), awake);
   EXPECT_EQ(plan.shares, 4u);
@@ -69,7 +69,7 @@ TEST(loop_costs, an_unknown_loop_is_begun_on_all_and_measured_E1) {
   EXPECT_EQ(costs.iteration(here), 0) << "planning teaches nothing";
 }
 
-TEST(loop_costs, for_an_unknown_loop_nobody_is_woken_who_could_come_later_E1) {
+TEST(loop_costs, for_an_unknown_loop_nobody_is_woken_who_could_come_later_COST_1) {
   loop_costs costs = four_members();
   EXPECT_FALSE(costs.plan(loop_of(1000), asleep).wakes);
   EXPECT_EQ(costs.plan(loop_of(1000), asleep).shares, 4u);
@@ -78,7 +78,7 @@ TEST(loop_costs, for_an_unknown_loop_nobody_is_woken_who_could_come_later_E1) {
   EXPECT_EQ(costs.plan(unsplit(1000), asleep).parts, 1u);
 }
 
-TEST(loop_costs, an_unknown_loop_has_no_more_shares_and_parts_than_iterations_E1) {
+TEST(loop_costs, an_unknown_loop_has_no_more_shares_and_parts_than_iterations_COST_1) {
   loop_costs costs = four_members();
   for (std::size_t n = 0; n < 200; ++n) {
     const loop_plan plan = costs.plan(loop_of(n), asleep);
@@ -89,7 +89,7 @@ TEST(loop_costs, an_unknown_loop_has_no_more_shares_and_parts_than_iterations_E1
 
 // --- COST-2: known places ---
 
-TEST(loop_costs, a_known_loop_that_would_not_gain_runs_on_the_caller_alone_E2) {
+TEST(loop_costs, a_known_loop_that_would_not_gain_runs_on_the_caller_alone_COST_2) {
   loop_costs costs = four_members();
   teach(costs, 1);
   for (const bool sleeps : {awake, asleep}) {
@@ -100,7 +100,7 @@ TEST(loop_costs, a_known_loop_that_would_not_gain_runs_on_the_caller_alone_E2) {
   }
 }
 
-TEST(loop_costs, a_loop_gains_from_where_the_work_saved_is_more_than_the_join_E2) {
+TEST(loop_costs, a_loop_gains_from_where_the_work_saved_is_more_than_the_join_COST_2) {
   loop_costs costs = four_members();
   teach(costs, 1);
   const double least = costs.join() / (1 - 1.0 / 4);  // where work - work / 4 == join
@@ -110,7 +110,7 @@ TEST(loop_costs, a_loop_gains_from_where_the_work_saved_is_more_than_the_join_E2
   EXPECT_GT(costs.plan(loop_of(above), awake).shares, 1u);
 }
 
-TEST(loop_costs, a_known_loop_that_gains_runs_on_all_at_once_when_they_are_awake_E2) {
+TEST(loop_costs, a_known_loop_that_gains_runs_on_all_at_once_when_they_are_awake_COST_2) {
   loop_costs costs = four_members();
   teach(costs, 1);
   const loop_plan plan = costs.plan(loop_of(4000), awake);
@@ -120,7 +120,7 @@ TEST(loop_costs, a_known_loop_that_gains_runs_on_all_at_once_when_they_are_awake
   EXPECT_EQ(plan.missed, 0);
 }
 
-TEST(loop_costs, more_work_is_never_planned_on_fewer_members_E2) {
+TEST(loop_costs, more_work_is_never_planned_on_fewer_members_COST_2) {
   loop_costs costs(64, 64, false, true);
   teach(costs, 1);
   std::uint32_t before = 1;
@@ -133,7 +133,8 @@ TEST(loop_costs, more_work_is_never_planned_on_fewer_members_E2) {
   EXPECT_EQ(before, 64u);
 }
 
-TEST(loop_costs, below_the_break_even_of_a_wake_up_nobody_is_woken_and_what_was_missed_is_told_E2) {
+TEST(loop_costs,
+     below_the_break_even_of_a_wake_up_nobody_is_woken_and_what_was_missed_is_told_COST_2) {
   loop_costs costs = four_members();
   teach(costs, 1);
   const double least = costs.wake() / (1 - 1.0 / 4);
@@ -149,7 +150,7 @@ TEST(loop_costs, below_the_break_even_of_a_wake_up_nobody_is_woken_and_what_was_
   EXPECT_EQ(costs.plan(loop_of(below), awake).missed, 0);
 }
 
-TEST(loop_costs, above_the_break_even_of_a_wake_up_all_are_woken_at_once_E2) {
+TEST(loop_costs, above_the_break_even_of_a_wake_up_all_are_woken_at_once_COST_2) {
   loop_costs costs = four_members();
   teach(costs, 1);
   const double least = costs.wake() / (1 - 1.0 / 4);
@@ -160,7 +161,7 @@ TEST(loop_costs, above_the_break_even_of_a_wake_up_all_are_woken_at_once_E2) {
   EXPECT_EQ(plan.missed, 0);
 }
 
-TEST(loop_costs, a_loop_too_short_for_late_members_runs_alone_and_tells_what_it_missed_E2) {
+TEST(loop_costs, a_loop_too_short_for_late_members_runs_alone_and_tells_what_it_missed_COST_2) {
   loop_costs costs = four_members();
   teach(costs, 1);
   const loop_plan plan = costs.plan(loop_of(1000), asleep);
@@ -182,7 +183,7 @@ TEST(loop_costs, what_is_left_is_worth_a_wake_up_by_the_same_rule) {
 
 // --- COST-3: parts ---
 
-TEST(loop_costs, long_shares_have_parts_of_about_the_part_time_E3) {
+TEST(loop_costs, long_shares_have_parts_of_about_the_part_time_COST_3) {
   loop_costs costs = four_members();
   teach(costs, 100);
   for (const std::size_t n : {700u, 1500u, 3000u, 10000u}) {
@@ -197,7 +198,7 @@ TEST(loop_costs, long_shares_have_parts_of_about_the_part_time_E3) {
   EXPECT_EQ(costs.plan(loop_of(plenty), awake).parts, loop_costs::most_parts);
 }
 
-TEST(loop_costs, a_share_of_few_long_iterations_has_no_more_parts_than_them_E3) {
+TEST(loop_costs, a_share_of_few_long_iterations_has_no_more_parts_than_them_COST_3) {
   loop_costs costs = four_members();
   teach(costs, 1e6);
   for (std::size_t n = 2; n < 400; ++n) {
@@ -209,7 +210,7 @@ TEST(loop_costs, a_share_of_few_long_iterations_has_no_more_parts_than_them_E3) 
   EXPECT_EQ(costs.plan(loop_of(8), awake).parts, 2u);
 }
 
-TEST(loop_costs, a_loop_that_cannot_be_split_has_one_part_a_share_E3) {
+TEST(loop_costs, a_loop_that_cannot_be_split_has_one_part_a_share_COST_3) {
   loop_costs costs = four_members();
   for (int round = 0; round < 2; ++round) {
     for (std::size_t n = 0; n < 100000; n += 1 + n / 3) {
@@ -223,7 +224,7 @@ TEST(loop_costs, a_loop_that_cannot_be_split_has_one_part_a_share_E3) {
 
 // --- COST-4: strange samples ---
 
-TEST(loop_costs, the_first_sample_is_believed_and_of_the_others_a_quarter_E4) {
+TEST(loop_costs, the_first_sample_is_believed_and_of_the_others_a_quarter_COST_4) {
   loop_costs costs = four_members();
   costs.learn_iterations(here, 100, 1020);
   EXPECT_DOUBLE_EQ(costs.iteration(here), 10);
@@ -231,7 +232,7 @@ TEST(loop_costs, the_first_sample_is_believed_and_of_the_others_a_quarter_E4) {
   EXPECT_DOUBLE_EQ(costs.iteration(here), 11);
 }
 
-TEST(loop_costs, one_strange_sample_moves_an_iteration_by_two_at_most_E4) {
+TEST(loop_costs, one_strange_sample_moves_an_iteration_by_two_at_most_COST_4) {
   for (const double strange : {0.0, 1e-300, 1.0, 1e3, 1e9, 1e18, 1e300}) {
     loop_costs costs = four_members();
     teach(costs, 10);
@@ -242,7 +243,7 @@ TEST(loop_costs, one_strange_sample_moves_an_iteration_by_two_at_most_E4) {
   }
 }
 
-TEST(loop_costs, what_has_changed_for_good_is_learned_in_few_samples_E4) {
+TEST(loop_costs, what_has_changed_for_good_is_learned_in_few_samples_COST_4) {
   for (const double now : {0.1, 1000.0}) {
     loop_costs costs = four_members();
     teach(costs, 10);
@@ -251,7 +252,7 @@ TEST(loop_costs, what_has_changed_for_good_is_learned_in_few_samples_E4) {
   }
 }
 
-TEST(loop_costs, no_time_and_no_iterations_teach_no_nonsense_E4) {
+TEST(loop_costs, no_time_and_no_iterations_teach_no_nonsense_COST_4) {
   loop_costs costs = four_members();
   costs.learn_iterations(here, 0, 1e9);
   EXPECT_EQ(costs.iteration(here), 0) << "still unknown";
@@ -261,7 +262,7 @@ TEST(loop_costs, no_time_and_no_iterations_teach_no_nonsense_E4) {
   EXPECT_GT(costs.iteration(here), 0);
 }
 
-TEST(loop_costs, the_join_is_learned_downwards_quickly_upwards_slowly_and_within_bounds_E4) {
+TEST(loop_costs, the_join_is_learned_downwards_quickly_upwards_slowly_and_within_bounds_COST_4) {
   loop_costs costs = four_members();
   const double first = costs.join();
   EXPECT_EQ(first, 250);
@@ -279,7 +280,7 @@ TEST(loop_costs, the_join_is_learned_downwards_quickly_upwards_slowly_and_within
   EXPECT_GT(costs.join(), 100);
 }
 
-TEST(loop_costs, the_wake_up_is_learned_within_bounds_and_by_an_eighth_a_time_E4) {
+TEST(loop_costs, the_wake_up_is_learned_within_bounds_and_by_an_eighth_a_time_COST_4) {
   loop_costs costs = four_members();
   const double first = costs.wake();
   costs.learn_wake(1e12);
@@ -350,7 +351,7 @@ std::vector<const void*> rivals_of(const void* first, std::size_t count) {
   return found;
 }
 
-TEST(loop_costs, two_places_in_the_same_slot_keep_what_is_learned_of_both_E5) {
+TEST(loop_costs, two_places_in_the_same_slot_keep_what_is_learned_of_both_COST_5) {
   const std::vector<const void*> rivals = rivals_of(here, 2);
   ASSERT_EQ(rivals.size(), 2u);
   loop_costs costs = four_members();
@@ -364,7 +365,7 @@ TEST(loop_costs, two_places_in_the_same_slot_keep_what_is_learned_of_both_E5) {
   EXPECT_NEAR(costs.iteration(rivals[0]), 5, 0.05);
 }
 
-TEST(loop_costs, a_third_place_in_the_slot_drives_out_one_which_is_then_unknown_again_E5) {
+TEST(loop_costs, a_third_place_in_the_slot_drives_out_one_which_is_then_unknown_again_COST_5) {
   const std::vector<const void*> rivals = rivals_of(here, 2);
   ASSERT_EQ(rivals.size(), 2u);
   loop_costs costs = four_members();
@@ -380,7 +381,7 @@ TEST(loop_costs, a_third_place_in_the_slot_drives_out_one_which_is_then_unknown_
   EXPECT_TRUE(plan.is_timed);
 }
 
-TEST(loop_costs, any_number_of_places_is_taken_E5) {
+TEST(loop_costs, any_number_of_places_is_taken_COST_5) {
   loop_costs costs = four_members();
   for (int round = 0; round < 3; ++round) {
     for (const char& each : places) {

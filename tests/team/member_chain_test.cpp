@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/member_chain_test.cpp -- step by step in a chain: for_ordered, publish and wait_for (H3, P1, P2)
+// tests/team/member_chain_test.cpp -- in a chain: for_ordered, publish and wait_for (CHUNK-3, STEP-1, STEP-2)
 #include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class member_chain : public lockstep::test::each_team {
 INSTANTIATE_TEST_SUITE_P(teams, member_chain, testing::ValuesIn(lockstep::test::all_teams()),
                          lockstep::test::team_name);
 
-TEST_P(member_chain, H3_turns_come_in_the_order_of_the_iterations_with_every_schedule) {
+TEST_P(member_chain, CHUNK_3_turns_come_in_the_order_of_the_iterations_with_every_schedule) {
   team workers(members(), policy());
   constexpr std::size_t offset = 7;
   std::atomic<int> wrong{0};
@@ -62,7 +62,7 @@ TEST_P(member_chain, H3_turns_come_in_the_order_of_the_iterations_with_every_sch
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(member_chain, H3_iterations_that_do_not_take_their_turn_pass_it) {
+TEST_P(member_chain, CHUNK_3_iterations_that_do_not_take_their_turn_pass_it) {
   team workers(members(), policy());
   for (const schedule how : schedules()) {
     std::vector<std::size_t> order, expected;
@@ -80,7 +80,7 @@ TEST_P(member_chain, H3_iterations_that_do_not_take_their_turn_pass_it) {
   }
 }
 
-TEST_P(member_chain, H3_none_of_the_iterations_takes_its_turn) {
+TEST_P(member_chain, CHUNK_3_none_of_the_iterations_takes_its_turn) {
   team workers(members(), policy());
   std::atomic<std::size_t> visits{0};
   workers.run([&](member& self) {
@@ -91,7 +91,7 @@ TEST_P(member_chain, H3_none_of_the_iterations_takes_its_turn) {
   EXPECT_EQ(visits.load(), is_slow() ? 20u : 200u);
 }
 
-TEST_P(member_chain, H3_many_ordered_loops_in_a_row_mixed_with_loops_that_share_tickets) {
+TEST_P(member_chain, CHUNK_3_many_ordered_loops_in_a_row_mixed_with_loops_that_share_tickets) {
   team workers(members(), policy());
   const std::vector<schedule> all = schedules();
   const auto loops = static_cast<std::size_t>(times(30));
@@ -120,7 +120,7 @@ TEST_P(member_chain, an_ordered_loop_over_nothing_ends) {
   });
 }
 
-TEST_P(member_chain, P1_a_wavefront_over_rows_sees_what_the_row_above_has_written) {
+TEST_P(member_chain, STEP_1_a_wavefront_over_rows_sees_what_the_row_above_has_written) {
   // Member r owns row r; cell (r, c) needs (r - 1, c) and (r, c - 1).
   team workers(members(), policy());
   const std::size_t rows = members(), columns = is_slow() ? 3 : 50;
@@ -152,7 +152,7 @@ TEST_P(member_chain, P1_a_wavefront_over_rows_sees_what_the_row_above_has_writte
   }
 }
 
-TEST_P(member_chain, P1_neighbours_exchange_halos_without_a_barrier) {
+TEST_P(member_chain, STEP_1_neighbours_exchange_halos_without_a_barrier) {
   team workers(members(), policy());
   const auto steps = static_cast<std::size_t>(times(60));
   std::vector<std::vector<std::size_t>> value(2, std::vector<std::size_t>(members(), 1));
@@ -173,7 +173,7 @@ TEST_P(member_chain, P1_neighbours_exchange_halos_without_a_barrier) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(member_chain, P2_steps_begin_at_0_in_every_region_also_after_a_stopped_one) {
+TEST_P(member_chain, STEP_2_steps_begin_at_0_in_every_region_also_after_a_stopped_one) {
   if (members() == 1) GTEST_SKIP() << "nobody to wait for";
   team workers(members(), policy());
   long plain = 0;

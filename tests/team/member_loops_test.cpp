@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/member_loops_test.cpp -- loops of a region: every schedule, collapse, nowait, weighted (L1, L2, H1, H2)
+// tests/team/member_loops_test.cpp -- every schedule, collapse, nowait, weighted (LOOPS-1, LOOPS-2, CHUNK-1, CHUNK-2)
 #include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ bool all_are(const std::vector<int>& visits, int value) {
          static_cast<std::ptrdiff_t>(visits.size());
 }
 
-TEST_P(member_loops, L1_for_each_visits_every_index_once_and_all_see_it_after_the_wait) {
+TEST_P(member_loops, LOOPS_1_for_each_visits_every_index_once_and_all_see_it_after_the_wait) {
   team workers(members(), policy());
   std::atomic<int> wrong{0};
   for (const std::size_t length : {0u, 1u, 2u, 7u, 100u, 301u}) {
@@ -98,7 +98,7 @@ TEST_P(member_loops, for_range_gives_each_part_once_with_every_schedule_and_wait
   EXPECT_TRUE(all_are(visits, static_cast<int>(schedules().size())));
 }
 
-TEST_P(member_loops, Y2_the_default_schedule_gives_each_member_the_same_block_up_to_a_wait) {
+TEST_P(member_loops, LOOPS_6_the_default_schedule_gives_each_member_the_same_block_up_to_a_wait) {
   team workers(members(), policy());
   std::vector<std::size_t> owner(100, 99);
   for (int region = 0; region < 3; ++region) {
@@ -114,7 +114,7 @@ TEST_P(member_loops, Y2_the_default_schedule_gives_each_member_the_same_block_up
   }
 }
 
-TEST_P(member_loops, H1_loops_without_waiting_back_to_back_with_members_that_dawdle) {
+TEST_P(member_loops, CHUNK_1_loops_without_waiting_back_to_back_with_members_that_dawdle) {
   team workers(members(), policy());
   const std::size_t loops = is_slow() ? lockstep::detail::loop_board::usual_slots + 2
                                       : static_cast<std::size_t>(times(100)) + 20;
@@ -138,7 +138,7 @@ TEST_P(member_loops, H1_loops_without_waiting_back_to_back_with_members_that_daw
   }
 }
 
-TEST_P(member_loops, H1_one_member_that_is_slow_in_every_loop_keeps_its_parts) {
+TEST_P(member_loops, CHUNK_1_one_member_that_is_slow_in_every_loop_keeps_its_parts) {
   if (is_slow()) GTEST_SKIP() << "a spinning crowd is slow enough in the test before";
   team workers(members(), policy());
   const auto loops = static_cast<std::size_t>(times(60)) + 20;
@@ -159,7 +159,7 @@ TEST_P(member_loops, H1_one_member_that_is_slow_in_every_loop_keeps_its_parts) {
   EXPECT_TRUE(all_are(visits, 1));
 }
 
-TEST_P(member_loops, L2_members_that_are_done_run_what_is_left_of_a_late_members_hand) {
+TEST_P(member_loops, LOOPS_2_members_that_are_done_run_what_is_left_of_a_late_members_hand) {
   team workers(members(), policy());
   std::atomic<std::size_t> done{0};
   const std::size_t length = 3 * workers.size();
@@ -180,7 +180,7 @@ TEST_P(member_loops, L2_members_that_are_done_run_what_is_left_of_a_late_members
   EXPECT_TRUE(all_are(visits, 1));
 }
 
-TEST_P(member_loops, A1_regions_may_end_anywhere_in_the_ring_of_places) {
+TEST_P(member_loops, GROUP_1_regions_may_end_anywhere_in_the_ring_of_places) {
   team workers(members(), policy());
   std::vector<int> visits(16, 0);
   int expected = 0;

@@ -25,7 +25,7 @@ class member_nested : public lockstep::test::each_team {};
 INSTANTIATE_TEST_SUITE_P(teams, member_nested, testing::ValuesIn(lockstep::test::all_teams()),
                          lockstep::test::team_name);
 
-TEST_P(member_nested, T2_every_construct_works_alone_in_a_region_inside_a_region) {
+TEST_P(member_nested, TEAM_2_every_construct_works_alone_in_a_region_inside_a_region) {
   team workers(members(), policy());
   std::atomic<int> wrong{0};
   std::vector<int> visits(50 * members(), 0);
@@ -44,7 +44,7 @@ TEST_P(member_nested, T2_every_construct_works_alone_in_a_region_inside_a_region
   for (const int each : visits) ASSERT_EQ(each, 1);
 }
 
-TEST_P(member_nested, T2_a_stop_of_an_inner_region_ends_that_one_only) {
+TEST_P(member_nested, TEAM_2_a_stop_of_an_inner_region_ends_that_one_only) {
   team workers(members(), policy());
   std::atomic<int> wrong{0};
   EXPECT_TRUE(workers.run([&](member& outer) {
@@ -52,7 +52,7 @@ TEST_P(member_nested, T2_a_stop_of_an_inner_region_ends_that_one_only) {
       inner.request_stop();
       wrong += inner.try_sync_threads();
       inner.sync_sum(1);
-      ++wrong;  // M3: it throws
+      ++wrong;  // MEMBER-3: it throws
     });
     wrong += outer.stop_requested();
     wrong += !outer.sync_threads();
@@ -60,7 +60,7 @@ TEST_P(member_nested, T2_a_stop_of_an_inner_region_ends_that_one_only) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(member_nested, T3_an_exception_of_an_inner_region_passes_through_the_outer_one) {
+TEST_P(member_nested, TEAM_3_an_exception_of_an_inner_region_passes_through_the_outer_one) {
   team workers(members(), policy());
   EXPECT_THROW(workers.run([&](member& outer) {
     workers.run([&](member&) {

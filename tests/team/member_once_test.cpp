@@ -56,7 +56,8 @@ TEST_P(member_once, single_nowait_is_done_once_by_whoever_comes_and_nobody_waits
   EXPECT_EQ(std::count(done.begin(), done.end(), 1), static_cast<std::ptrdiff_t>(rounds));
 }
 
-TEST_P(member_once, H1_a_member_goes_through_as_many_constructs_as_there_are_places_by_itself) {
+TEST_P(member_once,
+       CHUNK_1_a_member_goes_through_as_many_constructs_as_there_are_places_by_itself) {
   // The others wait for it, so it would wait for ever if a construct without waiting did.
   team workers(members(), policy());
   std::atomic<int> finished{0};

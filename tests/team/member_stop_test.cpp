@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/member_stop_test.cpp -- the early end of a region: exceptions and stops in every construct (M3, A1)
+// tests/team/member_stop_test.cpp -- exceptions and stops in every construct (MEMBER-3, GROUP-1)
 #include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>
@@ -146,7 +146,7 @@ std::vector<waiting_place> waiting_places() {
   };
 }
 
-TEST_P(member_stop, M3_whoever_waits_is_let_go_by_an_exception_and_the_team_stays_usable) {
+TEST_P(member_stop, MEMBER_3_whoever_waits_is_let_go_by_an_exception_and_the_team_stays_usable) {
   if (members() == 1) GTEST_SKIP() << "nobody waits";
   team workers(members(), policy());
   int turn = 0;
@@ -164,7 +164,7 @@ TEST_P(member_stop, M3_whoever_waits_is_let_go_by_an_exception_and_the_team_stay
   }
 }
 
-TEST_P(member_stop, M3_whoever_waits_is_let_go_by_request_stop_of_a_member_and_run_says_so) {
+TEST_P(member_stop, MEMBER_3_whoever_waits_is_let_go_by_request_stop_of_a_member_and_run_says_so) {
   if (members() == 1) GTEST_SKIP() << "nobody waits";
   team workers(members(), policy());
   int turn = 0;
@@ -187,7 +187,7 @@ TEST_P(member_stop, M3_whoever_waits_is_let_go_by_request_stop_of_a_member_and_r
   }
 }
 
-TEST_P(member_stop, M3_whoever_waits_is_let_go_by_request_stop_from_outside) {
+TEST_P(member_stop, MEMBER_3_whoever_waits_is_let_go_by_request_stop_from_outside) {
   if (members() == 1 || is_slow()) GTEST_SKIP() << "nobody waits, or too slowly";
   team workers(members(), policy());
   for (const waiting_place& place : waiting_places()) {
@@ -212,7 +212,7 @@ TEST_P(member_stop, M3_whoever_waits_is_let_go_by_request_stop_from_outside) {
   }
 }
 
-TEST_P(member_stop, M3_constructs_called_after_the_stop_say_so_on_every_member) {
+TEST_P(member_stop, MEMBER_3_constructs_called_after_the_stop_say_so_on_every_member) {
   team workers(members(), policy());
   int turn = 0;
   for (const waiting_place& place : waiting_places()) {
@@ -230,7 +230,7 @@ TEST_P(member_stop, M3_constructs_called_after_the_stop_say_so_on_every_member) 
   expect_usable(workers);
 }
 
-TEST_P(member_stop, M3_region_stopped_that_a_member_lets_pass_stays_inside_run) {
+TEST_P(member_stop, MEMBER_3_region_stopped_that_a_member_lets_pass_stays_inside_run) {
   team workers(members(), policy());
   std::atomic<std::size_t> passed{0};
   EXPECT_FALSE(workers.run([&](member& self) {
@@ -245,7 +245,7 @@ TEST_P(member_stop, M3_region_stopped_that_a_member_lets_pass_stays_inside_run) 
   expect_usable(workers);
 }
 
-TEST_P(member_stop, M3_members_that_do_not_look_at_the_answer_do_no_harm) {
+TEST_P(member_stop, MEMBER_3_members_that_do_not_look_at_the_answer_do_no_harm) {
   // They overtake one that still combines the values of an earlier phase: it stops the region while it
   // does, and takes its time.
   team workers(members(), policy());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/member_sync_test.cpp -- all wait for all, with values: sync_* and broadcast (M2, G1 to G4)
+// tests/team/member_sync_test.cpp -- all wait for all, with values: sync_* and broadcast (MEMBER-2, MEET-1 to MEET-4)
 #include <lockstep/member.hpp>
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ int wrong_reductions_of_all_sizes(member& self, std::size_t steps, std::index_se
   return (0 + ... + wrong_reductions<Before + 1>(self, steps));
 }
 
-TEST_P(member_sync, G2_values_of_any_size_are_combined_by_rank_and_none_is_overwritten_early) {
+TEST_P(member_sync, MEET_1_values_of_any_size_are_combined_by_rank_and_none_is_overwritten_early) {
   team workers(members(), policy());
   std::atomic<int> wrong{0};
   workers.run([&](member& self) {
@@ -91,7 +91,7 @@ TEST_P(member_sync, G2_values_of_any_size_are_combined_by_rank_and_none_is_overw
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(member_sync, G2_many_phases_in_a_row_with_readers_of_different_speed) {
+TEST_P(member_sync, MEET_1_many_phases_in_a_row_with_readers_of_different_speed) {
   team workers(members(), policy());
   std::atomic<int> wrong{0};
   const auto steps = static_cast<std::size_t>(times(500));
@@ -156,7 +156,7 @@ TEST_P(member_sync, min_max_count_and_or_see_the_values_of_all_members) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(member_sync, G4_the_operation_is_called_size_minus_one_times_for_each_result) {
+TEST_P(member_sync, MEET_4_the_operation_is_called_size_minus_one_times_for_each_result) {
   team workers(members(), policy());
   std::vector<std::size_t> calls(members(), 0);  // plain: each member its own
   workers.run([&](member& self) {
@@ -172,7 +172,7 @@ TEST_P(member_sync, G4_the_operation_is_called_size_minus_one_times_for_each_res
   EXPECT_EQ(all, (by_flags ? members() : 1) * (members() - 1));
 }
 
-TEST_P(member_sync, M2_plain_writes_before_a_value_is_given_are_seen_after_it_is_taken) {
+TEST_P(member_sync, MEMBER_2_plain_writes_before_a_value_is_given_are_seen_after_it_is_taken) {
   team workers(members(), policy());
   std::vector<long> slots(members(), 0);  // plain
   std::atomic<long> wrong{0};
@@ -252,7 +252,7 @@ TEST_P(member_sync, values_and_plain_phases_may_follow_each_other_in_any_order) 
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(member_sync, A1_members_that_stood_still_come_back_in_step_across_both_barriers) {
+TEST_P(member_sync, GROUP_1_members_that_stood_still_come_back_in_step_across_both_barriers) {
   team workers(members(), policy());
   std::atomic<int> wrong{0};
   std::vector<int> visits(40, 0);
@@ -275,7 +275,7 @@ TEST_P(member_sync, A1_members_that_stood_still_come_back_in_step_across_both_ba
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST(member_sync, A1_a_team_of_16_runs_on_all_numbers_of_members_up_and_down) {
+TEST(member_sync, GROUP_1_a_team_of_16_runs_on_all_numbers_of_members_up_and_down) {
   team workers(16);
   std::atomic<int> wrong{0};
   for (int round = 0; round < 5; ++round) {

@@ -217,7 +217,7 @@ TEST_P(one_liners_of, a_request_to_stop_ends_loops_with_false_and_reductions_wit
   EXPECT_TRUE(workers.parallel_invoke([] {}, [] {}));
 }
 
-TEST_P(one_liners_of, T2_inside_a_region_of_the_same_team_they_run_on_the_caller_alone) {
+TEST_P(one_liners_of, TEAM_2_inside_a_region_of_the_same_team_they_run_on_the_caller_alone) {
   team workers(members(), policy());
   std::atomic<int> wrong{0};
   workers.run([&](member&) {

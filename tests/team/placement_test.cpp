@@ -127,13 +127,13 @@ std::vector<std::size_t> loads(const cpu_topology& cpus, const numbers& plan) {
   return result;
 }
 
-/// P1 and P2 for all pairs of CPUs: who is better gets a member no later.
+/// PLACEMENT-1 and PLACEMENT-2 for all pairs of CPUs: who is better gets a member no later.
 void expect_fair(const cpu_topology& cpus, const numbers& plan) {
   const std::vector<std::size_t> load = loads(cpus, plan);
   ASSERT_EQ(std::accumulate(load.begin(), load.end(), std::size_t{0}), plan.size())
       << "only CPUs of the machine";
   const auto extremes = std::minmax_element(load.begin(), load.end());
-  ASSERT_LE(*extremes.second - *extremes.first, 1u) << "P1: no CPU twice before all once";
+  ASSERT_LE(*extremes.second - *extremes.first, 1u) << "PLACEMENT-1: no CPU twice before all once";
   if (plan.size() > cpus.size()) return;
   for (std::size_t a = 0; a < cpus.size(); ++a) {
     for (std::size_t b = 0; b < cpus.size(); ++b) {

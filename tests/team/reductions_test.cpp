@@ -288,7 +288,7 @@ TEST_P(reductions_of, an_operation_that_throws_reaches_the_caller_and_leaves_the
   }
 }
 
-TEST_P(reductions_of, N2_reductions_of_different_types_and_schedules_may_follow_each_other) {
+TEST_P(reductions_of, REDUCE_2_reductions_of_different_types_and_schedules_may_follow_each_other) {
   team workers(members());
   std::atomic<int> wrong{0};
   const double expected = by_tree<double>(0, 300, 0.5, value_at<double>, std::plus<double>());

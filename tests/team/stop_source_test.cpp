@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/stop_source_test.cpp -- Q1 to Q3: which region a request ends, and who is told
+// tests/team/stop_source_test.cpp -- STOP-1 to STOP-3: which region a request ends, and who is told
 #include <lockstep/detail/team/stop_source.hpp>
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ void bring_to(stop_source& stop, std::uint32_t region) {
   stop.begin(region);
 }
 
-TEST(stop_source, Q1_a_request_stops_its_region_and_no_other) {
+TEST(stop_source, STOP_1_a_request_stops_its_region_and_no_other) {
   for (const std::uint32_t first : starts) {
     stop_source stop;
     bring_to(stop, first);
@@ -81,7 +81,7 @@ TEST(stop_source, Q1_a_request_stops_its_region_and_no_other) {
   }
 }
 
-TEST(stop_source, Q1_a_late_request_stops_nothing_and_takes_back_nothing) {
+TEST(stop_source, STOP_1_a_late_request_stops_nothing_and_takes_back_nothing) {
   for (const std::uint32_t first : starts) {
     stop_source stop;
     bring_to(stop, first);
@@ -100,7 +100,7 @@ TEST(stop_source, Q1_a_late_request_stops_nothing_and_takes_back_nothing) {
   }
 }
 
-TEST(stop_source, Q3_after_any_number_of_regions_without_a_request_one_still_counts) {
+TEST(stop_source, STOP_3_after_any_number_of_regions_without_a_request_one_still_counts) {
   // 2^32 regions in steps: where the word stays behind by more than 2^31, a request would look late.
   for (const std::uint32_t stride :
        {1u << 28, (1u << 30) - 1, 1u << 30, (1u << 30) + 1, 1u << 31}) {
@@ -121,7 +121,7 @@ TEST(stop_source, Q3_after_any_number_of_regions_without_a_request_one_still_cou
   }
 }
 
-TEST(stop_source, Q3_begin_moves_the_word_only_where_it_has_fallen_behind) {
+TEST(stop_source, STOP_3_begin_moves_the_word_only_where_it_has_fallen_behind) {
   stop_source stop;
   stop.begin(5);
   stop.request(5);
@@ -132,7 +132,7 @@ TEST(stop_source, Q3_begin_moves_the_word_only_where_it_has_fallen_behind) {
   EXPECT_TRUE(stop.requested(5 + (1u << 30))) << "one behind the region, which is over";
 }
 
-TEST(stop_source, Q2_a_request_tells_every_place_in_the_list_after_its_change) {
+TEST(stop_source, STOP_2_a_request_tells_every_place_in_the_list_after_its_change) {
   stop_source stop;
   stop.begin(7);
   counting_place first(stop, 7), second(stop, 7), third(stop, 7);
@@ -186,7 +186,7 @@ TEST(stop_source, what_comes_before_a_request_is_seen_by_who_finds_the_region_st
   }
 }
 
-TEST(stop_source, Q1_of_requests_for_several_regions_at_once_the_last_region_stays_stopped) {
+TEST(stop_source, STOP_1_of_requests_for_several_regions_at_once_the_last_region_stays_stopped) {
   stop_source stop;
   std::uint32_t first = 0u - 200u;
   bring_to(stop, first);

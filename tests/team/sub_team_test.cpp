@@ -257,7 +257,7 @@ TEST_P(sub_teams, one_whose_maker_threw_before_the_others_had_it_is_let_go) {
   }
 }
 
-TEST_P(sub_teams, M3_a_stopped_region_stops_its_sub_teams) {
+TEST_P(sub_teams, MEMBER_3_a_stopped_region_stops_its_sub_teams) {
   team workers(members(), policy());
   std::atomic<std::size_t> told{0};
   EXPECT_FALSE(workers.run([&](member& self) {
@@ -272,7 +272,7 @@ TEST_P(sub_teams, M3_a_stopped_region_stops_its_sub_teams) {
   EXPECT_EQ(told.load(), members());
 }
 
-TEST_P(sub_teams, M3_request_stop_of_a_sub_team_ends_the_whole_region) {
+TEST_P(sub_teams, MEMBER_3_request_stop_of_a_sub_team_ends_the_whole_region) {
   team workers(members(), policy());
   EXPECT_FALSE(workers.run([&](member& self) {
     sub_team half = self.split(self.rank() % 2);
@@ -281,7 +281,7 @@ TEST_P(sub_teams, M3_request_stop_of_a_sub_team_ends_the_whole_region) {
   }));
 }
 
-TEST_P(sub_teams, M3_split_gives_a_sub_team_or_throws_whenever_the_stop_comes) {
+TEST_P(sub_teams, MEMBER_3_split_gives_a_sub_team_or_throws_whenever_the_stop_comes) {
   // A look at the stop after the last wait of split() would give an empty sub-team instead.
   if (policy().is_spin()) GTEST_SKIP() << "one thread more that spins";
   team workers(members(), policy());

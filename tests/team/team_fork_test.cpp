@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/team_fork_test.cpp -- T5: teams in the child processes of a program that has threads
+// tests/team/team_fork_test.cpp -- TEAM-5: teams in the child processes of a program that has threads
 //
 // Every test runs in a child of its own (expect_in_child), and makes grandchildren.
 #include <lockstep/external_team.hpp>
@@ -87,7 +87,7 @@ class team_fork : public testing::TestWithParam<std::size_t> {
 };
 INSTANTIATE_TEST_SUITE_P(sizes, team_fork, testing::Values<std::size_t>(1, 2, 4, 9, 17));
 
-TEST_P(team_fork, T5_a_child_runs_regions_on_threads_of_its_own) {
+TEST_P(team_fork, TEAM_5_a_child_runs_regions_on_threads_of_its_own) {
   expect_in_child([&] {
     for (const wait_policy policy : {wait_policy(), wait_policy::block()}) {
       team workers(team_options().members(members()).policy(policy).name("forked"));
@@ -106,7 +106,7 @@ TEST_P(team_fork, T5_a_child_runs_regions_on_threads_of_its_own) {
   });
 }
 
-TEST_P(team_fork, T5_a_team_that_has_never_run_is_usable_in_a_child) {
+TEST_P(team_fork, TEAM_5_a_team_that_has_never_run_is_usable_in_a_child) {
   expect_in_child([&] {
     team workers(members());
     expect_usable_in_child(workers);
@@ -114,7 +114,7 @@ TEST_P(team_fork, T5_a_team_that_has_never_run_is_usable_in_a_child) {
   });
 }
 
-TEST_P(team_fork, T5_children_of_children_have_threads_of_their_own) {
+TEST_P(team_fork, TEAM_5_children_of_children_have_threads_of_their_own) {
   expect_in_child([&] {
     team workers(members());
     expect_usable(workers);
@@ -133,7 +133,7 @@ TEST_P(team_fork, T5_children_of_children_have_threads_of_their_own) {
   });
 }
 
-TEST_P(team_fork, T5_a_team_that_was_paused_is_usable_in_a_child) {
+TEST_P(team_fork, TEAM_5_a_team_that_was_paused_is_usable_in_a_child) {
   expect_in_child([&] {
     team workers(members());
     workers.pause();
@@ -150,7 +150,7 @@ TEST_P(team_fork, T5_a_team_that_was_paused_is_usable_in_a_child) {
   });
 }
 
-TEST_P(team_fork, T5_a_team_ends_in_a_child_whether_it_was_used_there_or_not) {
+TEST_P(team_fork, TEAM_5_a_team_ends_in_a_child_whether_it_was_used_there_or_not) {
   expect_in_child([&] {
     for (const bool is_used : {false, true}) {
       auto workers = std::make_unique<team>(members());
@@ -167,7 +167,7 @@ TEST_P(team_fork, T5_a_team_ends_in_a_child_whether_it_was_used_there_or_not) {
   });
 }
 
-TEST_P(team_fork, T5_a_child_ends_by_exit_with_a_static_team) {
+TEST_P(team_fork, TEAM_5_a_child_ends_by_exit_with_a_static_team) {
   expect_in_child([&] {
     // One for each of these tests: each runs once in this process, which ends after it.
     static std::unique_ptr<team> at_exit;
@@ -186,7 +186,7 @@ TEST_P(team_fork, T5_a_child_ends_by_exit_with_a_static_team) {
   });
 }
 
-TEST_P(team_fork, T5_a_region_that_member_0_forks_in_is_stopped_in_the_child) {
+TEST_P(team_fork, TEAM_5_a_region_that_member_0_forks_in_is_stopped_in_the_child) {
   expect_in_child([&] {
     team workers(members());
     for (int i = 0; i < 3; ++i) {
@@ -228,7 +228,7 @@ TEST_P(team_fork, T5_a_region_that_member_0_forks_in_is_stopped_in_the_child) {
   });
 }
 
-TEST_P(team_fork, T5_a_region_that_was_started_and_not_joined_is_stopped_in_the_child) {
+TEST_P(team_fork, TEAM_5_a_region_that_was_started_and_not_joined_is_stopped_in_the_child) {
   expect_in_child([&] {
     team workers(members());
     std::vector<int> calls(members());
@@ -244,7 +244,7 @@ TEST_P(team_fork, T5_a_region_that_was_started_and_not_joined_is_stopped_in_the_
               }),
               0);
     EXPECT_EQ(in_child([&] {
-                workers.run([](member& me) { EXPECT_EQ(me.size(), 1u); });  // T2
+                workers.run([](member& me) { EXPECT_EQ(me.size(), 1u); });  // TEAM-2
                 EXPECT_FALSE(started.join());
                 EXPECT_THROW(started.join(), std::logic_error);
                 return use(workers);
@@ -271,7 +271,7 @@ class meanwhile {
   std::thread thread_;
 };
 
-TEST_P(team_fork, T5_a_child_may_use_a_team_whose_regions_another_thread_was_running) {
+TEST_P(team_fork, TEAM_5_a_child_may_use_a_team_whose_regions_another_thread_was_running) {
   expect_in_child([&] {
     team workers(members());
     std::atomic<long> regions{0};
@@ -296,7 +296,7 @@ TEST_P(team_fork, T5_a_child_may_use_a_team_whose_regions_another_thread_was_run
   });
 }
 
-TEST_P(team_fork, T5_a_child_may_use_a_team_that_another_thread_has_started_a_region_of) {
+TEST_P(team_fork, TEAM_5_a_child_may_use_a_team_that_another_thread_has_started_a_region_of) {
   expect_in_child([&] {
     team workers(members());
     std::atomic<bool> is_started{false};
@@ -316,7 +316,7 @@ TEST_P(team_fork, T5_a_child_may_use_a_team_that_another_thread_has_started_a_re
   });
 }
 
-TEST_P(team_fork, T5_threads_that_were_queued_for_the_team_are_not_waited_for) {
+TEST_P(team_fork, TEAM_5_threads_that_were_queued_for_the_team_are_not_waited_for) {
   expect_in_child([&] {
     team workers(members(), wait_policy::block());
     std::vector<watched_thread> watched(3);
@@ -340,7 +340,8 @@ TEST_P(team_fork, T5_threads_that_were_queued_for_the_team_are_not_waited_for) {
   });
 }
 
-TEST_P(team_fork, T5_an_exception_of_a_region_of_another_thread_does_not_come_out_in_the_child) {
+TEST_P(team_fork,
+       TEAM_5_an_exception_of_a_region_of_another_thread_does_not_come_out_in_the_child) {
   if (members() == 1) GTEST_SKIP() << "the member that throws is another than the one that stays";
   expect_in_child([&] {
     team workers(members());
@@ -364,7 +365,7 @@ TEST_P(team_fork, T5_an_exception_of_a_region_of_another_thread_does_not_come_ou
   });
 }
 
-TEST(team_fork, T5_a_child_may_be_made_while_another_thread_makes_and_destroys_teams) {
+TEST(team_fork, TEAM_5_a_child_may_be_made_while_another_thread_makes_and_destroys_teams) {
   expect_in_child([] {
     team workers(3);
     std::atomic<long> made{0};
@@ -389,7 +390,7 @@ TEST(team_fork, T5_a_child_may_be_made_while_another_thread_makes_and_destroys_t
   });
 }
 
-TEST(team_fork, T5_a_child_may_be_made_while_another_thread_pauses_and_resumes) {
+TEST(team_fork, TEAM_5_a_child_may_be_made_while_another_thread_pauses_and_resumes) {
   expect_in_child([] {
     team workers(3);
     std::atomic<long> rounds{0};
@@ -408,7 +409,7 @@ TEST(team_fork, T5_a_child_may_be_made_while_another_thread_pauses_and_resumes) 
   });
 }
 
-TEST(team_fork, T5_regions_of_two_teams_that_the_forking_thread_is_in_are_both_stopped) {
+TEST(team_fork, TEAM_5_regions_of_two_teams_that_the_forking_thread_is_in_are_both_stopped) {
   expect_in_child([] {
     team outer(2), inner(3);
     pid_t child = -1;
@@ -434,7 +435,7 @@ TEST(team_fork, T5_regions_of_two_teams_that_the_forking_thread_is_in_are_both_s
   });
 }
 
-TEST(team_fork, T5_a_worker_that_forks_and_returns_in_the_child_is_told_why_it_cannot) {
+TEST(team_fork, TEAM_5_a_worker_that_forks_and_returns_in_the_child_is_told_why_it_cannot) {
   expect_in_child([] {
     team workers(3);
     int ends[2] = {};
@@ -461,7 +462,7 @@ TEST(team_fork, T5_a_worker_that_forks_and_returns_in_the_child_is_told_why_it_c
   });
 }
 
-TEST(team_fork, T5_a_worker_may_end_the_child_that_it_forks) {
+TEST(team_fork, TEAM_5_a_worker_may_end_the_child_that_it_forks) {
   expect_in_child([] {
     team workers(3);
     for (int i = 0; i < 5; ++i) {
@@ -479,7 +480,7 @@ TEST(team_fork, T5_a_worker_may_end_the_child_that_it_forks) {
   });
 }
 
-TEST(team_fork, T5_hooks_are_called_for_the_threads_of_the_child) {
+TEST(team_fork, TEAM_5_hooks_are_called_for_the_threads_of_the_child) {
   expect_in_child([] {
     std::atomic<int> started{0};
     team workers(team_options().members(3).on_start([&](std::size_t) { ++started; }));
@@ -494,7 +495,7 @@ TEST(team_fork, T5_hooks_are_called_for_the_threads_of_the_child) {
   });
 }
 
-TEST(team_fork, T5_an_external_team_has_only_its_caller_in_a_child) {
+TEST(team_fork, TEAM_5_an_external_team_has_only_its_caller_in_a_child) {
   expect_in_child([] {
     external_team workers(3);
     std::vector<std::thread> threads;
@@ -524,7 +525,7 @@ TEST(team_fork, T5_an_external_team_has_only_its_caller_in_a_child) {
   });
 }
 
-TEST(team_fork, T5_an_external_team_ends_in_a_child) {
+TEST(team_fork, TEAM_5_an_external_team_ends_in_a_child) {
   expect_in_child([] {
     auto workers = std::make_unique<external_team>(3);
     std::vector<std::thread> threads;

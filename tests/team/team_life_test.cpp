@@ -166,7 +166,7 @@ TEST_P(started_team, members_wait_for_the_callers_part_in_sync_threads) {
   EXPECT_EQ(wrong.load(), 0u);
 }
 
-TEST_P(started_team, T2_regions_between_start_and_join_run_inline) {
+TEST_P(started_team, TEAM_2_regions_between_start_and_join_run_inline) {
   team workers(members(), policy());
   std::vector<int> calls(members());
   started_region started = workers.start([&calls](member& me) { ++calls[me.rank()]; });
@@ -181,7 +181,7 @@ TEST_P(started_team, T2_regions_between_start_and_join_run_inline) {
   expect_usable(workers);
 }
 
-TEST_P(started_team, T3_exceptions_come_out_of_join_the_lowest_rank_first) {
+TEST_P(started_team, TEAM_3_exceptions_come_out_of_join_the_lowest_rank_first) {
   team workers(members(), policy());
   for (std::size_t lowest = 0; lowest < members(); ++lowest) {
     const auto f = [lowest](member& me) {
@@ -210,10 +210,10 @@ TEST_P(started_team, request_stop_lets_the_workers_go_and_join_says_false) {
   }
 }
 
-TEST_P(started_team, T1_outside_threads_are_served_after_join) {
+TEST_P(started_team, TEAM_1_outside_threads_are_served_after_join) {
   team workers(members(), policy());
   for (int region = 0; region < 10; ++region) {
-    bool joined = false;  // plain: T1
+    bool joined = false;  // plain: TEAM-1
     const auto nothing = [](member&) {};
     started_region started = workers.start(nothing);
     watched_thread other_thread;
@@ -248,7 +248,7 @@ TEST(team_life, started_regions_of_several_teams_are_joined_last_first) {
   expect_usable(second);
 }
 
-TEST(team_life, H1_join_is_refused_to_other_threads_and_where_there_is_no_region) {
+TEST(team_life, START_1_join_is_refused_to_other_threads_and_where_there_is_no_region) {
   team workers(3);
   started_region started;
   const auto refused = [&](const char* expected) {
@@ -302,7 +302,7 @@ TEST(team_life, join_inside_a_region_of_another_team_is_refused) {
   expect_usable(workers);
 }
 
-TEST(team_life, T6_what_is_for_outside_threads_is_refused_inside_a_region_by_name) {
+TEST(team_life, TEAM_6_what_is_for_outside_threads_is_refused_inside_a_region_by_name) {
   team workers(3);
   const auto check = [&] {
     const auto refusal = [](const char* function, const std::string& text) {
@@ -540,7 +540,7 @@ TEST(team_life, members_run_where_the_plan_has_bound_them_and_the_caller_where_i
   }
 }
 
-TEST(team_life, T2_a_nested_region_that_was_stopped_ends_alone) {
+TEST(team_life, TEAM_2_a_nested_region_that_was_stopped_ends_alone) {
   team workers(3);
   std::atomic<int> stopped{0}, went_on{0};
   EXPECT_TRUE(workers.run([&](member& outer) {
@@ -554,7 +554,7 @@ TEST(team_life, T2_a_nested_region_that_was_stopped_ends_alone) {
   EXPECT_EQ(went_on.load(), 3);
 }
 
-TEST(team_life, T2_a_nested_region_that_left_by_region_stopped_ends_alone) {
+TEST(team_life, TEAM_2_a_nested_region_that_left_by_region_stopped_ends_alone) {
   team workers(3);
   std::atomic<int> stopped{0}, went_on{0};
   EXPECT_TRUE(workers.run([&](member& outer) {
@@ -568,7 +568,7 @@ TEST(team_life, T2_a_nested_region_that_left_by_region_stopped_ends_alone) {
   EXPECT_EQ(went_on.load(), 3);
 }
 
-TEST(team_life, T2_teams_that_are_called_from_each_others_regions_do_not_wait_in_a_circle) {
+TEST(team_life, TEAM_2_teams_that_are_called_from_each_others_regions_do_not_wait_in_a_circle) {
   team first(2), second(2), third(2);
   team* const teams[] = {&first, &second, &third};
   std::atomic<long> calls{0}, inner_calls{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/team_start_test.cpp -- T4: threads that cannot be started (on support/failing_thread_system)
+// tests/team/team_start_test.cpp -- TEAM-4: threads that cannot be started (on support/failing_thread_system)
 #include <lockstep/team.hpp>
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using lockstep::detail::system_thread;
 
-TEST(team_start, T4_a_refused_thread_ends_those_that_were_started_and_says_which_it_was) {
+TEST(team_start, TEAM_4_a_refused_thread_ends_those_that_were_started_and_says_which_it_was) {
   constexpr int members = 9;
   for (int allowed = 0; allowed < members - 1; ++allowed) {
     system_thread::starts_left = allowed;
@@ -32,7 +32,7 @@ TEST(team_start, T4_a_refused_thread_ends_those_that_were_started_and_says_which
   }
 }
 
-TEST(team_start, T4_a_retry_after_a_refusal_works) {
+TEST(team_start, TEAM_4_a_retry_after_a_refusal_works) {
   system_thread::starts_left = 1;
   EXPECT_THROW(lockstep::team workers(4), std::system_error);
   system_thread::starts_left = 3;
@@ -80,7 +80,7 @@ void expect_refusal_of(Function f) {
   EXPECT_EQ(system_thread::running, 0);
 }
 
-TEST(team_start, T4_a_refusal_when_a_paused_team_is_wanted_comes_out_of_what_wanted_it) {
+TEST(team_start, TEAM_4_a_refusal_when_a_paused_team_is_wanted_comes_out_of_what_wanted_it) {
   {
     SCOPED_TRACE("run");
     expect_refusal_of([](lockstep::team& workers) { workers.run([](lockstep::member&) {}); });
@@ -102,7 +102,7 @@ TEST(team_start, T4_a_refusal_when_a_paused_team_is_wanted_comes_out_of_what_wan
   }
 }
 
-TEST(team_start, T4_after_a_refusal_other_callers_get_their_turn_and_nothing_was_started) {
+TEST(team_start, TEAM_4_after_a_refusal_other_callers_get_their_turn_and_nothing_was_started) {
   system_thread::starts_left = 2;
   lockstep::team workers(3);
   workers.pause();

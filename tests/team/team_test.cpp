@@ -100,7 +100,7 @@ TEST_P(team_of, for_range_gives_each_member_one_block_and_nothing_when_there_is_
   EXPECT_EQ(std::accumulate(calls.begin(), calls.end(), 0), 1);
 }
 
-TEST_P(team_of, T2_run_inside_a_region_of_the_same_team_runs_inline_as_a_team_of_one) {
+TEST_P(team_of, TEAM_2_run_inside_a_region_of_the_same_team_runs_inline_as_a_team_of_one) {
   team workers(members(), policy());
   std::atomic<std::size_t> inner_calls{0};
   workers.run([&](member& outer) {
@@ -116,7 +116,7 @@ TEST_P(team_of, T2_run_inside_a_region_of_the_same_team_runs_inline_as_a_team_of
   EXPECT_EQ(inner_calls.load(), 10 * members());
 }
 
-TEST_P(team_of, T2_a_region_of_another_team_inside_a_region_runs_on_that_team) {
+TEST_P(team_of, TEAM_2_a_region_of_another_team_inside_a_region_runs_on_that_team) {
   if (is_slow()) GTEST_SKIP() << "spinning teams inside each other only measure the scheduler";
   team outer_team(2, policy()), inner_team(members(), policy());
   std::atomic<std::size_t> calls{0};
@@ -129,7 +129,7 @@ TEST_P(team_of, T2_a_region_of_another_team_inside_a_region_runs_on_that_team) {
   EXPECT_EQ(calls.load(), 2 * members());
 }
 
-TEST_P(team_of, T2_a_way_back_through_another_team_does_not_wait_for_itself) {
+TEST_P(team_of, TEAM_2_a_way_back_through_another_team_does_not_wait_for_itself) {
   if (is_slow()) GTEST_SKIP() << "spinning teams inside each other only measure the scheduler";
   team first(members(), policy()), second(2, policy());
   std::atomic<std::size_t> calls{0};
@@ -146,7 +146,7 @@ TEST_P(team_of, T2_a_way_back_through_another_team_does_not_wait_for_itself) {
   EXPECT_EQ(calls.load(), 2u);
 }
 
-TEST_P(team_of, T1_outside_threads_that_run_regions_together_are_served_one_after_the_other) {
+TEST_P(team_of, TEAM_1_outside_threads_that_run_regions_together_are_served_one_after_the_other) {
   if (policy().is_spin()) GTEST_SKIP() << "three spinning callers only measure the scheduler";
   team workers(members(), policy());
   long regions_run = 0;  // plain: one region at a time
@@ -167,7 +167,7 @@ TEST_P(team_of, T1_outside_threads_that_run_regions_together_are_served_one_afte
   EXPECT_EQ(regions_run, callers * each);
 }
 
-TEST_P(team_of, T3_the_exception_of_the_lowest_rank_is_rethrown_and_the_team_stays_usable) {
+TEST_P(team_of, TEAM_3_the_exception_of_the_lowest_rank_is_rethrown_and_the_team_stays_usable) {
   team workers(members(), policy());
   for (int region = 0; region < regions(20); ++region) {
     try {
@@ -186,7 +186,7 @@ TEST_P(team_of, T3_the_exception_of_the_lowest_rank_is_rethrown_and_the_team_sta
   }
 }
 
-TEST_P(team_of, T3_members_that_wait_for_one_that_has_thrown_are_released) {
+TEST_P(team_of, TEAM_3_members_that_wait_for_one_that_has_thrown_are_released) {
   if (members() == 1) GTEST_SKIP() << "nobody waits";
   team workers(members(), policy());
   for (int region = 0; region < regions(20); ++region) {

@@ -240,7 +240,7 @@ class sleeper_mark_without_fence : public sleeper_mark_test {
 };
 INSTANTIATE_TEST_SUITE_P(payers, sleeper_mark_without_fence, testing::Values(fence_payer::sleeper));
 
-TEST_P(sleeper_mark_without_fence, A1_a_sleep_is_bounded_by_a_millisecond) {
+TEST_P(sleeper_mark_without_fence, FENCE_1_a_sleep_is_bounded_by_a_millisecond) {
   const std::uint64_t before = system_.now;
   sleep();
   sleep(condition_, deadline::after(std::chrono::seconds(5)));
@@ -251,7 +251,7 @@ TEST_P(sleeper_mark_without_fence, A1_a_sleep_is_bounded_by_a_millisecond) {
   }
 }
 
-TEST_P(sleeper_mark_without_fence, A1_an_earlier_deadline_stays_as_it_is) {
+TEST_P(sleeper_mark_without_fence, FENCE_1_an_earlier_deadline_stays_as_it_is) {
   const deadline until = deadline::after(std::chrono::microseconds(10));
   sleep(condition_, until);
   ASSERT_EQ(system_.sleeps.size(), 1u);

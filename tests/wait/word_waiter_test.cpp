@@ -85,7 +85,8 @@ TEST(word_waiter, a_change_at_the_very_deadline_is_seen) {
 // What threads meet only by luck in the objects' own tests: the script lets the others act while the
 // waiter is asleep, and throws `stranded` if it would sleep for ever.
 
-TEST(word_waiter, manual_reset_event_G1_an_opening_that_was_closed_before_the_next_look_counts) {
+TEST(word_waiter,
+     manual_reset_event_MANUAL_1_an_opening_that_was_closed_before_the_next_look_counts) {
   for (const std::uint32_t first : {0u, 0x3FFFFFFFu}) {
     scripted_system& system = scripted_system::reset();
     lockstep::manual_reset_event gate(wait_policy::block(), first);
@@ -100,7 +101,7 @@ TEST(word_waiter, manual_reset_event_G1_an_opening_that_was_closed_before_the_ne
   }
 }
 
-TEST(word_waiter, manual_reset_event_G2_only_the_notify_that_opens_wakes) {
+TEST(word_waiter, manual_reset_event_MANUAL_2_only_the_notify_that_opens_wakes) {
   scripted_system& system = scripted_system::reset();
   lockstep::manual_reset_event gate(wait_policy::block());
   EXPECT_EQ(gate.wait_for(std::chrono::milliseconds(1)), lockstep::wait_status::timed_out);
@@ -112,7 +113,7 @@ TEST(word_waiter, manual_reset_event_G2_only_the_notify_that_opens_wakes) {
   EXPECT_EQ(system.count(call::wake_all), 1u);
 }
 
-TEST(word_waiter, auto_reset_event_A4_one_wake_for_each_notification_that_becomes_pending) {
+TEST(word_waiter, auto_reset_event_AUTO_4_one_wake_for_each_notification_that_becomes_pending) {
   scripted_system& system = scripted_system::reset();
   lockstep::auto_reset_event object(wait_policy::block());
   system.on_sleep = [&] {

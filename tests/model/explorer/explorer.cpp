@@ -198,7 +198,7 @@ void explorer::futex_wait(atomic_place what, std::uint32_t expected, std::uint64
   state_->step(where);
   location& on = state_->touch(what);
   fiber_thread& me = state_->self();
-  // F3: who comes after a wake sees the change before it; else the comparison is as weak as a load.
+  // FUTEX-3: who comes after a wake sees the change before it; else the comparison is as weak as a load.
   const auto bucket = state_->buckets.find(what.at);
   if (bucket != state_->buckets.end()) {
     stamp& seen = me.now.seen[on.number];

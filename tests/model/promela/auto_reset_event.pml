@@ -5,8 +5,8 @@
 // and wait_engine::sleep of detail/wait/wait_engine.hpp; futex: lib/futex.inc. All state is one word, changed by
 // read-modify-writes, so one memory for all is exact; orders do not appear.
 //
-// Checked: A1, nobody takes what was not pending, or what another has taken; A2, in the end all
-// announcements are gone; A4, a notification is not lost to a waiter whose time is up (then others would
+// Checked: AUTO-1, nobody takes what was not pending, or what another has taken; AUTO-2, in the end all
+// announcements are gone; AUTO-4, a notification is not lost to a waiter whose time is up (then others would
 // sleep for ever); a waiter without deadline returns; every thread ends, if none is forgotten.
 // Bounds: 3 waiters, one of which has a deadline; 1 notifier, so that nothing may get lost (2 notifiers,
 // whose notifications may merge, nightly); 1 spurious return.

@@ -63,8 +63,8 @@
 
 // Two ways to take the library. Header-only, the default: each unit has the cold code that it uses. Compiled:
 // LOCKSTEP_COMPILED is 1 in each unit, as the CMake target lockstep::compiled defines it; the cold code is in that
-// library. A header with cold code declares it LOCKSTEP_COLD, and has the bodies, LOCKSTEP_COLD as well, and the headers
-// that only they need in
+// library. A header with cold code declares it LOCKSTEP_COLD, and has the bodies, LOCKSTEP_COLD as well, and the
+// headers that only they need in
 //   #if LOCKSTEP_HAS_BODIES
 //   #endif
 // Where they would make it too long, and in public headers, the bodies are in a file X.ipp, which is included there at
@@ -95,10 +95,13 @@
 #endif
 
 // Rare, but called by functions of the user that need not be rare: a loop of regions follows the constructor of its
-// team. GCC takes a function that calls cold code on every way for cold itself, and compiles the rest of it for size.
-// So these are not cold, and not inlined either, since they call what is. At the declaration only; the body has none:
-// GCC warns where noinline and inline come one after the other.
-#if defined(__GNUC__) && !LOCKSTEP_COMPILED
+// team. GCC takes a function that calls cold code on every way for cold itself, and its callers too as far as it sees
+// the bodies, and compiles them for size. So these are not cold, and noipa (which GCC has from version 8 on) hides what
+// they call; a compiler without it must at least not inline them. At the declaration only; the body has none: GCC warns
+// where noinline and inline come one after the other.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8 && !LOCKSTEP_COMPILED
+#define LOCKSTEP_ENTRY __attribute__((noipa)) inline
+#elif defined(__GNUC__) && !LOCKSTEP_COMPILED
 #define LOCKSTEP_ENTRY __attribute__((noinline)) inline
 #elif defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
 #define LOCKSTEP_ENTRY __attribute__((visibility("default")))

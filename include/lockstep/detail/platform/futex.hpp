@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/futex.hpp -- sleeping until a word changes: the contract (layer: platform)
 //
-//   F1  futex_wait(word, expected, deadline) returns at once if word != expected. Otherwise it may put
+//   FUTEX-1  futex_wait(word, expected, deadline) returns at once if word != expected. Otherwise it may put
 //       the thread to sleep; it returns after a wake on that word, at the deadline, after a signal, or
 //       for no reason. It reports nothing: the caller looks at its condition again.
-//   F2  futex_wake_one / futex_wake_all on a word let at least one / every thread return that sleeps in
+//   FUTEX-2  futex_wake_one / futex_wake_all on a word let at least one / every thread return that sleeps in
 //       futex_wait on it. They only use the address: the word may be gone already.
-//   F3  The comparison in F1 and the falling asleep are one step with respect to F2: if the word is
+//   FUTEX-3  The comparison in FUTEX-1 and the falling asleep are one step with respect to FUTEX-2: if the word is
 //       changed and a wake follows, no waiter that compared before the change stays asleep.
-//   F4  Deadlines are monotonic nanoseconds as of steady_nanoseconds(); no_deadline (clock.hpp) never comes.
-//   F5  Nothing is ordered by these calls for the C++ memory model; order comes from the atomics.
+//   FUTEX-4  Deadlines are monotonic nanoseconds as of steady_nanoseconds(); no_deadline (clock.hpp) never comes.
+//   FUTEX-5  Nothing is ordered by these calls for the C++ memory model; order comes from the atomics.
 //
 // LOCKSTEP_FORCE_PORTABLE_FUTEX=1 chooses the portable one (mutex and condition variable) where a native one exists; it
 // must be the same in the whole program.
 //
 //   PORTABLE-1  The waiter compares and enters the condition variable under the bucket's mutex, the waker
-//               takes the same mutex before it notifies: that is F3.
+//               takes the same mutex before it notifies: that is FUTEX-3.
 //   PORTABLE-2  In a child process of fork() the table is as new: whoever held or waited is not there.
 //
 // Memory order (# marks the line), of the portable one
 //   #  access      order    pairs  why it suffices
-//   1  word.load   relaxed  -      F5 promises no order; the mutex of PORTABLE-1 makes the last change visible
+//   1  word.load   relaxed  -      FUTEX-5 promises no order; the mutex of PORTABLE-1 makes the last change visible
 //   2  table.load  acquire  3      the table is made before its address is seen
 //   3  table.comp  release  2      as 2; two threads may make one, and one of them is used
 //
@@ -118,7 +118,7 @@ using native_futex = linux_futex;
 #else
 
 /// A table of mutex and condition variable pairs, chosen by a hash of the word's address. A wake wakes the whole bucket,
-/// so that a neighbour of the same bucket may return spuriously, which F1 allows.
+/// so that a neighbour of the same bucket may return spuriously, which FUTEX-1 allows.
 ///
 /// The table is one for the process, made at first use and never destroyed: objects in static storage may wait
 /// and notify before main and while the program exits.

@@ -9,7 +9,7 @@
 //     light()                           heavy()
 //     if (mark) wake                    if (phase still p) sleep
 //
-//   A1  If one thread calls light() and another heavy(), then the loads after the two calls cannot both
+//   FENCE-1  If one thread calls light() and another heavy(), then the loads after the two calls cannot both
 //       miss the stores before them.
 //
 // Where the system has a process-wide barrier (Linux: membarrier, private expedited), light() is a
@@ -18,13 +18,13 @@
 // light() is right before prepare() as well, only slower.
 //
 // heavy() returns false if the barrier was granted and later refused (a filter installed in between):
-// then A1 does not hold for this call, and the caller must not sleep without a time limit.
+// then FENCE-1 does not hold for this call, and the caller must not sleep without a time limit.
 //
 // Memory order (# marks the line; model: tests/model)
 //   #  access             order    pairs  why it suffices
 //   1  mode.load          relaxed  -      any value is safe in light(): see `unknown` above
-//   2  signal_fence       seq_cst  4      A1 by the system's barrier; keeps the compiler from reordering
-//   3  thread_fence       seq_cst  3, 4   A1 by the C++ model
+//   2  signal_fence       seq_cst  4      FENCE-1 by the system's barrier; keeps the compiler from reordering
+//   3  thread_fence       seq_cst  3, 4   FENCE-1 by the C++ model
 //   4  barrier            seq_cst  2, 3   own full fence, and the system's on all other threads
 //   5  mode.store         relaxed  -      the mode is decided by the system, every writer writes the same
 //

@@ -46,7 +46,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// The futex contract F1 to F5 of futex.hpp.
+/// The futex contract FUTEX-1 to FUTEX-5 of futex.hpp.
 inline void futex_wait(const wait_word& word, std::uint32_t expected, std::uint64_t deadline) {
   native_futex::wait(word, expected, deadline);
 }

@@ -73,23 +73,22 @@ class loop_board final : public stoppable {
   }
 
   std::size_t take_ticket(std::uint32_t construct) noexcept {
-    return of(construct).tickets.fetch_add(1, detail::memory_order_relaxed);  // 1
+    return of(construct).tickets.fetch_add(1, memory_order_relaxed);  // 1
   }
 
   /// The same of the hand of member `owner`, below most_hands.
   std::size_t take_from_hand(std::uint32_t construct, std::size_t owner) noexcept {
-    return of(construct).hands[owner].value.fetch_add(1, detail::memory_order_relaxed);  // 4
+    return of(construct).hands[owner].value.fetch_add(1, memory_order_relaxed);  // 4
   }
   /// How many were taken from it, at least.
   std::size_t taken_from_hand(std::uint32_t construct, std::size_t owner) noexcept {
-    return of(construct).hands[owner].value.load(detail::memory_order_relaxed);  // 5
+    return of(construct).hands[owner].value.load(memory_order_relaxed);  // 5
   }
 
   /// This member needs the slot no more. Requires: it has entered. All members say the same of the hands.
   void leave(const member_state& self, std::uint32_t construct, bool has_hands = false) {
     const std::size_t slot = slot_of(construct);
-    const std::uint32_t before =
-        open_.beside(slot).left.fetch_add(1, detail::memory_order_acq_rel);  // 2
+    const std::uint32_t before = open_.beside(slot).left.fetch_add(1, memory_order_acq_rel);  // 2
     if (before + 1 != self.size()) return;
     if (has_hands) renew_hands(slot, self.size());
     open(slot, construct + slot_count());
@@ -123,11 +122,11 @@ class loop_board final : public stoppable {
  private:
   /// Who has left, beside the word that says for whom the slot is open.
   struct leavers {
-    detail::wait_word left{0};
+    wait_word left{0};
   };
   struct numbers {
-    detail::atomic<std::size_t> tickets{0};
-    detail::padded<detail::atomic<std::size_t>> hands[most_hands];
+    atomic<std::size_t> tickets{0};
+    padded<atomic<std::size_t>> hands[most_hands];
   };
 
   std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(open_.size()); }
@@ -142,12 +141,12 @@ class loop_board final : public stoppable {
 
   void renew_hands(std::size_t slot, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-      handed_out_[slot].value.hands[i].value.store(0, detail::memory_order_relaxed);  // 3
+      handed_out_[slot].value.hands[i].value.store(0, memory_order_relaxed);  // 3
     }
   }
   void open(std::size_t slot, std::uint32_t construct) {
-    handed_out_[slot].value.tickets.store(0, detail::memory_order_relaxed);  // 3
-    open_.beside(slot).left.store(0, detail::memory_order_relaxed);          // 3
+    handed_out_[slot].value.tickets.store(0, memory_order_relaxed);  // 3
+    open_.beside(slot).left.store(0, memory_order_relaxed);          // 3
     turns_[slot].reset(0);
     open_[slot].publish(construct);
   }
@@ -155,7 +154,7 @@ class loop_board final : public stoppable {
   stop_source& stop_;
   published_words<std::uint32_t, leavers> open_;
   published_words<std::size_t> turns_;
-  detail::aligned_array<detail::padded<numbers>> handed_out_;
+  aligned_array<padded<numbers>> handed_out_;
   std::uint32_t first_ = 0;
 };
 
@@ -185,7 +184,7 @@ class progress_board final : public stoppable {
 
   /// The member has finished this step, and all before it.
   void publish(std::size_t rank, std::size_t step) {
-    if (!used()) used_.store(1, detail::memory_order_relaxed);  // 2
+    if (!used()) used_.store(1, memory_order_relaxed);  // 2
     steps_[rank].publish(step);
   }
 
@@ -196,12 +195,12 @@ class progress_board final : public stoppable {
     return !stop_.requested(self.region());
   }
 
-  bool used() const noexcept { return used_.load(detail::memory_order_relaxed) != 0; }  // 1
+  bool used() const noexcept { return used_.load(memory_order_relaxed) != 0; }  // 1
 
   /// As new. Between regions.
   void reset() noexcept {
     steps_.reset(0, steps_.size());
-    used_.store(0, detail::memory_order_relaxed);  // 2
+    used_.store(0, memory_order_relaxed);  // 2
   }
 
   void notify_all_sleepers() override { steps_.wake_all(); }
@@ -209,7 +208,7 @@ class progress_board final : public stoppable {
  private:
   stop_source& stop_;
   published_words<std::size_t> steps_;
-  detail::wait_word used_{0};
+  wait_word used_{0};
 };
 
 }  // namespace detail

@@ -4,8 +4,8 @@
 // A name is a type, often incomplete and with hidden symbols, so the linker does not make its mutex one. Modules
 // meet in the text of the name instead, as the compiler spells it.
 //
-//   K1  The same name is the same mutex, whichever module asks, once and for ever.
-//   K2  A name of a function or in an unnamed namespace belongs to its module: others may spell it the same and
+//   NAME-1  The same name is the same mutex, whichever module asks, once and for ever.
+//   NAME-2  A name of a function or in an unnamed namespace belongs to its module: others may spell it the same and
 //       mean another.
 //
 // Memory order (# marks the line)

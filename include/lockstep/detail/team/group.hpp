@@ -7,7 +7,7 @@
 //   GROUP-1  Between end() and begin() every board is at rest: phases equal, constructs empty, steps 0. After a
 //            region that was stopped they are made so by force: nobody is in it any more.
 //   GROUP-2  A member writes its cells of phase p + 1 before it arrives in that phase, and those of p + 3 after all
-//            have read them (G2 of team_barrier.hpp). So does a member that runs the share of another
+//            have read them (MEET-1 of team_barrier.hpp). So does a member that runs the share of another
 //            (loops.hpp): it has seen all arrive in phase p.
 //   GROUP-3  When a region is over, whether it was stopped or not, no value is left that a cell points to. The
 //            values of a sub-team end with it, inside the region.
@@ -24,7 +24,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <new>
 
@@ -33,6 +32,11 @@
 #include "loop_claims.hpp"
 #include "member_state.hpp"
 #include "team_barrier.hpp"
+
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#include <cstdlib>
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -63,8 +67,8 @@ class sub_group_list {
 
 class group {
  public:
-  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see team_barrier.hpp. Tests
-  /// pass a smaller limit for flags.
+  /// Sub-teams pass the group of the region, which their own sub-teams end with as well. `finds_cpu`: see
+  /// team_barrier.hpp. Tests pass a smaller limit for flags.
   LOCKSTEP_COLD group(std::size_t most, wait_policy policy, stop_source& stop,
                       group* of_region = nullptr, bool finds_cpu = false,
                       std::size_t most_flags = team_barrier::usual_most_flags);
@@ -132,8 +136,8 @@ class group {
 
   /// A member keeps a value in its member_state.
   void note_kept_values() noexcept {
-    if (kept_.load(detail::memory_order_relaxed) == 0) {  // 1
-      kept_.store(1, detail::memory_order_relaxed);       // 2
+    if (kept_.load(memory_order_relaxed) == 0) {  // 1
+      kept_.store(1, memory_order_relaxed);       // 2
     }
   }
   /// Destroys the values that members keep, when every member has ended its part, and nobody reads them any
@@ -171,7 +175,7 @@ struct sub_group {
 
   /// A member lets go: the last one destroys the group.
   void let_go() {
-    if (users.fetch_sub(1, detail::memory_order_acq_rel) == 1) {  // 3
+    if (users.fetch_sub(1, memory_order_acq_rel) == 1) {  // 3
       shared.sub_groups().destroy(*this);
     }
   }
@@ -183,6 +187,16 @@ struct sub_group {
 
 inline void note_kept_values(group& shared) noexcept { shared.note_kept_values(); }
 
+inline void member_state::enter(std::size_t size, std::uint32_t region,
+                                std::uint32_t phase_before) noexcept {
+  size_ = size;
+  region_ = region;
+  phase = phase_before;
+  has_left = false;
+  has_construct = false;
+  last_by_rank = phase_before - 1;  // in no phase of this region
+  if (diagnoses_misuse) in_construct = told[0] = told[1] = construct_note();
+}
 inline bool member_state::sync() {
   if (is_alone()) return !is_stopped();
   tell_construct();
@@ -219,12 +233,92 @@ inline std::uint32_t member_state::next_construct() noexcept {
   return construct++;
 }
 
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD group::group(std::size_t most, wait_policy policy, stop_source& stop,
+                           group* of_region, bool finds_cpu, std::size_t most_flags)
+    : barrier(most, policy, stop, most_flags, finds_cpu),
+      loops(policy, stop),
+      progress(most, policy, stop),
+      claims(most),
+      leaves(reduction_tree::most_leaves),
+      of_region_(of_region != nullptr ? *of_region : *this),
+      members_(most) {
+  for (std::size_t rank = 0; rank < most; ++rank) state(rank).belong_to(this, &stop, rank);
+}
+
+LOCKSTEP_COLD group::~group() = default;
+
+LOCKSTEP_OUT_OF_LINE void group::destroy_kept_values() {
+  if (kept_.load(memory_order_relaxed) == 0) return;  // 1
+  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).destroy_kept_values();
+  kept_.store(0, memory_order_relaxed);  // 2
+}
+
+LOCKSTEP_COLD void group::forget_kept_values() noexcept {
+  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).forget_kept_values();
+}
+
+[[noreturn]] LOCKSTEP_COLD void group::report_constructs(std::size_t low,
+                                                         const construct_note& lows,
+                                                         std::size_t high,
+                                                         const construct_note& highs) {
+  std::fprintf(stderr, "lockstep::member: ");
+  for (const bool is_low : {true, false}) {
+    const construct_note& what = is_low ? lows : highs;
+    std::fprintf(stderr, "%srank %zu is in %s", is_low ? "" : ", ", is_low ? low : high, what.kind);
+    if (what.where.file == nullptr) continue;
+    std::fprintf(stderr, " (%s:%u)", what.where.file, what.where.line);
+  }
+  std::fprintf(stderr,
+               "%s; all members of a region come to the same constructs in the same order, with "
+               "the same arguments\n",
+               std::strcmp(lows.kind, highs.kind) == 0 ? ", of another size" : "");
+  std::abort();
+}
+
+LOCKSTEP_COLD void group::reset_claims() noexcept {
+  claims.reset();
+  for (std::size_t rank = 0; rank < most(); ++rank) state(rank).loops = 0;
+}
+
+LOCKSTEP_COLD void group::reset() {
+  state(0).phase = 0;
+  barrier.reset(0);
+  reset_claims();
+  loops.reset();
+  progress.reset();
+  sub_groups_.destroy_all();
+}
+
+LOCKSTEP_COLD void sub_group_list::add(sub_group& one) {
+  lock_.lock();
+  one.next = first_;
+  first_ = &one;
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void sub_group_list::destroy(sub_group& one) {
+  lock_.lock();
+  sub_group** at = &first_;
+  while (*at != &one) at = &(*at)->next;
+  *at = one.next;
+  lock_.unlock();
+  delete &one;
+}
+
+LOCKSTEP_COLD void sub_group_list::destroy_all() {
+  while (first_ != nullptr) {
+    sub_group* const one = first_;
+    first_ = one->next;
+    delete one;
+  }
+}
+
+#endif
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "group.ipp"
-#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_GROUP_HPP

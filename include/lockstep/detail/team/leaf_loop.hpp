@@ -10,7 +10,7 @@
 // nothing else can change.
 //
 //   LEAF-1  f is called with first, first + 1, ... before last, in order; no index beyond last is computed.
-//   LEAF-2  A closure is copied where nobody can tell (job.hpp) and it is small. Any other function is called
+//   LEAF-2  A closure is copied where nobody can tell (closures.hpp) and it is small. Any other function is called
 //           where it is. What a closure holds by reference is read anew after each store that could change it, as the
 //           language demands: capture numbers and pointers by value.
 //   LEAF-3  Of nested ranges f is called once per tuple, in row-major order; and calls for consecutive parts do
@@ -25,8 +25,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "closures.hpp"
 #include "index_span.hpp"
-#include "job.hpp"
 #include "range_parts.hpp"
 
 namespace lockstep {

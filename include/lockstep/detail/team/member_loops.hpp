@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/member_loops.hpp -- the loops and sections of a member (layer: team)
 //
-// Part of member's interface: see member.hpp for which to use, and for M1 to M3. The bounds of a loop are of any
-// integer types, as in a `for` loop, and f is called with their common type (index_span.hpp). f itself is called by
-// reference.
+// Part of member's interface: see member.hpp for which to use, and for MEMBER-1 to MEMBER-3. The bounds of a loop are
+// of any integer types, as in a `for` loop, and f is called with their common type (index_span.hpp). f itself is called
+// by reference.
 //
 // Each construct has a try_ form, which returns false in a stopped region, where the plain form throws.
 //   LOOPS-8  In a region that was stopped before the construct begins, f is not called at all. One that is stopped
@@ -93,8 +93,8 @@ class member_loops {
     return loops::hand_out(at_, span.length, how, body_of(blocks));
   }
 
-  /// Calls f(i) once for every i of [first, last), on some member, then waits for all. With static schedules that is the
-  /// member of for_range, but the share of one that has not come yet may be run by another that waits
+  /// Calls f(i) once for every i of [first, last), on some member, then waits for all. With static schedules that is
+  /// the member of for_range, but the share of one that has not come yet may be run by another that waits
   /// (loops.hpp): iterations that need what their member did by itself since the last wait belong in
   /// for_range, or after a loop without a wait, which keeps the shares of the next loop where they are.
   template <class First, class Last, class Function>

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../../call_site.hpp"
 #include "../wait/wait_engine.hpp"
 #include "cells.hpp"
 #include "range_parts.hpp"
@@ -17,17 +18,6 @@
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-
-/// Where a construct was called, for messages: the default argument of the functions of member.
-struct call_site {
-  const char* file;
-  unsigned line;
-
-  static constexpr call_site here(const char* in_file = LOCKSTEP_CALLER_FILE,
-                                  unsigned at_line = LOCKSTEP_CALLER_LINE) noexcept {
-    return {in_file, at_line};
-  }
-};
 
 namespace detail {
 
@@ -69,16 +59,8 @@ class member_state {
   }
   /// Of a sub-team's member.
   void set_rank_in_team(std::size_t rank) noexcept { rank_in_team_ = rank; }
-  /// The member begins its part of a region of `size` members, after `phase_before` of the barrier.
-  void enter(std::size_t size, std::uint32_t region, std::uint32_t phase_before) noexcept {
-    size_ = size;
-    region_ = region;
-    phase = phase_before;
-    has_left = false;
-    has_construct = false;
-    last_by_rank = phase_before - 1;  // in no phase of this region
-    if (diagnoses_misuse) in_construct = told[0] = told[1] = construct_note();
-  }
+  /// The member begins its part of a region of `size` members, after `phase_before` of the barrier. In group.hpp.
+  void enter(std::size_t size, std::uint32_t region, std::uint32_t phase_before) noexcept;
 
   std::size_t rank() const noexcept { return rank_; }
   /// Of the region: its members are the ranks below it.

@@ -4,11 +4,11 @@
 // What the program says (team_options) beats the environment, the environment beats the default. Nothing
 // here starts or binds a thread: resolve() says what the team has to do.
 //
-//   P1  A core gets a second member when all cores have one, a CPU when all CPUs have one.
-//   P2  Fast cores get members before efficient ones, and those before any core's sibling.
-//   P3  close fills a package before the next, and numbers the ranks so that neighbours are close.
+//   PLACEMENT-1  A core gets a second member when all cores have one, a CPU when all CPUs have one.
+//   PLACEMENT-2  Fast cores get members before efficient ones, and those before any core's sibling.
+//   PLACEMENT-3  close fills a package before the next, and numbers the ranks so that neighbours are close.
 //       spread takes packages in turns, and in each the cores evenly; so neighbours are apart.
-//   P4  A list is taken as it is, but for CPUs that are not usable.
+//   PLACEMENT-4  A list is taken as it is, but for CPUs that are not usable.
 #ifndef LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
 #define LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
 
@@ -64,7 +64,7 @@ namespace placement {
 LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
                         std::vector<unsigned>& order);
 
-/// Appends `count` of the CPUs, which are sorted by P1 and P2, in the order of ranks.
+/// Appends `count` of the CPUs, which are sorted by PLACEMENT-1 and PLACEMENT-2, in the order of ranks.
 LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
                           std::vector<unsigned>& order);
 
@@ -105,7 +105,7 @@ LOCKSTEP_COLD int compare_four(const unsigned* a, const unsigned* b) noexcept {
   while (i < 3 && a[i] == b[i]) ++i;
   return a[i] < b[i] ? -1 : a[i] > b[i] ? 1 : 0;
 }
-/// P1, P2: who gets a member first.
+/// PLACEMENT-1, PLACEMENT-2: who gets a member first.
 LOCKSTEP_COLD int compare_taken(const void* left, const void* right) noexcept {
   const cpu_place &a = *static_cast<const cpu_place*>(left),
                   &b = *static_cast<const cpu_place*>(right);
@@ -113,7 +113,7 @@ LOCKSTEP_COLD int compare_taken(const void* left, const void* right) noexcept {
   const unsigned second[] = {b.sibling, static_cast<unsigned>(b.kind), b.package, b.core};
   return compare_four(first, second);
 }
-/// P3: who has the lower rank.
+/// PLACEMENT-3: who has the lower rank.
 LOCKSTEP_COLD int compare_ranked(const void* left, const void* right) noexcept {
   const cpu_place &a = *static_cast<const cpu_place*>(left),
                   &b = *static_cast<const cpu_place*>(right);

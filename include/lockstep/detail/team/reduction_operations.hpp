@@ -22,8 +22,8 @@
 #include <utility>
 
 #include "cells.hpp"
+#include "closures.hpp"
 #include "index_span.hpp"
-#include "job.hpp"
 #include "range_parts.hpp"
 
 namespace lockstep {

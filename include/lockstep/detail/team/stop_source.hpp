@@ -33,21 +33,13 @@
 #include <new>
 #include <utility>
 
+#include "../../region_stopped.hpp"
 #include "../platform/error.hpp"
 #include "../platform/system.hpp"
 #include "../wait/short_lock.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
-
-/// Thrown by the functions of member in a region that was stopped: by request_stop(), or by the exception of
-/// another member. Let it pass: run() catches it. It is no std::exception, so that `catch (const
-/// std::exception&)` in a member's loop does not swallow the end of the region. A `catch (...)` there has to
-/// throw it again.
-class region_stopped {
- public:
-  const char* what() const noexcept { return "lockstep: the region was stopped"; }
-};
 
 namespace detail {
 
@@ -86,10 +78,10 @@ class stop_source {
 
   /// Before the first member of the region starts. Requires region != 0.
   void begin(std::uint32_t region) noexcept {
-    std::uint32_t seen = word_.load(detail::memory_order_relaxed);  // 1
+    std::uint32_t seen = word_.load(memory_order_relaxed);  // 1
     if (region - seen > (std::uint32_t{1} << 30)) {
-      word_.compare_exchange_strong(seen, region - 1, detail::memory_order_relaxed,  // 4
-                                    detail::memory_order_relaxed);                   // 4
+      word_.compare_exchange_strong(seen, region - 1, memory_order_relaxed,  // 4
+                                    memory_order_relaxed);                   // 4
     }
   }
 
@@ -101,11 +93,11 @@ class stop_source {
 
   /// True once the region was stopped; what came before the request is seen.
   bool requested(std::uint32_t region) const noexcept {
-    return word_.load(detail::memory_order_acquire) == region;  // 3
+    return word_.load(memory_order_acquire) == region;  // 3
   }
   /// The same for a caller that reads nothing of what came before the request.
   bool requested_relaxed(std::uint32_t region) const noexcept {
-    return word_.load(detail::memory_order_relaxed) == region;  // 5
+    return word_.load(memory_order_relaxed) == region;  // 5
   }
 
  private:
@@ -192,12 +184,55 @@ bool call_alone(stop_source& stop, Part& part, Argument& with) {
   return !stop.requested(1);
 }
 
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD void stop_source::add(stoppable& place) {
+  lock_.lock();
+  place.next_ = first_;
+  first_ = &place;
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void stop_source::remove(stoppable& place) {
+  lock_.lock();
+  stoppable** at = &first_;
+  while (*at != &place) at = &(*at)->next_;
+  *at = place.next_;
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void stop_source::request(std::uint32_t region) {
+  std::uint32_t seen = word_.load(memory_order_relaxed);  // 1
+  while (static_cast<std::int32_t>(region - seen) > 0 &&
+         !word_.compare_exchange_strong(seen, region, memory_order_release,  // 2
+                                        memory_order_relaxed)) {             // 1
+  }
+  lock_.lock();
+  for (stoppable* at = first_; at != nullptr; at = at->next_) at->notify_all_sleepers();
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void first_error::note(std::uint64_t position) {
+  std::exception_ptr now = std::current_exception();
+  lock_.lock();
+  if (!error_ || position < position_) {
+    position_ = position;
+    std::swap(error_, now);
+  }
+  lock_.unlock();
+}
+
+LOCKSTEP_COLD void first_error::rethrow() {
+  if (!error_) return;
+  std::exception_ptr now;
+  std::swap(error_, now);
+  std::rethrow_exception(std::move(now));
+}
+
+#endif
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "stop_source.ipp"
-#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_STOP_SOURCE_HPP

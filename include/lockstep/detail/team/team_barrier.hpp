@@ -82,20 +82,19 @@ class parting_board {
   /// when it last said so. False if that is not known, and after a move.
   LOCKSTEP_NOINLINE bool is_elsewhere(std::size_t rank, std::size_t other,
                                       std::uint64_t now) noexcept {
-    const int cpu = detail::current_cpu();
+    const int cpu = current_cpu();
     if (cpu < 0) return false;
     sighting& own = sightings_[rank].value;
     const std::uint32_t here = (static_cast<std::uint32_t>(cpu) + 1) & cpu_bits;
     own.turn += one_turn;
-    own.word.store(own.turn | here, detail::memory_order_relaxed);  // 1
-    const std::uint32_t theirs =
-        sightings_[other].value.word.load(detail::memory_order_relaxed);  // 2
+    own.word.store(own.turn | here, memory_order_relaxed);                                 // 1
+    const std::uint32_t theirs = sightings_[other].value.word.load(memory_order_relaxed);  // 2
     const std::uint32_t there = theirs & cpu_bits;
     if (there != here) return there != 0;
     const bool is_news = theirs != own.seen;  // else the other one may have left since
     own.seen = theirs;
     if (moves_ && rank != 0 && is_news && own.pace.shared(now)) {
-      detail::leave_cpu(static_cast<unsigned>(cpu));
+      leave_cpu(static_cast<unsigned>(cpu));
     }
     return false;
   }
@@ -110,13 +109,13 @@ class parting_board {
   static constexpr std::uint32_t cpu_bits = one_turn - 1;
 
   struct sighting {
-    detail::wait_word word{0};
+    wait_word word{0};
     // Its member's own.
     std::uint32_t turn = 0, seen = 0;
     parting_pace pace;
   };
 
-  detail::aligned_array<detail::padded<sighting>> sightings_;
+  aligned_array<padded<sighting>> sightings_;
   const bool moves_;
 };
 
@@ -280,11 +279,11 @@ class team_barrier final : public stoppable {
                    deadline::never(), whereabouts{known, self.rank(), other});
   }
 
-  detail::line_gap before_;
+  line_gap before_;
   stop_source& stop_;
   ranked_barrier<values> phases_;
   parting_board parting_;
-  detail::line_gap after_;
+  line_gap after_;
 };
 
 }  // namespace detail

@@ -116,7 +116,7 @@ class team_core {
   /// The same for a loop.
   static bool run_loop_alone(job& what, const loop_ends& ends) {
     stop_source stop;
-    detail::atomic<std::size_t> tickets{0};
+    atomic<std::size_t> tickets{0};
     loop_cells none(0);
     if (ends.prepare != nullptr) ends.prepare(ends.data, loop_plan(), none);
     const loop_common alone = {stop, tickets, 1, 1, 1};
@@ -186,7 +186,7 @@ class team_core {
   region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
-    running_.store(number_, detail::memory_order_relaxed);  // 1
+    running_.store(number_, memory_order_relaxed);  // 1
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
     return region_head{number_, static_cast<std::uint32_t>(size), phase};
   }
@@ -212,8 +212,8 @@ class team_core {
   }
   /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
-    running_.store(0, detail::memory_order_relaxed);  // 1
-    if (crew_.is_alone()) crew_.be_alone(false);      // members read that line
+    running_.store(0, memory_order_relaxed);      // 1
+    if (crew_.is_alone()) crew_.be_alone(false);  // members read that line
     return !stop_.requested(head.region);
   }
   /// The same, with what a `run` leaves. Throws the exception of a member, if there is one.
@@ -240,7 +240,7 @@ class team_core {
     job what;
   };
 
-  detail::line_gap before_;
+  line_gap before_;
   const std::size_t size_;
   team_door& door_;
   stop_source stop_;
@@ -253,17 +253,95 @@ class team_core {
   nesting::region region_;
   nesting::region between_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
-  detail::wait_word running_{0};
+  wait_word running_{0};
   open_region started_ = {};
-  detail::line_gap after_;
+  line_gap after_;
 };
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
+    : size_(made.members),
+      door_(door),
+      group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
+      forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
+             fork_board::usual_most_age, made.finds_cpu),
+      crew_(forks_, stop_, error_, made.is_crowded),
+      steering_(forks_, made),
+      region_{this, door.age(), &group_, &running_, nullptr},
+      between_(region_) {}
+
+LOCKSTEP_OUT_OF_LINE bool team_core::join() {
+  const region_head head = leave_between();
+  const nesting::inside here(region_);
+  perform(0, head, started_.what);
+  if (head.size > 1) forks_.collect(0, forks_.current());
+  return finish(head);
+}
+
+LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
+  const nesting::inside here(region_);  // whatever it runs of the user's is in one
+  order what;
+  while (forks_.next(rank, what)) {
+    if (what.is_loop()) {
+      crew_.serve(rank, what);
+    } else {
+      play(rank, what);
+    }
+  }
+}
+
+LOCKSTEP_COLD void team_core::give_up() {
+  const region_head head = leave_between();
+  const nesting::inside here(region_);
+  stop_.request(head.region);
+  if (head.size > 1) forks_.collect(0, forks_.current());
+  error_.forget();
+  finish(head);
+}
+
+LOCKSTEP_COLD void team_core::forget_others() noexcept {
+  const bool in_region = nesting::contains(region_) || nesting::contains(between_);
+  door_.callers().forget_others(in_region);
+  forks_.reset();
+  stop_.forget_others();
+  error_.forget_others();
+  group_.sub_groups().forget_others();
+  group_.forget_kept_values();
+  if (in_region) {
+    crew_.be_alone(true);
+    request_stop();
+  } else {
+    running_.store(0, memory_order_relaxed);  // 1
+    started_.head.region = 0;
+    error_.forget();  // of a region that has ended here
+    group_.end(true);
+  }
+}
+
+LOCKSTEP_COLD fork_board::way team_core::way_of(const resolved_team& made) noexcept {
+  return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
+                                                                   : fork_board::way::direct;
+}
+
+LOCKSTEP_COLD void team_core::request_stop() {
+  const std::uint32_t region = running_.load(memory_order_relaxed);  // 2
+  if (region != 0) stop_.request(region);
+}
+
+LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
+  forks_.relay(rank, what, true);
+  const region_head head = what.head();
+  if (rank < head.size) perform(rank, head, what.line->what);
+  if (crew_.is_alone()) end_of_lone_child();
+  if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
+  forks_.report(rank, what.announced);
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "team_core.ipp"
-#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_TEAM_CORE_HPP

@@ -27,7 +27,7 @@
 #include <utility>
 
 #include "../../member.hpp"
-#include "job.hpp"
+#include "fork_lines.hpp"
 #include "team_reductions.hpp"
 
 namespace lockstep {

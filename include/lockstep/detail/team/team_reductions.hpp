@@ -16,7 +16,7 @@
 #include <cstring>
 #include <utility>
 
-#include "job.hpp"
+#include "fork_lines.hpp"
 #include "loop_steering.hpp"
 #include "scans.hpp"
 

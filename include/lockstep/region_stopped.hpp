@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// lockstep/region_stopped.hpp -- what a construct throws in a region that was stopped (layer: team)
+#ifndef LOCKSTEP_REGION_STOPPED_HPP
+#define LOCKSTEP_REGION_STOPPED_HPP
+
+#include "detail/platform/config.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// Thrown by the functions of member in a region that was stopped: by request_stop(), or by the exception of
+/// another member. Let it pass: run() catches it. It is no std::exception, so that `catch (const
+/// std::exception&)` in a member's loop does not swallow the end of the region. A `catch (...)` there has to
+/// throw it again.
+class region_stopped {
+ public:
+  const char* what() const noexcept { return "lockstep: the region was stopped"; }
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_REGION_STOPPED_HPP
