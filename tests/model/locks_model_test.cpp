@@ -282,7 +282,7 @@ mutex& found_by_a_module(const char* name) {
   return critical_name::find_or_add({name, std::strlen(name), false});
 }
 
-TEST(critical_name_model, a_name_is_one_mutex_whichever_module_asks_first_K1) {
+TEST(critical_name_model, a_name_is_one_mutex_whichever_module_asks_first_NAME_1) {
   plan by;
   by.budgets = small();
   explore(
@@ -299,7 +299,7 @@ TEST(critical_name_model, a_name_is_one_mutex_whichever_module_asks_first_K1) {
       by);
 }
 
-TEST(critical_name_model, a_name_is_found_behind_those_that_came_later_K1) {
+TEST(critical_name_model, a_name_is_found_behind_those_that_came_later_NAME_1) {
   plan by;
   by.budgets = large();
   explore(
