@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// lockstep/graph.hpp -- nodes that run one after the other, beside each other, and again (layer: graph)
+//
+//   lockstep::graph g;
+//   auto load = g.node("load", [&] { ... });
+//   auto left = g.node("left", [&] { ... }), right = g.node("right", [&] { ... });
+//   auto test = g.node("test", [&] { return residual > tolerance; });
+//   g.edge(load, left).edge(load, right).edge(left, test).edge(right, test);
+//   g.feedback(test, load);                  // again while test returns true
+//   lockstep::plan plan(g, team);            // plan.hpp
+//   plan.run();
+//
+// The same in blocks: g.loop(g.series(load, g.parallel(left, right), test)).
+//
+// A graph says which node comes before which; a plan says which member runs which node when. Data between nodes are the
+// user's own variables:
+//
+//   GRAPH-1  What a node does happens before every node that it has an edge to, through others as well. Nodes that no way of
+//            edges leads between may run at the same time. A node never runs beside itself.
+//   GRAPH-2  An iteration runs every node once: but for loops, for nodes that are skipped, and for what is stopped.
+//   GRAPH-3  Without counted feedback, iterations do not overlap: every node of one happens before every node of the next.
+//   GRAPH-4  With counted feedback they do. Then only feedback orders nodes of different iterations: iteration i of `to`
+//            comes after iteration i - delay of `from`. The first `delay` iterations of a run do not wait for it.
+//   GRAPH-5  feedback(from, to) makes a loop of all nodes on ways from `to` to `from`. They run again while `from` returns
+//            true, and nothing of the loop runs beside what `from` decides. A node outside that depends on one inside
+//            runs once, after the loop's last turn; a node outside that one inside depends on runs before its first.
+//   GRAPH-6  A node is skipped in an iteration (or a loop's turn) if an edge_if or edge_unless to it fails, or if all the
+//            nodes that it depends on were skipped. What a skipped node would have returned counts for neither.
+//
+// A graph is not for threads: one thread at a time builds it. It must outlive its plans, which see nothing of what is
+// added after they were made.
+//
+// Cost   a node is one object on the heap, and its function another. Building is linear, but for check().
+#ifndef LOCKSTEP_GRAPH_HPP
+#define LOCKSTEP_GRAPH_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "detail/graph/graph_model.hpp"
+#include "detail/graph/node_function.hpp"
+#include "detail/platform/cache_line.hpp"
+#include "detail/platform/config.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+class graph;
+namespace detail {
+
+/// What a graph owns, and its handles point to.
+struct graph_body {
+  graph_model model;
+  std::vector<node_function> functions;  // as many as nodes; empty: nothing to do
+};
+struct graph_access;
+
+}  // namespace detail
+
+/// A handle on a node. Copies are of the same node. Valid while the graph lives, also after that was moved.
+class graph_node {
+ public:
+  /// Of none.
+  graph_node() noexcept = default;
+
+  /// How long the node takes: a hint for the plan, until it has measured (plan.hpp). Without one: 1 us.
+  LOCKSTEP_COLD graph_node cost(std::chrono::nanoseconds time) const;
+  /// Only the member of this rank runs it. Nobody takes it over when that member is late. A team-wide node cannot be pinned.
+  LOCKSTEP_COLD graph_node pin(std::size_t rank) const;
+
+  LOCKSTEP_COLD const std::string& name() const;
+  /// In the order of node(), from 0.
+  std::size_t number() const noexcept { return index_; }
+
+ private:
+  friend class graph;
+  friend class graph_block;
+
+  graph_node(detail::graph_body* of, detail::node_index index) noexcept : of_(of), index_(index) {}
+
+  detail::graph_body* of_ = nullptr;
+  detail::node_index index_ = detail::no_node;
+};
+
+/// Part of a graph: where it begins, and where it ends. What series(), parallel() and loop() take and return.
+class graph_block {
+ public:
+  /// Of nothing.
+  graph_block() = default;
+  /// A node is a block.
+  LOCKSTEP_COLD graph_block(const graph_node& only);
+
+  bool empty() const noexcept { return firsts_.empty(); }
+
+ private:
+  friend class graph;
+
+  detail::graph_body* of_ = nullptr;
+  detail::node_list firsts_, lasts_;
+};
+
+class graph {
+ public:
+  /// The width of a team-wide node that all members of the plan's team run.
+  static constexpr std::size_t whole_team = 0;
+
+  LOCKSTEP_COLD graph();
+  LOCKSTEP_COLD ~graph();
+  LOCKSTEP_COLD graph(graph&& other) noexcept;
+  LOCKSTEP_COLD graph& operator=(graph&& other) noexcept;
+
+  // --- nodes ---
+
+  /// Calls f(), or f(iteration) if it takes a number: that of the iteration, from 0 in each run. f returns nothing or
+  /// bool. It is copied or moved into the graph. Names are for messages and pictures; no two nodes have the same.
+  template <class Function>
+  graph_node node(std::string name, Function&& f) {
+    using form = detail::node_form<typename std::decay<Function>::type>;
+    static_assert(form::alone::value >= 0,
+                  "lockstep::graph::node: the function can be called neither as f() nor as "
+                  "f(iteration), with a std::size_t");
+    return add(std::move(name), detail::node_function::of<typename form::alone>(
+                                    std::forward<Function>(f)),
+               returns_bool<typename form::alone, Function>(), 1, false);
+  }
+  /// Nothing to do: where ways meet.
+  LOCKSTEP_COLD graph_node node(std::string name);
+
+  /// A team-wide node: `width` members call f(me), or f(me, iteration), together, and use all of member.hpp among them:
+  /// me.sync_threads(), me.sync_sum(x), me.for_each(...). It begins for each when all that it depends on is done, and is
+  /// done when all have returned. Of a bool, that of rank 0 counts. A plan for fewer members is refused; in a region
+  /// of one member (T2 of team.hpp) the node runs on that one.
+  template <class Function>
+  graph_node node(std::string name, std::size_t width, Function&& f) {
+    using form = detail::node_form<typename std::decay<Function>::type>;
+    static_assert(form::in_team::value >= 0,
+                  "lockstep::graph::node: a team-wide function can be called neither as f(me), "
+                  "with a lockstep::member&, nor as f(me, iteration)");
+    return add(std::move(name), detail::node_function::of<typename form::in_team>(
+                                    std::forward<Function>(f)),
+               returns_bool<typename form::in_team, Function>(), width, true);
+  }
+
+  // --- edges ---
+
+  /// GRAPH-1. Between blocks: from each end of the one to each beginning of the other. Fails if it joins a node with
+  /// itself, or is given a node of another graph.
+  LOCKSTEP_COLD graph& edge(const graph_block& from, const graph_block& to);
+  /// The same, and `to` is skipped where `test` returns false, or true. See GRAPH-6. `test` returns bool.
+  LOCKSTEP_COLD graph& edge_if(const graph_node& test, const graph_block& to);
+  LOCKSTEP_COLD graph& edge_unless(const graph_node& test, const graph_block& to);
+
+  /// GRAPH-5. `test` returns bool, and is reached from `to`. Loops lie inside each other or apart.
+  LOCKSTEP_COLD graph& feedback(const graph_node& test, const graph_node& to);
+  /// GRAPH-4. With delay 0 an edge. Between nodes of one loop it adds nothing: its turns do not overlap. A node in a
+  /// loop that another outside waits for, or that waits for one outside, does so as its loop does.
+  LOCKSTEP_COLD graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay);
+
+  // --- blocks ---
+
+  /// Each after the one before. Takes nodes and blocks; empty blocks do not count.
+  template <class... Blocks>
+  graph_block series(const graph_block& first, const Blocks&... rest) {
+    return series(std::vector<graph_block>{first, graph_block(rest)...});
+  }
+  LOCKSTEP_COLD graph_block series(const std::vector<graph_block>& parts);
+
+  /// Beside each other.
+  template <class... Blocks>
+  graph_block parallel(const graph_block& first, const Blocks&... rest) {
+    return parallel(std::vector<graph_block>{first, graph_block(rest)...});
+  }
+  LOCKSTEP_COLD graph_block parallel(const std::vector<graph_block>& parts);
+
+  /// The block again while its last node returns true. Fails if it has no single last node. Of a block with several
+  /// beginnings an empty node becomes the first: it is called "loop of" and the name of the last.
+  LOCKSTEP_COLD graph_block loop(const graph_block& body);
+
+  // --- looks ---
+
+  std::size_t size() const noexcept { return body_->model.nodes.size(); }
+
+  /// What is wrong with the graph, with the names of the nodes on the way; empty if nothing is. A plan fails with this
+  /// text, as std::invalid_argument. It finds: a cycle without feedback; feedback that no iteration can satisfy; loops
+  /// that cross; a node that no iteration can reach; two nodes of one name; who is asked and returns nothing.
+  LOCKSTEP_COLD std::string check() const;
+
+  /// Where the graph stops being series-parallel: a sentence with names; empty if it does not. Such graphs are allowed.
+  /// Loops count as one node outside, and are looked into; counted feedback does not count.
+  LOCKSTEP_COLD std::string not_series_parallel() const;
+
+  /// For Graphviz: loops are boxes, feedback is dashed, conditions are labels.
+  LOCKSTEP_COLD std::string dot() const;
+
+ private:
+  friend struct detail::graph_access;
+
+  template <class Form, class Function>
+  static constexpr bool returns_bool() noexcept {
+    return detail::node_function::returns_bool<Form, typename std::decay<Function>::type>();
+  }
+
+  LOCKSTEP_COLD graph_node add(std::string name, detail::node_function f, bool returns_bool,
+                               std::size_t width, bool is_wide);
+  LOCKSTEP_COLD void join(const char* function, const graph_block& from, const graph_block& to,
+                          detail::edge_kind kind);
+  LOCKSTEP_COLD void check_own(const char* function, const detail::graph_body* of) const;
+
+  detail::owner<detail::graph_body> body_;
+};
+
+namespace detail {
+
+struct graph_access {
+  static const graph_body& body_of(const graph& of) noexcept { return *of.body_; }
+};
+
+}  // namespace detail
+
+/// A value for each of `depth` iterations that overlap: what iteration i writes with buffer[i] stays until iteration
+/// i + depth. Nodes take the iteration as an argument. The graph says that nobody writes too early:
+///   g.edge(producer, consumer).feedback(consumer, producer, buffer.depth());
+/// Each value has cache lines of its own.
+template <class T, std::size_t Depth>
+class buffer {
+ public:
+  static_assert(Depth > 0, "lockstep::buffer: a buffer holds at least one value");
+
+  buffer() = default;
+  /// All slots hold a copy of this.
+  explicit buffer(const T& value) {
+    for (detail::padded<T>& each : slots_) each.value = value;
+  }
+
+  static constexpr std::size_t depth() noexcept { return Depth; }
+
+  T& operator[](std::size_t iteration) noexcept { return slots_[iteration % Depth].value; }
+  const T& operator[](std::size_t iteration) const noexcept {
+    return slots_[iteration % Depth].value;
+  }
+
+ private:
+  detail::padded<T> slots_[Depth];
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "detail/graph/graph.ipp"
+#endif
+
+#endif  // LOCKSTEP_GRAPH_HPP

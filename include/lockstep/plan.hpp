@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// lockstep/plan.hpp -- a graph on a team: who runs which node when, and the run itself (layer: graph)
+//
+//   lockstep::plan plan(g, team);
+//   plan.run();                                    // one iteration
+//   plan.run(1000);                                // a thousand, without a look at the caller in between
+//   plan.run_until([&] { return frames == wanted; });
+//
+// A plan is made once: it gives each node to a member, and finds which waits are needed between members. The same graph
+// and team give the same plan. What lies on one member needs no wait; a wait that others imply is left out. Each member
+// counts on a line of its own how far it is; that is all that runs share. To run allocates nothing, takes no lock, and has no
+// queue.
+//
+//   PLAN-1  What happens before run() happens before every node, and every node before its return.
+//   PLAN-2  A member that is late does not hold up what others can do: who would wait for a node that nobody has begun, and
+//           that could begin, runs it. Not those that are pinned or team-wide. So a node may run on any member's thread.
+//   PLAN-3  The first exception of a node ends the run: who waits is released, and when all members have come back, run()
+//           rethrows it. request_stop() does the same without an exception: run() returns false. Nodes that have begun
+//           end. The plan can be run again. Without exceptions (-fno-exceptions) only request_stop() is left.
+//   PLAN-4  Inside a region of the same team (T2 of team.hpp) a plan runs on the calling thread alone, in an order that the
+//           graph allows. So does a plan that needs one member only.
+//   PLAN-5  One thread at a time uses a plan. A node must not run the plan that it is part of: std::logic_error.
+//
+// The team must outlive its plans; so must the graph.
+//
+// Cost   a node after another on the same member: a call through a pointer. An edge between members: one line transfer. A
+//        node that waits: one RMW on a line of its member's. A run: a region of the team on as many members as are needed.
+#ifndef LOCKSTEP_PLAN_HPP
+#define LOCKSTEP_PLAN_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "detail/graph/plan_body.hpp"
+#include "external_team.hpp"
+#include "graph.hpp"
+#include "team.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// What run_by() says of an iteration.
+struct timed_run {
+  bool completed;                 ///< false: it was stopped
+  bool in_time;                   ///< it was over before the deadline
+  std::chrono::nanoseconds took;  ///< from the call to the return
+  std::chrono::nanoseconds late;  ///< by which it missed the deadline, or 0
+  /// Of a run that was late: the node that took longest beyond what it usually takes; null if none did, so that the
+  /// time was lost before or between nodes. Valid while the graph lives.
+  const char* cause;
+  std::chrono::nanoseconds excess;  ///< how much longer that node took
+};
+
+class plan {
+ public:
+  /// Fails with std::invalid_argument and the text of graph::check() if the graph is wrong, or if it needs a member that the
+  /// team does not have. With `members` it uses the first so many of the team.
+  plan(const graph& of, team& on) : plan(of, on, on.size()) {}
+  plan(const graph& of, team& on, std::size_t members)
+      : body_(detail::make_plan(of, detail::plan_access::doors_of(on), members)) {}
+  plan(const graph& of, external_team& on) : plan(of, on, on.size()) {}
+  plan(const graph& of, external_team& on, std::size_t members)
+      : body_(detail::make_plan(of, detail::plan_access::doors_of(on), members)) {}
+  /// For a look: a plan for so many members, without a team. To run it fails with std::logic_error.
+  LOCKSTEP_COLD plan(const graph& of, std::size_t members);
+
+  LOCKSTEP_COLD ~plan();
+  LOCKSTEP_COLD plan(plan&& other) noexcept;
+  plan& operator=(plan&&) = delete;
+
+  // --- runs ---
+
+  /// PLAN-1 to PLAN-4. False if it was stopped.
+  bool run(std::size_t iterations = 1) { return detail::run_plan(*body_, iterations); }
+
+  /// Iterations until stop() returns true. It is asked on the calling thread, before each iteration; without counted
+  /// feedback after all of the one before is done, with it at most max_ahead() iterations ahead of the slowest member.
+  /// False if the run was stopped otherwise.
+  template <class Stop>
+  bool run_until(Stop&& stop) {
+    detail::iteration_gate gate = detail::iteration_gate::asking(stop);
+    return detail::run_plan_until(*body_, gate);
+  }
+  std::size_t max_ahead() const noexcept { return detail::max_ahead_of(*body_); }
+
+  /// Starts a run on the other members, and returns a handle that is to be joined (region.hpp): then the caller takes its part.
+  /// Meanwhile the others take over what they can of it. Of a plan on a team only.
+  LOCKSTEP_NODISCARD started_region start(std::size_t iterations = 1) {
+    return detail::start_plan(*body_, iterations);
+  }
+
+  /// One iteration, with a look at the clock before and after each node (20 ns a node). Ends when it is done, in time or not.
+  LOCKSTEP_OUT_OF_LINE timed_run run_by(deadline until);
+
+  /// Ends the run, if there is one: PLAN-3. Any thread may call it, as long as the plan lives.
+  LOCKSTEP_COLD void request_stop();
+
+  // --- measurements ---
+
+  /// As run(), with a look at the clock before and after each node, for refine() and report().
+  LOCKSTEP_OUT_OF_LINE bool measure(std::size_t iterations);
+  /// Makes the plan anew with the mean times that measure() and run_by() have found. What was not run keeps its hint. False
+  /// if nothing was measured since the last time.
+  LOCKSTEP_COLD bool refine();
+
+  // --- looks ---
+
+  /// How many members it uses: the first of the team.
+  std::size_t members() const noexcept { return detail::members_of(*body_); }
+
+  /// By hints or measured times: the longest way through an iteration, all nodes one after the other, and how long
+  /// an iteration will take. Loops count as one turn.
+  LOCKSTEP_COLD std::chrono::nanoseconds critical_path() const;
+  LOCKSTEP_COLD std::chrono::nanoseconds serial_time() const;
+  LOCKSTEP_COLD std::chrono::nanoseconds predicted_time() const;
+
+  /// The plan, line by line: for each member its nodes and waits.
+  LOCKSTEP_COLD std::string text() const;
+  /// What is predicted, what was measured, and where time is lost.
+  LOCKSTEP_COLD std::string report() const;
+  /// For Graphviz: a lane for each member, edges between members are bold.
+  LOCKSTEP_COLD std::string dot() const;
+
+ private:
+  detail::owner<detail::plan_body> body_;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "detail/graph/plan.ipp"
+#endif
+
+#endif  // LOCKSTEP_PLAN_HPP
