@@ -2,8 +2,8 @@
 // 17_graph_solver [members] [unknowns] [show] -- set up, then update, swap, take residuals and test until done, then tell
 //
 // Jacobi's iteration for 4 x[i] - x[i-1] - x[i+1] = b[i], where b is such that all x are 1. The loop of the algorithm is
-// a loop of the graph: "test" returns true as long as it is to go on. `show` prints in place of solving: 1 the graph for
-// Graphviz, 2 its plan for Graphviz, 3 the plan in words. What stands between [graph] and [/graph] is in README.md.
+// a loop of the graph: "test" returns true as long as it is to go on. `show` prints something else than the result: 1 the
+// graph for Graphviz, 2 its plan for Graphviz, 3 the plan in words. What stands between [graph] and [/graph] is in README.md.
 #include <algorithm>
 #include <cmath>
 #include <lockstep/lockstep.hpp>
@@ -62,6 +62,16 @@ class jacobi {
   std::vector<double> b_, x_, x_next_, residuals_;
 };
 
+/// A node for each part, beside each other.
+template <class Function>
+lockstep::graph_block nodes_of(lockstep::graph& g, const std::string& name, Function f) {
+  std::vector<lockstep::graph_block> block;
+  for (std::size_t part = 0; part < parts; ++part) {
+    block.push_back(g.node(name + std::to_string(part), [f, part] { f(part); }));
+  }
+  return g.parallel(block);
+}
+
 /// The same without a graph.
 void solve_alone(jacobi& alone) {
   alone.set_up();
@@ -88,27 +98,21 @@ int main(int argc, char** argv) {
   // [graph]
   lockstep::graph g;
   auto set_up = g.node("set up", [&] { problem.set_up(); });
-  std::vector<lockstep::graph_block> updates, residuals;
-  for (std::size_t k = 0; k < parts; ++k) {
-    updates.push_back(g.node("update " + std::to_string(k), [&, k] { problem.update(k); }));
-    residuals.push_back(
-        g.node("residual " + std::to_string(k), [&, k] { problem.take_residual(k); }));
-  }
+  auto update = nodes_of(g, "update ", [&](std::size_t part) { problem.update(part); });
   auto swap = g.node("swap", [&] { problem.swap(); });
+  auto residual = nodes_of(g, "residual ", [&](std::size_t part) { problem.take_residual(part); });
   auto test = g.node("test", [&] { return problem.residual() > tolerance; });  // true: again
   auto output = g.node("output", [&] { answer = problem.x(); });
-  auto step = g.series(g.parallel(updates), swap, g.parallel(residuals), test);
-  g.series(set_up, g.loop(step), output);
-
-  lockstep::plan plan(g, team);  // decides once which member runs what, and who waits for whom
+  g.series(set_up, g.loop(g.series(update, swap, residual, test)), output);
+  lockstep::plan plan(g, team);  // decides once who runs what, and who waits for whom
+  plan.run();                    // allocates nothing, takes no lock
   // [/graph]
+
   if (show != 0) {
     const std::string texts[] = {g.dot(), plan.dot(), plan.text()};
     numbered::print_line(texts[show - 1]);
     return 0;
   }
-  plan.run();
-
   jacobi alone(unknowns);
   solve_alone(alone);
   const bool same = answer == alone.x() && problem.steps() == alone.steps();

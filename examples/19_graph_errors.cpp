@@ -42,13 +42,13 @@ int main(int argc, char** argv) {
          [](graph& g, node, node work, node write) { g.edge(write, work); });
   refuse("an edge from a node to itself",
          [](graph& g, node, node work, node) { g.edge(work, work); });
+  refuse("feedback of the same iteration",
+         [](graph& g, node, node work, node write) { g.feedback(write, work, 0); });
   refuse("two nodes of one name", [](graph& g, node, node, node) { g.node("work", [] {}); });
   refuse("feedback from a node that decides nothing",
          [](graph& g, node read, node, node) { g.feedback(read, read); });
-  refuse("feedback to a node that comes later", [](graph& g, node read, node work, node write) {
-    g.feedback(work, write);
-    (void)read;
-  });
+  refuse("feedback to a node that comes later",
+         [](graph& g, node, node work, node write) { g.feedback(work, write); });
   refuse("a condition and its opposite", [](graph& g, node, node work, node) {
     const node both = g.node("both", [] {});
     g.edge_if(work, both).edge_unless(work, both);
