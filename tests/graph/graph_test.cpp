@@ -109,8 +109,10 @@ TEST(graph, names_who_is_asked_and_does_not_answer) {
 
 TEST(graph, names_a_node_that_no_iteration_can_reach) {
   graph g;
-  const auto test = g.node("test", yes), a = g.node("a", nothing), b = g.node("b", nothing);
+  const auto test = g.node("test", yes), a = g.node("a", yes), b = g.node("b", nothing);
   g.edge_if(test, a).edge(a, b).edge_unless(test, b);
+  EXPECT_EQ(g.check(), "") << "b depends on test as well, which is not skipped";
+  g.edge_if(a, b);
   EXPECT_EQ(g.check(), "no iteration can reach 'b': 'test' would have to return both true and false");
 }
 

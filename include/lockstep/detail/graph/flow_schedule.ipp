@@ -178,7 +178,7 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
   } else if (!is_loop && of_.nodes[item].pin != no_node) {
     in.members.push_back(of_.nodes[item].pin);
   } else if (width == 1) {
-    std::uint32_t best = at.home == no_lane ? 0 : at.home;
+    std::uint32_t best = next != no_lane ? next : at.home != no_lane ? at.home : 0;
     const auto start_for_next = [&](std::uint32_t m) {
       return start_on(at, free[m], m) + (next != no_lane && m != next ? crossing_time : 0);
     };

@@ -64,25 +64,25 @@ class flow_walk {
   /// Stores what this member has left behind: before others may have to wait for it.
   LOCKSTEP_OUT_OF_LINE void catch_up();
 
-  bool find_place(std::uint32_t lane, lane_place& at);
+  LOCKSTEP_OUT_OF_LINE bool find_place(std::uint32_t lane, lane_place& at);
   LOCKSTEP_OUT_OF_LINE bool start();
   LOCKSTEP_OUT_OF_LINE bool begin_iteration();
   LOCKSTEP_OUT_OF_LINE bool ask_gate(std::uint64_t turn);
-  bool enter(const plan_step& step);
-  bool begin_turn();
-  bool leave();
-  bool end_turn();
-  bool run_step(const plan_step& step);
+  LOCKSTEP_OUT_OF_LINE bool enter(const plan_step& step);
+  LOCKSTEP_OUT_OF_LINE bool begin_turn();
+  LOCKSTEP_OUT_OF_LINE bool leave();
+  LOCKSTEP_OUT_OF_LINE bool end_turn();
+  LOCKSTEP_OUT_OF_LINE bool run_step(const plan_step& step);
   LOCKSTEP_OUT_OF_LINE void run_wide(const bound_call& what);
-  void perform(const plan_step& step, std::uint64_t iteration);
-  void decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn);
-  void finish(lane_place& at, bool is_awaited);
-  void finish_run();
+  LOCKSTEP_OUT_OF_LINE void perform(const plan_step& step, std::uint64_t iteration);
+  LOCKSTEP_OUT_OF_LINE void decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn);
+  LOCKSTEP_OUT_OF_LINE void finish(lane_place& at, bool is_awaited);
+  LOCKSTEP_OUT_OF_LINE void finish_run();
 
   // Help.
   LOCKSTEP_OUT_OF_LINE bool find(std::uint32_t member, found_step& out);
   enum class look { found, nothing, elsewhere };
-  look find_on(std::uint32_t& member, found_step& out);
+  LOCKSTEP_OUT_OF_LINE look find_on(std::uint32_t& member, found_step& out);
   LOCKSTEP_OUT_OF_LINE void help(const found_step& with);
 
   flow_machine& of_;

@@ -82,7 +82,7 @@ LOCKSTEP_OUT_OF_LINE void flow_walk::catch_up() {
 // --- where the member is ---
 
 /// Where a lane is, when nobody runs a step of it. False once the region is stopped.
-bool flow_walk::find_place(std::uint32_t lane, lane_place& at) {
+LOCKSTEP_OUT_OF_LINE bool flow_walk::find_place(std::uint32_t lane, lane_place& at) {
   std::uint64_t step = of_.board.claimed(lane);
   while (of_.board.done(lane).value() < step) {
     if (!await(lane, step)) return false;
@@ -138,7 +138,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::ask_gate(std::uint64_t turn) {
   return !is_over;
 }
 
-bool flow_walk::enter(const plan_step& step) {
+LOCKSTEP_OUT_OF_LINE bool flow_walk::enter(const plan_step& step) {
   const std::uint32_t lane = plan_.lane(step.loop, rank_);
   if (of_.board.decided(plan_.decider[step.loop]).has_ended(here().turn + 1)) return leave();
   own_.places[depth_ + 1].is_behind = false;
@@ -150,7 +150,7 @@ bool flow_walk::enter(const plan_step& step) {
 }
 
 /// In a loop, after a turn or before the first: whether there is another.
-bool flow_walk::begin_turn() {
+LOCKSTEP_OUT_OF_LINE bool flow_walk::begin_turn() {
   const std::uint32_t decider = plan_.decider[lane_of(here()).block];
   const std::uint64_t turn = here().turn, outer = own_.places[depth_ - 1].turn;
   for (;;) {
@@ -166,7 +166,7 @@ bool flow_walk::begin_turn() {
 }
 
 /// The loop is over in which the member is.
-bool flow_walk::leave() {
+LOCKSTEP_OUT_OF_LINE bool flow_walk::leave() {
   lane_place& at = here();
   const plan_step& step = step_of(at);
   if (!of_.board.try_claim(at.lane, at.step)) return start();
@@ -174,7 +174,7 @@ bool flow_walk::leave() {
   return true;
 }
 
-bool flow_walk::end_turn() {
+LOCKSTEP_OUT_OF_LINE bool flow_walk::end_turn() {
   lane_place& at = here();
   at.at = 0;
   ++at.turn;
@@ -206,7 +206,7 @@ LOCKSTEP_OUT_OF_LINE void flow_walk::walk() {
   finish_run();
 }
 
-bool flow_walk::run_step(const plan_step& step) {
+LOCKSTEP_OUT_OF_LINE bool flow_walk::run_step(const plan_step& step) {
   lane_place& at = here();
   if (!step.is_open) {
     of_.board.claim_own(at.lane, at.step);
@@ -219,7 +219,7 @@ bool flow_walk::run_step(const plan_step& step) {
   return true;
 }
 
-void flow_walk::perform(const plan_step& step, std::uint64_t iteration) {
+LOCKSTEP_OUT_OF_LINE void flow_walk::perform(const plan_step& step, std::uint64_t iteration) {
   for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
     const bound_call& what = of_.calls[c];
     if (what.flags == 0) {
@@ -250,12 +250,12 @@ LOCKSTEP_OUT_OF_LINE void flow_walk::run_wide(const bound_call& what) {
   of_.run_asked(what, iteration(), &access.self);
 }
 
-void flow_walk::decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn) {
+LOCKSTEP_OUT_OF_LINE void flow_walk::decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn) {
   const bool again = of_.answer(of_.plan.from[plan_.lanes[lane].block]);
   of_.board.decide(lane, loop_decision(again ? outer_turn : outer_turn + 1, turn + 1));
 }
 
-void flow_walk::finish(lane_place& at, bool is_awaited) {
+LOCKSTEP_OUT_OF_LINE void flow_walk::finish(lane_place& at, bool is_awaited) {
   ++at.at;
   ++at.step;
   at.is_behind = !is_awaited;
@@ -263,7 +263,7 @@ void flow_walk::finish(lane_place& at, bool is_awaited) {
 }
 
 /// Member 0, which is to wait for the others anyway, waits for their lanes, and so helps.
-void flow_walk::finish_run() {
+LOCKSTEP_OUT_OF_LINE void flow_walk::finish_run() {
   catch_up();
   if (rank_ != 0) return;
   const std::uint64_t last = of_.gate != nullptr ? of_.board.gate().peek() >> 1 : of_.last;
@@ -285,7 +285,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::find(std::uint32_t member, found_step& out)
 }
 
 /// Looks for the next step of a member. If that waits for another member, goes on with that one.
-flow_walk::look flow_walk::find_on(std::uint32_t& member, found_step& out) {
+LOCKSTEP_OUT_OF_LINE flow_walk::look flow_walk::find_on(std::uint32_t& member, found_step& out) {
   std::uint32_t lane = plan_.lane(0, member), outer_lane = no_lane;
   std::uint64_t outer = 0, outer_step = 0;
   while (lane != no_lane) {

@@ -77,9 +77,9 @@ LOCKSTEP_COLD plan_body::plan_body(const graph_body& of, const plan_host& on, st
 LOCKSTEP_COLD void plan_body::make() {
   flow_plan made = make_flow_plan(model, checked, costs, most_members);
   if (!made.problem.empty()) fail_argument(("lockstep::plan: " + made.problem).c_str());
-  machine.reset();
-  machine.reset(new flow_machine(model, checked, std::move(made), functions, host.policy,
-                                 host.stop));
+  owner<flow_machine> fresh(
+      new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
+  machine = std::move(fresh);
 }
 
 LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members) {
