@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // tests/support/random_graph.hpp -- graphs at random, what they compute, and an interpreter that says what is right
 //
-// Every node computes a number from its own last one, from the numbers of all that it comes after, and of its feedback; it
-// reads and writes plain memory. So a missing order is a race that ThreadSanitizer sees, or a wrong number. The interpreter
-// knows nothing of the library: nodes are numbered so that edges go forward, and a loop is a range of numbers.
+// Every node computes a number from its own last one, from the numbers of all that it comes after, and of its
+// feedback; it reads and writes plain memory. So a missing order is a race that ThreadSanitizer sees, or a wrong
+// number. The interpreter knows nothing of the library: nodes are numbered so that edges go forward, and a loop is a
+// range of numbers.
 #pragma once
 
 #include <chrono>
@@ -118,8 +119,7 @@ class random_graph {
         made.push_back(
             g.node(name, [this, n, &into](std::size_t i) { return compute(n, i, into); }));
       } else {
-        made.push_back(
-            g.node(name, [this, n, &into](std::size_t i) { compute(n, i, into); }));
+        made.push_back(g.node(name, [this, n, &into](std::size_t i) { compute(n, i, into); }));
       }
       made.back().cost(std::chrono::nanoseconds(nodes[n].cost));
       if (nodes[n].pin != no_pin) made.back().pin(nodes[n].pin);
@@ -203,7 +203,8 @@ class random_graph {
     ++depth_;
     const int first = add_node();
     for (int left = pick(5); left > 0; --left) add_item(first);
-    const int last = pick(6) == 0 && first + 1 == static_cast<int>(nodes.size()) ? first : add_node();
+    const int last =
+        pick(6) == 0 && first + 1 == static_cast<int>(nodes.size()) ? first : add_node();
     for (int n = first + 1; n <= last; ++n) {
       bool is_reached = false;
       for (const edge& each : nodes[static_cast<std::size_t>(n)].in) {

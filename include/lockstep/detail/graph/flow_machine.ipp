@@ -11,8 +11,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& checked,
-                                         flow_plan made,
+LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& checked, flow_plan made,
                                          const std::vector<node_function>& functions,
                                          wait_policy policy, stop_source* stop)
     : plan(std::move(made)),
@@ -81,8 +80,7 @@ LOCKSTEP_COLD void flow_machine::reset() noexcept {
     const plan_lane& of = plan.lanes[lane];
     // A loop in the graph is over as often as the graph has turns.
     const bool is_outer = of.block != 0 && plan.lanes[of.parent].block == 0;
-    board.reset(lane, of.block == 0 ? first * of.steps : 0,
-                loop_decision(is_outer ? first : 0, 0));
+    board.reset(lane, of.block == 0 ? first * of.steps : 0, loop_decision(is_outer ? first : 0, 0));
   }
   for (std::size_t rank = 0; rank < plan.members; ++rank) {
     walker_state& own = walkers[rank].value;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/graph/flow_walk.hpp -- a member goes through its lanes, and helps where it would wait (layer: graph)
 //
-// walk() is a member's part of a run. At each step it waits for what the plan says, claims the step, runs its nodes, and
-// tells those who wait (flow_board.hpp).
+// walk() is a member's part of a run. At each step it waits for what the plan says, claims the step, runs its nodes,
+// and tells those who wait (flow_board.hpp).
 //
-//   WALK-1  A member that waits looks, now and then, for the step that it waits for, through those which that one waits for:
-//           if it finds one that could begin and nobody has begun, it runs that for the other member.
-//   WALK-2  So a member may find its own steps done, or being done. It learns that where a claim fails, and begins at the
-//           top to find out where it is.
+//   WALK-1  A member that waits looks, now and then, for the step that it waits for, through those which that one
+//           waits for: if it finds one that could begin and nobody has begun, it runs that for the other member.
+//   WALK-2  So a member may find its own steps done, or being done. It learns that where a claim fails, and begins at
+//           the top to find out where it is.
 //   WALK-3  Every wait ends with the region's stop (stop_source.hpp).
 //   WALK-4  It helps only with what could begin, so help never waits.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP
@@ -75,7 +75,8 @@ class flow_walk {
   LOCKSTEP_OUT_OF_LINE bool run_step(const plan_step& step);
   LOCKSTEP_OUT_OF_LINE void run_wide(const bound_call& what);
   LOCKSTEP_OUT_OF_LINE void perform(const plan_step& step, std::uint64_t iteration);
-  LOCKSTEP_OUT_OF_LINE void decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn);
+  LOCKSTEP_OUT_OF_LINE bool decide(std::uint32_t lane, std::uint64_t turn,
+                                   std::uint64_t outer_turn);
   LOCKSTEP_OUT_OF_LINE void finish(lane_place& at, bool is_awaited);
   LOCKSTEP_OUT_OF_LINE void finish_run();
 
@@ -92,7 +93,9 @@ class flow_walk {
   const stops_with_region stop_;
   const unsigned looks_each_;
   std::size_t depth_ = 0;
-  bool is_over_ = false;
+  // What this member has decided itself: it does not read the line that it has just published.
+  std::uint32_t decided_lane_ = no_lane;
+  loop_decision decided_{};
 };
 
 }  // namespace detail

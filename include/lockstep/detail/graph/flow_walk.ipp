@@ -102,8 +102,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::start() {
   catch_up();
   depth_ = 0;
   own_.places[0].is_behind = false;
-  return find_place(plan_.lane(0, rank_), own_.places[0]) &&
-         (here().at != 0 || begin_iteration());
+  return find_place(plan_.lane(0, rank_), own_.places[0]) && (here().at != 0 || begin_iteration());
 }
 
 /// False when there is no other iteration, or once the region is stopped.
@@ -154,7 +153,8 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::begin_turn() {
   const std::uint32_t decider = plan_.decider[lane_of(here()).block];
   const std::uint64_t turn = here().turn, outer = own_.places[depth_ - 1].turn;
   for (;;) {
-    const loop_decision last = of_.board.decided(decider);
+    const loop_decision last = decided_lane_ == decider ? decided_ : of_.board.decided(decider);
+    decided_lane_ = no_lane;
     if (!last.has_ended(outer)) break;
     if (last.has_decided(turn)) return !stop_.source.requested_relaxed(stop_.region);
     if (of_.board.claimed(here().lane) != here().step) return start();  // others are further
@@ -214,8 +214,13 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::run_step(const plan_step& step) {
     return start();
   }
   perform(step, iteration());
-  if (step.decides) decide(at.lane, at.turn, own_.places[depth_ - 1].turn);
-  finish(at, step.is_awaited);
+  bool tells = step.is_awaited;
+  if (step.decides) {
+    const bool again = decide(at.lane, at.turn, own_.places[depth_ - 1].turn);
+    if (again && step.is_followed) tells = false;
+    decided_lane_ = at.lane;
+  }
+  finish(at, tells);
   return true;
 }
 
@@ -250,9 +255,12 @@ LOCKSTEP_OUT_OF_LINE void flow_walk::run_wide(const bound_call& what) {
   of_.run_asked(what, iteration(), &access.self);
 }
 
-LOCKSTEP_OUT_OF_LINE void flow_walk::decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn) {
+LOCKSTEP_OUT_OF_LINE bool flow_walk::decide(std::uint32_t lane, std::uint64_t turn,
+                                            std::uint64_t outer_turn) {
   const bool again = of_.answer(of_.plan.from[plan_.lanes[lane].block]);
-  of_.board.decide(lane, loop_decision(again ? outer_turn : outer_turn + 1, turn + 1));
+  decided_ = loop_decision(again ? outer_turn : outer_turn + 1, turn + 1);
+  of_.board.decide(lane, decided_);
+  return again;
 }
 
 LOCKSTEP_OUT_OF_LINE void flow_walk::finish(lane_place& at, bool is_awaited) {
