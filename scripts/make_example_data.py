@@ -132,7 +132,7 @@ def scattered(width, height):
 
 
 def plucked(frames):
-    """Plucked strings after Karplus and Strong: a burst of noise that goes round and loses its edges."""
+    """Plucked strings [KARPLUS83]: a burst of noise that goes round and loses its edges."""
     left, right, random = [0] * frames, [0] * frames, noise(11)
     for number, length in enumerate((218, 173, 146, 109, 87, 436)):
         string = [next(random) % 16001 - 8000 for _ in range(length)]

@@ -54,7 +54,7 @@ class delay_line {
   std::size_t next_ = 0;
 };
 
-/// Schroeder's reverb: combs side by side make the density of a room, all-passes in series blur it.
+/// Schroeder's reverb [SCHROEDER62]: combs side by side make the density of a room, all-passes in series blur it.
 class reverb {
  public:
   reverb(std::size_t combs, double rate, std::size_t spread) {

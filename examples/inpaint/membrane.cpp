@@ -95,6 +95,11 @@ std::size_t parts(std::size_t cells, std::size_t of_each) {
   return (cells + of_each - 1) / of_each;
 }
 
+cell_range tile_at(const membrane& of, std::size_t size, std::size_t row, std::size_t column) {
+  return {row * size, std::min((row + 1) * size, of.rows()), column * size,
+          std::min((column + 1) * size, of.columns())};
+}
+
 }  // namespace
 
 sweep_count fill_serially(membrane& of, const sweep_rule& rule) {
@@ -145,17 +150,16 @@ tiled_sweeps::tiled_sweeps(membrane& of, const sweep_rule& rule)
   const std::size_t across = parts(of.columns(), rule.tile);
   // [tiles]
   std::vector<lockstep::graph_node> tiles;
+  // In a sweep `before` comes before `after`; in the next one, it comes after what that did in this one.
+  const auto keep_order = [&](std::size_t before, std::size_t after) {
+    graph_.edge(tiles[before], tiles[after]).feedback(tiles[after], tiles[before], 1);
+  };
   for (std::size_t k = 0; k < down * across; ++k) {
-    const std::size_t row = k / across * rule.tile, column = k % across * rule.tile;
-    const cell_range cells = {row, std::min(row + rule.tile, of.rows()), column,
-                              std::min(column + rule.tile, of.columns())};
+    const cell_range cells = tile_at(of, rule.tile, k / across, k % across);
     tiles.push_back(graph_.node(fmt::format("tile {},{}", k / across, k % across),
                                 [=, this] { changes_[k].value = membrane_.relax(cells); }));
-    // After the tile to the left and the one above; and in the next sweep, they come after this one.
-    for (const std::size_t back : {k % across > 0 ? std::size_t{1} : 0, k >= across ? across : 0}) {
-      if (back == 0) continue;
-      graph_.edge(tiles[k - back], tiles[k]).feedback(tiles[k], tiles[k - back], 1);
-    }
+    if (k % across > 0) keep_order(k - 1, k);    // the tile to the left
+    if (k >= across) keep_order(k - across, k);  // the tile above
   }
   // [/tiles]
 }
