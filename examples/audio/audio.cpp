@@ -145,7 +145,7 @@ void describe(const performance& of, nlohmann::ordered_json& record) {
     if (i >= most_lines) continue;
     fmt::print("  block {} late by {:.3f} ms", miss.number, milliseconds(miss.late));
     if (!miss.cause.empty()) {
-      fmt::print(": {} took {:.3f} ms more than usual", miss.cause, milliseconds(miss.excess));
+      fmt::print(": '{}' took {:.3f} ms more than usual", miss.cause, milliseconds(miss.excess));
     }
     fmt::print("\n");
   }
