@@ -53,6 +53,10 @@ struct flow {
   std::vector<bool> may_be_skipped;
   std::vector<bool> is_asked;  ///< what it returns, or whether it ran, is looked at by others
 
+  /// Whether the node at its end may be skipped because of this edge.
+  bool tells(const model_edge& edge) const {
+    return edge.kind != edge_kind::plain || may_be_skipped[edge.from];
+  }
   bool is_inside(std::uint32_t block, std::uint32_t of) const noexcept {
     while (blocks[block].depth > blocks[of].depth) block = blocks[block].parent;
     return block == of;

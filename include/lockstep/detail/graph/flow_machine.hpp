@@ -34,7 +34,7 @@ struct bound_call {
 
 /// What a node that may be skipped asks another.
 struct bound_question {
-  node_index node;
+  node_index node;  ///< none: one that always runs
   edge_kind kind;
 };
 
@@ -91,6 +91,7 @@ struct lane_place {
 /// A member's own.
 struct walker_state {
   wait_history history = {};
+  stage_trust patience = {};        ///< whether others come while it polls for them
   std::vector<std::uint64_t> seen;  ///< of each lane: how far it was
   std::vector<lane_place> places;   ///< in the graph, and in the loops that the member is in
   std::vector<std::uint32_t>

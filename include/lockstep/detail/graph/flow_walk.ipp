@@ -53,12 +53,24 @@ struct flow_walk::watched_lane {
 LOCKSTEP_OUT_OF_LINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint64_t steps) {
   catch_up();
   const published_word<std::uint64_t> word = of_.board.done(lane);
-  if (looks_each_ > 1) {
-    for (unsigned i = 0; i < polls_for_late_members; ++i) {
-      detail::polling_pause();
-      own_.seen[lane] = word.value();
-      if (own_.seen[lane] >= steps) return true;
-    }
+  const bool has_patience = looks_each_ > 1 && own_.patience.asks();
+  for (unsigned i = 0; has_patience && i < polls_for_late_members; ++i) {
+    detail::polling_pause();
+    own_.seen[lane] = word.value();
+    if (own_.seen[lane] < steps) continue;
+    own_.patience.paid();
+    return true;
+  }
+  const std::uint32_t member = plan_.lanes[lane].member;
+  found_step found;
+  bool helped = false;
+  while (find(member, found)) {
+    help(found);
+    if (has_patience && !helped) own_.patience.failed();
+    helped = true;
+    own_.seen[lane] = word.value();
+    if (own_.seen[lane] >= steps) return true;
+    if (stop_.requested()) return false;
   }
   for (;;) {
     watched_lane what(*this, lane, steps);
