@@ -16,6 +16,7 @@ usage: ./do COMMAND
                    serial (loops against the serial loop, over sizes and pauses), periodic (a short loop every
                    millisecond); these three take --budget 20m; arguments are passed on to it
   performance      remake docs/performance.md, its pictures, and the figures of README.md, from bench/results
+  pictures         draws the pictures of docs/graphs.md anew
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
   nightly [REGEX]  an hour or two: more schedules, Promela, stress beside each disturbance, all tests at -O2 and with
@@ -69,6 +70,12 @@ do_figures() {
   need build program
   build release bench.figures
   build/release/bench/figures "$@"
+}
+
+do_pictures() {
+  need build program scripts pictures
+  build release 17_graph_solver audio
+  python3 scripts/graph_pictures.py
 }
 
 do_build() {
@@ -155,7 +162,7 @@ do_test() {
 
 command=${1:-}
 case $command in
-  demo | test | coverage | check | format | performance | single) no_arguments "$@" && "do_$command" ;;
+  demo | test | coverage | check | format | performance | pictures | single) no_arguments "$@" && "do_$command" ;;
   bench | figures | build | cost | nightly | mutants | qemu | fuzz) shift && "do_$command" "$@" ;;
   "" | help | -h | --help) usage ;;
   *) echo "./do: no command '$command'" >&2 && usage >&2 && exit 2 ;;

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from itertools import groupby
+from pathlib import Path
 
 TIME_LIMIT = 100  # seconds; only a hang takes that long
 NOT_NUMBERS = ["", "-1", "+1", " 1", "1x", "x", "0x10", "1.5", "a\nb", "4294967296000", "9" * 30]
@@ -158,6 +159,62 @@ def check_sub_teams(program):
             require_lines(run(program, members, limit), [f"primes {primes}", f"divisors {divisors}"])
 
 
+def check_graph_cycle(program):
+    for tasks in (1, 2, 5, 12):
+        for cycles in (1, 2, 100):
+            wanted = [f"cycle {cycle} task {task}" for cycle in range(1, cycles + 1) for task in range(1, tasks + 1)]
+            require_lines(run(program, tasks, cycles), wanted + [f"{cycles * tasks} runs"])
+    with subprocess.Popen([program], stdout=subprocess.PIPE, text=True) as endless:
+        lines = [endless.stdout.readline().rstrip("\n") for _ in range(1000)]
+        endless.send_signal(signal.SIGINT)
+        lines += endless.stdout.read().splitlines()
+        require(endless.wait(TIME_LIMIT) == 0, f"status {endless.returncode} after SIGINT")
+    runs = len(lines) - 1
+    require(runs % 5 == 0, f"the last cycle was cut off: {runs} runs of 5 tasks")
+    require_lines(lines, [f"cycle {i // 5 + 1} task {i % 5 + 1}" for i in range(runs)] + [f"{runs} runs"])
+
+
+def jacobi_steps(unknowns):
+    """How many steps the solver takes; the same operations in the same order."""
+    def neighbours(x, i):
+        return (x[i - 1] if i > 0 else 0.0) + (x[i + 1] if i + 1 < unknowns else 0.0)
+
+    b = [4.0 - (i > 0) - (i + 1 < unknowns) for i in range(unknowns)]
+    x, steps = [0.0] * unknowns, 0
+    while True:
+        x, steps = [(b[i] + neighbours(x, i)) / 4.0 for i in range(unknowns)], steps + 1
+        if max(abs(b[i] + neighbours(x, i) - 4.0 * x[i]) for i in range(unknowns)) <= 1e-10:
+            return steps
+
+
+def check_graph_solver(program):
+    require(run(program)[-1] == "check: ok", "the check of the default run failed")
+    for unknowns in (1, 2, 3, 100, 1001):
+        steps = jacobi_steps(unknowns)
+        for members in (1, 2, 3, 8):
+            wanted = [f"{members} members", f"{steps} steps", "check: ok"]
+            require_lines(run(program, members, unknowns), wanted)
+    for show in (1, 2):
+        require(run(program, 2, 10, show)[0].startswith("digraph "), f"no picture for {show}")
+    plan = "\n".join(run(program, 2, 10, 3))
+    for name in ("set up", "update 3", "swap", "residual 0", "test", "output"):
+        require(plan.count(f"'{name}'") > 0, f"the plan does not say where '{name}' runs")
+
+
+def check_graph_pipeline(program):
+    for blocks in (1, 4, 5, 1000):
+        sums = [f"sum {sum(i * k for k in range(64))}" for i in range(blocks)]
+        for members in (1, 2, 3, 8):
+            require_lines(run(program, members, blocks), sums + [f"repaired {blocks // 5}"])
+
+
+def check_graph_errors(program):
+    """What the page says of errors is what the program prints."""
+    page = (Path(__file__).resolve().parent.parent / "docs" / "graphs.md").read_text(encoding="utf-8")
+    shown = page.split("<!-- 19_graph_errors -->\n```\n")[1].split("```")[0]
+    require_lines(run(program), shown.splitlines())
+
+
 def check_refusals(program, most_arguments):
     wrong = [["1000000000000"] * (most_arguments + 1), *([text] for text in NOT_NUMBERS)]
     for arguments in wrong:
@@ -182,6 +239,13 @@ EXAMPLES = {
     "10_constructs": (check_constructs, 2),
     "11_wavefront": (check_wavefront, 2),
     "12_sub_teams": (check_sub_teams, 2),
+    "13_graph_oscillator": (check_alternation, 1),
+    "14_graph_cycle": (check_graph_cycle, 2),
+    "15_graph_parallel": (check_parallel, 1),
+    "16_graph_mid_sync": (check_mid_sync, 1),
+    "17_graph_solver": (check_graph_solver, 3),
+    "18_graph_pipeline": (check_graph_pipeline, 2),
+    "19_graph_errors": (check_graph_errors, 0),
 }
 
 

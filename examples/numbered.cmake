@@ -16,7 +16,14 @@ foreach(name IN ITEMS
     09_team
     10_constructs
     11_wavefront
-    12_sub_teams)
+    12_sub_teams
+    13_graph_oscillator
+    14_graph_cycle
+    15_graph_parallel
+    16_graph_mid_sync
+    17_graph_solver
+    18_graph_pipeline
+    19_graph_errors)
   if(NOT "examples.${name}" MATCHES "${LOCKSTEP_TEST_ONLY}")
     continue()
   endif()

@@ -4,8 +4,8 @@
 
 usage: check_openmp_page.py [--write] [tree]
 
-The pages are docs/coming-from-openmp.md, with its code in examples/openmp/, and README.md and docs/faq.md, with
-theirs in the numbered examples. Every C++ block of a page comes right after a line `<!-- file.cpp: name -->`; it
+The pages are docs/coming-from-openmp.md, with its code in examples/openmp/, and README.md, docs/faq.md and
+docs/graphs.md, with theirs in the other examples. Every C++ block of a page comes right after a line `<!-- file.cpp: name -->`; it
 must be what stands between the marks `// [name]` and `// [/name]` in that file, indented less; and every such
 snippet must be on a page, once. With --write the blocks are filled in from the sources.
 """
@@ -16,7 +16,10 @@ import sys
 from source_text import Report, root_argument
 
 # The sources of each group of pages.
-PAGES = {"examples/openmp/*.cpp": ("docs/coming-from-openmp.md",), "examples/*.cpp": ("README.md", "docs/faq.md")}
+PAGES = {
+    ("examples/openmp/*.cpp",): ("docs/coming-from-openmp.md",),
+    ("examples/*.cpp", "examples/audio/*.cpp", "examples/inpaint/*.cpp"): ("README.md", "docs/faq.md", "docs/graphs.md"),
+}
 
 MARK = re.compile(r"\s*// \[(/?)(\w+)\]$")
 LABEL = re.compile(r"<!-- (\w+\.cpp): (\w+) -->$")
@@ -97,8 +100,8 @@ def main(argv):
     write = "--write" in argv
     root = root_argument([each for each in argv if each != "--write"])
     report, checked = Report(root, "check_openmp_page"), 0
-    for pattern, names in PAGES.items():
-        paths = sorted(root.glob(pattern))
+    for patterns, names in PAGES.items():
+        paths = sorted(path for pattern in patterns for path in root.glob(pattern))
         pages = [root / name for name in names if (root / name).is_file()]
         sources = {path.name: snippets(report, path) for path in paths}
         shown = set()

@@ -27,6 +27,7 @@ qemu     googletest          /usr/src/googletest
 machines g++-riscv64-linux-gnu riscv64-linux-gnu-g++
 machines g++-powerpc64le-linux-gnu powerpc64le-linux-gnu-g++
 coverage gcovr               gcovr
+pictures graphviz            dot
 test     pkg-config          pkg-config
 '
 

@@ -108,6 +108,90 @@ def checker(side):
     return bytes(230 if (x // 4 + y // 4) % 2 else 25 for y in range(side) for x in range(side))
 
 
+def noise(state):
+    """Yields numbers below 2^15 that look random."""
+    while True:
+        state = (1103515245 * state + 12345) % 2**31
+        yield state >> 16
+
+
+def hills(x, y):
+    height = 20
+    for middle_x, middle_y, radius in ((90, 80, 110), (270, 150, 140), (180, 230, 90)):
+        square = (x - middle_x) ** 2 + (y - middle_y) ** 2
+        height += max(0, radius**2 - square) * 100 // radius**2
+    return height
+
+
+def scattered(width, height):
+    """One pixel of sixteen of a picture; the others are 0."""
+    random = noise(7)
+    raster = bytes(hills(x, y) if next(random) % 16 == 0 else 0
+                   for y in range(height) for x in range(width))
+    return b"P5\n# hills, at one pixel of sixteen\n%d %d\n255\n" % (width, height) + raster
+
+
+def plucked(frames):
+    """Plucked strings [KARPLUS83]: a burst of noise that goes round and loses its edges."""
+    left, right, random = [0] * frames, [0] * frames, noise(11)
+    for number, length in enumerate((218, 173, 146, 109, 87, 436)):
+        string = [next(random) % 16001 - 8000 for _ in range(length)]
+        for frame in range(number * frames // 8, frames):
+            place = frame % length
+            left[frame] += string[place] * (6 - number) // 6
+            right[frame] += string[place] * (number + 1) // 6
+            string[place] = (string[place] + string[(place + 1) % length]) * 511 // 1024
+    samples = [max(-32768, min(32767, x)) for pair in zip(left, right) for x in pair]
+    return wave(48000, 2, struct.pack(f"<{2 * frames}h", *samples))
+
+
+def riff_chunk(name, content):
+    return name + struct.pack("<I", len(content)) + content + b"\0" * (len(content) % 2)
+
+
+def wave_format(kind=1, channels=1, rate=48000, second=None, frame=None, bits=16):
+    frame = 2 * channels if frame is None else frame
+    return struct.pack("<HHIIHH", kind, channels, rate, rate * frame if second is None else second, frame, bits)
+
+
+def riff(*chunks, form=b"WAVE"):
+    return riff_chunk(b"RIFF", form + b"".join(chunks))
+
+
+def wave(rate, channels, data):
+    return riff(riff_chunk(b"fmt ", wave_format(1, channels, rate)), riff_chunk(b"data", data))
+
+
+def malformed_sounds():
+    good, data = wave(48000, 1, b"abcdef"), riff_chunk(b"data", b"abcdef")
+    form = riff_chunk(b"fmt ", wave_format())
+    formats = {
+        "format_short.wav": wave_format()[:14],
+        "kind_float.wav": wave_format(kind=3),
+        "channels_none.wav": wave_format(channels=0),
+        "channels_three.wav": wave_format(channels=3),
+        "rate_absurd.wav": wave_format(rate=10**9, second=0),
+        "bits_eight.wav": wave_format(bits=8),
+        "frame_wrong.wav": wave_format(frame=4),
+        "second_wrong.wav": wave_format(second=48000),
+    }
+    files = {name: riff(riff_chunk(b"fmt ", content), data) for name, content in formats.items()}
+    files["empty.wav"] = b""
+    files["header_truncated.wav"] = good[:10]
+    files["truncated.wav"] = good[:-3]
+    files["trailing.wav"] = good + b"more"
+    files["not_a_wave.wav"] = riff(form, data, form=b"AVI ")
+    files["chunk_too_long.wav"] = riff(form, b"data\xff\xff\xff\x7fabcdef")
+    files["chunk_header_truncated.wav"] = riff(form, b"data")
+    files["format_missing.wav"] = riff(data)
+    files["format_twice.wav"] = riff(form, form, data)
+    files["data_missing.wav"] = riff(form)
+    files["data_empty.wav"] = riff(form, riff_chunk(b"data", b""))
+    files["data_odd.wav"] = riff(form, riff_chunk(b"data", b"abcde"))
+    files["data_twice.wav"] = riff(form, data, data)
+    return files
+
+
 def malformed_matrices():
     good = "2 2 3\n1 1 2\n2 1 -1\n2 2 2\n"
     symmetric = {
@@ -221,8 +305,10 @@ def all_files():
         "gradient.ppm": gradient(64, 48),
         "deep_ramp.pgm": deep_ramp(19, 13),
         "checker.png": png(32, 32, checker(32)),
+        "scattered.pgm": scattered(384, 256),
+        "plucked.wav": plucked(48000),
     }
-    malformed = {**malformed_matrices(), **malformed_right_sides(), **malformed_images()}
+    malformed = {**malformed_matrices(), **malformed_right_sides(), **malformed_images(), **malformed_sounds()}
     files.update({f"malformed/{name}": content for name, content in malformed.items()})
     return {name: content.encode() if isinstance(content, str) else content
             for name, content in files.items()}

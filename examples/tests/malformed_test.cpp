@@ -108,6 +108,31 @@ const malformed_file malformed_pictures[] = {
     {"width_overflow.pgm", ":2: width '9{20}' is out of range"},
 };
 
+const malformed_file malformed_sounds[] = {
+    {"bits_eight.wav", ": byte 34: samples of 8 bit are not supported, only 16"},
+    {"channels_none.wav", ": byte 22: 0 channels are not supported"},
+    {"channels_three.wav", ": byte 22: 3 channels are not supported, only one or two"},
+    {"chunk_header_truncated.wav", ": byte 36: truncated: the file ends in the header of a chunk"},
+    {"chunk_too_long.wav", ": byte 40: truncated: chunk 'data' announces 2147483647 bytes, 6 are"},
+    {"data_empty.wav", ": byte 44: the sound is empty"},
+    {"data_missing.wav", ": byte 36: the file has no sound"},
+    {"data_odd.wav", ": byte 44: 5 bytes are no whole number of frames of 2"},
+    {"data_twice.wav", ": byte 58: more data"},
+    {"empty.wav", ": byte 0: the file does not begin with RIFF"},
+    {"format_missing.wav", ": byte 20: data before the format"},
+    {"format_short.wav", ": byte 20: a format takes 16 bytes, not 14"},
+    {"format_twice.wav", ": byte 44: a second format"},
+    {"frame_wrong.wav", ": byte 32: 4 bytes a frame, must be 2"},
+    {"header_truncated.wav", ": byte 10: truncated: the file ends in its header"},
+    {"kind_float.wav", ": byte 20: sound of kind 3 is not supported, only PCM"},
+    {"not_a_wave.wav", ": byte 8: the file holds no WAVE"},
+    {"rate_absurd.wav",
+     ": byte 24: 1000000000 frames a second are not in the range 8000 to 192000"},
+    {"second_wrong.wav", ": byte 28: 48000 bytes a second, must be 96000"},
+    {"trailing.wav", ": byte 50: data after the announced end"},
+    {"truncated.wav", ": byte 4: truncated: 50 bytes announced, but the file has 47"},
+};
+
 /// Runs with --output and --json and expects what the head of this file says.
 void expect_refusal(const std::string& program, words arguments, const std::string& ending,
                     const std::string& message) {
@@ -150,11 +175,18 @@ TEST(malformed, a_picture_is_refused_with_its_line_or_offset) {
   }
 }
 
+TEST(malformed, a_sound_is_refused_with_its_offset) {
+  for (const malformed_file& file : malformed_sounds) {
+    expect_refusal(AUDIO_PROGRAM, {"--input", malformed_path(file)}, "wav", full_message(file));
+  }
+}
+
 TEST(malformed, every_shipped_file_is_in_a_table) {
   std::set<std::string> listed;
   for (const malformed_file& file : malformed_matrices) listed.insert(file.name);
   for (const malformed_file& file : malformed_right_sides) listed.insert(file.name);
   for (const malformed_file& file : malformed_pictures) listed.insert(file.name);
+  for (const malformed_file& file : malformed_sounds) listed.insert(file.name);
   std::set<std::string> shipped;
   for (const auto& entry : std::filesystem::directory_iterator(data_path("malformed"))) {
     shipped.insert(entry.path().filename().string());
@@ -213,6 +245,44 @@ TEST(malformed, a_bad_argument_of_filter5x5_is_refused_by_its_name) {
   }
 }
 
+TEST(malformed, a_bad_argument_of_audio_is_refused_by_its_name) {
+  const std::string sound = data_path("plucked.wav");
+  const std::vector<std::pair<words, std::string>> cases = {
+      {{}, "--input is required"},
+      {{"--input", data_path("absent.wav")}, "absent.wav: cannot read: No such file"},
+      {{"--input", sound, "--block", "0"}, "--block: '0' is not in the range 1 to 65536"},
+      {{"--input", sound, "--combs", "0"}, "--combs: '0' is not in the range 1 to"},
+      {{"--input", sound, "--budget", "0"}, "--budget: has to be above 0 and at most 1000"},
+      {{"--input", sound, "--budget", "nan"}, "--budget: 'nan' is not finite"},
+      {{"--input", sound, "--graph", "absent/g.dot"}, "absent/g.dot: cannot write: No such file"},
+      {{"--input", sound, "--plan", "absent/p.dot"}, "absent/p.dot: cannot write: No such file"},
+      {{"--input", sound, "--members", "0"}, "--members: '0' is not in the range 1 to"},
+  };
+  for (const auto& [arguments, message] : cases) {
+    expect_refusal(AUDIO_PROGRAM, arguments, "wav", "^error: .*" + message);
+  }
+}
+
+TEST(malformed, a_bad_argument_of_inpaint_is_refused_by_its_name) {
+  const std::string picture = data_path("scattered.pgm");
+  const std::vector<std::pair<words, std::string>> cases = {
+      {{}, "--input is required"},
+      {{"--input", data_path("absent.pgm")}, "absent.pgm: cannot read: No such file"},
+      {{"--input", data_path("gradient.ppm")}, "the picture is in colour"},
+      {{"--input", data_path("malformed/sample_nan.pgm")}, "sample 'nan' is not a number"},
+      {{"--input", picture, "--hole", "65536"}, "--hole: '65536' is not in the range 0 to 65535"},
+      {{"--input", picture, "--tile", "0"}, "--tile: '0' is not in the range 1 to"},
+      {{"--input", picture, "--tile", "2"}, "--tile: 128 x 192 tiles are too many"},
+      {{"--input", picture, "--relaxation", "2"}, "--relaxation: has to be above 0 and below 2"},
+      {{"--input", picture, "--tolerance", "-1"}, "--tolerance: has to be at least 0"},
+      {{"--input", picture, "--max-sweeps", "0"}, "--max-sweeps: '0' is not in the range 1 to"},
+  };
+  for (const auto& [arguments, message] : cases) {
+    expect_refusal(INPAINT_PROGRAM, arguments, "pgm", "^error: .*" + message);
+  }
+  expect_refusal(INPAINT_PROGRAM, {"--input", picture}, "png", "--output: .*does not end in .pgm");
+}
+
 // It takes no room on the disk, and would take all memory.
 TEST(malformed, a_sparse_file_of_any_size_is_refused_by_its_size) {
   const scratch_directory scratch;
@@ -224,7 +294,8 @@ TEST(malformed, a_sparse_file_of_any_size_is_refused_by_its_size) {
   std::filesystem::resize_file(sparse, std::uintmax_t{1} << 40, failure);
   if (failure) GTEST_SKIP() << "no sparse files here: " << failure.message();
   for (const auto& [program, option] :
-       {std::pair{JACOBI_PROGRAM, "--matrix"}, std::pair{FILTER_PROGRAM, "--input"}}) {
+       {std::pair{JACOBI_PROGRAM, "--matrix"}, std::pair{FILTER_PROGRAM, "--input"},
+        std::pair{AUDIO_PROGRAM, "--input"}, std::pair{INPAINT_PROGRAM, "--input"}}) {
     const program_run refused = run(program, {option, sparse}, scratch);
     EXPECT_EQ(refused.status, 2);
     EXPECT_TRUE(
@@ -262,7 +333,8 @@ TEST(malformed, an_output_that_cannot_be_written_is_refused_and_the_other_one_is
 
 TEST(malformed, a_standard_output_that_is_full_is_reported) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no device that is always full";
-  for (const std::string program : {JACOBI_PROGRAM, FILTER_PROGRAM}) {
+  for (const std::string program :
+       {JACOBI_PROGRAM, FILTER_PROGRAM, AUDIO_PROGRAM, INPAINT_PROGRAM}) {
     const std::string command = "'" + program + "' --help >/dev/full 2>/dev/null";
     EXPECT_NE(std::system(command.c_str()), 0) << command;
   }
