@@ -31,6 +31,10 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+namespace detail {
+struct plan_access;
+}  // namespace detail
+
 class external_team : public detail::team_loops<external_team> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
@@ -67,6 +71,7 @@ class external_team : public detail::team_loops<external_team> {
 
  private:
   friend class detail::team_loops<external_team>;
+  friend struct detail::plan_access;
 
   /// The threads that serve, in the place of a team's workers.
   struct serving_threads {

@@ -207,7 +207,8 @@ class graph {
 
   LOCKSTEP_COLD graph_node add(std::string name, detail::node_function f, bool returns_bool,
                                std::size_t width, bool is_wide);
-  LOCKSTEP_COLD void join(const graph_block& from, const graph_block& to, detail::edge_kind kind);
+  LOCKSTEP_COLD void join(const char* function, const graph_block& from, const graph_block& to,
+                          detail::edge_kind kind);
   LOCKSTEP_COLD void check_own(const char* function, const detail::graph_body* of) const;
 
   detail::owner<detail::graph_body> body_;

@@ -53,6 +53,10 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+namespace detail {
+struct plan_access;
+}  // namespace detail
+
 class team : public detail::team_loops<team> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
@@ -116,6 +120,7 @@ class team : public detail::team_loops<team> {
 
  private:
   friend class detail::team_loops<team>;
+  friend struct detail::plan_access;
 
   /// The threads end before the core.
   struct body {

@@ -86,6 +86,26 @@ class team_core {
     return true;
   }
 
+  /// what(loop_share&) for so many shares, each once: by its member, or by a thread that waits for it and finds that it has
+  /// not begun. Sleepers are woken if `wakes`. False if it was stopped. Unlike a loop it learns nothing.
+  template <class Workers>
+  LOCKSTEP_NOINLINE static bool run_shares(team_door& door, team_core* core, Workers& workers,
+                                           std::uint32_t shares, bool wakes, job& what) {
+    const region_turn turn(door, core);
+    if (!turn) return run_loop_alone(what, loop_ends{nullptr, nullptr, nullptr});
+    workers.make_ready();
+    const region_head head = core->begin(shares, 0);
+    const nesting::inside here(core->region_);
+    const bool are_asleep = wakes && core->forks_.has_sleepers(shares);
+    core->crew_.reset_tickets();
+    core->forks_.announce_loop(head, what, 1, wakes);
+    unsteered nobody;
+    core->crew_.lead(head, what, are_asleep, nobody);
+    if (core->end_of_region(head)) return true;
+    core->error_.rethrow();
+    return false;
+  }
+
   /// A region of one member, the calling thread.
   template <class Function>
   static bool run_alone(Function& f) {
@@ -126,6 +146,8 @@ class team_core {
 
   /// Stops the region that runs, if any. Any thread.
   LOCKSTEP_COLD void request_stop();
+  /// For objects in which members of regions wait.
+  stop_source& stop() noexcept { return stop_; }
 
   /// What a worker does until close().
   LOCKSTEP_OUT_OF_LINE void work(std::size_t rank);
@@ -155,6 +177,10 @@ class team_core {
 
    private:
     group& of_;
+  };
+
+  struct unsteered {
+    static void after_part(bool) noexcept {}
   };
 
   /// `phase`: of the barrier when the region begins.

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/graph/flow.hpp -- a graph that was checked: its order, its loops, who may be skipped (layer: graph)
+//
+// Pure. make_flow() takes what the user has said, and finds what is wrong with it, or its structure:
+//   FLOW-1  `order` is an order of all nodes in which each edge goes forward.
+//   FLOW-2  Blocks lie inside each other or apart. Block 0 is the graph; each other is a loop, after the block that it is in.
+//           All nodes of a loop come after its `to` and before its `from`, which lies in no loop further inside.
+//   FLOW-3  `delayed` has counted feedback between nodes that are not of one loop, and what makes sure that no node is asked
+//           for an iteration when it is in the next one already. Without counted feedback it is empty.
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph_model.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// For each node the numbers of the edges that leave it, or reach it.
+struct adjacency {
+  std::vector<std::uint32_t> begin;  // one more than there are nodes
+  std::vector<std::uint32_t> edges;
+
+  const std::uint32_t* first(std::size_t node) const noexcept { return edges.data() + begin[node]; }
+  const std::uint32_t* last(std::size_t node) const noexcept {
+    return edges.data() + begin[node + 1];
+  }
+};
+
+struct flow_block {
+  std::uint32_t parent = 0;
+  std::uint32_t depth = 0;
+  node_index from = no_node, to = no_node;  ///< of a loop
+};
+
+struct flow {
+  std::string problem;  ///< empty, or else the rest is of no use
+  std::vector<model_edge> edges;
+  adjacency out, in;
+  node_list order;
+  std::vector<flow_block> blocks;
+  std::vector<std::uint32_t> block_of;   ///< the innermost block of each node
+  std::vector<std::uint32_t> loop_from;  ///< of each node: the loop that it decides, or 0
+  std::vector<model_feedback> delayed;
+  bool overlaps = false;  ///< iterations do
+  std::uint32_t most_delay = 0;
+  std::vector<bool> may_be_skipped;
+  std::vector<bool> is_asked;  ///< what it returns, or whether it ran, is looked at by others
+
+  bool is_inside(std::uint32_t block, std::uint32_t of) const noexcept {
+    while (blocks[block].depth > blocks[of].depth) block = blocks[block].parent;
+    return block == of;
+  }
+};
+
+LOCKSTEP_COLD flow make_flow(const graph_model& of);
+
+LOCKSTEP_COLD std::string quoted(const graph_model& of, node_index node);
+
+/// Of the edges between so many nodes, by their beginning or their end.
+LOCKSTEP_COLD adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes,
+                                 bool by_end);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "flow.ipp"
+#endif
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_HPP

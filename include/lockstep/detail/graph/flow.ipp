@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/graph/flow.ipp -- the bodies of flow.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_IPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_IPP
+
+#include <algorithm>
+
+#include "flow.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD std::string quoted(const graph_model& of, node_index node) {
+  return "'" + of.nodes[node].name + "'";
+}
+
+LOCKSTEP_COLD adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes,
+                                 bool by_end) {
+  adjacency made;
+  made.begin.assign(nodes + 1, 0);
+  made.edges.resize(edges.size());
+  for (const model_edge& each : edges) ++made.begin[(by_end ? each.to : each.from) + 1];
+  for (std::size_t i = 0; i < nodes; ++i) made.begin[i + 1] += made.begin[i];
+  std::vector<std::uint32_t> next(made.begin.begin(), made.begin.end() - 1);
+  for (std::uint32_t i = 0; i < edges.size(); ++i) {
+    made.edges[next[by_end ? edges[i].to : edges[i].from]++] = i;
+  }
+  return made;
+}
+
+/// Finds the structure of a graph, step by step, until something is wrong.
+class flow_builder {
+ public:
+  LOCKSTEP_COLD explicit flow_builder(const graph_model& of) : of_(of) {}
+
+  LOCKSTEP_COLD flow make() {
+    made_.problem = find();
+    return std::move(made_);
+  }
+
+ private:
+  std::size_t size() const noexcept { return of_.nodes.size(); }
+  std::string name(node_index node) const { return quoted(of_, node); }
+
+  LOCKSTEP_COLD std::string find() {
+    std::string wrong = same_names();
+    if (wrong.empty()) wrong = silent_tests();
+    if (!wrong.empty()) return wrong;
+    take_edges();
+    wrong = sort();
+    if (wrong.empty()) wrong = find_loops();
+    if (!wrong.empty()) return wrong;
+    find_skips();
+    wrong = contradictions();
+    if (wrong.empty()) take_delays();
+    return wrong;
+  }
+
+  LOCKSTEP_COLD std::string same_names() const {
+    std::vector<const std::string*> names;
+    for (const model_node& each : of_.nodes) names.push_back(&each.name);
+    const auto before = [](const std::string* a, const std::string* b) { return *a < *b; };
+    std::sort(names.begin(), names.end(), before);
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      if (*names[i - 1] == *names[i]) return "two nodes are called '" + *names[i] + "'";
+    }
+    return std::string();
+  }
+
+  LOCKSTEP_COLD std::string silent_tests() const {
+    for (const model_edge& each : of_.edges) {
+      if (each.kind == edge_kind::plain || of_.nodes[each.from].returns_bool) continue;
+      return "the edge from " + name(each.from) + " to " + name(each.to) +
+             " has a condition, but " + name(each.from) + " does not return bool";
+    }
+    for (const model_feedback& each : of_.feedbacks) {
+      if (!each.is_loop() || of_.nodes[each.from].returns_bool) continue;
+      return "feedback from " + name(each.from) + " to " + name(each.to) + ": " + name(each.from) +
+             " does not return bool, and so cannot say whether the loop goes on";
+    }
+    return std::string();
+  }
+
+  /// Counted feedback without delay is an edge.
+  LOCKSTEP_COLD void take_edges() {
+    made_.edges = of_.edges;
+    for (const model_feedback& each : of_.feedbacks) {
+      if (each.delay == 0) made_.edges.push_back({each.from, each.to, edge_kind::plain});
+    }
+    made_.out = edges_by(made_.edges, size(), false);
+    made_.in = edges_by(made_.edges, size(), true);
+  }
+
+  LOCKSTEP_COLD std::string sort() {
+    std::vector<std::uint32_t> missing(size());
+    for (node_index i = 0; i < size(); ++i) {
+      missing[i] = made_.in.begin[i + 1] - made_.in.begin[i];
+      if (missing[i] == 0) made_.order.push_back(i);
+    }
+    for (std::size_t at = 0; at < made_.order.size(); ++at) {
+      const node_index node = made_.order[at];
+      for (const std::uint32_t* e = made_.out.first(node); e != made_.out.last(node); ++e) {
+        if (--missing[made_.edges[*e].to] == 0) made_.order.push_back(made_.edges[*e].to);
+      }
+    }
+    return made_.order.size() == size() ? std::string() : cycle(missing);
+  }
+
+  /// Among nodes that miss another one for ever: backwards, until one comes again.
+  LOCKSTEP_COLD std::string cycle(const std::vector<std::uint32_t>& missing) const {
+    node_index at = 0;
+    while (missing[at] == 0) ++at;
+    std::vector<std::uint32_t> back(size(), no_node);  // the edge by which it was left
+    std::vector<bool> seen(size(), false);
+    while (!seen[at]) {
+      seen[at] = true;
+      const std::uint32_t* e = made_.in.first(at);
+      while (missing[made_.edges[*e].from] == 0) ++e;
+      back[made_.edges[*e].from] = *e;
+      at = made_.edges[*e].from;
+    }
+    bool has_feedback = false;
+    std::string way = name(at);
+    node_index next = at;
+    do {
+      has_feedback |= back[next] >= of_.edges.size();
+      next = made_.edges[back[next]].to;
+      way += " -> " + name(next);
+    } while (next != at);
+    return has_feedback ? "feedback with delay 0 that no iteration can satisfy: " + way
+                        : "a cycle without feedback: " + way;
+  }
+
+  // --- loops ---
+
+  struct found_loop {
+    node_index from, to;
+    node_list nodes;
+  };
+
+  LOCKSTEP_COLD std::string find_loops() {
+    std::vector<found_loop> loops;
+    for (const model_feedback& each : of_.feedbacks) {
+      if (!each.is_loop()) continue;
+      loops.push_back({each.from, each.to, body_of(each)});
+      if (!loops.back().nodes.empty()) continue;
+      return "feedback from " + name(each.from) + " to " + name(each.to) +
+             " can never be satisfied: no way of edges leads from " + name(each.to) + " to " +
+             name(each.from);
+    }
+    std::stable_sort(loops.begin(), loops.end(), [](const found_loop& a, const found_loop& b) {
+      return a.nodes.size() > b.nodes.size();
+    });
+    made_.blocks.resize(1);
+    made_.block_of.assign(size(), 0);
+    made_.loop_from.assign(size(), 0);
+    for (const found_loop& each : loops) {
+      const std::string wrong = add_loop(each);
+      if (!wrong.empty()) return wrong;
+    }
+    return std::string();
+  }
+
+  /// The nodes on ways from `to` to `from`, in order.
+  LOCKSTEP_COLD node_list body_of(const model_feedback& loop) const {
+    std::vector<bool> ahead(size(), false), behind(size(), false);
+    ahead[loop.to] = behind[loop.from] = true;
+    node_list body;
+    for (const node_index node : made_.order) {
+      if (!ahead[node]) continue;
+      for (const std::uint32_t* e = made_.out.first(node); e != made_.out.last(node); ++e) {
+        ahead[made_.edges[*e].to] = true;
+      }
+    }
+    for (std::size_t i = size(); i-- > 0;) {
+      const node_index node = made_.order[i];
+      if (!behind[node]) continue;
+      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
+        behind[made_.edges[*e].from] = true;
+      }
+    }
+    for (const node_index node : made_.order) {
+      if (ahead[node] && behind[node]) body.push_back(node);
+    }
+    return body;
+  }
+
+  std::string loop_name(node_index from, node_index to) const {
+    return "the loop from " + name(to) + " to " + name(from);
+  }
+
+  LOCKSTEP_COLD std::string add_loop(const found_loop& loop) {
+    const std::uint32_t parent = made_.block_of[loop.nodes[0]];
+    for (const node_index node : loop.nodes) {
+      if (made_.block_of[node] == parent) continue;
+      std::uint32_t other = made_.block_of[node];
+      if (made_.blocks[other].depth < made_.blocks[parent].depth) other = parent;
+      return loop_name(loop.from, loop.to) + " crosses " +
+             loop_name(made_.blocks[other].from, made_.blocks[other].to) + ": " + name(node) +
+             " and " + name(loop.nodes[0]) + " are not both in it";
+    }
+    if (made_.loop_from[loop.from] != 0) {
+      const flow_block& other = made_.blocks[made_.loop_from[loop.from]];
+      return "feedback from " + name(loop.from) + " to " + name(other.to) +
+             " can never be satisfied: " + name(loop.from) + " also ends the loop to " +
+             name(loop.to) + ", by returning false";
+    }
+    const std::uint32_t block = static_cast<std::uint32_t>(made_.blocks.size());
+    made_.blocks.emplace_back();
+    made_.blocks.back().parent = parent;
+    made_.blocks.back().depth = made_.blocks[parent].depth + 1;
+    made_.blocks.back().from = loop.from;
+    made_.blocks.back().to = loop.to;
+    made_.loop_from[loop.from] = block;
+    for (const node_index node : loop.nodes) made_.block_of[node] = block;
+    return std::string();
+  }
+
+  // --- conditions ---
+
+  LOCKSTEP_COLD void find_skips() {
+    made_.may_be_skipped.assign(size(), false);
+    made_.is_asked.assign(size(), false);
+    for (const node_index node : made_.order) {
+      bool all = made_.in.first(node) != made_.in.last(node), one = false;
+      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
+        all &= made_.may_be_skipped[made_.edges[*e].from];
+        one |= made_.edges[*e].kind != edge_kind::plain;
+      }
+      made_.may_be_skipped[node] = all || one;
+      if (!all && !one) continue;
+      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
+        made_.is_asked[made_.edges[*e].from] = true;
+      }
+    }
+  }
+
+  /// What must have been answered where a node runs: twice the number of the node that was asked, and 1 for true.
+  using answers = std::vector<std::uint32_t>;
+
+  static void add(answers& to, const answers& more) {
+    answers both;
+    std::set_union(to.begin(), to.end(), more.begin(), more.end(), std::back_inserter(both));
+    to.swap(both);
+  }
+
+  LOCKSTEP_COLD std::string contradictions() {
+    if (std::find(made_.may_be_skipped.begin(), made_.may_be_skipped.end(), true) ==
+        made_.may_be_skipped.end()) {
+      return std::string();
+    }
+    std::vector<answers> known(size());
+    for (const node_index node : made_.order) {
+      if (!made_.may_be_skipped[node]) continue;
+      answers here, common;
+      bool is_first = true;
+      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
+        const model_edge& each = made_.edges[*e];
+        if (each.kind != edge_kind::plain) {
+          add(here, known[each.from]);
+          add(here, {2 * each.from + (each.kind == edge_kind::if_true ? 1u : 0u)});
+        }
+        answers both;
+        std::set_intersection(common.begin(), common.end(), known[each.from].begin(),
+                              known[each.from].end(), std::back_inserter(both));
+        common = is_first ? known[each.from] : both;
+        is_first = false;
+      }
+      add(here, common);
+      for (std::size_t i = 1; i < here.size(); ++i) {
+        // A node in a loop may be asked in one turn and seen in another.
+        const node_index asked = here[i] / 2;
+        if (here[i - 1] / 2 != asked || here[i] == here[i - 1]) continue;
+        return "no iteration can reach " + name(node) + ": " + name(asked) +
+               " would have to return both true and false";
+      }
+      known[node].swap(here);
+    }
+    return std::string();
+  }
+
+  // --- counted feedback ---
+
+  LOCKSTEP_COLD void take_delays() {
+    for (const model_feedback& each : of_.feedbacks) {
+      if (each.is_loop() || each.delay == 0) continue;
+      made_.overlaps = true;
+      made_.most_delay = (std::max)(made_.most_delay, each.delay);
+      add_delay(each);
+    }
+    if (!made_.overlaps) return;
+    made_.most_delay = (std::max)(made_.most_delay, std::uint32_t{1});
+    for (const model_edge& each : made_.edges) {
+      const bool tells = each.kind != edge_kind::plain || made_.may_be_skipped[each.from];
+      if (made_.may_be_skipped[each.to] && tells) add_delay({each.to, each.from, 1});
+    }
+    // The members of a team-wide node do not follow each other by themselves.
+    for (node_index i = 0; i < size(); ++i) {
+      if (of_.nodes[i].is_wide) add_delay({i, i, 1});
+    }
+  }
+  LOCKSTEP_COLD void add_delay(const model_feedback& each) {
+    std::uint32_t a = made_.block_of[each.from];
+    while (a != 0 && !made_.is_inside(made_.block_of[each.to], a)) a = made_.blocks[a].parent;
+    if (a == 0) made_.delayed.push_back(each);
+  }
+
+  const graph_model& of_;
+  flow made_;
+};
+
+LOCKSTEP_COLD flow make_flow(const graph_model& of) { return flow_builder(of).make(); }
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_IPP

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/graph/flow_machine.hpp -- a plan with its functions, ready to be run (layer: graph)
+//
+// What the members of a run share, and what each has for itself. The caller of runs prepares it, the members walk
+// through it (flow_walk.hpp), and it is at rest in between: each lane has done all that it has claimed, and every lane of
+// the graph as many turns.
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "../../member.hpp"
+#include "../team/group.hpp"
+#include "flow_board.hpp"
+#include "flow_plan.hpp"
+#include "node_function.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A call of a node, with all that is needed for it in one place.
+struct bound_call {
+  enum : std::uint16_t { is_wide = 1, may_be_skipped = 2, is_asked = 4 };
+
+  node_function::caller call;
+  void* held;
+  node_index node;
+  std::uint16_t rank;
+  std::uint16_t flags;
+};
+
+/// What a node that may be skipped asks another.
+struct bound_question {
+  node_index node;
+  edge_kind kind;
+};
+
+/// What is known of the times of a node. Written by whoever runs it: its runs follow each other.
+struct node_times {
+  std::uint64_t count = 0, sum = 0, most = 0;  ///< ticks
+  std::uint64_t last_begin = 0, last_end = 0;
+};
+
+/// Whether another iteration begins: asked on the caller's thread.
+struct iteration_gate {
+  void* stop;
+  bool (*call)(void* stop);
+
+  template <class Stop>
+  static iteration_gate asking(Stop& stop) noexcept {
+    return {const_cast<void*>(static_cast<const void*>(&stop)),
+            [](void* held) -> bool { return (*static_cast<Stop*>(held))(); }};
+  }
+};
+
+/// Whether a run on one thread is to end.
+struct stop_question {
+  const void* held;
+  bool (*call)(const void* held);
+
+  template <class Region>
+  static stop_question of(const Region& region) noexcept {
+    return {&region, [](const void* held) -> bool {
+              return static_cast<const Region*>(held)->is_stopped();
+            }};
+  }
+  bool operator()() const { return call(held); }
+};
+
+/// A team-wide node: what its members share.
+struct wide_part {
+  wide_part(std::size_t width, wait_policy policy, stop_source& stop)
+      : shared(width, policy, stop) {}
+
+  group shared;
+  std::uint32_t phase = 0;  ///< of its barrier when the run begins
+};
+
+/// Where a member stands in a lane.
+struct lane_place {
+  std::uint32_t lane = no_lane;
+  std::uint32_t at = 0;    ///< the step of the turn
+  std::uint64_t step = 0;  ///< since the plan was made
+  std::uint64_t turn = 0;
+  bool is_behind = false;  ///< `done` is not stored yet
+};
+
+/// A member's own.
+struct walker_state {
+  wait_history history = {};
+  std::vector<std::uint64_t> seen;     ///< of each lane: how far it was
+  std::vector<lane_place> places;      ///< in the graph, and in the loops that the member is in
+  std::vector<std::uint32_t> entered;  ///< of each team-wide node: the region in which the member came to it last
+};
+
+class flow_machine {
+ public:
+  /// `stop` and `policy`: of the team; without a team it only runs alone.
+  LOCKSTEP_COLD flow_machine(const graph_model& of, const flow& checked, flow_plan plan,
+                             const std::vector<node_function>& functions, wait_policy policy,
+                             stop_source* stop);
+  flow_machine(const flow_machine&) = delete;
+  flow_machine& operator=(const flow_machine&) = delete;
+  LOCKSTEP_COLD ~flow_machine();
+
+  /// Before a run of many members: `iterations` of them, or as many as the gate lets through.
+  LOCKSTEP_OUT_OF_LINE void begin(std::uint64_t iterations, const iteration_gate* gate);
+  /// After it. What was stopped leaves lanes anywhere: they are put in order.
+  LOCKSTEP_OUT_OF_LINE void end(bool was_stopped);
+
+  /// Whether all lanes have done what the run was for.
+  LOCKSTEP_COLD bool is_done() const noexcept;
+
+  /// A run on the calling thread alone. `me`: for team-wide nodes. False if it was stopped.
+  LOCKSTEP_OUT_OF_LINE bool run_alone(std::uint64_t iterations, const iteration_gate* gate,
+                                      member* me, const stop_question& stop);
+
+  /// Calls a node, unless it is to be skipped.
+  void run(const bound_call& what, std::uint64_t iteration, member* me) {
+    if (!is_timed) {
+      what.call(what.held, static_cast<std::size_t>(iteration), me);
+    } else {
+      run_timed(what, iteration, me);
+    }
+  }
+  LOCKSTEP_OUT_OF_LINE void run_asked(const bound_call& what, std::uint64_t iteration, member* me);
+  /// What a node has returned last; false if it was skipped.
+  bool answer(node_index node) const noexcept { return answers_[node] == (ran | said_true); }
+
+  const flow_plan plan;
+  flow_board board;
+  std::vector<bound_call> calls;  ///< as in the plan; then those of the line
+  std::vector<bound_call> line;
+  std::vector<wide_part*> wide_of;      ///< of each node, or null
+  std::vector<std::uint32_t> wide_number;
+  std::vector<node_times> times;
+  aligned_array<padded<walker_state>> walkers;
+  bool is_timed = false;
+
+  // Of the run: written by its caller before it.
+  std::uint64_t first = 0, last = 0;  ///< turns of the graph
+  const iteration_gate* gate = nullptr;
+  std::uint64_t ahead = 0;  ///< how many turns the gate may be ahead of the slowest lane
+
+ private:
+  enum : std::uint8_t { ran = 1, said_true = 2 };
+
+  LOCKSTEP_COLD bound_call bind(const graph_model& of, const flow& checked,
+                                const std::vector<node_function>& functions, plan_call what) const;
+  LOCKSTEP_OUT_OF_LINE void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
+  LOCKSTEP_COLD void note_time(const bound_call& what, std::uint64_t begin) noexcept;
+  LOCKSTEP_COLD bool is_skipped(node_index node) const noexcept;
+  LOCKSTEP_COLD void reset() noexcept;
+
+  std::vector<std::uint32_t> questions_begin_;
+  std::vector<bound_question> questions_;
+  std::vector<std::uint8_t> answers_;
+  std::vector<owner<wide_part>> wide_parts_;
+  std::uint64_t origin_;  ///< the first turn of all: so that delays reach back
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "flow_machine.ipp"
+#endif
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_HPP

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/graph/flow_machine.ipp -- the bodies of flow_machine.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_IPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_IPP
+
+#include <utility>
+
+#include "flow_machine.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& checked,
+                                         flow_plan made,
+                                         const std::vector<node_function>& functions,
+                                         wait_policy policy, stop_source* stop)
+    : plan(std::move(made)),
+      board(plan.lanes.size(), policy, stop),
+      wide_of(of.nodes.size(), nullptr),
+      wide_number(of.nodes.size(), 0),
+      times(of.nodes.size()),
+      walkers(plan.members),
+      questions_begin_(1, 0),
+      answers_(of.nodes.size(), 0),
+      origin_(checked.most_delay) {
+  for (std::size_t i = 0; i < of.nodes.size(); ++i) {
+    for (const std::uint32_t* e = checked.in.first(i); e != checked.in.last(i); ++e) {
+      if (checked.may_be_skipped[i]) {
+        questions_.push_back({checked.edges[*e].from, checked.edges[*e].kind});
+      }
+    }
+    questions_begin_.push_back(static_cast<std::uint32_t>(questions_.size()));
+    if (!of.nodes[i].is_wide || stop == nullptr) continue;
+    wide_parts_.emplace_back(new wide_part(plan.width_of[i], policy, *stop));
+    wide_of[i] = wide_parts_.back().get();
+    wide_number[i] = static_cast<std::uint32_t>(wide_parts_.size() - 1);
+  }
+  for (const plan_call& each : plan.calls) calls.push_back(bind(of, checked, functions, each));
+  for (const node_index each : plan.line) {
+    line.push_back(bind(of, checked, functions, plan_call{each, 0}));
+  }
+  for (std::size_t rank = 0; rank < plan.members; ++rank) {
+    walker_state& own = walkers[rank].value;
+    own.seen.assign(plan.lanes.size(), 0);
+    own.places.resize(1);
+    own.entered.assign(wide_parts_.size(), 0);
+    std::size_t most = 0;
+    for (const flow_block& each : checked.blocks) most = each.depth > most ? each.depth : most;
+    own.places.resize(most + 1);
+  }
+  first = last = origin_;
+  ahead = checked.overlaps ? std::uint64_t{checked.most_delay} + 1 : 0;
+  reset();
+}
+
+LOCKSTEP_COLD flow_machine::~flow_machine() = default;
+
+LOCKSTEP_COLD bound_call flow_machine::bind(const graph_model& of, const flow& checked,
+                                            const std::vector<node_function>& functions,
+                                            plan_call what) const {
+  const node_function* const f = what.node < functions.size() ? &functions[what.node] : nullptr;
+  bound_call made = bound_call();
+  made.call = [](void*, std::size_t, member*) -> bool { return true; };
+  if (f != nullptr && *f) {
+    made.call = f->call();
+    made.held = f->held();
+  }
+  made.node = what.node;
+  made.rank = static_cast<std::uint16_t>(what.rank);
+  const bool is_asked = checked.is_asked[what.node] || checked.loop_from[what.node] != 0;
+  made.flags = static_cast<std::uint16_t>(
+      (of.nodes[what.node].is_wide ? bound_call::is_wide : 0) |
+      (checked.may_be_skipped[what.node] ? bound_call::may_be_skipped : 0) |
+      (is_asked ? bound_call::is_asked : 0));
+  return made;
+}
+
+LOCKSTEP_COLD void flow_machine::reset() noexcept {
+  for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
+    const plan_lane& of = plan.lanes[lane];
+    // A loop in the graph is over as often as the graph has turns.
+    const bool is_outer = of.block != 0 && plan.lanes[of.parent].block == 0;
+    board.reset(lane, of.block == 0 ? first * of.steps : 0,
+                loop_decision(is_outer ? first : 0, 0));
+  }
+  for (std::size_t rank = 0; rank < plan.members; ++rank) {
+    walker_state& own = walkers[rank].value;
+    for (std::uint64_t& each : own.seen) each = 0;
+    for (lane_place& each : own.places) each.is_behind = false;
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void flow_machine::begin(std::uint64_t iterations,
+                                              const iteration_gate* asks) {
+  gate = asks;
+  last = asks != nullptr ? ~std::uint64_t{0} : first + iterations;
+  if (asks != nullptr) board.gate().reset(first << 1);
+  for (const owner<wide_part>& each : wide_parts_) {
+    each->phase = each->shared.begin(each->shared.most());
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void flow_machine::end(bool was_stopped) {
+  for (const owner<wide_part>& each : wide_parts_) {
+    each->shared.end(was_stopped);
+    each->shared.destroy_kept_values();
+  }
+  if (gate != nullptr) last = board.gate().peek() >> 1;
+  gate = nullptr;
+  if (!was_stopped) {
+    first = last;
+    return;
+  }
+  first = last = origin_;
+  reset();
+}
+
+LOCKSTEP_COLD bool flow_machine::is_done() const noexcept {
+  for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
+    const plan_lane& of = plan.lanes[lane];
+    if (of.block == 0 && board.done(lane).value() != last * of.steps) return false;
+  }
+  return true;
+}
+
+LOCKSTEP_COLD bool flow_machine::is_skipped(node_index node) const noexcept {
+  bool one_ran = false;
+  for (std::uint32_t q = questions_begin_[node]; q < questions_begin_[node + 1]; ++q) {
+    const std::uint8_t said = answers_[questions_[q].node];
+    one_ran |= (said & ran) != 0;
+    if (questions_[q].kind == edge_kind::if_true && said != (ran | said_true)) return true;
+    if (questions_[q].kind == edge_kind::if_false && said != ran) return true;
+  }
+  return !one_ran;
+}
+
+LOCKSTEP_OUT_OF_LINE void flow_machine::run_asked(const bound_call& what, std::uint64_t iteration,
+                                                  member* me) {
+  std::uint8_t said = 0;
+  if ((what.flags & bound_call::may_be_skipped) == 0 || !is_skipped(what.node)) {
+    bool result;
+    if (is_timed) {
+      const std::uint64_t begin = tick_clock::now();
+      result = what.call(what.held, static_cast<std::size_t>(iteration), me);
+      note_time(what, begin);
+    } else {
+      result = what.call(what.held, static_cast<std::size_t>(iteration), me);
+    }
+    said = static_cast<std::uint8_t>(result ? ran | said_true : ran);
+  }
+  if (what.rank == 0) answers_[what.node] = said;
+}
+
+LOCKSTEP_OUT_OF_LINE void flow_machine::run_timed(const bound_call& what, std::uint64_t iteration,
+                                                  member* me) {
+  const std::uint64_t begin = tick_clock::now();
+  what.call(what.held, static_cast<std::size_t>(iteration), me);
+  note_time(what, begin);
+}
+
+LOCKSTEP_COLD void flow_machine::note_time(const bound_call& what, std::uint64_t begin) noexcept {
+  if (what.rank != 0) return;
+  node_times& at = times[what.node];
+  at.last_begin = begin;
+  at.last_end = tick_clock::now();
+  const std::uint64_t took = at.last_end - begin;
+  ++at.count;
+  at.sum += took;
+  if (took > at.most) at.most = took;
+}
+
+LOCKSTEP_OUT_OF_LINE bool flow_machine::run_alone(std::uint64_t iterations,
+                                                  const iteration_gate* asks, member* me,
+                                                  const stop_question& stop) {
+  for (std::uint64_t i = 0; asks != nullptr || i < iterations; ++i) {
+    if (stop()) return false;
+    if (asks != nullptr && asks->call(asks->stop)) return true;
+    for (std::size_t at = 0; at < line.size();) {
+      const bound_call& what = line[at];
+      if (what.flags == 0) {
+        run(what, i, nullptr);
+        ++at;
+        continue;
+      }
+      run_asked(what, i, me);
+      if (plan.again[at] != no_lane && answer(what.node)) {
+        if (stop()) return false;
+        at = plan.again[at];
+      } else {
+        ++at;
+      }
+    }
+  }
+  return !stop();
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_IPP

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/graph/flow_plan.hpp -- who runs which node, in which order, and what has to be waited for (layer: graph)
+//
+// Pure: the same flow, costs and members give the same plan. Each block (the graph, and each loop in it) has a lane for
+// each member that takes part in it: a list of steps. A member goes down its lane of the graph again and again, and where it
+// comes to a loop, down its lane of the loop, turn after turn. How many steps of a lane are done is one number.
+//
+//   FPLAN-1  A step begins when the lane's steps before it are done, and for each of its waits the lane that it names has
+//            done so many steps in the same turn, or `delay` turns before. Steps of a lane are done in order.
+//   FPLAN-2  So every edge, counted feedback, and GRAPH-3 hold. A wait that others imply is left out.
+//   FPLAN-3  All lanes follow one order of the nodes (`line`), and waits in one turn go back in it. So no run of a plan can
+//            get stuck; simulate() looks once more.
+//   FPLAN-4  In a loop every lane waits at the end of a turn for the lane that has `from`. Who waits for a loop
+//            waits for the member of that lane to have left it.
+//
+// Scheduling: of the nodes that could begin, the one with the longest way to the end is next; it goes to the member where it
+// can begin first, where what comes from another member is there `crossing` later. [KA99]
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "flow.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+constexpr std::uint32_t no_lane = ~std::uint32_t{0};
+/// What an edge between members costs, in nanoseconds, and a node of which nothing is known.
+constexpr double crossing_time = 100, usual_node_time = 1000;
+
+struct plan_wait {
+  std::uint32_t lane;
+  std::uint32_t steps;  ///< so many of the lane's must be done
+  std::uint32_t delay;  ///< in turns
+};
+
+struct plan_call {
+  node_index node;
+  std::uint32_t rank;  ///< of a team-wide node
+};
+
+struct plan_step {
+  std::uint32_t first_call, last_call;
+  std::uint32_t first_wait, last_wait;
+  std::uint32_t loop;  ///< the block that is run here, or 0
+  bool is_open;        ///< any member may run it
+  bool is_awaited;     ///< somebody waits for it
+  bool decides;        ///< it has the loop's `from`
+};
+
+struct plan_lane {
+  std::uint32_t block, member;
+  std::uint32_t first_step, steps;
+  std::uint32_t parent;       ///< the same member's lane of the block around
+  std::uint32_t parent_step;  ///< where that has this loop
+};
+
+struct flow_plan {
+  std::string problem;  ///< empty, or else the rest is of no use
+  std::uint32_t members = 1;
+  std::vector<plan_lane> lanes;
+  std::vector<plan_step> steps;
+  std::vector<plan_wait> waits;
+  std::vector<plan_call> calls;
+  std::vector<std::uint32_t> lane_at;  ///< of a block and a member, or none
+  std::vector<std::uint32_t> decider;  ///< of each loop: the lane that has its `from`
+  node_list from;                      ///< of each loop
+  node_list line;                      ///< the order for one member
+  std::vector<std::uint32_t> again;    ///< for each place in it: where its loop begins, if it decides one, else none
+  std::vector<std::uint32_t> member_of;  ///< of each node; of a team-wide one the first
+  std::vector<std::uint32_t> width_of;
+  std::vector<double> costs;
+  std::vector<double> start;  ///< of each node, in the first turn
+  double critical_path = 0, serial_time = 0, predicted_time = 0;
+
+  std::uint32_t lane(std::uint32_t block, std::uint32_t member) const noexcept {
+    return lane_at[block * members + member];
+  }
+};
+
+/// `costs`: of each node in nanoseconds, below 0 where it is not known.
+LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checked,
+                                       const std::vector<double>& costs, std::size_t members);
+
+/// Goes through some iterations, each loop twice. Empty, or where the plan would get stuck. Sets predicted_time.
+LOCKSTEP_COLD std::string simulate(const flow& checked, flow_plan& of);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "flow_plan.ipp"
+#endif
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/graph/flow_schedule.ipp -- the bodies of flow_schedule.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_IPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_IPP
+
+#include <algorithm>
+
+#include "flow_schedule.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD flow_scheduler::flow_scheduler(const graph_model& of, const flow& checked,
+                                             const std::vector<double>& costs,
+                                             std::uint32_t members)
+    : blocks(checked.blocks.size()),
+      of_(of),
+      flow_(checked),
+      costs_(costs),
+      nodes_(static_cast<std::uint32_t>(of.nodes.size())),
+      members_(members) {
+  collect();
+  for (std::size_t block = blocks.size(); block-- > 0;) {
+    schedule(static_cast<std::uint32_t>(block));
+  }
+}
+
+/// Which items a block has, and which edges there are between them.
+LOCKSTEP_COLD void flow_scheduler::collect() {
+  for (const node_index node : flow_.order) blocks[flow_.block_of[node]].items.push_back(node);
+  for (std::uint32_t block = 1; block < blocks.size(); ++block) {
+    blocks[flow_.blocks[block].parent].items.push_back(nodes_ + block);
+  }
+  for (const model_edge& each : flow_.edges) {
+    std::uint32_t a = flow_.block_of[each.from], b = flow_.block_of[each.to];
+    std::uint32_t from = each.from, to = each.to;
+    while (a != b) {
+      const std::uint32_t depth_a = flow_.blocks[a].depth, depth_b = flow_.blocks[b].depth;
+      if (depth_a >= depth_b) {
+        from = nodes_ + a;
+        a = flow_.blocks[a].parent;
+      }
+      if (depth_b >= depth_a) {
+        to = nodes_ + b;
+        b = flow_.blocks[b].parent;
+      }
+    }
+    blocks[a].edges.push_back({from, to});
+  }
+  for (const node_index node : flow_.order) {
+    if (of_.nodes[node].pin == no_node) continue;
+    std::uint32_t block = flow_.block_of[node];
+    while (!blocks[block].is_bound) {
+      blocks[block].is_bound = true;
+      block = flow_.blocks[block].parent;
+    }
+  }
+  blocks[0].is_bound = true;
+}
+
+LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
+  block_schedule& in = blocks[block];
+  const std::size_t count = in.items.size();
+  // By their place in `items`.
+  std::vector<std::uint32_t> local(nodes_ + blocks.size(), 0);
+  for (std::uint32_t i = 0; i < count; ++i) local[in.items[i]] = i;
+  std::vector<model_edge> edges;
+  edges.reserve(in.edges.size());
+  for (const item_edge& each : in.edges) {
+    edges.push_back({local[each.from], local[each.to], edge_kind::plain});
+  }
+  const adjacency out = edges_by(edges, count, false), incoming = edges_by(edges, count, true);
+
+  std::vector<std::uint32_t> missing(count);
+  node_list order;
+  order.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    missing[i] = incoming.begin[i + 1] - incoming.begin[i];
+    if (missing[i] == 0) order.push_back(i);
+  }
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    for (const std::uint32_t* e = out.first(order[at]); e != out.last(order[at]); ++e) {
+      if (--missing[edges[*e].to] == 0) order.push_back(edges[*e].to);
+    }
+  }
+  // How far it is to the end: with and without what edges between members cost.
+  std::vector<double> way(count, 0), bare(count, 0);
+  for (std::size_t k = count; k-- > 0;) {
+    const std::uint32_t i = order[k];
+    for (const std::uint32_t* e = out.first(i); e != out.last(i); ++e) {
+      way[i] = (std::max)(way[i], way[edges[*e].to] + crossing_time);
+      bare[i] = (std::max)(bare[i], bare[edges[*e].to]);
+    }
+    way[i] += length_of(in.items[i]);
+    bare[i] += in.items[i] < nodes_ ? costs_[in.items[i]]
+                                    : blocks[in.items[i] - nodes_].critical_path;
+    in.critical_path = (std::max)(in.critical_path, bare[i]);
+  }
+
+  struct entry {
+    double key;
+    std::uint32_t item;
+  };
+  // The first of the heap: the longest way; the earliest arrival. Then the lower number.
+  const auto shorter_way = [](const entry& a, const entry& b) {
+    return a.key < b.key || (!(b.key < a.key) && a.item > b.item);
+  };
+  const auto later = [](const entry& a, const entry& b) {
+    return b.key < a.key || (!(a.key < b.key) && a.item > b.item);
+  };
+  std::vector<entry> ready, coming;
+  std::vector<arrival> arrivals(count, arrival{0, -1, no_lane});
+  std::vector<double> free(members_, 0), finish(count, 0);
+  std::vector<std::uint32_t> home(count, no_lane);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    missing[i] = incoming.begin[i + 1] - incoming.begin[i];
+    if (missing[i] == 0) coming.push_back({0, i});
+  }
+  std::make_heap(coming.begin(), coming.end(), later);
+  in.placed.reserve(count);
+  while (!ready.empty() || !coming.empty()) {
+    double now = *std::min_element(free.begin(), free.end());
+    if (ready.empty()) now = (std::max)(now, coming.front().key);
+    while (!coming.empty() && coming.front().key <= now) {
+      std::pop_heap(coming.begin(), coming.end(), later);
+      ready.push_back({way[coming.back().item], coming.back().item});
+      std::push_heap(ready.begin(), ready.end(), shorter_way);
+      coming.pop_back();
+    }
+    std::pop_heap(ready.begin(), ready.end(), shorter_way);
+    const std::uint32_t i = ready.back().item;
+    ready.pop_back();
+
+    placed_item place = {in.items[i], 0, 0, 0};
+    choose(in, in.items[i], arrivals[i], free, place);
+    in.placed.push_back(place);
+    finish[i] = place.start + length_of(in.items[i]);
+    in.length = (std::max)(in.length, finish[i]);
+    const bool is_wide = in.items[i] < nodes_ && of_.nodes[in.items[i]].is_wide;
+    home[i] = is_wide ? no_lane : in.members[place.first_member];
+    for (const std::uint32_t* e = out.first(i); e != out.last(i); ++e) {
+      const std::uint32_t to = edges[*e].to;
+      arrival& at = arrivals[to];
+      if (at.home == no_lane && at.second < 0 && at.latest <= 0) {
+        at = {finish[i], -1, home[i]};
+      } else if (finish[i] > at.latest) {
+        if (home[i] != at.home) at.second = at.latest;
+        at.latest = finish[i];
+        at.home = home[i];
+      } else if (home[i] != at.home && finish[i] > at.second) {
+        at.second = finish[i];
+      }
+      if (--missing[to] > 0) continue;
+      coming.push_back({start_on(at, 0, at.home), to});
+      std::push_heap(coming.begin(), coming.end(), later);
+    }
+  }
+  for (const std::uint32_t member : in.members) in.used = (std::max)(in.used, member + 1);
+}
+
+LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item, const arrival& at,
+                                          std::vector<double>& free, placed_item& place) {
+  place.first_member = static_cast<std::uint32_t>(in.members.size());
+  const bool is_loop = item >= nodes_;
+  std::uint32_t width = is_loop ? blocks[item - nodes_].used : 1;
+  if (!is_loop && of_.nodes[item].is_wide) {
+    width = of_.nodes[item].width == 0 ? members_ : of_.nodes[item].width;
+  }
+  if (is_loop && blocks[item - nodes_].is_bound) {
+    std::vector<std::uint32_t> taken = blocks[item - nodes_].members;
+    std::sort(taken.begin(), taken.end());
+    taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
+    in.members.insert(in.members.end(), taken.begin(), taken.end());
+  } else if (!is_loop && of_.nodes[item].pin != no_node) {
+    in.members.push_back(of_.nodes[item].pin);
+  } else if (width == 1) {
+    std::uint32_t best = at.home == no_lane ? 0 : at.home;
+    double soonest = start_on(at, free[best], best);
+    for (std::uint32_t m = 0; m < members_; ++m) {
+      const double start = start_on(at, free[m], m);
+      if (start >= soonest) continue;
+      soonest = start;
+      best = m;
+    }
+    in.members.push_back(best);
+  } else {
+    std::vector<std::uint32_t> all(members_);
+    for (std::uint32_t m = 0; m < members_; ++m) all[m] = m;
+    std::stable_sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return start_on(at, free[a], a) < start_on(at, free[b], b);
+    });
+    all.resize(width);
+    std::sort(all.begin(), all.end());
+    in.members.insert(in.members.end(), all.begin(), all.end());
+  }
+  place.last_member = static_cast<std::uint32_t>(in.members.size());
+  for (std::uint32_t k = place.first_member; k < place.last_member; ++k) {
+    place.start = (std::max)(place.start, start_on(at, free[in.members[k]], in.members[k]));
+  }
+  for (std::uint32_t k = place.first_member; k < place.last_member; ++k) {
+    free[in.members[k]] = place.start + length_of(item);
+  }
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_IPP

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/graph/flow_walk.hpp -- a member goes through its lanes, and helps where it would wait (layer: graph)
+//
+// walk() is a member's part of a run. At each step it waits for what the plan says, claims the step, runs its nodes, and
+// tells those who wait (flow_board.hpp).
+//
+//   WALK-1  A member that waits looks, now and then, for the step that it waits for, through those which that one waits for:
+//           if it finds one that could begin and nobody has begun, it runs that for the other member.
+//   WALK-2  So a member may find its own steps done, or being done. It learns that where a claim fails, and begins at the
+//           top to find out where it is.
+//   WALK-3  Every wait ends with the region's stop (stop_source.hpp).
+//   WALK-4  It helps only with what could begin, so help never waits.
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "flow_machine.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class flow_walk {
+ public:
+  /// For member `rank`, in region `region` of `stop`.
+  flow_walk(flow_machine& of, std::size_t rank, stop_source& stop, std::uint32_t region) noexcept
+      : of_(of),
+        plan_(of.plan),
+        own_(of.walkers[rank].value),
+        rank_(static_cast<std::uint32_t>(rank)),
+        stop_{stop, region},
+        looks_each_(of.board.policy().is_crowded() ? 1 : 16) {}
+
+  LOCKSTEP_OUT_OF_LINE void walk();
+
+ private:
+  /// A step that another thread may run.
+  struct found_step {
+    std::uint32_t lane;
+    std::uint64_t step, turn, outer_turn, iteration;
+    const plan_step* what;  ///< null: the lane's member is to leave a loop that is over
+  };
+  struct watched_lane;
+
+  lane_place& here() noexcept { return own_.places[depth_]; }
+  const plan_lane& lane_of(const lane_place& at) const noexcept { return plan_.lanes[at.lane]; }
+  const plan_step& step_of(const lane_place& at) const noexcept {
+    return plan_.steps[lane_of(at).first_step + at.at];
+  }
+  std::uint64_t iteration() const noexcept { return own_.places[0].turn - of_.first; }
+  std::uint64_t steps_for(const plan_wait& wait, std::uint64_t turn) const noexcept {
+    return (turn - wait.delay) * plan_.lanes[wait.lane].steps + wait.steps;
+  }
+
+  /// Waits until a lane has done so many steps. False once the region is stopped.
+  bool await(std::uint32_t lane, std::uint64_t steps) {
+    if (own_.seen[lane] >= steps) return true;
+    own_.seen[lane] = of_.board.done(lane).value();
+    return own_.seen[lane] >= steps || await_slowly(lane, steps);
+  }
+  LOCKSTEP_OUT_OF_LINE bool await_slowly(std::uint32_t lane, std::uint64_t steps);
+  /// Stores what this member has left behind: before others may have to wait for it.
+  LOCKSTEP_OUT_OF_LINE void catch_up();
+
+  bool find_place(std::uint32_t lane, lane_place& at);
+  LOCKSTEP_OUT_OF_LINE bool start();
+  LOCKSTEP_OUT_OF_LINE bool begin_iteration();
+  LOCKSTEP_OUT_OF_LINE bool ask_gate(std::uint64_t turn);
+  bool enter(const plan_step& step);
+  bool begin_turn();
+  bool leave();
+  bool end_turn();
+  bool run_step(const plan_step& step);
+  LOCKSTEP_OUT_OF_LINE void run_wide(const bound_call& what);
+  void perform(const plan_step& step, std::uint64_t iteration);
+  void decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn);
+  void finish(lane_place& at, bool is_awaited);
+  void finish_run();
+
+  // Help.
+  LOCKSTEP_OUT_OF_LINE bool find(std::uint32_t member, found_step& out);
+  enum class look { found, nothing, elsewhere };
+  look find_on(std::uint32_t& member, found_step& out);
+  LOCKSTEP_OUT_OF_LINE void help(const found_step& with);
+
+  flow_machine& of_;
+  const flow_plan& plan_;
+  walker_state& own_;
+  const std::uint32_t rank_;
+  const stops_with_region stop_;
+  const unsigned looks_each_;
+  std::size_t depth_ = 0;
+  bool is_over_ = false;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "flow_walk.ipp"
+#endif
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/graph/graph.ipp -- the bodies of graph.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_GRAPH_IPP
+#define LOCKSTEP_DETAIL_GRAPH_GRAPH_IPP
+
+#include <utility>
+
+#include "../../graph.hpp"
+#include "../platform/error.hpp"
+#include "flow.hpp"
+#include "plan_text.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+LOCKSTEP_COLD graph_node graph_node::cost(std::chrono::nanoseconds time) const {
+  of_->model.nodes[index_].cost = time.count() < 0 ? 0 : static_cast<double>(time.count());
+  return *this;
+}
+LOCKSTEP_COLD graph_node graph_node::pin(std::size_t rank) const {
+  detail::checked_range("lockstep::graph_node::pin", "as the rank", rank, 0,
+                        detail::max_participants - 1);
+  of_->model.nodes[index_].pin = static_cast<detail::node_index>(rank);
+  return *this;
+}
+LOCKSTEP_COLD const std::string& graph_node::name() const { return of_->model.nodes[index_].name; }
+
+LOCKSTEP_COLD graph_block::graph_block(const graph_node& only)
+    : of_(only.of_), firsts_(1, only.index_), lasts_(1, only.index_) {}
+
+LOCKSTEP_COLD graph::graph() : body_(new detail::graph_body()) {}
+LOCKSTEP_COLD graph::~graph() = default;
+LOCKSTEP_COLD graph::graph(graph&& other) noexcept = default;
+LOCKSTEP_COLD graph& graph::operator=(graph&& other) noexcept = default;
+
+LOCKSTEP_COLD graph_node graph::node(std::string name) {
+  return add(std::move(name), detail::node_function(), false, 1, false);
+}
+
+LOCKSTEP_COLD graph_node graph::add(std::string name, detail::node_function f, bool returns_bool,
+                                    std::size_t width, bool is_wide) {
+  detail::checked_range("lockstep::graph::node", "as the width", width, 0,
+                        detail::max_participants);
+  detail::model_node made;
+  made.name = std::move(name);
+  made.width = static_cast<std::uint32_t>(width);
+  made.is_wide = is_wide;
+  made.returns_bool = returns_bool;
+  body_->model.nodes.push_back(std::move(made));
+  body_->functions.push_back(std::move(f));
+  return graph_node(body_.get(), static_cast<detail::node_index>(body_->model.nodes.size() - 1));
+}
+
+LOCKSTEP_COLD void graph::check_own(const char* function, const detail::graph_body* of) const {
+  if (of == body_.get()) return;
+  const std::string text =
+      std::string("lockstep::graph::") + function +
+      (of == nullptr ? ": was given a node of no graph" : ": was given a node of another graph");
+  detail::fail_argument(text.c_str());
+}
+
+LOCKSTEP_COLD void graph::join(const char* function, const graph_block& from,
+                               const graph_block& to, detail::edge_kind kind) {
+  check_own(function, from.of_);
+  check_own(function, to.of_);
+  for (const detail::node_index a : from.lasts_) {
+    for (const detail::node_index b : to.firsts_) {
+      if (a == b) {
+        detail::fail_argument((std::string("lockstep::graph::") + function +
+                               ": an edge from " + detail::quoted(body_->model, a) + " to itself")
+                                  .c_str());
+      }
+      body_->model.edges.push_back({a, b, kind});
+    }
+  }
+}
+
+LOCKSTEP_COLD graph& graph::edge(const graph_block& from, const graph_block& to) {
+  join("edge", from, to, detail::edge_kind::plain);
+  return *this;
+}
+LOCKSTEP_COLD graph& graph::edge_if(const graph_node& test, const graph_block& to) {
+  join("edge_if", test, to, detail::edge_kind::if_true);
+  return *this;
+}
+LOCKSTEP_COLD graph& graph::edge_unless(const graph_node& test, const graph_block& to) {
+  join("edge_unless", test, to, detail::edge_kind::if_false);
+  return *this;
+}
+
+LOCKSTEP_COLD graph& graph::feedback(const graph_node& test, const graph_node& to) {
+  check_own("feedback", test.of_);
+  check_own("feedback", to.of_);
+  body_->model.feedbacks.push_back(
+      {test.index_, to.index_, std::uint32_t{detail::model_feedback::while_true}});
+  return *this;
+}
+LOCKSTEP_COLD graph& graph::feedback(const graph_node& from, const graph_node& to,
+                                     std::size_t delay) {
+  constexpr std::size_t most_delay = 1000000;
+  check_own("feedback", from.of_);
+  check_own("feedback", to.of_);
+  detail::checked_range("lockstep::graph::feedback", "as the delay", delay, 0, most_delay);
+  if (delay == 0) return edge(from, to);
+  body_->model.feedbacks.push_back({from.index_, to.index_, static_cast<std::uint32_t>(delay)});
+  return *this;
+}
+
+LOCKSTEP_COLD graph_block graph::series(const std::vector<graph_block>& parts) {
+  graph_block whole;
+  for (const graph_block& each : parts) {
+    if (each.empty()) continue;
+    check_own("series", each.of_);
+    if (whole.empty()) {
+      whole = each;
+      continue;
+    }
+    join("series", whole, each, detail::edge_kind::plain);
+    whole.lasts_ = each.lasts_;
+  }
+  return whole;
+}
+
+LOCKSTEP_COLD graph_block graph::parallel(const std::vector<graph_block>& parts) {
+  graph_block whole;
+  for (const graph_block& each : parts) {
+    if (each.empty()) continue;
+    check_own("parallel", each.of_);
+    whole.of_ = each.of_;
+    whole.firsts_.insert(whole.firsts_.end(), each.firsts_.begin(), each.firsts_.end());
+    whole.lasts_.insert(whole.lasts_.end(), each.lasts_.begin(), each.lasts_.end());
+  }
+  return whole;
+}
+
+LOCKSTEP_COLD graph_block graph::loop(const graph_block& body) {
+  check_own("loop", body.of_);
+  if (body.lasts_.size() != 1) {
+    detail::fail_argument(
+        "lockstep::graph::loop: the block has no single last node, which says whether it runs again");
+  }
+  graph_block whole = body;
+  const graph_node last(body_.get(), body.lasts_[0]);
+  graph_node first(body_.get(), body.firsts_[0]);
+  if (body.firsts_.size() > 1) {
+    first = node("loop of " + last.name());
+    edge(first, body);
+    whole.firsts_.assign(1, first.index_);
+  }
+  feedback(last, first);
+  return whole;
+}
+
+LOCKSTEP_COLD std::string graph::check() const { return detail::make_flow(body_->model).problem; }
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_GRAPH_IPP

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/graph/plan.ipp -- the bodies of plan.hpp and plan_body.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_IPP
+#define LOCKSTEP_DETAIL_GRAPH_PLAN_IPP
+
+#include <stdexcept>
+
+#include "../../plan.hpp"
+#include "flow_walk.hpp"
+#include "plan_text.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+template <class Team>
+struct plan_doors {
+  static bool run(void* held, std::size_t members, plan_part& part) {
+    return static_cast<Team*>(held)->run(members, part);
+  }
+  static void request_stop(void* held) { static_cast<Team*>(held)->request_stop(); }
+};
+
+LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::team& of) {
+  return {&of,
+          of.size(),
+          of.body_->core.policy(),
+          &of.body_->core.stop(),
+          plan_doors<lockstep::team>::run,
+          [](void* held, std::size_t members, bool wakes, job& what) {
+            lockstep::team& on = *static_cast<lockstep::team*>(held);
+            return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads,
+                                         static_cast<std::uint32_t>(members), wakes, what);
+          },
+          [](void* held, plan_part& part) {
+            return static_cast<lockstep::team*>(held)->start(part);
+          },
+          plan_doors<lockstep::team>::request_stop,
+          [](void* held) {
+            return static_cast<lockstep::team*>(held)->body_->core.started() != 0;
+          }};
+}
+
+LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::external_team& of) {
+  return {&of,
+          of.size(),
+          of.body_->core.policy(),
+          &of.body_->core.stop(),
+          plan_doors<lockstep::external_team>::run,
+          nullptr,
+          nullptr,
+          plan_doors<lockstep::external_team>::request_stop,
+          nullptr};
+}
+
+LOCKSTEP_COLD plan_body::plan_body(const graph_body& of, const plan_host& on, std::size_t members)
+    : model(of.model),
+      checked(make_flow(of.model)),
+      functions(of.functions),
+      host(on),
+      most_members(members) {
+  if (!checked.problem.empty()) fail_argument(("lockstep::plan: " + checked.problem).c_str());
+  for (const model_node& each : model.nodes) {
+    costs.push_back(each.cost);
+    needs_all |= each.is_wide || each.pin != no_node;
+  }
+  make();
+}
+
+LOCKSTEP_COLD void plan_body::make() {
+  flow_plan made = make_flow_plan(model, checked, costs, most_members);
+  if (!made.problem.empty()) fail_argument(("lockstep::plan: " + made.problem).c_str());
+  machine.reset();
+  machine.reset(new flow_machine(model, checked, std::move(made), functions, host.policy,
+                                 host.stop));
+}
+
+LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members) {
+  checked_range("lockstep::plan", "members", members, 1,
+                on.team != nullptr ? on.size : std::size_t{max_participants});
+  return new plan_body(graph_access::body_of(of), on, members);
+}
+
+LOCKSTEP_COLD void plan_body::check_ready(const char* function) {
+  const char* why = nullptr;
+  if (host.team == nullptr) why = "the plan was made without a team, to look at";
+  if (is_running) why = "the plan runs; a node cannot run the plan that it is part of";
+  if (has_started && host.is_open(host.team)) why = "a run was started, and not joined";
+  if (why != nullptr) {
+    fail_use((std::string("lockstep::plan::") + function + ": " + why).c_str());
+  }
+  if (has_started) end_started();
+}
+
+LOCKSTEP_COLD void plan_body::end_started() {
+  has_started = false;
+  if (!was_alone) machine->end(!machine->is_done());
+}
+
+/// Marks a plan as running, and puts its lanes in order afterwards.
+class plan_run {
+ public:
+  explicit plan_run(plan_body& of) noexcept : of_(of) {
+    of_.is_running = true;
+    of_.was_alone = false;
+  }
+  ~plan_run() {
+    of_.is_running = false;
+    if (!of_.was_alone) of_.machine->end(!is_complete);
+  }
+  plan_run(const plan_run&) = delete;
+  plan_run& operator=(const plan_run&) = delete;
+
+  bool is_complete = false;
+
+ private:
+  plan_body& of_;
+};
+
+LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
+                                         const char* function) {
+  // Shorter runs are over before a member that sleeps is there.
+  constexpr double worth_waking = 20000;
+  if (is_running || has_started || host.team == nullptr) check_ready(function);
+  if (count == 0) return true;
+  iterations = count;
+  gate = asks;
+  flow_machine& of = *machine;
+  of.begin(count, asks);
+  plan_run here(*this);
+  if (of.plan.members == 1 || needs_all || host.run_shares == nullptr) {
+    here.is_complete = host.run(host.team, of.plan.members, part);
+  } else {
+    const bool wakes =
+        asks != nullptr || of.plan.predicted_time * static_cast<double>(count) >= worth_waking;
+    job what;
+    const auto share = [this](loop_share& me) { take_part(me); };
+    what.assign<loop_share>(share);
+    here.is_complete = host.run_shares(host.team, of.plan.members, wakes, what);
+  }
+  return here.is_complete;
+}
+
+LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {
+  if (is_running || has_started || host.team == nullptr) check_ready("start");
+  if (host.start == nullptr) {
+    fail_use("lockstep::plan::start: an external_team cannot start a region without its caller");
+  }
+  iterations = count;
+  gate = nullptr;
+  was_alone = false;
+  machine->begin(count, nullptr);
+  started_region made = host.start(host.team, part);
+  has_started = true;
+  return made;
+}
+
+LOCKSTEP_OUT_OF_LINE void plan_body::take_part(loop_share& me) {
+  if (me.is_alone()) {
+    was_alone = true;
+    machine->run_alone(iterations, gate, nullptr, stop_question::of(me));
+  } else {
+    flow_walk(*machine, me.rank(), *host.stop, me.region()).walk();
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void plan_part::operator()(member& me) const {
+  const member_state& state = member_access::state_of(me);
+  if (me.size() == 1) {
+    of->was_alone = true;
+    of->machine->run_alone(of->iterations, of->gate, &me, stop_question::of(state));
+  } else if (me.rank() < of->machine->plan.members) {
+    flow_walk(*of->machine, me.rank(), *of->host.stop, state.region()).walk();
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations) {
+  return of.run(iterations, nullptr, "run");
+}
+LOCKSTEP_OUT_OF_LINE bool run_plan_until(plan_body& of, const iteration_gate& gate) {
+  return of.run(1, &gate, "run_until");
+}
+LOCKSTEP_OUT_OF_LINE started_region start_plan(plan_body& of, std::size_t iterations) {
+  return of.start(iterations);
+}
+LOCKSTEP_COLD std::size_t max_ahead_of(const plan_body& of) noexcept {
+  return static_cast<std::size_t>(of.machine->ahead);
+}
+LOCKSTEP_COLD std::size_t members_of(const plan_body& of) noexcept {
+  return of.machine->plan.members;
+}
+
+}  // namespace detail
+
+LOCKSTEP_COLD plan::plan(const graph& of, std::size_t members)
+    : body_(detail::make_plan(of, detail::plan_host(), members)) {}
+LOCKSTEP_COLD plan::~plan() {
+  if (body_ && body_->has_started) body_->end_started();
+}
+LOCKSTEP_COLD plan::plan(plan&& other) noexcept = default;
+
+LOCKSTEP_COLD void plan::request_stop() {
+  if (body_->host.team != nullptr) body_->host.request_stop(body_->host.team);
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_PLAN_IPP

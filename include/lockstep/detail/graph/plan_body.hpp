@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/graph/plan_body.hpp -- a plan, the team that runs it, and its runs (layer: graph)
+//
+// Two kinds of region. A plan that any thread may run any step of is run like a loop of as many shares as it has members
+// (team_core.hpp): a member that does not come is not waited for. A plan with team-wide or pinned nodes needs every member.
+#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_HPP
+#define LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../../graph.hpp"
+#include "../../region.hpp"
+#include "../platform/cache_line.hpp"
+#include "flow_machine.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+class team;
+class external_team;
+
+namespace detail {
+
+struct plan_body;
+
+/// A member's part of a run: what the region is given.
+struct plan_part {
+  plan_body* of;
+  LOCKSTEP_OUT_OF_LINE void operator()(member& me) const;
+};
+
+/// What a plan needs of its team. Null functions: there is no team.
+struct plan_host {
+  void* team;
+  std::size_t size;
+  wait_policy policy;
+  stop_source* stop;
+  bool (*run)(void* team, std::size_t members, plan_part& part);
+  bool (*run_shares)(void* team, std::size_t members, bool wakes, job& what);
+  started_region (*start)(void* team, plan_part& part);
+  void (*request_stop)(void* team);
+  bool (*is_open)(void* team);  ///< a region was started and not joined
+};
+
+/// The way into team and external_team.
+struct plan_access {
+  static LOCKSTEP_COLD plan_host doors_of(lockstep::team& of);
+  static LOCKSTEP_COLD plan_host doors_of(lockstep::external_team& of);
+};
+
+struct plan_body {
+  LOCKSTEP_COLD plan_body(const graph_body& of, const plan_host& on, std::size_t members);
+
+  LOCKSTEP_COLD void make();
+  /// A run: of many members, or alone.
+  LOCKSTEP_OUT_OF_LINE bool run(std::uint64_t iterations, const iteration_gate* gate,
+                                const char* function);
+  LOCKSTEP_OUT_OF_LINE started_region start(std::uint64_t iterations);
+  LOCKSTEP_OUT_OF_LINE void take_part(loop_share& me);
+  LOCKSTEP_COLD void check_ready(const char* function);
+  /// A run that was started, and has been joined since.
+  LOCKSTEP_COLD void end_started();
+
+  std::vector<std::string> names;  ///< of nodes
+  graph_model model;
+  flow checked;
+  const std::vector<node_function>& functions;
+  plan_host host;
+  std::size_t most_members;
+  std::vector<double> costs;
+  owner<flow_machine> machine;
+  bool needs_all = false;  ///< every member has to come
+  bool is_running = false;
+  bool has_started = false;
+  bool was_alone = false;    ///< the run: on one thread, without the lanes
+  std::uint64_t iterations = 0;
+  const iteration_gate* gate = nullptr;
+  plan_part part{this};
+
+  // Measured.
+  std::uint64_t measured_iterations = 0, measured_time = 0;
+};
+
+LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members);
+LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations);
+LOCKSTEP_OUT_OF_LINE bool run_plan_until(plan_body& of, const iteration_gate& gate);
+LOCKSTEP_OUT_OF_LINE started_region start_plan(plan_body& of, std::size_t iterations);
+LOCKSTEP_COLD std::size_t max_ahead_of(const plan_body& of) noexcept;
+LOCKSTEP_COLD std::size_t members_of(const plan_body& of) noexcept;
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_HPP
