@@ -10,8 +10,8 @@
 //   FPLAN-2  So every edge, counted feedback, and GRAPH-3 hold. A wait that others imply is left out.
 //   FPLAN-3  All lanes follow one order of the nodes (`line`), and waits in one turn go back in it. So no run of a plan can
 //            get stuck; simulate() looks once more.
-//   FPLAN-4  In a loop every lane waits at the end of a turn for the lane that has `from`. Who waits for a loop
-//            waits for the member of that lane to have left it.
+//   FPLAN-4  In a loop every lane waits at the end of a turn for the lane that has `from`, and that has waited for all of
+//            them. Who waits for a loop waits for the member of that lane to have left it.
 //
 // Scheduling: of the nodes that could begin, the one with the longest way to the end is next; it goes to the member where it
 // can begin first, where what comes from another member is there `crossing` later. [KA99]

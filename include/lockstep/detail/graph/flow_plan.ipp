@@ -178,6 +178,16 @@ class plan_assembler {
       needs.push_back({spots_[k], delay, order});
     }
   }
+  bool decides(std::uint32_t block, std::uint32_t item) const noexcept {
+    return block != 0 && item == flow_.blocks[block].from;
+  }
+  /// The end of each lane. All nodes come before the one that decides; but who is in a loop further inside has to leave it.
+  LOCKSTEP_COLD void need_turn(std::vector<need>& needs) {
+    for (const std::uint32_t lane : own_) {
+      const std::uint32_t last = static_cast<std::uint32_t>(operations_[lane].list.size() - 1);
+      needs.push_back({{lane, last}, 0, operations_[lane].list[last].order});
+    }
+  }
   /// Whether the member of this lane runs the first node of the item, or all of it.
   LOCKSTEP_COLD bool enters(std::uint32_t item, std::uint32_t lane) const {
     if (item < nodes_) return true;
@@ -236,14 +246,14 @@ class plan_assembler {
             need_item(item_in(0, what.from), what.delay, needs);
           }
         }
+        if (decides(block, each.item) && !of_.nodes[each.item].is_wide) need_turn(needs);
         wait_for(here, needs);
       }
       if (each.item >= nodes_) meet(place);
       for (std::uint32_t k = place.first; k < place.last; ++k) pass(spots_[k]);
-      if (each.item >= nodes_ || flow_.loop_from[each.item] == 0) continue;
-      if (!of_.nodes[each.item].is_wide) continue;
+      if (!decides(block, each.item) || !of_.nodes[each.item].is_wide) continue;
       needs.clear();
-      need_item(each.item, 0, needs);
+      need_turn(needs);
       const spot decision = {spots_[place.first].lane, spots_[place.first].at + 1};
       wait_for(decision, needs);
       pass(decision);

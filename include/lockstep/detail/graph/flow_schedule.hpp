@@ -55,7 +55,7 @@ class flow_scheduler {
   LOCKSTEP_COLD void collect();
   LOCKSTEP_COLD void schedule(std::uint32_t block);
   LOCKSTEP_COLD void choose(block_schedule& in, std::uint32_t item, const arrival& at,
-                            std::vector<double>& free, placed_item& place);
+                            std::uint32_t next, std::vector<double>& free, placed_item& place);
   double start_on(const arrival& at, double free, std::uint32_t member) const noexcept {
     const double there = member == at.home || at.home == no_lane
                              ? (at.latest > at.second + crossing_time || at.second < 0

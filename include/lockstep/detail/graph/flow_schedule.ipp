@@ -133,7 +133,8 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
     ready.pop_back();
 
     placed_item place = {in.items[i], 0, 0, 0};
-    choose(in, in.items[i], arrivals[i], free, place);
+    const bool decides = block != 0 && in.items[i] == flow_.blocks[block].from && !in.members.empty();
+    choose(in, in.items[i], arrivals[i], decides ? in.members[0] : no_lane, free, place);
     in.placed.push_back(place);
     finish[i] = place.start + length_of(in.items[i]);
     in.length = (std::max)(in.length, finish[i]);
@@ -159,8 +160,10 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
   for (const std::uint32_t member : in.members) in.used = (std::max)(in.used, member + 1);
 }
 
+/// `next`: the member that has to hear of this item for the next turn, or none. (A loop's first item is placed first.)
 LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item, const arrival& at,
-                                          std::vector<double>& free, placed_item& place) {
+                                          std::uint32_t next, std::vector<double>& free,
+                                          placed_item& place) {
   place.first_member = static_cast<std::uint32_t>(in.members.size());
   const bool is_loop = item >= nodes_;
   std::uint32_t width = is_loop ? blocks[item - nodes_].used : 1;
@@ -176,9 +179,12 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
     in.members.push_back(of_.nodes[item].pin);
   } else if (width == 1) {
     std::uint32_t best = at.home == no_lane ? 0 : at.home;
-    double soonest = start_on(at, free[best], best);
+    const auto start_for_next = [&](std::uint32_t m) {
+      return start_on(at, free[m], m) + (next != no_lane && m != next ? crossing_time : 0);
+    };
+    double soonest = start_for_next(best);
     for (std::uint32_t m = 0; m < members_; ++m) {
-      const double start = start_on(at, free[m], m);
+      const double start = start_for_next(m);
       if (start >= soonest) continue;
       soonest = start;
       best = m;

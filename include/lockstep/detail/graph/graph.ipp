@@ -9,6 +9,7 @@
 #include "../platform/error.hpp"
 #include "flow.hpp"
 #include "plan_text.hpp"
+#include "series_parallel.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -151,6 +152,13 @@ LOCKSTEP_COLD graph_block graph::loop(const graph_block& body) {
   return whole;
 }
 
+LOCKSTEP_COLD std::string graph::not_series_parallel() const {
+  const detail::flow checked = detail::make_flow(body_->model);
+  if (!checked.problem.empty()) detail::fail_argument(checked.problem.c_str());
+  return detail::where_not_series_parallel(body_->model, checked);
+}
+
+LOCKSTEP_COLD std::string graph::dot() const { return detail::dot_of(body_->model); }
 LOCKSTEP_COLD std::string graph::check() const { return detail::make_flow(body_->model).problem; }
 
 }  // namespace LOCKSTEP_ABI

@@ -3,6 +3,8 @@
 #ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_IPP
 #define LOCKSTEP_DETAIL_GRAPH_PLAN_IPP
 
+#include <chrono>
+#include <cstdio>
 #include <stdexcept>
 
 #include "../../plan.hpp"
@@ -47,7 +49,12 @@ LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::external_team& of) {
           of.body_->core.policy(),
           &of.body_->core.stop(),
           plan_doors<lockstep::external_team>::run,
-          nullptr,
+          [](void* held, std::size_t members, bool wakes, job& what) {
+            lockstep::external_team& on = *static_cast<lockstep::external_team*>(held);
+            on.check_parent();
+            return team_core::run_shares(on.door_, &on.body_->core, on.body_->servers,
+                                         static_cast<std::uint32_t>(members), wakes, what);
+          },
           nullptr,
           plan_doors<lockstep::external_team>::request_stop,
           nullptr};
@@ -128,7 +135,7 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_ga
   flow_machine& of = *machine;
   of.begin(count, asks);
   plan_run here(*this);
-  if (of.plan.members == 1 || needs_all || host.run_shares == nullptr) {
+  if (of.plan.members == 1 || needs_all) {
     here.is_complete = host.run(host.team, of.plan.members, part);
   } else {
     const bool wakes =
@@ -174,6 +181,87 @@ LOCKSTEP_OUT_OF_LINE void plan_part::operator()(member& me) const {
   }
 }
 
+/// Runs look at the clock while it lives.
+class timed_plan {
+ public:
+  explicit timed_plan(plan_body& of) : machine_(*of.machine) {
+    if (of.is_running || of.has_started) of.check_ready("measure");
+    machine_.is_timed = true;
+  }
+  ~timed_plan() { machine_.is_timed = false; }
+  timed_plan(const timed_plan&) = delete;
+  timed_plan& operator=(const timed_plan&) = delete;
+
+ private:
+  flow_machine& machine_;
+};
+
+/// The node whose last run took longest beyond its mean of before.
+LOCKSTEP_COLD const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess) {
+  const char* cause = nullptr;
+  double most = 0;
+  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
+    const node_times& at = of.machine->times[i];
+    if (at.count == 0) continue;
+    const double last = static_cast<double>(at.last_end - at.last_begin);
+    const double usual = at.count > 1 ? (static_cast<double>(at.sum) - last) /
+                                            static_cast<double>(at.count - 1)
+                                      : of.machine->plan.costs[i] * tick_clock::rate() / 1e9;
+    if (last - usual <= most) continue;
+    most = last - usual;
+    cause = of.model.nodes[i].name.c_str();
+  }
+  excess = std::chrono::nanoseconds(
+      static_cast<std::chrono::nanoseconds::rep>(most * 1e9 / tick_clock::rate()));
+  return cause;
+}
+
+LOCKSTEP_COLD std::chrono::nanoseconds whole_nanoseconds(double time) {
+  return std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(time));
+}
+
+LOCKSTEP_COLD std::string in_microseconds(double nanoseconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f us", nanoseconds / 1000);
+  return text;
+}
+
+LOCKSTEP_COLD std::string report_of(const plan_body& of) {
+  const flow_machine& machine = *of.machine;
+  const flow_plan& plan = machine.plan;
+  std::string text = std::to_string(of.model.nodes.size()) + " nodes on " +
+                     std::to_string(plan.members) + " members, " +
+                     std::to_string(plan.waits.size()) + " waits\n";
+  text += "predicted: serial " + in_microseconds(plan.serial_time) + ", critical path " +
+          in_microseconds(plan.critical_path) + ", an iteration " +
+          in_microseconds(plan.predicted_time) + "\n";
+  if (of.measured_iterations == 0) return text + "not measured yet\n";
+  const double each =
+      static_cast<double>(of.measured_time) / static_cast<double>(of.measured_iterations);
+  text += "measured: an iteration " + in_microseconds(each) + "\n";
+  std::vector<double> busy(plan.members, 0);
+  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
+    const node_times& at = machine.times[i];
+    const double sum = tick_clock::nanoseconds(at.sum);
+    busy[plan.member_of[i]] += sum / static_cast<double>(of.measured_iterations);
+    text += "  " + quoted(of.model, static_cast<node_index>(i)) + " on member " +
+            std::to_string(plan.member_of[i]) + ": ";
+    if (at.count == 0) {
+      text += "not measured\n";
+      continue;
+    }
+    text += std::to_string(at.count) + " times, mean " +
+            in_microseconds(sum / static_cast<double>(at.count)) + ", most " +
+            in_microseconds(tick_clock::nanoseconds(at.most)) + ", planned " +
+            in_microseconds(plan.costs[i]) + "\n";
+  }
+  for (std::uint32_t m = 0; m < plan.members; ++m) {
+    text += "member " + std::to_string(m) + ": in nodes " + in_microseconds(busy[m]) +
+            " an iteration, lost " + in_microseconds(each > busy[m] ? each - busy[m] : 0) + "\n";
+  }
+  return text;
+}
+
 LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations) {
   return of.run(iterations, nullptr, "run");
 }
@@ -198,6 +286,66 @@ LOCKSTEP_COLD plan::~plan() {
   if (body_ && body_->has_started) body_->end_started();
 }
 LOCKSTEP_COLD plan::plan(plan&& other) noexcept = default;
+
+LOCKSTEP_OUT_OF_LINE bool plan::measure(std::size_t iterations) {
+  const detail::timed_plan here(*body_);
+  const std::uint64_t begin = detail::monotonic_nanoseconds();
+  const bool completed = body_->run(iterations, nullptr, "measure");
+  body_->measured_time += detail::monotonic_nanoseconds() - begin;
+  body_->measured_iterations += iterations;
+  return completed;
+}
+
+LOCKSTEP_OUT_OF_LINE timed_run plan::run_by(deadline until) {
+  const std::uint64_t begin = detail::monotonic_nanoseconds();
+  timed_run made = timed_run();
+  {
+    const detail::timed_plan here(*body_);
+    made.completed = body_->run(1, nullptr, "run_by");
+  }
+  const std::uint64_t end = detail::monotonic_nanoseconds();
+  body_->measured_time += end - begin;
+  ++body_->measured_iterations;
+  made.took = std::chrono::nanoseconds(end - begin);
+  made.in_time = end <= until.nanoseconds();
+  if (made.in_time) return made;
+  made.late = std::chrono::nanoseconds(end - until.nanoseconds());
+  made.cause = detail::cause_of_delay(*body_, made.excess);
+  return made;
+}
+
+LOCKSTEP_COLD bool plan::refine() {
+  if (body_->is_running || body_->has_started) body_->check_ready("refine");
+  bool has_some = false;
+  for (std::size_t i = 0; i < body_->model.nodes.size(); ++i) {
+    const detail::node_times& of = body_->machine->times[i];
+    if (of.count == 0) continue;
+    has_some = true;
+    body_->costs[i] = detail::tick_clock::nanoseconds(of.sum) / static_cast<double>(of.count);
+  }
+  if (has_some) body_->make();
+  return has_some;
+}
+
+LOCKSTEP_COLD std::chrono::nanoseconds plan::critical_path() const {
+  return detail::whole_nanoseconds(body_->machine->plan.critical_path);
+}
+LOCKSTEP_COLD std::chrono::nanoseconds plan::serial_time() const {
+  return detail::whole_nanoseconds(body_->machine->plan.serial_time);
+}
+LOCKSTEP_COLD std::chrono::nanoseconds plan::predicted_time() const {
+  return detail::whole_nanoseconds(body_->machine->plan.predicted_time);
+}
+
+LOCKSTEP_COLD std::string plan::report() const { return detail::report_of(*body_); }
+
+LOCKSTEP_COLD std::string plan::dot() const {
+  return detail::dot_of(body_->model, body_->checked, body_->machine->plan);
+}
+
+LOCKSTEP_COLD std::string plan::text() const {
+  return detail::text_of(body_->model, body_->machine->plan);
+}
 
 LOCKSTEP_COLD void plan::request_stop() {
   if (body_->host.team != nullptr) body_->host.request_stop(body_->host.team);

@@ -9,6 +9,70 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+LOCKSTEP_COLD std::string dot_text(const std::string& of) {
+  std::string text = "\"";
+  for (const char each : of) {
+    if (each == '"' || each == '\\') text += '\\';
+    text += each;
+  }
+  return text + '"';
+}
+
+LOCKSTEP_COLD std::string dot_node(const graph_model& of, node_index node) {
+  return dot_text(of.nodes[node].name);
+}
+
+LOCKSTEP_COLD std::string dot_edges(const graph_model& of) {
+  std::string text;
+  for (const model_edge& each : of.edges) {
+    text += "  " + dot_node(of, each.from) + " -> " + dot_node(of, each.to);
+    if (each.kind == edge_kind::if_true) text += " [label=\"if\"]";
+    if (each.kind == edge_kind::if_false) text += " [label=\"unless\"]";
+    text += ";\n";
+  }
+  for (const model_feedback& each : of.feedbacks) {
+    text += "  " + dot_node(of, each.from) + " -> " + dot_node(of, each.to) +
+            " [style=dashed, constraint=false, label=\"" +
+            (each.is_loop() ? std::string("again") : std::to_string(each.delay)) + "\"];\n";
+  }
+  return text;
+}
+
+LOCKSTEP_COLD std::string dot_of(const graph_model& of) {
+  std::string text = "digraph flow {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n";
+  for (node_index i = 0; i < of.nodes.size(); ++i) text += "  " + dot_node(of, i) + ";\n";
+  return text + dot_edges(of) + "}\n";
+}
+
+LOCKSTEP_COLD std::string dot_of(const graph_model& of, const flow& checked,
+                                 const flow_plan& plan) {
+  std::string text = "digraph plan {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n";
+  for (std::uint32_t m = 0; m < plan.members; ++m) {
+    text += "  subgraph cluster_" + std::to_string(m) + " {\n    label=\"member " +
+            std::to_string(m) + "\";\n";
+    std::string last;
+    for (const node_index node : plan.line) {
+      if (plan.member_of[node] != m) continue;
+      const std::string name = dot_node(of, node);
+      text += "    " + name + ";\n";
+      if (!last.empty()) text += "    " + last + " -> " + name + " [style=invis];\n";
+      last = name;
+    }
+    text += "  }\n";
+  }
+  for (const model_edge& each : checked.edges) {
+    const bool crosses = plan.member_of[each.from] != plan.member_of[each.to] ||
+                         plan.width_of[each.from] > 1 || plan.width_of[each.to] > 1;
+    text += "  " + dot_node(of, each.from) + " -> " + dot_node(of, each.to) +
+            (crosses ? " [style=bold, color=red]" : "") + ";\n";
+  }
+  for (const model_feedback& each : of.feedbacks) {
+    text += "  " + dot_node(of, each.from) + " -> " + dot_node(of, each.to) +
+            " [style=dashed, constraint=false];\n";
+  }
+  return text + "}\n";
+}
+
 LOCKSTEP_COLD std::string text_of(const graph_model& of, const flow_plan& plan) {
   std::string text;
   for (const plan_lane& lane : plan.lanes) {

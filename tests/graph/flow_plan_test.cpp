@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// tests/graph/flow_plan_test.cpp -- plans as values: who runs what, and which waits are left (FPLAN-1 to FPLAN-4)
+#include <lockstep/detail/graph/flow_plan.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <lockstep/graph.hpp>
+
+#include "support/random_graph.hpp"
+
+namespace {
+
+using namespace lockstep::detail;
+using lockstep::graph;
+using lockstep::graph_access;
+using lockstep::member;
+using lockstep::test::graph_taste;
+using lockstep::test::random_graph;
+
+const auto nothing = [] {};
+
+struct planned {
+  flow checked;
+  flow_plan plan;
+
+  planned(const graph& g, std::size_t members) : checked(make_flow(model_of(g))) {
+    std::vector<double> costs;
+    for (const model_node& each : model_of(g).nodes) costs.push_back(each.cost);
+    plan = make_flow_plan(model_of(g), checked, costs, members);
+  }
+  static const graph_model& model_of(const graph& g) { return graph_access::body_of(g).model; }
+};
+
+TEST(flow_plan, keeps_a_chain_on_one_member_in_one_step) {
+  graph g;
+  auto last = g.node("0", nothing);
+  for (int i = 1; i < 100; ++i) {
+    const auto next = g.node(std::to_string(i), nothing);
+    g.edge(last, next);
+    last = next;
+  }
+  const planned made(g, 8);
+  EXPECT_EQ(made.plan.members, 1u);
+  EXPECT_EQ(made.plan.steps.size(), 1u);
+  EXPECT_EQ(made.plan.waits.size(), 0u);
+  EXPECT_EQ(made.plan.critical_path, 100 * usual_node_time);
+  EXPECT_EQ(made.plan.serial_time, 100 * usual_node_time);
+}
+
+TEST(flow_plan, spreads_what_is_worth_it) {
+  graph g;
+  const auto first = g.node("first", nothing), last = g.node("last", nothing);
+  for (int i = 0; i < 16; ++i) {
+    const auto each = g.node(std::to_string(i), nothing);
+    g.edge(first, each).edge(each, last);
+  }
+  const planned made(g, 4);
+  EXPECT_EQ(made.plan.members, 4u);
+  EXPECT_LE(made.plan.predicted_time, 7 * usual_node_time);
+  // One wait for each of the other members to begin, and for `last` to begin after each of them.
+  EXPECT_LE(made.plan.waits.size(), 7u);
+}
+
+TEST(flow_plan, does_not_spread_what_takes_less_than_a_crossing) {
+  graph g;
+  const auto first = g.node("first", nothing).cost(std::chrono::nanoseconds(5));
+  for (int i = 0; i < 10; ++i) {
+    g.edge(first, g.node(std::to_string(i), nothing).cost(std::chrono::nanoseconds(5)));
+  }
+  EXPECT_EQ(planned(g, 4).plan.members, 1u);
+}
+
+TEST(flow_plan, leaves_out_waits_that_others_imply) {
+  graph g;
+  const auto a = g.node("a", nothing).pin(0), b = g.node("b", nothing).pin(1),
+             c = g.node("c", nothing).pin(2), d = g.node("d", nothing).pin(2);
+  g.edge(a, b).edge(b, c).edge(a, c).edge(a, d).edge(b, d);
+  // b for a, c for b; d follows c on its member. The next iteration's a waits for c and d: for the latter.
+  EXPECT_EQ(planned(g, 3).plan.waits.size(), 3u);
+}
+
+TEST(flow_plan, waits_for_the_iteration_before_at_beginnings_only) {
+  graph g;
+  const auto a = g.node("a", nothing).pin(0), b = g.node("b", nothing).pin(1);
+  const planned apart(g, 2);
+  ASSERT_EQ(apart.plan.waits.size(), 2u);
+  for (const plan_wait& each : apart.plan.waits) EXPECT_EQ(each.delay, 1u);
+  g.edge(a, b);
+  EXPECT_EQ(planned(g, 2).plan.waits.size(), 2u);
+  g.feedback(b, a, 2);
+  const planned overlapping(g, 2);
+  ASSERT_EQ(overlapping.plan.waits.size(), 2u);
+  EXPECT_EQ(overlapping.plan.waits[0].delay + overlapping.plan.waits[1].delay, 2u);
+}
+
+TEST(flow_plan, decides_a_loop_where_it_begins) {
+  graph g;
+  const auto first = g.node("first", nothing), left = g.node("left", nothing),
+             right = g.node("right", nothing), test = g.node("test", [] { return false; });
+  g.loop(g.series(first, g.parallel(left, right), test));
+  const planned made(g, 2);
+  EXPECT_EQ(made.plan.members, 2u);
+  EXPECT_EQ(made.plan.member_of[first.number()], made.plan.member_of[test.number()]);
+}
+
+TEST(flow_plan, gives_loops_that_are_apart_to_different_members) {
+  graph g;
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = std::to_string(i);
+    g.loop(g.series(g.node("a" + name, nothing), g.node("b" + name, [] { return false; })));
+  }
+  EXPECT_EQ(planned(g, 3).plan.members, 3u);
+}
+
+TEST(flow_plan, is_the_same_each_time) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const random_graph shape(seed, graph_taste());
+    random_graph::results unused = shape.empty_results(1);
+    const graph g = shape.build(unused);
+    if (!g.check().empty()) continue;
+    const flow_plan a = planned(g, 4).plan, b = planned(g, 4).plan;
+    EXPECT_EQ(a.line, b.line);
+    EXPECT_EQ(a.member_of, b.member_of);
+    ASSERT_EQ(a.waits.size(), b.waits.size());
+  }
+}
+
+TEST(flow_plan, never_gets_stuck) {
+  for (std::size_t members = 1; members <= 16; ++members) {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+      graph_taste taste;
+      taste.most_nodes = 30;
+      taste.most_width = taste.pins = members;
+      const random_graph shape(seed, taste);
+      random_graph::results unused = shape.empty_results(1);
+      const graph g = shape.build(unused);
+      if (!g.check().empty()) continue;
+      const planned made(g, members);
+      ASSERT_EQ(made.plan.problem, "") << "seed " << seed << ", " << members << " members";
+    }
+  }
+}
+
+TEST(flow_plan, has_each_node_once_and_each_wait_on_another_lane) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const random_graph shape(seed, graph_taste());
+    random_graph::results unused = shape.empty_results(1);
+    const graph g = shape.build(unused);
+    if (!g.check().empty()) continue;
+    const flow_plan plan = planned(g, 3).plan;
+    std::vector<int> calls(shape.nodes.size(), 0);
+    for (const plan_call& each : plan.calls) ++calls[each.node];
+    for (const int each : calls) ASSERT_EQ(each, 1) << "seed " << seed;
+    ASSERT_EQ(plan.line.size(), shape.nodes.size());
+    for (const plan_lane& lane : plan.lanes) {
+      for (std::uint32_t s = lane.first_step; s < lane.first_step + lane.steps; ++s) {
+        for (std::uint32_t w = plan.steps[s].first_wait; w < plan.steps[s].last_wait; ++w) {
+          const plan_lane& other = plan.lanes[plan.waits[w].lane];
+          EXPECT_NE(other.member, lane.member);
+          EXPECT_EQ(other.block, lane.block);
+          EXPECT_LE(plan.waits[w].steps, other.steps);
+        }
+      }
+    }
+  }
+}
+
+TEST(flow_plan, of_a_wavefront_waits_once_for_each_row_that_crosses) {
+  constexpr int size = 16;
+  graph g;
+  std::vector<lockstep::graph_node> cells;
+  for (int i = 0; i < size * size; ++i) cells.push_back(g.node(std::to_string(i), nothing));
+  for (int row = 0; row < size; ++row) {
+    for (int column = 0; column < size; ++column) {
+      const auto here = cells[static_cast<std::size_t>(row * size + column)];
+      if (row > 0) g.edge(cells[static_cast<std::size_t>((row - 1) * size + column)], here);
+      if (column > 0) g.edge(cells[static_cast<std::size_t>(row * size + column - 1)], here);
+    }
+  }
+  const planned made(g, 2);
+  EXPECT_EQ(made.plan.members, 2u);
+  EXPECT_LE(made.plan.waits.size(), 2u * size * size);
+  EXPECT_LT(made.plan.predicted_time, 0.65 * made.plan.serial_time);
+}
+
+}  // namespace

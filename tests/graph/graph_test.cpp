@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// tests/graph/graph_test.cpp -- building a graph, and what is found wrong with one
+#include <lockstep/graph.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lockstep/plan.hpp>
+
+namespace {
+
+using lockstep::buffer;
+using lockstep::graph;
+using lockstep::graph_block;
+using lockstep::graph_node;
+using lockstep::member;
+using lockstep::plan;
+
+const auto nothing = [] {};
+const auto yes = [] { return true; };
+
+std::string failure_of(const graph& g, std::size_t members = 4) {
+  try {
+    const plan made(g, members);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(graph, is_sound_when_edges_go_forward) {
+  graph g;
+  const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", nothing);
+  g.edge(a, b).edge(a, c).edge(b, c);
+  EXPECT_EQ(g.check(), "");
+  EXPECT_EQ(g.size(), 3u);
+  EXPECT_EQ(b.name(), "b");
+  EXPECT_EQ(b.number(), 1u);
+}
+
+TEST(graph, of_nothing_is_sound) {
+  const graph g;
+  EXPECT_EQ(g.check(), "");
+  EXPECT_EQ(failure_of(g), "");
+}
+
+TEST(graph, names_the_nodes_of_a_cycle_without_feedback) {
+  graph g;
+  const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", nothing),
+             d = g.node("d", nothing);
+  g.edge(a, b).edge(b, c).edge(c, d).edge(d, b);
+  EXPECT_TRUE(g.check() == "a cycle without feedback: 'b' -> 'c' -> 'd' -> 'b'" ||
+              g.check() == "a cycle without feedback: 'c' -> 'd' -> 'b' -> 'c'" ||
+              g.check() == "a cycle without feedback: 'd' -> 'b' -> 'c' -> 'd'")
+      << g.check();
+  EXPECT_EQ(failure_of(g), "lockstep::plan: " + g.check());
+}
+
+TEST(graph, takes_feedback_with_delay_0_for_an_edge) {
+  graph g;
+  const auto a = g.node("a", nothing), b = g.node("b", nothing);
+  g.edge(a, b).feedback(b, a, 0);
+  EXPECT_NE(g.check().find("cycle"), std::string::npos) << g.check();
+}
+
+TEST(graph, names_a_feedback_that_can_never_be_satisfied) {
+  graph g;
+  const auto a = g.node("a", yes), b = g.node("b", yes);
+  g.edge(a, b).feedback(a, b);
+  EXPECT_EQ(g.check(),
+            "feedback from 'a' to 'b' can never be satisfied: no way of edges leads from 'b' to 'a'");
+}
+
+TEST(graph, names_a_node_that_ends_two_loops) {
+  graph g;
+  const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", yes);
+  g.edge(a, b).edge(b, c).feedback(c, b).feedback(c, a);
+  EXPECT_EQ(g.check(),
+            "feedback from 'c' to 'a' can never be satisfied: 'c' also ends the loop to 'b', by "
+            "returning false");
+}
+
+TEST(graph, names_loops_that_cross) {
+  graph g;
+  const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", yes),
+             d = g.node("d", yes);
+  g.edge(a, b).edge(b, c).edge(c, d).feedback(c, a).feedback(d, b);
+  EXPECT_NE(g.check().find("crosses the loop from"), std::string::npos) << g.check();
+}
+
+TEST(graph, names_who_is_asked_and_does_not_answer) {
+  graph g;
+  const auto a = g.node("a", nothing), b = g.node("b", nothing);
+  g.edge_if(a, b);
+  EXPECT_EQ(g.check(), "the edge from 'a' to 'b' has a condition, but 'a' does not return bool");
+  graph other;
+  const auto c = other.node("c", nothing);
+  other.feedback(c, c);
+  EXPECT_EQ(other.check(),
+            "feedback from 'c' to 'c': 'c' does not return bool, and so cannot say whether the "
+            "loop goes on");
+}
+
+TEST(graph, names_a_node_that_no_iteration_can_reach) {
+  graph g;
+  const auto test = g.node("test", yes), a = g.node("a", nothing), b = g.node("b", nothing);
+  g.edge_if(test, a).edge(a, b).edge_unless(test, b);
+  EXPECT_EQ(g.check(), "no iteration can reach 'b': 'test' would have to return both true and false");
+}
+
+TEST(graph, names_two_nodes_of_one_name) {
+  graph g;
+  g.node("same", nothing);
+  g.node("other", nothing);
+  g.node("same", nothing);
+  EXPECT_EQ(g.check(), "two nodes are called 'same'");
+}
+
+TEST(graph, refuses_an_edge_to_the_same_node) {
+  graph g;
+  const auto a = g.node("a", nothing);
+  EXPECT_THROW(g.edge(a, a), std::invalid_argument);
+  EXPECT_EQ(g.check(), "");
+}
+
+TEST(graph, refuses_nodes_of_other_graphs_and_of_none) {
+  graph g, h;
+  const auto a = g.node("a", nothing), b = h.node("b", nothing);
+  EXPECT_THROW(g.edge(a, b), std::invalid_argument);
+  EXPECT_THROW(g.edge(a, graph_node()), std::invalid_argument);
+  EXPECT_THROW(g.feedback(b, a, 1), std::invalid_argument);
+  EXPECT_THROW(g.series(a, b), std::invalid_argument);
+}
+
+TEST(graph, refuses_a_width_or_a_pin_that_the_team_does_not_have) {
+  graph g;
+  g.node("wide", 3, [](member&) {});
+  EXPECT_EQ(failure_of(g, 3), "");
+  EXPECT_EQ(failure_of(g, 2),
+            "lockstep::plan: the team-wide node 'wide' is for 3 members, the plan for 2");
+  graph h;
+  h.node("pinned", nothing).pin(2);
+  EXPECT_EQ(failure_of(h, 3), "");
+  EXPECT_EQ(failure_of(h, 2),
+            "lockstep::plan: the node 'pinned' is pinned to member 2, the plan is for members 0 to 1");
+}
+
+TEST(graph, stays_what_it_is_when_moved) {
+  graph g;
+  const auto a = g.node("a", nothing);
+  graph h(std::move(g));
+  const auto b = h.node("b", nothing);
+  h.edge(a, b);
+  EXPECT_EQ(h.size(), 2u);
+}
+
+TEST(graph, takes_functions_that_can_only_be_moved_and_destroys_them_once) {
+  auto counted = std::make_shared<int>(0);
+  {
+    graph g;
+    g.node("moved", [held = std::make_unique<int>(1), counted] { ++*held; });
+    EXPECT_EQ(counted.use_count(), 2);
+  }
+  EXPECT_EQ(counted.use_count(), 1);
+}
+
+struct alignas(256) aligned_function {
+  bool* is_right;
+  void operator()() { *is_right = reinterpret_cast<std::uintptr_t>(this) % 256 == 0; }
+};
+
+TEST(graph, keeps_functions_at_the_alignment_of_their_type) {
+  bool is_right = false;
+  graph g;
+  g.node("aligned", aligned_function{&is_right});
+  lockstep::team on(1);
+  plan(g, on).run();
+  EXPECT_TRUE(is_right);
+}
+
+// --- blocks ---
+
+/// The edges as text.
+std::string edges_of(const graph& g) {
+  std::string text;
+  const auto& body = lockstep::detail::graph_access::body_of(g);
+  for (const auto& each : body.model.edges) {
+    text += body.model.nodes[each.from].name + body.model.nodes[each.to].name + " ";
+  }
+  for (const auto& each : body.model.feedbacks) {
+    text += "(" + body.model.nodes[each.from].name + body.model.nodes[each.to].name + ") ";
+  }
+  return text;
+}
+
+TEST(graph_blocks, join_all_ends_with_all_beginnings) {
+  graph g;
+  const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", nothing),
+             d = g.node("d", nothing), e = g.node("e", yes);
+  const graph_block body = g.series(a, g.parallel(b, c), d, e);
+  g.loop(body);
+  EXPECT_EQ(edges_of(g), "ab ac bd cd de (ea) ");
+  EXPECT_EQ(g.check(), "");
+}
+
+TEST(graph_blocks, lie_in_each_other) {
+  graph g;
+  std::vector<graph_block> rows;
+  for (int i = 0; i < 3; ++i) {
+    rows.push_back(g.series(g.node("a" + std::to_string(i), nothing),
+                            g.loop(g.node("b" + std::to_string(i), yes))));
+  }
+  g.loop(g.series(g.node("first", nothing), g.parallel(rows), g.node("last", yes)));
+  EXPECT_EQ(g.check(), "");
+  EXPECT_EQ(g.not_series_parallel(), "");
+}
+
+TEST(graph_blocks, of_nothing_do_not_count) {
+  graph g;
+  const auto a = g.node("a", nothing), b = g.node("b", nothing);
+  g.series(a, g.parallel(std::vector<graph_block>()), b);
+  EXPECT_EQ(edges_of(g), "ab ");
+}
+
+TEST(graph_blocks, that_loop_have_one_beginning_and_one_end) {
+  graph g;
+  const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", yes);
+  EXPECT_THROW(g.loop(g.parallel(a, b)), std::invalid_argument);
+  g.loop(g.series(g.parallel(a, b), c));
+  EXPECT_EQ(g.check(), "");
+  EXPECT_EQ(g.size(), 4u) << "an empty node is where the loop begins";
+}
+
+// --- series-parallel ---
+
+TEST(series_parallel, is_said_where_it_ends) {
+  graph g;
+  const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", nothing),
+             d = g.node("d", nothing);
+  g.edge(a, c).edge(b, c).edge(b, d);
+  EXPECT_EQ(g.not_series_parallel(), "'a' and 'b' come before 'c', and 'b' before 'd', but 'a' does not");
+  EXPECT_EQ(failure_of(g), "") << "allowed";
+  g.edge(a, d);
+  EXPECT_EQ(g.not_series_parallel(), "");
+}
+
+TEST(series_parallel, is_not_lost_by_an_edge_that_others_imply) {
+  graph g;
+  const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", nothing);
+  g.edge(a, b).edge(b, c).edge(a, c);
+  EXPECT_EQ(g.not_series_parallel(), "");
+}
+
+TEST(series_parallel, is_looked_for_inside_of_loops) {
+  graph g;
+  const auto first = g.node("first", nothing), a = g.node("a", nothing), b = g.node("b", nothing),
+             c = g.node("c", nothing), d = g.node("d", nothing), last = g.node("last", yes);
+  g.edge(first, a).edge(first, b).edge(a, c).edge(b, c).edge(b, d).edge(c, last).edge(d, last);
+  g.feedback(last, first);
+  EXPECT_NE(g.not_series_parallel(), "");
+}
+
+// --- buffer ---
+
+TEST(graph_buffer, has_a_slot_for_each_of_depth_iterations) {
+  buffer<int, 3> values(7);
+  EXPECT_EQ(values[2], 7);
+  for (std::size_t i = 0; i < 3; ++i) values[i] = static_cast<int>(i);
+  EXPECT_EQ(values[3], 0);
+  EXPECT_EQ(values[5], 2);
+  EXPECT_EQ(values.depth(), 3u);
+}
+
+}  // namespace

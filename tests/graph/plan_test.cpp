@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: MIT
+// tests/graph/plan_test.cpp -- runs of a plan: loops, conditions, stops, exceptions, late members (PLAN-1 to PLAN-5)
+#include <lockstep/plan.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/team_sizes.hpp"
+#include "support/threads.hpp"
+
+namespace {
+
+using lockstep::buffer;
+using lockstep::external_team;
+using lockstep::graph;
+using lockstep::graph_node;
+using lockstep::member;
+using lockstep::plan;
+using lockstep::started_region;
+using lockstep::team;
+using lockstep::timed_run;
+
+class plan_run : public lockstep::test::each_team {};
+INSTANTIATE_TEST_SUITE_P(teams, plan_run, testing::ValuesIn(lockstep::test::all_teams()),
+                         lockstep::test::team_name);
+
+TEST_P(plan_run, follows_every_edge_in_every_iteration) {
+  team on(members(), policy());
+  graph g;
+  int iteration = 0, sum = 0;
+  std::vector<int> parts(8, 0);
+  const auto first = g.node("first", [&] { ++iteration; });
+  const auto last = g.node("last", [&] {
+    for (const int each : parts) sum += each;
+  });
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto part =
+        g.node(std::to_string(i), [&, i] { parts[i] = iteration * static_cast<int>(i); });
+    g.edge(first, part).edge(part, last);
+  }
+  plan flow(g, on);
+  const int count = times(50);
+  ASSERT_TRUE(flow.run(static_cast<std::size_t>(count)));
+  EXPECT_EQ(iteration, count);
+  EXPECT_EQ(sum, 28 * count * (count + 1) / 2);
+  ASSERT_TRUE(flow.run());
+  EXPECT_EQ(iteration, count + 1);
+}
+
+TEST_P(plan_run, goes_round_a_loop_while_its_last_node_returns_true) {
+  team on(members(), policy());
+  graph g;
+  int rounds = 0, outside = 0;
+  std::vector<int> sides(4, 0);
+  const auto begin = g.node("begin", [&] { ++rounds; });
+  std::vector<lockstep::graph_block> all;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    all.push_back(g.node(std::to_string(i), [&, i] { sides[i] += rounds; }));
+  }
+  const int count = times(30);
+  const auto test = g.node("test", [&] { return rounds % count != 0; });
+  const auto after = g.node("after", [&] { ++outside; });
+  g.series(g.loop(g.series(begin, g.parallel(all), test)), after);
+  plan flow(g, on);
+  ASSERT_TRUE(flow.run(3));
+  EXPECT_EQ(rounds, 3 * count);
+  EXPECT_EQ(outside, 3);
+  for (const int each : sides) EXPECT_EQ(each, rounds * (rounds + 1) / 2);
+}
+
+TEST_P(plan_run, nests_loops) {
+  team on(members(), policy());
+  graph g;
+  int inner_rounds = 0, outer_rounds = 0;
+  int left = 0, right = 0;
+  const auto a = g.node("a", [&] { ++left; });
+  const auto b = g.node("b", [&] { ++right; });
+  const auto inner = g.loop(g.series(g.node("in", [&] { ++inner_rounds; }), g.parallel(a, b),
+                                     g.node("inner test", [&] { return inner_rounds % 5 != 0; })));
+  g.loop(g.series(g.node("out", [&] { ++outer_rounds; }), inner,
+                  g.node("outer test", [&] { return outer_rounds % 4 != 0; })));
+  plan flow(g, on);
+  ASSERT_TRUE(flow.run(2));
+  EXPECT_EQ(outer_rounds, 8);
+  EXPECT_EQ(inner_rounds, 40);
+  EXPECT_EQ(left, 40);
+  EXPECT_EQ(right, 40);
+}
+
+TEST_P(plan_run, skips_the_branch_that_was_not_chosen) {
+  team on(members(), policy());
+  graph g;
+  int even = 0, odd = 0, both = 0, deeper = 0;
+  const auto test = g.node("test", [](std::size_t iteration) { return iteration % 2 == 0; });
+  const auto yes = g.node("even", [&] { ++even; }), no = g.node("odd", [&] { ++odd; }),
+             more = g.node("deeper", [&] { ++deeper; }), join = g.node("join", [&] { ++both; });
+  g.edge_if(test, yes).edge_unless(test, no).edge(yes, more).edge(more, join).edge(no, join);
+  plan flow(g, on);
+  const int count = times(21);
+  ASSERT_TRUE(flow.run(static_cast<std::size_t>(count)));
+  EXPECT_EQ(even, (count + 1) / 2);
+  EXPECT_EQ(deeper, even);
+  EXPECT_EQ(odd, count / 2);
+  EXPECT_EQ(both, count);
+}
+
+TEST_P(plan_run, lets_iterations_overlap_as_far_as_feedback_allows) {
+  team on(members(), policy());
+  graph g;
+  buffer<int, 3> values(0);
+  std::vector<int> seen;
+  const auto produce =
+      g.node("produce", [&](std::size_t i) { values[i] = static_cast<int>(i) * 3; });
+  const auto consume = g.node("consume", [&](std::size_t i) { seen.push_back(values[i]); });
+  g.edge(produce, consume).feedback(consume, produce, values.depth());
+  if (members() > 1) {
+    produce.pin(0);
+    consume.pin(1);
+  }
+  plan flow(g, on);
+  const int count = times(100);
+  ASSERT_TRUE(flow.run(static_cast<std::size_t>(count)));
+  ASSERT_EQ(seen.size(), static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) EXPECT_EQ(seen[static_cast<std::size_t>(i)], 3 * i);
+}
+
+TEST_P(plan_run, asks_until_when_on_the_calling_thread) {
+  team on(members(), policy());
+  graph g;
+  int iterations = 0;
+  const auto a = g.node("a", [&] { ++iterations; });
+  std::vector<int> parts(3, 0);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    g.edge(a, g.node(std::to_string(i), [&, i] { parts[i] = iterations; }));
+  }
+  plan flow(g, on);
+  const auto here = std::this_thread::get_id();
+  const int count = times(20);
+  bool is_here = true;
+  ASSERT_TRUE(flow.run_until([&] {
+    is_here = is_here && std::this_thread::get_id() == here;
+    for (const int each : parts) EXPECT_EQ(each, iterations);
+    return iterations == count;
+  }));
+  EXPECT_TRUE(is_here);
+  EXPECT_EQ(iterations, count);
+  ASSERT_TRUE(flow.run_until([] { return true; }));
+  EXPECT_EQ(iterations, count);
+  ASSERT_TRUE(flow.run(2));
+  EXPECT_EQ(iterations, count + 2);
+}
+
+TEST_P(plan_run, gives_a_team_wide_node_members_that_synchronise) {
+  team on(members(), policy());
+  graph g;
+  std::size_t before = 0, sum = 0, sides = 0;
+  const auto a = g.node("a", [&] { ++before; });
+  const auto wide = g.node("wide", graph::whole_team, [&](member& me) {
+    const std::size_t all = me.sync_sum(before);
+    me.publish(me.rank() + 1);
+    if (me.rank() > 0 && !me.try_wait_for(me.rank() - 1, me.rank())) return;
+    if (me.rank() == 0) sum += all;
+    me.sync_threads();
+  });
+  const auto after = g.node("after", [&] { sides = sum; });
+  g.edge(a, wide).edge(wide, after);
+  plan flow(g, on);
+  const std::size_t count = static_cast<std::size_t>(times(20));
+  ASSERT_TRUE(flow.run(count));
+  EXPECT_EQ(sides, members() * count * (count + 1) / 2);
+  ASSERT_TRUE(flow.run());
+  EXPECT_EQ(sides, members() * (count + 1) * (count + 2) / 2);
+}
+
+TEST_P(plan_run, lets_a_team_wide_node_decide_a_loop) {
+  team on(members(), policy());
+  graph g;
+  int rounds = 0;
+  std::vector<int> parts(members(), 0);
+  int all = 0;
+  const auto begin = g.node("begin", [&] { ++rounds; });
+  const auto test = g.node("test", graph::whole_team, [&](member& me) {
+    const bool again = rounds % 7 != 0;
+    parts[me.rank()] += 1;
+    return again;
+  });
+  const auto after = g.node("after", [&] {
+    for (const int each : parts) all += each;
+  });
+  g.series(g.loop(g.series(begin, test)), after);
+  plan flow(g, on);
+  ASSERT_TRUE(flow.run(2));
+  EXPECT_EQ(rounds, 14);
+  EXPECT_EQ(all, static_cast<int>(21 * members()));
+}
+
+TEST_P(plan_run, rethrows_what_a_node_throws_and_can_run_again) {
+  team on(members(), policy());
+  graph g;
+  bool throws = true;
+  int after = 0;
+  std::vector<lockstep::graph_block> all;
+  for (int i = 0; i < 6; ++i) {
+    all.push_back(g.node(std::to_string(i), [&, i] {
+      if (throws && i == 3) throw std::runtime_error("three");
+    }));
+  }
+  g.series(g.node("first", [] {}), g.parallel(all), g.node("after", [&] { ++after; }));
+  plan flow(g, on);
+  for (int again = 0; again < 3; ++again) {
+    throws = true;
+    EXPECT_THROW(flow.run(5), std::runtime_error);
+    EXPECT_EQ(after, 4 * again);
+    throws = false;
+    ASSERT_TRUE(flow.run(4));
+    EXPECT_EQ(after, 4 * again + 4);
+  }
+}
+
+TEST_P(plan_run, ends_when_a_node_requests_it) {
+  team on(members(), policy());
+  graph g;
+  int count = 0;
+  plan* self = nullptr;
+  const auto a = g.node("a", [&] {
+    if (++count == 5) self->request_stop();
+  });
+  const auto b = g.node("b", [] {});
+  g.edge(a, b);
+  plan flow(g, on);
+  self = &flow;
+  EXPECT_FALSE(flow.run(1000000000));
+  EXPECT_TRUE(flow.run(3));
+}
+
+TEST_P(plan_run, runs_alone_inside_a_region_of_its_team) {
+  team on(members(), policy());
+  graph g;
+  int sum = 0;
+  const auto a = g.node("a", [&] { ++sum; }), b = g.node("b", [&] { sum *= 2; }),
+             c = g.node("c", [&] { sum += 3; });
+  g.edge(a, b).edge(b, c);
+  plan flow(g, on);
+  on.run([&](member& me) {
+    if (me.rank() == 0) {
+      EXPECT_TRUE(flow.run(2));
+    }
+  });
+  EXPECT_EQ(sum, ((1 * 2 + 3) + 1) * 2 + 3);
+  ASSERT_TRUE(flow.run());
+}
+
+TEST_P(plan_run, refuses_to_run_in_its_own_node) {
+  team on(members(), policy());
+  graph g;
+  plan* self = nullptr;
+  bool is_refused = false;
+  g.node("a", [&] {
+    try {
+      self->run();
+    } catch (const std::logic_error&) {
+      is_refused = true;
+    }
+  });
+  plan flow(g, on);
+  self = &flow;
+  ASSERT_TRUE(flow.run());
+  EXPECT_TRUE(is_refused);
+}
+
+TEST_P(plan_run, starts_without_its_caller) {
+  team on(members(), policy());
+  graph g;
+  std::vector<int> parts(4, 0);
+  int sum = 0;
+  const auto last = g.node("last", [&] {
+    for (const int each : parts) sum += each;
+  });
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    g.edge(g.node(std::to_string(i), [&, i] { ++parts[i]; }), last);
+  }
+  plan flow(g, on);
+  started_region run = flow.start(5);
+  EXPECT_THROW(flow.run(), std::logic_error) << "it is not joined";
+  EXPECT_TRUE(run.join());
+  EXPECT_EQ(sum, 4 * 15);
+  EXPECT_TRUE(flow.start(1).join());
+  EXPECT_TRUE(flow.run());
+  EXPECT_EQ(sum, 4 * (15 + 6 + 7));
+}
+
+TEST_P(plan_run, is_made_anew_with_measured_times) {
+  team on(members(), policy());
+  graph g;
+  int a = 0, b = 0;
+  const auto first = g.node("first", [&] { ++a; }), second = g.node("second", [&] { b += a; });
+  g.edge(first, second);
+  plan flow(g, on);
+  EXPECT_FALSE(flow.refine()) << "nothing was measured";
+  ASSERT_TRUE(flow.measure(10));
+  EXPECT_NE(flow.report().find("10 times"), std::string::npos) << flow.report();
+  EXPECT_TRUE(flow.refine());
+  ASSERT_TRUE(flow.run(10));
+  EXPECT_EQ(a, 20);
+  EXPECT_EQ(b, 210);
+}
+
+TEST_P(plan_run, says_which_node_made_it_late) {
+  team on(members(), policy());
+  graph g;
+  std::chrono::microseconds length(0);
+  const auto quick = g.node("quick", [] {});
+  const auto slow = g.node("slow", [&] {
+    const auto end = std::chrono::steady_clock::now() + length;
+    while (std::chrono::steady_clock::now() < end) continue;
+  });
+  g.edge(quick, slow);
+  plan flow(g, on);
+  timed_run made = flow.run_by(lockstep::deadline::never());
+  EXPECT_TRUE(made.completed);
+  EXPECT_TRUE(made.in_time);
+  EXPECT_EQ(made.late.count(), 0);
+  length = std::chrono::milliseconds(20);
+  made = flow.run_by(lockstep::deadline::after(std::chrono::microseconds(1)));
+  EXPECT_TRUE(made.completed);
+  EXPECT_FALSE(made.in_time);
+  EXPECT_GE(made.late, std::chrono::milliseconds(15));
+  ASSERT_NE(made.cause, nullptr);
+  EXPECT_EQ(std::string(made.cause), "slow");
+}
+
+/// A graph of many nodes, most of them beside each other, in and after a loop.
+struct wide_flow {
+  graph g;
+  std::vector<int> parts = std::vector<int>(12, 0);
+  int rounds = 0, sum = 0;
+
+  wide_flow() {
+    std::vector<lockstep::graph_block> all;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      all.push_back(g.node(std::to_string(i), [this, i] { ++parts[i]; }));
+    }
+    g.series(g.loop(g.series(g.node("begin", [] {}), g.parallel(all),
+                             g.node("test", [this] { return ++rounds % 3 != 0; }))),
+             g.node("sum", [this] {
+               for (const int each : parts) sum += each;
+             }));
+  }
+};
+
+TEST(plan, runs_without_members_that_do_not_come) {
+  external_team on(4);  // nobody serves
+  wide_flow flow;
+  plan what(flow.g, on);
+  ASSERT_EQ(what.members(), 4u);
+  ASSERT_TRUE(what.run(5));
+  EXPECT_EQ(flow.rounds, 15);
+  EXPECT_EQ(flow.sum, 12 * 3 * 15);
+  int asked = 0;
+  ASSERT_TRUE(what.run_until([&] { return asked++ == 2; }));
+  EXPECT_EQ(flow.rounds, 21);
+}
+
+TEST(plan, is_joined_by_members_that_come_late) {
+  external_team on(3);
+  wide_flow flow;
+  plan what(flow.g, on);
+  std::thread second, third;
+  int asked = 0;
+  ASSERT_TRUE(what.run_until([&] {
+    if (++asked == 3) second = std::thread([&] { on.serve(1); });
+    if (asked == 50) third = std::thread([&] { on.serve(2); });
+    return asked == 200;
+  }));
+  EXPECT_EQ(flow.rounds, 3 * 199);
+  for (const int each : flow.parts) EXPECT_EQ(each, flow.rounds);
+  on.release();
+  second.join();
+  third.join();
+}
+
+TEST(plan, of_an_external_team_runs_on_its_threads) {
+  external_team on(3);
+  std::thread second([&] { on.serve(1); }), third([&] { on.serve(2); });
+  graph g;
+  std::vector<std::size_t> ranks(3, 9);
+  for (std::size_t i = 0; i < 3; ++i) g.node(std::to_string(i), [&, i] { ranks[i] = i; }).pin(i);
+  plan flow(g, on);
+  ASSERT_TRUE(flow.run(10));
+  EXPECT_EQ(ranks, (std::vector<std::size_t>{0, 1, 2}));
+  on.release();
+  second.join();
+  third.join();
+}
+
+TEST(plan, without_a_team_is_to_look_at) {
+  graph g;
+  g.edge(g.node("a", [] {}), g.node("b", [] {}));
+  plan look(g, 64);
+  EXPECT_THROW(look.run(), std::logic_error);
+  EXPECT_NE(look.text().find("'a' 'b'"), std::string::npos) << look.text();
+  EXPECT_NE(look.dot().find("digraph"), std::string::npos);
+}
+
+TEST(plan, of_an_empty_graph_runs) {
+  team on(2);
+  const graph g;
+  plan flow(g, on);
+  EXPECT_TRUE(flow.run(3));
+  int asked = 0;
+  EXPECT_TRUE(flow.run_until([&] { return ++asked == 4; }));
+  EXPECT_EQ(asked, 4);
+}
+
+TEST(plan, asks_until_when_although_the_caller_has_no_node) {
+  team on(2);
+  graph g;
+  int runs = 0;
+  g.node("far", [&] { ++runs; }).pin(1);
+  plan flow(g, on);
+  EXPECT_TRUE(flow.run_until([&] { return runs == 5; }));
+  EXPECT_EQ(runs, 5);
+}
+
+}  // namespace

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// tests/model/graph_model_test.cpp -- members go through a plan, help and decide, under all schedules (CLAIM-1 to WALK-4)
+//
+// The members' walks on threads of the scenario, without a team. Nodes write plain memory: a missing order is a race.
+#include <lockstep/detail/graph/flow_walk.hpp>
+
+#include <functional>
+#include <vector>
+
+#include <lockstep/graph.hpp>
+
+#include "model/scenario.hpp"
+
+namespace lockstep::model {
+
+using namespace detail;
+namespace {
+
+class flow_walk_model : public model_test {};
+INSTANTIATE_TEST_SUITE_P(policies, flow_walk_model,
+                         testing::ValuesIn(std::vector<setting>{
+                             {"block", wait_policy::block()},
+                             {"crowded", wait_policy().when_crowded(true)},
+                             {"adaptive", wait_policy()}}),
+                         setting_name);
+
+/// A plan that is made once, of a graph whose functions do nothing; each execution has functions of its own.
+class planned_graph {
+ public:
+  planned_graph(const graph& g, std::size_t members)
+      : model_(graph_access::body_of(g).model), checked_(make_flow(model_)) {
+    plan_ = make_flow_plan(model_, checked_, std::vector<double>(), members);
+  }
+
+  std::size_t members() const noexcept { return plan_.members; }
+  /// One run, by those members that come; `work` has a function for each node. False if it was stopped.
+  bool run(wait_policy policy, std::vector<node_function>& work, std::uint64_t iterations,
+           const std::vector<std::size_t>& who_comes) const {
+    return run(policy, work, iterations, nullptr, 1, who_comes);
+  }
+  bool run(wait_policy policy, std::vector<node_function>& work, std::uint64_t iterations,
+           const iteration_gate* gate, int runs, const std::vector<std::size_t>& who_comes) const {
+    stop_source stop;
+    flow_machine machine(model_, checked_, plan_, work, policy, &stop);
+    bool goes_on = true;
+    for (std::uint32_t region = 1; region <= static_cast<std::uint32_t>(runs); ++region) {
+      stop.begin(region);
+      machine.begin(iterations, gate);
+      std::vector<std::function<void()>> bodies;
+      for (const std::size_t rank : who_comes) {
+        bodies.push_back([&, rank] {
+          try {
+            flow_walk(machine, rank, stop, region).walk();
+          } catch (int) {
+            stop.request(region);
+          }
+        });
+      }
+      threads(bodies);
+      goes_on = !stop.requested(region);
+      if (goes_on) check(machine.is_done(), "every lane has done its part");
+      machine.end(!goes_on);
+    }
+    return goes_on;
+  }
+
+ private:
+  graph_model model_;
+  flow checked_;
+  flow_plan plan_;
+};
+
+template <class Function>
+node_function does(Function f) {
+  return node_function::of<std::integral_constant<int, 0>>(f);
+}
+
+const auto nothing = [] {};
+const auto no = [] { return false; };
+
+/// first -> {left, right} -> last
+planned_graph fork_and_join(bool loops) {
+  graph g;
+  const auto first = g.node("first", nothing), left = g.node("left", nothing),
+             right = g.node("right", nothing), last = g.node("last", no);
+  const graph_block all = g.series(first, g.parallel(left, right), last);
+  if (loops) g.loop(all);
+  return planned_graph(g, 2);
+}
+
+/// What its nodes do: each sees what came before it.
+struct forked_sum {
+  int before = 0, left = 0, right = 0, sum = 0, turns = 0;
+
+  std::vector<node_function> work(int turns_of_loop) {
+    std::vector<node_function> made;
+    made.push_back(does([this] { ++before; }));
+    made.push_back(does([this] { left = before; }));
+    made.push_back(does([this] { right = 2 * before; }));
+    made.push_back(does([this, turns_of_loop]() -> bool {
+      sum += left + right;
+      return ++turns % turns_of_loop != 0;
+    }));
+    return made;
+  }
+  void check_after(int times) const {
+    check(before == times && turns == times, "each node is run once a turn");
+    check(sum == 3 * times * (times + 1) / 2, "each node sees what came before it");
+  }
+};
+
+TEST_P(flow_walk_model, every_node_is_run_once_after_all_before_it_CLAIM_1_to_3) {
+  const planned_graph flow = fork_and_join(false);
+  ASSERT_EQ(flow.members(), 2u);
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [&] {
+    forked_sum sum;
+    std::vector<node_function> work = sum.work(1);
+    check(flow.run(policy(), work, 2, {0, 1}), "nobody stopped it");
+    sum.check_after(2);
+  });
+}
+
+TEST_P(flow_walk_model, runs_follow_each_other_without_a_reset_CLAIM_4) {
+  const planned_graph flow = fork_and_join(true);
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [&] {
+    forked_sum sum;
+    std::vector<node_function> work = sum.work(2);
+    check(flow.run(policy(), work, 1, nullptr, 2, {0, 1}), "nobody stopped it");
+    sum.check_after(4);
+  });
+}
+
+TEST_P(flow_walk_model, members_that_do_not_come_are_not_needed_WALK_1) {
+  for (const bool loops : {false, true}) {
+    const planned_graph flow = fork_and_join(loops);
+    explore_with({{1, 1, 1}}, [&] {
+      forked_sum sum;
+      std::vector<node_function> work = sum.work(loops ? 2 : 1);
+      check(flow.run(policy(), work, 2, {0}), "nobody stopped it");
+      sum.check_after(loops ? 4 : 2);
+    });
+  }
+}
+
+TEST_P(flow_walk_model, all_members_hear_of_every_decision_DECIDE_1) {
+  const planned_graph flow = fork_and_join(true);
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [&] {
+    forked_sum sum;
+    std::vector<node_function> work = sum.work(2);
+    check(flow.run(policy(), work, 2, {0, 1}), "nobody stopped it");
+    sum.check_after(4);
+  });
+}
+
+TEST_P(flow_walk_model, iterations_overlap_no_further_than_feedback_allows) {
+  graph g;
+  const auto produce = g.node("produce", nothing).pin(0);
+  const auto consume = g.node("consume", nothing).pin(1);
+  g.edge(produce, consume).feedback(consume, produce, 2);
+  const planned_graph flow(g, 2);
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [&] {
+    int slots[2] = {}, made = 0, taken = 0;
+    std::vector<node_function> work;
+    work.push_back(does([&] {
+      slots[made % 2] = made;
+      ++made;
+    }));
+    work.push_back(does([&] {
+      check(slots[taken % 2] == taken, "nobody wrote too early");
+      ++taken;
+    }));
+    check(flow.run(policy(), work, 4, {0, 1}), "nobody stopped it");
+    check(taken == 4, "all were taken");
+  });
+}
+
+TEST_P(flow_walk_model, a_stop_lets_all_members_go_WALK_3) {
+  const planned_graph flow = fork_and_join(false);
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [&] {
+    int after = 0;
+    std::vector<node_function> work;
+    work.push_back(does(nothing));
+    work.push_back(does(nothing));
+    work.push_back(does([] { throw 1; }));
+    work.push_back(does([&] { ++after; }));
+    check(!flow.run(policy(), work, 3, {0, 1}), "it was stopped");
+    check(after == 0, "what comes after is not run");
+  });
+}
+
+TEST_P(flow_walk_model, the_gate_is_asked_once_before_each_iteration) {
+  const planned_graph flow = fork_and_join(false);
+  explore_with({{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, [&] {
+    forked_sum sum;
+    int asked = 0;
+    std::vector<node_function> work = sum.work(1);
+    auto stop = [&] {
+      check(sum.turns == asked, "the iteration before is done");
+      return asked++ == 2;
+    };
+    const iteration_gate gate = iteration_gate::asking(stop);
+    check(flow.run(policy(), work, 1, &gate, 1, {0, 1}), "nobody stopped it");
+    sum.check_after(2);
+  });
+}
+
+TEST_P(flow_walk_model, loops_in_loops_are_left_by_all_DECIDE_1) {
+  graph g;
+  const auto inner = g.loop(g.series(g.node("first", nothing),
+                                     g.parallel(g.node("left", nothing), g.node("right", nothing)),
+                                     g.node("last", no)));
+  g.loop(g.series(inner, g.node("outer", no)));
+  const planned_graph flow(g, 2);
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [&] {
+    forked_sum sum;
+    int rounds = 0;
+    std::vector<node_function> work = sum.work(2);
+    work.push_back(does([&]() -> bool { return ++rounds % 2 != 0; }));
+    check(flow.run(policy(), work, 1, {0, 1}), "nobody stopped it");
+    sum.check_after(4);
+  });
+}
+
+}  // namespace
+}  // namespace lockstep::model
