@@ -44,7 +44,8 @@ struct turns_taken {
 
 /// Serial and peer take turns, so that a slow spell hits both; the peer is warmed up before each of its own.
 template <class Serial, class Perform>
-turns_taken take_turns(std::size_t turns, const Serial& serial, const Perform& warm_up, const Perform& perform) {
+turns_taken take_turns(std::size_t turns, const Serial& serial, const Perform& warm_up,
+                       const Perform& perform) {
   turns_taken sum;
   for (std::size_t i = 0; i < turns; ++i) {
     const bench::stopwatch alone;
@@ -74,7 +75,8 @@ template <template <class> class Peer>
 void check_graph(const request& wanted, const shape& of, const std::string& who) {
   constexpr std::size_t runs = 3;
   run_log log(of);
-  Peer<checked_node> peer(wanted, of, [&log](std::size_t node) { return checked_node{&log, node}; });
+  Peer<checked_node> peer(wanted, of,
+                          [&log](std::size_t node) { return checked_node{&log, node}; });
   peer.run(runs);
   peer.run(1);
   log.check(peer.runs_before() + runs + 1, who);
@@ -93,7 +95,8 @@ measurement measure_graph(const request& wanted, const shape& of, const node_tim
   };
   // Threads that were just made may share a CPU for a while; what settles is seen by the second look.
   (void)bench::calibrate({wanted.seconds, wanted.seconds / 4, 1'000'000}, seconds_of);
-  const std::size_t fitting = bench::calibrate({wanted.seconds, wanted.seconds / 16, 100'000'000}, seconds_of);
+  const std::size_t fitting =
+      bench::calibrate({wanted.seconds, wanted.seconds / 16, 100'000'000}, seconds_of);
   const std::size_t turns = std::min<std::size_t>(fitting, 5);
   const std::size_t each = fitting / turns;
 
@@ -178,9 +181,8 @@ measurement measure_loop(const request& wanted, const node_time& time, const std
 template <class Peer>
 void add_loops(catalogue& to, const std::string& peer) {
   for (const node_time& time : node_times) {
-    to.push_back({std::string("loop/") + time.name, peer, [=](const request& wanted) {
-                    return measure_loop<Peer>(wanted, time, peer);
-                  }});
+    to.push_back({std::string("loop/") + time.name, peer,
+                  [=](const request& wanted) { return measure_loop<Peer>(wanted, time, peer); }});
   }
 }
 

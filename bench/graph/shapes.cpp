@@ -134,9 +134,10 @@ shape random_series_parallel(std::size_t nodes) {
 shape make_shape(const std::string& name, std::size_t size) {
   using maker = shape (*)(std::size_t);
   static const std::map<std::string, maker> makers = {
-      {"chain", chain},     {"crossing", crossing_chain}, {"twins", twin_chains}, {"lattice", lattice},
-      {"fork", fork},       {"tree", tree},               {"wavefront", wavefront},
-      {"random", random_series_parallel},
+      {"chain", chain},         {"crossing", crossing_chain},
+      {"twins", twin_chains},   {"lattice", lattice},
+      {"fork", fork},           {"tree", tree},
+      {"wavefront", wavefront}, {"random", random_series_parallel},
   };
   const auto found = makers.find(name);
   if (found == makers.end() || size < 2) throw std::invalid_argument("no such graph: " + name);

@@ -15,7 +15,8 @@ using graph_bench::make_shape;
 using graph_bench::shape;
 
 TEST(Shapes, HaveEdgesThatGoForwardOnceEach) {
-  for (const char* name : {"chain", "crossing", "twins", "lattice", "fork", "tree", "wavefront", "random"}) {
+  for (const char* name :
+       {"chain", "crossing", "twins", "lattice", "fork", "tree", "wavefront", "random"}) {
     for (const std::size_t size : {2u, 3u, 7u, 10u}) {
       SCOPED_TRACE(std::string(name) + " " + std::to_string(size));
       const shape all = make_shape(name, size);
@@ -49,7 +50,8 @@ TEST(Shapes, HaveTheNodesAndEdgesThatTheirNamesSay) {
 
 TEST(Shapes, OfTwinChainsAreTwoChainsBetweenTwoNodes) {
   const shape all = graph_bench::twin_chains(3);
-  const shape::edge_list expected = {{0, 1}, {0, 2}, {1, 3}, {2, 4}, {3, 5}, {4, 6}, {5, 7}, {6, 7}};
+  const shape::edge_list expected = {{0, 1}, {0, 2}, {1, 3}, {2, 4},
+                                     {3, 5}, {4, 6}, {5, 7}, {6, 7}};
   EXPECT_EQ(all.edges(), expected);
 }
 

@@ -20,7 +20,8 @@ template <class Node>
 class hand_wired {
  public:
   template <class Make>
-  hand_wired(const team_bench::request& wanted, const shape& of, Make make) : team_(wanted.threads) {
+  hand_wired(const team_bench::request& wanted, const shape& of, Make make)
+      : team_(wanted.threads) {
     for (std::size_t i = 0; i < of.size(); ++i) nodes_.push_back(make(i));
     deal_out(team_);
   }
@@ -154,7 +155,8 @@ class hand_tree : public hand_wired<Node> {
         } else {
           me.wait_for(0, i + 1);
         }
-        for (std::size_t root = me.rank(); root < roots; root += me.size()) subtree(roots - 1 + root);
+        for (std::size_t root = me.rank(); root < roots; root += me.size())
+          subtree(roots - 1 + root);
         me.sync_threads();
       }
     });
@@ -162,7 +164,8 @@ class hand_tree : public hand_wired<Node> {
 
  private:
   void subtree(std::size_t root) const {
-    for (std::size_t first = root, count = 1; first < this->nodes_.size(); first = 2 * first + 1, count *= 2) {
+    for (std::size_t first = root, count = 1; first < this->nodes_.size();
+         first = 2 * first + 1, count *= 2) {
       this->call(first, std::min(first + count, this->nodes_.size()));
     }
   }

@@ -28,7 +28,8 @@ inline void deal_out(lockstep::team& team) {
   team.run([](lockstep::member& me) { bench::place(bench::placement::dealt, me.rank()); });
 }
 
-inline void connect(lockstep::graph& in, const shape& of, const std::vector<lockstep::graph_node>& nodes) {
+inline void connect(lockstep::graph& in, const shape& of,
+                    const std::vector<lockstep::graph_node>& nodes) {
   for (const auto& [from, to] : of.edges()) in.edge(nodes[from], nodes[to]);
   if (of.pinned_over == 0) return;
   for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].pin(i % of.pinned_over);
@@ -38,9 +39,11 @@ template <class Node, costs Costs, calls Calls>
 class lockstep_plan {
  public:
   template <class Make>
-  lockstep_plan(const team_bench::request& wanted, const shape& of, Make make) : team_(wanted.threads) {
+  lockstep_plan(const team_bench::request& wanted, const shape& of, Make make)
+      : team_(wanted.threads) {
     std::vector<lockstep::graph_node> nodes;
-    for (std::size_t i = 0; i < of.size(); ++i) nodes.push_back(graph_.node(std::to_string(i), make(i)));
+    for (std::size_t i = 0; i < of.size(); ++i)
+      nodes.push_back(graph_.node(std::to_string(i), make(i)));
     connect(graph_, of, nodes);
     plan_.emplace(graph_, team_);
     deal_out(team_);
@@ -58,7 +61,9 @@ class lockstep_plan {
     }
   }
   /// Already done by the constructor.
-  [[nodiscard]] std::size_t runs_before() const { return Costs == costs::measured ? learning_runs : 0; }
+  [[nodiscard]] std::size_t runs_before() const {
+    return Costs == costs::measured ? learning_runs : 0;
+  }
 
  private:
   static constexpr int learning_runs = 5;
@@ -79,8 +84,9 @@ class lockstep_loop {
  public:
   lockstep_loop(const team_bench::request& wanted, loop_side left, loop_side right, loop_test again)
       : team_(wanted.threads) {
-    graph_.loop(graph_.series(graph_.parallel(graph_.node("left", left), graph_.node("right", right)),
-                              graph_.node("again", again)));
+    graph_.loop(
+        graph_.series(graph_.parallel(graph_.node("left", left), graph_.node("right", right)),
+                      graph_.node("again", again)));
     plan_.emplace(graph_, team_);
     deal_out(team_);
   }

@@ -25,10 +25,12 @@ namespace graph_bench {
 class tbb_threads {
  public:
   explicit tbb_threads(std::size_t threads)
-      : most_(tbb::global_control::max_allowed_parallelism, threads), arena_(static_cast<int>(threads)) {
+      : most_(tbb::global_control::max_allowed_parallelism, threads),
+        arena_(static_cast<int>(threads)) {
     arena_.execute([threads] {
       tbb::parallel_for(
-          std::size_t{0}, threads, [](std::size_t rank) { bench::place(bench::placement::dealt, rank); },
+          std::size_t{0}, threads,
+          [](std::size_t rank) { bench::place(bench::placement::dealt, rank); },
           tbb::static_partitioner());
     });
   }
@@ -44,7 +46,8 @@ template <class Node, class Policy>
 class tbb_graph {
  public:
   template <class Make>
-  tbb_graph(const team_bench::request& wanted, const shape& of, Make make) : threads_(wanted.threads) {
+  tbb_graph(const team_bench::request& wanted, const shape& of, Make make)
+      : threads_(wanted.threads) {
     threads_.arena().execute([&] {
       graph_.emplace();
       for (std::size_t i = 0; i < of.size(); ++i) {
