@@ -31,7 +31,7 @@ from source_text import ROOT, headers, includes, split_lines
 
 MODEL = ROOT / "tests" / "model"
 INCLUDE = ROOT / "include"
-PROGRAMS = ("events", "once", "locks", "queues", "boards", "constructs", "regions", "team")
+PROGRAMS = ("events", "once", "locks", "queues", "boards", "constructs", "regions", "team", "graph")
 WEAKER = {"acquire": ["relaxed"], "release": ["relaxed"], "acq_rel": ["acquire", "release"]}
 LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_heavy|futex_wake_one|futex_wake_all)\s*\(")
 # Which test says most about a header that nearly all include.

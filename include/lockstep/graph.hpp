@@ -15,17 +15,19 @@
 // A graph says which node comes before which; a plan says which member runs which node when. Data between nodes are the
 // user's own variables:
 //
-//   GRAPH-1  What a node does happens before every node that it has an edge to, through others as well. Nodes that no way of
-//            edges leads between may run at the same time. A node never runs beside itself.
+//   GRAPH-1  What a node does happens before every node that it has an edge to, through others as well. Nodes that no
+//            way of edges leads between may run at the same time. A node never runs beside itself.
 //   GRAPH-2  An iteration runs every node once: but for loops, for nodes that are skipped, and for what is stopped.
-//   GRAPH-3  Without counted feedback, iterations do not overlap: every node of one happens before every node of the next.
-//   GRAPH-4  With counted feedback they do. Then only feedback orders nodes of different iterations: iteration i of `to`
-//            comes after iteration i - delay of `from`. The first `delay` iterations of a run do not wait for it.
-//   GRAPH-5  feedback(from, to) makes a loop of all nodes on ways from `to` to `from`. They run again while `from` returns
-//            true, and nothing of the loop runs beside what `from` decides. A node outside that depends on one inside
-//            runs once, after the loop's last turn; a node outside that one inside depends on runs before its first.
-//   GRAPH-6  A node is skipped in an iteration (or a loop's turn) if an edge_if or edge_unless to it fails, or if all the
-//            nodes that it depends on were skipped. What a skipped node would have returned counts for neither.
+//   GRAPH-3  Without counted feedback, iterations do not overlap: every node of one happens before every node of the
+//            next.
+//   GRAPH-4  With counted feedback they do. Then only feedback orders nodes of different iterations: iteration i of
+//            `to` comes after iteration i - delay of `from`. The first `delay` iterations of a run do not wait for it.
+//   GRAPH-5  feedback(from, to) makes a loop of all nodes on ways from `to` to `from`. They run again while `from`
+//            returns true, and nothing of the loop runs beside what `from` decides. A node outside that depends on
+//            one inside runs once, after the loop's last turn; a node outside that one inside depends on runs before
+//            its first.
+//   GRAPH-6  A node is skipped in an iteration (or a loop's turn) if an edge_if or edge_unless to it fails, or if all
+//            the nodes that it depends on were skipped. What a skipped node would have returned counts for neither.
 //
 // A graph is not for threads: one thread at a time builds it. It must outlive its plans, which see nothing of what is
 // added after they were made.
@@ -70,7 +72,8 @@ class graph_node {
 
   /// How long the node takes: a hint for the plan, until it has measured (plan.hpp). Without one: 1 us.
   LOCKSTEP_COLD graph_node cost(std::chrono::nanoseconds time) const;
-  /// Only the member of this rank runs it. Nobody takes it over when that member is late. A team-wide node cannot be pinned.
+  /// Only the member of this rank runs it. Nobody takes it over when that member is late. A team-wide node cannot be
+  /// pinned.
   LOCKSTEP_COLD graph_node pin(std::size_t rank) const;
 
   LOCKSTEP_COLD const std::string& name() const;
@@ -124,16 +127,16 @@ class graph {
     static_assert(form::alone::value >= 0,
                   "lockstep::graph::node: the function can be called neither as f() nor as "
                   "f(iteration), with a std::size_t");
-    return add(std::move(name), detail::node_function::of<typename form::alone>(
-                                    std::forward<Function>(f)),
+    return add(std::move(name),
+               detail::node_function::of<typename form::alone>(std::forward<Function>(f)),
                returns_bool<typename form::alone, Function>(), 1, false);
   }
   /// Nothing to do: where ways meet.
   LOCKSTEP_COLD graph_node node(std::string name);
 
   /// A team-wide node: `width` members call f(me), or f(me, iteration), together, and use all of member.hpp among them:
-  /// me.sync_threads(), me.sync_sum(x), me.for_each(...). It begins for each when all that it depends on is done, and is
-  /// done when all have returned. Of a bool, that of rank 0 counts. A plan for fewer members is refused; in a region
+  /// me.sync_threads(), me.sync_sum(x), me.for_each(...). It begins for each when all that it depends on is done, and
+  /// is done when all have returned. Of a bool, that of rank 0 counts. A plan for fewer members is refused; in a region
   /// of one member (T2 of team.hpp) the node runs on that one.
   template <class Function>
   graph_node node(std::string name, std::size_t width, Function&& f) {
@@ -141,8 +144,8 @@ class graph {
     static_assert(form::in_team::value >= 0,
                   "lockstep::graph::node: a team-wide function can be called neither as f(me), "
                   "with a lockstep::member&, nor as f(me, iteration)");
-    return add(std::move(name), detail::node_function::of<typename form::in_team>(
-                                    std::forward<Function>(f)),
+    return add(std::move(name),
+               detail::node_function::of<typename form::in_team>(std::forward<Function>(f)),
                returns_bool<typename form::in_team, Function>(), width, true);
   }
 

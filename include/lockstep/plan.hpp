@@ -8,23 +8,26 @@
 //
 // A plan is made once: it gives each node to a member, and finds which waits are needed between members. The same graph
 // and team give the same plan. What lies on one member needs no wait; a wait that others imply is left out. Each member
-// counts on a line of its own how far it is; that is all that runs share. To run allocates nothing, takes no lock, and has no
-// queue.
+// counts on a line of its own how far it is; that is all that runs share. To run allocates nothing, takes no lock,
+// and has no queue.
 //
 //   PLAN-1  What happens before run() happens before every node, and every node before its return.
-//   PLAN-2  A member that is late does not hold up what others can do: who would wait for a node that nobody has begun, and
-//           that could begin, runs it. Not those that are pinned or team-wide. So a node may run on any member's thread.
-//   PLAN-3  The first exception of a node ends the run: who waits is released, and when all members have come back, run()
-//           rethrows it. request_stop() does the same without an exception: run() returns false. Nodes that have begun
-//           end. The plan can be run again. Without exceptions (-fno-exceptions) only request_stop() is left.
-//   PLAN-4  Inside a region of the same team (T2 of team.hpp) a plan runs on the calling thread alone, in an order that the
-//           graph allows. So does a plan that needs one member only.
+//   PLAN-2  A member that is late does not hold up what others can do: who would wait for a node that nobody has
+//           begun, and that could begin, runs it. Not those that are pinned or team-wide. So a node may run on any
+//           member's thread.
+//   PLAN-3  The first exception of a node ends the run: who waits is released, and when all members have come back,
+//           run() rethrows it. request_stop() does the same without an exception: run() returns false. Nodes that
+//           have begun end. The plan can be run again. Without exceptions (-fno-exceptions) only request_stop() is
+//           left.
+//   PLAN-4  Inside a region of the same team (T2 of team.hpp) a plan runs on the calling thread alone, in an order
+//           that the graph allows. So does a plan that needs one member only.
 //   PLAN-5  One thread at a time uses a plan. A node must not run the plan that it is part of: std::logic_error.
 //
 // The team must outlive its plans; so must the graph.
 //
-// Cost   a node after another on the same member: a call through a pointer. An edge between members: one line transfer. A
-//        node that waits: one RMW on a line of its member's. A run: a region of the team on as many members as are needed.
+// Cost   a node after another on the same member: a call through a pointer. An edge between members: one line
+//        transfer. A node that waits: one RMW on a line of its member's. A run: a region of the team on as many
+//        members as are needed.
 #ifndef LOCKSTEP_PLAN_HPP
 #define LOCKSTEP_PLAN_HPP
 
@@ -55,8 +58,8 @@ struct timed_run {
 
 class plan {
  public:
-  /// Fails with std::invalid_argument and the text of graph::check() if the graph is wrong, or if it needs a member that the
-  /// team does not have. With `members` it uses the first so many of the team.
+  /// Fails with std::invalid_argument and the text of graph::check() if the graph is wrong, or if it needs a member
+  /// that the team does not have. With `members` it uses the first so many of the team.
   plan(const graph& of, team& on) : plan(of, on, on.size()) {}
   plan(const graph& of, team& on, std::size_t members)
       : body_(detail::make_plan(of, detail::plan_access::doors_of(on), members)) {}
@@ -85,13 +88,14 @@ class plan {
   }
   std::size_t max_ahead() const noexcept { return detail::max_ahead_of(*body_); }
 
-  /// Starts a run on the other members, and returns a handle that is to be joined (region.hpp): then the caller takes its part.
-  /// Meanwhile the others take over what they can of it. Of a plan on a team only.
+  /// Starts a run on the other members, and returns a handle that is to be joined (region.hpp): then the caller takes
+  /// its part. Meanwhile the others take over what they can of it. Of a plan on a team only.
   LOCKSTEP_NODISCARD started_region start(std::size_t iterations = 1) {
     return detail::start_plan(*body_, iterations);
   }
 
-  /// One iteration, with a look at the clock before and after each node (20 ns a node). Ends when it is done, in time or not.
+  /// One iteration, with a look at the clock before and after each node (20 ns a node). Ends when it is done, in time
+  /// or not.
   LOCKSTEP_OUT_OF_LINE timed_run run_by(deadline until);
 
   /// Ends the run, if there is one: PLAN-3. Any thread may call it, as long as the plan lives.
@@ -101,8 +105,8 @@ class plan {
 
   /// As run(), with a look at the clock before and after each node, for refine() and report().
   LOCKSTEP_OUT_OF_LINE bool measure(std::size_t iterations);
-  /// Makes the plan anew with the mean times that measure() and run_by() have found. What was not run keeps its hint. False
-  /// if nothing was measured since the last time.
+  /// Makes the plan anew with the mean times that measure() and run_by() have found. What was not run keeps its hint.
+  /// False if nothing was measured since the last time.
   LOCKSTEP_COLD bool refine();
 
   // --- looks ---

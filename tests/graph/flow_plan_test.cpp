@@ -17,7 +17,6 @@ namespace {
 
 using namespace lockstep::detail;
 using lockstep::graph;
-using lockstep::graph_access;
 using lockstep::member;
 using lockstep::test::graph_taste;
 using lockstep::test::random_graph;

@@ -201,6 +201,22 @@ TEST_P(plan_run, lets_a_team_wide_node_decide_a_loop) {
   EXPECT_EQ(all, static_cast<int>(21 * members()));
 }
 
+TEST_P(plan_run, lets_a_team_wide_node_begin_a_loop) {
+  team on(members(), policy());
+  graph g;
+  int rounds = 0, seen = 0;
+  const auto begin = g.node("begin", graph::whole_team, [&](member& me) {
+    const int sum = me.sync_sum(1);
+    if (me.rank() == 0) seen += sum;
+  });
+  const auto test = g.node("test", [&] { return ++rounds % 5 != 0; });
+  g.loop(g.series(begin, test));
+  plan flow(g, on);
+  ASSERT_TRUE(flow.run(4));
+  EXPECT_EQ(rounds, 20);
+  EXPECT_EQ(seen, static_cast<int>(20 * members()));
+}
+
 TEST_P(plan_run, rethrows_what_a_node_throws_and_can_run_again) {
   team on(members(), policy());
   graph g;

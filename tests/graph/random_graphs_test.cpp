@@ -54,9 +54,9 @@ class random_graphs : public testing::TestWithParam<std::size_t> {
       plan what(g, on);
       for (int again = 0; again < 2; ++again) {
         ASSERT_TRUE(what.run(iterations)) << "seed " << seed;
-        ASSERT_TRUE(found == right) << "seed " << seed << ", " << members << " members, run " << again
-                                    << "\n"
-                                    << what.text() << g.dot();
+        ASSERT_TRUE(found == right)
+            << "seed " << seed << ", " << members << " members, run " << again << "\n"
+            << what.text() << g.dot();
         found = shape.empty_results(iterations);
       }
     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // tests/support/random_graph.hpp -- graphs at random, what they compute, and an interpreter that says what is right
 //
-// Every node computes a number from its own last one, from the numbers of all that it comes after, and of its feedback; it
-// reads and writes plain memory. So a missing order is a race that ThreadSanitizer sees, or a wrong number. The interpreter
-// knows nothing of the library: nodes are numbered so that edges go forward, and a loop is a range of numbers.
+// Every node computes a number from its own last one, from the numbers of all that it comes after, and of its
+// feedback; it reads and writes plain memory. So a missing order is a race that ThreadSanitizer sees, or a wrong
+// number. The interpreter knows nothing of the library: nodes are numbered so that edges go forward, and a loop is a
+// range of numbers.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "lockstep/graph.hpp"
+#include "lockstep/member.hpp"
 
 namespace lockstep::test {
 
@@ -42,6 +45,7 @@ class random_graph {
     bool may_answer = false;
     std::size_t width = 0;  ///< 0: not team-wide
     std::size_t pin = no_pin;
+    int cost = 0;  ///< in nanoseconds, as a hint
     std::vector<edge> in;
     std::vector<delay> feedback;
   };
@@ -115,9 +119,9 @@ class random_graph {
         made.push_back(
             g.node(name, [this, n, &into](std::size_t i) { return compute(n, i, into); }));
       } else {
-        made.push_back(
-            g.node(name, [this, n, &into](std::size_t i) { compute(n, i, into); }));
+        made.push_back(g.node(name, [this, n, &into](std::size_t i) { compute(n, i, into); }));
       }
+      made.back().cost(std::chrono::nanoseconds(nodes[n].cost));
       if (nodes[n].pin != no_pin) made.back().pin(nodes[n].pin);
     }
     for (std::size_t n = 0; n < nodes.size(); ++n) {
@@ -155,6 +159,7 @@ class random_graph {
     nodes.emplace_back();
     node& made = nodes.back();
     made.may_answer = pick(3) == 0;
+    made.cost = pick(20000);  // so that members are worth waking up
     if (taste_.most_width > 1 && pick(4) == 0) {
       made.width = 1 + static_cast<std::size_t>(pick(static_cast<int>(taste_.most_width)));
       made.may_answer = true;
@@ -198,7 +203,8 @@ class random_graph {
     ++depth_;
     const int first = add_node();
     for (int left = pick(5); left > 0; --left) add_item(first);
-    const int last = pick(6) == 0 && first + 1 == static_cast<int>(nodes.size()) ? first : add_node();
+    const int last =
+        pick(6) == 0 && first + 1 == static_cast<int>(nodes.size()) ? first : add_node();
     for (int n = first + 1; n <= last; ++n) {
       bool is_reached = false;
       for (const edge& each : nodes[static_cast<std::size_t>(n)].in) {

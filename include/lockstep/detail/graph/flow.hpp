@@ -3,10 +3,11 @@
 //
 // Pure. make_flow() takes what the user has said, and finds what is wrong with it, or its structure:
 //   FLOW-1  `order` is an order of all nodes in which each edge goes forward.
-//   FLOW-2  Blocks lie inside each other or apart. Block 0 is the graph; each other is a loop, after the block that it is in.
-//           All nodes of a loop come after its `to` and before its `from`, which lies in no loop further inside.
-//   FLOW-3  `delayed` has counted feedback between nodes that are not of one loop, and what makes sure that no node is asked
-//           for an iteration when it is in the next one already. Without counted feedback it is empty.
+//   FLOW-2  Blocks lie inside each other or apart. Block 0 is the graph; each other is a loop, after the block that
+//           it is in. All nodes of a loop come after its `to` and before its `from`, which lies in no loop further
+//           inside.
+//   FLOW-3  `delayed` has counted feedback between nodes that are not of one loop, and what makes sure that no node
+//           is asked for an iteration when it is in the next one already. Without counted feedback it is empty.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_HPP
 
@@ -52,6 +53,10 @@ struct flow {
   std::vector<bool> may_be_skipped;
   std::vector<bool> is_asked;  ///< what it returns, or whether it ran, is looked at by others
 
+  /// Whether the node at its end may be skipped because of this edge.
+  bool tells(const model_edge& edge) const {
+    return edge.kind != edge_kind::plain || may_be_skipped[edge.from];
+  }
   bool is_inside(std::uint32_t block, std::uint32_t of) const noexcept {
     while (blocks[block].depth > blocks[of].depth) block = blocks[block].parent;
     return block == of;

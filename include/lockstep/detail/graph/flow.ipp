@@ -219,6 +219,8 @@ class flow_builder {
 
   // --- conditions ---
 
+  bool tells(const model_edge& edge) const { return made_.tells(edge); }
+
   LOCKSTEP_COLD void find_skips() {
     made_.may_be_skipped.assign(size(), false);
     made_.is_asked.assign(size(), false);
@@ -231,7 +233,7 @@ class flow_builder {
       made_.may_be_skipped[node] = all || one;
       if (!all && !one) continue;
       for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
-        made_.is_asked[made_.edges[*e].from] = true;
+        if (tells(made_.edges[*e])) made_.is_asked[made_.edges[*e].from] = true;
       }
     }
   }
@@ -292,8 +294,7 @@ class flow_builder {
     if (!made_.overlaps) return;
     made_.most_delay = (std::max)(made_.most_delay, std::uint32_t{1});
     for (const model_edge& each : made_.edges) {
-      const bool tells = each.kind != edge_kind::plain || made_.may_be_skipped[each.from];
-      if (made_.may_be_skipped[each.to] && tells) add_delay({each.to, each.from, 1});
+      if (made_.may_be_skipped[each.to] && tells(each)) add_delay({each.to, each.from, 1});
     }
     // The members of a team-wide node do not follow each other by themselves.
     for (node_index i = 0; i < size(); ++i) {

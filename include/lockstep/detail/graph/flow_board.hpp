@@ -7,16 +7,17 @@
 //             for it: it stores it before it waits, and where others wait.
 // Beside the `done` of the lane that decides a loop lies the decision.
 //
-//   CLAIM-1  Each step is begun once: by a compare-and-swap of `claimed` from its number, or by a store of the lane's own
-//            member where only that may run it.
-//   CLAIM-2  Another member's thread claims step n only after it has found `done` at n, and all that n waits for. Both stay
-//            so until n is claimed. The lane's member claims n when it has done n - 1 itself, or found it done.
+//   CLAIM-1  Each step is begun once: by a compare-and-swap of `claimed` from its number, or by a store of the lane's
+//            own member where only that may run it.
+//   CLAIM-2  Another member's thread claims step n only after it has found `done` at n, and all that n waits for.
+//            Both stay so until n is claimed. The lane's member claims n when it has done n - 1 itself, or found it
+//            done.
 //   CLAIM-3  Whoever has begun step n moves `done` to n + 1, alone: so it only grows. What the thread did or found
 //            before, and all earlier steps of the lane, happen before the return of every wait for n + 1.
 //   CLAIM-4  No count comes again: 2^64 steps are not done in a lifetime.
-//   DECIDE-1 A decision says how many turns of the loop were decided, and how many times the loop was over, modulo 2^32. It
-//            changes once a turn, when all steps of the turn are done; all lanes must have begun the next turn, or
-//            left the loop, before it changes again. So nobody misses one.
+//   DECIDE-1 A decision says how many turns of the loop were decided, and how many times the loop was over, modulo
+//            2^32. It changes once a turn, when all steps of the turn are done; all lanes must have begun the next
+//            turn, or left the loop, before it changes again. So nobody misses one.
 //
 // Memory order (# marks the line; published_words.hpp has that of `done`; each weakening must fail a test)
 //   #  access                order    pairs  why it suffices
@@ -107,7 +108,7 @@ class flow_board final : public stoppable {
   /// Between runs.
   void reset(std::size_t lane, std::uint64_t steps, loop_decision what) noexcept {
     done_[lane].reset(steps);
-    claimed_[lane].value.store(steps, detail::memory_order_relaxed);                    // 3
+    claimed_[lane].value.store(steps, detail::memory_order_relaxed);               // 3
     done_.beside(lane).decision.store(what.word(), detail::memory_order_relaxed);  // 6
   }
 

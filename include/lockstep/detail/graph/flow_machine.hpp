@@ -2,8 +2,8 @@
 // lockstep/detail/graph/flow_machine.hpp -- a plan with its functions, ready to be run (layer: graph)
 //
 // What the members of a run share, and what each has for itself. The caller of runs prepares it, the members walk
-// through it (flow_walk.hpp), and it is at rest in between: each lane has done all that it has claimed, and every lane of
-// the graph as many turns.
+// through it (flow_walk.hpp), and it is at rest in between: each lane has done all that it has claimed, and every
+// lane of the graph as many turns.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_HPP
 
@@ -34,7 +34,7 @@ struct bound_call {
 
 /// What a node that may be skipped asks another.
 struct bound_question {
-  node_index node;
+  node_index node;  ///< none: one that always runs
   edge_kind kind;
 };
 
@@ -91,9 +91,11 @@ struct lane_place {
 /// A member's own.
 struct walker_state {
   wait_history history = {};
-  std::vector<std::uint64_t> seen;     ///< of each lane: how far it was
-  std::vector<lane_place> places;      ///< in the graph, and in the loops that the member is in
-  std::vector<std::uint32_t> entered;  ///< of each team-wide node: the region in which the member came to it last
+  stage_trust patience = {};        ///< whether others come while it polls for them
+  std::vector<std::uint64_t> seen;  ///< of each lane: how far it was
+  std::vector<lane_place> places;   ///< in the graph, and in the loops that the member is in
+  std::vector<std::uint32_t>
+      entered;  ///< of each team-wide node: the region in which the member came to it last
 };
 
 class flow_machine {
@@ -134,7 +136,7 @@ class flow_machine {
   flow_board board;
   std::vector<bound_call> calls;  ///< as in the plan; then those of the line
   std::vector<bound_call> line;
-  std::vector<wide_part*> wide_of;      ///< of each node, or null
+  std::vector<wide_part*> wide_of;  ///< of each node, or null
   std::vector<std::uint32_t> wide_number;
   std::vector<node_times> times;
   aligned_array<padded<walker_state>> walkers;

@@ -11,8 +11,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& checked,
-                                         flow_plan made,
+LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& checked, flow_plan made,
                                          const std::vector<node_function>& functions,
                                          wait_policy policy, stop_source* stop)
     : plan(std::move(made)),
@@ -26,9 +25,9 @@ LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& chec
       origin_(checked.most_delay) {
   for (std::size_t i = 0; i < of.nodes.size(); ++i) {
     for (const std::uint32_t* e = checked.in.first(i); e != checked.in.last(i); ++e) {
-      if (checked.may_be_skipped[i]) {
-        questions_.push_back({checked.edges[*e].from, checked.edges[*e].kind});
-      }
+      if (!checked.may_be_skipped[i]) continue;
+      const model_edge& edge = checked.edges[*e];
+      questions_.push_back({checked.tells(edge) ? edge.from : no_node, edge.kind});
     }
     questions_begin_.push_back(static_cast<std::uint32_t>(questions_.size()));
     if (!of.nodes[i].is_wide || stop == nullptr) continue;
@@ -81,8 +80,7 @@ LOCKSTEP_COLD void flow_machine::reset() noexcept {
     const plan_lane& of = plan.lanes[lane];
     // A loop in the graph is over as often as the graph has turns.
     const bool is_outer = of.block != 0 && plan.lanes[of.parent].block == 0;
-    board.reset(lane, of.block == 0 ? first * of.steps : 0,
-                loop_decision(is_outer ? first : 0, 0));
+    board.reset(lane, of.block == 0 ? first * of.steps : 0, loop_decision(is_outer ? first : 0, 0));
   }
   for (std::size_t rank = 0; rank < plan.members; ++rank) {
     walker_state& own = walkers[rank].value;
@@ -127,6 +125,10 @@ LOCKSTEP_COLD bool flow_machine::is_done() const noexcept {
 LOCKSTEP_COLD bool flow_machine::is_skipped(node_index node) const noexcept {
   bool one_ran = false;
   for (std::uint32_t q = questions_begin_[node]; q < questions_begin_[node + 1]; ++q) {
+    if (questions_[q].node == no_node) {
+      one_ran = true;
+      continue;
+    }
     const std::uint8_t said = answers_[questions_[q].node];
     one_ran |= (said & ran) != 0;
     if (questions_[q].kind == edge_kind::if_true && said != (ran | said_true)) return true;

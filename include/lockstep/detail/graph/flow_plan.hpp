@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/graph/flow_plan.hpp -- who runs which node, in which order, and what has to be waited for (layer: graph)
+// lockstep/detail/graph/flow_plan.hpp -- who runs which node, and what has to be waited for (layer: graph)
 //
 // Pure: the same flow, costs and members give the same plan. Each block (the graph, and each loop in it) has a lane for
-// each member that takes part in it: a list of steps. A member goes down its lane of the graph again and again, and where it
-// comes to a loop, down its lane of the loop, turn after turn. How many steps of a lane are done is one number.
+// each member that takes part in it: a list of steps. A member goes down its lane of the graph again and again, and
+// where it comes to a loop, down its lane of the loop, turn after turn. How many steps of a lane are done is one
+// number.
 //
-//   FPLAN-1  A step begins when the lane's steps before it are done, and for each of its waits the lane that it names has
-//            done so many steps in the same turn, or `delay` turns before. Steps of a lane are done in order.
+//   FPLAN-1  A step begins when the lane's steps before it are done, and for each of its waits the lane that it names
+//            has done so many steps in the same turn, or `delay` turns before. Steps of a lane are done in order.
 //   FPLAN-2  So every edge, counted feedback, and GRAPH-3 hold. A wait that others imply is left out.
-//   FPLAN-3  All lanes follow one order of the nodes (`line`), and waits in one turn go back in it. So no run of a plan can
-//            get stuck; simulate() looks once more.
-//   FPLAN-4  In a loop every lane waits at the end of a turn for the lane that has `from`, and that has waited for all of
-//            them. Who waits for a loop waits for the member of that lane to have left it.
+//   FPLAN-3  All lanes follow one order of the nodes (`line`), and waits in one turn go back in it. So no run of a
+//            plan can get stuck; simulate() looks once more.
+//   FPLAN-4  In a loop every lane waits at the end of a turn for the lane that has `from`, and that has waited for
+//            all of them. Who waits for a loop waits for the member of that lane to have left it.
 //
-// Scheduling: of the nodes that could begin, the one with the longest way to the end is next; it goes to the member where it
-// can begin first, where what comes from another member is there `crossing` later. [KA99]
+// Scheduling: of the nodes that could begin, the one with the longest way to the end is next; it goes to the member
+// where it can begin first, where what comes from another member is there `crossing` later. [KA99]
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
 
@@ -51,6 +52,8 @@ struct plan_step {
   bool is_open;        ///< any member may run it
   bool is_awaited;     ///< somebody waits for it
   bool decides;        ///< it has the loop's `from`
+  bool
+      is_followed;  ///< it decides, and if the loop goes on the lane's first step tells: all others wait for that
 };
 
 struct plan_lane {
@@ -71,7 +74,8 @@ struct flow_plan {
   std::vector<std::uint32_t> decider;  ///< of each loop: the lane that has its `from`
   node_list from;                      ///< of each loop
   node_list line;                      ///< the order for one member
-  std::vector<std::uint32_t> again;    ///< for each place in it: where its loop begins, if it decides one, else none
+  std::vector<std::uint32_t>
+      again;  ///< for each place in it: where its loop begins, if it decides one, else none
   std::vector<std::uint32_t> member_of;  ///< of each node; of a team-wide one the first
   std::vector<std::uint32_t> width_of;
   std::vector<double> costs;
@@ -86,9 +90,6 @@ struct flow_plan {
 /// `costs`: of each node in nanoseconds, below 0 where it is not known.
 LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checked,
                                        const std::vector<double>& costs, std::size_t members);
-
-/// Goes through some iterations, each loop twice. Empty, or where the plan would get stuck. Sets predicted_time.
-LOCKSTEP_COLD std::string simulate(const flow& checked, flow_plan& of);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

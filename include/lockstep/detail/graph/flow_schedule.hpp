@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/graph/flow_schedule.hpp -- list scheduling of a block, loops as one item (layer: graph)
 //
-// Pure, for flow_plan.ipp. The items of a block are its nodes and the loops in it. A loop is scheduled first, for members
-// that are numbers only; the block around chooses which members they are, and these are in the loop until it ends. Where a node is
-// pinned, they are as they are numbered.
+// Pure, for flow_plan.ipp. The items of a block are its nodes and the loops in it. A loop is scheduled first, for
+// members that are numbers only; the block around chooses which members they are, and these are in the loop until it
+// ends. Where a node is pinned, they are as they are numbered.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_HPP
 
@@ -57,11 +57,11 @@ class flow_scheduler {
   LOCKSTEP_COLD void choose(block_schedule& in, std::uint32_t item, const arrival& at,
                             std::uint32_t next, std::vector<double>& free, placed_item& place);
   double start_on(const arrival& at, double free, std::uint32_t member) const noexcept {
-    const double there = member == at.home || at.home == no_lane
-                             ? (at.latest > at.second + crossing_time || at.second < 0
-                                    ? at.latest
-                                    : at.second + crossing_time)
-                             : at.latest + crossing_time;
+    const double there =
+        member == at.home || at.home == no_lane
+            ? (at.latest > at.second + crossing_time || at.second < 0 ? at.latest
+                                                                      : at.second + crossing_time)
+            : at.latest + crossing_time;
     return there > free ? there : free;
   }
   double length_of(std::uint32_t item) const noexcept {
@@ -77,5 +77,9 @@ class flow_scheduler {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "flow_schedule.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_HPP

@@ -93,8 +93,8 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
       bare[i] = (std::max)(bare[i], bare[edges[*e].to]);
     }
     way[i] += length_of(in.items[i]);
-    bare[i] += in.items[i] < nodes_ ? costs_[in.items[i]]
-                                    : blocks[in.items[i] - nodes_].critical_path;
+    bare[i] +=
+        in.items[i] < nodes_ ? costs_[in.items[i]] : blocks[in.items[i] - nodes_].critical_path;
     in.critical_path = (std::max)(in.critical_path, bare[i]);
   }
 
@@ -133,7 +133,8 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
     ready.pop_back();
 
     placed_item place = {in.items[i], 0, 0, 0};
-    const bool decides = block != 0 && in.items[i] == flow_.blocks[block].from && !in.members.empty();
+    const bool decides =
+        block != 0 && in.items[i] == flow_.blocks[block].from && !in.members.empty();
     choose(in, in.items[i], arrivals[i], decides ? in.members[0] : no_lane, free, place);
     in.placed.push_back(place);
     finish[i] = place.start + length_of(in.items[i]);
@@ -178,7 +179,7 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
   } else if (!is_loop && of_.nodes[item].pin != no_node) {
     in.members.push_back(of_.nodes[item].pin);
   } else if (width == 1) {
-    std::uint32_t best = at.home == no_lane ? 0 : at.home;
+    std::uint32_t best = next != no_lane ? next : at.home != no_lane ? at.home : 0;
     const auto start_for_next = [&](std::uint32_t m) {
       return start_on(at, free[m], m) + (next != no_lane && m != next ? crossing_time : 0);
     };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/graph/flow_walk.hpp -- a member goes through its lanes, and helps where it would wait (layer: graph)
 //
-// walk() is a member's part of a run. At each step it waits for what the plan says, claims the step, runs its nodes, and
-// tells those who wait (flow_board.hpp).
+// walk() is a member's part of a run. At each step it waits for what the plan says, claims the step, runs its nodes,
+// and tells those who wait (flow_board.hpp).
 //
-//   WALK-1  A member that waits looks, now and then, for the step that it waits for, through those which that one waits for:
-//           if it finds one that could begin and nobody has begun, it runs that for the other member.
-//   WALK-2  So a member may find its own steps done, or being done. It learns that where a claim fails, and begins at the
-//           top to find out where it is.
+//   WALK-1  A member that waits looks, now and then, for the step that it waits for, through those which that one
+//           waits for: if it finds one that could begin and nobody has begun, it runs that for the other member.
+//   WALK-2  So a member may find its own steps done, or being done. It learns that where a claim fails, and begins at
+//           the top to find out where it is.
 //   WALK-3  Every wait ends with the region's stop (stop_source.hpp).
 //   WALK-4  It helps only with what could begin, so help never waits.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP
@@ -64,25 +64,26 @@ class flow_walk {
   /// Stores what this member has left behind: before others may have to wait for it.
   LOCKSTEP_OUT_OF_LINE void catch_up();
 
-  bool find_place(std::uint32_t lane, lane_place& at);
+  LOCKSTEP_OUT_OF_LINE bool find_place(std::uint32_t lane, lane_place& at);
   LOCKSTEP_OUT_OF_LINE bool start();
   LOCKSTEP_OUT_OF_LINE bool begin_iteration();
   LOCKSTEP_OUT_OF_LINE bool ask_gate(std::uint64_t turn);
-  bool enter(const plan_step& step);
-  bool begin_turn();
-  bool leave();
-  bool end_turn();
-  bool run_step(const plan_step& step);
+  LOCKSTEP_OUT_OF_LINE bool enter(const plan_step& step);
+  LOCKSTEP_OUT_OF_LINE bool begin_turn();
+  LOCKSTEP_OUT_OF_LINE bool leave();
+  LOCKSTEP_OUT_OF_LINE bool end_turn();
+  LOCKSTEP_OUT_OF_LINE bool run_step(const plan_step& step);
   LOCKSTEP_OUT_OF_LINE void run_wide(const bound_call& what);
-  void perform(const plan_step& step, std::uint64_t iteration);
-  void decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn);
-  void finish(lane_place& at, bool is_awaited);
-  void finish_run();
+  LOCKSTEP_OUT_OF_LINE void perform(const plan_step& step, std::uint64_t iteration);
+  LOCKSTEP_OUT_OF_LINE bool decide(std::uint32_t lane, std::uint64_t turn,
+                                   std::uint64_t outer_turn);
+  LOCKSTEP_OUT_OF_LINE void finish(lane_place& at, bool is_awaited);
+  LOCKSTEP_OUT_OF_LINE void finish_run();
 
   // Help.
   LOCKSTEP_OUT_OF_LINE bool find(std::uint32_t member, found_step& out);
   enum class look { found, nothing, elsewhere };
-  look find_on(std::uint32_t& member, found_step& out);
+  LOCKSTEP_OUT_OF_LINE look find_on(std::uint32_t& member, found_step& out);
   LOCKSTEP_OUT_OF_LINE void help(const found_step& with);
 
   flow_machine& of_;
@@ -92,7 +93,9 @@ class flow_walk {
   const stops_with_region stop_;
   const unsigned looks_each_;
   std::size_t depth_ = 0;
-  bool is_over_ = false;
+  // What this member has decided itself: it does not read the line that it has just published.
+  std::uint32_t decided_lane_ = no_lane;
+  loop_decision decided_{};
 };
 
 }  // namespace detail

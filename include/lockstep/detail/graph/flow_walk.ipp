@@ -53,12 +53,24 @@ struct flow_walk::watched_lane {
 LOCKSTEP_OUT_OF_LINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint64_t steps) {
   catch_up();
   const published_word<std::uint64_t> word = of_.board.done(lane);
-  if (looks_each_ > 1) {
-    for (unsigned i = 0; i < polls_for_late_members; ++i) {
-      detail::polling_pause();
-      own_.seen[lane] = word.value();
-      if (own_.seen[lane] >= steps) return true;
-    }
+  const bool has_patience = looks_each_ > 1 && own_.patience.asks();
+  for (unsigned i = 0; has_patience && i < polls_for_late_members; ++i) {
+    detail::polling_pause();
+    own_.seen[lane] = word.value();
+    if (own_.seen[lane] < steps) continue;
+    own_.patience.paid();
+    return true;
+  }
+  const std::uint32_t member = plan_.lanes[lane].member;
+  found_step found;
+  bool helped = false;
+  while (find(member, found)) {
+    help(found);
+    if (has_patience && !helped) own_.patience.failed();
+    helped = true;
+    own_.seen[lane] = word.value();
+    if (own_.seen[lane] >= steps) return true;
+    if (stop_.requested()) return false;
   }
   for (;;) {
     watched_lane what(*this, lane, steps);
@@ -82,7 +94,7 @@ LOCKSTEP_OUT_OF_LINE void flow_walk::catch_up() {
 // --- where the member is ---
 
 /// Where a lane is, when nobody runs a step of it. False once the region is stopped.
-bool flow_walk::find_place(std::uint32_t lane, lane_place& at) {
+LOCKSTEP_OUT_OF_LINE bool flow_walk::find_place(std::uint32_t lane, lane_place& at) {
   std::uint64_t step = of_.board.claimed(lane);
   while (of_.board.done(lane).value() < step) {
     if (!await(lane, step)) return false;
@@ -102,8 +114,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::start() {
   catch_up();
   depth_ = 0;
   own_.places[0].is_behind = false;
-  return find_place(plan_.lane(0, rank_), own_.places[0]) &&
-         (here().at != 0 || begin_iteration());
+  return find_place(plan_.lane(0, rank_), own_.places[0]) && (here().at != 0 || begin_iteration());
 }
 
 /// False when there is no other iteration, or once the region is stopped.
@@ -138,7 +149,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::ask_gate(std::uint64_t turn) {
   return !is_over;
 }
 
-bool flow_walk::enter(const plan_step& step) {
+LOCKSTEP_OUT_OF_LINE bool flow_walk::enter(const plan_step& step) {
   const std::uint32_t lane = plan_.lane(step.loop, rank_);
   if (of_.board.decided(plan_.decider[step.loop]).has_ended(here().turn + 1)) return leave();
   own_.places[depth_ + 1].is_behind = false;
@@ -150,11 +161,12 @@ bool flow_walk::enter(const plan_step& step) {
 }
 
 /// In a loop, after a turn or before the first: whether there is another.
-bool flow_walk::begin_turn() {
+LOCKSTEP_OUT_OF_LINE bool flow_walk::begin_turn() {
   const std::uint32_t decider = plan_.decider[lane_of(here()).block];
   const std::uint64_t turn = here().turn, outer = own_.places[depth_ - 1].turn;
   for (;;) {
-    const loop_decision last = of_.board.decided(decider);
+    const loop_decision last = decided_lane_ == decider ? decided_ : of_.board.decided(decider);
+    decided_lane_ = no_lane;
     if (!last.has_ended(outer)) break;
     if (last.has_decided(turn)) return !stop_.source.requested_relaxed(stop_.region);
     if (of_.board.claimed(here().lane) != here().step) return start();  // others are further
@@ -166,7 +178,7 @@ bool flow_walk::begin_turn() {
 }
 
 /// The loop is over in which the member is.
-bool flow_walk::leave() {
+LOCKSTEP_OUT_OF_LINE bool flow_walk::leave() {
   lane_place& at = here();
   const plan_step& step = step_of(at);
   if (!of_.board.try_claim(at.lane, at.step)) return start();
@@ -174,7 +186,7 @@ bool flow_walk::leave() {
   return true;
 }
 
-bool flow_walk::end_turn() {
+LOCKSTEP_OUT_OF_LINE bool flow_walk::end_turn() {
   lane_place& at = here();
   at.at = 0;
   ++at.turn;
@@ -206,7 +218,7 @@ LOCKSTEP_OUT_OF_LINE void flow_walk::walk() {
   finish_run();
 }
 
-bool flow_walk::run_step(const plan_step& step) {
+LOCKSTEP_OUT_OF_LINE bool flow_walk::run_step(const plan_step& step) {
   lane_place& at = here();
   if (!step.is_open) {
     of_.board.claim_own(at.lane, at.step);
@@ -214,12 +226,17 @@ bool flow_walk::run_step(const plan_step& step) {
     return start();
   }
   perform(step, iteration());
-  if (step.decides) decide(at.lane, at.turn, own_.places[depth_ - 1].turn);
-  finish(at, step.is_awaited);
+  bool tells = step.is_awaited;
+  if (step.decides) {
+    const bool again = decide(at.lane, at.turn, own_.places[depth_ - 1].turn);
+    if (again && step.is_followed) tells = false;
+    decided_lane_ = at.lane;
+  }
+  finish(at, tells);
   return true;
 }
 
-void flow_walk::perform(const plan_step& step, std::uint64_t iteration) {
+LOCKSTEP_OUT_OF_LINE void flow_walk::perform(const plan_step& step, std::uint64_t iteration) {
   for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
     const bound_call& what = of_.calls[c];
     if (what.flags == 0) {
@@ -250,12 +267,15 @@ LOCKSTEP_OUT_OF_LINE void flow_walk::run_wide(const bound_call& what) {
   of_.run_asked(what, iteration(), &access.self);
 }
 
-void flow_walk::decide(std::uint32_t lane, std::uint64_t turn, std::uint64_t outer_turn) {
+LOCKSTEP_OUT_OF_LINE bool flow_walk::decide(std::uint32_t lane, std::uint64_t turn,
+                                            std::uint64_t outer_turn) {
   const bool again = of_.answer(of_.plan.from[plan_.lanes[lane].block]);
-  of_.board.decide(lane, loop_decision(again ? outer_turn : outer_turn + 1, turn + 1));
+  decided_ = loop_decision(again ? outer_turn : outer_turn + 1, turn + 1);
+  of_.board.decide(lane, decided_);
+  return again;
 }
 
-void flow_walk::finish(lane_place& at, bool is_awaited) {
+LOCKSTEP_OUT_OF_LINE void flow_walk::finish(lane_place& at, bool is_awaited) {
   ++at.at;
   ++at.step;
   at.is_behind = !is_awaited;
@@ -263,7 +283,7 @@ void flow_walk::finish(lane_place& at, bool is_awaited) {
 }
 
 /// Member 0, which is to wait for the others anyway, waits for their lanes, and so helps.
-void flow_walk::finish_run() {
+LOCKSTEP_OUT_OF_LINE void flow_walk::finish_run() {
   catch_up();
   if (rank_ != 0) return;
   const std::uint64_t last = of_.gate != nullptr ? of_.board.gate().peek() >> 1 : of_.last;
@@ -285,7 +305,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::find(std::uint32_t member, found_step& out)
 }
 
 /// Looks for the next step of a member. If that waits for another member, goes on with that one.
-flow_walk::look flow_walk::find_on(std::uint32_t& member, found_step& out) {
+LOCKSTEP_OUT_OF_LINE flow_walk::look flow_walk::find_on(std::uint32_t& member, found_step& out) {
   std::uint32_t lane = plan_.lane(0, member), outer_lane = no_lane;
   std::uint64_t outer = 0, outer_step = 0;
   while (lane != no_lane) {

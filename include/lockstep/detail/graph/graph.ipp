@@ -60,15 +60,15 @@ LOCKSTEP_COLD void graph::check_own(const char* function, const detail::graph_bo
   detail::fail_argument(text.c_str());
 }
 
-LOCKSTEP_COLD void graph::join(const char* function, const graph_block& from,
-                               const graph_block& to, detail::edge_kind kind) {
+LOCKSTEP_COLD void graph::join(const char* function, const graph_block& from, const graph_block& to,
+                               detail::edge_kind kind) {
   check_own(function, from.of_);
   check_own(function, to.of_);
   for (const detail::node_index a : from.lasts_) {
     for (const detail::node_index b : to.firsts_) {
       if (a == b) {
-        detail::fail_argument((std::string("lockstep::graph::") + function +
-                               ": an edge from " + detail::quoted(body_->model, a) + " to itself")
+        detail::fail_argument((std::string("lockstep::graph::") + function + ": an edge from " +
+                               detail::quoted(body_->model, a) + " to itself")
                                   .c_str());
       }
       body_->model.edges.push_back({a, b, kind});
@@ -138,7 +138,8 @@ LOCKSTEP_COLD graph_block graph::loop(const graph_block& body) {
   check_own("loop", body.of_);
   if (body.lasts_.size() != 1) {
     detail::fail_argument(
-        "lockstep::graph::loop: the block has no single last node, which says whether it runs again");
+        "lockstep::graph::loop: the block has no single last node, which says whether it runs "
+        "again");
   }
   graph_block whole = body;
   const graph_node last(body_.get(), body.lasts_[0]);

@@ -23,11 +23,11 @@ constexpr node_index no_node = ~node_index{0};
 
 struct model_node {
   std::string name;
-  double cost = -1;            ///< nanoseconds; below 0: not known
-  node_index pin = no_node;    ///< the rank of its member, or of none
-  std::uint32_t width = 1;     ///< how many members run it together; 0: all
-  bool is_wide = false;        ///< its function takes a member
-  bool returns_bool = false;   ///< so others may ask it
+  double cost = -1;           ///< nanoseconds; below 0: not known
+  node_index pin = no_node;   ///< the rank of its member, or of none
+  std::uint32_t width = 1;    ///< how many members run it together; 0: all
+  bool is_wide = false;       ///< its function takes a member
+  bool returns_bool = false;  ///< so others may ask it
 };
 
 enum class edge_kind : std::uint8_t { plain, if_true, if_false };

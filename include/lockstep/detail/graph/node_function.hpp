@@ -141,8 +141,8 @@ class node_function {
     return f(*me);
   }
   template <class Function>
-  static auto invoke(Function& f, std::size_t iteration, member* me,
-                     std::integral_constant<int, 3>) -> decltype(f(*me, iteration)) {
+  static auto invoke(Function& f, std::size_t iteration, member* me, std::integral_constant<int, 3>)
+      -> decltype(f(*me, iteration)) {
     return f(*me, iteration);
   }
 

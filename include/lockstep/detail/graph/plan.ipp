@@ -24,23 +24,20 @@ struct plan_doors {
 };
 
 LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::team& of) {
-  return {&of,
-          of.size(),
-          of.body_->core.policy(),
-          &of.body_->core.stop(),
-          plan_doors<lockstep::team>::run,
-          [](void* held, std::size_t members, bool wakes, job& what) {
-            lockstep::team& on = *static_cast<lockstep::team*>(held);
-            return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads,
-                                         static_cast<std::uint32_t>(members), wakes, what);
-          },
-          [](void* held, plan_part& part) {
-            return static_cast<lockstep::team*>(held)->start(part);
-          },
-          plan_doors<lockstep::team>::request_stop,
-          [](void* held) {
-            return static_cast<lockstep::team*>(held)->body_->core.started() != 0;
-          }};
+  return {
+      &of,
+      of.size(),
+      of.body_->core.policy(),
+      &of.body_->core.stop(),
+      plan_doors<lockstep::team>::run,
+      [](void* held, std::size_t members, bool wakes, job& what) {
+        lockstep::team& on = *static_cast<lockstep::team*>(held);
+        return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads,
+                                     static_cast<std::uint32_t>(members), wakes, what);
+      },
+      [](void* held, plan_part& part) { return static_cast<lockstep::team*>(held)->start(part); },
+      plan_doors<lockstep::team>::request_stop,
+      [](void* held) { return static_cast<lockstep::team*>(held)->body_->core.started() != 0; }};
 }
 
 LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::external_team& of) {
@@ -77,9 +74,9 @@ LOCKSTEP_COLD plan_body::plan_body(const graph_body& of, const plan_host& on, st
 LOCKSTEP_COLD void plan_body::make() {
   flow_plan made = make_flow_plan(model, checked, costs, most_members);
   if (!made.problem.empty()) fail_argument(("lockstep::plan: " + made.problem).c_str());
-  machine.reset();
-  machine.reset(new flow_machine(model, checked, std::move(made), functions, host.policy,
-                                 host.stop));
+  owner<flow_machine> fresh(
+      new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
+  machine = std::move(fresh);
 }
 
 LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members) {
@@ -204,9 +201,9 @@ LOCKSTEP_COLD const char* cause_of_delay(const plan_body& of, std::chrono::nanos
     const node_times& at = of.machine->times[i];
     if (at.count == 0) continue;
     const double last = static_cast<double>(at.last_end - at.last_begin);
-    const double usual = at.count > 1 ? (static_cast<double>(at.sum) - last) /
-                                            static_cast<double>(at.count - 1)
-                                      : of.machine->plan.costs[i] * tick_clock::rate() / 1e9;
+    const double usual =
+        at.count > 1 ? (static_cast<double>(at.sum) - last) / static_cast<double>(at.count - 1)
+                     : of.machine->plan.costs[i] * tick_clock::rate() / 1e9;
     if (last - usual <= most) continue;
     most = last - usual;
     cause = of.model.nodes[i].name.c_str();

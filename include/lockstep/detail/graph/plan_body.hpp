@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/graph/plan_body.hpp -- a plan, the team that runs it, and its runs (layer: graph)
 //
-// Two kinds of region. A plan that any thread may run any step of is run like a loop of as many shares as it has members
-// (team_core.hpp): a member that does not come is not waited for. A plan with team-wide or pinned nodes needs every member.
+// Two kinds of region. A plan that any thread may run any step of is run like a loop of as many shares as it has
+// members (team_core.hpp): a member that does not come is not waited for. A plan with team-wide or pinned nodes needs
+// every member.
 #ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_HPP
 #define LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_HPP
 
@@ -75,7 +76,7 @@ struct plan_body {
   bool needs_all = false;  ///< every member has to come
   bool is_running = false;
   bool has_started = false;
-  bool was_alone = false;    ///< the run: on one thread, without the lanes
+  bool was_alone = false;  ///< the run: on one thread, without the lanes
   std::uint64_t iterations = 0;
   const iteration_gate* gate = nullptr;
   plan_part part{this};

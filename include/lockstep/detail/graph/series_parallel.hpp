@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/graph/series_parallel.hpp -- where a graph stops being series-parallel (layer: graph)
 //
-// Pure. A graph is series-parallel if it is made from nodes by "after each other" and "beside each other". It is so exactly if
-// no four nodes form an N: a and b come before c, b before d, and nothing else holds among them [VTL82]. Each loop is
-// looked at by itself, and counts as one node outside.
+// Pure. A graph is series-parallel if it is made from nodes by "after each other" and "beside each other". It is so
+// exactly if no four nodes form an N: a and b come before c, b before d, and nothing else holds among them [VTL82].
+// Each loop is looked at by itself, and counts as one node outside.
 #ifndef LOCKSTEP_DETAIL_GRAPH_SERIES_PARALLEL_HPP
 #define LOCKSTEP_DETAIL_GRAPH_SERIES_PARALLEL_HPP
 

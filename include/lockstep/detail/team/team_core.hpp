@@ -86,8 +86,8 @@ class team_core {
     return true;
   }
 
-  /// what(loop_share&) for so many shares, each once: by its member, or by a thread that waits for it and finds that it has
-  /// not begun. Sleepers are woken if `wakes`. False if it was stopped. Unlike a loop it learns nothing.
+  /// what(loop_share&) for so many shares, each once: by its member, or by a thread that waits for it and finds that
+  /// it has not begun. Sleepers are woken if `wakes`. False if it was stopped. Unlike a loop it learns nothing.
   template <class Workers>
   LOCKSTEP_NOINLINE static bool run_shares(team_door& door, team_core* core, Workers& workers,
                                            std::uint32_t shares, bool wakes, job& what) {

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/graph/flow_simulation.ipp -- the bodies of flow_simulation.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_IPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_IPP
+
+#include <algorithm>
+
+#include "flow_simulation.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class plan_simulation {
+ public:
+  LOCKSTEP_COLD plan_simulation(const flow& checked, flow_plan& of)
+      : flow_(checked), of_(of), lanes_(of.lanes.size()), decided_(checked.blocks.size()) {}
+
+  LOCKSTEP_COLD std::string run() {
+    iterations_ = flow_.most_delay + 2;
+    std::vector<member> members(of_.members);
+    for (std::uint32_t m = 0; m < of_.members; ++m) members[m].lane = of_.lane(0, m);
+    end_.assign(iterations_, 0);
+    bool moves = true;
+    while (moves) {
+      moves = false;
+      for (member& each : members) {
+        while (go(each)) moves = true;
+      }
+    }
+    for (std::uint32_t m = 0; m < of_.members; ++m) {
+      if (members[m].lane == no_lane) continue;
+      if (lanes_[of_.lane(0, m)].turn < iterations_) {
+        return "the plan gets stuck at member " + std::to_string(m);
+      }
+    }
+    of_.predicted_time = end_[iterations_ - 1] - end_[iterations_ - 2];
+    return std::string();
+  }
+
+ private:
+  static constexpr std::uint32_t turns_of_loops = 2;
+
+  struct member {
+    std::uint32_t lane = no_lane;
+    double now = 0;
+  };
+  struct lane_state {
+    std::uint32_t turn = 0, at = 0;
+    std::vector<double> done;  ///< when, of each step of each turn
+  };
+  struct decision {
+    std::uint32_t turns;
+    double when;
+  };
+
+  /// One step of a member. False if it cannot go on.
+  LOCKSTEP_COLD bool go(member& self) {
+    if (self.lane == no_lane) return false;
+    lane_state& at = lanes_[self.lane];
+    const plan_lane& of = of_.lanes[self.lane];
+    if (of.block == 0 && at.turn == iterations_) return false;
+    if (at.at == of.steps) return end_turn(self);
+    const plan_step& step = of_.steps[of.first_step + at.at];
+    double begin = self.now;
+    for (std::uint32_t w = step.first_wait; w < step.last_wait; ++w) {
+      const plan_wait& wait = of_.waits[w];
+      if (at.turn < wait.delay) continue;
+      const std::size_t which =
+          std::size_t{at.turn - wait.delay} * of_.lanes[wait.lane].steps + wait.steps - 1;
+      if (lanes_[wait.lane].done.size() <= which) return false;
+      begin = (std::max)(begin, lanes_[wait.lane].done[which] + crossing_time);
+    }
+    self.now = begin;
+    if (step.loop != 0) {
+      self.lane = of_.lane(step.loop, of.member);
+      return true;
+    }
+    for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
+      self.now += of_.costs[of_.calls[c].node];
+    }
+    if (step.decides) decided_[of.block] = {at.turn + 1, self.now};
+    finish(self, at);
+    return true;
+  }
+  void finish(member& self, lane_state& at) {
+    at.done.push_back(self.now);
+    ++at.at;
+  }
+  LOCKSTEP_COLD bool end_turn(member& self) {
+    lane_state& at = lanes_[self.lane];
+    const plan_lane& of = of_.lanes[self.lane];
+    if (of.block == 0) {
+      end_[at.turn] = (std::max)(end_[at.turn], self.now);
+      at.at = 0;
+      ++at.turn;
+      return true;
+    }
+    const decision& last = decided_[of.block];
+    if (last.turns <= at.turn) return false;
+    if (of_.lanes[of_.decider[of.block]].member != of.member) {
+      self.now = (std::max)(self.now, last.when + crossing_time);
+    }
+    at.at = 0;
+    ++at.turn;
+    if (at.turn % turns_of_loops != 0) return true;
+    self.lane = of.parent;
+    finish(self, lanes_[self.lane]);
+    return true;
+  }
+
+  const flow& flow_;
+  flow_plan& of_;
+  std::vector<lane_state> lanes_;
+  std::vector<decision> decided_;
+  std::vector<double> end_;
+  std::uint32_t iterations_ = 0;
+};
+
+LOCKSTEP_COLD std::string simulate(const flow& checked, flow_plan& of) {
+  return plan_simulation(checked, of).run();
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_IPP
