@@ -123,26 +123,37 @@ class plan_run {
 
 LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
                                          const char* function) {
-  // Shorter runs are over before a member that sleeps is there.
-  constexpr double worth_waking = 20000;
   if (is_running || has_started || host.team == nullptr) check_ready(function);
   if (count == 0) return true;
   iterations = count;
   gate = asks;
-  flow_machine& of = *machine;
-  of.begin(count, asks);
+  machine->begin(count, asks);
   plan_run here(*this);
-  if (of.plan.members == 1 || needs_all) {
-    here.is_complete = host.run(host.team, of.plan.members, part);
-  } else {
-    const bool wakes =
-        asks != nullptr || of.plan.predicted_time * static_cast<double>(count) >= worth_waking;
-    job what;
-    const auto share = [this](loop_share& me) { take_part(me); };
-    what.assign<loop_share>(share);
-    here.is_complete = host.run_shares(host.team, of.plan.members, wakes, what);
-  }
+  here.is_complete = machine->plan.members == 1 || needs_all
+                         ? host.run(host.team, machine->plan.members, part)
+                         : run_shares(count);
   return here.is_complete;
+}
+
+/// Whether members that sleep are worth waking up is learned from how long runs take: the first ones, then one in 16,
+/// and all that last.
+LOCKSTEP_OUT_OF_LINE bool plan_body::run_shares(std::uint64_t count) {
+  constexpr double worth_waking = 20000, worth_a_look = 10000;
+  const double expected = usual_time * static_cast<double>(count);
+  const bool is_timed = runs < 4 || runs % 16 == 0 || expected > worth_a_look;
+  ++runs;
+  const std::uint64_t begin = is_timed ? detail::monotonic_nanoseconds() : 0;
+  job what;
+  const auto share = [this](loop_share& me) { take_part(me); };
+  what.assign<loop_share>(share);
+  const bool wakes = gate != nullptr || runs == 1 || expected >= worth_waking;
+  const bool is_complete = host.run_shares(host.team, machine->plan.members, wakes, what);
+  if (is_timed && gate == nullptr && is_complete) {
+    const double took = static_cast<double>(detail::monotonic_nanoseconds() - begin);
+    const double each = took / static_cast<double>(count);
+    usual_time = runs == 1 ? each : (usual_time + each) / 2;
+  }
+  return is_complete;
 }
 
 LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {

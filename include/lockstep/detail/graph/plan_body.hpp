@@ -59,6 +59,7 @@ struct plan_body {
   /// A run: of many members, or alone.
   LOCKSTEP_OUT_OF_LINE bool run(std::uint64_t iterations, const iteration_gate* gate,
                                 const char* function);
+  LOCKSTEP_OUT_OF_LINE bool run_shares(std::uint64_t iterations);
   LOCKSTEP_OUT_OF_LINE started_region start(std::uint64_t iterations);
   LOCKSTEP_OUT_OF_LINE void take_part(loop_share& me);
   LOCKSTEP_COLD void check_ready(const char* function);
@@ -81,7 +82,9 @@ struct plan_body {
   const iteration_gate* gate = nullptr;
   plan_part part{this};
 
-  // Measured.
+  // Measured: how long an iteration takes of late, and how many runs there were.
+  double usual_time = 0;
+  std::uint64_t runs = 0;
   std::uint64_t measured_iterations = 0, measured_time = 0;
 };
 
