@@ -14,7 +14,8 @@ usage: ./do COMMAND
   bench [NAME] [ARG...]  a benchmark program in full: seed000 (the default), seed001, seed003, seed004,
                    team (against OpenMP and other pools, half an hour), duty (loops between serial work),
                    serial (loops against the serial loop, over sizes and pauses), periodic (a short loop every
-                   millisecond); these three take --budget 20m; arguments are passed on to it
+                   millisecond), graph (plans against flow graphs and tasks); these four take --budget 20m;
+                   arguments are passed on to it
   performance      remake docs/performance.md, its pictures, and the figures of README.md, from bench/results
   pictures         draws the pictures of docs/graphs.md anew
   figures [ARG...] the program bench/figures: the default policy against its peers
@@ -53,15 +54,16 @@ do_demo() {
 
 do_bench() {
   local name=seed000
-  case ${1:-} in seed[0-9]* | team | duty | serial | periodic) name=$1 && shift ;; esac
+  case ${1:-} in seed[0-9]* | team | duty | serial | periodic | graph) name=$1 && shift ;; esac
   need build program peers
-  case $name in team | duty | serial | periodic)
+  case $name in team | duty | serial | periodic | graph)
     need scripts team libomp
-    bench/team/fetch_fork_union.sh build/fork_union ;;
+    bench/team/fetch_fork_union.sh build/fork_union
+    [ $name != graph ] || bench/graph/fetch_taskflow.sh build/taskflow ;;
   esac
   build release "bench.$name"
   case $name in
-    team | duty | serial | periodic) python3 "bench/$name/run.py" --runners build/release/bench "$@" ;;
+    team | duty | serial | periodic | graph) python3 "bench/$name/run.py" --runners build/release/bench "$@" ;;
     *) "build/release/bench/$name" "$@" ;;
   esac
 }

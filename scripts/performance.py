@@ -4,7 +4,7 @@
 
 usage: performance.py [--check] [tree]
 
-The results are named MACHINE-PROGRAM.json: serial, duty, periodic, team, rings. Pictures go to docs/figures/. In
+The results are named MACHINE-PROGRAM.json: serial, duty, periodic, team, rings, graph. Pictures go to docs/figures/. In
 README.md and docs/what-a-loop-costs.md the script fills in the lines between `<!-- figures: NAME -->` and
 `<!-- end -->`. With --check it writes nothing, and says which files differ from what it would write.
 """
@@ -17,13 +17,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench" / "grid"))
 import grid_records as records  # noqa: E402
 import grid_verdict as verdict  # noqa: E402
+import graph_tables  # noqa: E402
 import heat_map  # noqa: E402
 import team_tables  # noqa: E402
 from source_text import Report, root_argument  # noqa: E402
 
 PAGE, PICTURES, COSTS, README = "docs/performance.md", "docs/figures", "docs/what-a-loop-costs.md", "README.md"
 PROGRAMS = ("serial", "duty", "periodic", "team")
-RINGS = "rings"
+RINGS, GRAPH = "rings", "graph"
 LOSES = "✗"
 KINDS = {"regular": "Regular gaps", "tenth": "Gaps that vary by a tenth",
          "alternating": "Gaps that alternate between a half and one and a half of S", "random": "Random gaps, up to 2 S"}
@@ -34,7 +35,7 @@ def results(root):
     found = {}
     for path in sorted((root / "bench" / "results").glob("*.json")):
         machine, _, program = path.stem.rpartition("-")
-        if program in (*PROGRAMS, RINGS):
+        if program in (*PROGRAMS, RINGS, GRAPH):
             found.setdefault(machine, {})[program] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
@@ -255,6 +256,10 @@ def team_section(result):
     return ["## The team's operations", about(result), *team_tables.sections(result, LOSES)]
 
 
+def graph_section(result):
+    return ["## Graphs", about(result), *graph_tables.sections(result, LOSES)]
+
+
 def contents(parts):
     """Links to the sections, once each."""
     titles = dict.fromkeys(part.removeprefix("## ") for part in parts if part.startswith("## "))
@@ -286,6 +291,8 @@ def page_and_pictures(found):
                 parts += (periodic_section if program == "periodic" else team_section)(programs[program])
         if RINGS in programs:
             parts += rings_section(programs[RINGS])
+        if GRAPH in programs:
+            parts += graph_section(programs[GRAPH])
     parts.insert(3, contents(parts))
     return "\n\n".join(part for part in parts if part) + "\n", pictures
 

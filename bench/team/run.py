@@ -38,13 +38,13 @@ class ArgumentError(Exception):
 
 
 class Bench:
-    """The runners that were built."""
+    """The runners that were built. The first one is ours: it also probes, and tells the machine."""
 
-    def __init__(self, directory, timeout):
-        self.timeout = timeout
-        self.paths = {name: directory / name for name in RUNNERS if (directory / name).is_file()}
-        if "team_lockstep" not in self.paths:
-            raise ArgumentError(f"--runners: there is no team_lockstep in '{directory}'")
+    def __init__(self, directory, timeout, runners=RUNNERS):
+        self.timeout, self.own = timeout, runners[0]
+        self.paths = {name: directory / name for name in runners if (directory / name).is_file()}
+        if self.own not in self.paths:
+            raise ArgumentError(f"--runners: there is no {self.own} in '{directory}'")
         self.environment = {k: v for k, v in os.environ.items() if not FOREIGN.match(k)}
 
     def ask(self, runner, *arguments, environment=(), prepare=None):
@@ -61,13 +61,13 @@ class Bench:
 
     def machine(self):
         about = {name: json.loads(self.ask(name, "--about")) for name in self.paths}
-        machine = about["team_lockstep"]
+        machine = about[self.own]
         machine["peers"] = {peer: version for one in about.values()
                             for peer, version in one["peers"].items()}
         return machine
 
     def probe(self):
-        return json.loads(self.ask("team_lockstep", "--probe"))["t1_ns"]
+        return json.loads(self.ask(self.own, "--probe"))["t1_ns"]
 
     def sample(self, row):
         return json.loads(self.ask(row.variant.runner, *row.arguments, environment=row.variant.environment))

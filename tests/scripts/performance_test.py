@@ -129,6 +129,25 @@ class Page(unittest.TestCase):
         self.assertRegex(page, r"\| 3 +\| +900 ns \| +600 ns \| a semaphore \| +1\.50 ✗ \|")
         self.assertNotIn("Rings", made(duty=grid("duty", [row("lockstep", 0.5)]))["docs/performance.md"])
 
+    def test_graphs_are_compared_with_the_fastest_that_decides_while_it_runs(self):
+        def one(runtime, value, section="Nodes of 1 us", best=True, unit="ns", **more):
+            return {"section": section, "work": "fork 8", "runtime": runtime, "variant": runtime, "failed": False, "unit": unit,
+                    "value": {"median": value}, "best": best, "in_t1": 1.25, "t1_ns": 50.1, "more": more}
+        rows = [one("lockstep", 500, speed_up=1.9), one("by hand", 400, speed_up=2.0), one("oneTBB", 2000, speed_up=0.5),
+                one("libomp", 5000, speed_up=0.2), one("libgomp", 100, best=False, speed_up=9), one("lockstep", 60, "Edges"),
+                one("by hand", 40, "Edges"), one("lockstep", 25, "Making a plan", unit="ms"), one("oneTBB", 50, "Nodes without work"),
+                one("lockstep", 60, "Nodes without work", speed_up=0.1)]
+        verdict = [{"text": "a graph", "figure": 1.234, "limit": 1.5, "unit": "t1", "at_least": False, "met": True},
+                   {"text": "another", "figure": 1.5, "limit": 1.8, "unit": "x", "at_least": True, "met": False}]
+        page = made(graph={"program": "graph", "quick": False, "machine": MACHINE, "rows": rows, "verdict": verdict})["docs/performance.md"]
+        self.assertRegex(page, r"\| fork 8 \| +500 ns \(1.90\) \| 400 ns \(2.00\) \| 2.00 µs \(0.50\) \| 5.00 µs \(0.20\) \| +0.250 \|")
+        self.assertRegex(page, r"\| fork 8 \| +60.0 ns \| 40.0 ns \| +1.25 \| +- \|")
+        self.assertRegex(page, r"\| fork 8 \| +60.0 ns \| 50.0 ns \| +1.200 ✗ \|")
+        self.assertRegex(page, r"\| fork 8 \| +25.0 ms \|\n")
+        self.assertIn("- a graph: 1.23 t1 (target at most 1.5): **met**.", page)
+        self.assertIn("- another: 1.5 x (target at least 1.8): **not met** ✗.", page)
+        self.assertNotIn("Graphs", made(duty=grid("duty", [row("lockstep", 0.5)]))["docs/performance.md"])
+
     def test_lengths_have_three_digits_and_a_unit(self):
         self.assertEqual([team_tables.shown(v, "ns") for v in (0, 4.4, 994, 996, 12345, 999999, 2.5e6, None)],
                          ["0 ns", "4 ns", "994 ns", "1.00 µs", "12.3 µs", "1.00 ms", "2.50 ms", "never"])
