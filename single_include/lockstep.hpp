@@ -5,6 +5,7 @@
 // './do single'.
 #pragma once
 
+#include <../team/job.hpp>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -13484,6 +13485,26 @@ class team_core {
     return true;
   }
 
+  /// what(loop_share&) for so many shares, each once: by its member, or by a thread that waits for it and finds that
+  /// it has not begun. Sleepers are woken if `wakes`. False if it was stopped. Unlike a loop it learns nothing.
+  template <class Workers>
+  LOCKSTEP_NOINLINE static bool run_shares(team_door& door, team_core* core, Workers& workers,
+                                           std::uint32_t shares, bool wakes, job& what) {
+    const region_turn turn(door, core);
+    if (!turn) return run_loop_alone(what, loop_ends{nullptr, nullptr, nullptr});
+    workers.make_ready();
+    const region_head head = core->begin(shares, 0);
+    const nesting::inside here(core->region_);
+    const bool are_asleep = wakes && core->forks_.has_sleepers(shares);
+    core->crew_.reset_tickets();
+    core->forks_.announce_loop(head, what, 1, wakes);
+    unsteered nobody;
+    core->crew_.lead(head, what, are_asleep, nobody);
+    if (core->end_of_region(head)) return true;
+    core->error_.rethrow();
+    return false;
+  }
+
   /// A region of one member, the calling thread.
   template <class Function>
   static bool run_alone(Function& f) {
@@ -13524,6 +13545,8 @@ class team_core {
 
   /// Stops the region that runs, if any. Any thread.
   LOCKSTEP_COLD void request_stop();
+  /// For objects in which members of regions wait.
+  stop_source& stop() noexcept { return stop_; }
 
   /// What a worker does until close().
   LOCKSTEP_OUT_OF_LINE void work(std::size_t rank);
@@ -13553,6 +13576,10 @@ class team_core {
 
    private:
     group& of_;
+  };
+
+  struct unsteered {
+    static void after_part(bool) noexcept {}
   };
 
   /// `phase`: of the barrier when the region begins.
@@ -14558,6 +14585,10 @@ inline sub_team member::first(std::size_t k, call_site where) {
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+namespace detail {
+struct plan_access;
+}  // namespace detail
+
 class external_team : public detail::team_loops<external_team> {
  public:
   /// For `members` threads: the caller of run() and those that serve. Fails if it is 0 or above 65536.
@@ -14594,6 +14625,7 @@ class external_team : public detail::team_loops<external_team> {
 
  private:
   friend class detail::team_loops<external_team>;
+  friend struct detail::plan_access;
 
   /// The threads that serve, in the place of a team's workers.
   struct serving_threads {
@@ -15237,6 +15269,452 @@ class future_set<void> : public detail::future_set_base<future_set<void>> {
 
 #endif  // LOCKSTEP_FUTURE_SET_HPP
 
+// lockstep/detail/graph/graph_model.hpp -- a graph as plain data: what the user has said, unchecked (layer: graph)
+//
+// The pure parts take it: flow.hpp checks it, flow_plan.hpp schedules it. The functions of the nodes lie beside it.
+#ifndef LOCKSTEP_DETAIL_GRAPH_GRAPH_MODEL_HPP
+#define LOCKSTEP_DETAIL_GRAPH_GRAPH_MODEL_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+using node_index = std::uint32_t;
+using node_list = std::vector<node_index>;
+
+constexpr node_index no_node = ~node_index{0};
+
+struct model_node {
+  std::string name;
+  double cost = -1;           ///< nanoseconds; below 0: not known
+  node_index pin = no_node;   ///< the rank of its member, or of none
+  std::uint32_t width = 1;    ///< how many members run it together; 0: all
+  bool is_wide = false;       ///< its function takes a member
+  bool returns_bool = false;  ///< so others may ask it
+};
+
+enum class edge_kind : std::uint8_t { plain, if_true, if_false };
+
+struct model_edge {
+  node_index from, to;
+  edge_kind kind;
+};
+
+struct model_feedback {
+  static constexpr std::uint32_t while_true = ~std::uint32_t{0};
+
+  node_index from, to;
+  std::uint32_t delay;  ///< in iterations; while_true: `to` comes again while `from` returns true
+
+  bool is_loop() const noexcept { return delay == std::uint32_t{while_true}; }
+};
+
+struct graph_model {
+  std::vector<model_node> nodes;
+  std::vector<model_edge> edges;
+  std::vector<model_feedback> feedbacks;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_GRAPH_MODEL_HPP
+
+// lockstep/detail/graph/node_function.hpp -- a node's function of any type, as a pointer and a call (layer: graph)
+//
+// Owns a copy of the user's function on the heap, at the alignment of its type, and calls it through one pointer. What
+// it is called with is the same for all: the iteration, and the member that runs it where the node is team-wide.
+#ifndef LOCKSTEP_DETAIL_GRAPH_NODE_FUNCTION_HPP
+#define LOCKSTEP_DETAIL_GRAPH_NODE_FUNCTION_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// How a node's function takes its arguments: the first of these that compiles.
+template <class Function>
+struct node_form {
+  template <class... Arguments>
+  using takes = std::integral_constant<bool, is_callable<Function&, Arguments...>::value>;
+
+  static constexpr bool plain = takes<>::value;
+  static constexpr bool counted = takes<std::size_t>::value;
+  static constexpr bool wide = takes<member&>::value;
+  static constexpr bool wide_counted = takes<member&, std::size_t>::value;
+  using alone = std::integral_constant<int, plain ? 0 : counted ? 1 : -1>;
+  using in_team = std::integral_constant<int, wide ? 2 : wide_counted ? 3 : -1>;
+};
+
+/// True also for functions that return nothing: they have nothing against whatever depends on it.
+template <class Result>
+struct node_result {
+  static_assert(std::is_same<Result, bool>::value,
+                "lockstep::graph::node: the function has to return bool or nothing");
+  template <class Call>
+  static bool of(const Call& call) {
+    return call();
+  }
+};
+template <>
+struct node_result<void> {
+  template <class Call>
+  static bool of(const Call& call) {
+    call();
+    return true;
+  }
+};
+
+class node_function {
+ public:
+  node_function() noexcept = default;
+  node_function(node_function&& other) noexcept
+      : call_(other.call_), destroy_(other.destroy_), held_(other.held_), memory_(other.memory_) {
+    other.memory_ = nullptr;
+  }
+  node_function& operator=(node_function&& other) noexcept {
+    std::swap(call_, other.call_);
+    std::swap(destroy_, other.destroy_);
+    std::swap(held_, other.held_);
+    std::swap(memory_, other.memory_);
+    return *this;
+  }
+  ~node_function() {
+    if (memory_ == nullptr) return;
+    destroy_(held_);
+    ::operator delete(memory_);
+  }
+
+  /// Form: one of those of node_form.
+  template <class Form, class Function>
+  static node_function of(Function&& f) {
+    using kept = typename std::decay<Function>::type;
+    using result = decltype(invoke(std::declval<kept&>(), 0, nullptr, Form()));
+    node_function made;
+    made.allocate(sizeof(kept), alignof(kept));
+    room unused(made.memory_);
+    ::new (made.held_) kept(std::forward<Function>(f));
+    unused.memory = nullptr;
+    made.destroy_ = [](void* held) { static_cast<kept*>(held)->~kept(); };
+    made.call_ = [](void* held, std::size_t iteration, member* me) -> bool {
+      kept& function = *static_cast<kept*>(held);
+      return node_result<result>::of([&] { return invoke(function, iteration, me, Form()); });
+    };
+    return made;
+  }
+
+  template <class Form, class Kept>
+  static constexpr bool returns_bool() noexcept {
+    return std::is_same<decltype(invoke(std::declval<Kept&>(), 0, nullptr, Form())), bool>::value;
+  }
+
+  /// Requires: it holds a function. `me`: of team-wide nodes.
+  bool operator()(std::size_t iteration, member* me) const { return call_(held_, iteration, me); }
+  explicit operator bool() const noexcept { return memory_ != nullptr; }
+
+  using caller = bool (*)(void* held, std::size_t iteration, member* me);
+  caller call() const noexcept { return call_; }
+  void* held() const noexcept { return held_; }
+
+ private:
+  /// Given back if the user's copy throws.
+  struct room {
+    explicit room(void*& of) noexcept : memory(of), owner(of) {}
+    ~room() {
+      if (memory == nullptr) return;
+      ::operator delete(memory);
+      owner = nullptr;
+    }
+    room(const room&) = delete;
+    room& operator=(const room&) = delete;
+
+    void* memory;
+    void*& owner;
+  };
+
+  void allocate(std::size_t size, std::size_t alignment) {
+    memory_ = ::operator new(size + alignment);
+    const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(memory_);
+    held_ = reinterpret_cast<void*>((at + alignment - 1) & ~(std::uintptr_t{alignment} - 1));
+  }
+
+  template <class Function>
+  static auto invoke(Function& f, std::size_t, member*, std::integral_constant<int, 0>)
+      -> decltype(f()) {
+    return f();
+  }
+  template <class Function>
+  static auto invoke(Function& f, std::size_t iteration, member*, std::integral_constant<int, 1>)
+      -> decltype(f(iteration)) {
+    return f(iteration);
+  }
+  template <class Function>
+  static auto invoke(Function& f, std::size_t, member* me, std::integral_constant<int, 2>)
+      -> decltype(f(*me)) {
+    return f(*me);
+  }
+  template <class Function>
+  static auto invoke(Function& f, std::size_t iteration, member* me, std::integral_constant<int, 3>)
+      -> decltype(f(*me, iteration)) {
+    return f(*me, iteration);
+  }
+
+  caller call_ = nullptr;
+  void (*destroy_)(void* held) = nullptr;
+  void* held_ = nullptr;
+  void* memory_ = nullptr;  ///< null: it holds none
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_NODE_FUNCTION_HPP
+
+// lockstep/graph.hpp -- nodes that run one after the other, beside each other, and again (layer: graph)
+//
+//   lockstep::graph g;
+//   auto load = g.node("load", [&] { ... });
+//   auto left = g.node("left", [&] { ... }), right = g.node("right", [&] { ... });
+//   auto test = g.node("test", [&] { return residual > tolerance; });
+//   g.edge(load, left).edge(load, right).edge(left, test).edge(right, test);
+//   g.feedback(test, load);                  // again while test returns true
+//   lockstep::plan plan(g, team);            // plan.hpp
+//   plan.run();
+//
+// The same in blocks: g.loop(g.series(load, g.parallel(left, right), test)).
+//
+// A graph says which node comes before which; a plan says which member runs which node when. Data between nodes are the
+// user's own variables:
+//
+//   GRAPH-1  What a node does happens before every node that it has an edge to, through others as well. Nodes that no
+//            way of edges leads between may run at the same time. A node never runs beside itself.
+//   GRAPH-2  An iteration runs every node once: but for loops, for nodes that are skipped, and for what is stopped.
+//   GRAPH-3  Without counted feedback, iterations do not overlap: every node of one happens before every node of the
+//            next.
+//   GRAPH-4  With counted feedback they do. Then only feedback orders nodes of different iterations: iteration i of
+//            `to` comes after iteration i - delay of `from`. The first `delay` iterations of a run do not wait for it.
+//   GRAPH-5  feedback(from, to) makes a loop of all nodes on ways from `to` to `from`. They run again while `from`
+//            returns true, and nothing of the loop runs beside what `from` decides. A node outside that depends on
+//            one inside runs once, after the loop's last turn; a node outside that one inside depends on runs before
+//            its first.
+//   GRAPH-6  A node is skipped in an iteration (or a loop's turn) if an edge_if or edge_unless to it fails, or if all
+//            the nodes that it depends on were skipped. What a skipped node would have returned counts for neither.
+//
+// A graph is not for threads: one thread at a time builds it. It must outlive its plans, which see nothing of what is
+// added after they were made.
+//
+// Cost   a node is one object on the heap, and its function another. Building is linear, but for check().
+#ifndef LOCKSTEP_GRAPH_HPP
+#define LOCKSTEP_GRAPH_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+class graph;
+namespace detail {
+
+/// What a graph owns, and its handles point to.
+struct graph_body {
+  graph_model model;
+  std::vector<node_function> functions;  // as many as nodes; empty: nothing to do
+};
+struct graph_access;
+
+}  // namespace detail
+
+/// A handle on a node. Copies are of the same node. Valid while the graph lives, also after that was moved.
+class graph_node {
+ public:
+  /// Of none.
+  graph_node() noexcept = default;
+
+  /// How long the node takes: a hint for the plan, until it has measured (plan.hpp). Without one: 1 us.
+  LOCKSTEP_COLD graph_node cost(std::chrono::nanoseconds time) const;
+  /// Only the member of this rank runs it. Nobody takes it over when that member is late. A team-wide node cannot be
+  /// pinned.
+  LOCKSTEP_COLD graph_node pin(std::size_t rank) const;
+
+  LOCKSTEP_COLD const std::string& name() const;
+  /// In the order of node(), from 0.
+  std::size_t number() const noexcept { return index_; }
+
+ private:
+  friend class graph;
+  friend class graph_block;
+
+  graph_node(detail::graph_body* of, detail::node_index index) noexcept : of_(of), index_(index) {}
+
+  detail::graph_body* of_ = nullptr;
+  detail::node_index index_ = detail::no_node;
+};
+
+/// Part of a graph: where it begins, and where it ends. What series(), parallel() and loop() take and return.
+class graph_block {
+ public:
+  /// Of nothing.
+  graph_block() = default;
+  /// A node is a block.
+  LOCKSTEP_COLD graph_block(const graph_node& only);
+
+  bool empty() const noexcept { return firsts_.empty(); }
+
+ private:
+  friend class graph;
+
+  detail::graph_body* of_ = nullptr;
+  detail::node_list firsts_, lasts_;
+};
+
+class graph {
+ public:
+  /// The width of a team-wide node that all members of the plan's team run.
+  static constexpr std::size_t whole_team = 0;
+
+  LOCKSTEP_COLD graph();
+  LOCKSTEP_COLD ~graph();
+  LOCKSTEP_COLD graph(graph&& other) noexcept;
+  LOCKSTEP_COLD graph& operator=(graph&& other) noexcept;
+
+  // --- nodes ---
+
+  /// Calls f(), or f(iteration) if it takes a number: that of the iteration, from 0 in each run. f returns nothing or
+  /// bool. It is copied or moved into the graph. Names are for messages and pictures; no two nodes have the same.
+  template <class Function>
+  graph_node node(std::string name, Function&& f) {
+    using form = detail::node_form<typename std::decay<Function>::type>;
+    static_assert(form::alone::value >= 0,
+                  "lockstep::graph::node: the function can be called neither as f() nor as "
+                  "f(iteration), with a std::size_t");
+    return add(std::move(name),
+               detail::node_function::of<typename form::alone>(std::forward<Function>(f)),
+               returns_bool<typename form::alone, Function>(), 1, false);
+  }
+  /// Nothing to do: where ways meet.
+  LOCKSTEP_COLD graph_node node(std::string name);
+
+  /// A team-wide node: `width` members call f(me), or f(me, iteration), together, and use all of member.hpp among them:
+  /// me.sync_threads(), me.sync_sum(x), me.for_each(...). It begins for each when all that it depends on is done, and
+  /// is done when all have returned. Of a bool, that of rank 0 counts. A plan for fewer members is refused; in a region
+  /// of one member (T2 of team.hpp) the node runs on that one.
+  template <class Function>
+  graph_node node(std::string name, std::size_t width, Function&& f) {
+    using form = detail::node_form<typename std::decay<Function>::type>;
+    static_assert(form::in_team::value >= 0,
+                  "lockstep::graph::node: a team-wide function can be called neither as f(me), "
+                  "with a lockstep::member&, nor as f(me, iteration)");
+    return add(std::move(name),
+               detail::node_function::of<typename form::in_team>(std::forward<Function>(f)),
+               returns_bool<typename form::in_team, Function>(), width, true);
+  }
+
+  // --- edges ---
+
+  /// GRAPH-1. Between blocks: from each end of the one to each beginning of the other. Fails if it joins a node with
+  /// itself, or is given a node of another graph.
+  LOCKSTEP_COLD graph& edge(const graph_block& from, const graph_block& to);
+  /// The same, and `to` is skipped where `test` returns false, or true. See GRAPH-6. `test` returns bool.
+  LOCKSTEP_COLD graph& edge_if(const graph_node& test, const graph_block& to);
+  LOCKSTEP_COLD graph& edge_unless(const graph_node& test, const graph_block& to);
+
+  /// GRAPH-5. `test` returns bool, and is reached from `to`. Loops lie inside each other or apart.
+  LOCKSTEP_COLD graph& feedback(const graph_node& test, const graph_node& to);
+  /// GRAPH-4. With delay 0 an edge. Between nodes of one loop it adds nothing: its turns do not overlap. A node in a
+  /// loop that another outside waits for, or that waits for one outside, does so as its loop does.
+  LOCKSTEP_COLD graph& feedback(const graph_node& from, const graph_node& to, std::size_t delay);
+
+  // --- blocks ---
+
+  /// Each after the one before. Takes nodes and blocks; empty blocks do not count.
+  template <class... Blocks>
+  graph_block series(const graph_block& first, const Blocks&... rest) {
+    return series(std::vector<graph_block>{first, graph_block(rest)...});
+  }
+  LOCKSTEP_COLD graph_block series(const std::vector<graph_block>& parts);
+
+  /// Beside each other.
+  template <class... Blocks>
+  graph_block parallel(const graph_block& first, const Blocks&... rest) {
+    return parallel(std::vector<graph_block>{first, graph_block(rest)...});
+  }
+  LOCKSTEP_COLD graph_block parallel(const std::vector<graph_block>& parts);
+
+  /// The block again while its last node returns true. Fails if it has no single last node. Of a block with several
+  /// beginnings an empty node becomes the first: it is called "loop of" and the name of the last.
+  LOCKSTEP_COLD graph_block loop(const graph_block& body);
+
+  // --- looks ---
+
+  std::size_t size() const noexcept { return body_->model.nodes.size(); }
+
+  /// What is wrong with the graph, with the names of the nodes on the way; empty if nothing is. A plan fails with this
+  /// text, as std::invalid_argument. It finds: a cycle without feedback; feedback that no iteration can satisfy; loops
+  /// that cross; a node that no iteration can reach; two nodes of one name; who is asked and returns nothing.
+  LOCKSTEP_COLD std::string check() const;
+
+  /// Where the graph stops being series-parallel: a sentence with names; empty if it does not. Such graphs are allowed.
+  /// Loops count as one node outside, and are looked into; counted feedback does not count.
+  LOCKSTEP_COLD std::string not_series_parallel() const;
+
+  /// For Graphviz: loops are boxes, feedback is dashed, conditions are labels.
+  LOCKSTEP_COLD std::string dot() const;
+
+ private:
+  friend struct detail::graph_access;
+
+  template <class Form, class Function>
+  static constexpr bool returns_bool() noexcept {
+    return detail::node_function::returns_bool<Form, typename std::decay<Function>::type>();
+  }
+
+  LOCKSTEP_COLD graph_node add(std::string name, detail::node_function f, bool returns_bool,
+                               std::size_t width, bool is_wide);
+  LOCKSTEP_COLD void join(const char* function, const graph_block& from, const graph_block& to,
+                          detail::edge_kind kind);
+  LOCKSTEP_COLD void check_own(const char* function, const detail::graph_body* of) const;
+
+  detail::owner<detail::graph_body> body_;
+};
+
+namespace detail {
+
+struct graph_access {
+  static const graph_body& body_of(const graph& of) noexcept { return *of.body_; }
+};
+
+}  // namespace detail
+
+/// A value for each of `depth` iterations that overlap: what iteration i writes with buffer[i] stays until iteration
+/// i + depth. Nodes take the iteration as an argument. The graph says that nobody writes too early:
+///   g.edge(producer, consumer).feedback(consumer, producer, buffer.depth());
+/// Each value has cache lines of its own.
+template <class T, std::size_t Depth>
+class buffer {
+ public:
+  static_assert(Depth > 0, "lockstep::buffer: a buffer holds at least one value");
+
+  buffer() = default;
+  /// All slots hold a copy of this.
+  explicit buffer(const T& value) {
+    for (detail::padded<T>& each : slots_) each.value = value;
+  }
+
+  static constexpr std::size_t depth() noexcept { return Depth; }
+
+  T& operator[](std::size_t iteration) noexcept { return slots_[iteration % Depth].value; }
+  const T& operator[](std::size_t iteration) const noexcept {
+    return slots_[iteration % Depth].value;
+  }
+
+ private:
+  detail::padded<T> slots_[Depth];
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_GRAPH_HPP
+
 // lockstep/latch.hpp -- opens once, when it has been counted down to zero (layer: sync)
 //
 // No wait returns before the count is zero. From then on every wait returns at once, for ever. What happens
@@ -15829,141 +16307,6 @@ class per_member {
 
 #endif  // LOCKSTEP_PER_MEMBER_HPP
 
-// lockstep/reduction.hpp -- operations for reductions: a value with its index, several values at once (layer: team)
-//
-//   auto best = team.parallel_reduce(0, n, lockstep::no_index<double>(),
-//                                    [=](std::size_t i) { return lockstep::with_index(x[i], i); },
-//                                    lockstep::min_with_index());          // best.value == x[best.index]
-//
-//   auto both = team.parallel_reduce(0, n, std::make_tuple(0.0, lockstep::no_index<double>()),
-//                                    [=](std::size_t i) { return std::make_tuple(x[i], lockstep::with_index(x[i], i)); },
-//                                    lockstep::together(lockstep::plus(), lockstep::max_with_index()));
-//
-// For parallel_reduce, member::reduce_each, member::reduce_range and member::sync_reduce. Any function of two values
-// will do as well, where it is associative; these are for what is tedious to write.
-//
-//   REDUCER-1  Ties go to the lowest index, whatever the order in which values are combined.
-//   REDUCER-2  A value without an index is no value: it loses to every other. So is the value of an empty range.
-//   REDUCER-3  Values that cannot be ordered (NaN) tie with all others: the result has the same bits for every team
-//              size, as those of all reductions over a range, but which value it is depends on where NaN stand.
-#ifndef LOCKSTEP_REDUCTION_HPP
-#define LOCKSTEP_REDUCTION_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-/// A value, and the index where it was found. Of 16 bytes for a double and a std::size_t: it travels as a double does.
-template <class T, class Index = std::size_t>
-struct value_and_index {
-  static_assert(std::is_integral<Index>::value,
-                "lockstep: the index of a value_and_index is an integer; of iterators take the "
-                "distance to the first");
-
-  T value;
-  Index index;
-
-  /// False for no_index().
-  constexpr bool has_value() const noexcept { return index != (std::numeric_limits<Index>::max)(); }
-
-  friend constexpr bool operator==(const value_and_index& a, const value_and_index& b) {
-    return a.index == b.index && a.value == b.value;
-  }
-  friend constexpr bool operator!=(const value_and_index& a, const value_and_index& b) {
-    return !(a == b);
-  }
-};
-
-/// Requires: index is not the largest of its type.
-template <class T, class Index>
-constexpr value_and_index<typename std::decay<T>::type, Index> with_index(T&& value, Index index) {
-  return {std::forward<T>(value), index};
-}
-/// The init of min_with_index and max_with_index: loses to every other.
-template <class T, class Index = std::size_t>
-constexpr value_and_index<T, Index> no_index() {
-  return {T(), (std::numeric_limits<Index>::max)()};
-}
-
-/// a + b, of any type.
-struct plus {
-  template <class T>
-  constexpr T operator()(const T& a, const T& b) const {
-    return static_cast<T>(a + b);
-  }
-};
-/// The lesser one; of equal ones the first.
-struct minimum {
-  template <class T>
-  constexpr T operator()(const T& a, const T& b) const {
-    return b < a ? b : a;
-  }
-};
-/// The greater one; of equal ones the first.
-struct maximum {
-  template <class T>
-  constexpr T operator()(const T& a, const T& b) const {
-    return a < b ? b : a;
-  }
-};
-
-/// The lesser value, of two value_and_index; of equal values that with the lower index.
-struct min_with_index {
-  template <class T, class Index>
-  constexpr value_and_index<T, Index> operator()(const value_and_index<T, Index>& a,
-                                                 const value_and_index<T, Index>& b) const {
-    return !b.has_value()                              ? a
-           : !a.has_value() || b.value < a.value       ? b
-           : !(a.value < b.value) && b.index < a.index ? b
-                                                       : a;
-  }
-};
-/// The greater value; of equal values that with the lower index.
-struct max_with_index {
-  template <class T, class Index>
-  constexpr value_and_index<T, Index> operator()(const value_and_index<T, Index>& a,
-                                                 const value_and_index<T, Index>& b) const {
-    return !b.has_value()                              ? a
-           : !a.has_value() || a.value < b.value       ? b
-           : !(b.value < a.value) && b.index < a.index ? b
-                                                       : a;
-  }
-};
-
-/// Combines tuples, or pairs: the k-th values by the k-th operation. Made by together().
-template <class... Ops>
-class together_of {
- public:
-  constexpr explicit together_of(Ops... ops) : ops_(std::move(ops)...) {}
-
-  template <class Tuple>
-  Tuple operator()(Tuple a, const Tuple& b) const {
-    static_assert(std::tuple_size<Tuple>::value == sizeof...(Ops),
-                  "lockstep: together() takes one operation for each value of the tuple");
-    combine(a, b, std::integral_constant<std::size_t, 0>());
-    return a;
-  }
-
- private:
-  template <class Tuple>
-  void combine(Tuple&, const Tuple&, std::integral_constant<std::size_t, sizeof...(Ops)>) const {}
-  template <class Tuple, std::size_t K>
-  void combine(Tuple& a, const Tuple& b, std::integral_constant<std::size_t, K>) const {
-    std::get<K>(a) = std::get<K>(ops_)(std::get<K>(a), std::get<K>(b));
-    combine(a, b, std::integral_constant<std::size_t, K + 1>());
-  }
-
-  std::tuple<Ops...> ops_;
-};
-template <class... Ops>
-constexpr together_of<Ops...> together(Ops... ops) {
-  return together_of<Ops...>(std::move(ops)...);
-}
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_REDUCTION_HPP
-
 // lockstep/region.hpp -- regions that are started and joined later, and threads that work for one (layer: team)
 //
 //   lockstep::started_region region = team.start(f);   // the other members run f
@@ -16091,355 +16434,548 @@ class inside_region {
 
 #endif  // LOCKSTEP_REGION_HPP
 
-// lockstep/shared_mutex.hpp -- one writer or many readers (layer: sync)
+// lockstep/detail/graph/flow_board.hpp -- how far each lane of a plan is, and who runs its next step (layer: graph)
 //
-// std::shared_timed_mutex by its operations: works with std::shared_lock and std::unique_lock. Threads that have to
-// queue are served in the order of their arrival, neighbouring readers together, and nobody overtakes the queue: neither
-// writers nor readers starve. What happens before an unlock happens before the return of the next lock; what happens
-// before an unlock_shared, before that of the next lock by a writer.
-// A reader must not lock again while it holds the lock: with a writer queued in between, or as a writer, it would wait
-// for itself (diagnosed in debug builds where it has to wait). For short sections mutex.hpp is faster, also for readers:
-// each reader writes the word.
+// A lane has two words, on lines of their own. Both count steps since the plan was made, over all turns and runs:
+//   claimed   steps that somebody has begun. Who begins one moves it on by one.
+//   done      steps that are done, with all before them. The member itself may leave it behind, as long as nobody waits
+//             for it: it stores it before it waits, and where others wait.
+// Beside the `done` of the lane that decides a loop lies the decision.
 //
-// Invariants
-//   SHARED-1  `writer` is set or readers > 0, never both.
-//   SHARED-2  `waiting` is set exactly while the queue is not empty; then a thread gets in only by hand_over(), on
-//             behalf of the queue: a thread that was notified holds the lock.
-//   SHARED-3  A thread that makes the lock free while `waiting` is set hands over. So does a thread that leaves the
-//             queue: its place may have been what held up those behind it.
-//   SHARED-4  The object may be destroyed by the thread that has held and unlocked it last (as MUTEX-5).
+//   CLAIM-1  Each step is begun once: by a compare-and-swap of `claimed` from its number, or by a store of the lane's
+//            own member where only that may run it.
+//   CLAIM-2  Another member's thread claims step n only after it has found `done` at n, and all that n waits for.
+//            Both stay so until n is claimed. The lane's member claims n when it has done n - 1 itself, or found it
+//            done.
+//   CLAIM-3  Whoever has begun step n moves `done` to n + 1, alone: so it only grows. What the thread did or found
+//            before, and all earlier steps of the lane, happen before the return of every wait for n + 1.
+//   CLAIM-4  No count comes again: 2^64 steps are not done in a lifetime.
+//   DECIDE-1 A decision says how many turns of the loop were decided, and how many times the loop was over, modulo
+//            2^32. It changes once a turn, when all steps of the turn are done; all lanes must have begun the next
+//            turn, or left the loop, before it changes again. So nobody misses one.
 //
-// word_
-//   bit    name     meaning                   set by                               cleared by
-//   0      writer   a writer holds it         lock, or hand_over() for the writer  unlock
-//   1      waiting  the queue has a waiter    a waiter, as it queues up            the last to leave the queue
-//   2..31  readers  how many readers hold it  lock_shared, or hand_over(), counts  unlock_shared counts down
-// None may be wrong outside of the queue's lock: without waiting an unlock lets nobody in and others overtake; with
-// waiting and no waiter nobody gets in any more.
+// Memory order (# marks the line; published_words.hpp has that of `done`; each weakening must fail a test)
+//   #  access                order    pairs  why it suffices
+//   1  claimed.load          relaxed  -      what it says is tested by 2, or by `done`
+//   2  claimed.compare_exch  relaxed  -      a claim hands over nothing: CLAIM-2 orders what the step needs
+//   3  claimed.store         relaxed  -      nobody else may claim this step; or between runs
+//   4  decision.store        release  5      what was done in the turn
+//   5  decision.load         acquire  4      the other half
+//   6  decision.store        relaxed  -      between runs
 //
-// Memory order (# marks the line)
-//   #  access          order    pairs  why it suffices
-//   1  word.fetch_sub  release  -      for rows 1 and 4 of queued_word.hpp; later readers' changes keep the release
-//                                      sequence
-//
-// Cost   each operation one read-modify-write; no system call unless a thread sleeps. 8 bytes.
-// Source [PARKING-LOT] for the queue; the order of service is that of [MCS91b].
-#ifndef LOCKSTEP_SHARED_MUTEX_HPP
-#define LOCKSTEP_SHARED_MUTEX_HPP
+// Cost   a step: one RMW on a line that only its member touches, 6 ns, unless others wait for long; and one store where
+//        others wait for it. A wait: one line fetch, none if the member has seen enough before.
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_BOARD_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_BOARD_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What the bits of a shared_mutex mean (queued_word.hpp).
-struct shared_mutex_rules {
-  static constexpr parking_lot::kind queue = parking_lot::kind::shared_mutex;
-  static constexpr bool backs_off = false;
-
-  static constexpr std::uint32_t writer = 1, waiting = 2, one_reader = 4;
-  enum purpose : std::uint32_t { to_read, to_write };
-
-  static bool may_take(std::uint32_t word, std::uint32_t as) noexcept {
-    return (word & waiting) == 0 && may_be_given(word, as);
-  }
-  static bool may_be_given(std::uint32_t word, std::uint32_t as) noexcept {
-    return as == to_read ? (word & writer) == 0 : (word & ~waiting) == 0;
-  }
-  static std::uint32_t taken(std::uint32_t word, std::uint32_t as) noexcept {
-    return word + (as == to_read ? one_reader : writer);
-  }
-  static std::uint32_t marked(std::uint32_t word, std::uint32_t) noexcept { return word | waiting; }
-  static std::uint32_t without_waiters(std::uint32_t word) noexcept { return word & ~waiting; }
-};
-static_assert(parking_lot::without_waiters(shared_mutex_rules::queue) ==
-                  ~shared_mutex_rules::waiting,
-              "PARKING-4");
-
-}  // namespace detail
-
-class shared_mutex : private detail::handed_word<detail::shared_mutex_rules> {
-  using rules = detail::shared_mutex_rules;
-
+/// Of a loop: a value.
+class loop_decision {
  public:
-  explicit constexpr shared_mutex(wait_policy policy = wait_policy()) noexcept
-      : handed_word(0, policy) {}
-  ~shared_mutex() { detail::misuse::destroying_lock(this, kind()); }
-  shared_mutex(const shared_mutex&) = delete;
-  shared_mutex& operator=(const shared_mutex&) = delete;
+  constexpr explicit loop_decision(std::uint64_t word = 0) noexcept : word_(word) {}
+  constexpr loop_decision(std::uint64_t ends, std::uint64_t turns) noexcept
+      : word_(ends << 32 | (turns & 0xFFFFFFFFu)) {}
 
-  /// Blocks until the calling thread alone holds the lock. Requires: it does not hold it yet.
-  void lock() { try_lock_until(deadline::never()); }
-  /// Takes the lock if no thread holds it or waits for it; never blocks.
-  bool try_lock() noexcept {
-    const bool taken = try_take(rules::to_write);
-    if (taken) detail::misuse::locked(this);
-    return taken;
+  constexpr std::uint64_t word() const noexcept { return word_; }
+  /// Whether the loop has been over so often, and whether so many turns were decided; modulo 2^32.
+  constexpr bool has_ended(std::uint64_t times) const noexcept {
+    return static_cast<std::uint32_t>(word_ >> 32) == static_cast<std::uint32_t>(times);
   }
-  /// As lock(), for at most `time`; false if the lock was not to be had.
-  template <class Rep, class Period>
-  bool try_lock_for(std::chrono::duration<Rep, Period> time) {
-    return try_lock_until(deadline::after(time));
+  constexpr bool has_decided(std::uint64_t turns) const noexcept {
+    return static_cast<std::uint32_t>(word_) == static_cast<std::uint32_t>(turns);
   }
-  bool try_lock_until(deadline until) {
-    detail::misuse::locking(this, kind());
-    const bool taken = try_take(rules::to_write) || lock_slowly(rules::to_write, until);
-    if (taken) detail::misuse::locked(this);
-    return taken;
-  }
-  /// Requires: the calling thread holds the lock alone.
-  void unlock() {
-    detail::misuse::unlocking(this, kind());
-    const std::uint32_t old = word_.fetch_sub(rules::writer, detail::memory_order_release);  // 1
-    if ((old & rules::waiting) != 0) hand_over();
-  }
-
-  /// Blocks until the calling thread holds the lock, perhaps with other readers. Requires: it does not
-  /// hold it yet.
-  void lock_shared() { try_lock_shared_until(deadline::never()); }
-  /// Takes the lock if no writer holds it and no thread waits for it; never blocks.
-  bool try_lock_shared() noexcept {
-    const bool taken = try_take(rules::to_read);
-    if (taken) detail::misuse::locked_shared(this);
-    return taken;
-  }
-  /// As lock_shared(), for at most `time`; false if the lock was not to be had.
-  template <class Rep, class Period>
-  bool try_lock_shared_for(std::chrono::duration<Rep, Period> time) {
-    return try_lock_shared_until(deadline::after(time));
-  }
-  bool try_lock_shared_until(deadline until) {
-    detail::misuse::locking(this, kind());
-    const bool taken = try_take(rules::to_read) || lock_slowly(rules::to_read, until);
-    if (taken) detail::misuse::locked_shared(this);
-    return taken;
-  }
-  /// Requires: the calling thread holds the lock as a reader.
-  void unlock_shared() {
-    detail::misuse::unlocking_shared(this, kind());
-    const std::uint32_t old =
-        word_.fetch_sub(rules::one_reader, detail::memory_order_release);  // 1
-    if ((old & rules::waiting) != 0 && old < 2 * rules::one_reader) hand_over();
-  }
-
-  using handed_word::policy;
 
  private:
-  static const char* kind() noexcept { return "lockstep::shared_mutex"; }
-
-  LOCKSTEP_NOINLINE bool lock_slowly(rules::purpose as, deadline until) {
-    detail::misuse::check_no_reader(this, kind());
-    return take_slowly(as, until);
-  }
+  std::uint64_t word_;
 };
 
-static_assert(sizeof(shared_mutex) == 8, "a word of state and a policy");
+class flow_board final : public stoppable {
+ public:
+  /// `stop`: of the team. Null for tests that stop nothing.
+  flow_board(std::size_t lanes, wait_policy policy, stop_source* stop)
+      : stop_(stop), done_(lanes, policy), claimed_(lanes), gate_(1, policy) {
+    if (stop_ != nullptr) stop_->add(*this);
+  }
+  ~flow_board() {
+    if (stop_ != nullptr) stop_->remove(*this);
+  }
+  flow_board(const flow_board&) = delete;
+  flow_board& operator=(const flow_board&) = delete;
 
-/// For programs that change a type: the timed operations are there.
-using shared_timed_mutex = shared_mutex;
+  wait_policy policy() const noexcept { return done_.policy(); }
 
+  published_word<std::uint64_t> done(std::size_t lane) const noexcept { return done_[lane]; }
+
+  std::uint64_t claimed(std::size_t lane) const noexcept {
+    return claimed_[lane].value.load(detail::memory_order_relaxed);  // 1
+  }
+  /// CLAIM-1. False if another thread has begun the step.
+  bool try_claim(std::size_t lane, std::uint64_t step) noexcept {
+    return claimed_[lane].value.compare_exchange_strong(
+        step, step + 1, detail::memory_order_relaxed, detail::memory_order_relaxed);  // 2
+  }
+  /// By the lane's member, of a step that nobody else may run.
+  void claim_own(std::size_t lane, std::uint64_t step) noexcept {
+    claimed_[lane].value.store(step + 1, detail::memory_order_relaxed);  // 3
+  }
+
+  /// On the lane that decides a loop.
+  void decide(std::size_t lane, loop_decision what) noexcept {
+    done_.beside(lane).decision.store(what.word(), detail::memory_order_release);  // 4
+  }
+  loop_decision decided(std::size_t lane) noexcept {
+    return loop_decision(done_.beside(lane).decision.load(detail::memory_order_acquire));  // 5
+  }
+
+  /// How many iterations may begin: twice their number, and 1 when there are no more.
+  published_word<std::uint64_t> gate() const noexcept { return gate_[0]; }
+
+  /// Between runs.
+  void reset(std::size_t lane, std::uint64_t steps, loop_decision what) noexcept {
+    done_[lane].reset(steps);
+    claimed_[lane].value.store(steps, detail::memory_order_relaxed);               // 3
+    done_.beside(lane).decision.store(what.word(), detail::memory_order_relaxed);  // 6
+  }
+
+  void notify_all_sleepers() override {
+    done_.wake_all();
+    gate_.wake_all();
+  }
+
+ private:
+  struct decision_beside {
+    detail::atomic<std::uint64_t> decision{0};
+  };
+
+  stop_source* const stop_;
+  published_words<std::uint64_t, decision_beside> done_;
+  detail::aligned_array<detail::padded<detail::atomic<std::uint64_t>>> claimed_;
+  published_words<std::uint64_t> gate_;
+};
+
+}  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_SHARED_MUTEX_HPP
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_BOARD_HPP
 
-// lockstep/split_barrier.hpp -- std::barrier's shape: no ranks, arrivals may be dropped (layer: sync)
+// lockstep/detail/graph/flow.hpp -- a graph that was checked: its order, its loops, who may be skipped (layer: graph)
 //
-// A phase is over when as many arrivals as expected have been made, by whichever threads. No wait for the
-// phase returns before. What happens before any arrival in a phase happens before the completion function,
-// and that happens before every return from a wait for the phase.
-// Threads that know their rank: barrier is faster (no read-modify-write up to 8, a tree of counters above).
+// Pure. make_flow() takes what the user has said, and finds what is wrong with it, or its structure:
+//   FLOW-1  `order` is an order of all nodes in which each edge goes forward.
+//   FLOW-2  Blocks lie inside each other or apart. Block 0 is the graph; each other is a loop, after the block that
+//           it is in. All nodes of a loop come after its `to` and before its `from`, which lies in no loop further
+//           inside.
+//   FLOW-3  `delayed` has counted feedback between nodes that are not of one loop, and what makes sure that no node
+//           is asked for an iteration when it is in the next one already. Without counted feedback it is empty.
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// For each node the numbers of the edges that leave it, or reach it.
+struct adjacency {
+  std::vector<std::uint32_t> begin;  // one more than there are nodes
+  std::vector<std::uint32_t> edges;
+
+  const std::uint32_t* first(std::size_t node) const noexcept { return edges.data() + begin[node]; }
+  const std::uint32_t* last(std::size_t node) const noexcept {
+    return edges.data() + begin[node + 1];
+  }
+};
+
+struct flow_block {
+  std::uint32_t parent = 0;
+  std::uint32_t depth = 0;
+  node_index from = no_node, to = no_node;  ///< of a loop
+};
+
+struct flow {
+  std::string problem;  ///< empty, or else the rest is of no use
+  std::vector<model_edge> edges;
+  adjacency out, in;
+  node_list order;
+  std::vector<flow_block> blocks;
+  std::vector<std::uint32_t> block_of;   ///< the innermost block of each node
+  std::vector<std::uint32_t> loop_from;  ///< of each node: the loop that it decides, or 0
+  std::vector<model_feedback> delayed;
+  bool overlaps = false;  ///< iterations do
+  std::uint32_t most_delay = 0;
+  std::vector<bool> may_be_skipped;
+  std::vector<bool> is_asked;  ///< what it returns, or whether it ran, is looked at by others
+
+  /// Whether the node at its end may be skipped because of this edge.
+  bool tells(const model_edge& edge) const {
+    return edge.kind != edge_kind::plain || may_be_skipped[edge.from];
+  }
+  bool is_inside(std::uint32_t block, std::uint32_t of) const noexcept {
+    while (blocks[block].depth > blocks[of].depth) block = blocks[block].parent;
+    return block == of;
+  }
+};
+
+LOCKSTEP_COLD flow make_flow(const graph_model& of);
+
+LOCKSTEP_COLD std::string quoted(const graph_model& of, node_index node);
+
+/// Of the edges between so many nodes, by their beginning or their end.
+LOCKSTEP_COLD adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes,
+                                 bool by_end);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_HPP
+
+// lockstep/detail/graph/flow_plan.hpp -- who runs which node, and what has to be waited for (layer: graph)
 //
-// Invariants, for phase p
-//   SPLIT-1  Between phases remaining_ is expected_. In a phase it is what is still to arrive.
-//   SPLIT-2  The completion function runs once a phase, on the last thread to arrive, before any is released.
-//   SPLIT-3  A wait for p returns once the phase is another one, however far the other threads have gone on.
-//   SPLIT-4  The last arrival touches nothing after its change of phase_ but the address, in a futex wake.
-//            Every other arrival touches nothing after its change of remaining_. So the barrier may be
-//            destroyed when the waits for the last completed phase have returned.
-//   SPLIT-5  A waiter sleeps only on a word with its own phase and the sleeping bit. The change to the next
-//            phase finds the bit in the old value, clears it, and wakes.
+// Pure: the same flow, costs and members give the same plan. Each block (the graph, and each loop in it) has a lane for
+// each member that takes part in it: a list of steps. A member goes down its lane of the graph again and again, and
+// where it comes to a loop, down its lane of the loop, turn after turn. How many steps of a lane are done is one
+// number.
 //
-//   phase_: bits  name      meaning                     set by                    cleared by
-//           0     sleeping  waiters may be asleep       a waiter                  the last arrival of a phase
-//           1..   phase     its number, modulo 2^31     the last arrival, +1      -
-// Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: SPLIT-5.
+//   FPLAN-1  A step begins when the lane's steps before it are done, and for each of its waits the lane that it names
+//            has done so many steps in the same turn, or `delay` turns before. Steps of a lane are done in order.
+//   FPLAN-2  So every edge, counted feedback, and GRAPH-3 hold. A wait that others imply is left out.
+//   FPLAN-3  All lanes follow one order of the nodes (`line`), and waits in one turn go back in it. So no run of a
+//            plan can get stuck; simulate() looks once more.
+//   FPLAN-4  In a loop every lane waits at the end of a turn for the lane that has `from`, and that has waited for
+//            all of them. Who waits for a loop waits for the member of that lane to have left it.
 //
-// Memory order (# marks the line; each weakening must fail a test)
-//   #  access               order    pairs  why it suffices
-//   1  phase.load           relaxed  -      no phase ends before the caller's own arrival in it
-//   2  dropped.fetch_add    relaxed  -      published by 3 of the same thread
-//   3  remaining.fetch_sub  acq_rel  3      the last to arrive has seen all arrivals, and publishes them
-//   4  dropped.load, store  relaxed  -      ordered by 3, and by 6 for the next phase
-//   5  remaining.store      relaxed  -      published by 6; the next arrivals come after 7
-//   6  phase.exchange       release  7, 9   the waiters see all arrivals and the completion
-//   7  wait for the phase   acquire  6      the other half, in word_waiter.hpp
-//   8  remaining.load       relaxed  -      for a message
-//   9  phase.load           acquire  6      as 7
+// Scheduling: of the nodes that could begin, the one with the longest way to the end is next; it goes to the member
+// where it can begin first, where what comes from another member is there `crossing` later. [KA99]
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+constexpr std::uint32_t no_lane = ~std::uint32_t{0};
+/// What an edge between members costs, in nanoseconds, and a node of which nothing is known.
+constexpr double crossing_time = 100, usual_node_time = 1000;
+
+struct plan_wait {
+  std::uint32_t lane;
+  std::uint32_t steps;  ///< so many of the lane's must be done
+  std::uint32_t delay;  ///< in turns
+};
+
+struct plan_call {
+  node_index node;
+  std::uint32_t rank;  ///< of a team-wide node
+};
+
+struct plan_step {
+  std::uint32_t first_call, last_call;
+  std::uint32_t first_wait, last_wait;
+  std::uint32_t loop;  ///< the block that is run here, or 0
+  bool is_open;        ///< any member may run it
+  bool is_awaited;     ///< somebody waits for it
+  bool decides;        ///< it has the loop's `from`
+  bool
+      is_followed;  ///< it decides, and if the loop goes on the lane's first step tells: all others wait for that
+};
+
+struct plan_lane {
+  std::uint32_t block, member;
+  std::uint32_t first_step, steps;
+  std::uint32_t parent;       ///< the same member's lane of the block around
+  std::uint32_t parent_step;  ///< where that has this loop
+};
+
+struct flow_plan {
+  std::string problem;  ///< empty, or else the rest is of no use
+  std::uint32_t members = 1;
+  std::vector<plan_lane> lanes;
+  std::vector<plan_step> steps;
+  std::vector<plan_wait> waits;
+  std::vector<plan_call> calls;
+  std::vector<std::uint32_t> lane_at;  ///< of a block and a member, or none
+  std::vector<std::uint32_t> decider;  ///< of each loop: the lane that has its `from`
+  node_list from;                      ///< of each loop
+  node_list line;                      ///< the order for one member
+  std::vector<std::uint32_t>
+      again;  ///< for each place in it: where its loop begins, if it decides one, else none
+  std::vector<std::uint32_t> member_of;  ///< of each node; of a team-wide one the first
+  std::vector<std::uint32_t> width_of;
+  std::vector<double> costs;
+  std::vector<double> start;  ///< of each node, in the first turn
+  double critical_path = 0, serial_time = 0, predicted_time = 0;
+
+  std::uint32_t lane(std::uint32_t block, std::uint32_t member) const noexcept {
+    return lane_at[block * members + member];
+  }
+};
+
+/// `costs`: of each node in nanoseconds, below 0 where it is not known.
+LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checked,
+                                       const std::vector<double>& costs, std::size_t members);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
+
+// lockstep/detail/graph/flow_machine.hpp -- a plan with its functions, ready to be run (layer: graph)
 //
-// Cost   per phase: one RMW per arrival on one line, one exchange and a refetch per waiter of another;
-//        no system call unless a waiter sleeps. No heap.
-// Source [MCS91] sec. 3.1, with a phase for the sense.
-#ifndef LOCKSTEP_SPLIT_BARRIER_HPP
-#define LOCKSTEP_SPLIT_BARRIER_HPP
+// What the members of a run share, and what each has for itself. The caller of runs prepares it, the members walk
+// through it (flow_walk.hpp), and it is at rest in between: each lane has done all that it has claimed, and every
+// lane of the graph as many turns.
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A call of a node, with all that is needed for it in one place.
+struct bound_call {
+  enum : std::uint16_t { is_wide = 1, may_be_skipped = 2, is_asked = 4 };
+
+  node_function::caller call;
+  void* held;
+  node_index node;
+  std::uint16_t rank;
+  std::uint16_t flags;
+};
+
+/// What a node that may be skipped asks another.
+struct bound_question {
+  node_index node;  ///< none: one that always runs
+  edge_kind kind;
+};
+
+/// What is known of the times of a node. Written by whoever runs it: its runs follow each other.
+struct node_times {
+  std::uint64_t count = 0, sum = 0, most = 0;  ///< ticks
+  std::uint64_t last_begin = 0, last_end = 0;
+};
+
+/// Whether another iteration begins: asked on the caller's thread.
+struct iteration_gate {
+  void* stop;
+  bool (*call)(void* stop);
+
+  template <class Stop>
+  static iteration_gate asking(Stop& stop) noexcept {
+    return {const_cast<void*>(static_cast<const void*>(&stop)),
+            [](void* held) -> bool { return (*static_cast<Stop*>(held))(); }};
+  }
+};
+
+/// Whether a run on one thread is to end.
+struct stop_question {
+  const void* held;
+  bool (*call)(const void* held);
+
+  template <class Region>
+  static stop_question of(const Region& region) noexcept {
+    return {&region, [](const void* held) -> bool {
+              return static_cast<const Region*>(held)->is_stopped();
+            }};
+  }
+  bool operator()() const { return call(held); }
+};
+
+/// A team-wide node: what its members share.
+struct wide_part {
+  wide_part(std::size_t width, wait_policy policy, stop_source& stop)
+      : shared(width, policy, stop) {}
+
+  group shared;
+  std::uint32_t phase = 0;  ///< of its barrier when the run begins
+};
+
+/// Where a member stands in a lane.
+struct lane_place {
+  std::uint32_t lane = no_lane;
+  std::uint32_t at = 0;    ///< the step of the turn
+  std::uint64_t step = 0;  ///< since the plan was made
+  std::uint64_t turn = 0;
+  bool is_behind = false;  ///< `done` is not stored yet
+};
+
+/// A member's own.
+struct walker_state {
+  wait_history history = {};
+  stage_trust patience = {};        ///< whether others come while it polls for them
+  std::vector<std::uint64_t> seen;  ///< of each lane: how far it was
+  std::vector<lane_place> places;   ///< in the graph, and in the loops that the member is in
+  std::vector<std::uint32_t>
+      entered;  ///< of each team-wide node: the region in which the member came to it last
+};
+
+class flow_machine {
+ public:
+  /// `stop` and `policy`: of the team; without a team it only runs alone.
+  LOCKSTEP_COLD flow_machine(const graph_model& of, const flow& checked, flow_plan plan,
+                             const std::vector<node_function>& functions, wait_policy policy,
+                             stop_source* stop);
+  flow_machine(const flow_machine&) = delete;
+  flow_machine& operator=(const flow_machine&) = delete;
+  LOCKSTEP_COLD ~flow_machine();
+
+  /// Before a run of many members: `iterations` of them, or as many as the gate lets through.
+  LOCKSTEP_OUT_OF_LINE void begin(std::uint64_t iterations, const iteration_gate* gate);
+  /// After it. What was stopped leaves lanes anywhere: they are put in order.
+  LOCKSTEP_OUT_OF_LINE void end(bool was_stopped);
+
+  /// Whether all lanes have done what the run was for.
+  LOCKSTEP_COLD bool is_done() const noexcept;
+
+  /// A run on the calling thread alone. `me`: for team-wide nodes. False if it was stopped.
+  LOCKSTEP_OUT_OF_LINE bool run_alone(std::uint64_t iterations, const iteration_gate* gate,
+                                      member* me, const stop_question& stop);
+
+  /// Calls a node, unless it is to be skipped.
+  void run(const bound_call& what, std::uint64_t iteration, member* me) {
+    if (!is_timed) {
+      what.call(what.held, static_cast<std::size_t>(iteration), me);
+    } else {
+      run_timed(what, iteration, me);
+    }
+  }
+  LOCKSTEP_OUT_OF_LINE void run_asked(const bound_call& what, std::uint64_t iteration, member* me);
+  /// What a node has returned last; false if it was skipped.
+  bool answer(node_index node) const noexcept { return answers_[node] == (ran | said_true); }
+
+  const flow_plan plan;
+  flow_board board;
+  std::vector<bound_call> calls;  ///< as in the plan; then those of the line
+  std::vector<bound_call> line;
+  std::vector<wide_part*> wide_of;  ///< of each node, or null
+  std::vector<std::uint32_t> wide_number;
+  std::vector<node_times> times;
+  aligned_array<padded<walker_state>> walkers;
+  bool is_timed = false;
+
+  // Of the run: written by its caller before it.
+  std::uint64_t first = 0, last = 0;  ///< turns of the graph
+  const iteration_gate* gate = nullptr;
+  std::uint64_t ahead = 0;  ///< how many turns the gate may be ahead of the slowest lane
+
+ private:
+  enum : std::uint8_t { ran = 1, said_true = 2 };
+
+  LOCKSTEP_COLD bound_call bind(const graph_model& of, const flow& checked,
+                                const std::vector<node_function>& functions, plan_call what) const;
+  LOCKSTEP_OUT_OF_LINE void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
+  LOCKSTEP_COLD void note_time(const bound_call& what, std::uint64_t begin) noexcept;
+  LOCKSTEP_COLD bool is_skipped(node_index node) const noexcept;
+  LOCKSTEP_COLD void reset() noexcept;
+
+  std::vector<std::uint32_t> questions_begin_;
+  std::vector<bound_question> questions_;
+  std::vector<std::uint8_t> answers_;
+  std::vector<owner<wide_part>> wide_parts_;
+  std::uint64_t origin_;  ///< the first turn of all: so that delays reach back
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_HPP
+
+// lockstep/detail/graph/plan_body.hpp -- a plan, the team that runs it, and its runs (layer: graph)
+//
+// Two kinds of region. A plan that any thread may run any step of is run like a loop of as many shares as it has
+// members (team_core.hpp): a member that does not come is not waited for. A plan with team-wide or pinned nodes needs
+// every member.
+#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_HPP
+#define LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+class team;
+class external_team;
+
 namespace detail {
 
-/// The completion function that does nothing.
-struct no_completion {
-  void operator()() const noexcept {}
+struct plan_body;
+
+/// A member's part of a run: what the region is given.
+struct plan_part {
+  plan_body* of;
+  LOCKSTEP_OUT_OF_LINE void operator()(member& me) const;
 };
+
+/// What a plan needs of its team. Null functions: there is no team.
+struct plan_host {
+  void* team;
+  std::size_t size;
+  wait_policy policy;
+  stop_source* stop;
+  bool (*run)(void* team, std::size_t members, plan_part& part);
+  bool (*run_shares)(void* team, std::size_t members, bool wakes, job& what);
+  started_region (*start)(void* team, plan_part& part);
+  void (*request_stop)(void* team);
+  bool (*is_open)(void* team);  ///< a region was started and not joined
+};
+
+/// The way into team and external_team.
+struct plan_access {
+  static LOCKSTEP_COLD plan_host doors_of(lockstep::team& of);
+  static LOCKSTEP_COLD plan_host doors_of(lockstep::external_team& of);
+};
+
+struct plan_body {
+  LOCKSTEP_COLD plan_body(const graph_body& of, const plan_host& on, std::size_t members);
+
+  LOCKSTEP_COLD void make();
+  /// A run: of many members, or alone.
+  LOCKSTEP_OUT_OF_LINE bool run(std::uint64_t iterations, const iteration_gate* gate,
+                                const char* function);
+  LOCKSTEP_OUT_OF_LINE bool run_shares(std::uint64_t iterations);
+  LOCKSTEP_OUT_OF_LINE started_region start(std::uint64_t iterations);
+  LOCKSTEP_OUT_OF_LINE void take_part(loop_share& me);
+  LOCKSTEP_COLD void check_ready(const char* function);
+  /// A run that was started, and has been joined since.
+  LOCKSTEP_COLD void end_started();
+
+  std::vector<std::string> names;  ///< of nodes
+  graph_model model;
+  flow checked;
+  const std::vector<node_function>& functions;
+  plan_host host;
+  std::size_t most_members;
+  std::vector<double> costs;
+  owner<flow_machine> machine;
+  bool needs_all = false;  ///< every member has to come
+  bool is_running = false;
+  bool has_started = false;
+  bool was_alone = false;  ///< the run: on one thread, without the lanes
+  std::uint64_t iterations = 0;
+  const iteration_gate* gate = nullptr;
+  plan_part part{this};
+
+  // Measured: how long an iteration takes of late, and how many runs there were.
+  double usual_time = 0;
+  std::uint64_t runs = 0;
+  std::uint64_t measured_iterations = 0, measured_time = 0;
+};
+
+LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members);
+LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations);
+LOCKSTEP_OUT_OF_LINE bool run_plan_until(plan_body& of, const iteration_gate& gate);
+LOCKSTEP_OUT_OF_LINE started_region start_plan(plan_body& of, std::size_t iterations);
+LOCKSTEP_COLD std::size_t max_ahead_of(const plan_body& of) noexcept;
+LOCKSTEP_COLD std::size_t members_of(const plan_body& of) noexcept;
 
 }  // namespace detail
-
-/// CompletionFunction is called without arguments. It must not use the barrier. If it throws,
-/// std::terminate is called: the phase could neither be ended nor taken back.
-template <class CompletionFunction = detail::no_completion>
-class split_barrier {
- public:
-  /// The phase that an arrival was made in; wait() takes it.
-  class arrival_token {
-   public:
-    arrival_token(arrival_token&&) = default;
-    arrival_token& operator=(arrival_token&&) = default;
-
-   private:
-    friend class split_barrier;
-    explicit arrival_token(std::uint32_t phase) noexcept : phase_(phase) {}
-    std::uint32_t phase_;
-  };
-
-  /// The most arrivals a phase can expect.
-  static constexpr std::ptrdiff_t(max)() noexcept { return 0x7FFFFFFF; }
-
-  /// Fails if expected is negative or above max(). Tests pass `first_phase` to start next to
-  /// wrap-around (at 2^31).
-  explicit split_barrier(std::ptrdiff_t expected,
-                         CompletionFunction completion = CompletionFunction(),
-                         wait_policy policy = wait_policy(), std::uint32_t first_phase = 0)
-      : remaining_(checked(expected)),
-        dropped_(0),
-        expected_(static_cast<std::uint32_t>(expected)),
-        completion_(std::move(completion)),
-        phase_(first_phase * one_),
-        policy_(policy.when_crowded(static_cast<std::size_t>(expected) > detail::usable_cpus())) {}
-  split_barrier(std::ptrdiff_t expected, wait_policy policy)
-      : split_barrier(expected, CompletionFunction(), policy) {}
-  split_barrier(const split_barrier&) = delete;
-  split_barrier& operator=(const split_barrier&) = delete;
-  ~split_barrier() { detail::misuse::destroying(this, kind); }
-
-  wait_policy policy() const noexcept { return policy_; }
-
-  /// Makes `n` arrivals; runs the completion function if they are the last. Never blocks. Keep the
-  /// token for the wait.
-  /// Requires: 1 <= n <= the arrivals still expected in this phase (diagnosed in debug builds).
-  arrival_token arrive(std::ptrdiff_t n = 1) {
-    const std::uint32_t phase =
-        phase_.load(detail::memory_order_relaxed) & ~detail::sleeping_bit;  // 1
-    take_off(n);
-    return arrival_token(phase);
-  }
-
-  /// Blocks until the phase of the token is over.
-  void wait(arrival_token&& arrival) const { wait_until(arrival, deadline::never()); }
-
-  void arrive_and_wait() { wait(arrive()); }
-
-  /// Arrives. From the next phase on one arrival less is expected. When all have dropped, the barrier is of
-  /// no more use, except for waits for the last phase.
-  void arrive_and_drop() {
-    dropped_.fetch_add(1, detail::memory_order_relaxed);  // 2
-    take_off(1);
-  }
-
-  /// True if the phase of the token is over; never blocks.
-  bool try_wait(const arrival_token& arrival) const noexcept {
-    return is_over{arrival.phase_}(phase_.load(detail::memory_order_acquire));  // 9
-  }
-
-  /// As wait(), for at most `time`; after a time-out the arrival still counts: wait again.
-  template <class Rep, class Period>
-  wait_status wait_for(const arrival_token& arrival,
-                       std::chrono::duration<Rep, Period> time) const {
-    return wait_until(arrival, deadline::after(time));
-  }
-  wait_status wait_until(const arrival_token& arrival, deadline until) const {
-    return detail::wait_until_word(phase_, is_over{arrival.phase_}, this, policy_, until)  // 7
-               ? wait_status::ready
-               : wait_status::timed_out;
-  }
-
- private:
-  static constexpr std::uint32_t one_ = 2;
-  static constexpr const char* kind = "lockstep::split_barrier";
-
-  /// The predicate of a wait: any phase but that of the arrival will do (SPLIT-3).
-  struct is_over {
-    std::uint32_t phase;
-    bool operator()(std::uint32_t word) const noexcept {
-      return (word & ~detail::sleeping_bit) != phase;
-    }
-  };
-
-  static std::uint32_t checked(std::ptrdiff_t expected) {
-    if (expected < 0 || expected > (max)()) {
-      char message[120];
-      std::snprintf(message, sizeof message, "%s: %td arrivals expected, must be 0 to %td", kind,
-                    expected, (max)());
-      detail::fail<std::invalid_argument>(message);
-    }
-    return static_cast<std::uint32_t>(expected);
-  }
-
-  void take_off(std::ptrdiff_t n) {
-    if (detail::misuse::diagnosed && (n < 1 || n > (max)())) {
-      report_arrivals(n, remaining_.load(detail::memory_order_relaxed));  // 8
-    }
-    const std::uint32_t count = static_cast<std::uint32_t>(n);
-    const std::uint32_t before = remaining_.fetch_sub(count, detail::memory_order_acq_rel);  // 3
-    if (detail::misuse::diagnosed && count > before) report_arrivals(n, before);
-    if (before == count) complete();
-  }
-
-  [[noreturn]] LOCKSTEP_NOINLINE void report_arrivals(std::ptrdiff_t n, std::uint32_t left) const {
-    char text[160];
-    std::snprintf(text, sizeof text, "%td arrivals by %s, but %lu are expected in this phase", n,
-                  detail::label_of_this_thread().text, static_cast<unsigned long>(left));
-    detail::misuse::report(this, kind, text);
-  }
-
-  /// Runs on the last thread to arrive. The others use nothing but phase_ meanwhile. An exception would
-  /// leave the phase neither ended nor running: noexcept makes it std::terminate.
-  void complete() noexcept {
-    completion_();
-    expected_ -= dropped_.load(detail::memory_order_relaxed);   // 4
-    dropped_.store(0, detail::memory_order_relaxed);            // 4
-    remaining_.store(expected_, detail::memory_order_relaxed);  // 5
-    // Only this thread changes the number of the phase. The exchange clears the bit if it is set.
-    const std::uint32_t next =
-        (phase_.load(detail::memory_order_relaxed) | detail::sleeping_bit) + 1;     // 1
-    const std::uint32_t old = phase_.exchange(next, detail::memory_order_release);  // 6
-    detail::wake_sleepers(&phase_, old);
-  }
-
-  detail::line_gap before_;
-  detail::wait_word remaining_;
-  detail::wait_word dropped_;
-  std::uint32_t expected_;
-  CompletionFunction completion_;
-  detail::line_gap between_;
-  mutable detail::wait_word phase_;
-  wait_policy policy_;
-  detail::line_gap after_;
-};
-
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_SPLIT_BARRIER_HPP
+#endif  // LOCKSTEP_DETAIL_GRAPH_PLAN_BODY_HPP
 
 // lockstep/detail/team/display.hpp -- what LOCKSTEP_DISPLAY_ENV=1 prints: what was decided, and why (layer: team)
 #ifndef LOCKSTEP_DETAIL_TEAM_DISPLAY_HPP
@@ -16806,6 +17342,10 @@ LOCKSTEP_COLD void worker_threads::call_hook(const team_options::hook& hook,
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
+namespace detail {
+struct plan_access;
+}  // namespace detail
+
 class team : public detail::team_loops<team> {
  public:
   /// As the environment says (LOCKSTEP_NUM_THREADS, ...), else one member per usable CPU.
@@ -16869,6 +17409,7 @@ class team : public detail::team_loops<team> {
 
  private:
   friend class detail::team_loops<team>;
+  friend struct detail::plan_access;
 
   /// The threads end before the core.
   struct body {
@@ -16939,6 +17480,618 @@ inline team& default_team() {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_TEAM_HPP
+
+// lockstep/plan.hpp -- a graph on a team: who runs which node when, and the run itself (layer: graph)
+//
+//   lockstep::plan plan(g, team);
+//   plan.run();                                    // one iteration
+//   plan.run(1000);                                // a thousand, without a look at the caller in between
+//   plan.run_until([&] { return frames == wanted; });
+//
+// A plan is made once: it gives each node to a member, and finds which waits are needed between members. The same graph
+// and team give the same plan. What lies on one member needs no wait; a wait that others imply is left out. Each member
+// counts on a line of its own how far it is; that is all that runs share. To run allocates nothing, takes no lock,
+// and has no queue.
+//
+//   PLAN-1  What happens before run() happens before every node, and every node before its return.
+//   PLAN-2  A member that is late does not hold up what others can do: who would wait for a node that nobody has
+//           begun, and that could begin, runs it. Not those that are pinned or team-wide. So a node may run on any
+//           member's thread.
+//   PLAN-3  The first exception of a node ends the run: who waits is released, and when all members have come back,
+//           run() rethrows it. request_stop() does the same without an exception: run() returns false. Nodes that
+//           have begun end. The plan can be run again. Without exceptions (-fno-exceptions) only request_stop() is
+//           left.
+//   PLAN-4  Inside a region of the same team (T2 of team.hpp) a plan runs on the calling thread alone, in an order
+//           that the graph allows. So does a plan that needs one member only.
+//   PLAN-5  One thread at a time uses a plan. A node must not run the plan that it is part of: std::logic_error.
+//
+// The team must outlive its plans; so must the graph.
+//
+// Cost   a node after another on the same member: a call through a pointer. An edge between members: one line
+//        transfer. A node that waits: one RMW on a line of its member's. A run: a region of the team on as many
+//        members as are needed.
+#ifndef LOCKSTEP_PLAN_HPP
+#define LOCKSTEP_PLAN_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// What run_by() says of an iteration.
+struct timed_run {
+  bool completed;                 ///< false: it was stopped
+  bool in_time;                   ///< it was over before the deadline
+  std::chrono::nanoseconds took;  ///< from the call to the return
+  std::chrono::nanoseconds late;  ///< by which it missed the deadline, or 0
+  /// Of a run that was late: the node that took longest beyond what it usually takes; null if none did, so that the
+  /// time was lost before or between nodes. Valid while the graph lives.
+  const char* cause;
+  std::chrono::nanoseconds excess;  ///< how much longer that node took
+};
+
+class plan {
+ public:
+  /// Fails with std::invalid_argument and the text of graph::check() if the graph is wrong, or if it needs a member
+  /// that the team does not have. With `members` it uses the first so many of the team.
+  plan(const graph& of, team& on) : plan(of, on, on.size()) {}
+  plan(const graph& of, team& on, std::size_t members)
+      : body_(detail::make_plan(of, detail::plan_access::doors_of(on), members)) {}
+  plan(const graph& of, external_team& on) : plan(of, on, on.size()) {}
+  plan(const graph& of, external_team& on, std::size_t members)
+      : body_(detail::make_plan(of, detail::plan_access::doors_of(on), members)) {}
+  /// For a look: a plan for so many members, without a team. To run it fails with std::logic_error.
+  LOCKSTEP_COLD plan(const graph& of, std::size_t members);
+
+  LOCKSTEP_COLD ~plan();
+  LOCKSTEP_COLD plan(plan&& other) noexcept;
+  plan& operator=(plan&&) = delete;
+
+  // --- runs ---
+
+  /// PLAN-1 to PLAN-4. False if it was stopped.
+  bool run(std::size_t iterations = 1) { return detail::run_plan(*body_, iterations); }
+
+  /// Iterations until stop() returns true. It is asked on the calling thread, before each iteration; without counted
+  /// feedback after all of the one before is done, with it at most max_ahead() iterations ahead of the slowest member.
+  /// False if the run was stopped otherwise.
+  template <class Stop>
+  bool run_until(Stop&& stop) {
+    detail::iteration_gate gate = detail::iteration_gate::asking(stop);
+    return detail::run_plan_until(*body_, gate);
+  }
+  std::size_t max_ahead() const noexcept { return detail::max_ahead_of(*body_); }
+
+  /// Starts a run on the other members, and returns a handle that is to be joined (region.hpp): then the caller takes
+  /// its part. Meanwhile the others take over what they can of it. Of a plan on a team only.
+  LOCKSTEP_NODISCARD started_region start(std::size_t iterations = 1) {
+    return detail::start_plan(*body_, iterations);
+  }
+
+  /// One iteration, with a look at the clock before and after each node (20 ns a node). Ends when it is done, in time
+  /// or not.
+  LOCKSTEP_OUT_OF_LINE timed_run run_by(deadline until);
+
+  /// Ends the run, if there is one: PLAN-3. Any thread may call it, as long as the plan lives.
+  LOCKSTEP_COLD void request_stop();
+
+  // --- measurements ---
+
+  /// As run(), with a look at the clock before and after each node, for refine() and report().
+  LOCKSTEP_OUT_OF_LINE bool measure(std::size_t iterations);
+  /// Makes the plan anew with the mean times that measure() and run_by() have found. What was not run keeps its hint.
+  /// False if nothing was measured since the last time.
+  LOCKSTEP_COLD bool refine();
+
+  // --- looks ---
+
+  /// How many members it uses: the first of the team.
+  std::size_t members() const noexcept { return detail::members_of(*body_); }
+
+  /// By hints or measured times: the longest way through an iteration, all nodes one after the other, and how long
+  /// an iteration will take. Loops count as one turn.
+  LOCKSTEP_COLD std::chrono::nanoseconds critical_path() const;
+  LOCKSTEP_COLD std::chrono::nanoseconds serial_time() const;
+  LOCKSTEP_COLD std::chrono::nanoseconds predicted_time() const;
+
+  /// The plan, line by line: for each member its nodes and waits.
+  LOCKSTEP_COLD std::string text() const;
+  /// What is predicted, what was measured, and where time is lost.
+  LOCKSTEP_COLD std::string report() const;
+  /// For Graphviz: a lane for each member, edges between members are bold.
+  LOCKSTEP_COLD std::string dot() const;
+
+ private:
+  detail::owner<detail::plan_body> body_;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_PLAN_HPP
+
+// lockstep/reduction.hpp -- operations for reductions: a value with its index, several values at once (layer: team)
+//
+//   auto best = team.parallel_reduce(0, n, lockstep::no_index<double>(),
+//                                    [=](std::size_t i) { return lockstep::with_index(x[i], i); },
+//                                    lockstep::min_with_index());          // best.value == x[best.index]
+//
+//   auto both = team.parallel_reduce(0, n, std::make_tuple(0.0, lockstep::no_index<double>()),
+//                                    [=](std::size_t i) { return std::make_tuple(x[i], lockstep::with_index(x[i], i)); },
+//                                    lockstep::together(lockstep::plus(), lockstep::max_with_index()));
+//
+// For parallel_reduce, member::reduce_each, member::reduce_range and member::sync_reduce. Any function of two values
+// will do as well, where it is associative; these are for what is tedious to write.
+//
+//   REDUCER-1  Ties go to the lowest index, whatever the order in which values are combined.
+//   REDUCER-2  A value without an index is no value: it loses to every other. So is the value of an empty range.
+//   REDUCER-3  Values that cannot be ordered (NaN) tie with all others: the result has the same bits for every team
+//              size, as those of all reductions over a range, but which value it is depends on where NaN stand.
+#ifndef LOCKSTEP_REDUCTION_HPP
+#define LOCKSTEP_REDUCTION_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// A value, and the index where it was found. Of 16 bytes for a double and a std::size_t: it travels as a double does.
+template <class T, class Index = std::size_t>
+struct value_and_index {
+  static_assert(std::is_integral<Index>::value,
+                "lockstep: the index of a value_and_index is an integer; of iterators take the "
+                "distance to the first");
+
+  T value;
+  Index index;
+
+  /// False for no_index().
+  constexpr bool has_value() const noexcept { return index != (std::numeric_limits<Index>::max)(); }
+
+  friend constexpr bool operator==(const value_and_index& a, const value_and_index& b) {
+    return a.index == b.index && a.value == b.value;
+  }
+  friend constexpr bool operator!=(const value_and_index& a, const value_and_index& b) {
+    return !(a == b);
+  }
+};
+
+/// Requires: index is not the largest of its type.
+template <class T, class Index>
+constexpr value_and_index<typename std::decay<T>::type, Index> with_index(T&& value, Index index) {
+  return {std::forward<T>(value), index};
+}
+/// The init of min_with_index and max_with_index: loses to every other.
+template <class T, class Index = std::size_t>
+constexpr value_and_index<T, Index> no_index() {
+  return {T(), (std::numeric_limits<Index>::max)()};
+}
+
+/// a + b, of any type.
+struct plus {
+  template <class T>
+  constexpr T operator()(const T& a, const T& b) const {
+    return static_cast<T>(a + b);
+  }
+};
+/// The lesser one; of equal ones the first.
+struct minimum {
+  template <class T>
+  constexpr T operator()(const T& a, const T& b) const {
+    return b < a ? b : a;
+  }
+};
+/// The greater one; of equal ones the first.
+struct maximum {
+  template <class T>
+  constexpr T operator()(const T& a, const T& b) const {
+    return a < b ? b : a;
+  }
+};
+
+/// The lesser value, of two value_and_index; of equal values that with the lower index.
+struct min_with_index {
+  template <class T, class Index>
+  constexpr value_and_index<T, Index> operator()(const value_and_index<T, Index>& a,
+                                                 const value_and_index<T, Index>& b) const {
+    return !b.has_value()                              ? a
+           : !a.has_value() || b.value < a.value       ? b
+           : !(a.value < b.value) && b.index < a.index ? b
+                                                       : a;
+  }
+};
+/// The greater value; of equal values that with the lower index.
+struct max_with_index {
+  template <class T, class Index>
+  constexpr value_and_index<T, Index> operator()(const value_and_index<T, Index>& a,
+                                                 const value_and_index<T, Index>& b) const {
+    return !b.has_value()                              ? a
+           : !a.has_value() || a.value < b.value       ? b
+           : !(b.value < a.value) && b.index < a.index ? b
+                                                       : a;
+  }
+};
+
+/// Combines tuples, or pairs: the k-th values by the k-th operation. Made by together().
+template <class... Ops>
+class together_of {
+ public:
+  constexpr explicit together_of(Ops... ops) : ops_(std::move(ops)...) {}
+
+  template <class Tuple>
+  Tuple operator()(Tuple a, const Tuple& b) const {
+    static_assert(std::tuple_size<Tuple>::value == sizeof...(Ops),
+                  "lockstep: together() takes one operation for each value of the tuple");
+    combine(a, b, std::integral_constant<std::size_t, 0>());
+    return a;
+  }
+
+ private:
+  template <class Tuple>
+  void combine(Tuple&, const Tuple&, std::integral_constant<std::size_t, sizeof...(Ops)>) const {}
+  template <class Tuple, std::size_t K>
+  void combine(Tuple& a, const Tuple& b, std::integral_constant<std::size_t, K>) const {
+    std::get<K>(a) = std::get<K>(ops_)(std::get<K>(a), std::get<K>(b));
+    combine(a, b, std::integral_constant<std::size_t, K + 1>());
+  }
+
+  std::tuple<Ops...> ops_;
+};
+template <class... Ops>
+constexpr together_of<Ops...> together(Ops... ops) {
+  return together_of<Ops...>(std::move(ops)...);
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_REDUCTION_HPP
+
+// lockstep/shared_mutex.hpp -- one writer or many readers (layer: sync)
+//
+// std::shared_timed_mutex by its operations: works with std::shared_lock and std::unique_lock. Threads that have to
+// queue are served in the order of their arrival, neighbouring readers together, and nobody overtakes the queue: neither
+// writers nor readers starve. What happens before an unlock happens before the return of the next lock; what happens
+// before an unlock_shared, before that of the next lock by a writer.
+// A reader must not lock again while it holds the lock: with a writer queued in between, or as a writer, it would wait
+// for itself (diagnosed in debug builds where it has to wait). For short sections mutex.hpp is faster, also for readers:
+// each reader writes the word.
+//
+// Invariants
+//   SHARED-1  `writer` is set or readers > 0, never both.
+//   SHARED-2  `waiting` is set exactly while the queue is not empty; then a thread gets in only by hand_over(), on
+//             behalf of the queue: a thread that was notified holds the lock.
+//   SHARED-3  A thread that makes the lock free while `waiting` is set hands over. So does a thread that leaves the
+//             queue: its place may have been what held up those behind it.
+//   SHARED-4  The object may be destroyed by the thread that has held and unlocked it last (as MUTEX-5).
+//
+// word_
+//   bit    name     meaning                   set by                               cleared by
+//   0      writer   a writer holds it         lock, or hand_over() for the writer  unlock
+//   1      waiting  the queue has a waiter    a waiter, as it queues up            the last to leave the queue
+//   2..31  readers  how many readers hold it  lock_shared, or hand_over(), counts  unlock_shared counts down
+// None may be wrong outside of the queue's lock: without waiting an unlock lets nobody in and others overtake; with
+// waiting and no waiter nobody gets in any more.
+//
+// Memory order (# marks the line)
+//   #  access          order    pairs  why it suffices
+//   1  word.fetch_sub  release  -      for rows 1 and 4 of queued_word.hpp; later readers' changes keep the release
+//                                      sequence
+//
+// Cost   each operation one read-modify-write; no system call unless a thread sleeps. 8 bytes.
+// Source [PARKING-LOT] for the queue; the order of service is that of [MCS91b].
+#ifndef LOCKSTEP_SHARED_MUTEX_HPP
+#define LOCKSTEP_SHARED_MUTEX_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What the bits of a shared_mutex mean (queued_word.hpp).
+struct shared_mutex_rules {
+  static constexpr parking_lot::kind queue = parking_lot::kind::shared_mutex;
+  static constexpr bool backs_off = false;
+
+  static constexpr std::uint32_t writer = 1, waiting = 2, one_reader = 4;
+  enum purpose : std::uint32_t { to_read, to_write };
+
+  static bool may_take(std::uint32_t word, std::uint32_t as) noexcept {
+    return (word & waiting) == 0 && may_be_given(word, as);
+  }
+  static bool may_be_given(std::uint32_t word, std::uint32_t as) noexcept {
+    return as == to_read ? (word & writer) == 0 : (word & ~waiting) == 0;
+  }
+  static std::uint32_t taken(std::uint32_t word, std::uint32_t as) noexcept {
+    return word + (as == to_read ? one_reader : writer);
+  }
+  static std::uint32_t marked(std::uint32_t word, std::uint32_t) noexcept { return word | waiting; }
+  static std::uint32_t without_waiters(std::uint32_t word) noexcept { return word & ~waiting; }
+};
+static_assert(parking_lot::without_waiters(shared_mutex_rules::queue) ==
+                  ~shared_mutex_rules::waiting,
+              "PARKING-4");
+
+}  // namespace detail
+
+class shared_mutex : private detail::handed_word<detail::shared_mutex_rules> {
+  using rules = detail::shared_mutex_rules;
+
+ public:
+  explicit constexpr shared_mutex(wait_policy policy = wait_policy()) noexcept
+      : handed_word(0, policy) {}
+  ~shared_mutex() { detail::misuse::destroying_lock(this, kind()); }
+  shared_mutex(const shared_mutex&) = delete;
+  shared_mutex& operator=(const shared_mutex&) = delete;
+
+  /// Blocks until the calling thread alone holds the lock. Requires: it does not hold it yet.
+  void lock() { try_lock_until(deadline::never()); }
+  /// Takes the lock if no thread holds it or waits for it; never blocks.
+  bool try_lock() noexcept {
+    const bool taken = try_take(rules::to_write);
+    if (taken) detail::misuse::locked(this);
+    return taken;
+  }
+  /// As lock(), for at most `time`; false if the lock was not to be had.
+  template <class Rep, class Period>
+  bool try_lock_for(std::chrono::duration<Rep, Period> time) {
+    return try_lock_until(deadline::after(time));
+  }
+  bool try_lock_until(deadline until) {
+    detail::misuse::locking(this, kind());
+    const bool taken = try_take(rules::to_write) || lock_slowly(rules::to_write, until);
+    if (taken) detail::misuse::locked(this);
+    return taken;
+  }
+  /// Requires: the calling thread holds the lock alone.
+  void unlock() {
+    detail::misuse::unlocking(this, kind());
+    const std::uint32_t old = word_.fetch_sub(rules::writer, detail::memory_order_release);  // 1
+    if ((old & rules::waiting) != 0) hand_over();
+  }
+
+  /// Blocks until the calling thread holds the lock, perhaps with other readers. Requires: it does not
+  /// hold it yet.
+  void lock_shared() { try_lock_shared_until(deadline::never()); }
+  /// Takes the lock if no writer holds it and no thread waits for it; never blocks.
+  bool try_lock_shared() noexcept {
+    const bool taken = try_take(rules::to_read);
+    if (taken) detail::misuse::locked_shared(this);
+    return taken;
+  }
+  /// As lock_shared(), for at most `time`; false if the lock was not to be had.
+  template <class Rep, class Period>
+  bool try_lock_shared_for(std::chrono::duration<Rep, Period> time) {
+    return try_lock_shared_until(deadline::after(time));
+  }
+  bool try_lock_shared_until(deadline until) {
+    detail::misuse::locking(this, kind());
+    const bool taken = try_take(rules::to_read) || lock_slowly(rules::to_read, until);
+    if (taken) detail::misuse::locked_shared(this);
+    return taken;
+  }
+  /// Requires: the calling thread holds the lock as a reader.
+  void unlock_shared() {
+    detail::misuse::unlocking_shared(this, kind());
+    const std::uint32_t old =
+        word_.fetch_sub(rules::one_reader, detail::memory_order_release);  // 1
+    if ((old & rules::waiting) != 0 && old < 2 * rules::one_reader) hand_over();
+  }
+
+  using handed_word::policy;
+
+ private:
+  static const char* kind() noexcept { return "lockstep::shared_mutex"; }
+
+  LOCKSTEP_NOINLINE bool lock_slowly(rules::purpose as, deadline until) {
+    detail::misuse::check_no_reader(this, kind());
+    return take_slowly(as, until);
+  }
+};
+
+static_assert(sizeof(shared_mutex) == 8, "a word of state and a policy");
+
+/// For programs that change a type: the timed operations are there.
+using shared_timed_mutex = shared_mutex;
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SHARED_MUTEX_HPP
+
+// lockstep/split_barrier.hpp -- std::barrier's shape: no ranks, arrivals may be dropped (layer: sync)
+//
+// A phase is over when as many arrivals as expected have been made, by whichever threads. No wait for the
+// phase returns before. What happens before any arrival in a phase happens before the completion function,
+// and that happens before every return from a wait for the phase.
+// Threads that know their rank: barrier is faster (no read-modify-write up to 8, a tree of counters above).
+//
+// Invariants, for phase p
+//   SPLIT-1  Between phases remaining_ is expected_. In a phase it is what is still to arrive.
+//   SPLIT-2  The completion function runs once a phase, on the last thread to arrive, before any is released.
+//   SPLIT-3  A wait for p returns once the phase is another one, however far the other threads have gone on.
+//   SPLIT-4  The last arrival touches nothing after its change of phase_ but the address, in a futex wake.
+//            Every other arrival touches nothing after its change of remaining_. So the barrier may be
+//            destroyed when the waits for the last completed phase have returned.
+//   SPLIT-5  A waiter sleeps only on a word with its own phase and the sleeping bit. The change to the next
+//            phase finds the bit in the old value, clears it, and wakes.
+//
+//   phase_: bits  name      meaning                     set by                    cleared by
+//           0     sleeping  waiters may be asleep       a waiter                  the last arrival of a phase
+//           1..   phase     its number, modulo 2^31     the last arrival, +1      -
+// Legal to be set too long: sleeping (costs a wake that finds no sleeper). Illegal to be missing: SPLIT-5.
+//
+// Memory order (# marks the line; each weakening must fail a test)
+//   #  access               order    pairs  why it suffices
+//   1  phase.load           relaxed  -      no phase ends before the caller's own arrival in it
+//   2  dropped.fetch_add    relaxed  -      published by 3 of the same thread
+//   3  remaining.fetch_sub  acq_rel  3      the last to arrive has seen all arrivals, and publishes them
+//   4  dropped.load, store  relaxed  -      ordered by 3, and by 6 for the next phase
+//   5  remaining.store      relaxed  -      published by 6; the next arrivals come after 7
+//   6  phase.exchange       release  7, 9   the waiters see all arrivals and the completion
+//   7  wait for the phase   acquire  6      the other half, in word_waiter.hpp
+//   8  remaining.load       relaxed  -      for a message
+//   9  phase.load           acquire  6      as 7
+//
+// Cost   per phase: one RMW per arrival on one line, one exchange and a refetch per waiter of another;
+//        no system call unless a waiter sleeps. No heap.
+// Source [MCS91] sec. 3.1, with a phase for the sense.
+#ifndef LOCKSTEP_SPLIT_BARRIER_HPP
+#define LOCKSTEP_SPLIT_BARRIER_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+namespace detail {
+
+/// The completion function that does nothing.
+struct no_completion {
+  void operator()() const noexcept {}
+};
+
+}  // namespace detail
+
+/// CompletionFunction is called without arguments. It must not use the barrier. If it throws,
+/// std::terminate is called: the phase could neither be ended nor taken back.
+template <class CompletionFunction = detail::no_completion>
+class split_barrier {
+ public:
+  /// The phase that an arrival was made in; wait() takes it.
+  class arrival_token {
+   public:
+    arrival_token(arrival_token&&) = default;
+    arrival_token& operator=(arrival_token&&) = default;
+
+   private:
+    friend class split_barrier;
+    explicit arrival_token(std::uint32_t phase) noexcept : phase_(phase) {}
+    std::uint32_t phase_;
+  };
+
+  /// The most arrivals a phase can expect.
+  static constexpr std::ptrdiff_t(max)() noexcept { return 0x7FFFFFFF; }
+
+  /// Fails if expected is negative or above max(). Tests pass `first_phase` to start next to
+  /// wrap-around (at 2^31).
+  explicit split_barrier(std::ptrdiff_t expected,
+                         CompletionFunction completion = CompletionFunction(),
+                         wait_policy policy = wait_policy(), std::uint32_t first_phase = 0)
+      : remaining_(checked(expected)),
+        dropped_(0),
+        expected_(static_cast<std::uint32_t>(expected)),
+        completion_(std::move(completion)),
+        phase_(first_phase * one_),
+        policy_(policy.when_crowded(static_cast<std::size_t>(expected) > detail::usable_cpus())) {}
+  split_barrier(std::ptrdiff_t expected, wait_policy policy)
+      : split_barrier(expected, CompletionFunction(), policy) {}
+  split_barrier(const split_barrier&) = delete;
+  split_barrier& operator=(const split_barrier&) = delete;
+  ~split_barrier() { detail::misuse::destroying(this, kind); }
+
+  wait_policy policy() const noexcept { return policy_; }
+
+  /// Makes `n` arrivals; runs the completion function if they are the last. Never blocks. Keep the
+  /// token for the wait.
+  /// Requires: 1 <= n <= the arrivals still expected in this phase (diagnosed in debug builds).
+  arrival_token arrive(std::ptrdiff_t n = 1) {
+    const std::uint32_t phase =
+        phase_.load(detail::memory_order_relaxed) & ~detail::sleeping_bit;  // 1
+    take_off(n);
+    return arrival_token(phase);
+  }
+
+  /// Blocks until the phase of the token is over.
+  void wait(arrival_token&& arrival) const { wait_until(arrival, deadline::never()); }
+
+  void arrive_and_wait() { wait(arrive()); }
+
+  /// Arrives. From the next phase on one arrival less is expected. When all have dropped, the barrier is of
+  /// no more use, except for waits for the last phase.
+  void arrive_and_drop() {
+    dropped_.fetch_add(1, detail::memory_order_relaxed);  // 2
+    take_off(1);
+  }
+
+  /// True if the phase of the token is over; never blocks.
+  bool try_wait(const arrival_token& arrival) const noexcept {
+    return is_over{arrival.phase_}(phase_.load(detail::memory_order_acquire));  // 9
+  }
+
+  /// As wait(), for at most `time`; after a time-out the arrival still counts: wait again.
+  template <class Rep, class Period>
+  wait_status wait_for(const arrival_token& arrival,
+                       std::chrono::duration<Rep, Period> time) const {
+    return wait_until(arrival, deadline::after(time));
+  }
+  wait_status wait_until(const arrival_token& arrival, deadline until) const {
+    return detail::wait_until_word(phase_, is_over{arrival.phase_}, this, policy_, until)  // 7
+               ? wait_status::ready
+               : wait_status::timed_out;
+  }
+
+ private:
+  static constexpr std::uint32_t one_ = 2;
+  static constexpr const char* kind = "lockstep::split_barrier";
+
+  /// The predicate of a wait: any phase but that of the arrival will do (SPLIT-3).
+  struct is_over {
+    std::uint32_t phase;
+    bool operator()(std::uint32_t word) const noexcept {
+      return (word & ~detail::sleeping_bit) != phase;
+    }
+  };
+
+  static std::uint32_t checked(std::ptrdiff_t expected) {
+    if (expected < 0 || expected > (max)()) {
+      char message[120];
+      std::snprintf(message, sizeof message, "%s: %td arrivals expected, must be 0 to %td", kind,
+                    expected, (max)());
+      detail::fail<std::invalid_argument>(message);
+    }
+    return static_cast<std::uint32_t>(expected);
+  }
+
+  void take_off(std::ptrdiff_t n) {
+    if (detail::misuse::diagnosed && (n < 1 || n > (max)())) {
+      report_arrivals(n, remaining_.load(detail::memory_order_relaxed));  // 8
+    }
+    const std::uint32_t count = static_cast<std::uint32_t>(n);
+    const std::uint32_t before = remaining_.fetch_sub(count, detail::memory_order_acq_rel);  // 3
+    if (detail::misuse::diagnosed && count > before) report_arrivals(n, before);
+    if (before == count) complete();
+  }
+
+  [[noreturn]] LOCKSTEP_NOINLINE void report_arrivals(std::ptrdiff_t n, std::uint32_t left) const {
+    char text[160];
+    std::snprintf(text, sizeof text, "%td arrivals by %s, but %lu are expected in this phase", n,
+                  detail::label_of_this_thread().text, static_cast<unsigned long>(left));
+    detail::misuse::report(this, kind, text);
+  }
+
+  /// Runs on the last thread to arrive. The others use nothing but phase_ meanwhile. An exception would
+  /// leave the phase neither ended nor running: noexcept makes it std::terminate.
+  void complete() noexcept {
+    completion_();
+    expected_ -= dropped_.load(detail::memory_order_relaxed);   // 4
+    dropped_.store(0, detail::memory_order_relaxed);            // 4
+    remaining_.store(expected_, detail::memory_order_relaxed);  // 5
+    // Only this thread changes the number of the phase. The exchange clears the bit if it is set.
+    const std::uint32_t next =
+        (phase_.load(detail::memory_order_relaxed) | detail::sleeping_bit) + 1;     // 1
+    const std::uint32_t old = phase_.exchange(next, detail::memory_order_release);  // 6
+    detail::wake_sleepers(&phase_, old);
+  }
+
+  detail::line_gap before_;
+  detail::wait_word remaining_;
+  detail::wait_word dropped_;
+  std::uint32_t expected_;
+  CompletionFunction completion_;
+  detail::line_gap between_;
+  mutable detail::wait_word phase_;
+  wait_policy policy_;
+  detail::line_gap after_;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_SPLIT_BARRIER_HPP
 
 // lockstep/detail/platform/system_thread.hpp -- a std::thread, or what the seam has in its place (layer: platform)
 //
@@ -18122,6 +19275,2229 @@ LOCKSTEP_OUT_OF_LINE bool fork_board::claim_on(std::size_t line, std::size_t ran
 
 #endif
 
+// lockstep/detail/graph/plan_text.hpp -- graphs and plans as text, and as pictures for Graphviz (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_TEXT_HPP
+#define LOCKSTEP_DETAIL_GRAPH_PLAN_TEXT_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD std::string dot_of(const graph_model& of);
+LOCKSTEP_COLD std::string dot_of(const graph_model& of, const flow& checked, const flow_plan& plan);
+LOCKSTEP_COLD std::string text_of(const graph_model& of, const flow_plan& plan);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_PLAN_TEXT_HPP
+
+// lockstep/detail/graph/series_parallel.hpp -- where a graph stops being series-parallel (layer: graph)
+//
+// Pure. A graph is series-parallel if it is made from nodes by "after each other" and "beside each other". It is so
+// exactly if no four nodes form an N: a and b come before c, b before d, and nothing else holds among them [VTL82].
+// Each loop is looked at by itself, and counts as one node outside.
+#ifndef LOCKSTEP_DETAIL_GRAPH_SERIES_PARALLEL_HPP
+#define LOCKSTEP_DETAIL_GRAPH_SERIES_PARALLEL_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A sentence, or nothing if the graph is series-parallel. Takes time and memory as the square of the nodes.
+LOCKSTEP_COLD std::string where_not_series_parallel(const graph_model& of, const flow& checked);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_SERIES_PARALLEL_HPP
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/graph/graph.ipp -- the bodies of graph.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_GRAPH_IPP
+#define LOCKSTEP_DETAIL_GRAPH_GRAPH_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+LOCKSTEP_COLD graph_node graph_node::cost(std::chrono::nanoseconds time) const {
+  of_->model.nodes[index_].cost = time.count() < 0 ? 0 : static_cast<double>(time.count());
+  return *this;
+}
+LOCKSTEP_COLD graph_node graph_node::pin(std::size_t rank) const {
+  detail::checked_range("lockstep::graph_node::pin", "as the rank", rank, 0,
+                        detail::max_participants - 1);
+  of_->model.nodes[index_].pin = static_cast<detail::node_index>(rank);
+  return *this;
+}
+LOCKSTEP_COLD const std::string& graph_node::name() const { return of_->model.nodes[index_].name; }
+
+LOCKSTEP_COLD graph_block::graph_block(const graph_node& only)
+    : of_(only.of_), firsts_(1, only.index_), lasts_(1, only.index_) {}
+
+LOCKSTEP_COLD graph::graph() : body_(new detail::graph_body()) {}
+LOCKSTEP_COLD graph::~graph() = default;
+LOCKSTEP_COLD graph::graph(graph&& other) noexcept = default;
+LOCKSTEP_COLD graph& graph::operator=(graph&& other) noexcept = default;
+
+LOCKSTEP_COLD graph_node graph::node(std::string name) {
+  return add(std::move(name), detail::node_function(), false, 1, false);
+}
+
+LOCKSTEP_COLD graph_node graph::add(std::string name, detail::node_function f, bool returns_bool,
+                                    std::size_t width, bool is_wide) {
+  detail::checked_range("lockstep::graph::node", "as the width", width, 0,
+                        detail::max_participants);
+  detail::model_node made;
+  made.name = std::move(name);
+  made.width = static_cast<std::uint32_t>(width);
+  made.is_wide = is_wide;
+  made.returns_bool = returns_bool;
+  body_->model.nodes.push_back(std::move(made));
+  body_->functions.push_back(std::move(f));
+  return graph_node(body_.get(), static_cast<detail::node_index>(body_->model.nodes.size() - 1));
+}
+
+LOCKSTEP_COLD void graph::check_own(const char* function, const detail::graph_body* of) const {
+  if (of == body_.get()) return;
+  const std::string text =
+      std::string("lockstep::graph::") + function +
+      (of == nullptr ? ": was given a node of no graph" : ": was given a node of another graph");
+  detail::fail_argument(text.c_str());
+}
+
+LOCKSTEP_COLD void graph::join(const char* function, const graph_block& from, const graph_block& to,
+                               detail::edge_kind kind) {
+  check_own(function, from.of_);
+  check_own(function, to.of_);
+  for (const detail::node_index a : from.lasts_) {
+    for (const detail::node_index b : to.firsts_) {
+      if (a == b) {
+        detail::fail_argument((std::string("lockstep::graph::") + function + ": an edge from " +
+                               detail::quoted(body_->model, a) + " to itself")
+                                  .c_str());
+      }
+      body_->model.edges.push_back({a, b, kind});
+    }
+  }
+}
+
+LOCKSTEP_COLD graph& graph::edge(const graph_block& from, const graph_block& to) {
+  join("edge", from, to, detail::edge_kind::plain);
+  return *this;
+}
+LOCKSTEP_COLD graph& graph::edge_if(const graph_node& test, const graph_block& to) {
+  join("edge_if", test, to, detail::edge_kind::if_true);
+  return *this;
+}
+LOCKSTEP_COLD graph& graph::edge_unless(const graph_node& test, const graph_block& to) {
+  join("edge_unless", test, to, detail::edge_kind::if_false);
+  return *this;
+}
+
+LOCKSTEP_COLD graph& graph::feedback(const graph_node& test, const graph_node& to) {
+  check_own("feedback", test.of_);
+  check_own("feedback", to.of_);
+  body_->model.feedbacks.push_back(
+      {test.index_, to.index_, std::uint32_t{detail::model_feedback::while_true}});
+  return *this;
+}
+LOCKSTEP_COLD graph& graph::feedback(const graph_node& from, const graph_node& to,
+                                     std::size_t delay) {
+  constexpr std::size_t most_delay = 1000000;
+  check_own("feedback", from.of_);
+  check_own("feedback", to.of_);
+  detail::checked_range("lockstep::graph::feedback", "as the delay", delay, 0, most_delay);
+  if (delay == 0) return edge(from, to);
+  body_->model.feedbacks.push_back({from.index_, to.index_, static_cast<std::uint32_t>(delay)});
+  return *this;
+}
+
+LOCKSTEP_COLD graph_block graph::series(const std::vector<graph_block>& parts) {
+  graph_block whole;
+  for (const graph_block& each : parts) {
+    if (each.empty()) continue;
+    check_own("series", each.of_);
+    if (whole.empty()) {
+      whole = each;
+      continue;
+    }
+    join("series", whole, each, detail::edge_kind::plain);
+    whole.lasts_ = each.lasts_;
+  }
+  return whole;
+}
+
+LOCKSTEP_COLD graph_block graph::parallel(const std::vector<graph_block>& parts) {
+  graph_block whole;
+  for (const graph_block& each : parts) {
+    if (each.empty()) continue;
+    check_own("parallel", each.of_);
+    whole.of_ = each.of_;
+    whole.firsts_.insert(whole.firsts_.end(), each.firsts_.begin(), each.firsts_.end());
+    whole.lasts_.insert(whole.lasts_.end(), each.lasts_.begin(), each.lasts_.end());
+  }
+  return whole;
+}
+
+LOCKSTEP_COLD graph_block graph::loop(const graph_block& body) {
+  check_own("loop", body.of_);
+  if (body.lasts_.size() != 1) {
+    detail::fail_argument(
+        "lockstep::graph::loop: the block has no single last node, which says whether it runs "
+        "again");
+  }
+  graph_block whole = body;
+  const graph_node last(body_.get(), body.lasts_[0]);
+  graph_node first(body_.get(), body.firsts_[0]);
+  if (body.firsts_.size() > 1) {
+    first = node("loop of " + last.name());
+    edge(first, body);
+    whole.firsts_.assign(1, first.index_);
+  }
+  feedback(last, first);
+  return whole;
+}
+
+LOCKSTEP_COLD std::string graph::not_series_parallel() const {
+  const detail::flow checked = detail::make_flow(body_->model);
+  if (!checked.problem.empty()) detail::fail_argument(checked.problem.c_str());
+  return detail::where_not_series_parallel(body_->model, checked);
+}
+
+LOCKSTEP_COLD std::string graph::dot() const { return detail::dot_of(body_->model); }
+LOCKSTEP_COLD std::string graph::check() const { return detail::make_flow(body_->model).problem; }
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_GRAPH_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/graph/flow.ipp -- the bodies of flow.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_IPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD std::string quoted(const graph_model& of, node_index node) {
+  return "'" + of.nodes[node].name + "'";
+}
+
+LOCKSTEP_COLD adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes,
+                                 bool by_end) {
+  adjacency made;
+  made.begin.assign(nodes + 1, 0);
+  made.edges.resize(edges.size());
+  for (const model_edge& each : edges) ++made.begin[(by_end ? each.to : each.from) + 1];
+  for (std::size_t i = 0; i < nodes; ++i) made.begin[i + 1] += made.begin[i];
+  std::vector<std::uint32_t> next(made.begin.begin(), made.begin.end() - 1);
+  for (std::uint32_t i = 0; i < edges.size(); ++i) {
+    made.edges[next[by_end ? edges[i].to : edges[i].from]++] = i;
+  }
+  return made;
+}
+
+/// Finds the structure of a graph, step by step, until something is wrong.
+class flow_builder {
+ public:
+  LOCKSTEP_COLD explicit flow_builder(const graph_model& of) : of_(of) {}
+
+  LOCKSTEP_COLD flow make() {
+    made_.problem = find();
+    return std::move(made_);
+  }
+
+ private:
+  std::size_t size() const noexcept { return of_.nodes.size(); }
+  std::string name(node_index node) const { return quoted(of_, node); }
+
+  LOCKSTEP_COLD std::string find() {
+    std::string wrong = same_names();
+    if (wrong.empty()) wrong = silent_tests();
+    if (!wrong.empty()) return wrong;
+    take_edges();
+    wrong = sort();
+    if (wrong.empty()) wrong = find_loops();
+    if (!wrong.empty()) return wrong;
+    find_skips();
+    wrong = contradictions();
+    if (wrong.empty()) take_delays();
+    return wrong;
+  }
+
+  LOCKSTEP_COLD std::string same_names() const {
+    std::vector<const std::string*> names;
+    for (const model_node& each : of_.nodes) names.push_back(&each.name);
+    const auto before = [](const std::string* a, const std::string* b) { return *a < *b; };
+    std::sort(names.begin(), names.end(), before);
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      if (*names[i - 1] == *names[i]) return "two nodes are called '" + *names[i] + "'";
+    }
+    return std::string();
+  }
+
+  LOCKSTEP_COLD std::string silent_tests() const {
+    for (const model_edge& each : of_.edges) {
+      if (each.kind == edge_kind::plain || of_.nodes[each.from].returns_bool) continue;
+      return "the edge from " + name(each.from) + " to " + name(each.to) +
+             " has a condition, but " + name(each.from) + " does not return bool";
+    }
+    for (const model_feedback& each : of_.feedbacks) {
+      if (!each.is_loop() || of_.nodes[each.from].returns_bool) continue;
+      return "feedback from " + name(each.from) + " to " + name(each.to) + ": " + name(each.from) +
+             " does not return bool, and so cannot say whether the loop goes on";
+    }
+    return std::string();
+  }
+
+  /// Counted feedback without delay is an edge.
+  LOCKSTEP_COLD void take_edges() {
+    made_.edges = of_.edges;
+    for (const model_feedback& each : of_.feedbacks) {
+      if (each.delay == 0) made_.edges.push_back({each.from, each.to, edge_kind::plain});
+    }
+    made_.out = edges_by(made_.edges, size(), false);
+    made_.in = edges_by(made_.edges, size(), true);
+  }
+
+  LOCKSTEP_COLD std::string sort() {
+    std::vector<std::uint32_t> missing(size());
+    for (node_index i = 0; i < size(); ++i) {
+      missing[i] = made_.in.begin[i + 1] - made_.in.begin[i];
+      if (missing[i] == 0) made_.order.push_back(i);
+    }
+    for (std::size_t at = 0; at < made_.order.size(); ++at) {
+      const node_index node = made_.order[at];
+      for (const std::uint32_t* e = made_.out.first(node); e != made_.out.last(node); ++e) {
+        if (--missing[made_.edges[*e].to] == 0) made_.order.push_back(made_.edges[*e].to);
+      }
+    }
+    return made_.order.size() == size() ? std::string() : cycle(missing);
+  }
+
+  /// Among nodes that miss another one for ever: backwards, until one comes again.
+  LOCKSTEP_COLD std::string cycle(const std::vector<std::uint32_t>& missing) const {
+    node_index at = 0;
+    while (missing[at] == 0) ++at;
+    std::vector<std::uint32_t> back(size(), no_node);  // the edge by which it was left
+    std::vector<bool> seen(size(), false);
+    while (!seen[at]) {
+      seen[at] = true;
+      const std::uint32_t* e = made_.in.first(at);
+      while (missing[made_.edges[*e].from] == 0) ++e;
+      back[made_.edges[*e].from] = *e;
+      at = made_.edges[*e].from;
+    }
+    bool has_feedback = false;
+    std::string way = name(at);
+    node_index next = at;
+    do {
+      has_feedback |= back[next] >= of_.edges.size();
+      next = made_.edges[back[next]].to;
+      way += " -> " + name(next);
+    } while (next != at);
+    return has_feedback ? "feedback with delay 0 that no iteration can satisfy: " + way
+                        : "a cycle without feedback: " + way;
+  }
+
+  // --- loops ---
+
+  struct found_loop {
+    node_index from, to;
+    node_list nodes;
+  };
+
+  LOCKSTEP_COLD std::string find_loops() {
+    std::vector<found_loop> loops;
+    for (const model_feedback& each : of_.feedbacks) {
+      if (!each.is_loop()) continue;
+      loops.push_back({each.from, each.to, body_of(each)});
+      if (!loops.back().nodes.empty()) continue;
+      return "feedback from " + name(each.from) + " to " + name(each.to) +
+             " can never be satisfied: no way of edges leads from " + name(each.to) + " to " +
+             name(each.from);
+    }
+    std::stable_sort(loops.begin(), loops.end(), [](const found_loop& a, const found_loop& b) {
+      return a.nodes.size() > b.nodes.size();
+    });
+    made_.blocks.resize(1);
+    made_.block_of.assign(size(), 0);
+    made_.loop_from.assign(size(), 0);
+    for (const found_loop& each : loops) {
+      const std::string wrong = add_loop(each);
+      if (!wrong.empty()) return wrong;
+    }
+    return std::string();
+  }
+
+  /// The nodes on ways from `to` to `from`, in order.
+  LOCKSTEP_COLD node_list body_of(const model_feedback& loop) const {
+    std::vector<bool> ahead(size(), false), behind(size(), false);
+    ahead[loop.to] = behind[loop.from] = true;
+    node_list body;
+    for (const node_index node : made_.order) {
+      if (!ahead[node]) continue;
+      for (const std::uint32_t* e = made_.out.first(node); e != made_.out.last(node); ++e) {
+        ahead[made_.edges[*e].to] = true;
+      }
+    }
+    for (std::size_t i = size(); i-- > 0;) {
+      const node_index node = made_.order[i];
+      if (!behind[node]) continue;
+      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
+        behind[made_.edges[*e].from] = true;
+      }
+    }
+    for (const node_index node : made_.order) {
+      if (ahead[node] && behind[node]) body.push_back(node);
+    }
+    return body;
+  }
+
+  std::string loop_name(node_index from, node_index to) const {
+    return "the loop from " + name(to) + " to " + name(from);
+  }
+
+  LOCKSTEP_COLD std::string add_loop(const found_loop& loop) {
+    const std::uint32_t parent = made_.block_of[loop.nodes[0]];
+    for (const node_index node : loop.nodes) {
+      if (made_.block_of[node] == parent) continue;
+      std::uint32_t other = made_.block_of[node];
+      if (made_.blocks[other].depth < made_.blocks[parent].depth) other = parent;
+      return loop_name(loop.from, loop.to) + " crosses " +
+             loop_name(made_.blocks[other].from, made_.blocks[other].to) + ": " + name(node) +
+             " and " + name(loop.nodes[0]) + " are not both in it";
+    }
+    if (made_.loop_from[loop.from] != 0) {
+      const flow_block& other = made_.blocks[made_.loop_from[loop.from]];
+      return "feedback from " + name(loop.from) + " to " + name(other.to) +
+             " can never be satisfied: " + name(loop.from) + " also ends the loop to " +
+             name(loop.to) + ", by returning false";
+    }
+    const std::uint32_t block = static_cast<std::uint32_t>(made_.blocks.size());
+    made_.blocks.emplace_back();
+    made_.blocks.back().parent = parent;
+    made_.blocks.back().depth = made_.blocks[parent].depth + 1;
+    made_.blocks.back().from = loop.from;
+    made_.blocks.back().to = loop.to;
+    made_.loop_from[loop.from] = block;
+    for (const node_index node : loop.nodes) made_.block_of[node] = block;
+    return std::string();
+  }
+
+  // --- conditions ---
+
+  bool tells(const model_edge& edge) const { return made_.tells(edge); }
+
+  LOCKSTEP_COLD void find_skips() {
+    made_.may_be_skipped.assign(size(), false);
+    made_.is_asked.assign(size(), false);
+    for (const node_index node : made_.order) {
+      bool all = made_.in.first(node) != made_.in.last(node), one = false;
+      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
+        all &= made_.may_be_skipped[made_.edges[*e].from];
+        one |= made_.edges[*e].kind != edge_kind::plain;
+      }
+      made_.may_be_skipped[node] = all || one;
+      if (!all && !one) continue;
+      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
+        if (tells(made_.edges[*e])) made_.is_asked[made_.edges[*e].from] = true;
+      }
+    }
+  }
+
+  /// What must have been answered where a node runs: twice the number of the node that was asked, and 1 for true.
+  using answers = std::vector<std::uint32_t>;
+
+  static void add(answers& to, const answers& more) {
+    answers both;
+    std::set_union(to.begin(), to.end(), more.begin(), more.end(), std::back_inserter(both));
+    to.swap(both);
+  }
+
+  LOCKSTEP_COLD std::string contradictions() {
+    if (std::find(made_.may_be_skipped.begin(), made_.may_be_skipped.end(), true) ==
+        made_.may_be_skipped.end()) {
+      return std::string();
+    }
+    std::vector<answers> known(size());
+    for (const node_index node : made_.order) {
+      if (!made_.may_be_skipped[node]) continue;
+      answers here, common;
+      bool is_first = true;
+      for (const std::uint32_t* e = made_.in.first(node); e != made_.in.last(node); ++e) {
+        const model_edge& each = made_.edges[*e];
+        if (each.kind != edge_kind::plain) {
+          add(here, known[each.from]);
+          add(here, {2 * each.from + (each.kind == edge_kind::if_true ? 1u : 0u)});
+        }
+        answers both;
+        std::set_intersection(common.begin(), common.end(), known[each.from].begin(),
+                              known[each.from].end(), std::back_inserter(both));
+        common = is_first ? known[each.from] : both;
+        is_first = false;
+      }
+      add(here, common);
+      for (std::size_t i = 1; i < here.size(); ++i) {
+        // A node in a loop may be asked in one turn and seen in another.
+        const node_index asked = here[i] / 2;
+        if (here[i - 1] / 2 != asked || here[i] == here[i - 1]) continue;
+        return "no iteration can reach " + name(node) + ": " + name(asked) +
+               " would have to return both true and false";
+      }
+      known[node].swap(here);
+    }
+    return std::string();
+  }
+
+  // --- counted feedback ---
+
+  LOCKSTEP_COLD void take_delays() {
+    for (const model_feedback& each : of_.feedbacks) {
+      if (each.is_loop() || each.delay == 0) continue;
+      made_.overlaps = true;
+      made_.most_delay = (std::max)(made_.most_delay, each.delay);
+      add_delay(each);
+    }
+    if (!made_.overlaps) return;
+    made_.most_delay = (std::max)(made_.most_delay, std::uint32_t{1});
+    for (const model_edge& each : made_.edges) {
+      if (made_.may_be_skipped[each.to] && tells(each)) add_delay({each.to, each.from, 1});
+    }
+    // The members of a team-wide node do not follow each other by themselves.
+    for (node_index i = 0; i < size(); ++i) {
+      if (of_.nodes[i].is_wide) add_delay({i, i, 1});
+    }
+  }
+  LOCKSTEP_COLD void add_delay(const model_feedback& each) {
+    std::uint32_t a = made_.block_of[each.from];
+    while (a != 0 && !made_.is_inside(made_.block_of[each.to], a)) a = made_.blocks[a].parent;
+    if (a == 0) made_.delayed.push_back(each);
+  }
+
+  const graph_model& of_;
+  flow made_;
+};
+
+LOCKSTEP_COLD flow make_flow(const graph_model& of) { return flow_builder(of).make(); }
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/graph/plan_text.ipp -- the bodies of plan_text.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_TEXT_IPP
+#define LOCKSTEP_DETAIL_GRAPH_PLAN_TEXT_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD std::string dot_text(const std::string& of) {
+  std::string text = "\"";
+  for (const char each : of) {
+    if (each == '"' || each == '\\') text += '\\';
+    text += each;
+  }
+  return text + '"';
+}
+
+LOCKSTEP_COLD std::string dot_node(const graph_model& of, node_index node) {
+  return dot_text(of.nodes[node].name);
+}
+
+LOCKSTEP_COLD std::string dot_edges(const graph_model& of) {
+  std::string text;
+  for (const model_edge& each : of.edges) {
+    text += "  " + dot_node(of, each.from) + " -> " + dot_node(of, each.to);
+    if (each.kind == edge_kind::if_true) text += " [label=\"if\"]";
+    if (each.kind == edge_kind::if_false) text += " [label=\"unless\"]";
+    text += ";\n";
+  }
+  for (const model_feedback& each : of.feedbacks) {
+    text += "  " + dot_node(of, each.from) + " -> " + dot_node(of, each.to) +
+            " [style=dashed, constraint=false, label=\"" +
+            (each.is_loop() ? std::string("again") : std::to_string(each.delay)) + "\"];\n";
+  }
+  return text;
+}
+
+/// The nodes of a block, and of the loops in it as boxes.
+LOCKSTEP_COLD std::string dot_block(const graph_model& of, const flow& checked,
+                                    std::uint32_t block) {
+  std::string text;
+  for (node_index i = 0; i < of.nodes.size(); ++i) {
+    if (checked.block_of[i] == block) text += "  " + dot_node(of, i) + ";\n";
+  }
+  for (std::uint32_t inner = 1; inner < checked.blocks.size(); ++inner) {
+    if (checked.blocks[inner].parent != block) continue;
+    text += "  subgraph cluster_" + std::to_string(inner) + " {\n" + dot_block(of, checked, inner) +
+            "  }\n";
+  }
+  return text;
+}
+
+LOCKSTEP_COLD std::string dot_of(const graph_model& of) {
+  std::string text = "digraph flow {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n";
+  const flow checked = make_flow(of);
+  if (checked.problem.empty()) {
+    text += dot_block(of, checked, 0);
+  } else {
+    for (node_index i = 0; i < of.nodes.size(); ++i) text += "  " + dot_node(of, i) + ";\n";
+  }
+  return text + dot_edges(of) + "}\n";
+}
+
+LOCKSTEP_COLD std::string dot_of(const graph_model& of, const flow& checked,
+                                 const flow_plan& plan) {
+  std::string text = "digraph plan {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n";
+  for (std::uint32_t m = 0; m < plan.members; ++m) {
+    text += "  subgraph cluster_" + std::to_string(m) + " {\n    label=\"member " +
+            std::to_string(m) + "\";\n";
+    std::string last;
+    for (const node_index node : plan.line) {
+      if (plan.member_of[node] != m) continue;
+      const std::string name = dot_node(of, node);
+      text += "    " + name + ";\n";
+      if (!last.empty()) text += "    " + last + " -> " + name + " [style=invis];\n";
+      last = name;
+    }
+    text += "  }\n";
+  }
+  for (const model_edge& each : checked.edges) {
+    const bool crosses = plan.member_of[each.from] != plan.member_of[each.to] ||
+                         plan.width_of[each.from] > 1 || plan.width_of[each.to] > 1;
+    text += "  " + dot_node(of, each.from) + " -> " + dot_node(of, each.to) +
+            (crosses ? " [style=bold, color=red]" : "") + ";\n";
+  }
+  for (const model_feedback& each : of.feedbacks) {
+    text += "  " + dot_node(of, each.from) + " -> " + dot_node(of, each.to) +
+            " [style=dashed, constraint=false];\n";
+  }
+  return text + "}\n";
+}
+
+LOCKSTEP_COLD std::string text_of(const graph_model& of, const flow_plan& plan) {
+  std::string text;
+  for (const plan_lane& lane : plan.lanes) {
+    text += "member " + std::to_string(lane.member);
+    if (lane.block != 0) {
+      text += ", in the loop that '" + of.nodes[plan.from[lane.block]].name + "' decides";
+    }
+    text += ":\n";
+    for (std::uint32_t s = lane.first_step; s < lane.first_step + lane.steps; ++s) {
+      const plan_step& step = plan.steps[s];
+      text += "  " + std::to_string(s - lane.first_step + 1) + ".";
+      for (std::uint32_t w = step.first_wait; w < step.last_wait; ++w) {
+        const plan_wait& wait = plan.waits[w];
+        text += " [waits for step " + std::to_string(wait.steps) + " of member " +
+                std::to_string(plan.lanes[wait.lane].member);
+        if (wait.delay > 0) text += ", " + std::to_string(wait.delay) + " turns before";
+        text += "]";
+      }
+      if (step.loop != 0) {
+        text += " the loop that '" + of.nodes[plan.from[step.loop]].name + "' decides";
+      }
+      for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
+        text += " '" + of.nodes[plan.calls[c].node].name + "'";
+      }
+      if (step.decides) text += step.first_call == step.last_call ? " decides" : " (decides)";
+      if (step.is_awaited) text += " [is waited for]";
+      if (!step.is_open && step.loop == 0) text += " [by this member only]";
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_PLAN_TEXT_IPP
+
+#endif
+
+// lockstep/detail/graph/flow_simulation.hpp -- goes through a plan without threads (layer: graph)
+//
+// Pure. As the members will (flow_walk.hpp), but one after the other, each as far as it comes: so a plan that could get
+// stuck does so here. Times are counted along, to predict how long an iteration takes.
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Goes through some iterations, each loop twice. Empty, or where the plan would get stuck. Sets predicted_time.
+LOCKSTEP_COLD std::string simulate(const flow& checked, flow_plan& of);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_HPP
+
+// lockstep/detail/graph/flow_schedule.hpp -- list scheduling of a block, loops as one item (layer: graph)
+//
+// Pure, for flow_plan.ipp. The items of a block are its nodes and the loops in it. A loop is scheduled first, for
+// members that are numbers only; the block around chooses which members they are, and these are in the loop until it
+// ends. Where a node is pinned, they are as they are numbered.
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A node is an item by its number; a loop by its block's, after all nodes.
+struct placed_item {
+  std::uint32_t item;
+  double start;
+  std::uint32_t first_member, last_member;  ///< in block_schedule::members
+};
+
+struct item_edge {
+  std::uint32_t from, to;
+};
+
+struct block_schedule {
+  std::vector<std::uint32_t> items;
+  std::vector<item_edge> edges;
+  std::vector<placed_item> placed;  ///< in order
+  std::vector<std::uint32_t> members;
+  std::uint32_t used = 0;  ///< how many members
+  bool is_bound = false;   ///< to their numbers
+  double length = 0;
+  double critical_path = 0;
+};
+
+class flow_scheduler {
+ public:
+  LOCKSTEP_COLD flow_scheduler(const graph_model& of, const flow& checked,
+                               const std::vector<double>& costs, std::uint32_t members);
+
+  std::vector<block_schedule> blocks;
+
+ private:
+  struct arrival {
+    double latest, second;  ///< when the last value is there; the last from another member
+    std::uint32_t home;
+  };
+
+  LOCKSTEP_COLD void collect();
+  LOCKSTEP_COLD void schedule(std::uint32_t block);
+  LOCKSTEP_COLD void choose(block_schedule& in, std::uint32_t item, const arrival& at,
+                            std::uint32_t next, std::vector<double>& free, placed_item& place);
+  double start_on(const arrival& at, double free, std::uint32_t member) const noexcept {
+    const double there =
+        member == at.home || at.home == no_lane
+            ? (at.latest > at.second + crossing_time || at.second < 0 ? at.latest
+                                                                      : at.second + crossing_time)
+            : at.latest + crossing_time;
+    return there > free ? there : free;
+  }
+  double length_of(std::uint32_t item) const noexcept {
+    return item < nodes_ ? costs_[item] : blocks[item - nodes_].length;
+  }
+
+  const graph_model& of_;
+  const flow& flow_;
+  const std::vector<double>& costs_;
+  const std::uint32_t nodes_, members_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_HPP
+
+// lockstep/detail/graph/flow_waits.hpp -- which operations of a plan have to wait for which (layer: graph)
+//
+// Pure, for flow_plan.ipp. For each lane it is known, operation by operation, how far every other lane must be when
+// this one is there. What is known already needs no wait.
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_WAITS_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_WAITS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What a lane has at one place, before operations are joined to steps.
+struct lane_operation {
+  std::uint32_t item;
+  std::uint32_t rank;   ///< of a team-wide node
+  std::uint32_t order;  ///< of its item in the block
+  std::uint32_t first_wait, last_wait;
+  std::uint32_t step;
+  bool is_awaited;
+  bool is_decision;  ///< nothing else
+};
+struct lane_spot {
+  std::uint32_t lane, at;
+};
+struct spot_range {
+  std::uint32_t first, last;
+};
+
+/// The lanes of a schedule.
+struct flow_layout {
+  std::vector<std::vector<lane_operation>> operations;  ///< of each lane
+  std::vector<lane_spot> spots;
+  std::vector<spot_range> place_of;  ///< of each item, in `spots`
+  std::vector<plan_wait> waits;      ///< `steps` is the place of an operation
+};
+
+/// Finds the waits of each block.
+class flow_waits {
+ public:
+  LOCKSTEP_COLD flow_waits(const graph_model& of, const flow& checked,
+                           const flow_scheduler& schedule, const flow_plan& made,
+                           flow_layout& layout)
+      : of_(of),
+        flow_(checked),
+        schedule_(schedule),
+        made_(made),
+        layout_(layout),
+        nodes_(static_cast<std::uint32_t>(of.nodes.size())) {}
+
+  LOCKSTEP_COLD void find() {
+    for (std::uint32_t block = 0; block < flow_.blocks.size(); ++block) find_waits(block);
+  }
+
+ private:
+  struct need {
+    lane_spot what;
+    std::uint32_t delay;
+    std::int64_t order;
+  };
+  /// How far a lane is known to be: operations done, counted from the beginning of this turn.
+  using knowledge = std::vector<std::int64_t>;
+
+  lane_operation& operation_at(const lane_spot& at) const {
+    return layout_.operations[at.lane][at.at];
+  }
+
+  /// In `block` or further inside: the item of the block that has the node.
+  std::uint32_t item_in(std::uint32_t block, node_index node) const noexcept {
+    std::uint32_t at = flow_.block_of[node];
+    if (at == block) return node;
+    while (flow_.blocks[at].parent != block) at = flow_.blocks[at].parent;
+    return nodes_ + at;
+  }
+  std::int64_t order_of(std::uint32_t item) const {
+    const lane_spot& at = layout_.spots[layout_.place_of[item].first];
+    return operation_at(at).order;
+  }
+  std::int64_t length(std::uint32_t lane) const {
+    return static_cast<std::int64_t>(layout_.operations[lane].size());
+  }
+
+  /// What has to be done for the item to be: a loop is over when the member that decides has left it.
+  LOCKSTEP_COLD void need_item(std::uint32_t item, std::uint32_t delay, std::vector<need>& needs) {
+    const spot_range& place = layout_.place_of[item];
+    const std::int64_t order =
+        order_of(item) - std::int64_t{delay} * std::numeric_limits<std::int32_t>::max();
+    for (std::uint32_t k = place.first; k < place.last; ++k) {
+      if (item >= nodes_) {
+        const std::uint32_t decider = made_.decider[item - nodes_];
+        if (made_.lanes[layout_.spots[k].lane].member != made_.lanes[decider].member) continue;
+      }
+      needs.push_back({layout_.spots[k], delay, order});
+    }
+  }
+  bool decides(std::uint32_t block, std::uint32_t item) const noexcept {
+    return block != 0 && item == flow_.blocks[block].from;
+  }
+  /// The end of each lane. All nodes come before the one that decides; but who is in a loop further inside has to
+  /// leave it.
+  LOCKSTEP_COLD void need_turn(std::vector<need>& needs) {
+    for (const std::uint32_t lane : own_) {
+      const std::uint32_t last = static_cast<std::uint32_t>(layout_.operations[lane].size() - 1);
+      needs.push_back({{lane, last}, 0, layout_.operations[lane][last].order});
+    }
+  }
+  /// Whether the member of this lane runs the first node of the item, or all of it.
+  LOCKSTEP_COLD bool enters(std::uint32_t item, std::uint32_t lane) const {
+    if (item < nodes_) return true;
+    const spot_range& place = layout_.place_of[flow_.blocks[item - nodes_].to];
+    for (std::uint32_t k = place.first; k < place.last; ++k) {
+      if (made_.lanes[layout_.spots[k].lane].member == made_.lanes[lane].member) return true;
+    }
+    return false;
+  }
+  LOCKSTEP_COLD void find_waits(std::uint32_t block) {
+    const block_schedule& of = schedule_.blocks[block];
+    std::vector<model_edge> edges;
+    for (const item_edge& each : of.edges) {
+      edges.push_back({each.from, each.to, edge_kind::plain});
+    }
+    const adjacency in = edges_by(edges, layout_.place_of.size(), true),
+                    out = edges_by(edges, layout_.place_of.size(), false);
+    std::vector<model_edge> delays;
+    if (block == 0) {
+      for (std::uint32_t i = 0; i < flow_.delayed.size(); ++i) {
+        delays.push_back({i, item_in(0, flow_.delayed[i].to), edge_kind::plain});
+      }
+    }
+    const adjacency delayed = edges_by(delays, layout_.place_of.size(), true);
+
+    // Lanes of a block were made one by one, between those of loops: by their own numbers here.
+    number_.assign(made_.lanes.size(), no_lane);
+    own_.clear();
+    for (std::uint32_t m = 0; m < made_.members; ++m) {
+      const std::uint32_t lane = made_.lane(block, m);
+      if (lane == no_lane) continue;
+      number_[lane] = static_cast<std::uint32_t>(own_.size());
+      own_.push_back(lane);
+    }
+    lanes_ = own_.size();
+    const bool knows_turn_before = block != 0 || !flow_.overlaps;
+    known_.assign(lanes_ * lanes_, knows_turn_before ? 0 : std::int64_t{least});
+    for (std::uint32_t k = 0; k < lanes_; ++k) known_[k * lanes_ + k] = 0;
+    keeps_all_ = of.placed.size() * lanes_ <= most_kept;
+    after_.clear();
+    if (keeps_all_) after_.resize(own_.size());
+
+    std::vector<need> needs;
+    for (const placed_item& each : of.placed) {
+      const spot_range place = layout_.place_of[each.item];
+      for (std::uint32_t k = place.first; k < place.last; ++k) {
+        const lane_spot here = layout_.spots[k];
+        needs.clear();
+        if (enters(each.item, here.lane)) {
+          for (const std::uint32_t* e = in.first(each.item); e != in.last(each.item); ++e) {
+            need_item(edges[*e].from, 0, needs);
+          }
+          for (const std::uint32_t* e = delayed.first(each.item); e != delayed.last(each.item);
+               ++e) {
+            const model_feedback& what = flow_.delayed[delays[*e].from];
+            need_item(item_in(0, what.from), what.delay, needs);
+          }
+        }
+        if (decides(block, each.item) && !of_.nodes[each.item].is_wide) need_turn(needs);
+        wait_for(here, needs);
+      }
+      if (each.item >= nodes_) meet(place);
+      for (std::uint32_t k = place.first; k < place.last; ++k) pass(layout_.spots[k]);
+      if (!decides(block, each.item) || !of_.nodes[each.item].is_wide) continue;
+      needs.clear();
+      need_turn(needs);
+      const lane_spot decision = {layout_.spots[place.first].lane,
+                                  layout_.spots[place.first].at + 1};
+      wait_for(decision, needs);
+      pass(decision);
+    }
+    if (block == 0 && !flow_.overlaps) wait_for_iteration(of, in, out);
+  }
+
+  std::int64_t* known_on(std::uint32_t lane) { return &known_[number_[lane] * lanes_]; }
+
+  /// Adds the waits that nothing known implies; the latest first, since they imply others.
+  LOCKSTEP_COLD void wait_for(const lane_spot& here, std::vector<need>& needs) {
+    lane_operation& own = operation_at(here);
+    own.first_wait = own.last_wait = static_cast<std::uint32_t>(layout_.waits.size());
+    std::sort(needs.begin(), needs.end(), [](const need& a, const need& b) {
+      return a.order > b.order || (a.order == b.order && a.what.lane < b.what.lane);
+    });
+    std::int64_t* const known = known_on(here.lane);
+    for (const need& each : needs) {
+      const std::uint32_t k = number_[each.what.lane];
+      const std::int64_t far = each.what.at + 1 - std::int64_t{each.delay} * length(each.what.lane);
+      if (known[k] >= far || each.what.lane == here.lane) continue;
+      layout_.waits.push_back({each.what.lane, each.what.at, each.delay});
+      operation_at(each.what).is_awaited = true;
+      own.last_wait = static_cast<std::uint32_t>(layout_.waits.size());
+      if (each.delay == 0) learn(known, each.what);
+      known[k] = (std::max)(known[k], far);
+    }
+  }
+  /// What was known after that operation.
+  LOCKSTEP_COLD void learn(std::int64_t* known, const lane_spot& from) {
+    if (!keeps_all_) return;
+    const std::vector<std::int64_t>& rows = after_[number_[from.lane]];
+    for (std::uint32_t k = 0; k < lanes_; ++k) {
+      known[k] = (std::max)(known[k], rows[from.at * lanes_ + k]);
+    }
+  }
+  /// At the end of a loop all know what one of them knew.
+  LOCKSTEP_COLD void meet(const spot_range& place) {
+    knowledge all(lanes_, std::int64_t{least});
+    for (std::uint32_t k = place.first; k < place.last; ++k) {
+      const std::int64_t* const known = known_on(layout_.spots[k].lane);
+      for (std::uint32_t i = 0; i < lanes_; ++i) all[i] = (std::max)(all[i], known[i]);
+    }
+    for (std::uint32_t k = place.first; k < place.last; ++k) {
+      std::copy(all.begin(), all.end(), known_on(layout_.spots[k].lane));
+    }
+  }
+  LOCKSTEP_COLD void pass(const lane_spot& here) {
+    std::int64_t* const known = known_on(here.lane);
+    known[number_[here.lane]] = here.at + 1;
+    if (!keeps_all_) return;
+    std::vector<std::int64_t>& rows = after_[number_[here.lane]];
+    rows.insert(rows.end(), known, known + lanes_);
+  }
+
+  /// GRAPH-3: what depends on nothing waits for all of the iteration before, where it is the first of its lane.
+  /// Whatever else comes first on a lane waits for such a node.
+  LOCKSTEP_COLD void wait_for_iteration(const block_schedule& of, const adjacency& in,
+                                        const adjacency& out) {
+    std::vector<need> ends;
+    for (const placed_item& each : of.placed) {
+      if (out.first(each.item) == out.last(each.item)) need_item(each.item, 1, ends);
+    }
+    for (const placed_item& each : of.placed) {
+      if (in.first(each.item) != in.last(each.item)) continue;
+      const spot_range place = layout_.place_of[each.item];
+      for (std::uint32_t k = place.first; k < place.last; ++k) {
+        const lane_spot here = layout_.spots[k];
+        if (here.at != 0 || !enters(each.item, here.lane)) continue;
+        // What the lane knew at the end of the iteration before; then the last of each lane first.
+        knowledge known(known_on(here.lane), known_on(here.lane) + lanes_);
+        std::sort(ends.begin(), ends.end(), [](const need& a, const need& b) {
+          return a.order > b.order || (a.order == b.order && a.what.lane < b.what.lane);
+        });
+        lane_operation& own = operation_at(here);
+        own.first_wait = static_cast<std::uint32_t>(layout_.waits.size());
+        for (const need& end : ends) {
+          if (known[number_[end.what.lane]] > end.what.at) continue;
+          layout_.waits.push_back({end.what.lane, end.what.at, 1});
+          operation_at(end.what).is_awaited = true;
+          learn(known.data(), end.what);
+          known[number_[end.what.lane]] = end.what.at + 1;
+        }
+        own.last_wait = static_cast<std::uint32_t>(layout_.waits.size());
+      }
+    }
+  }
+
+  static constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min() / 4;
+  static constexpr std::size_t most_kept = std::size_t{1} << 22;
+
+  const graph_model& of_;
+  const flow& flow_;
+  const flow_scheduler& schedule_;
+  const flow_plan& made_;
+  flow_layout& layout_;
+  const std::uint32_t nodes_;
+
+  // Of the block whose waits are sought.
+  std::size_t lanes_ = 0;
+  std::vector<std::uint32_t> number_, own_;
+  knowledge known_;  // of each lane at its present end
+  bool keeps_all_ = true;
+  std::vector<knowledge> after_;  // the same after each of its operations
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_WAITS_HPP
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/graph/flow_plan.ipp -- the bodies of flow_plan.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_IPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Makes lanes of a schedule, then the waits between them, then steps.
+class plan_assembler {
+ public:
+  LOCKSTEP_COLD plan_assembler(const graph_model& of, const flow& checked,
+                               const flow_scheduler& schedule, flow_plan& made)
+      : of_(of),
+        flow_(checked),
+        schedule_(schedule),
+        made_(made),
+        nodes_(static_cast<std::uint32_t>(of.nodes.size())) {
+    layout_.place_of.resize(nodes_ + checked.blocks.size());
+  }
+
+  LOCKSTEP_COLD void assemble() {
+    const block_schedule& top = schedule_.blocks[0];
+    std::vector<std::uint32_t> members(top.used);
+    for (std::uint32_t m = 0; m < top.used; ++m) members[m] = m;
+    made_.members = (std::max)(top.used, std::uint32_t{1});
+    made_.lane_at.assign(flow_.blocks.size() * made_.members, std::uint32_t{no_lane});
+    made_.decider.assign(flow_.blocks.size(), std::uint32_t{no_lane});
+    for (const flow_block& each : flow_.blocks) made_.from.push_back(each.from);
+    made_.member_of.assign(nodes_, 0);
+    made_.width_of.assign(nodes_, 1);
+    made_.start.assign(nodes_, 0);
+    lay(0, members, 0);
+    flow_waits(of_, flow_, schedule_, made_, layout_).find();
+    cut();
+  }
+
+ private:
+  // --- lanes ---
+
+  LOCKSTEP_COLD std::uint32_t lane(std::uint32_t block, std::uint32_t member) {
+    std::uint32_t& at = made_.lane_at[block * made_.members + member];
+    if (at != no_lane) return at;
+    at = static_cast<std::uint32_t>(made_.lanes.size());
+    made_.lanes.push_back({block, member, 0, 0, no_lane, 0});
+    layout_.operations.emplace_back();
+    return at;
+  }
+
+  LOCKSTEP_COLD void lay(std::uint32_t block, const std::vector<std::uint32_t>& members,
+                         double begin) {
+    const block_schedule& from = schedule_.blocks[block];
+    const std::size_t begin_of_line = made_.line.size();
+    std::uint32_t order = 0;
+    for (const placed_item& each : from.placed) {
+      std::vector<std::uint32_t> own;
+      for (std::uint32_t k = each.first_member; k < each.last_member; ++k) {
+        own.push_back(members[from.members[k]]);
+      }
+      const bool is_loop = each.item >= nodes_;
+      std::vector<std::uint32_t> sorted = own;
+      std::sort(sorted.begin(), sorted.end());
+      spot_range& place = layout_.place_of[each.item];
+      place.first = static_cast<std::uint32_t>(layout_.spots.size());
+      std::uint32_t rank = 0;
+      for (const std::uint32_t member : sorted) {
+        const std::uint32_t at = lane(block, member);
+        layout_.spots.push_back({at, static_cast<std::uint32_t>(operations(at).size())});
+        lane_operation made = lane_operation();
+        made.item = each.item;
+        made.rank = rank++;
+        made.order = order;
+        operations(at).push_back(made);
+      }
+      place.last = static_cast<std::uint32_t>(layout_.spots.size());
+      ++order;
+      if (is_loop) {
+        lay_loop(each, own, place, begin + each.start);
+        continue;
+      }
+      made_.member_of[each.item] = sorted[0];
+      made_.width_of[each.item] = static_cast<std::uint32_t>(sorted.size());
+      made_.start[each.item] = begin + each.start;
+      made_.line.push_back(each.item);
+      made_.again.push_back(
+          flow_.loop_from[each.item] != 0 ? static_cast<std::uint32_t>(begin_of_line) : no_lane);
+      if (flow_.loop_from[each.item] != 0) add_decision(block, each.item);
+    }
+  }
+  /// The node that decides a loop. If it is team-wide, the decision is an operation of its own: after all members.
+  LOCKSTEP_COLD void add_decision(std::uint32_t block, std::uint32_t item) {
+    const std::uint32_t lane = layout_.spots[layout_.place_of[item].first].lane;
+    made_.decider[block] = lane;
+    if (!of_.nodes[item].is_wide) return;
+    lane_operation made = operations(lane).back();
+    made.is_decision = true;
+    operations(lane).push_back(made);
+  }
+  LOCKSTEP_COLD void lay_loop(const placed_item& each, const std::vector<std::uint32_t>& own,
+                              const spot_range& place, double begin) {
+    const std::uint32_t inner = each.item - nodes_;
+    // A bound loop's members are known by their own numbers.
+    std::vector<std::uint32_t> members = own;
+    if (schedule_.blocks[inner].is_bound) {
+      members.resize(schedule_.blocks[inner].used);
+      for (std::uint32_t m = 0; m < members.size(); ++m) members[m] = m;
+    }
+    lay(inner, members, begin);
+    for (std::uint32_t k = place.first; k < place.last; ++k) {
+      plan_lane& of_inner =
+          made_.lanes[made_.lane(inner, made_.lanes[layout_.spots[k].lane].member)];
+      of_inner.parent = layout_.spots[k].lane;
+    }
+  }
+
+  // --- steps ---
+
+  bool is_open(const lane_operation& of) const {
+    return of.item < nodes_ && !of_.nodes[of.item].is_wide && of_.nodes[of.item].pin == no_node;
+  }
+
+  /// Operations that nobody waits for in between become one step.
+  LOCKSTEP_COLD void cut() {
+    for (std::uint32_t lane = 0; lane < made_.lanes.size(); ++lane) {
+      plan_lane& of = made_.lanes[lane];
+      of.first_step = static_cast<std::uint32_t>(made_.steps.size());
+      bool goes_on = false;
+      for (lane_operation& each : operations(lane)) {
+        const bool is_loop = each.item >= nodes_,
+                   is_single = is_loop || of_.nodes[each.item].is_wide;
+        goes_on = goes_on && !is_single && each.first_wait == each.last_wait &&
+                  made_.steps.back().is_open == is_open(each);
+        if (!goes_on) add_step(each);
+        each.step = static_cast<std::uint32_t>(made_.steps.size()) - of.first_step - 1;
+        if (is_loop) {
+          made_.lanes[made_.lane(each.item - nodes_, of.member)].parent_step = each.step;
+        } else {
+          if (!each.is_decision) made_.calls.push_back({each.item, each.rank});
+          made_.steps.back().decides = flow_.loop_from[each.item] != 0 &&
+                                       (each.is_decision || !of_.nodes[each.item].is_wide);
+        }
+        made_.steps.back().last_call = static_cast<std::uint32_t>(made_.calls.size());
+        made_.steps.back().is_awaited =
+            each.is_awaited || (made_.steps.back().decides && lanes_in(of.block) > 1);
+        goes_on = !is_single && !each.is_awaited;
+      }
+      of.steps = static_cast<std::uint32_t>(made_.steps.size()) - of.first_step;
+      const plan_step& first = made_.steps[of.first_step];
+      made_.steps.back().is_followed =
+          made_.steps.back().decides && of.steps > 1 && first.is_awaited && first.loop == 0 &&
+          first.first_wait == first.last_wait &&
+          made_.calls[first.first_call].node == flow_.blocks[of.block].to &&
+          !of_.nodes[flow_.blocks[of.block].to].is_wide;
+    }
+    for (plan_wait& each : made_.waits) {
+      each.steps = operations(each.lane)[each.steps].step + 1;
+    }
+  }
+  LOCKSTEP_COLD std::size_t lanes_in(std::uint32_t block) const {
+    std::size_t count = 0;
+    for (std::uint32_t m = 0; m < made_.members; ++m) count += made_.lane(block, m) != no_lane;
+    return count;
+  }
+  LOCKSTEP_COLD void add_step(const lane_operation& first) {
+    plan_step made = plan_step();
+    made.first_call = made.last_call = static_cast<std::uint32_t>(made_.calls.size());
+    made.first_wait = static_cast<std::uint32_t>(made_.waits.size());
+    made_.waits.insert(made_.waits.end(), layout_.waits.begin() + first.first_wait,
+                       layout_.waits.begin() + first.last_wait);
+    made.last_wait = static_cast<std::uint32_t>(made_.waits.size());
+    made.loop = first.item >= nodes_ ? first.item - nodes_ : 0;
+    made.is_open = is_open(first);
+    made_.steps.push_back(made);
+  }
+
+  const graph_model& of_;
+  const flow& flow_;
+  const flow_scheduler& schedule_;
+  flow_plan& made_;
+  flow_layout layout_;
+  const std::uint32_t nodes_;
+  std::vector<lane_operation>& operations(std::uint32_t lane) { return layout_.operations[lane]; }
+};
+
+LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checked,
+                                       const std::vector<double>& costs, std::size_t members) {
+  flow_plan made;
+  for (std::size_t i = 0; i < of.nodes.size(); ++i) {
+    const model_node& node = of.nodes[i];
+    const std::string name = quoted(of, static_cast<node_index>(i));
+    if (node.is_wide && node.width > members) {
+      made.problem = "the team-wide node " + name + " is for " + std::to_string(node.width) +
+                     " members, the plan for " + std::to_string(members);
+    } else if (node.pin != no_node && node.is_wide) {
+      made.problem = "the team-wide node " + name + " cannot be pinned to a member";
+    } else if (node.pin != no_node && node.pin >= members) {
+      made.problem = "the node " + name + " is pinned to member " + std::to_string(node.pin) +
+                     ", the plan is for members 0 to " + std::to_string(members - 1);
+    }
+    if (!made.problem.empty()) return made;
+    const double cost = i < costs.size() ? costs[i] : -1;
+    made.costs.push_back(cost >= 0 ? cost : double{usual_node_time});
+    made.serial_time += made.costs.back();
+  }
+  const flow_scheduler schedule(of, checked, made.costs, static_cast<std::uint32_t>(members));
+  made.critical_path = schedule.blocks[0].critical_path;
+  plan_assembler(of, checked, schedule, made).assemble();
+  made.problem = simulate(checked, made);
+  return made;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/graph/flow_simulation.ipp -- the bodies of flow_simulation.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_IPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class plan_simulation {
+ public:
+  LOCKSTEP_COLD plan_simulation(const flow& checked, flow_plan& of)
+      : flow_(checked), of_(of), lanes_(of.lanes.size()), decided_(checked.blocks.size()) {}
+
+  LOCKSTEP_COLD std::string run() {
+    iterations_ = flow_.most_delay + 2;
+    std::vector<member> members(of_.members);
+    for (std::uint32_t m = 0; m < of_.members; ++m) members[m].lane = of_.lane(0, m);
+    end_.assign(iterations_, 0);
+    bool moves = true;
+    while (moves) {
+      moves = false;
+      for (member& each : members) {
+        while (go(each)) moves = true;
+      }
+    }
+    for (std::uint32_t m = 0; m < of_.members; ++m) {
+      if (members[m].lane == no_lane) continue;
+      if (lanes_[of_.lane(0, m)].turn < iterations_) {
+        return "the plan gets stuck at member " + std::to_string(m);
+      }
+    }
+    of_.predicted_time = end_[iterations_ - 1] - end_[iterations_ - 2];
+    return std::string();
+  }
+
+ private:
+  static constexpr std::uint32_t turns_of_loops = 2;
+
+  struct member {
+    std::uint32_t lane = no_lane;
+    double now = 0;
+  };
+  struct lane_state {
+    std::uint32_t turn = 0, at = 0;
+    std::vector<double> done;  ///< when, of each step of each turn
+  };
+  struct decision {
+    std::uint32_t turns;
+    double when;
+  };
+
+  /// One step of a member. False if it cannot go on.
+  LOCKSTEP_COLD bool go(member& self) {
+    if (self.lane == no_lane) return false;
+    lane_state& at = lanes_[self.lane];
+    const plan_lane& of = of_.lanes[self.lane];
+    if (of.block == 0 && at.turn == iterations_) return false;
+    if (at.at == of.steps) return end_turn(self);
+    const plan_step& step = of_.steps[of.first_step + at.at];
+    double begin = self.now;
+    for (std::uint32_t w = step.first_wait; w < step.last_wait; ++w) {
+      const plan_wait& wait = of_.waits[w];
+      if (at.turn < wait.delay) continue;
+      const std::size_t which =
+          std::size_t{at.turn - wait.delay} * of_.lanes[wait.lane].steps + wait.steps - 1;
+      if (lanes_[wait.lane].done.size() <= which) return false;
+      begin = (std::max)(begin, lanes_[wait.lane].done[which] + crossing_time);
+    }
+    self.now = begin;
+    if (step.loop != 0) {
+      self.lane = of_.lane(step.loop, of.member);
+      return true;
+    }
+    for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
+      self.now += of_.costs[of_.calls[c].node];
+    }
+    if (step.decides) decided_[of.block] = {at.turn + 1, self.now};
+    finish(self, at);
+    return true;
+  }
+  void finish(member& self, lane_state& at) {
+    at.done.push_back(self.now);
+    ++at.at;
+  }
+  LOCKSTEP_COLD bool end_turn(member& self) {
+    lane_state& at = lanes_[self.lane];
+    const plan_lane& of = of_.lanes[self.lane];
+    if (of.block == 0) {
+      end_[at.turn] = (std::max)(end_[at.turn], self.now);
+      at.at = 0;
+      ++at.turn;
+      return true;
+    }
+    const decision& last = decided_[of.block];
+    if (last.turns <= at.turn) return false;
+    if (of_.lanes[of_.decider[of.block]].member != of.member) {
+      self.now = (std::max)(self.now, last.when + crossing_time);
+    }
+    at.at = 0;
+    ++at.turn;
+    if (at.turn % turns_of_loops != 0) return true;
+    self.lane = of.parent;
+    finish(self, lanes_[self.lane]);
+    return true;
+  }
+
+  const flow& flow_;
+  flow_plan& of_;
+  std::vector<lane_state> lanes_;
+  std::vector<decision> decided_;
+  std::vector<double> end_;
+  std::uint32_t iterations_ = 0;
+};
+
+LOCKSTEP_COLD std::string simulate(const flow& checked, flow_plan& of) {
+  return plan_simulation(checked, of).run();
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/graph/flow_schedule.ipp -- the bodies of flow_schedule.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_IPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD flow_scheduler::flow_scheduler(const graph_model& of, const flow& checked,
+                                             const std::vector<double>& costs,
+                                             std::uint32_t members)
+    : blocks(checked.blocks.size()),
+      of_(of),
+      flow_(checked),
+      costs_(costs),
+      nodes_(static_cast<std::uint32_t>(of.nodes.size())),
+      members_(members) {
+  collect();
+  for (std::size_t block = blocks.size(); block-- > 0;) {
+    schedule(static_cast<std::uint32_t>(block));
+  }
+}
+
+/// Which items a block has, and which edges there are between them.
+LOCKSTEP_COLD void flow_scheduler::collect() {
+  for (const node_index node : flow_.order) blocks[flow_.block_of[node]].items.push_back(node);
+  for (std::uint32_t block = 1; block < blocks.size(); ++block) {
+    blocks[flow_.blocks[block].parent].items.push_back(nodes_ + block);
+  }
+  for (const model_edge& each : flow_.edges) {
+    std::uint32_t a = flow_.block_of[each.from], b = flow_.block_of[each.to];
+    std::uint32_t from = each.from, to = each.to;
+    while (a != b) {
+      const std::uint32_t depth_a = flow_.blocks[a].depth, depth_b = flow_.blocks[b].depth;
+      if (depth_a >= depth_b) {
+        from = nodes_ + a;
+        a = flow_.blocks[a].parent;
+      }
+      if (depth_b >= depth_a) {
+        to = nodes_ + b;
+        b = flow_.blocks[b].parent;
+      }
+    }
+    blocks[a].edges.push_back({from, to});
+  }
+  for (const node_index node : flow_.order) {
+    if (of_.nodes[node].pin == no_node) continue;
+    std::uint32_t block = flow_.block_of[node];
+    while (!blocks[block].is_bound) {
+      blocks[block].is_bound = true;
+      block = flow_.blocks[block].parent;
+    }
+  }
+  blocks[0].is_bound = true;
+}
+
+LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
+  block_schedule& in = blocks[block];
+  const std::size_t count = in.items.size();
+  // By their place in `items`.
+  std::vector<std::uint32_t> local(nodes_ + blocks.size(), 0);
+  for (std::uint32_t i = 0; i < count; ++i) local[in.items[i]] = i;
+  std::vector<model_edge> edges;
+  edges.reserve(in.edges.size());
+  for (const item_edge& each : in.edges) {
+    edges.push_back({local[each.from], local[each.to], edge_kind::plain});
+  }
+  const adjacency out = edges_by(edges, count, false), incoming = edges_by(edges, count, true);
+
+  std::vector<std::uint32_t> missing(count);
+  node_list order;
+  order.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    missing[i] = incoming.begin[i + 1] - incoming.begin[i];
+    if (missing[i] == 0) order.push_back(i);
+  }
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    for (const std::uint32_t* e = out.first(order[at]); e != out.last(order[at]); ++e) {
+      if (--missing[edges[*e].to] == 0) order.push_back(edges[*e].to);
+    }
+  }
+  // How far it is to the end: with and without what edges between members cost.
+  std::vector<double> way(count, 0), bare(count, 0);
+  for (std::size_t k = count; k-- > 0;) {
+    const std::uint32_t i = order[k];
+    for (const std::uint32_t* e = out.first(i); e != out.last(i); ++e) {
+      way[i] = (std::max)(way[i], way[edges[*e].to] + crossing_time);
+      bare[i] = (std::max)(bare[i], bare[edges[*e].to]);
+    }
+    way[i] += length_of(in.items[i]);
+    bare[i] +=
+        in.items[i] < nodes_ ? costs_[in.items[i]] : blocks[in.items[i] - nodes_].critical_path;
+    in.critical_path = (std::max)(in.critical_path, bare[i]);
+  }
+
+  struct entry {
+    double key;
+    std::uint32_t item;
+  };
+  // The first of the heap: the longest way; the earliest arrival. Then the lower number.
+  const auto shorter_way = [](const entry& a, const entry& b) {
+    return a.key < b.key || (!(b.key < a.key) && a.item > b.item);
+  };
+  const auto later = [](const entry& a, const entry& b) {
+    return b.key < a.key || (!(a.key < b.key) && a.item > b.item);
+  };
+  std::vector<entry> ready, coming;
+  std::vector<arrival> arrivals(count, arrival{0, -1, no_lane});
+  std::vector<double> free(members_, 0), finish(count, 0);
+  std::vector<std::uint32_t> home(count, no_lane);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    missing[i] = incoming.begin[i + 1] - incoming.begin[i];
+    if (missing[i] == 0) coming.push_back({0, i});
+  }
+  std::make_heap(coming.begin(), coming.end(), later);
+  in.placed.reserve(count);
+  while (!ready.empty() || !coming.empty()) {
+    double now = *std::min_element(free.begin(), free.end());
+    if (ready.empty()) now = (std::max)(now, coming.front().key);
+    while (!coming.empty() && coming.front().key <= now) {
+      std::pop_heap(coming.begin(), coming.end(), later);
+      ready.push_back({way[coming.back().item], coming.back().item});
+      std::push_heap(ready.begin(), ready.end(), shorter_way);
+      coming.pop_back();
+    }
+    std::pop_heap(ready.begin(), ready.end(), shorter_way);
+    const std::uint32_t i = ready.back().item;
+    ready.pop_back();
+
+    placed_item place = {in.items[i], 0, 0, 0};
+    // What ends a turn, or an iteration, is best where the next one begins.
+    const bool is_end = block != 0 ? in.items[i] == flow_.blocks[block].from
+                                   : !flow_.overlaps && out.first(i) == out.last(i);
+    const std::uint32_t next = is_end && !in.members.empty() ? in.members[0] : no_lane;
+    choose(in, in.items[i], arrivals[i], next, free, place);
+    in.placed.push_back(place);
+    finish[i] = place.start + length_of(in.items[i]);
+    in.length = (std::max)(in.length, finish[i]);
+    const bool is_wide = in.items[i] < nodes_ && of_.nodes[in.items[i]].is_wide;
+    home[i] = is_wide ? no_lane : in.members[place.first_member];
+    for (const std::uint32_t* e = out.first(i); e != out.last(i); ++e) {
+      const std::uint32_t to = edges[*e].to;
+      arrival& at = arrivals[to];
+      if (at.home == no_lane && at.second < 0 && at.latest <= 0) {
+        at = {finish[i], -1, home[i]};
+      } else if (finish[i] > at.latest) {
+        if (home[i] != at.home) at.second = at.latest;
+        at.latest = finish[i];
+        at.home = home[i];
+      } else if (home[i] != at.home && finish[i] > at.second) {
+        at.second = finish[i];
+      }
+      if (--missing[to] > 0) continue;
+      coming.push_back({start_on(at, 0, at.home), to});
+      std::push_heap(coming.begin(), coming.end(), later);
+    }
+  }
+  for (const std::uint32_t member : in.members) in.used = (std::max)(in.used, member + 1);
+}
+
+/// `next`: the member that has to hear of this item for the next turn, or none. (A loop's first item is placed first.)
+LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item, const arrival& at,
+                                          std::uint32_t next, std::vector<double>& free,
+                                          placed_item& place) {
+  place.first_member = static_cast<std::uint32_t>(in.members.size());
+  const bool is_loop = item >= nodes_;
+  std::uint32_t width = is_loop ? blocks[item - nodes_].used : 1;
+  if (!is_loop && of_.nodes[item].is_wide) {
+    width = of_.nodes[item].width == 0 ? members_ : of_.nodes[item].width;
+  }
+  if (is_loop && blocks[item - nodes_].is_bound) {
+    std::vector<std::uint32_t> taken = blocks[item - nodes_].members;
+    std::sort(taken.begin(), taken.end());
+    taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
+    in.members.insert(in.members.end(), taken.begin(), taken.end());
+  } else if (!is_loop && of_.nodes[item].pin != no_node) {
+    in.members.push_back(of_.nodes[item].pin);
+  } else if (width == 1) {
+    std::uint32_t best = next != no_lane ? next : at.home != no_lane ? at.home : 0;
+    const auto start_for_next = [&](std::uint32_t m) {
+      return start_on(at, free[m], m) + (next != no_lane && m != next ? crossing_time : 0);
+    };
+    double soonest = start_for_next(best);
+    for (std::uint32_t m = 0; m < members_; ++m) {
+      const double start = start_for_next(m);
+      if (start >= soonest) continue;
+      soonest = start;
+      best = m;
+    }
+    in.members.push_back(best);
+  } else {
+    std::vector<std::uint32_t> all(members_);
+    for (std::uint32_t m = 0; m < members_; ++m) all[m] = m;
+    std::stable_sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return start_on(at, free[a], a) < start_on(at, free[b], b);
+    });
+    all.resize(width);
+    std::sort(all.begin(), all.end());
+    in.members.insert(in.members.end(), all.begin(), all.end());
+  }
+  place.last_member = static_cast<std::uint32_t>(in.members.size());
+  for (std::uint32_t k = place.first_member; k < place.last_member; ++k) {
+    place.start = (std::max)(place.start, start_on(at, free[in.members[k]], in.members[k]));
+  }
+  for (std::uint32_t k = place.first_member; k < place.last_member; ++k) {
+    free[in.members[k]] = place.start + length_of(item);
+  }
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/graph/series_parallel.ipp -- the bodies of series_parallel.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_SERIES_PARALLEL_IPP
+#define LOCKSTEP_DETAIL_GRAPH_SERIES_PARALLEL_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Which items of a block come before which, and how the block falls into parts.
+class block_order {
+ public:
+  /// `before(a, b)`: edges; items are numbered so that edges go forward.
+  LOCKSTEP_COLD block_order(std::size_t count, const std::vector<model_edge>& edges)
+      : count_(count), words_((count + 63) / 64), before_(count * words_, 0) {
+    const adjacency in = edges_by(edges, count, true);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (const std::uint32_t* e = in.first(i); e != in.last(i); ++e) {
+        const std::size_t from = edges[*e].from;
+        for (std::size_t w = 0; w < words_; ++w) row(i)[w] |= row(from)[w];
+        row(i)[from / 64] |= std::uint64_t{1} << (from % 64);
+      }
+    }
+  }
+
+  bool comes_before(std::size_t a, std::size_t b) const noexcept {
+    return (before_[b * words_ + a / 64] >> (a % 64) & 1u) != 0;
+  }
+  bool is_ordered(std::size_t a, std::size_t b) const noexcept {
+    return comes_before(a, b) || comes_before(b, a);
+  }
+
+  /// a, b, c, d of an N; empty if there is none.
+  LOCKSTEP_COLD std::vector<std::uint32_t> find_n() const {
+    std::vector<std::vector<std::uint32_t>> open(1);
+    for (std::uint32_t i = 0; i < count_; ++i) open[0].push_back(i);
+    while (!open.empty()) {
+      const std::vector<std::uint32_t> part = open.back();
+      open.pop_back();
+      if (part.size() < 4) continue;
+      const std::size_t before = open.size();
+      if (fall_apart(part, true, open) || fall_apart(part, false, open)) continue;
+      open.resize(before);
+      return n_in(part);
+    }
+    return std::vector<std::uint32_t>();
+  }
+
+ private:
+  std::uint64_t* row(std::size_t of) noexcept { return &before_[of * words_]; }
+
+  /// The parts that are connected by pairs that are ordered, or that are not. False if there is only one.
+  LOCKSTEP_COLD bool fall_apart(const std::vector<std::uint32_t>& part, bool by_order,
+                                std::vector<std::vector<std::uint32_t>>& into) const {
+    std::vector<std::uint32_t> left = part;
+    const std::size_t before = into.size();
+    while (!left.empty()) {
+      std::vector<std::uint32_t> found(1, left.back());
+      left.pop_back();
+      for (std::size_t at = 0; at < found.size(); ++at) {
+        for (std::size_t i = 0; i < left.size();) {
+          if (is_ordered(found[at], left[i]) != by_order) {
+            ++i;
+            continue;
+          }
+          found.push_back(left[i]);
+          left[i] = left.back();
+          left.pop_back();
+        }
+      }
+      into.push_back(found);
+    }
+    if (into.size() > before + 1) return true;
+    into.resize(before);
+    return false;
+  }
+
+  LOCKSTEP_COLD std::vector<std::uint32_t> n_in(const std::vector<std::uint32_t>& part) const {
+    for (const std::uint32_t c : part) {
+      for (const std::uint32_t d : part) {
+        if (c == d || is_ordered(c, d)) continue;
+        for (const std::uint32_t b : part) {
+          if (!comes_before(b, c) || !comes_before(b, d)) continue;
+          for (const std::uint32_t a : part) {
+            if (comes_before(a, c) && !is_ordered(a, d) && !is_ordered(a, b)) return {a, b, c, d};
+          }
+        }
+      }
+    }
+    return std::vector<std::uint32_t>();
+  }
+
+  const std::size_t count_, words_;
+  std::vector<std::uint64_t> before_;
+};
+
+LOCKSTEP_COLD std::string where_not_series_parallel(const graph_model& of, const flow& checked) {
+  const std::uint32_t nodes = static_cast<std::uint32_t>(of.nodes.size());
+  for (std::uint32_t block = 0; block < checked.blocks.size(); ++block) {
+    // The items of the block, by their first node in the order.
+    std::vector<std::uint32_t> number(nodes + checked.blocks.size(), no_node);
+    std::vector<std::string> names;
+    const auto item_of = [&](node_index node) {
+      std::uint32_t at = checked.block_of[node], item = node;
+      while (at != block && at != 0) {
+        item = nodes + at;
+        at = checked.blocks[at].parent;
+      }
+      return at == block ? item : no_node;
+    };
+    for (const node_index node : checked.order) {
+      const std::uint32_t item = item_of(node);
+      if (item == no_node || number[item] != no_node) continue;
+      number[item] = 0;  // known; the order of items is found below
+    }
+    std::vector<model_edge> edges;
+    for (const model_edge& each : checked.edges) {
+      const std::uint32_t from = item_of(each.from), to = item_of(each.to);
+      if (from == no_node || to == no_node || from == to) continue;
+      edges.push_back({from, to, edge_kind::plain});
+    }
+    // Items in an order of their own: a loop comes after all that one of its nodes comes after.
+    const adjacency out = edges_by(edges, number.size(), false),
+                    in = edges_by(edges, number.size(), true);
+    std::vector<std::uint32_t> order, missing(number.size(), 0);
+    for (std::uint32_t item = 0; item < number.size(); ++item) {
+      missing[item] = in.begin[item + 1] - in.begin[item];
+      if (number[item] == 0 && missing[item] == 0) order.push_back(item);
+    }
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      number[order[at]] = static_cast<std::uint32_t>(at);
+      names.push_back(order[at] < nodes
+                          ? quoted(of, order[at])
+                          : "the loop that " + quoted(of, checked.blocks[order[at] - nodes].from) +
+                                " decides");
+      for (const std::uint32_t* e = out.first(order[at]); e != out.last(order[at]); ++e) {
+        if (--missing[edges[*e].to] == 0) order.push_back(edges[*e].to);
+      }
+    }
+    for (model_edge& each : edges) each = {number[each.from], number[each.to], each.kind};
+    const std::vector<std::uint32_t> n = block_order(order.size(), edges).find_n();
+    if (n.empty()) continue;
+    return names[n[0]] + " and " + names[n[1]] + " come before " + names[n[2]] + ", and " +
+           names[n[1]] + " before " + names[n[3]] + ", but " + names[n[0]] + " does not";
+  }
+  return std::string();
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_SERIES_PARALLEL_IPP
+
+#endif
+
+// lockstep/detail/graph/flow_walk.hpp -- a member goes through its lanes, and helps where it would wait (layer: graph)
+//
+// walk() is a member's part of a run. At each step it waits for what the plan says, claims the step, runs its nodes,
+// and tells those who wait (flow_board.hpp).
+//
+//   WALK-1  A member that waits looks, now and then, for the step that it waits for, through those which that one
+//           waits for: if it finds one that could begin and nobody has begun, it runs that for the other member.
+//   WALK-2  So a member may find its own steps done, or being done. It learns that where a claim fails, and begins at
+//           the top to find out where it is.
+//   WALK-3  Every wait ends with the region's stop (stop_source.hpp).
+//   WALK-4  It helps only with what could begin, so help never waits.
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class flow_walk {
+ public:
+  /// For member `rank`, in region `region` of `stop`.
+  flow_walk(flow_machine& of, std::size_t rank, stop_source& stop, std::uint32_t region) noexcept
+      : of_(of),
+        plan_(of.plan),
+        own_(of.walkers[rank].value),
+        rank_(static_cast<std::uint32_t>(rank)),
+        stop_{stop, region},
+        looks_each_(of.board.policy().is_crowded() ? 1 : 16) {}
+
+  LOCKSTEP_OUT_OF_LINE void walk();
+
+ private:
+  /// A step that another thread may run.
+  struct found_step {
+    std::uint32_t lane;
+    std::uint64_t step, turn, outer_turn, iteration;
+    const plan_step* what;  ///< null: the lane's member is to leave a loop that is over
+  };
+  struct watched_lane;
+
+  lane_place& here() noexcept { return own_.places[depth_]; }
+  const plan_lane& lane_of(const lane_place& at) const noexcept { return plan_.lanes[at.lane]; }
+  const plan_step& step_of(const lane_place& at) const noexcept {
+    return plan_.steps[lane_of(at).first_step + at.at];
+  }
+  std::uint64_t iteration() const noexcept { return own_.places[0].turn - of_.first; }
+  std::uint64_t steps_for(const plan_wait& wait, std::uint64_t turn) const noexcept {
+    return (turn - wait.delay) * plan_.lanes[wait.lane].steps + wait.steps;
+  }
+
+  /// Waits until a lane has done so many steps. False once the region is stopped.
+  bool await(std::uint32_t lane, std::uint64_t steps) {
+    if (own_.seen[lane] >= steps) return true;
+    own_.seen[lane] = of_.board.done(lane).value();
+    return own_.seen[lane] >= steps || await_slowly(lane, steps);
+  }
+  LOCKSTEP_OUT_OF_LINE bool await_slowly(std::uint32_t lane, std::uint64_t steps);
+  /// Stores what this member has left behind: before others may have to wait for it.
+  LOCKSTEP_OUT_OF_LINE void catch_up();
+
+  LOCKSTEP_OUT_OF_LINE bool find_place(std::uint32_t lane, lane_place& at);
+  LOCKSTEP_OUT_OF_LINE bool start();
+  LOCKSTEP_OUT_OF_LINE bool begin_iteration();
+  LOCKSTEP_OUT_OF_LINE bool ask_gate(std::uint64_t turn);
+  LOCKSTEP_OUT_OF_LINE bool enter(const plan_step& step);
+  LOCKSTEP_OUT_OF_LINE bool begin_turn();
+  LOCKSTEP_OUT_OF_LINE bool leave();
+  LOCKSTEP_OUT_OF_LINE bool end_turn();
+  LOCKSTEP_OUT_OF_LINE bool run_step(const plan_step& step);
+  LOCKSTEP_OUT_OF_LINE void run_wide(const bound_call& what);
+  LOCKSTEP_OUT_OF_LINE void perform(const plan_step& step, std::uint64_t iteration);
+  LOCKSTEP_OUT_OF_LINE bool decide(std::uint32_t lane, std::uint64_t turn,
+                                   std::uint64_t outer_turn);
+  LOCKSTEP_OUT_OF_LINE void finish(lane_place& at, bool is_awaited);
+  LOCKSTEP_OUT_OF_LINE void finish_run();
+
+  // Help.
+  LOCKSTEP_OUT_OF_LINE bool find(std::uint32_t member, found_step& out);
+  enum class look { found, nothing, elsewhere };
+  LOCKSTEP_OUT_OF_LINE look find_on(std::uint32_t& member, found_step& out);
+  LOCKSTEP_OUT_OF_LINE void help(const found_step& with);
+
+  flow_machine& of_;
+  const flow_plan& plan_;
+  walker_state& own_;
+  const std::uint32_t rank_;
+  const stops_with_region stop_;
+  const unsigned looks_each_;
+  std::size_t depth_ = 0;
+  // What this member has decided itself: it does not read the line that it has just published.
+  std::uint32_t decided_lane_ = no_lane;
+  loop_decision decided_{};
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/graph/plan.ipp -- the bodies of plan.hpp and plan_body.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_IPP
+#define LOCKSTEP_DETAIL_GRAPH_PLAN_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+template <class Team>
+struct plan_doors {
+  static bool run(void* held, std::size_t members, plan_part& part) {
+    return static_cast<Team*>(held)->run(members, part);
+  }
+  static void request_stop(void* held) { static_cast<Team*>(held)->request_stop(); }
+};
+
+LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::team& of) {
+  return {
+      &of,
+      of.size(),
+      of.body_->core.policy(),
+      &of.body_->core.stop(),
+      plan_doors<lockstep::team>::run,
+      [](void* held, std::size_t members, bool wakes, job& what) {
+        lockstep::team& on = *static_cast<lockstep::team*>(held);
+        return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads,
+                                     static_cast<std::uint32_t>(members), wakes, what);
+      },
+      [](void* held, plan_part& part) { return static_cast<lockstep::team*>(held)->start(part); },
+      plan_doors<lockstep::team>::request_stop,
+      [](void* held) { return static_cast<lockstep::team*>(held)->body_->core.started() != 0; }};
+}
+
+LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::external_team& of) {
+  return {&of,
+          of.size(),
+          of.body_->core.policy(),
+          &of.body_->core.stop(),
+          plan_doors<lockstep::external_team>::run,
+          [](void* held, std::size_t members, bool wakes, job& what) {
+            lockstep::external_team& on = *static_cast<lockstep::external_team*>(held);
+            on.check_parent();
+            return team_core::run_shares(on.door_, &on.body_->core, on.body_->servers,
+                                         static_cast<std::uint32_t>(members), wakes, what);
+          },
+          nullptr,
+          plan_doors<lockstep::external_team>::request_stop,
+          nullptr};
+}
+
+LOCKSTEP_COLD plan_body::plan_body(const graph_body& of, const plan_host& on, std::size_t members)
+    : model(of.model),
+      checked(make_flow(of.model)),
+      functions(of.functions),
+      host(on),
+      most_members(members) {
+  if (!checked.problem.empty()) fail_argument(("lockstep::plan: " + checked.problem).c_str());
+  for (const model_node& each : model.nodes) {
+    costs.push_back(each.cost);
+    needs_all |= each.is_wide || each.pin != no_node;
+  }
+  make();
+}
+
+LOCKSTEP_COLD void plan_body::make() {
+  flow_plan made = make_flow_plan(model, checked, costs, most_members);
+  if (!made.problem.empty()) fail_argument(("lockstep::plan: " + made.problem).c_str());
+  owner<flow_machine> fresh(
+      new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
+  machine = std::move(fresh);
+}
+
+LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members) {
+  checked_range("lockstep::plan", "members", members, 1,
+                on.team != nullptr ? on.size : std::size_t{max_participants});
+  return new plan_body(graph_access::body_of(of), on, members);
+}
+
+LOCKSTEP_COLD void plan_body::check_ready(const char* function) {
+  const char* why = nullptr;
+  if (host.team == nullptr) why = "the plan was made without a team, to look at";
+  if (is_running) why = "the plan runs; a node cannot run the plan that it is part of";
+  if (has_started && host.is_open(host.team)) why = "a run was started, and not joined";
+  if (why != nullptr) {
+    fail_use((std::string("lockstep::plan::") + function + ": " + why).c_str());
+  }
+  if (has_started) end_started();
+}
+
+LOCKSTEP_COLD void plan_body::end_started() {
+  has_started = false;
+  if (!was_alone) machine->end(!machine->is_done());
+}
+
+/// Marks a plan as running, and puts its lanes in order afterwards.
+class plan_run {
+ public:
+  explicit plan_run(plan_body& of) noexcept : of_(of) {
+    of_.is_running = true;
+    of_.was_alone = false;
+  }
+  ~plan_run() {
+    of_.is_running = false;
+    if (!of_.was_alone) of_.machine->end(!is_complete);
+  }
+  plan_run(const plan_run&) = delete;
+  plan_run& operator=(const plan_run&) = delete;
+
+  bool is_complete = false;
+
+ private:
+  plan_body& of_;
+};
+
+LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_gate* asks,
+                                         const char* function) {
+  if (is_running || has_started || host.team == nullptr) check_ready(function);
+  if (count == 0) return true;
+  iterations = count;
+  gate = asks;
+  machine->begin(count, asks);
+  plan_run here(*this);
+  here.is_complete = machine->plan.members == 1 || needs_all
+                         ? host.run(host.team, machine->plan.members, part)
+                         : run_shares(count);
+  return here.is_complete;
+}
+
+/// Whether members that sleep are worth waking up is learned from how long runs take: the first ones, then one in 16,
+/// and all that last.
+LOCKSTEP_OUT_OF_LINE bool plan_body::run_shares(std::uint64_t count) {
+  constexpr double worth_waking = 20000, worth_a_look = 10000;
+  const double expected = usual_time * static_cast<double>(count);
+  const bool is_timed = runs < 4 || runs % 16 == 0 || expected > worth_a_look;
+  ++runs;
+  const std::uint64_t begin = is_timed ? detail::monotonic_nanoseconds() : 0;
+  job what;
+  const auto share = [this](loop_share& me) { take_part(me); };
+  what.assign<loop_share>(share);
+  const bool wakes = gate != nullptr || runs == 1 || expected >= worth_waking;
+  const bool is_complete = host.run_shares(host.team, machine->plan.members, wakes, what);
+  if (is_timed && gate == nullptr && is_complete) {
+    const double took = static_cast<double>(detail::monotonic_nanoseconds() - begin);
+    const double each = took / static_cast<double>(count);
+    usual_time = runs == 1 ? each : (usual_time + each) / 2;
+  }
+  return is_complete;
+}
+
+LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {
+  if (is_running || has_started || host.team == nullptr) check_ready("start");
+  if (host.start == nullptr) {
+    fail_use("lockstep::plan::start: an external_team cannot start a region without its caller");
+  }
+  iterations = count;
+  gate = nullptr;
+  was_alone = false;
+  machine->begin(count, nullptr);
+  started_region made = host.start(host.team, part);
+  has_started = true;
+  return made;
+}
+
+LOCKSTEP_OUT_OF_LINE void plan_body::take_part(loop_share& me) {
+  if (me.is_alone()) {
+    was_alone = true;
+    machine->run_alone(iterations, gate, nullptr, stop_question::of(me));
+  } else {
+    flow_walk(*machine, me.rank(), *host.stop, me.region()).walk();
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void plan_part::operator()(member& me) const {
+  const member_state& state = member_access::state_of(me);
+  if (me.size() == 1) {
+    of->was_alone = true;
+    of->machine->run_alone(of->iterations, of->gate, &me, stop_question::of(state));
+  } else if (me.rank() < of->machine->plan.members) {
+    flow_walk(*of->machine, me.rank(), *of->host.stop, state.region()).walk();
+  }
+}
+
+/// Runs look at the clock while it lives.
+class timed_plan {
+ public:
+  explicit timed_plan(plan_body& of) : machine_(*of.machine) {
+    if (of.is_running || of.has_started) of.check_ready("measure");
+    machine_.is_timed = true;
+  }
+  ~timed_plan() { machine_.is_timed = false; }
+  timed_plan(const timed_plan&) = delete;
+  timed_plan& operator=(const timed_plan&) = delete;
+
+ private:
+  flow_machine& machine_;
+};
+
+/// The node whose last run took longest beyond its mean of before.
+LOCKSTEP_COLD const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess) {
+  const char* cause = nullptr;
+  double most = 0;
+  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
+    const node_times& at = of.machine->times[i];
+    if (at.count == 0) continue;
+    const double last = static_cast<double>(at.last_end - at.last_begin);
+    const double usual =
+        at.count > 1 ? (static_cast<double>(at.sum) - last) / static_cast<double>(at.count - 1)
+                     : of.machine->plan.costs[i] * tick_clock::rate() / 1e9;
+    if (last - usual <= most) continue;
+    most = last - usual;
+    cause = of.model.nodes[i].name.c_str();
+  }
+  excess = std::chrono::nanoseconds(
+      static_cast<std::chrono::nanoseconds::rep>(most * 1e9 / tick_clock::rate()));
+  return cause;
+}
+
+LOCKSTEP_COLD std::chrono::nanoseconds whole_nanoseconds(double time) {
+  return std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(time));
+}
+
+LOCKSTEP_COLD std::string in_microseconds(double nanoseconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f us", nanoseconds / 1000);
+  return text;
+}
+
+LOCKSTEP_COLD std::string report_of(const plan_body& of) {
+  const flow_machine& machine = *of.machine;
+  const flow_plan& plan = machine.plan;
+  std::string text = std::to_string(of.model.nodes.size()) + " nodes on " +
+                     std::to_string(plan.members) + " members, " +
+                     std::to_string(plan.waits.size()) + " waits\n";
+  text += "predicted: serial " + in_microseconds(plan.serial_time) + ", critical path " +
+          in_microseconds(plan.critical_path) + ", an iteration " +
+          in_microseconds(plan.predicted_time) + "\n";
+  if (of.measured_iterations == 0) return text + "not measured yet\n";
+  const double each =
+      static_cast<double>(of.measured_time) / static_cast<double>(of.measured_iterations);
+  text += "measured: an iteration " + in_microseconds(each) + "\n";
+  std::vector<double> busy(plan.members, 0);
+  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
+    const node_times& at = machine.times[i];
+    const double sum = tick_clock::nanoseconds(at.sum);
+    busy[plan.member_of[i]] += sum / static_cast<double>(of.measured_iterations);
+    text += "  " + quoted(of.model, static_cast<node_index>(i)) + " on member " +
+            std::to_string(plan.member_of[i]) + ": ";
+    if (at.count == 0) {
+      text += "not measured\n";
+      continue;
+    }
+    text += std::to_string(at.count) + " times, mean " +
+            in_microseconds(sum / static_cast<double>(at.count)) + ", most " +
+            in_microseconds(tick_clock::nanoseconds(at.most)) + ", planned " +
+            in_microseconds(plan.costs[i]) + "\n";
+  }
+  for (std::uint32_t m = 0; m < plan.members; ++m) {
+    text += "member " + std::to_string(m) + ": in nodes " + in_microseconds(busy[m]) +
+            " an iteration, lost " + in_microseconds(each > busy[m] ? each - busy[m] : 0) + "\n";
+  }
+  return text;
+}
+
+LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations) {
+  return of.run(iterations, nullptr, "run");
+}
+LOCKSTEP_OUT_OF_LINE bool run_plan_until(plan_body& of, const iteration_gate& gate) {
+  return of.run(1, &gate, "run_until");
+}
+LOCKSTEP_OUT_OF_LINE started_region start_plan(plan_body& of, std::size_t iterations) {
+  return of.start(iterations);
+}
+LOCKSTEP_COLD std::size_t max_ahead_of(const plan_body& of) noexcept {
+  return static_cast<std::size_t>(of.machine->ahead);
+}
+LOCKSTEP_COLD std::size_t members_of(const plan_body& of) noexcept {
+  return of.machine->plan.members;
+}
+
+}  // namespace detail
+
+LOCKSTEP_COLD plan::plan(const graph& of, std::size_t members)
+    : body_(detail::make_plan(of, detail::plan_host(), members)) {}
+LOCKSTEP_COLD plan::~plan() {
+  if (body_ && body_->has_started) body_->end_started();
+}
+LOCKSTEP_COLD plan::plan(plan&& other) noexcept = default;
+
+LOCKSTEP_OUT_OF_LINE bool plan::measure(std::size_t iterations) {
+  const detail::timed_plan here(*body_);
+  const std::uint64_t begin = detail::monotonic_nanoseconds();
+  const bool completed = body_->run(iterations, nullptr, "measure");
+  body_->measured_time += detail::monotonic_nanoseconds() - begin;
+  body_->measured_iterations += iterations;
+  return completed;
+}
+
+LOCKSTEP_OUT_OF_LINE timed_run plan::run_by(deadline until) {
+  const std::uint64_t begin = detail::monotonic_nanoseconds();
+  timed_run made = timed_run();
+  {
+    const detail::timed_plan here(*body_);
+    made.completed = body_->run(1, nullptr, "run_by");
+  }
+  const std::uint64_t end = detail::monotonic_nanoseconds();
+  body_->measured_time += end - begin;
+  ++body_->measured_iterations;
+  made.took = std::chrono::nanoseconds(end - begin);
+  made.in_time = end <= until.nanoseconds();
+  if (made.in_time) return made;
+  made.late = std::chrono::nanoseconds(end - until.nanoseconds());
+  made.cause = detail::cause_of_delay(*body_, made.excess);
+  return made;
+}
+
+LOCKSTEP_COLD bool plan::refine() {
+  if (body_->is_running || body_->has_started) body_->check_ready("refine");
+  bool has_some = false;
+  for (std::size_t i = 0; i < body_->model.nodes.size(); ++i) {
+    const detail::node_times& of = body_->machine->times[i];
+    if (of.count == 0) continue;
+    has_some = true;
+    body_->costs[i] = detail::tick_clock::nanoseconds(of.sum) / static_cast<double>(of.count);
+  }
+  if (has_some) body_->make();
+  return has_some;
+}
+
+LOCKSTEP_COLD std::chrono::nanoseconds plan::critical_path() const {
+  return detail::whole_nanoseconds(body_->machine->plan.critical_path);
+}
+LOCKSTEP_COLD std::chrono::nanoseconds plan::serial_time() const {
+  return detail::whole_nanoseconds(body_->machine->plan.serial_time);
+}
+LOCKSTEP_COLD std::chrono::nanoseconds plan::predicted_time() const {
+  return detail::whole_nanoseconds(body_->machine->plan.predicted_time);
+}
+
+LOCKSTEP_COLD std::string plan::report() const { return detail::report_of(*body_); }
+
+LOCKSTEP_COLD std::string plan::dot() const {
+  return detail::dot_of(body_->model, body_->checked, body_->machine->plan);
+}
+
+LOCKSTEP_COLD std::string plan::text() const {
+  return detail::text_of(body_->model, body_->machine->plan);
+}
+
+LOCKSTEP_COLD void plan::request_stop() {
+  if (body_->host.team != nullptr) body_->host.request_stop(body_->host.team);
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_PLAN_IPP
+
+#endif
+
 #if LOCKSTEP_HAS_BODIES
 
 // lockstep/detail/team/region.ipp -- the bodies of region.hpp (layer: team)
@@ -18223,6 +21599,210 @@ inside_region::~inside_region() {
 
 #if LOCKSTEP_HAS_BODIES
 
+// lockstep/detail/graph/flow_machine.ipp -- the bodies of flow_machine.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_IPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& checked, flow_plan made,
+                                         const std::vector<node_function>& functions,
+                                         wait_policy policy, stop_source* stop)
+    : plan(std::move(made)),
+      board(plan.lanes.size(), policy, stop),
+      wide_of(of.nodes.size(), nullptr),
+      wide_number(of.nodes.size(), 0),
+      times(of.nodes.size()),
+      walkers(plan.members),
+      questions_begin_(1, 0),
+      answers_(of.nodes.size(), 0),
+      origin_(checked.most_delay) {
+  for (std::size_t i = 0; i < of.nodes.size(); ++i) {
+    for (const std::uint32_t* e = checked.in.first(i); e != checked.in.last(i); ++e) {
+      if (!checked.may_be_skipped[i]) continue;
+      const model_edge& edge = checked.edges[*e];
+      questions_.push_back({checked.tells(edge) ? edge.from : no_node, edge.kind});
+    }
+    questions_begin_.push_back(static_cast<std::uint32_t>(questions_.size()));
+    if (!of.nodes[i].is_wide || stop == nullptr) continue;
+    wide_parts_.emplace_back(new wide_part(plan.width_of[i], policy, *stop));
+    wide_of[i] = wide_parts_.back().get();
+    wide_number[i] = static_cast<std::uint32_t>(wide_parts_.size() - 1);
+  }
+  for (const plan_call& each : plan.calls) calls.push_back(bind(of, checked, functions, each));
+  for (const node_index each : plan.line) {
+    line.push_back(bind(of, checked, functions, plan_call{each, 0}));
+  }
+  for (std::size_t rank = 0; rank < plan.members; ++rank) {
+    walker_state& own = walkers[rank].value;
+    own.seen.assign(plan.lanes.size(), 0);
+    own.places.resize(1);
+    own.entered.assign(wide_parts_.size(), 0);
+    std::size_t most = 0;
+    for (const flow_block& each : checked.blocks) most = each.depth > most ? each.depth : most;
+    own.places.resize(most + 1);
+  }
+  first = last = origin_;
+  ahead = checked.overlaps ? std::uint64_t{checked.most_delay} + 1 : 0;
+  reset();
+}
+
+LOCKSTEP_COLD flow_machine::~flow_machine() = default;
+
+LOCKSTEP_COLD bound_call flow_machine::bind(const graph_model& of, const flow& checked,
+                                            const std::vector<node_function>& functions,
+                                            plan_call what) const {
+  const node_function* const f = what.node < functions.size() ? &functions[what.node] : nullptr;
+  bound_call made = bound_call();
+  made.call = [](void*, std::size_t, member*) -> bool { return true; };
+  if (f != nullptr && *f) {
+    made.call = f->call();
+    made.held = f->held();
+  }
+  made.node = what.node;
+  made.rank = static_cast<std::uint16_t>(what.rank);
+  const bool is_asked = checked.is_asked[what.node] || checked.loop_from[what.node] != 0;
+  made.flags = static_cast<std::uint16_t>(
+      (of.nodes[what.node].is_wide ? bound_call::is_wide : 0) |
+      (checked.may_be_skipped[what.node] ? bound_call::may_be_skipped : 0) |
+      (is_asked ? bound_call::is_asked : 0));
+  return made;
+}
+
+LOCKSTEP_COLD void flow_machine::reset() noexcept {
+  for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
+    const plan_lane& of = plan.lanes[lane];
+    // A loop in the graph is over as often as the graph has turns.
+    const bool is_outer = of.block != 0 && plan.lanes[of.parent].block == 0;
+    board.reset(lane, of.block == 0 ? first * of.steps : 0, loop_decision(is_outer ? first : 0, 0));
+  }
+  for (std::size_t rank = 0; rank < plan.members; ++rank) {
+    walker_state& own = walkers[rank].value;
+    for (std::uint64_t& each : own.seen) each = 0;
+    for (lane_place& each : own.places) each.is_behind = false;
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void flow_machine::begin(std::uint64_t iterations,
+                                              const iteration_gate* asks) {
+  gate = asks;
+  last = asks != nullptr ? ~std::uint64_t{0} : first + iterations;
+  if (asks != nullptr) board.gate().reset(first << 1);
+  for (const owner<wide_part>& each : wide_parts_) {
+    each->phase = each->shared.begin(each->shared.most());
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void flow_machine::end(bool was_stopped) {
+  for (const owner<wide_part>& each : wide_parts_) {
+    each->shared.end(was_stopped);
+    each->shared.destroy_kept_values();
+  }
+  if (gate != nullptr) last = board.gate().peek() >> 1;
+  gate = nullptr;
+  if (!was_stopped) {
+    first = last;
+    return;
+  }
+  first = last = origin_;
+  reset();
+}
+
+LOCKSTEP_COLD bool flow_machine::is_done() const noexcept {
+  for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
+    const plan_lane& of = plan.lanes[lane];
+    if (of.block == 0 && board.done(lane).value() != last * of.steps) return false;
+  }
+  return true;
+}
+
+LOCKSTEP_COLD bool flow_machine::is_skipped(node_index node) const noexcept {
+  bool one_ran = false;
+  for (std::uint32_t q = questions_begin_[node]; q < questions_begin_[node + 1]; ++q) {
+    if (questions_[q].node == no_node) {
+      one_ran = true;
+      continue;
+    }
+    const std::uint8_t said = answers_[questions_[q].node];
+    one_ran |= (said & ran) != 0;
+    if (questions_[q].kind == edge_kind::if_true && said != (ran | said_true)) return true;
+    if (questions_[q].kind == edge_kind::if_false && said != ran) return true;
+  }
+  return !one_ran;
+}
+
+LOCKSTEP_OUT_OF_LINE void flow_machine::run_asked(const bound_call& what, std::uint64_t iteration,
+                                                  member* me) {
+  std::uint8_t said = 0;
+  if ((what.flags & bound_call::may_be_skipped) == 0 || !is_skipped(what.node)) {
+    bool result;
+    if (is_timed) {
+      const std::uint64_t begin = tick_clock::now();
+      result = what.call(what.held, static_cast<std::size_t>(iteration), me);
+      note_time(what, begin);
+    } else {
+      result = what.call(what.held, static_cast<std::size_t>(iteration), me);
+    }
+    said = static_cast<std::uint8_t>(result ? ran | said_true : ran);
+  }
+  if (what.rank == 0) answers_[what.node] = said;
+}
+
+LOCKSTEP_OUT_OF_LINE void flow_machine::run_timed(const bound_call& what, std::uint64_t iteration,
+                                                  member* me) {
+  const std::uint64_t begin = tick_clock::now();
+  what.call(what.held, static_cast<std::size_t>(iteration), me);
+  note_time(what, begin);
+}
+
+LOCKSTEP_COLD void flow_machine::note_time(const bound_call& what, std::uint64_t begin) noexcept {
+  if (what.rank != 0) return;
+  node_times& at = times[what.node];
+  at.last_begin = begin;
+  at.last_end = tick_clock::now();
+  const std::uint64_t took = at.last_end - begin;
+  ++at.count;
+  at.sum += took;
+  if (took > at.most) at.most = took;
+}
+
+LOCKSTEP_OUT_OF_LINE bool flow_machine::run_alone(std::uint64_t iterations,
+                                                  const iteration_gate* asks, member* me,
+                                                  const stop_question& stop) {
+  for (std::uint64_t i = 0; asks != nullptr || i < iterations; ++i) {
+    if (stop()) return false;
+    if (asks != nullptr && asks->call(asks->stop)) return true;
+    for (std::size_t at = 0; at < line.size();) {
+      const bound_call& what = line[at];
+      if (what.flags == 0) {
+        run(what, i, nullptr);
+        ++at;
+        continue;
+      }
+      run_asked(what, i, me);
+      if (plan.again[at] != no_lane && answer(what.node)) {
+        if (stop()) return false;
+        at = plan.again[at];
+      } else {
+        ++at;
+      }
+    }
+  }
+  return !stop();
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
 // lockstep/detail/team/team.ipp -- the bodies of team.hpp (layer: team)
 #ifndef LOCKSTEP_DETAIL_TEAM_TEAM_IPP
 #define LOCKSTEP_DETAIL_TEAM_TEAM_IPP
@@ -18300,5 +21880,375 @@ LOCKSTEP_OUT_OF_LINE bool team::run_loop(const detail::loop_request& of, detail:
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_TEAM_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/graph/flow_walk.ipp -- the bodies of flow_walk.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_IPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What a member waits for: a lane, the stop, or something to do for another member.
+struct flow_walk::watched_lane {
+  watched_lane(flow_walk& walk, std::uint32_t lane, std::uint64_t so_many) noexcept
+      : self(walk),
+        word(walk.of_.board.done(lane)),
+        steps(so_many),
+        member(walk.plan_.lanes[lane].member) {}
+  watched_lane(const watched_lane&) = delete;
+  watched_lane& operator=(const watched_lane&) = delete;
+
+  struct is_far {
+    std::uint64_t steps;
+    bool operator()(std::uint64_t done) const noexcept { return done >= steps; }
+  };
+
+  flow_walk& self;
+  const published_word<std::uint64_t> word;
+  const std::uint64_t steps;
+  const std::uint32_t member;
+  found_step found = found_step();
+  bool has_found = false;
+  unsigned looks = 0;
+
+  bool is_ready() const noexcept { return word.value() >= steps || self.stop_.requested(); }
+  bool ready() {
+    if (is_ready()) return true;
+    if (++looks % self.looks_each_ != 0) return false;
+    has_found = self.find(member, found);
+    return has_found;
+  }
+  /// Wakes up now and then: a member that has not begun may never come.
+  void sleep(deadline until) {
+    const deadline soon = deadline::after(std::chrono::milliseconds(2));
+    word.awaited(is_far{steps}, self.stop_)
+        .sleep(soon.nanoseconds() < until.nanoseconds() ? soon : until);
+    looks = self.looks_each_ - 1;
+  }
+};
+
+LOCKSTEP_OUT_OF_LINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint64_t steps) {
+  catch_up();
+  const published_word<std::uint64_t> word = of_.board.done(lane);
+  const bool has_patience = looks_each_ > 1 && own_.patience.asks();
+  for (unsigned i = 0; has_patience && i < polls_for_late_members; ++i) {
+    detail::polling_pause();
+    own_.seen[lane] = word.value();
+    if (own_.seen[lane] < steps) continue;
+    own_.patience.paid();
+    return true;
+  }
+  const std::uint32_t member = plan_.lanes[lane].member;
+  found_step found;
+  bool helped = false;
+  while (find(member, found)) {
+    help(found);
+    if (has_patience && !helped) own_.patience.failed();
+    helped = true;
+    own_.seen[lane] = word.value();
+    if (own_.seen[lane] >= steps) return true;
+    if (stop_.requested()) return false;
+  }
+  for (;;) {
+    watched_lane what(*this, lane, steps);
+    wait_engine::wait(what, of_.board.policy(), own_.history);
+    own_.seen[lane] = word.value();
+    if (own_.seen[lane] >= steps) return true;
+    if (stop_.requested()) return false;
+    if (what.has_found) help(what.found);
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void flow_walk::catch_up() {
+  for (std::size_t i = 0; i <= depth_; ++i) {
+    lane_place& at = own_.places[i];
+    if (!at.is_behind) continue;
+    at.is_behind = false;
+    of_.board.done(at.lane).publish(at.step);
+  }
+}
+
+// --- where the member is ---
+
+/// Where a lane is, when nobody runs a step of it. False once the region is stopped.
+LOCKSTEP_OUT_OF_LINE bool flow_walk::find_place(std::uint32_t lane, lane_place& at) {
+  std::uint64_t step = of_.board.claimed(lane);
+  while (of_.board.done(lane).value() < step) {
+    if (!await(lane, step)) return false;
+    step = of_.board.claimed(lane);
+  }
+  const std::uint64_t steps = plan_.lanes[lane].steps;
+  at.lane = lane;
+  at.step = step;
+  at.turn = step / steps;
+  at.at = static_cast<std::uint32_t>(step - at.turn * steps);
+  at.is_behind = false;
+  return true;
+}
+
+/// At the beginning, and where a claim has failed.
+LOCKSTEP_OUT_OF_LINE bool flow_walk::start() {
+  catch_up();
+  depth_ = 0;
+  own_.places[0].is_behind = false;
+  return find_place(plan_.lane(0, rank_), own_.places[0]) && (here().at != 0 || begin_iteration());
+}
+
+/// False when there is no other iteration, or once the region is stopped.
+LOCKSTEP_OUT_OF_LINE bool flow_walk::begin_iteration() {
+  const std::uint64_t turn = own_.places[0].turn;
+  if (turn < of_.last && of_.gate == nullptr) return !stop_.source.requested_relaxed(stop_.region);
+  if (of_.gate == nullptr) return false;
+  return ask_gate(turn);
+}
+
+LOCKSTEP_OUT_OF_LINE bool flow_walk::ask_gate(std::uint64_t turn) {
+  const published_word<std::uint64_t> gate = of_.board.gate();
+  if (rank_ != 0) {
+    const auto is_known = [turn](std::uint64_t word) {
+      return (word >> 1) > turn || (word & 1u) != 0;
+    };
+    if (!is_known(gate.value())) {
+      catch_up();
+      gate.wait(is_known, stop_, own_.history);
+    }
+    return (gate.value() >> 1) > turn && !stop_.requested();
+  }
+  if ((gate.value() >> 1) > turn) return true;
+  const std::uint64_t slowest = turn - of_.first < of_.ahead ? of_.first : turn - of_.ahead;
+  for (std::uint32_t m = 1; m < plan_.members; ++m) {
+    const std::uint32_t lane = plan_.lane(0, m);
+    if (lane != no_lane && !await(lane, slowest * plan_.lanes[lane].steps)) return false;
+  }
+  if (stop_.requested()) return false;
+  const bool is_over = of_.gate->call(of_.gate->stop);
+  gate.publish(is_over ? turn << 1 | 1u : (turn + 1) << 1);
+  return !is_over;
+}
+
+LOCKSTEP_OUT_OF_LINE bool flow_walk::enter(const plan_step& step) {
+  const std::uint32_t lane = plan_.lane(step.loop, rank_);
+  if (of_.board.decided(plan_.decider[step.loop]).has_ended(here().turn + 1)) return leave();
+  own_.places[depth_ + 1].is_behind = false;
+  if (!find_place(lane, own_.places[depth_ + 1])) return false;
+  // If this loop was not left, that was a place in it; or it is over, which begin_turn() finds.
+  if (of_.board.claimed(here().lane) != here().step) return start();
+  ++depth_;
+  return here().at != 0 || begin_turn();
+}
+
+/// In a loop, after a turn or before the first: whether there is another.
+LOCKSTEP_OUT_OF_LINE bool flow_walk::begin_turn() {
+  const std::uint32_t decider = plan_.decider[lane_of(here()).block];
+  const std::uint64_t turn = here().turn, outer = own_.places[depth_ - 1].turn;
+  for (;;) {
+    const loop_decision last = decided_lane_ == decider ? decided_ : of_.board.decided(decider);
+    decided_lane_ = no_lane;
+    if (!last.has_ended(outer)) break;
+    if (last.has_decided(turn)) return !stop_.source.requested_relaxed(stop_.region);
+    if (of_.board.claimed(here().lane) != here().step) return start();  // others are further
+    if (!await(decider, turn * plan_.lanes[decider].steps)) return false;
+  }
+  catch_up();
+  --depth_;
+  return leave();
+}
+
+/// The loop is over in which the member is.
+LOCKSTEP_OUT_OF_LINE bool flow_walk::leave() {
+  lane_place& at = here();
+  const plan_step& step = step_of(at);
+  if (!of_.board.try_claim(at.lane, at.step)) return start();
+  finish(at, step.is_awaited);
+  return true;
+}
+
+LOCKSTEP_OUT_OF_LINE bool flow_walk::end_turn() {
+  lane_place& at = here();
+  at.at = 0;
+  ++at.turn;
+  return depth_ == 0 ? begin_iteration() : begin_turn();
+}
+
+// --- the walk ---
+
+LOCKSTEP_OUT_OF_LINE void flow_walk::walk() {
+  if (plan_.lane(0, rank_) == no_lane) {
+    if (rank_ != 0 || of_.gate == nullptr) return finish_run();
+    for (std::uint64_t turn = of_.first; ask_gate(turn); ++turn) continue;
+    return finish_run();
+  }
+  bool goes_on = start();
+  while (goes_on) {
+    const lane_place& at = here();
+    if (at.at == lane_of(at).steps) {
+      goes_on = end_turn();
+      continue;
+    }
+    const plan_step& step = step_of(at);
+    for (std::uint32_t w = step.first_wait; w < step.last_wait && goes_on; ++w) {
+      const plan_wait& wait = plan_.waits[w];
+      goes_on = await(wait.lane, steps_for(wait, at.turn));
+    }
+    if (goes_on) goes_on = step.loop != 0 ? enter(step) : run_step(step);
+  }
+  finish_run();
+}
+
+LOCKSTEP_OUT_OF_LINE bool flow_walk::run_step(const plan_step& step) {
+  lane_place& at = here();
+  if (!step.is_open) {
+    of_.board.claim_own(at.lane, at.step);
+  } else if (!of_.board.try_claim(at.lane, at.step)) {
+    return start();
+  }
+  perform(step, iteration());
+  bool tells = step.is_awaited;
+  if (step.decides) {
+    const bool again = decide(at.lane, at.turn, own_.places[depth_ - 1].turn);
+    if (again && step.is_followed) tells = false;
+    decided_lane_ = at.lane;
+  }
+  finish(at, tells);
+  return true;
+}
+
+LOCKSTEP_OUT_OF_LINE void flow_walk::perform(const plan_step& step, std::uint64_t iteration) {
+  for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
+    const bound_call& what = of_.calls[c];
+    if (what.flags == 0) {
+      of_.run(what, iteration, nullptr);
+    } else if ((what.flags & bound_call::is_wide) == 0) {
+      of_.run_asked(what, iteration, nullptr);
+    } else {
+      run_wide(what);
+    }
+  }
+}
+
+LOCKSTEP_OUT_OF_LINE void flow_walk::run_wide(const bound_call& what) {
+  wide_part& part = *of_.wide_of[what.node];
+  std::uint32_t& entered = own_.entered[of_.wide_number[what.node]];
+  member_state& state = part.shared.state(what.rank);
+  if (entered != stop_.region) {
+    entered = stop_.region;
+    part.shared.enter(what.rank, part.shared.most(), stop_.region, part.phase);
+    state.set_rank_in_team(rank_);
+  } else if (!state.is_alone() && part.shared.progress.used()) {
+    // Steps begin at 0 in each run of the node, as in a region. All see that they were used before one resets them.
+    if (!state.sync()) return;
+    if (what.rank == 0) part.shared.progress.reset();
+    if (!state.sync()) return;
+  }
+  member_access access(state);
+  of_.run_asked(what, iteration(), &access.self);
+}
+
+LOCKSTEP_OUT_OF_LINE bool flow_walk::decide(std::uint32_t lane, std::uint64_t turn,
+                                            std::uint64_t outer_turn) {
+  const bool again = of_.answer(of_.plan.from[plan_.lanes[lane].block]);
+  decided_ = loop_decision(again ? outer_turn : outer_turn + 1, turn + 1);
+  of_.board.decide(lane, decided_);
+  return again;
+}
+
+LOCKSTEP_OUT_OF_LINE void flow_walk::finish(lane_place& at, bool is_awaited) {
+  ++at.at;
+  ++at.step;
+  at.is_behind = !is_awaited;
+  if (is_awaited) of_.board.done(at.lane).publish(at.step);
+}
+
+/// Member 0, which is to wait for the others anyway, waits for their lanes, and so helps.
+LOCKSTEP_OUT_OF_LINE void flow_walk::finish_run() {
+  catch_up();
+  if (rank_ != 0) return;
+  const std::uint64_t last = of_.gate != nullptr ? of_.board.gate().peek() >> 1 : of_.last;
+  for (std::uint32_t m = 1; m < plan_.members; ++m) {
+    const std::uint32_t lane = plan_.lane(0, m);
+    if (lane != no_lane && !await(lane, last * plan_.lanes[lane].steps)) return;
+  }
+}
+
+// --- help ---
+
+LOCKSTEP_OUT_OF_LINE bool flow_walk::find(std::uint32_t member, found_step& out) {
+  constexpr unsigned most_hops = 8;
+  for (unsigned i = 0; i < most_hops; ++i) {
+    const look seen = find_on(member, out);
+    if (seen != look::elsewhere) return seen == look::found;
+  }
+  return false;
+}
+
+/// Looks for the next step of a member. If that waits for another member, goes on with that one.
+LOCKSTEP_OUT_OF_LINE flow_walk::look flow_walk::find_on(std::uint32_t& member, found_step& out) {
+  std::uint32_t lane = plan_.lane(0, member), outer_lane = no_lane;
+  std::uint64_t outer = 0, outer_step = 0;
+  while (lane != no_lane) {
+    const plan_lane& on = plan_.lanes[lane];
+    const std::uint64_t step = of_.board.claimed(lane);
+    if (of_.board.done(lane).value() < step) return look::nothing;
+    const std::uint64_t turn = step / on.steps, at = step - turn * on.steps;
+    if (on.block == 0) {
+      out.iteration = turn - of_.first;
+      if (turn >= (of_.gate != nullptr ? of_.board.gate().value() >> 1 : of_.last)) {
+        return look::nothing;
+      }
+    } else if (at == 0) {
+      const std::uint32_t decider = plan_.decider[on.block];
+      const loop_decision last = of_.board.decided(decider);
+      if (!last.has_ended(outer)) return look::nothing;
+      if (!last.has_decided(turn)) {
+        member = plan_.lanes[decider].member;
+        return look::elsewhere;
+      }
+    }
+    // As in enter().
+    if (on.block != 0 && of_.board.claimed(outer_lane) != outer_step) return look::nothing;
+    const plan_step& what = plan_.steps[on.first_step + at];
+    for (std::uint32_t w = what.first_wait; w < what.last_wait; ++w) {
+      const plan_wait& wait = plan_.waits[w];
+      if (of_.board.done(wait.lane).value() >= steps_for(wait, turn)) continue;
+      member = plan_.lanes[wait.lane].member;
+      return look::elsewhere;
+    }
+    out.lane = lane;
+    out.step = step;
+    out.turn = turn;
+    out.outer_turn = outer;
+    out.what = nullptr;
+    if (what.loop == 0) {
+      out.what = &what;
+      return what.is_open ? look::found : look::nothing;
+    }
+    if (of_.board.decided(plan_.decider[what.loop]).has_ended(turn + 1)) return look::found;
+    outer = turn;
+    outer_lane = lane;
+    outer_step = step;
+    lane = plan_.lane(what.loop, member);
+  }
+  return look::nothing;
+}
+
+LOCKSTEP_OUT_OF_LINE void flow_walk::help(const found_step& with) {
+  if (!of_.board.try_claim(with.lane, with.step)) return;
+  if (with.what != nullptr) {
+    perform(*with.what, with.iteration);
+    if (with.what->decides) decide(with.lane, with.turn, with.outer_turn);
+  }
+  of_.board.done(with.lane).publish(with.step + 1);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_IPP
 
 #endif
