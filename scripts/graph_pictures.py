@@ -13,7 +13,7 @@ from pathlib import Path
 
 from source_text import ROOT
 
-FIGURES = ROOT / "docs" / "figures"
+FIGURES = ROOT / "docs" / "pictures"
 STYLE = ["-Gfontname=sans-serif", "-Nfontname=sans-serif", "-Efontname=sans-serif", "-Nfontsize=12", "-Efontsize=10",
          "-Gbgcolor=white", "-Granksep=0.35", "-Gnodesep=0.15"]
 
