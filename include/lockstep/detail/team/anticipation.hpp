@@ -62,7 +62,8 @@ class anticipation {
   bool is_on() const noexcept { return count_ >= fewest && doubt_ < most_doubt; }
 
   /// For a worker that has waited for `elapsed`, and polled for `polled` of it.
-  wait_step next_step(std::uint64_t elapsed, std::uint64_t polled) const noexcept {
+  LOCKSTEP_NOINLINE wait_step next_step(std::uint64_t elapsed,
+                                        std::uint64_t polled) const noexcept {
     for (unsigned first = 0, end = 0; first < count_; first = end) {
       end = end_of_window(first);
       const window at = window_of(first, end);
@@ -145,7 +146,7 @@ class anticipation {
     }
   }
 
-  void remember(std::uint32_t gap) noexcept {
+  LOCKSTEP_NOINLINE void remember(std::uint32_t gap) noexcept {
     unsigned at = count_;  // of a free place in sorted_
     if (count_ == memory) {
       at = 0;

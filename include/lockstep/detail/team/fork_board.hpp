@@ -81,7 +81,12 @@ class fork_board {
   /// all: a loop needs nobody.
   void announce_loop(const region_head& head, const job& what, std::uint32_t parts, bool wakes) {
     const announcement now = begin(head, parts);
-    publish_lines(0, head, what, now, wakes);
+    if (lines_.size() == 1) {
+      lines_.beside(0).what = what;
+      publish(0, head, now, wakes);
+    } else {
+      publish_lines(0, head, what, now, wakes);
+    }
   }
   /// Wakes the members that hear of regions of this size.
   LOCKSTEP_OUT_OF_LINE void wake(std::size_t size);

@@ -259,10 +259,7 @@ class wait_engine {
     return wait_long_awake(any_waitable::of(what), policy, history, until, yield_time, spins);
   }
 
-  static bool begins_with_spin(wait_policy policy, wait_history& history) {
-    if (policy.is_crowded() || policy.is_block()) return false;
-    return !policy.is_adaptive() || (cpus_for_waits() > 1 && history.spinning.asks());
-  }
+  LOCKSTEP_ENTRY static bool begins_with_spin(wait_policy policy, wait_history& history);
   static bool note_spin(wait_policy policy, wait_history& history) noexcept {
     if (policy.is_adaptive()) history.spinning.paid();
     return true;
@@ -282,6 +279,11 @@ class wait_engine {
 };
 
 #if LOCKSTEP_HAS_BODIES
+
+bool wait_engine::begins_with_spin(wait_policy policy, wait_history& history) {
+  if (policy.is_crowded() || policy.is_block()) return false;
+  return !policy.is_adaptive() || (cpus_for_waits() > 1 && history.spinning.asks());
+}
 
 bool wait_engine::wait_without_spin(any_waitable what, wait_policy policy, wait_history& history) {
   return what.ready() || wait_long(what, policy.when_crowded(true), history, deadline::never(),
