@@ -84,9 +84,10 @@ std::size_t fork_board::find_told(std::size_t rank, announcement of,
 LOCKSTEP_OUT_OF_LINE void fork_board::collect(std::size_t rank, announcement of) {
   // Others may wait for reports in place of a member that waits elsewhere.
   parting_board* const known = rank == 0 ? &parting_ : nullptr;
-  for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at)) {
-    reports_[at].wait(is_phase{of.phase()}, never_stops(), histories_[rank].value.reports,
-                      deadline::never(), whereabouts{known, 0, at});
+  for (std::size_t watcher = first_told(rank, of); watcher < members();
+       watcher = next_told(rank, of, watcher)) {
+    reports_[watcher].wait(is_phase{of.phase()}, never_stops(), histories_[rank].value.reports,
+                           deadline::never(), whereabouts{known, 0, watcher});
   }
 }
 
