@@ -22,6 +22,7 @@
 namespace {
 
 using lockstep::member;
+using lockstep::detail::announcement;
 using lockstep::detail::fork_board;
 using lockstep::detail::fork_tree;
 using lockstep::detail::job;
@@ -55,6 +56,52 @@ std::vector<parameters> all_parameters() {
     }
   }
   return all;
+}
+
+/// By the lines of the tree: whom a member has told of a region.
+std::vector<std::size_t> told_by_lines(const fork_tree& tree, fork_board::way how, std::size_t rank,
+                                       announcement of) {
+  std::vector<std::size_t> told;
+  const std::size_t end = of.is_loop() ? of.size() : tree.members();
+  const auto add = [&](const fork_tree::line& at) {
+    tree.for_each_watcher(at, [&](std::size_t watcher) {
+      if (watcher < end) told.push_back(watcher);
+    });
+  };
+  if (rank == 0 && of.parts() > 1) told.push_back(0);
+  if (how == fork_board::way::relayed) {
+    tree.for_each_led(rank, of.size(), add);
+  } else if (rank == 0) {
+    tree.for_each_needed(of.size(), add);
+  }
+  std::sort(told.begin(), told.end());
+  return told;
+}
+
+TEST(fork_board_told, those_told_are_the_watchers_of_the_lines_that_are_announced_FORK_2) {
+  for (const fork_board::way how : {fork_board::way::direct, fork_board::way::relayed}) {
+    for (const std::size_t width : {2u, 3u, 8u}) {
+      for (std::size_t members = 1; members <= 70; ++members) {
+        const fork_tree tree(members, width);
+        const fork_board board(tree, lockstep::wait_policy(), how);
+        for (std::uint32_t size = 1; size <= members; ++size) {
+          for (const std::uint32_t parts : {0u, 1u, 3u}) {
+            const announcement of(parts > 0 ? 1 : 2, size, parts);
+            for (std::size_t rank = 0; rank < members; ++rank) {
+              std::vector<std::size_t> told;
+              for (std::size_t at = board.first_told(rank, of); at < board.members();
+                   at = board.next_told(rank, of, at)) {
+                told.push_back(at);
+              }
+              ASSERT_EQ(told, told_by_lines(tree, how, rank, of))
+                  << "rank " << rank << " of " << members << ", size " << size << ", width "
+                  << width;
+            }
+          }
+        }
+      }
+    }
+  }
 }
 
 /// A board and its workers, which are plain threads that do what those of a team do.

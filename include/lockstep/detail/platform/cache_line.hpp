@@ -87,6 +87,29 @@ class owner {
   T* made_;
 };
 
+/// Memory for `count` values of `size` bytes each, on cache lines of their own. Throws std::bad_alloc as `new` does.
+struct cache_lines {
+  void* raw;
+  void* data;
+
+  LOCKSTEP_COLD cache_lines(std::size_t count, std::size_t size, std::size_t alignment);
+  ~cache_lines() { ::operator delete(raw); }
+  cache_lines(const cache_lines&) = delete;
+  cache_lines& operator=(const cache_lines&) = delete;
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+/// Enough for the values and a line on each side. More than there are addresses stays more than `new` can give.
+LOCKSTEP_COLD cache_lines::cache_lines(std::size_t count, std::size_t size, std::size_t alignment) {
+  constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
+  raw = ::operator new(count > (most - 2 * alignment) / size ? most : count * size + 2 * alignment);
+  const std::uintptr_t mask = alignment - 1;
+  data = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
+}
+
+#endif
+
 /// A fixed number of value-initialised T on cache lines of their own: no foreign data begins or ends on
 /// them. Throws std::bad_alloc as `new` does.
 template <class T>
@@ -109,28 +132,16 @@ class aligned_array {
   static constexpr std::size_t alignment = alignof(T) > cache_line_size ? alignof(T)
                                                                         : cache_line_size;
 
-  static T* align(void* raw) noexcept {
-    const std::uintptr_t mask = alignment - 1;
-    return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
-  }
-
-  /// Enough for `size` elements and a line on each side. More than there are addresses stays more than
-  /// `new` can give.
-  static std::size_t bytes(std::size_t size) noexcept {
-    constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
-    return size > (most - 2 * alignment) / sizeof(T) ? most : size * sizeof(T) + 2 * alignment;
-  }
-
-  /// Destroys what was made and gives the memory back, also when a constructor of T throws.
+  /// Destroys what was made, also when a constructor of T throws.
   struct elements {
-    void* raw;
+    cache_lines lines;
     T* data;
     std::size_t count = 0;
 
-    explicit elements(std::size_t size) : raw(::operator new(bytes(size))), data(align(raw)) {}
+    explicit elements(std::size_t size)
+        : lines(size, sizeof(T), alignment), data(static_cast<T*>(lines.data)) {}
     ~elements() {
       while (count > 0) data[--count].~T();
-      ::operator delete(raw);
     }
     elements(const elements&) = delete;
     elements& operator=(const elements&) = delete;

@@ -62,7 +62,8 @@ class anticipation {
   bool is_on() const noexcept { return count_ >= fewest && doubt_ < most_doubt; }
 
   /// For a worker that has waited for `elapsed`, and polled for `polled` of it.
-  wait_step next_step(std::uint64_t elapsed, std::uint64_t polled) const noexcept {
+  LOCKSTEP_NOINLINE wait_step next_step(std::uint64_t elapsed,
+                                        std::uint64_t polled) const noexcept {
     for (unsigned first = 0, end = 0; first < count_; first = end) {
       end = end_of_window(first);
       const window at = window_of(first, end);
@@ -145,7 +146,7 @@ class anticipation {
     }
   }
 
-  void remember(std::uint32_t gap) noexcept {
+  LOCKSTEP_NOINLINE void remember(std::uint32_t gap) noexcept {
     unsigned at = count_;  // of a free place in sorted_
     if (count_ == memory) {
       at = 0;
@@ -193,95 +194,21 @@ class anticipating_wait {
   void forget_gap() noexcept { gap_ = 0; }
 
  private:
-  static constexpr unsigned polls_per_look_at_clock = 16;
   static constexpr std::uint64_t time_between_yields = 3000;
   static constexpr std::uint64_t long_yield = 2000000;  // as in wait_engine.hpp
   static constexpr std::uint64_t short_slack = 1000;
 
   template <class Waitable>
   LOCKSTEP_NOINLINE void wait_slowly(Waitable& what, wait_policy policy, wait_history& history) {
-    if (poll(what)) return;
-    start_ = now_ = detail::monotonic_nanoseconds();
-    if (history.spinning.asks()) {
-      if (poll_until(what, anticipation::shortest_gap)) {
-        history.spinning.paid();
-        return;
-      }
-      history.spinning.failed();
-    }
-    if (gap_ != 0) known_.came_after(gap_);  // only now: there is time
-    if (known_.is_on()) {
-      follow(what);
-    } else {
-      wait_engine::ask_where(what);
-      wait_engine::wait(what, policy.when_crowded(true),
-                        history);  // as ever, but it has spun already
-      now_ = detail::monotonic_nanoseconds();
-    }
-    gap_ = now_ - start_;
+    if (!wait_engine::poll(what)) wait_long(any_waitable::of(what), policy, history);
   }
-
-  template <class Waitable>
-  void follow(Waitable& what) {
-    std::uint64_t polled = now_ - start_;
-    while (known_.is_on()) {
-      const std::uint64_t elapsed = now_ - start_;
-      const wait_step step = known_.next_step(elapsed, polled);
-      if (step.what == wait_step::kind::rest) break;
-      if (step.what == wait_step::kind::poll) {
-        if (poll_until(what, step.until)) return;
-        polled += now_ - start_ - elapsed;
-      } else if (sleep_until(what, step.until)) {
-        return;
-      }
-    }
-    while (!what.ready()) what.sleep(deadline::never());
-    now_ = detail::monotonic_nanoseconds();
-  }
-
-  template <class Waitable>
-  static bool poll(Waitable& what) {
-    for (unsigned i = 0; i < polls_per_look_at_clock; ++i) {
-      detail::polling_pause();
-      if (what.ready()) return true;
-    }
-    return false;
-  }
-
+  /// What follows the first poll.
+  LOCKSTEP_ENTRY void wait_long(any_waitable what, wait_policy policy, wait_history& history);
+  LOCKSTEP_OUT_OF_LINE void follow(any_waitable what);
   /// Whether it got ready before the wait had lasted `until`.
-  template <class Waitable>
-  bool poll_until(Waitable& what, std::uint64_t until) {
-    std::uint64_t has_cpu_since = now_;
-    while (now_ - start_ < until) {
-      if (poll(what)) return true;
-      now_ = detail::monotonic_nanoseconds();
-      if (now_ - has_cpu_since < time_between_yields) continue;
-      wait_engine::ask_where(what);
-      detail::yield_thread();
-      has_cpu_since = detail::monotonic_nanoseconds();
-      if (has_cpu_since - now_ > long_yield) known_.was_disturbed();
-      now_ = has_cpu_since;
-      if (!known_.is_on()) return what.ready();
-    }
-    return false;
-  }
-
+  LOCKSTEP_ENTRY bool poll_until(any_waitable what, std::uint64_t until);
   /// As poll_until(), asleep.
-  template <class Waitable>
-  bool sleep_until(Waitable& what, std::uint64_t until) {
-    const std::uint64_t slack = detail::shorten_timer_slack(short_slack);
-    what.sleep(deadline::after(
-        std::chrono::nanoseconds(static_cast<std::int64_t>(until - (now_ - start_)))));
-    if (slack != 0) detail::set_timer_slack(slack);
-    now_ = detail::monotonic_nanoseconds();
-    const std::uint64_t end = start_ + until;
-    const bool is_late = now_ >= end;
-    if (is_late) known_.woke_late_by(now_ - end);
-    if (!what.ready()) return false;
-    if (is_late)
-      now_ = end;  // it may have come while this thread overslept: no longer gap than was expected
-    return true;
-  }
+  LOCKSTEP_OUT_OF_LINE bool sleep_until(any_waitable what, std::uint64_t until);
 
   anticipation known_;
   std::uint64_t gap_ = 0;  ///< the last one, if it has not been learned yet
@@ -311,6 +238,78 @@ struct region_watch {
     seen = word;
   }
 };
+
+#if LOCKSTEP_HAS_BODIES
+
+void anticipating_wait::wait_long(any_waitable what, wait_policy policy, wait_history& history) {
+  start_ = now_ = monotonic_nanoseconds();
+  if (history.spinning.asks()) {
+    if (poll_until(what, anticipation::shortest_gap)) {
+      history.spinning.paid();
+      return;
+    }
+    history.spinning.failed();
+  }
+  if (gap_ != 0) known_.came_after(gap_);  // only now: there is time
+  if (known_.is_on()) {
+    follow(what);
+  } else {
+    what.ask_where();
+    wait_engine::wait_without_spin(what, policy, history);  // it has spun already
+    now_ = monotonic_nanoseconds();
+  }
+  gap_ = now_ - start_;
+}
+
+LOCKSTEP_OUT_OF_LINE void anticipating_wait::follow(any_waitable what) {
+  std::uint64_t polled = now_ - start_;
+  while (known_.is_on()) {
+    const std::uint64_t elapsed = now_ - start_;
+    const wait_step step = known_.next_step(elapsed, polled);
+    if (step.what == wait_step::kind::rest) break;
+    if (step.what == wait_step::kind::poll) {
+      if (poll_until(what, step.until)) return;
+      polled += now_ - start_ - elapsed;
+    } else if (sleep_until(what, step.until)) {
+      return;
+    }
+  }
+  while (!what.ready()) what.sleep(deadline::never());
+  now_ = monotonic_nanoseconds();
+}
+
+bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {
+  std::uint64_t has_cpu_since = now_;
+  while (now_ - start_ < until) {
+    if (wait_engine::poll(what)) return true;
+    now_ = monotonic_nanoseconds();
+    if (now_ - has_cpu_since < time_between_yields) continue;
+    what.ask_where();
+    yield_thread();
+    has_cpu_since = monotonic_nanoseconds();
+    if (has_cpu_since - now_ > long_yield) known_.was_disturbed();
+    now_ = has_cpu_since;
+    if (!known_.is_on()) return what.ready();
+  }
+  return false;
+}
+
+LOCKSTEP_OUT_OF_LINE bool anticipating_wait::sleep_until(any_waitable what, std::uint64_t until) {
+  const std::uint64_t slack = shorten_timer_slack(short_slack);
+  what.sleep(deadline::after(
+      std::chrono::nanoseconds(static_cast<std::int64_t>(until - (now_ - start_)))));
+  if (slack != 0) set_timer_slack(slack);
+  now_ = monotonic_nanoseconds();
+  const std::uint64_t end = start_ + until;
+  const bool is_late = now_ >= end;
+  if (is_late) known_.woke_late_by(now_ - end);
+  if (!what.ready()) return false;
+  // It may have come while this thread overslept: no longer gap than was expected.
+  if (is_late) now_ = end;
+  return true;
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -81,7 +81,12 @@ class fork_board {
   /// all: a loop needs nobody.
   void announce_loop(const region_head& head, const job& what, std::uint32_t parts, bool wakes) {
     const announcement now = begin(head, parts);
-    publish_all(head, what, now, wakes);
+    if (lines_.size() == 1) {
+      lines_.beside(0).what = what;
+      publish(0, head, now, wakes);
+    } else {
+      publish_lines(0, head, what, now, wakes);
+    }
   }
   /// Wakes the members that hear of regions of this size.
   LOCKSTEP_OUT_OF_LINE void wake(std::size_t size);
@@ -105,18 +110,19 @@ class fork_board {
   LOCKSTEP_OUT_OF_LINE void collect(std::size_t rank, announcement of);
   /// The same for at most `polls` looks: whether all have come.
   LOCKSTEP_OUT_OF_LINE bool collect_shortly(std::size_t rank, announcement of, unsigned polls);
-  /// f(rank) for those to whom this member has announced the region, as far as the region needs them; of a loop whose
-  /// shares have several parts, for the caller's share as well.
-  template <class Function>
-  void for_each_told(std::size_t rank, announcement of, Function f) const {
-    const std::size_t end = of.is_loop() ? of.size() : tree_.members();
-    if (rank == 0 && of.parts() > 1) f(std::size_t{0});
-    for_each_published(rank, of.size(), [&](const fork_tree::line& at) {
-      tree_.for_each_watcher(at, [&](std::size_t watcher) {
-        if (watcher < end) f(watcher);
-      });
-    });
+  /// Those to whom `rank` has announced the region, as far as the region needs them, in ascending order; of a loop
+  /// whose shares have several parts, the caller as well. Not below members() if there is none. They are gone through by
+  ///     for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at))
+  std::size_t first_told(std::size_t rank, announcement of) const noexcept {
+    return rank == 0 && of.parts() > 1 ? 0 : next_told(rank, of, rank);
   }
+  std::size_t next_told(std::size_t rank, announcement of, std::size_t after) const noexcept {
+    const std::size_t next = after + 1;
+    if (next >= members()) return next;
+    return how_ == way::direct && rank == 0 && next < of.size() ? next : find_told(rank, of, after);
+  }
+  std::size_t members() const noexcept { return tree_.members(); }
+
   /// By a member that takes part: whether a share was reported.
   bool has_reported(std::size_t rank, announcement of) const noexcept {
     return is_phase{of.phase()}(reports_[rank].value());
@@ -141,7 +147,7 @@ class fork_board {
   }
 
   bool is_closed() const noexcept {
-    return closed_.load(detail::memory_order_acquire) != 0;  // 3
+    return closed_.load(memory_order_acquire) != 0;  // 3
   }
 
   /// As new. While no worker lives: before they are started, or where a fork() has left them behind. There the
@@ -205,7 +211,7 @@ class fork_board {
     }
     job what;
     what.template assign<Argument>(f);
-    publish_all(head, what, now, wakes);
+    publish_lines(0, head, what, now, wakes);
   }
   announcement begin(const region_head& head, std::uint32_t parts) {
     caller_state& own = caller_[0].value;
@@ -215,25 +221,24 @@ class fork_board {
     own.announced = now.word();
     return now;
   }
-  void publish_all(const region_head& head, const job& what, announcement as, bool wakes) {
-    for_each_published(0, head.size, [&](const fork_tree::line& at) {
-      lines_.beside(at.index).what = what;
-      publish(at.index, head, as, wakes);
-    });
+  /// The lines that are published by this member.
+  LOCKSTEP_ENTRY void publish_lines(std::size_t rank, const region_head& head, const job& what,
+                                    announcement as, bool wakes);
+
+  /// next_told() where it is not simply the next rank.
+  LOCKSTEP_ENTRY std::size_t find_told(std::size_t rank, announcement of,
+                                       std::size_t after) const noexcept;
+  /// All lines are gone through by `for (fork_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at))`.
+  fork_tree::line line_after(const fork_tree::line& at) const noexcept {
+    const std::size_t leader = at.leader + at.step * tree_.width();
+    if (leader < members()) return {at.index + 1, leader, at.step};
+    return {at.index + 1, 0, at.step * tree_.width()};
   }
 
   /// A loop in which nothing is done, of which all hear, and whose shares are claimed here.
   LOCKSTEP_COLD void renew();
   LOCKSTEP_COLD void renew_below(std::size_t rank);
 
-  template <class Function>
-  void for_each_published(std::size_t rank, std::size_t size, Function f) const {
-    if (how_ == way::relayed) {
-      tree_.for_each_led(rank, size, f);
-    } else if (rank == 0) {
-      tree_.for_each_needed(size, f);
-    }
-  }
   void publish(std::size_t line, const region_head& head, announcement as, bool wakes) {
     announced_region& beside = lines_.beside(line);
     beside.region = head.region;
@@ -241,21 +246,21 @@ class fork_board {
     lines_[line].publish_quietly(as.word());
     if (wakes) lines_[line].wake();
   }
-  bool has_one_worker() const noexcept { return tree_.members() == 2; }
+  bool has_one_worker() const noexcept { return members() == 2; }
 
-  detail::line_gap before_;
+  line_gap before_;
   const fork_tree tree_;
   published_words<std::uint64_t, announced_region> lines_;
   published_words<std::uint32_t, cell> reports_;
   share_board shares_;
-  detail::aligned_array<detail::padded<private_state>> histories_;
-  detail::aligned_array<detail::padded<caller_state>> caller_;
+  aligned_array<padded<private_state>> histories_;
+  aligned_array<padded<caller_state>> caller_;
   parting_board parting_;
-  detail::wait_word closed_{0};
+  wait_word closed_{0};
   const way how_;
   const std::uint64_t most_age_;
   const bool anticipates_;
-  detail::line_gap after_;
+  line_gap after_;
 };
 
 }  // namespace detail

@@ -34,7 +34,7 @@ LOCKSTEP_OUT_OF_LINE bool fork_board::next(std::size_t rank, order& out) {
                       has_one_worker());
     own.wait(what, lines_.policy(), anticipates_);
     if (is_closed()) return false;
-    if (what.has_slept) shares_.note_coming(rank, detail::monotonic_nanoseconds());
+    if (what.has_slept) shares_.note_coming(rank, monotonic_nanoseconds());
     read_line(line, out);
     // Meanwhile the loop may have ended, and a `run` have begun.
     const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
@@ -46,53 +46,86 @@ LOCKSTEP_OUT_OF_LINE bool fork_board::next(std::size_t rank, order& out) {
 
 LOCKSTEP_OUT_OF_LINE void fork_board::relay(std::size_t rank, const order& from, bool wakes) {
   if (!is_leader(rank)) return;
-  for_each_published(rank, from.announced.size(), [&](const fork_tree::line& at) {
-    lines_.beside(at.index).what = from.line->what;
-    publish(at.index, from.head(), from.announced, wakes);
-  });
+  publish_lines(rank, from.head(), from.line->what, from.announced, wakes);
+}
+
+void fork_board::publish_lines(std::size_t rank, const region_head& head, const job& what,
+                               announcement as, bool wakes) {
+  const auto tell = [&](const fork_tree::line& at) {
+    lines_.beside(at.index).what = what;
+    publish(at.index, head, as, wakes);
+  };
+  if (how_ == way::relayed) {
+    tree_.for_each_led(rank, head.size, tell);
+  } else if (rank == 0) {
+    tree_.for_each_needed(head.size, tell);
+  }
+}
+
+std::size_t fork_board::find_told(std::size_t rank, announcement of,
+                                  std::size_t after) const noexcept {
+  const std::size_t end = of.is_loop() ? of.size() : members(), width = tree_.width();
+  std::size_t step = 1, next = after + 1;
+  if (how_ == way::direct) {
+    if (rank != 0) return members();
+    // Of a line that is announced, all watchers hear.
+    while (next < end && tree_.watched_by(next).first_watcher() >= of.size()) ++next;
+    return next < end ? next : members();
+  }
+  if (after != rank) {
+    while (step * width <= after - rank) step *= width;  // of the line by which `after` was told
+    next = after + step;
+    if (next - rank == step * width) step *= width;  // the line above that has the next one
+  }
+  const bool is_announced = rank % (step * width) == 0 && rank + step < of.size();
+  return is_announced && next < end ? next : members();
 }
 
 LOCKSTEP_OUT_OF_LINE void fork_board::collect(std::size_t rank, announcement of) {
-  for_each_told(rank, of, [&](std::size_t watcher) {
-    // Others may wait for reports in place of a member that waits elsewhere.
-    parting_board* const known = rank == 0 ? &parting_ : nullptr;
+  // Others may wait for reports in place of a member that waits elsewhere.
+  parting_board* const known = rank == 0 ? &parting_ : nullptr;
+  for (std::size_t watcher = first_told(rank, of); watcher < members();
+       watcher = next_told(rank, of, watcher)) {
     reports_[watcher].wait(is_phase{of.phase()}, never_stops(), histories_[rank].value.reports,
                            deadline::never(), whereabouts{known, 0, watcher});
-  });
+  }
 }
 
 LOCKSTEP_OUT_OF_LINE bool fork_board::collect_shortly(std::size_t rank, announcement of,
                                                       unsigned polls) {
   bool all = true;
-  for_each_told(rank, of, [&](std::size_t watcher) {
-    bool has_come = has_reported(watcher, of);
+  for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at)) {
+    bool has_come = has_reported(at, of);
     for (; !has_come && polls > 0; --polls) {
-      detail::polling_pause();
-      has_come = has_reported(watcher, of);
+      polling_pause();
+      has_come = has_reported(at, of);
     }
     all &= has_come;
-  });
+  }
   return all;
 }
 
 LOCKSTEP_OUT_OF_LINE void fork_board::wake(std::size_t size) {
-  tree_.for_each_needed(size, [this](const fork_tree::line& at) { lines_[at.index].wake(); });
+  for (fork_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at)) {
+    if (at.first_watcher() < size) lines_[at.index].wake();
+  }
 }
 
 LOCKSTEP_OUT_OF_LINE bool fork_board::has_sleepers(std::size_t size) const noexcept {
   bool found = false;
-  tree_.for_each_needed(
-      size, [&](const fork_tree::line& at) { found |= lines_[at.index].has_sleeper(); });
+  for (fork_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at)) {
+    found |= at.first_watcher() < size && lines_[at.index].has_sleeper();
+  }
   return found;
 }
 
 LOCKSTEP_COLD void fork_board::close() {
-  closed_.store(1, detail::memory_order_release);  // 2
+  closed_.store(1, memory_order_release);  // 2
   lines_.wake_all();
 }
 
 LOCKSTEP_COLD void fork_board::reset(std::uint32_t first_phase) noexcept {
-  closed_.store(0, detail::memory_order_relaxed);  // 1
+  closed_.store(0, memory_order_relaxed);  // 1
   const announcement none(first_phase, 1, 1);
   lines_.reset(none.word(), lines_.size());
   reports_.reset(first_phase, reports_.size());
@@ -115,14 +148,15 @@ LOCKSTEP_COLD void fork_board::renew() {
 }
 
 LOCKSTEP_COLD void fork_board::renew_below(std::size_t rank) {
-  for_each_told(rank, current(), [this](std::size_t watcher) {
+  const announcement now = current();
+  for (std::size_t at = first_told(rank, now); at < members(); at = next_told(rank, now, at)) {
     order claimed;
-    if (!claim(watcher, claimed)) return;
-    relay(watcher, claimed, true);
-    renew_below(watcher);
-    report(watcher, claimed.announced);
-  });
-  collect(rank, current());
+    if (!claim(at, claimed)) continue;
+    relay(at, claimed, true);
+    renew_below(at);
+    report(at, claimed.announced);
+  }
+  collect(rank, now);
 }
 
 LOCKSTEP_OUT_OF_LINE bool fork_board::claim(std::size_t rank, order& out) {

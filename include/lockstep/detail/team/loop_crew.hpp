@@ -209,9 +209,10 @@ class loop_crew {
   LOCKSTEP_NOINLINE bool take_told(std::size_t self, std::size_t rank, announcement at,
                                    part_listener* listener) {
     bool took = false;
-    forks_.for_each_told(rank, at, [&](std::size_t watcher) {
+    for (std::size_t watcher = forks_.first_told(rank, at); watcher < forks_.members();
+         watcher = forks_.next_told(rank, at, watcher)) {
       if (take_share(self, watcher, at, listener)) took |= watcher != self;
-    });
+    }
     return took;
   }
   /// The same for one share.

@@ -84,63 +84,85 @@ class sleeper_mark {
   /// have slept. Requires: the same payer in every call on one mark.
   bool notify(fence_payer payer = fence_payer::sleeper) {
     if (payer == fence_payer::both) {
-      detail::thread_fence(detail::memory_order_seq_cst);  // 6
+      thread_fence(memory_order_seq_cst);  // 6
     } else {
-      detail::fence_light();
+      fence_light();
     }
-    if ((mark_.load(detail::memory_order_relaxed) & 1u) == 0) return false;  // 3
+    if ((mark_.load(memory_order_relaxed) & 1u) == 0) return false;  // 3
     wake();
     return true;
   }
 
   /// Whether somebody may sleep at this moment. Promises nothing.
   bool has_sleeper() const noexcept {
-    return (mark_.load(detail::memory_order_relaxed) & 1u) != 0;  // 3
+    return (mark_.load(memory_order_relaxed) & 1u) != 0;  // 3
   }
 
   /// Sleeps unless `what.ready()` when looked at after the announcement. May return for no reason.
   template <class Waitable>
   void sleep(const Waitable& what, deadline until, fence_payer payer = fence_payer::sleeper) {
-    const std::uint32_t odd = mark_.fetch_or(1u, detail::memory_order_relaxed) | 1u;  // 4
-    const bool fenced = fence(payer);
-    if (what.ready()) return;
-    detail::futex_wait(mark_, odd, fenced ? until.nanoseconds() : soon(until));
+    const announced_sleep now = announce(payer);
+    if (!what.ready()) sleep_on(now, until);
   }
 
   /// For a thread whose sleep came to its deadline: the notifier need not wake it. Requires that no other thread
   /// ever sleeps on this mark: one that does would be forgotten.
-  void withdraw() noexcept {
-    std::uint32_t odd = mark_.load(detail::memory_order_relaxed);  // 3
-    if ((odd & 1u) == 0) return;
-    mark_.compare_exchange_strong(odd, odd + 1u, detail::memory_order_relaxed,  // 5
-                                  detail::memory_order_relaxed);                // 5
-  }
+  LOCKSTEP_ENTRY void withdraw() noexcept;
 
  private:
-  LOCKSTEP_NOINLINE void wake() {
-    std::uint32_t odd = mark_.load(detail::memory_order_relaxed);  // 3
-    if ((odd & 1u) == 0) return;
-    if (mark_.compare_exchange_strong(odd, odd + 1u, detail::memory_order_relaxed,  // 5
-                                      detail::memory_order_relaxed)) {              // 5
-      detail::futex_wake_all(&mark_);
-    }
-  }
+  struct announced_sleep {
+    std::uint32_t odd;
+    bool fenced;
+  };
+
+  LOCKSTEP_ENTRY void wake();
+  LOCKSTEP_ENTRY announced_sleep announce(fence_payer payer);
+  LOCKSTEP_ENTRY void sleep_on(announced_sleep now, deadline until);
 
   /// The sleeper's side; false if the system refused its part.
   static bool fence(fence_payer payer) {
-    if (payer == fence_payer::sleeper) return detail::fence_heavy();
-    detail::thread_fence(detail::memory_order_seq_cst);  // 6
+    if (payer == fence_payer::sleeper) return fence_heavy();
+    thread_fence(memory_order_seq_cst);  // 6
     return true;
   }
 
   /// Without the fence a notifier may have missed the announcement: look again in a millisecond.
   static std::uint64_t soon(deadline until) {
-    const std::uint64_t limit = detail::monotonic_nanoseconds() + 1000000;
+    const std::uint64_t limit = monotonic_nanoseconds() + 1000000;
     return limit < until.nanoseconds() ? limit : until.nanoseconds();
   }
 
-  detail::wait_word mark_{0};
+  wait_word mark_{0};
 };
+
+#if LOCKSTEP_HAS_BODIES
+
+void sleeper_mark::withdraw() noexcept {
+  std::uint32_t odd = mark_.load(memory_order_relaxed);  // 3
+  if ((odd & 1u) == 0) return;
+  mark_.compare_exchange_strong(odd, odd + 1u, memory_order_relaxed,  // 5
+                                memory_order_relaxed);                // 5
+}
+
+void sleeper_mark::wake() {
+  std::uint32_t odd = mark_.load(memory_order_relaxed);  // 3
+  if ((odd & 1u) == 0) return;
+  if (mark_.compare_exchange_strong(odd, odd + 1u, memory_order_relaxed,  // 5
+                                    memory_order_relaxed)) {              // 5
+    futex_wake_all(&mark_);
+  }
+}
+
+sleeper_mark::announced_sleep sleeper_mark::announce(fence_payer payer) {
+  const std::uint32_t odd = mark_.fetch_or(1u, memory_order_relaxed) | 1u;  // 4
+  return {odd, fence(payer)};
+}
+
+void sleeper_mark::sleep_on(announced_sleep now, deadline until) {
+  futex_wait(mark_, now.odd, now.fenced ? until.nanoseconds() : soon(until));
+}
+
+#endif
 
 /// The stop of waits that nothing else ends.
 struct never_stops {
@@ -152,7 +174,7 @@ struct stops_when_set {
   const wait_word& word;
 
   bool requested() const noexcept {
-    return word.load(detail::memory_order_acquire) != 0;  // 9
+    return word.load(memory_order_acquire) != 0;  // 9
   }
 };
 
@@ -173,12 +195,12 @@ struct phase_reached {
 template <class Word, class Done, class Stop, class Where>
 class awaited_word {
  public:
-  awaited_word(const detail::atomic<Word>& word, sleeper_mark& mark, fence_payer payer, Done done,
+  awaited_word(const atomic<Word>& word, sleeper_mark& mark, fence_payer payer, Done done,
                Stop stop, Where where) noexcept
       : word_(word), mark_(mark), payer_(payer), done_(done), stop_(stop), where_(where) {}
 
   bool ready() const noexcept {
-    return done_(word_.load(detail::memory_order_acquire)) || stop_.requested();  // 2
+    return done_(word_.load(memory_order_acquire)) || stop_.requested();  // 2
   }
   void sleep(deadline until) { mark_.sleep(*this, until, payer_); }
   /// After a sleep that came to its deadline: see sleeper_mark.
@@ -191,7 +213,7 @@ class awaited_word {
   }
 
  private:
-  const detail::atomic<Word>& word_;
+  const atomic<Word>& word_;
   sleeper_mark& mark_;
   const fence_payer payer_;
   Done done_;
@@ -203,7 +225,7 @@ class awaited_word {
 template <class Word>
 class published_word {
  public:
-  published_word(detail::atomic<Word>& word, sleeper_mark& mark, wait_policy policy,
+  published_word(atomic<Word>& word, sleeper_mark& mark, wait_policy policy,
                  fence_payer payer) noexcept
       : word_(word), mark_(mark), policy_(policy), payer_(payer) {}
 
@@ -214,17 +236,17 @@ class published_word {
   }
   /// The two halves, for a wake that comes later or not at all.
   void publish_quietly(Word value) const noexcept {
-    word_.store(value, detail::memory_order_release);  // 1
+    word_.store(value, memory_order_release);  // 1
   }
   void wake() const { mark_.notify(payer_); }
   bool has_sleeper() const noexcept { return mark_.has_sleeper(); }
 
   /// The word, and what came before it was published.
-  Word value() const noexcept { return word_.load(detail::memory_order_acquire); }  // 2
+  Word value() const noexcept { return word_.load(memory_order_acquire); }  // 2
   /// The word alone.
-  Word peek() const noexcept { return word_.load(detail::memory_order_relaxed); }  // 7
+  Word peek() const noexcept { return word_.load(memory_order_relaxed); }  // 7
   /// While nobody waits.
-  void reset(Word value) const noexcept { word_.store(value, detail::memory_order_relaxed); }  // 8
+  void reset(Word value) const noexcept { word_.store(value, memory_order_relaxed); }  // 8
 
   /// Waits until done(word), or the stop. False if `until` came first.
   template <class Done, class Stop, class Where = anywhere>
@@ -241,7 +263,7 @@ class published_word {
   }
 
  private:
-  detail::atomic<Word>& word_;
+  atomic<Word>& word_;
   sleeper_mark& mark_;
   const wait_policy policy_;
   const fence_payer payer_;
@@ -263,7 +285,7 @@ class published_words {
         size_(count),
         policy_(policy),
         payer_(fence_payer_of(policy)) {
-    detail::process_fence::prepare();
+    process_fence::prepare();
   }
 
   std::size_t size() const noexcept { return size_; }
@@ -285,13 +307,13 @@ class published_words {
 
  private:
   struct line {
-    detail::atomic<Word> word{0};
+    atomic<Word> word{0};
     Beside beside;
   };
 
-  detail::aligned_array<detail::padded<line>> line_array_;
-  detail::aligned_array<sleeper_mark> mark_array_;
-  detail::padded<line>* const lines_;
+  aligned_array<padded<line>> line_array_;
+  aligned_array<sleeper_mark> mark_array_;
+  padded<line>* const lines_;
   sleeper_mark* const marks_;
   const std::size_t size_;
   const wait_policy policy_;

@@ -52,6 +52,7 @@
 #define LOCKSTEP_DETAIL_WAIT_WAIT_ENGINE_HPP
 
 #include <cstdint>
+#include <utility>
 
 #include "../../wait_policy.hpp"
 #include "../platform/config.hpp"
@@ -94,16 +95,100 @@ struct wait_history {
 
 /// What the calling thread has learned, for objects that keep no history of each waiter.
 inline wait_history& this_thread_history() noexcept {
-  return detail::per_thread<wait_history, struct name_of_history>();
+  return per_thread<wait_history, struct name_of_history>();
 }
 
 /// The same for its waits in queues (parking_lot.hpp). There a wait that ends in a sleep speaks against
 /// yielding. A wait on a word does not: in a crowd, barriers and rings need their yields all the same.
 inline wait_history& this_thread_history_in_queues() noexcept {
-  return detail::per_thread<wait_history, struct name_of_queue_history>();
+  return per_thread<wait_history, struct name_of_queue_history>();
 }
 
 static_assert(sizeof(wait_history) == 4, "small objects hold a history");
+
+/// What a Waitable need not have.
+struct optional_parts {
+  template <class Waitable>
+  static auto sleep(Waitable& what, deadline until, int) -> decltype(what.sleep(until)) {
+    what.sleep(until);
+  }
+  template <class Waitable>
+  static void sleep(Waitable&, deadline, long) {
+  }  // of one that only wait_awake() takes: not called
+
+  template <class Waitable>
+  static auto pauses(Waitable& what, int) -> decltype(what.pauses()) {
+    return what.pauses();
+  }
+  template <class Waitable>
+  static constexpr unsigned pauses(Waitable&, long) {
+    return 1;
+  }
+
+  template <class Waitable>
+  static constexpr auto has_pauses(int) -> decltype(std::declval<Waitable&>().pauses(), bool()) {
+    return true;
+  }
+  template <class Waitable>
+  static constexpr bool has_pauses(long) {
+    return false;
+  }
+
+  template <class Waitable>
+  static auto ask_where(Waitable& what, int) -> decltype(what.is_elsewhere(std::uint64_t())) {
+    return what.is_elsewhere(monotonic_nanoseconds());
+  }
+  template <class Waitable>
+  static constexpr bool ask_where(Waitable&, long) {
+    return false;
+  }
+};
+
+/// A Waitable whose type is forgotten, so that the long part of a wait is there once for all of them. Valid as long as
+/// the Waitable.
+class any_waitable {
+ public:
+  template <class Waitable>
+  static any_waitable of(Waitable& what) noexcept {
+    return any_waitable(&what, functions_of<Waitable>::table);
+  }
+
+  bool ready() const { return how_->ready(what_); }
+  void sleep(deadline until) const { how_->sleep(what_, until); }
+  bool has_pauses() const noexcept { return how_->has_pauses; }
+  unsigned pauses() const { return how_->pauses(what_); }
+  bool ask_where() const { return how_->ask_where(what_); }
+
+ private:
+  struct functions {
+    bool (*ready)(void*);
+    void (*sleep)(void*, deadline);
+    unsigned (*pauses)(void*);
+    bool (*ask_where)(void*);
+    bool has_pauses;
+  };
+
+  template <class Waitable>
+  struct functions_of {
+    static Waitable& at(void* what) noexcept { return *static_cast<Waitable*>(what); }
+    static bool ready(void* what) { return at(what).ready(); }
+    static void sleep(void* what, deadline until) { optional_parts::sleep(at(what), until, 0); }
+    static unsigned pauses(void* what) { return optional_parts::pauses(at(what), 0); }
+    static bool ask_where(void* what) { return optional_parts::ask_where(at(what), 0); }
+
+    static const functions table;
+  };
+
+  any_waitable(void* what, const functions& how) noexcept : what_(what), how_(&how) {}
+
+  void* what_;
+  const functions* how_;
+};
+
+template <class Waitable>
+const any_waitable::functions any_waitable::functions_of<Waitable>::table = {
+    &functions_of::ready, &functions_of::sleep, &functions_of::pauses, &functions_of::ask_where,
+    optional_parts::has_pauses<Waitable>(0)};
 
 class wait_engine {
  public:
@@ -127,15 +212,23 @@ class wait_engine {
                          deadline until = deadline::never(),
                          std::uint64_t yield_time = single_yield_time) {
     if (what.ready()) return true;
-    if (policy.is_block()) return false;
-    if (policy.is_spin()) return spin(what, spin_budget, until);
-    return wait_awake_slowly(what, policy, history, until, yield_time);
+    return !policy.is_block() && wait_awake_slowly(what, policy, history, until, yield_time);
   }
 
-  /// For waits that yield in a way of their own: to be called before.
+  /// For waits that spin in a way of their own: wait() without a spin, for a crowded policy.
+  LOCKSTEP_ENTRY static bool wait_without_spin(any_waitable what, wait_policy policy,
+                                               wait_history& history);
+
+  /// Looks for the time between two looks at the clock.
   template <class Waitable>
-  static bool ask_where(Waitable& what) {
-    return ask_where(what, 0);
+  static bool poll(Waitable& what) {
+    for (unsigned paused = 0; paused < pauses_per_look_at_clock;) {
+      const unsigned pauses = optional_parts::pauses(what, 0);
+      for (unsigned i = 0; i < pauses; ++i) polling_pause();
+      if (what.ready()) return true;
+      paused += pauses;
+    }
+    return false;
   }
 
  private:
@@ -145,124 +238,123 @@ class wait_engine {
   static constexpr std::uint64_t long_yield = 2000000;
   static constexpr unsigned pauses_per_look_at_clock = 16;
 
+  // The first poll, which ends most waits that a look does not, knows the type of what it looks at. It goes without a
+  // look at the clock, which costs as much as one pause; but not where a poll may last.
   template <class Waitable>
   LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
                                             wait_history& history, deadline until,
                                             std::uint64_t yield_time) {
-    if (policy.is_spin()) return spin(what, detail::no_deadline, until) || what.ready();
-    if (!policy.is_block() && wait_awake_slowly(what, policy, history, until, yield_time))
-      return true;
-    return sleep(what, until);
+    const bool spins = begins_with_spin(policy, history);
+    if (spins && !optional_parts::has_pauses<Waitable>(0) && poll(what))
+      return note_spin(policy, history);
+    return wait_long(any_waitable::of(what), policy, history, until, yield_time, spins);
+  }
+  template <class Waitable>
+  LOCKSTEP_NOINLINE static bool wait_awake_slowly(Waitable& what, wait_policy policy,
+                                                  wait_history& history, deadline until,
+                                                  std::uint64_t yield_time) {
+    const bool spins = begins_with_spin(policy, history);
+    if (spins && !optional_parts::has_pauses<Waitable>(0) && poll(what))
+      return note_spin(policy, history);
+    return wait_long_awake(any_waitable::of(what), policy, history, until, yield_time, spins);
   }
 
-  template <class Waitable>
-  static bool wait_awake_slowly(Waitable& what, wait_policy policy, wait_history& history,
-                                deadline until, std::uint64_t yield_time) {
-    if (policy.is_hybrid()) {
-      const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
-      return (!policy.is_crowded() && spin(what, budget, until)) ||
-             yield(what, history.yielding, until, yield_time);
-    }
-    const bool may_spin = !policy.is_crowded() && detail::cpus_for_waits() > 1;
-    if (may_spin && history.spinning.asks()) {
-      if (spin(what, spin_budget, until)) {
-        history.spinning.paid();
-        return true;
-      }
-      history.spinning.failed();
-    }
-    const bool is_elsewhere = !policy.is_crowded() && ask_where(what);
-    if (history.yielding.asks()) return yield(what, history.yielding, until, yield_time);
-    return is_elsewhere && spin(what, far_budget, until);
-  }
-
-  /// Polls for `budget` nanoseconds, and at most one poll longer. The first poll goes without a look at
-  /// the clock, which costs as much as one pause; but not where a poll may last.
-  template <class Waitable>
-  static bool spin(Waitable& what, std::uint64_t budget, deadline until) {
-    if (polls_first(what, 0) && poll(what)) return true;
-    if (budget == detail::no_deadline && until.is_never()) {
-      while (!poll(what)) continue;
-      return true;
-    }
-    const std::uint64_t start = detail::monotonic_nanoseconds();
-    std::uint64_t now = start;
-    while (now - start < budget && !until.is_past(now)) {
-      if (poll(what)) return true;
-      now = detail::monotonic_nanoseconds();
-    }
-    return false;
-  }
-
-  template <class Waitable>
-  static bool poll(Waitable& what) {
-    for (unsigned paused = 0; paused < pauses_per_look_at_clock;) {
-      const unsigned pauses = pauses_before_look(what, 0);
-      for (unsigned i = 0; i < pauses; ++i) detail::polling_pause();
-      if (what.ready()) return true;
-      paused += pauses;
-    }
-    return false;
-  }
-
-  template <class Waitable>
-  static auto ask_where(Waitable& what, int) -> decltype(what.is_elsewhere(std::uint64_t())) {
-    return what.is_elsewhere(detail::monotonic_nanoseconds());
-  }
-  template <class Waitable>
-  static constexpr bool ask_where(Waitable&, long) {
-    return false;
-  }
-
-  template <class Waitable>
-  static constexpr auto polls_first(Waitable& what, int) -> decltype(what.pauses(), bool()) {
-    return false;
-  }
-  template <class Waitable>
-  static constexpr bool polls_first(Waitable&, long) {
+  LOCKSTEP_ENTRY static bool begins_with_spin(wait_policy policy, wait_history& history);
+  static bool note_spin(wait_policy policy, wait_history& history) noexcept {
+    if (policy.is_adaptive()) history.spinning.paid();
     return true;
   }
 
-  template <class Waitable>
-  static auto pauses_before_look(Waitable& what, int) -> decltype(what.pauses()) {
-    return what.pauses();
-  }
-  template <class Waitable>
-  static constexpr unsigned pauses_before_look(Waitable&, long) {
-    return 1;
-  }
-
+  /// What follows the first poll; `spins` says whether there was one, or was to be.
+  LOCKSTEP_ENTRY static bool wait_long(any_waitable what, wait_policy policy, wait_history& history,
+                                       deadline until, std::uint64_t yield_time, bool spins);
+  LOCKSTEP_ENTRY static bool wait_long_awake(any_waitable what, wait_policy policy,
+                                             wait_history& history, deadline until,
+                                             std::uint64_t yield_time, bool spins);
+  /// Polls for `budget` nanoseconds, and at most one poll longer.
+  LOCKSTEP_ENTRY static bool spin(any_waitable what, std::uint64_t budget, deadline until);
   /// Gives the CPU to others while that helps.
-  template <class Waitable>
-  static bool yield(Waitable& what, stage_trust& trust, deadline until, std::uint64_t yield_time) {
-    const std::uint64_t start = detail::monotonic_nanoseconds();
-    std::uint64_t before = start;
-    for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {
-      detail::yield_thread();
-      const std::uint64_t after = detail::monotonic_nanoseconds();
-      if (after - before > long_yield) {
-        trust.failed_badly();
-        return what.ready();
-      }
-      if (what.ready()) {
-        trust.paid();
-        return true;
-      }
-      if (after - start > yield_time) return false;
-      before = after;
-    }
-    return false;
-  }
+  LOCKSTEP_ENTRY static bool yield(any_waitable what, stage_trust& trust, deadline until,
+                                   std::uint64_t yield_time);
+};
 
-  template <class Waitable>
-  static bool sleep(Waitable& what, deadline until) {
-    while (!what.ready()) {
-      if (!until.is_never() && until.is_past(detail::monotonic_nanoseconds())) return what.ready();
-      what.sleep(until);
-    }
+#if LOCKSTEP_HAS_BODIES
+
+bool wait_engine::begins_with_spin(wait_policy policy, wait_history& history) {
+  if (policy.is_crowded() || policy.is_block()) return false;
+  return !policy.is_adaptive() || (cpus_for_waits() > 1 && history.spinning.asks());
+}
+
+bool wait_engine::wait_without_spin(any_waitable what, wait_policy policy, wait_history& history) {
+  return what.ready() || wait_long(what, policy.when_crowded(true), history, deadline::never(),
+                                   shared_yield_time, false);
+}
+
+bool wait_engine::wait_long(any_waitable what, wait_policy policy, wait_history& history,
+                            deadline until, std::uint64_t yield_time, bool spins) {
+  if (policy.is_spin()) return spin(what, no_deadline, until) || what.ready();
+  if (!policy.is_block() && wait_long_awake(what, policy, history, until, yield_time, spins)) {
     return true;
   }
-};
+  while (!what.ready()) {
+    if (!until.is_never() && until.is_past(monotonic_nanoseconds())) return what.ready();
+    what.sleep(until);
+  }
+  return true;
+}
+
+bool wait_engine::wait_long_awake(any_waitable what, wait_policy policy, wait_history& history,
+                                  deadline until, std::uint64_t yield_time, bool spins) {
+  if (policy.is_spin()) return spin(what, spin_budget, until);
+  if (policy.is_hybrid()) {
+    const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
+    return (spins && spin(what, budget, until)) || yield(what, history.yielding, until, yield_time);
+  }
+  if (spins) {
+    if (spin(what, spin_budget, until)) return note_spin(policy, history);
+    history.spinning.failed();
+  }
+  const bool is_elsewhere = !policy.is_crowded() && what.ask_where();
+  if (history.yielding.asks()) return yield(what, history.yielding, until, yield_time);
+  return is_elsewhere && ((!what.has_pauses() && poll(what)) || spin(what, far_budget, until));
+}
+
+bool wait_engine::spin(any_waitable what, std::uint64_t budget, deadline until) {
+  if (budget == no_deadline && until.is_never()) {
+    while (!poll(what)) continue;
+    return true;
+  }
+  const std::uint64_t start = monotonic_nanoseconds();
+  std::uint64_t now = start;
+  while (now - start < budget && !until.is_past(now)) {
+    if (poll(what)) return true;
+    now = monotonic_nanoseconds();
+  }
+  return false;
+}
+
+bool wait_engine::yield(any_waitable what, stage_trust& trust, deadline until,
+                        std::uint64_t yield_time) {
+  const std::uint64_t start = monotonic_nanoseconds();
+  std::uint64_t before = start;
+  for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {
+    yield_thread();
+    const std::uint64_t after = monotonic_nanoseconds();
+    if (after - before > long_yield) {
+      trust.failed_badly();
+      return what.ready();
+    }
+    if (what.ready()) {
+      trust.paid();
+      return true;
+    }
+    if (after - start > yield_time) return false;
+    before = after;
+  }
+  return false;
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
