@@ -62,8 +62,9 @@ class Targets(unittest.TestCase):
 
     def test_empty_nodes_are_compared_with_the_fastest_dynamic_peer(self):
         found = self.verdict(record("diamond, empty", "lockstep", 10), record("diamond, empty", "by hand", 1),
-                             record("diamond, empty", "oneTBB", 300), record("diamond, empty", "libomp", 90))
-        self.assertEqual(found, [("diamond, empty: lockstep, times faster than libomp", 9, False)])
+                             record("diamond, empty", "oneTBB", 300), record("diamond, empty", "libomp", 200, best=False),
+                             record("diamond, empty", "libomp", 90, variant="libomp" + plan.ALONE))
+        self.assertEqual(found, [("diamond, empty: lockstep, times faster than libomp 1 thread (with 2 threads: 20 x libomp)", 9, False)])
 
     def test_the_wavefront_is_compared_with_serial_calls(self):
         found = self.verdict(record(targets.WAVEFRONT, "lockstep", 500, more={"speed_up": 1.9}))

@@ -13,6 +13,7 @@ OWN = RUNNERS[0]
 LOCKSTEP, MEASURED, STEPWISE, BY_HAND = "lockstep", "lockstep measured", "lockstep stepwise", "by hand"
 # They find out while they run who does what.
 DYNAMIC = ("oneTBB", "Taskflow", "libomp", "libgomp")
+ALONE = " 1 thread"
 
 EDGES, EMPTY, LOOPS, PLANNING = "Edges", "Nodes without work", "A loop with feedback", "Making a plan"
 CROWD, BESIDE = "8 threads", "Beside a process that burns a CPU"
@@ -34,7 +35,7 @@ class Variant(team_plan.Variant):
 def openmp(runtime, runner, environments):
     for label, environment, uncrowded_only in environments:
         yield Variant(runtime, f"{runtime} {label}".strip(), runner, runtime, tuple(environment.items()), uncrowded_only)
-    yield Variant(runtime, f"{runtime} 1 thread", runner, runtime, threads=1)
+    yield Variant(runtime, runtime + ALONE, runner, runtime, threads=1)
 
 
 def variants():
@@ -46,9 +47,9 @@ def variants():
         Variant(BY_HAND, "by hand, events", OWN, "by-hand-events"),
         Variant("oneTBB", "oneTBB", OWN, "tbb"),
         Variant("oneTBB", "oneTBB lightweight", OWN, "tbb-lightweight"),
-        Variant("oneTBB", "oneTBB 1 thread", OWN, "tbb", threads=1),
+        Variant("oneTBB", "oneTBB" + ALONE, OWN, "tbb", threads=1),
         Variant("Taskflow", "Taskflow", OWN, "taskflow"),
-        Variant("Taskflow", "Taskflow 1 thread", OWN, "taskflow", threads=1),
+        Variant("Taskflow", "Taskflow" + ALONE, OWN, "taskflow", threads=1),
         *openmp("libomp", "graph_omp", [
             ("", {}, False),
             ("bound", {"OMP_PROC_BIND": "true"}, False),

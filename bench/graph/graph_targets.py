@@ -27,12 +27,15 @@ class Records:
 
     def __init__(self, records):
         self.found = {(r["work"], r["runtime"]): r for r in records if r["best"] and not r["failed"]}
+        self.all = [r for r in records if not r["failed"]]
 
     def get(self, work, runtime=plan.LOCKSTEP):
         return self.found.get((work, runtime))
 
-    def fastest_dynamic(self, work):
-        peers = [r for name in plan.DYNAMIC if (r := self.get(work, name))]
+    def fastest_dynamic(self, work, may_be_alone=True):
+        """With one thread as well, or with as many as lockstep."""
+        peers = [r for r in self.all if r["work"] == work and r["runtime"] in plan.DYNAMIC
+                 and (may_be_alone or not r["variant"].endswith(plan.ALONE))]
         return min(peers, key=value) if peers else None
 
 
@@ -51,13 +54,14 @@ def edge_verdicts(records):
 
 def empty_verdicts(records):
     for work in plan.works():
-        peer = records.fastest_dynamic(work.title)
-        if work.section != plan.EMPTY or not peer:
+        peer, together = records.fastest_dynamic(work.title), records.fastest_dynamic(work.title, may_be_alone=False)
+        if work.section != plan.EMPTY or not peer or not together:
             continue
         for runtime in (plan.LOCKSTEP, plan.MEASURED):
             if ours := records.get(work.title, runtime):
-                yield line(f"{work.title}: {runtime}, times faster than {peer['variant']}", value(peer) / value(ours), 10, "x",
-                           at_least=True)
+                yield line(f"{work.title}: {runtime}, times faster than {peer['variant']} "
+                           f"(with 2 threads: {value(together) / value(ours):.3g} x {together['runtime']})",
+                           value(peer) / value(ours), 10, "x", at_least=True)
 
 
 def wavefront_verdicts(records):

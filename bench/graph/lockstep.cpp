@@ -37,7 +37,8 @@ void add_lockstep(catalogue& to) {
   add_graphs<measured_plan>(to, "lockstep-measured", all_shapes());
   add_graphs<stepwise_plan>(to, "lockstep-stepwise", all_shapes());
   add_graphs<default_plan>(to, "lockstep", {"crossing"});
-  add_loops<lockstep_loop>(to, "lockstep");
+  add_loops<lockstep_loop<costs::unhinted>>(to, "lockstep");
+  add_loops<lockstep_loop<costs::measured>>(to, "lockstep-measured");
   for (const std::string name : {"random", "wavefront", "fork", "chain"}) {
     to.push_back({"plan/" + name, "lockstep",
                   [=](const request& wanted) { return measure_planning(wanted, name); }});

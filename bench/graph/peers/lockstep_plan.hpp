@@ -28,6 +28,13 @@ inline void deal_out(lockstep::team& team) {
   team.run([](lockstep::member& me) { bench::place(bench::placement::dealt, me.rank()); });
 }
 
+inline constexpr int learning_runs = 5;
+
+inline void learn(lockstep::plan& of) {
+  for (int i = 0; i < learning_runs; ++i) of.measure(1);
+  of.refine();
+}
+
 inline void connect(lockstep::graph& in, const shape& of,
                     const std::vector<lockstep::graph_node>& nodes) {
   for (const auto& [from, to] : of.edges()) in.edge(nodes[from], nodes[to]);
@@ -47,10 +54,7 @@ class lockstep_plan {
     connect(graph_, of, nodes);
     plan_.emplace(graph_, team_);
     deal_out(team_);
-    if (Costs == costs::measured) {
-      for (int i = 0; i < learning_runs; ++i) plan_->measure(1);
-      plan_->refine();
-    }
+    if (Costs == costs::measured) learn(*plan_);
   }
 
   void run(std::size_t iterations) {
@@ -66,8 +70,6 @@ class lockstep_plan {
   }
 
  private:
-  static constexpr int learning_runs = 5;
-
   lockstep::team team_;
   lockstep::graph graph_;
   std::optional<lockstep::plan> plan_;
@@ -80,6 +82,7 @@ using measured_plan = lockstep_plan<Node, costs::measured, calls::one>;
 template <class Node>
 using stepwise_plan = lockstep_plan<Node, costs::measured, calls::one_each>;
 
+template <costs Costs>
 class lockstep_loop {
  public:
   lockstep_loop(const team_bench::request& wanted, loop_side left, loop_side right, loop_test again)
@@ -89,6 +92,7 @@ class lockstep_loop {
                       graph_.node("again", again)));
     plan_.emplace(graph_, team_);
     deal_out(team_);
+    if (Costs == costs::measured) learn(*plan_);
   }
 
   void run() { plan_->run(); }
