@@ -5,7 +5,6 @@
 // './do single'.
 #pragma once
 
-#include <../team/job.hpp>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -484,6 +483,29 @@ class owner {
   T* made_;
 };
 
+/// Memory for `count` values of `size` bytes each, on cache lines of their own. Throws std::bad_alloc as `new` does.
+struct cache_lines {
+  void* raw;
+  void* data;
+
+  LOCKSTEP_COLD cache_lines(std::size_t count, std::size_t size, std::size_t alignment);
+  ~cache_lines() { ::operator delete(raw); }
+  cache_lines(const cache_lines&) = delete;
+  cache_lines& operator=(const cache_lines&) = delete;
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+/// Enough for the values and a line on each side. More than there are addresses stays more than `new` can give.
+LOCKSTEP_COLD cache_lines::cache_lines(std::size_t count, std::size_t size, std::size_t alignment) {
+  constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
+  raw = ::operator new(count > (most - 2 * alignment) / size ? most : count * size + 2 * alignment);
+  const std::uintptr_t mask = alignment - 1;
+  data = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
+}
+
+#endif
+
 /// A fixed number of value-initialised T on cache lines of their own: no foreign data begins or ends on
 /// them. Throws std::bad_alloc as `new` does.
 template <class T>
@@ -506,28 +528,16 @@ class aligned_array {
   static constexpr std::size_t alignment = alignof(T) > cache_line_size ? alignof(T)
                                                                         : cache_line_size;
 
-  static T* align(void* raw) noexcept {
-    const std::uintptr_t mask = alignment - 1;
-    return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
-  }
-
-  /// Enough for `size` elements and a line on each side. More than there are addresses stays more than
-  /// `new` can give.
-  static std::size_t bytes(std::size_t size) noexcept {
-    constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
-    return size > (most - 2 * alignment) / sizeof(T) ? most : size * sizeof(T) + 2 * alignment;
-  }
-
-  /// Destroys what was made and gives the memory back, also when a constructor of T throws.
+  /// Destroys what was made, also when a constructor of T throws.
   struct elements {
-    void* raw;
+    cache_lines lines;
     T* data;
     std::size_t count = 0;
 
-    explicit elements(std::size_t size) : raw(::operator new(bytes(size))), data(align(raw)) {}
+    explicit elements(std::size_t size)
+        : lines(size, sizeof(T), alignment), data(static_cast<T*>(lines.data)) {}
     ~elements() {
       while (count > 0) data[--count].~T();
-      ::operator delete(raw);
     }
     elements(const elements&) = delete;
     elements& operator=(const elements&) = delete;
@@ -2986,16 +2996,100 @@ struct wait_history {
 
 /// What the calling thread has learned, for objects that keep no history of each waiter.
 inline wait_history& this_thread_history() noexcept {
-  return detail::per_thread<wait_history, struct name_of_history>();
+  return per_thread<wait_history, struct name_of_history>();
 }
 
 /// The same for its waits in queues (parking_lot.hpp). There a wait that ends in a sleep speaks against
 /// yielding. A wait on a word does not: in a crowd, barriers and rings need their yields all the same.
 inline wait_history& this_thread_history_in_queues() noexcept {
-  return detail::per_thread<wait_history, struct name_of_queue_history>();
+  return per_thread<wait_history, struct name_of_queue_history>();
 }
 
 static_assert(sizeof(wait_history) == 4, "small objects hold a history");
+
+/// What a Waitable need not have.
+struct optional_parts {
+  template <class Waitable>
+  static auto sleep(Waitable& what, deadline until, int) -> decltype(what.sleep(until)) {
+    what.sleep(until);
+  }
+  template <class Waitable>
+  static void sleep(Waitable&, deadline, long) {
+  }  // of one that only wait_awake() takes: not called
+
+  template <class Waitable>
+  static auto pauses(Waitable& what, int) -> decltype(what.pauses()) {
+    return what.pauses();
+  }
+  template <class Waitable>
+  static constexpr unsigned pauses(Waitable&, long) {
+    return 1;
+  }
+
+  template <class Waitable>
+  static constexpr auto has_pauses(int) -> decltype(std::declval<Waitable&>().pauses(), bool()) {
+    return true;
+  }
+  template <class Waitable>
+  static constexpr bool has_pauses(long) {
+    return false;
+  }
+
+  template <class Waitable>
+  static auto ask_where(Waitable& what, int) -> decltype(what.is_elsewhere(std::uint64_t())) {
+    return what.is_elsewhere(monotonic_nanoseconds());
+  }
+  template <class Waitable>
+  static constexpr bool ask_where(Waitable&, long) {
+    return false;
+  }
+};
+
+/// A Waitable whose type is forgotten, so that the long part of a wait is there once for all of them. Valid as long as
+/// the Waitable.
+class any_waitable {
+ public:
+  template <class Waitable>
+  static any_waitable of(Waitable& what) noexcept {
+    return any_waitable(&what, functions_of<Waitable>::table);
+  }
+
+  bool ready() const { return how_->ready(what_); }
+  void sleep(deadline until) const { how_->sleep(what_, until); }
+  bool has_pauses() const noexcept { return how_->has_pauses; }
+  unsigned pauses() const { return how_->pauses(what_); }
+  bool ask_where() const { return how_->ask_where(what_); }
+
+ private:
+  struct functions {
+    bool (*ready)(void*);
+    void (*sleep)(void*, deadline);
+    unsigned (*pauses)(void*);
+    bool (*ask_where)(void*);
+    bool has_pauses;
+  };
+
+  template <class Waitable>
+  struct functions_of {
+    static Waitable& at(void* what) noexcept { return *static_cast<Waitable*>(what); }
+    static bool ready(void* what) { return at(what).ready(); }
+    static void sleep(void* what, deadline until) { optional_parts::sleep(at(what), until, 0); }
+    static unsigned pauses(void* what) { return optional_parts::pauses(at(what), 0); }
+    static bool ask_where(void* what) { return optional_parts::ask_where(at(what), 0); }
+
+    static const functions table;
+  };
+
+  any_waitable(void* what, const functions& how) noexcept : what_(what), how_(&how) {}
+
+  void* what_;
+  const functions* how_;
+};
+
+template <class Waitable>
+const any_waitable::functions any_waitable::functions_of<Waitable>::table = {
+    &functions_of::ready, &functions_of::sleep, &functions_of::pauses, &functions_of::ask_where,
+    optional_parts::has_pauses<Waitable>(0)};
 
 class wait_engine {
  public:
@@ -3019,15 +3113,23 @@ class wait_engine {
                          deadline until = deadline::never(),
                          std::uint64_t yield_time = single_yield_time) {
     if (what.ready()) return true;
-    if (policy.is_block()) return false;
-    if (policy.is_spin()) return spin(what, spin_budget, until);
-    return wait_awake_slowly(what, policy, history, until, yield_time);
+    return !policy.is_block() && wait_awake_slowly(what, policy, history, until, yield_time);
   }
 
-  /// For waits that yield in a way of their own: to be called before.
+  /// For waits that spin in a way of their own: wait() without a spin, for a crowded policy.
+  LOCKSTEP_ENTRY static bool wait_without_spin(any_waitable what, wait_policy policy,
+                                               wait_history& history);
+
+  /// Looks for the time between two looks at the clock.
   template <class Waitable>
-  static bool ask_where(Waitable& what) {
-    return ask_where(what, 0);
+  static bool poll(Waitable& what) {
+    for (unsigned paused = 0; paused < pauses_per_look_at_clock;) {
+      const unsigned pauses = optional_parts::pauses(what, 0);
+      for (unsigned i = 0; i < pauses; ++i) polling_pause();
+      if (what.ready()) return true;
+      paused += pauses;
+    }
+    return false;
   }
 
  private:
@@ -3037,124 +3139,123 @@ class wait_engine {
   static constexpr std::uint64_t long_yield = 2000000;
   static constexpr unsigned pauses_per_look_at_clock = 16;
 
+  // The first poll, which ends most waits that a look does not, knows the type of what it looks at. It goes without a
+  // look at the clock, which costs as much as one pause; but not where a poll may last.
   template <class Waitable>
   LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
                                             wait_history& history, deadline until,
                                             std::uint64_t yield_time) {
-    if (policy.is_spin()) return spin(what, detail::no_deadline, until) || what.ready();
-    if (!policy.is_block() && wait_awake_slowly(what, policy, history, until, yield_time))
-      return true;
-    return sleep(what, until);
+    const bool spins = begins_with_spin(policy, history);
+    if (spins && !optional_parts::has_pauses<Waitable>(0) && poll(what))
+      return note_spin(policy, history);
+    return wait_long(any_waitable::of(what), policy, history, until, yield_time, spins);
+  }
+  template <class Waitable>
+  LOCKSTEP_NOINLINE static bool wait_awake_slowly(Waitable& what, wait_policy policy,
+                                                  wait_history& history, deadline until,
+                                                  std::uint64_t yield_time) {
+    const bool spins = begins_with_spin(policy, history);
+    if (spins && !optional_parts::has_pauses<Waitable>(0) && poll(what))
+      return note_spin(policy, history);
+    return wait_long_awake(any_waitable::of(what), policy, history, until, yield_time, spins);
   }
 
-  template <class Waitable>
-  static bool wait_awake_slowly(Waitable& what, wait_policy policy, wait_history& history,
-                                deadline until, std::uint64_t yield_time) {
-    if (policy.is_hybrid()) {
-      const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
-      return (!policy.is_crowded() && spin(what, budget, until)) ||
-             yield(what, history.yielding, until, yield_time);
-    }
-    const bool may_spin = !policy.is_crowded() && detail::cpus_for_waits() > 1;
-    if (may_spin && history.spinning.asks()) {
-      if (spin(what, spin_budget, until)) {
-        history.spinning.paid();
-        return true;
-      }
-      history.spinning.failed();
-    }
-    const bool is_elsewhere = !policy.is_crowded() && ask_where(what);
-    if (history.yielding.asks()) return yield(what, history.yielding, until, yield_time);
-    return is_elsewhere && spin(what, far_budget, until);
-  }
-
-  /// Polls for `budget` nanoseconds, and at most one poll longer. The first poll goes without a look at
-  /// the clock, which costs as much as one pause; but not where a poll may last.
-  template <class Waitable>
-  static bool spin(Waitable& what, std::uint64_t budget, deadline until) {
-    if (polls_first(what, 0) && poll(what)) return true;
-    if (budget == detail::no_deadline && until.is_never()) {
-      while (!poll(what)) continue;
-      return true;
-    }
-    const std::uint64_t start = detail::monotonic_nanoseconds();
-    std::uint64_t now = start;
-    while (now - start < budget && !until.is_past(now)) {
-      if (poll(what)) return true;
-      now = detail::monotonic_nanoseconds();
-    }
-    return false;
-  }
-
-  template <class Waitable>
-  static bool poll(Waitable& what) {
-    for (unsigned paused = 0; paused < pauses_per_look_at_clock;) {
-      const unsigned pauses = pauses_before_look(what, 0);
-      for (unsigned i = 0; i < pauses; ++i) detail::polling_pause();
-      if (what.ready()) return true;
-      paused += pauses;
-    }
-    return false;
-  }
-
-  template <class Waitable>
-  static auto ask_where(Waitable& what, int) -> decltype(what.is_elsewhere(std::uint64_t())) {
-    return what.is_elsewhere(detail::monotonic_nanoseconds());
-  }
-  template <class Waitable>
-  static constexpr bool ask_where(Waitable&, long) {
-    return false;
-  }
-
-  template <class Waitable>
-  static constexpr auto polls_first(Waitable& what, int) -> decltype(what.pauses(), bool()) {
-    return false;
-  }
-  template <class Waitable>
-  static constexpr bool polls_first(Waitable&, long) {
+  LOCKSTEP_ENTRY static bool begins_with_spin(wait_policy policy, wait_history& history);
+  static bool note_spin(wait_policy policy, wait_history& history) noexcept {
+    if (policy.is_adaptive()) history.spinning.paid();
     return true;
   }
 
-  template <class Waitable>
-  static auto pauses_before_look(Waitable& what, int) -> decltype(what.pauses()) {
-    return what.pauses();
-  }
-  template <class Waitable>
-  static constexpr unsigned pauses_before_look(Waitable&, long) {
-    return 1;
-  }
-
+  /// What follows the first poll; `spins` says whether there was one, or was to be.
+  LOCKSTEP_ENTRY static bool wait_long(any_waitable what, wait_policy policy, wait_history& history,
+                                       deadline until, std::uint64_t yield_time, bool spins);
+  LOCKSTEP_ENTRY static bool wait_long_awake(any_waitable what, wait_policy policy,
+                                             wait_history& history, deadline until,
+                                             std::uint64_t yield_time, bool spins);
+  /// Polls for `budget` nanoseconds, and at most one poll longer.
+  LOCKSTEP_ENTRY static bool spin(any_waitable what, std::uint64_t budget, deadline until);
   /// Gives the CPU to others while that helps.
-  template <class Waitable>
-  static bool yield(Waitable& what, stage_trust& trust, deadline until, std::uint64_t yield_time) {
-    const std::uint64_t start = detail::monotonic_nanoseconds();
-    std::uint64_t before = start;
-    for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {
-      detail::yield_thread();
-      const std::uint64_t after = detail::monotonic_nanoseconds();
-      if (after - before > long_yield) {
-        trust.failed_badly();
-        return what.ready();
-      }
-      if (what.ready()) {
-        trust.paid();
-        return true;
-      }
-      if (after - start > yield_time) return false;
-      before = after;
-    }
-    return false;
-  }
+  LOCKSTEP_ENTRY static bool yield(any_waitable what, stage_trust& trust, deadline until,
+                                   std::uint64_t yield_time);
+};
 
-  template <class Waitable>
-  static bool sleep(Waitable& what, deadline until) {
-    while (!what.ready()) {
-      if (!until.is_never() && until.is_past(detail::monotonic_nanoseconds())) return what.ready();
-      what.sleep(until);
-    }
+#if LOCKSTEP_HAS_BODIES
+
+bool wait_engine::begins_with_spin(wait_policy policy, wait_history& history) {
+  if (policy.is_crowded() || policy.is_block()) return false;
+  return !policy.is_adaptive() || (cpus_for_waits() > 1 && history.spinning.asks());
+}
+
+bool wait_engine::wait_without_spin(any_waitable what, wait_policy policy, wait_history& history) {
+  return what.ready() || wait_long(what, policy.when_crowded(true), history, deadline::never(),
+                                   shared_yield_time, false);
+}
+
+bool wait_engine::wait_long(any_waitable what, wait_policy policy, wait_history& history,
+                            deadline until, std::uint64_t yield_time, bool spins) {
+  if (policy.is_spin()) return spin(what, no_deadline, until) || what.ready();
+  if (!policy.is_block() && wait_long_awake(what, policy, history, until, yield_time, spins)) {
     return true;
   }
-};
+  while (!what.ready()) {
+    if (!until.is_never() && until.is_past(monotonic_nanoseconds())) return what.ready();
+    what.sleep(until);
+  }
+  return true;
+}
+
+bool wait_engine::wait_long_awake(any_waitable what, wait_policy policy, wait_history& history,
+                                  deadline until, std::uint64_t yield_time, bool spins) {
+  if (policy.is_spin()) return spin(what, spin_budget, until);
+  if (policy.is_hybrid()) {
+    const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
+    return (spins && spin(what, budget, until)) || yield(what, history.yielding, until, yield_time);
+  }
+  if (spins) {
+    if (spin(what, spin_budget, until)) return note_spin(policy, history);
+    history.spinning.failed();
+  }
+  const bool is_elsewhere = !policy.is_crowded() && what.ask_where();
+  if (history.yielding.asks()) return yield(what, history.yielding, until, yield_time);
+  return is_elsewhere && ((!what.has_pauses() && poll(what)) || spin(what, far_budget, until));
+}
+
+bool wait_engine::spin(any_waitable what, std::uint64_t budget, deadline until) {
+  if (budget == no_deadline && until.is_never()) {
+    while (!poll(what)) continue;
+    return true;
+  }
+  const std::uint64_t start = monotonic_nanoseconds();
+  std::uint64_t now = start;
+  while (now - start < budget && !until.is_past(now)) {
+    if (poll(what)) return true;
+    now = monotonic_nanoseconds();
+  }
+  return false;
+}
+
+bool wait_engine::yield(any_waitable what, stage_trust& trust, deadline until,
+                        std::uint64_t yield_time) {
+  const std::uint64_t start = monotonic_nanoseconds();
+  std::uint64_t before = start;
+  for (unsigned i = 0; i < yield_limit && !until.is_past(before); ++i) {
+    yield_thread();
+    const std::uint64_t after = monotonic_nanoseconds();
+    if (after - before > long_yield) {
+      trust.failed_badly();
+      return what.ready();
+    }
+    if (what.ready()) {
+      trust.paid();
+      return true;
+    }
+    if (after - start > yield_time) return false;
+    before = after;
+  }
+  return false;
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -3237,63 +3338,85 @@ class sleeper_mark {
   /// have slept. Requires: the same payer in every call on one mark.
   bool notify(fence_payer payer = fence_payer::sleeper) {
     if (payer == fence_payer::both) {
-      detail::thread_fence(detail::memory_order_seq_cst);  // 6
+      thread_fence(memory_order_seq_cst);  // 6
     } else {
-      detail::fence_light();
+      fence_light();
     }
-    if ((mark_.load(detail::memory_order_relaxed) & 1u) == 0) return false;  // 3
+    if ((mark_.load(memory_order_relaxed) & 1u) == 0) return false;  // 3
     wake();
     return true;
   }
 
   /// Whether somebody may sleep at this moment. Promises nothing.
   bool has_sleeper() const noexcept {
-    return (mark_.load(detail::memory_order_relaxed) & 1u) != 0;  // 3
+    return (mark_.load(memory_order_relaxed) & 1u) != 0;  // 3
   }
 
   /// Sleeps unless `what.ready()` when looked at after the announcement. May return for no reason.
   template <class Waitable>
   void sleep(const Waitable& what, deadline until, fence_payer payer = fence_payer::sleeper) {
-    const std::uint32_t odd = mark_.fetch_or(1u, detail::memory_order_relaxed) | 1u;  // 4
-    const bool fenced = fence(payer);
-    if (what.ready()) return;
-    detail::futex_wait(mark_, odd, fenced ? until.nanoseconds() : soon(until));
+    const announced_sleep now = announce(payer);
+    if (!what.ready()) sleep_on(now, until);
   }
 
   /// For a thread whose sleep came to its deadline: the notifier need not wake it. Requires that no other thread
   /// ever sleeps on this mark: one that does would be forgotten.
-  void withdraw() noexcept {
-    std::uint32_t odd = mark_.load(detail::memory_order_relaxed);  // 3
-    if ((odd & 1u) == 0) return;
-    mark_.compare_exchange_strong(odd, odd + 1u, detail::memory_order_relaxed,  // 5
-                                  detail::memory_order_relaxed);                // 5
-  }
+  LOCKSTEP_ENTRY void withdraw() noexcept;
 
  private:
-  LOCKSTEP_NOINLINE void wake() {
-    std::uint32_t odd = mark_.load(detail::memory_order_relaxed);  // 3
-    if ((odd & 1u) == 0) return;
-    if (mark_.compare_exchange_strong(odd, odd + 1u, detail::memory_order_relaxed,  // 5
-                                      detail::memory_order_relaxed)) {              // 5
-      detail::futex_wake_all(&mark_);
-    }
-  }
+  struct announced_sleep {
+    std::uint32_t odd;
+    bool fenced;
+  };
+
+  LOCKSTEP_ENTRY void wake();
+  LOCKSTEP_ENTRY announced_sleep announce(fence_payer payer);
+  LOCKSTEP_ENTRY void sleep_on(announced_sleep now, deadline until);
 
   /// The sleeper's side; false if the system refused its part.
   static bool fence(fence_payer payer) {
-    if (payer == fence_payer::sleeper) return detail::fence_heavy();
-    detail::thread_fence(detail::memory_order_seq_cst);  // 6
+    if (payer == fence_payer::sleeper) return fence_heavy();
+    thread_fence(memory_order_seq_cst);  // 6
     return true;
   }
 
   /// Without the fence a notifier may have missed the announcement: look again in a millisecond.
   static std::uint64_t soon(deadline until) {
-    const std::uint64_t limit = detail::monotonic_nanoseconds() + 1000000;
+    const std::uint64_t limit = monotonic_nanoseconds() + 1000000;
     return limit < until.nanoseconds() ? limit : until.nanoseconds();
   }
 
-  detail::wait_word mark_{0};
+  wait_word mark_{0};
 };
+
+#if LOCKSTEP_HAS_BODIES
+
+void sleeper_mark::withdraw() noexcept {
+  std::uint32_t odd = mark_.load(memory_order_relaxed);  // 3
+  if ((odd & 1u) == 0) return;
+  mark_.compare_exchange_strong(odd, odd + 1u, memory_order_relaxed,  // 5
+                                memory_order_relaxed);                // 5
+}
+
+void sleeper_mark::wake() {
+  std::uint32_t odd = mark_.load(memory_order_relaxed);  // 3
+  if ((odd & 1u) == 0) return;
+  if (mark_.compare_exchange_strong(odd, odd + 1u, memory_order_relaxed,  // 5
+                                    memory_order_relaxed)) {              // 5
+    futex_wake_all(&mark_);
+  }
+}
+
+sleeper_mark::announced_sleep sleeper_mark::announce(fence_payer payer) {
+  const std::uint32_t odd = mark_.fetch_or(1u, memory_order_relaxed) | 1u;  // 4
+  return {odd, fence(payer)};
+}
+
+void sleeper_mark::sleep_on(announced_sleep now, deadline until) {
+  futex_wait(mark_, now.odd, now.fenced ? until.nanoseconds() : soon(until));
+}
+
+#endif
 
 /// The stop of waits that nothing else ends.
 struct never_stops {
@@ -3305,7 +3428,7 @@ struct stops_when_set {
   const wait_word& word;
 
   bool requested() const noexcept {
-    return word.load(detail::memory_order_acquire) != 0;  // 9
+    return word.load(memory_order_acquire) != 0;  // 9
   }
 };
 
@@ -3326,12 +3449,12 @@ struct phase_reached {
 template <class Word, class Done, class Stop, class Where>
 class awaited_word {
  public:
-  awaited_word(const detail::atomic<Word>& word, sleeper_mark& mark, fence_payer payer, Done done,
+  awaited_word(const atomic<Word>& word, sleeper_mark& mark, fence_payer payer, Done done,
                Stop stop, Where where) noexcept
       : word_(word), mark_(mark), payer_(payer), done_(done), stop_(stop), where_(where) {}
 
   bool ready() const noexcept {
-    return done_(word_.load(detail::memory_order_acquire)) || stop_.requested();  // 2
+    return done_(word_.load(memory_order_acquire)) || stop_.requested();  // 2
   }
   void sleep(deadline until) { mark_.sleep(*this, until, payer_); }
   /// After a sleep that came to its deadline: see sleeper_mark.
@@ -3344,7 +3467,7 @@ class awaited_word {
   }
 
  private:
-  const detail::atomic<Word>& word_;
+  const atomic<Word>& word_;
   sleeper_mark& mark_;
   const fence_payer payer_;
   Done done_;
@@ -3356,7 +3479,7 @@ class awaited_word {
 template <class Word>
 class published_word {
  public:
-  published_word(detail::atomic<Word>& word, sleeper_mark& mark, wait_policy policy,
+  published_word(atomic<Word>& word, sleeper_mark& mark, wait_policy policy,
                  fence_payer payer) noexcept
       : word_(word), mark_(mark), policy_(policy), payer_(payer) {}
 
@@ -3367,17 +3490,17 @@ class published_word {
   }
   /// The two halves, for a wake that comes later or not at all.
   void publish_quietly(Word value) const noexcept {
-    word_.store(value, detail::memory_order_release);  // 1
+    word_.store(value, memory_order_release);  // 1
   }
   void wake() const { mark_.notify(payer_); }
   bool has_sleeper() const noexcept { return mark_.has_sleeper(); }
 
   /// The word, and what came before it was published.
-  Word value() const noexcept { return word_.load(detail::memory_order_acquire); }  // 2
+  Word value() const noexcept { return word_.load(memory_order_acquire); }  // 2
   /// The word alone.
-  Word peek() const noexcept { return word_.load(detail::memory_order_relaxed); }  // 7
+  Word peek() const noexcept { return word_.load(memory_order_relaxed); }  // 7
   /// While nobody waits.
-  void reset(Word value) const noexcept { word_.store(value, detail::memory_order_relaxed); }  // 8
+  void reset(Word value) const noexcept { word_.store(value, memory_order_relaxed); }  // 8
 
   /// Waits until done(word), or the stop. False if `until` came first.
   template <class Done, class Stop, class Where = anywhere>
@@ -3394,7 +3517,7 @@ class published_word {
   }
 
  private:
-  detail::atomic<Word>& word_;
+  atomic<Word>& word_;
   sleeper_mark& mark_;
   const wait_policy policy_;
   const fence_payer payer_;
@@ -3416,7 +3539,7 @@ class published_words {
         size_(count),
         policy_(policy),
         payer_(fence_payer_of(policy)) {
-    detail::process_fence::prepare();
+    process_fence::prepare();
   }
 
   std::size_t size() const noexcept { return size_; }
@@ -3438,13 +3561,13 @@ class published_words {
 
  private:
   struct line {
-    detail::atomic<Word> word{0};
+    atomic<Word> word{0};
     Beside beside;
   };
 
-  detail::aligned_array<detail::padded<line>> line_array_;
-  detail::aligned_array<sleeper_mark> mark_array_;
-  detail::padded<line>* const lines_;
+  aligned_array<padded<line>> line_array_;
+  aligned_array<sleeper_mark> mark_array_;
+  padded<line>* const lines_;
   sleeper_mark* const marks_;
   const std::size_t size_;
   const wait_policy policy_;
@@ -11193,7 +11316,8 @@ class anticipation {
   bool is_on() const noexcept { return count_ >= fewest && doubt_ < most_doubt; }
 
   /// For a worker that has waited for `elapsed`, and polled for `polled` of it.
-  wait_step next_step(std::uint64_t elapsed, std::uint64_t polled) const noexcept {
+  LOCKSTEP_NOINLINE wait_step next_step(std::uint64_t elapsed,
+                                        std::uint64_t polled) const noexcept {
     for (unsigned first = 0, end = 0; first < count_; first = end) {
       end = end_of_window(first);
       const window at = window_of(first, end);
@@ -11276,7 +11400,7 @@ class anticipation {
     }
   }
 
-  void remember(std::uint32_t gap) noexcept {
+  LOCKSTEP_NOINLINE void remember(std::uint32_t gap) noexcept {
     unsigned at = count_;  // of a free place in sorted_
     if (count_ == memory) {
       at = 0;
@@ -11324,95 +11448,21 @@ class anticipating_wait {
   void forget_gap() noexcept { gap_ = 0; }
 
  private:
-  static constexpr unsigned polls_per_look_at_clock = 16;
   static constexpr std::uint64_t time_between_yields = 3000;
   static constexpr std::uint64_t long_yield = 2000000;  // as in wait_engine.hpp
   static constexpr std::uint64_t short_slack = 1000;
 
   template <class Waitable>
   LOCKSTEP_NOINLINE void wait_slowly(Waitable& what, wait_policy policy, wait_history& history) {
-    if (poll(what)) return;
-    start_ = now_ = detail::monotonic_nanoseconds();
-    if (history.spinning.asks()) {
-      if (poll_until(what, anticipation::shortest_gap)) {
-        history.spinning.paid();
-        return;
-      }
-      history.spinning.failed();
-    }
-    if (gap_ != 0) known_.came_after(gap_);  // only now: there is time
-    if (known_.is_on()) {
-      follow(what);
-    } else {
-      wait_engine::ask_where(what);
-      wait_engine::wait(what, policy.when_crowded(true),
-                        history);  // as ever, but it has spun already
-      now_ = detail::monotonic_nanoseconds();
-    }
-    gap_ = now_ - start_;
+    if (!wait_engine::poll(what)) wait_long(any_waitable::of(what), policy, history);
   }
-
-  template <class Waitable>
-  void follow(Waitable& what) {
-    std::uint64_t polled = now_ - start_;
-    while (known_.is_on()) {
-      const std::uint64_t elapsed = now_ - start_;
-      const wait_step step = known_.next_step(elapsed, polled);
-      if (step.what == wait_step::kind::rest) break;
-      if (step.what == wait_step::kind::poll) {
-        if (poll_until(what, step.until)) return;
-        polled += now_ - start_ - elapsed;
-      } else if (sleep_until(what, step.until)) {
-        return;
-      }
-    }
-    while (!what.ready()) what.sleep(deadline::never());
-    now_ = detail::monotonic_nanoseconds();
-  }
-
-  template <class Waitable>
-  static bool poll(Waitable& what) {
-    for (unsigned i = 0; i < polls_per_look_at_clock; ++i) {
-      detail::polling_pause();
-      if (what.ready()) return true;
-    }
-    return false;
-  }
-
+  /// What follows the first poll.
+  LOCKSTEP_ENTRY void wait_long(any_waitable what, wait_policy policy, wait_history& history);
+  LOCKSTEP_OUT_OF_LINE void follow(any_waitable what);
   /// Whether it got ready before the wait had lasted `until`.
-  template <class Waitable>
-  bool poll_until(Waitable& what, std::uint64_t until) {
-    std::uint64_t has_cpu_since = now_;
-    while (now_ - start_ < until) {
-      if (poll(what)) return true;
-      now_ = detail::monotonic_nanoseconds();
-      if (now_ - has_cpu_since < time_between_yields) continue;
-      wait_engine::ask_where(what);
-      detail::yield_thread();
-      has_cpu_since = detail::monotonic_nanoseconds();
-      if (has_cpu_since - now_ > long_yield) known_.was_disturbed();
-      now_ = has_cpu_since;
-      if (!known_.is_on()) return what.ready();
-    }
-    return false;
-  }
-
+  LOCKSTEP_ENTRY bool poll_until(any_waitable what, std::uint64_t until);
   /// As poll_until(), asleep.
-  template <class Waitable>
-  bool sleep_until(Waitable& what, std::uint64_t until) {
-    const std::uint64_t slack = detail::shorten_timer_slack(short_slack);
-    what.sleep(deadline::after(
-        std::chrono::nanoseconds(static_cast<std::int64_t>(until - (now_ - start_)))));
-    if (slack != 0) detail::set_timer_slack(slack);
-    now_ = detail::monotonic_nanoseconds();
-    const std::uint64_t end = start_ + until;
-    const bool is_late = now_ >= end;
-    if (is_late) known_.woke_late_by(now_ - end);
-    if (!what.ready()) return false;
-    if (is_late)
-      now_ = end;  // it may have come while this thread overslept: no longer gap than was expected
-    return true;
-  }
+  LOCKSTEP_OUT_OF_LINE bool sleep_until(any_waitable what, std::uint64_t until);
 
   anticipation known_;
   std::uint64_t gap_ = 0;  ///< the last one, if it has not been learned yet
@@ -11442,6 +11492,78 @@ struct region_watch {
     seen = word;
   }
 };
+
+#if LOCKSTEP_HAS_BODIES
+
+void anticipating_wait::wait_long(any_waitable what, wait_policy policy, wait_history& history) {
+  start_ = now_ = monotonic_nanoseconds();
+  if (history.spinning.asks()) {
+    if (poll_until(what, anticipation::shortest_gap)) {
+      history.spinning.paid();
+      return;
+    }
+    history.spinning.failed();
+  }
+  if (gap_ != 0) known_.came_after(gap_);  // only now: there is time
+  if (known_.is_on()) {
+    follow(what);
+  } else {
+    what.ask_where();
+    wait_engine::wait_without_spin(what, policy, history);  // it has spun already
+    now_ = monotonic_nanoseconds();
+  }
+  gap_ = now_ - start_;
+}
+
+LOCKSTEP_OUT_OF_LINE void anticipating_wait::follow(any_waitable what) {
+  std::uint64_t polled = now_ - start_;
+  while (known_.is_on()) {
+    const std::uint64_t elapsed = now_ - start_;
+    const wait_step step = known_.next_step(elapsed, polled);
+    if (step.what == wait_step::kind::rest) break;
+    if (step.what == wait_step::kind::poll) {
+      if (poll_until(what, step.until)) return;
+      polled += now_ - start_ - elapsed;
+    } else if (sleep_until(what, step.until)) {
+      return;
+    }
+  }
+  while (!what.ready()) what.sleep(deadline::never());
+  now_ = monotonic_nanoseconds();
+}
+
+bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {
+  std::uint64_t has_cpu_since = now_;
+  while (now_ - start_ < until) {
+    if (wait_engine::poll(what)) return true;
+    now_ = monotonic_nanoseconds();
+    if (now_ - has_cpu_since < time_between_yields) continue;
+    what.ask_where();
+    yield_thread();
+    has_cpu_since = monotonic_nanoseconds();
+    if (has_cpu_since - now_ > long_yield) known_.was_disturbed();
+    now_ = has_cpu_since;
+    if (!known_.is_on()) return what.ready();
+  }
+  return false;
+}
+
+LOCKSTEP_OUT_OF_LINE bool anticipating_wait::sleep_until(any_waitable what, std::uint64_t until) {
+  const std::uint64_t slack = shorten_timer_slack(short_slack);
+  what.sleep(deadline::after(
+      std::chrono::nanoseconds(static_cast<std::int64_t>(until - (now_ - start_)))));
+  if (slack != 0) set_timer_slack(slack);
+  now_ = monotonic_nanoseconds();
+  const std::uint64_t end = start_ + until;
+  const bool is_late = now_ >= end;
+  if (is_late) known_.woke_late_by(now_ - end);
+  if (!what.ready()) return false;
+  // It may have come while this thread overslept: no longer gap than was expected.
+  if (is_late) now_ = end;
+  return true;
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -11520,7 +11642,12 @@ class fork_board {
   /// all: a loop needs nobody.
   void announce_loop(const region_head& head, const job& what, std::uint32_t parts, bool wakes) {
     const announcement now = begin(head, parts);
-    publish_all(head, what, now, wakes);
+    if (lines_.size() == 1) {
+      lines_.beside(0).what = what;
+      publish(0, head, now, wakes);
+    } else {
+      publish_lines(0, head, what, now, wakes);
+    }
   }
   /// Wakes the members that hear of regions of this size.
   LOCKSTEP_OUT_OF_LINE void wake(std::size_t size);
@@ -11544,18 +11671,19 @@ class fork_board {
   LOCKSTEP_OUT_OF_LINE void collect(std::size_t rank, announcement of);
   /// The same for at most `polls` looks: whether all have come.
   LOCKSTEP_OUT_OF_LINE bool collect_shortly(std::size_t rank, announcement of, unsigned polls);
-  /// f(rank) for those to whom this member has announced the region, as far as the region needs them; of a loop whose
-  /// shares have several parts, for the caller's share as well.
-  template <class Function>
-  void for_each_told(std::size_t rank, announcement of, Function f) const {
-    const std::size_t end = of.is_loop() ? of.size() : tree_.members();
-    if (rank == 0 && of.parts() > 1) f(std::size_t{0});
-    for_each_published(rank, of.size(), [&](const fork_tree::line& at) {
-      tree_.for_each_watcher(at, [&](std::size_t watcher) {
-        if (watcher < end) f(watcher);
-      });
-    });
+  /// Those to whom `rank` has announced the region, as far as the region needs them, in ascending order; of a loop
+  /// whose shares have several parts, the caller as well. Not below members() if there is none. They are gone through by
+  ///     for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at))
+  std::size_t first_told(std::size_t rank, announcement of) const noexcept {
+    return rank == 0 && of.parts() > 1 ? 0 : next_told(rank, of, rank);
   }
+  std::size_t next_told(std::size_t rank, announcement of, std::size_t after) const noexcept {
+    const std::size_t next = after + 1;
+    if (next >= members()) return next;
+    return how_ == way::direct && rank == 0 && next < of.size() ? next : find_told(rank, of, after);
+  }
+  std::size_t members() const noexcept { return tree_.members(); }
+
   /// By a member that takes part: whether a share was reported.
   bool has_reported(std::size_t rank, announcement of) const noexcept {
     return is_phase{of.phase()}(reports_[rank].value());
@@ -11580,7 +11708,7 @@ class fork_board {
   }
 
   bool is_closed() const noexcept {
-    return closed_.load(detail::memory_order_acquire) != 0;  // 3
+    return closed_.load(memory_order_acquire) != 0;  // 3
   }
 
   /// As new. While no worker lives: before they are started, or where a fork() has left them behind. There the
@@ -11644,7 +11772,7 @@ class fork_board {
     }
     job what;
     what.template assign<Argument>(f);
-    publish_all(head, what, now, wakes);
+    publish_lines(0, head, what, now, wakes);
   }
   announcement begin(const region_head& head, std::uint32_t parts) {
     caller_state& own = caller_[0].value;
@@ -11654,25 +11782,24 @@ class fork_board {
     own.announced = now.word();
     return now;
   }
-  void publish_all(const region_head& head, const job& what, announcement as, bool wakes) {
-    for_each_published(0, head.size, [&](const fork_tree::line& at) {
-      lines_.beside(at.index).what = what;
-      publish(at.index, head, as, wakes);
-    });
+  /// The lines that are published by this member.
+  LOCKSTEP_ENTRY void publish_lines(std::size_t rank, const region_head& head, const job& what,
+                                    announcement as, bool wakes);
+
+  /// next_told() where it is not simply the next rank.
+  LOCKSTEP_ENTRY std::size_t find_told(std::size_t rank, announcement of,
+                                       std::size_t after) const noexcept;
+  /// All lines are gone through by `for (fork_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at))`.
+  fork_tree::line line_after(const fork_tree::line& at) const noexcept {
+    const std::size_t leader = at.leader + at.step * tree_.width();
+    if (leader < members()) return {at.index + 1, leader, at.step};
+    return {at.index + 1, 0, at.step * tree_.width()};
   }
 
   /// A loop in which nothing is done, of which all hear, and whose shares are claimed here.
   LOCKSTEP_COLD void renew();
   LOCKSTEP_COLD void renew_below(std::size_t rank);
 
-  template <class Function>
-  void for_each_published(std::size_t rank, std::size_t size, Function f) const {
-    if (how_ == way::relayed) {
-      tree_.for_each_led(rank, size, f);
-    } else if (rank == 0) {
-      tree_.for_each_needed(size, f);
-    }
-  }
   void publish(std::size_t line, const region_head& head, announcement as, bool wakes) {
     announced_region& beside = lines_.beside(line);
     beside.region = head.region;
@@ -11680,21 +11807,21 @@ class fork_board {
     lines_[line].publish_quietly(as.word());
     if (wakes) lines_[line].wake();
   }
-  bool has_one_worker() const noexcept { return tree_.members() == 2; }
+  bool has_one_worker() const noexcept { return members() == 2; }
 
-  detail::line_gap before_;
+  line_gap before_;
   const fork_tree tree_;
   published_words<std::uint64_t, announced_region> lines_;
   published_words<std::uint32_t, cell> reports_;
   share_board shares_;
-  detail::aligned_array<detail::padded<private_state>> histories_;
-  detail::aligned_array<detail::padded<caller_state>> caller_;
+  aligned_array<padded<private_state>> histories_;
+  aligned_array<padded<caller_state>> caller_;
   parting_board parting_;
-  detail::wait_word closed_{0};
+  wait_word closed_{0};
   const way how_;
   const std::uint64_t most_age_;
   const bool anticipates_;
-  detail::line_gap after_;
+  line_gap after_;
 };
 
 }  // namespace detail
@@ -11907,9 +12034,10 @@ class loop_crew {
   LOCKSTEP_NOINLINE bool take_told(std::size_t self, std::size_t rank, announcement at,
                                    part_listener* listener) {
     bool took = false;
-    forks_.for_each_told(rank, at, [&](std::size_t watcher) {
+    for (std::size_t watcher = forks_.first_told(rank, at); watcher < forks_.members();
+         watcher = forks_.next_told(rank, at, watcher)) {
       if (take_share(self, watcher, at, listener)) took |= watcher != self;
-    });
+    }
     return took;
   }
   /// The same for one share.
@@ -13498,8 +13626,7 @@ class team_core {
     const bool are_asleep = wakes && core->forks_.has_sleepers(shares);
     core->crew_.reset_tickets();
     core->forks_.announce_loop(head, what, 1, wakes);
-    unsteered nobody;
-    core->crew_.lead(head, what, are_asleep, nobody);
+    core->crew_.lead(head, what, are_asleep, nullptr);
     if (core->end_of_region(head)) return true;
     core->error_.rethrow();
     return false;
@@ -13576,10 +13703,6 @@ class team_core {
 
    private:
     group& of_;
-  };
-
-  struct unsteered {
-    static void after_part(bool) noexcept {}
   };
 
   /// `phase`: of the barrier when the region begins.
@@ -19161,7 +19284,7 @@ LOCKSTEP_OUT_OF_LINE bool fork_board::next(std::size_t rank, order& out) {
                       has_one_worker());
     own.wait(what, lines_.policy(), anticipates_);
     if (is_closed()) return false;
-    if (what.has_slept) shares_.note_coming(rank, detail::monotonic_nanoseconds());
+    if (what.has_slept) shares_.note_coming(rank, monotonic_nanoseconds());
     read_line(line, out);
     // Meanwhile the loop may have ended, and a `run` have begun.
     const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
@@ -19173,53 +19296,86 @@ LOCKSTEP_OUT_OF_LINE bool fork_board::next(std::size_t rank, order& out) {
 
 LOCKSTEP_OUT_OF_LINE void fork_board::relay(std::size_t rank, const order& from, bool wakes) {
   if (!is_leader(rank)) return;
-  for_each_published(rank, from.announced.size(), [&](const fork_tree::line& at) {
-    lines_.beside(at.index).what = from.line->what;
-    publish(at.index, from.head(), from.announced, wakes);
-  });
+  publish_lines(rank, from.head(), from.line->what, from.announced, wakes);
+}
+
+void fork_board::publish_lines(std::size_t rank, const region_head& head, const job& what,
+                               announcement as, bool wakes) {
+  const auto tell = [&](const fork_tree::line& at) {
+    lines_.beside(at.index).what = what;
+    publish(at.index, head, as, wakes);
+  };
+  if (how_ == way::relayed) {
+    tree_.for_each_led(rank, head.size, tell);
+  } else if (rank == 0) {
+    tree_.for_each_needed(head.size, tell);
+  }
+}
+
+std::size_t fork_board::find_told(std::size_t rank, announcement of,
+                                  std::size_t after) const noexcept {
+  const std::size_t end = of.is_loop() ? of.size() : members(), width = tree_.width();
+  std::size_t step = 1, next = after + 1;
+  if (how_ == way::direct) {
+    if (rank != 0) return members();
+    // Of a line that is announced, all watchers hear.
+    while (next < end && tree_.watched_by(next).first_watcher() >= of.size()) ++next;
+    return next < end ? next : members();
+  }
+  if (after != rank) {
+    while (step * width <= after - rank) step *= width;  // of the line by which `after` was told
+    next = after + step;
+    if (next - rank == step * width) step *= width;  // the line above that has the next one
+  }
+  const bool is_announced = rank % (step * width) == 0 && rank + step < of.size();
+  return is_announced && next < end ? next : members();
 }
 
 LOCKSTEP_OUT_OF_LINE void fork_board::collect(std::size_t rank, announcement of) {
-  for_each_told(rank, of, [&](std::size_t watcher) {
-    // Others may wait for reports in place of a member that waits elsewhere.
-    parting_board* const known = rank == 0 ? &parting_ : nullptr;
+  // Others may wait for reports in place of a member that waits elsewhere.
+  parting_board* const known = rank == 0 ? &parting_ : nullptr;
+  for (std::size_t watcher = first_told(rank, of); watcher < members();
+       watcher = next_told(rank, of, watcher)) {
     reports_[watcher].wait(is_phase{of.phase()}, never_stops(), histories_[rank].value.reports,
                            deadline::never(), whereabouts{known, 0, watcher});
-  });
+  }
 }
 
 LOCKSTEP_OUT_OF_LINE bool fork_board::collect_shortly(std::size_t rank, announcement of,
                                                       unsigned polls) {
   bool all = true;
-  for_each_told(rank, of, [&](std::size_t watcher) {
-    bool has_come = has_reported(watcher, of);
+  for (std::size_t at = first_told(rank, of); at < members(); at = next_told(rank, of, at)) {
+    bool has_come = has_reported(at, of);
     for (; !has_come && polls > 0; --polls) {
-      detail::polling_pause();
-      has_come = has_reported(watcher, of);
+      polling_pause();
+      has_come = has_reported(at, of);
     }
     all &= has_come;
-  });
+  }
   return all;
 }
 
 LOCKSTEP_OUT_OF_LINE void fork_board::wake(std::size_t size) {
-  tree_.for_each_needed(size, [this](const fork_tree::line& at) { lines_[at.index].wake(); });
+  for (fork_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at)) {
+    if (at.first_watcher() < size) lines_[at.index].wake();
+  }
 }
 
 LOCKSTEP_OUT_OF_LINE bool fork_board::has_sleepers(std::size_t size) const noexcept {
   bool found = false;
-  tree_.for_each_needed(
-      size, [&](const fork_tree::line& at) { found |= lines_[at.index].has_sleeper(); });
+  for (fork_tree::line at{0, 0, 1}; at.index < lines_.size(); at = line_after(at)) {
+    found |= at.first_watcher() < size && lines_[at.index].has_sleeper();
+  }
   return found;
 }
 
 LOCKSTEP_COLD void fork_board::close() {
-  closed_.store(1, detail::memory_order_release);  // 2
+  closed_.store(1, memory_order_release);  // 2
   lines_.wake_all();
 }
 
 LOCKSTEP_COLD void fork_board::reset(std::uint32_t first_phase) noexcept {
-  closed_.store(0, detail::memory_order_relaxed);  // 1
+  closed_.store(0, memory_order_relaxed);  // 1
   const announcement none(first_phase, 1, 1);
   lines_.reset(none.word(), lines_.size());
   reports_.reset(first_phase, reports_.size());
@@ -19242,14 +19398,15 @@ LOCKSTEP_COLD void fork_board::renew() {
 }
 
 LOCKSTEP_COLD void fork_board::renew_below(std::size_t rank) {
-  for_each_told(rank, current(), [this](std::size_t watcher) {
+  const announcement now = current();
+  for (std::size_t at = first_told(rank, now); at < members(); at = next_told(rank, now, at)) {
     order claimed;
-    if (!claim(watcher, claimed)) return;
-    relay(watcher, claimed, true);
-    renew_below(watcher);
-    report(watcher, claimed.announced);
-  });
-  collect(rank, current());
+    if (!claim(at, claimed)) continue;
+    relay(at, claimed, true);
+    renew_below(at);
+    report(at, claimed.announced);
+  }
+  collect(rank, now);
 }
 
 LOCKSTEP_OUT_OF_LINE bool fork_board::claim(std::size_t rank, order& out) {
@@ -21297,8 +21454,17 @@ LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {
   gate = nullptr;
   was_alone = false;
   machine->begin(count, nullptr);
-  started_region made = host.start(host.team, part);
+  // Before the region: its nodes may ask. Taken back where the team refuses.
+  struct mark {
+    bool& is_set;
+    bool is_kept;
+    ~mark() {
+      if (!is_kept) is_set = false;
+    }
+  } started = {has_started, false};
   has_started = true;
+  started_region made = host.start(host.team, part);
+  started.is_kept = true;
   return made;
 }
 

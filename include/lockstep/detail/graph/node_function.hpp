@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "../platform/config.hpp"
-#include "../team/job.hpp"
+#include "../team/fork_lines.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

@@ -98,8 +98,7 @@ class team_core {
     const bool are_asleep = wakes && core->forks_.has_sleepers(shares);
     core->crew_.reset_tickets();
     core->forks_.announce_loop(head, what, 1, wakes);
-    unsteered nobody;
-    core->crew_.lead(head, what, are_asleep, nobody);
+    core->crew_.lead(head, what, are_asleep, nullptr);
     if (core->end_of_region(head)) return true;
     core->error_.rethrow();
     return false;
@@ -176,10 +175,6 @@ class team_core {
 
    private:
     group& of_;
-  };
-
-  struct unsteered {
-    static void after_part(bool) noexcept {}
   };
 
   /// `phase`: of the barrier when the region begins.
