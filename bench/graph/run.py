@@ -31,7 +31,7 @@ where the two differ by a quarter the sample counts for the time but not for 'x 
 lockstep: the plan as it is made by default; measured: made anew with the times of nodes that it has measured; stepwise: the
 same with a run() for each iteration. The best setting of each runtime is shown, by median; --all shows every one."""
 # Of a row beside its samples: the process, the check of the order, the probe.
-ROW_SECONDS = 0.15
+ROW_SECONDS = 0.05
 # Serial calls, trials and warming up, as multiples of the sample.
 OVERHEAD = 4
 
