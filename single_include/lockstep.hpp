@@ -19783,8 +19783,9 @@ class flow_builder {
              " can never be satisfied: no way of edges leads from " + name(each.to) + " to " +
              name(each.from);
     }
-    std::stable_sort(loops.begin(), loops.end(), [](const found_loop& a, const found_loop& b) {
-      return a.nodes.size() > b.nodes.size();
+    std::sort(loops.begin(), loops.end(), [](const found_loop& a, const found_loop& b) {
+      if (a.nodes.size() != b.nodes.size()) return a.nodes.size() > b.nodes.size();
+      return a.from != b.from ? a.from < b.from : a.to < b.to;
     });
     made_.blocks.resize(1);
     made_.block_of.assign(size(), 0);
@@ -21013,8 +21014,9 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
   } else {
     std::vector<std::uint32_t> all(members_);
     for (std::uint32_t m = 0; m < members_; ++m) all[m] = m;
-    std::stable_sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return start_on(at, free[a], a) < start_on(at, free[b], b);
+    std::sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const double start_of_a = start_on(at, free[a], a), start_of_b = start_on(at, free[b], b);
+      return start_of_a != start_of_b ? start_of_a < start_of_b : a < b;
     });
     all.resize(width);
     std::sort(all.begin(), all.end());

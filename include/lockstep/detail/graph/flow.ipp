@@ -149,8 +149,9 @@ class flow_builder {
              " can never be satisfied: no way of edges leads from " + name(each.to) + " to " +
              name(each.from);
     }
-    std::stable_sort(loops.begin(), loops.end(), [](const found_loop& a, const found_loop& b) {
-      return a.nodes.size() > b.nodes.size();
+    std::sort(loops.begin(), loops.end(), [](const found_loop& a, const found_loop& b) {
+      if (a.nodes.size() != b.nodes.size()) return a.nodes.size() > b.nodes.size();
+      return a.from != b.from ? a.from < b.from : a.to < b.to;
     });
     made_.blocks.resize(1);
     made_.block_of.assign(size(), 0);

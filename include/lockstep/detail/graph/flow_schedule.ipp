@@ -196,8 +196,9 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
   } else {
     std::vector<std::uint32_t> all(members_);
     for (std::uint32_t m = 0; m < members_; ++m) all[m] = m;
-    std::stable_sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return start_on(at, free[a], a) < start_on(at, free[b], b);
+    std::sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const double start_of_a = start_on(at, free[a], a), start_of_b = start_on(at, free[b], b);
+      return start_of_a != start_of_b ? start_of_a < start_of_b : a < b;
     });
     all.resize(width);
     std::sort(all.begin(), all.end());
