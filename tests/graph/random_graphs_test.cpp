@@ -69,33 +69,33 @@ INSTANTIATE_TEST_SUITE_P(members, random_graphs, testing::Values(1, 2, 3, 4, 8),
 TEST_P(random_graphs, with_edges_only) {
   graph_taste taste;
   taste.has_loops = taste.has_conditions = taste.has_delays = false;
-  compare(taste, graphs(200));
+  compare(taste, graphs(100));
 }
 
 TEST_P(random_graphs, with_loops) {
   graph_taste taste;
   taste.has_conditions = taste.has_delays = false;
-  compare(taste, graphs(200));
+  compare(taste, graphs(100));
 }
 
 TEST_P(random_graphs, with_iterations_that_overlap) {
   graph_taste taste;
   taste.has_loops = taste.has_conditions = false;
-  compare(taste, graphs(200));
+  compare(taste, graphs(100));
 }
 
-TEST_P(random_graphs, with_everything_but_members) { compare(graph_taste(), graphs(400)); }
+TEST_P(random_graphs, with_everything_but_members) { compare(graph_taste(), graphs(150)); }
 
 TEST_P(random_graphs, with_everything) {
   graph_taste taste;
   taste.most_width = taste.pins = GetParam();
-  compare(taste, graphs(400));
+  compare(taste, graphs(150));
 }
 
 TEST_P(random_graphs, with_many_nodes) {
   graph_taste taste;
   taste.most_nodes = 150;
-  compare(taste, graphs(20));
+  compare(taste, graphs(10));
 }
 
 }  // namespace

@@ -133,9 +133,11 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
     ready.pop_back();
 
     placed_item place = {in.items[i], 0, 0, 0};
-    const bool decides =
-        block != 0 && in.items[i] == flow_.blocks[block].from && !in.members.empty();
-    choose(in, in.items[i], arrivals[i], decides ? in.members[0] : no_lane, free, place);
+    // What ends a turn, or an iteration, is best where the next one begins.
+    const bool is_end = block != 0 ? in.items[i] == flow_.blocks[block].from
+                                   : !flow_.overlaps && out.first(i) == out.last(i);
+    const std::uint32_t next = is_end && !in.members.empty() ? in.members[0] : no_lane;
+    choose(in, in.items[i], arrivals[i], next, free, place);
     in.placed.push_back(place);
     finish[i] = place.start + length_of(in.items[i]);
     in.length = (std::max)(in.length, finish[i]);

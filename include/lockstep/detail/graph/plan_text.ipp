@@ -38,9 +38,29 @@ LOCKSTEP_COLD std::string dot_edges(const graph_model& of) {
   return text;
 }
 
+/// The nodes of a block, and of the loops in it as boxes.
+LOCKSTEP_COLD std::string dot_block(const graph_model& of, const flow& checked,
+                                    std::uint32_t block) {
+  std::string text;
+  for (node_index i = 0; i < of.nodes.size(); ++i) {
+    if (checked.block_of[i] == block) text += "  " + dot_node(of, i) + ";\n";
+  }
+  for (std::uint32_t inner = 1; inner < checked.blocks.size(); ++inner) {
+    if (checked.blocks[inner].parent != block) continue;
+    text += "  subgraph cluster_" + std::to_string(inner) + " {\n" + dot_block(of, checked, inner) +
+            "  }\n";
+  }
+  return text;
+}
+
 LOCKSTEP_COLD std::string dot_of(const graph_model& of) {
   std::string text = "digraph flow {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n";
-  for (node_index i = 0; i < of.nodes.size(); ++i) text += "  " + dot_node(of, i) + ";\n";
+  const flow checked = make_flow(of);
+  if (checked.problem.empty()) {
+    text += dot_block(of, checked, 0);
+  } else {
+    for (node_index i = 0; i < of.nodes.size(); ++i) text += "  " + dot_node(of, i) + ";\n";
+  }
   return text + dot_edges(of) + "}\n";
 }
 
