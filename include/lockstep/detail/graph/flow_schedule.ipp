@@ -4,6 +4,7 @@
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_IPP
 
 #include <algorithm>
+#include <utility>
 
 #include "flow_schedule.hpp"
 
@@ -196,8 +197,9 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
   } else {
     std::vector<std::uint32_t> all(members_);
     for (std::uint32_t m = 0; m < members_; ++m) all[m] = m;
-    std::stable_sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return start_on(at, free[a], a) < start_on(at, free[b], b);
+    std::sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::make_pair(start_on(at, free[a], a), a) <
+             std::make_pair(start_on(at, free[b], b), b);
     });
     all.resize(width);
     std::sort(all.begin(), all.end());
