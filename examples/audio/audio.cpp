@@ -121,10 +121,13 @@ performance play(lockstep::plan& plan, effects& chain, const audio_options& opti
     chain.rewind();
     const pace blocks(options, rate);
     for (std::size_t block = 0; block < chain.blocks(); ++block) {
-      const lockstep::timed_run run = plan.run_by(blocks.next(block));
+      const steady_clock::time_point deadline = blocks.next(block);
+      const lockstep::timed_run run = plan.run_by(deadline);
       result.seconds.push_back(std::chrono::duration<double>(run.took).count());
       if (run.in_time) continue;
-      result.missed.push_back({block, run.late, run.cause != nullptr ? run.cause : "", run.excess});
+      // Not run.late: a deadline may be over before the run begins, if the block before was late.
+      result.missed.push_back({block, steady_clock::now() - deadline,
+                               run.cause != nullptr ? run.cause : "", run.excess});
     }
   }
   result.output = chain.output();

@@ -49,7 +49,7 @@ struct timed_run {
   bool completed;                 ///< false: it was stopped
   bool in_time;                   ///< it was over before the deadline
   std::chrono::nanoseconds took;  ///< from the call to the return
-  std::chrono::nanoseconds late;  ///< by which it missed the deadline, or 0
+  std::chrono::nanoseconds late;  ///< by which it missed the deadline, or 0; at most `took`
   /// Of a run that was late: the node that took longest beyond what it usually takes; null if none did, so that the
   /// time was lost before or between nodes. Valid while the graph lives.
   const char* cause;

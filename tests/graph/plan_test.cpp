@@ -350,6 +350,11 @@ TEST_P(plan_run, says_which_node_made_it_late) {
   EXPECT_GE(made.late, std::chrono::milliseconds(15));
   ASSERT_NE(made.cause, nullptr);
   EXPECT_EQ(std::string(made.cause), "slow");
+  // What was over before the call has no time any more.
+  length = std::chrono::milliseconds(0);
+  made = flow.run_by(std::chrono::steady_clock::now() - std::chrono::hours(1));
+  EXPECT_FALSE(made.in_time);
+  EXPECT_EQ(made.late, made.took);
 }
 
 /// A graph of many nodes, most of them beside each other, in and after a loop.

@@ -4,6 +4,7 @@
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_IPP
 
 #include <algorithm>
+#include <utility>
 
 #include "flow.hpp"
 
@@ -137,22 +138,27 @@ class flow_builder {
   struct found_loop {
     node_index from, to;
     node_list nodes;
+
+    static bool has_more_nodes(const found_loop& a, const found_loop& b) {
+      return a.nodes.size() > b.nodes.size();
+    }
   };
 
   LOCKSTEP_COLD std::string find_loops() {
     std::vector<found_loop> loops;
     for (const model_feedback& each : of_.feedbacks) {
       if (!each.is_loop()) continue;
-      loops.push_back({each.from, each.to, body_of(each)});
-      if (!loops.back().nodes.empty()) continue;
-      return "feedback from " + name(each.from) + " to " + name(each.to) +
-             " can never be satisfied: no way of edges leads from " + name(each.to) + " to " +
-             name(each.from);
+      found_loop made = {each.from, each.to, body_of(each)};
+      if (made.nodes.empty()) {
+        return "feedback from " + name(each.from) + " to " + name(each.to) +
+               " can never be satisfied: no way of edges leads from " + name(each.to) + " to " +
+               name(each.from);
+      }
+      // Not stable_sort: Clang warns of what libstdc++ has in it.
+      const auto after =
+          std::upper_bound(loops.begin(), loops.end(), made, found_loop::has_more_nodes);
+      loops.insert(after, std::move(made));
     }
-    std::sort(loops.begin(), loops.end(), [](const found_loop& a, const found_loop& b) {
-      if (a.nodes.size() != b.nodes.size()) return a.nodes.size() > b.nodes.size();
-      return a.from != b.from ? a.from < b.from : a.to < b.to;
-    });
     made_.blocks.resize(1);
     made_.block_of.assign(size(), 0);
     made_.loop_from.assign(size(), 0);

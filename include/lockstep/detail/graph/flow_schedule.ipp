@@ -4,6 +4,7 @@
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_IPP
 
 #include <algorithm>
+#include <utility>
 
 #include "flow_schedule.hpp"
 
@@ -197,8 +198,8 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
     std::vector<std::uint32_t> all(members_);
     for (std::uint32_t m = 0; m < members_; ++m) all[m] = m;
     std::sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const double start_of_a = start_on(at, free[a], a), start_of_b = start_on(at, free[b], b);
-      return start_of_a != start_of_b ? start_of_a < start_of_b : a < b;
+      return std::make_pair(start_on(at, free[a], a), a) <
+             std::make_pair(start_on(at, free[b], b), b);
     });
     all.resize(width);
     std::sort(all.begin(), all.end());

@@ -3,6 +3,7 @@
 #ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_IPP
 #define LOCKSTEP_DETAIL_GRAPH_PLAN_IPP
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <stdexcept>
@@ -326,7 +327,8 @@ LOCKSTEP_OUT_OF_LINE timed_run plan::run_by(deadline until) {
   made.took = std::chrono::nanoseconds(end - begin);
   made.in_time = end <= until.nanoseconds();
   if (made.in_time) return made;
-  made.late = std::chrono::nanoseconds(end - until.nanoseconds());
+  // A deadline keeps no time before it was made.
+  made.late = std::chrono::nanoseconds(end - (std::max)(until.nanoseconds(), begin));
   made.cause = detail::cause_of_delay(*body_, made.excess);
   return made;
 }
