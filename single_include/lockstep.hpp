@@ -17644,7 +17644,7 @@ struct timed_run {
   bool completed;                 ///< false: it was stopped
   bool in_time;                   ///< it was over before the deadline
   std::chrono::nanoseconds took;  ///< from the call to the return
-  std::chrono::nanoseconds late;  ///< by which it missed the deadline, or 0
+  std::chrono::nanoseconds late;  ///< by which it missed the deadline, or 0; at most `took`
   /// Of a run that was late: the node that took longest beyond what it usually takes; null if none did, so that the
   /// time was lost before or between nodes. Valid while the graph lives.
   const char* cause;
@@ -19771,22 +19771,27 @@ class flow_builder {
   struct found_loop {
     node_index from, to;
     node_list nodes;
+
+    static bool has_more_nodes(const found_loop& a, const found_loop& b) {
+      return a.nodes.size() > b.nodes.size();
+    }
   };
 
   LOCKSTEP_COLD std::string find_loops() {
     std::vector<found_loop> loops;
     for (const model_feedback& each : of_.feedbacks) {
       if (!each.is_loop()) continue;
-      loops.push_back({each.from, each.to, body_of(each)});
-      if (!loops.back().nodes.empty()) continue;
-      return "feedback from " + name(each.from) + " to " + name(each.to) +
-             " can never be satisfied: no way of edges leads from " + name(each.to) + " to " +
-             name(each.from);
+      found_loop made = {each.from, each.to, body_of(each)};
+      if (made.nodes.empty()) {
+        return "feedback from " + name(each.from) + " to " + name(each.to) +
+               " can never be satisfied: no way of edges leads from " + name(each.to) + " to " +
+               name(each.from);
+      }
+      // Not stable_sort: Clang warns of what libstdc++ has in it.
+      const auto after =
+          std::upper_bound(loops.begin(), loops.end(), made, found_loop::has_more_nodes);
+      loops.insert(after, std::move(made));
     }
-    std::sort(loops.begin(), loops.end(), [](const found_loop& a, const found_loop& b) {
-      if (a.nodes.size() != b.nodes.size()) return a.nodes.size() > b.nodes.size();
-      return a.from != b.from ? a.from < b.from : a.to < b.to;
-    });
     made_.blocks.resize(1);
     made_.block_of.assign(size(), 0);
     made_.loop_from.assign(size(), 0);
@@ -21015,8 +21020,8 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
     std::vector<std::uint32_t> all(members_);
     for (std::uint32_t m = 0; m < members_; ++m) all[m] = m;
     std::sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const double start_of_a = start_on(at, free[a], a), start_of_b = start_on(at, free[b], b);
-      return start_of_a != start_of_b ? start_of_a < start_of_b : a < b;
+      return std::make_pair(start_on(at, free[a], a), a) <
+             std::make_pair(start_on(at, free[b], b), b);
     });
     all.resize(width);
     std::sort(all.begin(), all.end());
@@ -21617,7 +21622,8 @@ LOCKSTEP_OUT_OF_LINE timed_run plan::run_by(deadline until) {
   made.took = std::chrono::nanoseconds(end - begin);
   made.in_time = end <= until.nanoseconds();
   if (made.in_time) return made;
-  made.late = std::chrono::nanoseconds(end - until.nanoseconds());
+  // A deadline keeps no time before it was made.
+  made.late = std::chrono::nanoseconds(end - (std::max)(until.nanoseconds(), begin));
   made.cause = detail::cause_of_delay(*body_, made.excess);
   return made;
 }
