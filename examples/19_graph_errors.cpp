@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // 19_graph_errors -- what is said of graphs that make no sense
 //
-// A plan is refused with a sentence that names the nodes. graph::check() gives the same sentence without a plan.
+// A plan is refused with a sentence that names the nodes. graph::validate() gives the same sentence without a plan.
 // The lines that this program prints are in docs/graphs.md.
 #include <lockstep/lockstep.hpp>
 #include <stdexcept>

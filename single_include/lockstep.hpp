@@ -15627,7 +15627,7 @@ class node_function {
 // A graph is not for threads: one thread at a time builds it. It must outlive its plans, which see nothing of what is
 // added after they were made.
 //
-// Cost   a node is one object on the heap, and its function another. Building is linear, but for check().
+// Cost   a node is one object on the heap, and its function another. Building is linear, but for validate().
 #ifndef LOCKSTEP_GRAPH_HPP
 #define LOCKSTEP_GRAPH_HPP
 
@@ -15773,7 +15773,7 @@ class graph {
   /// What is wrong with the graph, with the names of the nodes on the way; empty if nothing is. A plan fails with this
   /// text, as std::invalid_argument. It finds: a cycle without feedback; feedback that no iteration can satisfy; loops
   /// that cross; a node that no iteration can reach; two nodes of one name; who is asked and returns nothing.
-  LOCKSTEP_COLD std::string check() const;
+  LOCKSTEP_COLD std::string validate() const;
 
   /// Where the graph stops being series-parallel: a sentence with names; empty if it does not. Such graphs are allowed.
   /// Loops count as one node outside, and are looked into; counted feedback does not count.
@@ -17653,7 +17653,7 @@ struct timed_run {
 
 class plan {
  public:
-  /// Fails with std::invalid_argument and the text of graph::check() if the graph is wrong, or if it needs a member
+  /// Fails with std::invalid_argument and the text of graph::validate() if the graph is wrong, or if it needs a member
   /// that the team does not have. With `members` it uses the first so many of the team.
   plan(const graph& of, team& on) : plan(of, on, on.size()) {}
   plan(const graph& of, team& on, std::size_t members)
@@ -19626,7 +19626,9 @@ LOCKSTEP_COLD std::string graph::not_series_parallel() const {
 }
 
 LOCKSTEP_COLD std::string graph::dot() const { return detail::dot_of(body_->model); }
-LOCKSTEP_COLD std::string graph::check() const { return detail::make_flow(body_->model).problem; }
+LOCKSTEP_COLD std::string graph::validate() const {
+  return detail::make_flow(body_->model).problem;
+}
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
@@ -20276,7 +20278,7 @@ class flow_waits {
   LOCKSTEP_COLD void need_item(std::uint32_t item, std::uint32_t delay, std::vector<need>& needs) {
     const spot_range& place = layout_.place_of[item];
     const std::int64_t order =
-        order_of(item) - std::int64_t{delay} * std::numeric_limits<std::int32_t>::max();
+        order_of(item) - std::int64_t{delay} * (std::numeric_limits<std::int32_t>::max)();
     for (std::uint32_t k = place.first; k < place.last; ++k) {
       if (item >= nodes_) {
         const std::uint32_t decider = made_.decider[item - nodes_];
@@ -20382,13 +20384,14 @@ class flow_waits {
     std::int64_t* const known = known_on(here.lane);
     for (const need& each : needs) {
       const std::uint32_t k = number_[each.what.lane];
-      const std::int64_t far = each.what.at + 1 - std::int64_t{each.delay} * length(each.what.lane);
-      if (known[k] >= far || each.what.lane == here.lane) continue;
+      const std::int64_t reach =
+          each.what.at + 1 - std::int64_t{each.delay} * length(each.what.lane);
+      if (known[k] >= reach || each.what.lane == here.lane) continue;
       layout_.waits.push_back({each.what.lane, each.what.at, each.delay});
       operation_at(each.what).is_awaited = true;
       own.last_wait = static_cast<std::uint32_t>(layout_.waits.size());
       if (each.delay == 0) learn(known, each.what);
-      known[k] = (std::max)(known[k], far);
+      known[k] = (std::max)(known[k], reach);
     }
   }
   /// What was known after that operation.
@@ -20451,7 +20454,7 @@ class flow_waits {
     }
   }
 
-  static constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min() / 4;
+  static constexpr std::int64_t least = (std::numeric_limits<std::int64_t>::min)() / 4;
   static constexpr std::size_t most_kept = std::size_t{1} << 22;
 
   const graph_model& of_;

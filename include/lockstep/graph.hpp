@@ -32,7 +32,7 @@
 // A graph is not for threads: one thread at a time builds it. It must outlive its plans, which see nothing of what is
 // added after they were made.
 //
-// Cost   a node is one object on the heap, and its function another. Building is linear, but for check().
+// Cost   a node is one object on the heap, and its function another. Building is linear, but for validate().
 #ifndef LOCKSTEP_GRAPH_HPP
 #define LOCKSTEP_GRAPH_HPP
 
@@ -191,7 +191,7 @@ class graph {
   /// What is wrong with the graph, with the names of the nodes on the way; empty if nothing is. A plan fails with this
   /// text, as std::invalid_argument. It finds: a cycle without feedback; feedback that no iteration can satisfy; loops
   /// that cross; a node that no iteration can reach; two nodes of one name; who is asked and returns nothing.
-  LOCKSTEP_COLD std::string check() const;
+  LOCKSTEP_COLD std::string validate() const;
 
   /// Where the graph stops being series-parallel: a sentence with names; empty if it does not. Such graphs are allowed.
   /// Loops count as one node outside, and are looked into; counted feedback does not count.

@@ -58,7 +58,7 @@ struct timed_run {
 
 class plan {
  public:
-  /// Fails with std::invalid_argument and the text of graph::check() if the graph is wrong, or if it needs a member
+  /// Fails with std::invalid_argument and the text of graph::validate() if the graph is wrong, or if it needs a member
   /// that the team does not have. With `members` it uses the first so many of the team.
   plan(const graph& of, team& on) : plan(of, on, on.size()) {}
   plan(const graph& of, team& on, std::size_t members)

@@ -38,7 +38,7 @@ TEST(graph, is_sound_when_edges_go_forward) {
   graph g;
   const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", nothing);
   g.edge(a, b).edge(a, c).edge(b, c);
-  EXPECT_EQ(g.check(), "");
+  EXPECT_EQ(g.validate(), "");
   EXPECT_EQ(g.size(), 3u);
   EXPECT_EQ(b.name(), "b");
   EXPECT_EQ(b.number(), 1u);
@@ -46,7 +46,7 @@ TEST(graph, is_sound_when_edges_go_forward) {
 
 TEST(graph, of_nothing_is_sound) {
   const graph g;
-  EXPECT_EQ(g.check(), "");
+  EXPECT_EQ(g.validate(), "");
   EXPECT_EQ(failure_of(g), "");
 }
 
@@ -55,18 +55,18 @@ TEST(graph, names_the_nodes_of_a_cycle_without_feedback) {
   const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", nothing),
              d = g.node("d", nothing);
   g.edge(a, b).edge(b, c).edge(c, d).edge(d, b);
-  EXPECT_TRUE(g.check() == "a cycle without feedback: 'b' -> 'c' -> 'd' -> 'b'" ||
-              g.check() == "a cycle without feedback: 'c' -> 'd' -> 'b' -> 'c'" ||
-              g.check() == "a cycle without feedback: 'd' -> 'b' -> 'c' -> 'd'")
-      << g.check();
-  EXPECT_EQ(failure_of(g), "lockstep::plan: " + g.check());
+  EXPECT_TRUE(g.validate() == "a cycle without feedback: 'b' -> 'c' -> 'd' -> 'b'" ||
+              g.validate() == "a cycle without feedback: 'c' -> 'd' -> 'b' -> 'c'" ||
+              g.validate() == "a cycle without feedback: 'd' -> 'b' -> 'c' -> 'd'")
+      << g.validate();
+  EXPECT_EQ(failure_of(g), "lockstep::plan: " + g.validate());
 }
 
 TEST(graph, takes_feedback_with_delay_0_for_an_edge) {
   graph g;
   const auto a = g.node("a", nothing), b = g.node("b", nothing);
   g.edge(a, b).feedback(b, a, 0);
-  EXPECT_NE(g.check().find("cycle"), std::string::npos) << g.check();
+  EXPECT_NE(g.validate().find("cycle"), std::string::npos) << g.validate();
 }
 
 TEST(graph, names_a_feedback_that_can_never_be_satisfied) {
@@ -74,7 +74,7 @@ TEST(graph, names_a_feedback_that_can_never_be_satisfied) {
   const auto a = g.node("a", yes), b = g.node("b", yes);
   g.edge(a, b).feedback(a, b);
   EXPECT_EQ(
-      g.check(),
+      g.validate(),
       "feedback from 'a' to 'b' can never be satisfied: no way of edges leads from 'b' to 'a'");
 }
 
@@ -82,7 +82,7 @@ TEST(graph, names_a_node_that_ends_two_loops) {
   graph g;
   const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", yes);
   g.edge(a, b).edge(b, c).feedback(c, b).feedback(c, a);
-  EXPECT_EQ(g.check(),
+  EXPECT_EQ(g.validate(),
             "feedback from 'c' to 'a' can never be satisfied: 'c' also ends the loop to 'b', by "
             "returning false");
 }
@@ -92,18 +92,18 @@ TEST(graph, names_loops_that_cross) {
   const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", yes),
              d = g.node("d", yes);
   g.edge(a, b).edge(b, c).edge(c, d).feedback(c, a).feedback(d, b);
-  EXPECT_NE(g.check().find("crosses the loop from"), std::string::npos) << g.check();
+  EXPECT_NE(g.validate().find("crosses the loop from"), std::string::npos) << g.validate();
 }
 
 TEST(graph, names_who_is_asked_and_does_not_answer) {
   graph g;
   const auto a = g.node("a", nothing), b = g.node("b", nothing);
   g.edge_if(a, b);
-  EXPECT_EQ(g.check(), "the edge from 'a' to 'b' has a condition, but 'a' does not return bool");
+  EXPECT_EQ(g.validate(), "the edge from 'a' to 'b' has a condition, but 'a' does not return bool");
   graph other;
   const auto c = other.node("c", nothing);
   other.feedback(c, c);
-  EXPECT_EQ(other.check(),
+  EXPECT_EQ(other.validate(),
             "feedback from 'c' to 'c': 'c' does not return bool, and so cannot say whether the "
             "loop goes on");
 }
@@ -112,9 +112,9 @@ TEST(graph, names_a_node_that_no_iteration_can_reach) {
   graph g;
   const auto test = g.node("test", yes), a = g.node("a", yes), b = g.node("b", nothing);
   g.edge_if(test, a).edge(a, b).edge_unless(test, b);
-  EXPECT_EQ(g.check(), "") << "b depends on test as well, which is not skipped";
+  EXPECT_EQ(g.validate(), "") << "b depends on test as well, which is not skipped";
   g.edge_if(a, b);
-  EXPECT_EQ(g.check(),
+  EXPECT_EQ(g.validate(),
             "no iteration can reach 'b': 'test' would have to return both true and false");
 }
 
@@ -123,14 +123,14 @@ TEST(graph, names_two_nodes_of_one_name) {
   g.node("same", nothing);
   g.node("other", nothing);
   g.node("same", nothing);
-  EXPECT_EQ(g.check(), "two nodes are called 'same'");
+  EXPECT_EQ(g.validate(), "two nodes are called 'same'");
 }
 
 TEST(graph, refuses_an_edge_to_the_same_node) {
   graph g;
   const auto a = g.node("a", nothing);
   EXPECT_THROW(g.edge(a, a), std::invalid_argument);
-  EXPECT_EQ(g.check(), "");
+  EXPECT_EQ(g.validate(), "");
 }
 
 TEST(graph, refuses_nodes_of_other_graphs_and_of_none) {
@@ -211,7 +211,7 @@ TEST(graph_blocks, join_all_ends_with_all_beginnings) {
   const graph_block body = g.series(a, g.parallel(b, c), d, e);
   g.loop(body);
   EXPECT_EQ(edges_of(g), "ab ac bd cd de (ea) ");
-  EXPECT_EQ(g.check(), "");
+  EXPECT_EQ(g.validate(), "");
 }
 
 TEST(graph_blocks, lie_in_each_other) {
@@ -222,7 +222,7 @@ TEST(graph_blocks, lie_in_each_other) {
                             g.loop(g.node("b" + std::to_string(i), yes))));
   }
   g.loop(g.series(g.node("first", nothing), g.parallel(rows), g.node("last", yes)));
-  EXPECT_EQ(g.check(), "");
+  EXPECT_EQ(g.validate(), "");
   EXPECT_EQ(g.not_series_parallel(), "");
 }
 
@@ -238,7 +238,7 @@ TEST(graph_blocks, that_loop_have_one_beginning_and_one_end) {
   const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", yes);
   EXPECT_THROW(g.loop(g.parallel(a, b)), std::invalid_argument);
   g.loop(g.series(g.parallel(a, b), c));
-  EXPECT_EQ(g.check(), "");
+  EXPECT_EQ(g.validate(), "");
   EXPECT_EQ(g.size(), 4u) << "an empty node is where the loop begins";
 }
 

@@ -44,7 +44,7 @@ class random_graphs : public testing::TestWithParam<std::size_t> {
       const std::size_t iterations = 1 + seed % 5;
       random_graph::results found = shape.empty_results(iterations);
       const graph g = shape.build(found);
-      const std::string problem = g.check();
+      const std::string problem = g.validate();
       if (!problem.empty()) {
         ASSERT_EQ(problem.find("no iteration can reach"), 0u) << "seed " << seed << ": " << problem;
         ++wrong_graphs;

@@ -93,7 +93,7 @@ class flow_waits {
   LOCKSTEP_COLD void need_item(std::uint32_t item, std::uint32_t delay, std::vector<need>& needs) {
     const spot_range& place = layout_.place_of[item];
     const std::int64_t order =
-        order_of(item) - std::int64_t{delay} * std::numeric_limits<std::int32_t>::max();
+        order_of(item) - std::int64_t{delay} * (std::numeric_limits<std::int32_t>::max)();
     for (std::uint32_t k = place.first; k < place.last; ++k) {
       if (item >= nodes_) {
         const std::uint32_t decider = made_.decider[item - nodes_];
@@ -199,13 +199,14 @@ class flow_waits {
     std::int64_t* const known = known_on(here.lane);
     for (const need& each : needs) {
       const std::uint32_t k = number_[each.what.lane];
-      const std::int64_t far = each.what.at + 1 - std::int64_t{each.delay} * length(each.what.lane);
-      if (known[k] >= far || each.what.lane == here.lane) continue;
+      const std::int64_t reach =
+          each.what.at + 1 - std::int64_t{each.delay} * length(each.what.lane);
+      if (known[k] >= reach || each.what.lane == here.lane) continue;
       layout_.waits.push_back({each.what.lane, each.what.at, each.delay});
       operation_at(each.what).is_awaited = true;
       own.last_wait = static_cast<std::uint32_t>(layout_.waits.size());
       if (each.delay == 0) learn(known, each.what);
-      known[k] = (std::max)(known[k], far);
+      known[k] = (std::max)(known[k], reach);
     }
   }
   /// What was known after that operation.
@@ -268,7 +269,7 @@ class flow_waits {
     }
   }
 
-  static constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min() / 4;
+  static constexpr std::int64_t least = (std::numeric_limits<std::int64_t>::min)() / 4;
   static constexpr std::size_t most_kept = std::size_t{1} << 22;
 
   const graph_model& of_;

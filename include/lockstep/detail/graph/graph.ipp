@@ -160,7 +160,9 @@ LOCKSTEP_COLD std::string graph::not_series_parallel() const {
 }
 
 LOCKSTEP_COLD std::string graph::dot() const { return detail::dot_of(body_->model); }
-LOCKSTEP_COLD std::string graph::check() const { return detail::make_flow(body_->model).problem; }
+LOCKSTEP_COLD std::string graph::validate() const {
+  return detail::make_flow(body_->model).problem;
+}
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
