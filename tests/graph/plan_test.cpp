@@ -416,6 +416,21 @@ TEST(plan, of_an_external_team_runs_on_its_threads) {
   third.join();
 }
 
+TEST(plan, is_refused_a_start_inside_a_region_and_runs_afterwards) {
+  team on(2);
+  graph g;
+  int sum = 0;
+  g.node("a", [&] { ++sum; });
+  plan flow(g, on);
+  on.run([&](member& me) {
+    if (me.rank() == 0) {
+      EXPECT_THROW(static_cast<void>(flow.start()), std::logic_error);
+    }
+  });
+  EXPECT_TRUE(flow.run());
+  EXPECT_EQ(sum, 1);
+}
+
 TEST(plan, without_a_team_is_to_look_at) {
   graph g;
   g.edge(g.node("a", [] {}), g.node("b", [] {}));

@@ -165,8 +165,17 @@ LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {
   gate = nullptr;
   was_alone = false;
   machine->begin(count, nullptr);
-  started_region made = host.start(host.team, part);
+  // Before the region: its nodes may ask. Taken back where the team refuses.
+  struct mark {
+    bool& is_set;
+    bool is_kept;
+    ~mark() {
+      if (!is_kept) is_set = false;
+    }
+  } started = {has_started, false};
   has_started = true;
+  started_region made = host.start(host.team, part);
+  started.is_kept = true;
   return made;
 }
 
