@@ -21814,11 +21814,13 @@ LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& chec
   }
   for (std::size_t rank = 0; rank < plan.members; ++rank) {
     walker_state& own = walkers[rank].value;
+    // What members write all the time is not to share lines with what others do: some room after it.
+    own.seen.reserve(plan.lanes.size() + 2 * cache_line_size / sizeof(std::uint64_t));
     own.seen.assign(plan.lanes.size(), 0);
-    own.places.resize(1);
     own.entered.assign(wide_parts_.size(), 0);
     std::size_t most = 0;
     for (const flow_block& each : checked.blocks) most = each.depth > most ? each.depth : most;
+    own.places.reserve(most + 1 + 2 * cache_line_size / sizeof(lane_place));
     own.places.resize(most + 1);
   }
   first = last = origin_;
