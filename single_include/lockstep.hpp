@@ -488,7 +488,7 @@ struct cache_lines {
   void* raw;
   void* data;
 
-  LOCKSTEP_COLD cache_lines(std::size_t count, std::size_t size, std::size_t alignment);
+  LOCKSTEP_ENTRY cache_lines(std::size_t count, std::size_t size, std::size_t alignment);
   ~cache_lines() { ::operator delete(raw); }
   cache_lines(const cache_lines&) = delete;
   cache_lines& operator=(const cache_lines&) = delete;
@@ -497,7 +497,7 @@ struct cache_lines {
 #if LOCKSTEP_HAS_BODIES
 
 /// Enough for the values and a line on each side. More than there are addresses stays more than `new` can give.
-LOCKSTEP_COLD cache_lines::cache_lines(std::size_t count, std::size_t size, std::size_t alignment) {
+cache_lines::cache_lines(std::size_t count, std::size_t size, std::size_t alignment) {
   constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
   raw = ::operator new(count > (most - 2 * alignment) / size ? most : count * size + 2 * alignment);
   const std::uintptr_t mask = alignment - 1;
@@ -16770,9 +16770,6 @@ LOCKSTEP_COLD adjacency edges_by(const std::vector<model_edge>& edges, std::size
 //            plan can get stuck; simulate() looks once more.
 //   FPLAN-4  In a loop every lane waits at the end of a turn for the lane that has `from`, and that has waited for
 //            all of them. Who waits for a loop waits for the member of that lane to have left it.
-//
-// Scheduling: of the nodes that could begin, the one with the longest way to the end is next; it goes to the member
-// where it can begin first, where what comes from another member is there `crossing` later. [KA99]
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
 
@@ -16836,10 +16833,6 @@ struct flow_plan {
     return lane_at[block * members + member];
   }
 };
-
-/// `costs`: of each node in nanoseconds, below 0 where it is not known.
-LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checked,
-                                       const std::vector<double>& costs, std::size_t members);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -20098,955 +20091,6 @@ LOCKSTEP_COLD std::string text_of(const graph_model& of, const flow_plan& plan) 
 
 #endif
 
-// lockstep/detail/graph/flow_simulation.hpp -- goes through a plan without threads (layer: graph)
-//
-// Pure. As the members will (flow_walk.hpp), but one after the other, each as far as it comes: so a plan that could get
-// stuck does so here. Times are counted along, to predict how long an iteration takes.
-#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_HPP
-#define LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// Goes through some iterations, each loop twice. Empty, or where the plan would get stuck. Sets predicted_time.
-LOCKSTEP_COLD std::string simulate(const flow& checked, flow_plan& of);
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_HPP
-
-// lockstep/detail/graph/flow_schedule.hpp -- list scheduling of a block, loops as one item (layer: graph)
-//
-// Pure, for flow_plan.ipp. The items of a block are its nodes and the loops in it. A loop is scheduled first, for
-// members that are numbers only; the block around chooses which members they are, and these are in the loop until it
-// ends. Where a node is pinned, they are as they are numbered.
-#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_HPP
-#define LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// A node is an item by its number; a loop by its block's, after all nodes.
-struct placed_item {
-  std::uint32_t item;
-  double start;
-  std::uint32_t first_member, last_member;  ///< in block_schedule::members
-};
-
-struct item_edge {
-  std::uint32_t from, to;
-};
-
-struct block_schedule {
-  std::vector<std::uint32_t> items;
-  std::vector<item_edge> edges;
-  std::vector<placed_item> placed;  ///< in order
-  std::vector<std::uint32_t> members;
-  std::uint32_t used = 0;  ///< how many members
-  bool is_bound = false;   ///< to their numbers
-  double length = 0;
-  double critical_path = 0;
-};
-
-class flow_scheduler {
- public:
-  LOCKSTEP_COLD flow_scheduler(const graph_model& of, const flow& checked,
-                               const std::vector<double>& costs, std::uint32_t members);
-
-  std::vector<block_schedule> blocks;
-
- private:
-  struct arrival {
-    double latest, second;  ///< when the last value is there; the last from another member
-    std::uint32_t home;
-  };
-
-  LOCKSTEP_COLD void collect();
-  LOCKSTEP_COLD void schedule(std::uint32_t block);
-  LOCKSTEP_COLD void choose(block_schedule& in, std::uint32_t item, const arrival& at,
-                            std::uint32_t next, std::vector<double>& free, placed_item& place);
-  double start_on(const arrival& at, double free, std::uint32_t member) const noexcept {
-    const double there =
-        member == at.home || at.home == no_lane
-            ? (at.latest > at.second + crossing_time || at.second < 0 ? at.latest
-                                                                      : at.second + crossing_time)
-            : at.latest + crossing_time;
-    return there > free ? there : free;
-  }
-  double length_of(std::uint32_t item) const noexcept {
-    return item < nodes_ ? costs_[item] : blocks[item - nodes_].length;
-  }
-
-  const graph_model& of_;
-  const flow& flow_;
-  const std::vector<double>& costs_;
-  const std::uint32_t nodes_, members_;
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_HPP
-
-// lockstep/detail/graph/flow_waits.hpp -- which operations of a plan have to wait for which (layer: graph)
-//
-// Pure, for flow_plan.ipp. For each lane it is known, operation by operation, how far every other lane must be when
-// this one is there. What is known already needs no wait.
-#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_WAITS_HPP
-#define LOCKSTEP_DETAIL_GRAPH_FLOW_WAITS_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// What a lane has at one place, before operations are joined to steps.
-struct lane_operation {
-  std::uint32_t item;
-  std::uint32_t rank;   ///< of a team-wide node
-  std::uint32_t order;  ///< of its item in the block
-  std::uint32_t first_wait, last_wait;
-  std::uint32_t step;
-  bool is_awaited;
-  bool is_decision;  ///< nothing else
-};
-struct lane_spot {
-  std::uint32_t lane, at;
-};
-struct spot_range {
-  std::uint32_t first, last;
-};
-
-/// The lanes of a schedule.
-struct flow_layout {
-  std::vector<std::vector<lane_operation>> operations;  ///< of each lane
-  std::vector<lane_spot> spots;
-  std::vector<spot_range> place_of;  ///< of each item, in `spots`
-  std::vector<plan_wait> waits;      ///< `steps` is the place of an operation
-};
-
-/// Finds the waits of each block.
-class flow_waits {
- public:
-  LOCKSTEP_COLD flow_waits(const graph_model& of, const flow& checked,
-                           const flow_scheduler& schedule, const flow_plan& made,
-                           flow_layout& layout)
-      : of_(of),
-        flow_(checked),
-        schedule_(schedule),
-        made_(made),
-        layout_(layout),
-        nodes_(static_cast<std::uint32_t>(of.nodes.size())) {}
-
-  LOCKSTEP_COLD void find() {
-    for (std::uint32_t block = 0; block < flow_.blocks.size(); ++block) find_waits(block);
-  }
-
- private:
-  struct need {
-    lane_spot what;
-    std::uint32_t delay;
-    std::int64_t order;
-  };
-  /// How far a lane is known to be: operations done, counted from the beginning of this turn.
-  using knowledge = std::vector<std::int64_t>;
-
-  lane_operation& operation_at(const lane_spot& at) const {
-    return layout_.operations[at.lane][at.at];
-  }
-
-  /// In `block` or further inside: the item of the block that has the node.
-  std::uint32_t item_in(std::uint32_t block, node_index node) const noexcept {
-    std::uint32_t at = flow_.block_of[node];
-    if (at == block) return node;
-    while (flow_.blocks[at].parent != block) at = flow_.blocks[at].parent;
-    return nodes_ + at;
-  }
-  std::int64_t order_of(std::uint32_t item) const {
-    const lane_spot& at = layout_.spots[layout_.place_of[item].first];
-    return operation_at(at).order;
-  }
-  std::int64_t length(std::uint32_t lane) const {
-    return static_cast<std::int64_t>(layout_.operations[lane].size());
-  }
-
-  /// What has to be done for the item to be: a loop is over when the member that decides has left it.
-  LOCKSTEP_COLD void need_item(std::uint32_t item, std::uint32_t delay, std::vector<need>& needs) {
-    const spot_range& place = layout_.place_of[item];
-    const std::int64_t order =
-        order_of(item) - std::int64_t{delay} * (std::numeric_limits<std::int32_t>::max)();
-    for (std::uint32_t k = place.first; k < place.last; ++k) {
-      if (item >= nodes_) {
-        const std::uint32_t decider = made_.decider[item - nodes_];
-        if (made_.lanes[layout_.spots[k].lane].member != made_.lanes[decider].member) continue;
-      }
-      needs.push_back({layout_.spots[k], delay, order});
-    }
-  }
-  bool decides(std::uint32_t block, std::uint32_t item) const noexcept {
-    return block != 0 && item == flow_.blocks[block].from;
-  }
-  /// The end of each lane. All nodes come before the one that decides; but who is in a loop further inside has to
-  /// leave it.
-  LOCKSTEP_COLD void need_turn(std::vector<need>& needs) {
-    for (const std::uint32_t lane : own_) {
-      const std::uint32_t last = static_cast<std::uint32_t>(layout_.operations[lane].size() - 1);
-      needs.push_back({{lane, last}, 0, layout_.operations[lane][last].order});
-    }
-  }
-  /// Whether the member of this lane runs the first node of the item, or all of it.
-  LOCKSTEP_COLD bool enters(std::uint32_t item, std::uint32_t lane) const {
-    if (item < nodes_) return true;
-    const spot_range& place = layout_.place_of[flow_.blocks[item - nodes_].to];
-    for (std::uint32_t k = place.first; k < place.last; ++k) {
-      if (made_.lanes[layout_.spots[k].lane].member == made_.lanes[lane].member) return true;
-    }
-    return false;
-  }
-  LOCKSTEP_COLD void find_waits(std::uint32_t block) {
-    const block_schedule& of = schedule_.blocks[block];
-    std::vector<model_edge> edges;
-    for (const item_edge& each : of.edges) {
-      edges.push_back({each.from, each.to, edge_kind::plain});
-    }
-    const adjacency in = edges_by(edges, layout_.place_of.size(), true),
-                    out = edges_by(edges, layout_.place_of.size(), false);
-    std::vector<model_edge> delays;
-    if (block == 0) {
-      for (std::uint32_t i = 0; i < flow_.delayed.size(); ++i) {
-        delays.push_back({i, item_in(0, flow_.delayed[i].to), edge_kind::plain});
-      }
-    }
-    const adjacency delayed = edges_by(delays, layout_.place_of.size(), true);
-
-    // Lanes of a block were made one by one, between those of loops: by their own numbers here.
-    number_.assign(made_.lanes.size(), no_lane);
-    own_.clear();
-    for (std::uint32_t m = 0; m < made_.members; ++m) {
-      const std::uint32_t lane = made_.lane(block, m);
-      if (lane == no_lane) continue;
-      number_[lane] = static_cast<std::uint32_t>(own_.size());
-      own_.push_back(lane);
-    }
-    lanes_ = own_.size();
-    const bool knows_turn_before = block != 0 || !flow_.overlaps;
-    known_.assign(lanes_ * lanes_, knows_turn_before ? 0 : std::int64_t{least});
-    for (std::uint32_t k = 0; k < lanes_; ++k) known_[k * lanes_ + k] = 0;
-    keeps_all_ = of.placed.size() * lanes_ <= most_kept;
-    after_.clear();
-    if (keeps_all_) after_.resize(own_.size());
-
-    std::vector<need> needs;
-    for (const placed_item& each : of.placed) {
-      const spot_range place = layout_.place_of[each.item];
-      for (std::uint32_t k = place.first; k < place.last; ++k) {
-        const lane_spot here = layout_.spots[k];
-        needs.clear();
-        if (enters(each.item, here.lane)) {
-          for (const std::uint32_t* e = in.first(each.item); e != in.last(each.item); ++e) {
-            need_item(edges[*e].from, 0, needs);
-          }
-          for (const std::uint32_t* e = delayed.first(each.item); e != delayed.last(each.item);
-               ++e) {
-            const model_feedback& what = flow_.delayed[delays[*e].from];
-            need_item(item_in(0, what.from), what.delay, needs);
-          }
-        }
-        if (decides(block, each.item) && !of_.nodes[each.item].is_wide) need_turn(needs);
-        wait_for(here, needs);
-      }
-      if (each.item >= nodes_) meet(place);
-      for (std::uint32_t k = place.first; k < place.last; ++k) pass(layout_.spots[k]);
-      if (!decides(block, each.item) || !of_.nodes[each.item].is_wide) continue;
-      needs.clear();
-      need_turn(needs);
-      const lane_spot decision = {layout_.spots[place.first].lane,
-                                  layout_.spots[place.first].at + 1};
-      wait_for(decision, needs);
-      pass(decision);
-    }
-    if (block == 0 && !flow_.overlaps) wait_for_iteration(of, in, out);
-  }
-
-  std::int64_t* known_on(std::uint32_t lane) { return &known_[number_[lane] * lanes_]; }
-
-  /// Adds the waits that nothing known implies; the latest first, since they imply others.
-  LOCKSTEP_COLD void wait_for(const lane_spot& here, std::vector<need>& needs) {
-    lane_operation& own = operation_at(here);
-    own.first_wait = own.last_wait = static_cast<std::uint32_t>(layout_.waits.size());
-    std::sort(needs.begin(), needs.end(), [](const need& a, const need& b) {
-      return a.order > b.order || (a.order == b.order && a.what.lane < b.what.lane);
-    });
-    std::int64_t* const known = known_on(here.lane);
-    for (const need& each : needs) {
-      const std::uint32_t k = number_[each.what.lane];
-      const std::int64_t reach =
-          each.what.at + 1 - std::int64_t{each.delay} * length(each.what.lane);
-      if (known[k] >= reach || each.what.lane == here.lane) continue;
-      layout_.waits.push_back({each.what.lane, each.what.at, each.delay});
-      operation_at(each.what).is_awaited = true;
-      own.last_wait = static_cast<std::uint32_t>(layout_.waits.size());
-      if (each.delay == 0) learn(known, each.what);
-      known[k] = (std::max)(known[k], reach);
-    }
-  }
-  /// What was known after that operation.
-  LOCKSTEP_COLD void learn(std::int64_t* known, const lane_spot& from) {
-    if (!keeps_all_) return;
-    const std::vector<std::int64_t>& rows = after_[number_[from.lane]];
-    for (std::uint32_t k = 0; k < lanes_; ++k) {
-      known[k] = (std::max)(known[k], rows[from.at * lanes_ + k]);
-    }
-  }
-  /// At the end of a loop all know what one of them knew.
-  LOCKSTEP_COLD void meet(const spot_range& place) {
-    knowledge all(lanes_, std::int64_t{least});
-    for (std::uint32_t k = place.first; k < place.last; ++k) {
-      const std::int64_t* const known = known_on(layout_.spots[k].lane);
-      for (std::uint32_t i = 0; i < lanes_; ++i) all[i] = (std::max)(all[i], known[i]);
-    }
-    for (std::uint32_t k = place.first; k < place.last; ++k) {
-      std::copy(all.begin(), all.end(), known_on(layout_.spots[k].lane));
-    }
-  }
-  LOCKSTEP_COLD void pass(const lane_spot& here) {
-    std::int64_t* const known = known_on(here.lane);
-    known[number_[here.lane]] = here.at + 1;
-    if (!keeps_all_) return;
-    std::vector<std::int64_t>& rows = after_[number_[here.lane]];
-    rows.insert(rows.end(), known, known + lanes_);
-  }
-
-  /// GRAPH-3: what depends on nothing waits for all of the iteration before, where it is the first of its lane.
-  /// Whatever else comes first on a lane waits for such a node.
-  LOCKSTEP_COLD void wait_for_iteration(const block_schedule& of, const adjacency& in,
-                                        const adjacency& out) {
-    std::vector<need> ends;
-    for (const placed_item& each : of.placed) {
-      if (out.first(each.item) == out.last(each.item)) need_item(each.item, 1, ends);
-    }
-    for (const placed_item& each : of.placed) {
-      if (in.first(each.item) != in.last(each.item)) continue;
-      const spot_range place = layout_.place_of[each.item];
-      for (std::uint32_t k = place.first; k < place.last; ++k) {
-        const lane_spot here = layout_.spots[k];
-        if (here.at != 0 || !enters(each.item, here.lane)) continue;
-        // What the lane knew at the end of the iteration before; then the last of each lane first.
-        knowledge known(known_on(here.lane), known_on(here.lane) + lanes_);
-        std::sort(ends.begin(), ends.end(), [](const need& a, const need& b) {
-          return a.order > b.order || (a.order == b.order && a.what.lane < b.what.lane);
-        });
-        lane_operation& own = operation_at(here);
-        own.first_wait = static_cast<std::uint32_t>(layout_.waits.size());
-        for (const need& end : ends) {
-          if (known[number_[end.what.lane]] > end.what.at) continue;
-          layout_.waits.push_back({end.what.lane, end.what.at, 1});
-          operation_at(end.what).is_awaited = true;
-          learn(known.data(), end.what);
-          known[number_[end.what.lane]] = end.what.at + 1;
-        }
-        own.last_wait = static_cast<std::uint32_t>(layout_.waits.size());
-      }
-    }
-  }
-
-  static constexpr std::int64_t least = (std::numeric_limits<std::int64_t>::min)() / 4;
-  static constexpr std::size_t most_kept = std::size_t{1} << 22;
-
-  const graph_model& of_;
-  const flow& flow_;
-  const flow_scheduler& schedule_;
-  const flow_plan& made_;
-  flow_layout& layout_;
-  const std::uint32_t nodes_;
-
-  // Of the block whose waits are sought.
-  std::size_t lanes_ = 0;
-  std::vector<std::uint32_t> number_, own_;
-  knowledge known_;  // of each lane at its present end
-  bool keeps_all_ = true;
-  std::vector<knowledge> after_;  // the same after each of its operations
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_WAITS_HPP
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/graph/flow_plan.ipp -- the bodies of flow_plan.hpp (layer: graph)
-#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_IPP
-#define LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// Makes lanes of a schedule, then the waits between them, then steps.
-class plan_assembler {
- public:
-  LOCKSTEP_COLD plan_assembler(const graph_model& of, const flow& checked,
-                               const flow_scheduler& schedule, flow_plan& made)
-      : of_(of),
-        flow_(checked),
-        schedule_(schedule),
-        made_(made),
-        nodes_(static_cast<std::uint32_t>(of.nodes.size())) {
-    layout_.place_of.resize(nodes_ + checked.blocks.size());
-  }
-
-  LOCKSTEP_COLD void assemble() {
-    const block_schedule& top = schedule_.blocks[0];
-    std::vector<std::uint32_t> members(top.used);
-    for (std::uint32_t m = 0; m < top.used; ++m) members[m] = m;
-    made_.members = (std::max)(top.used, std::uint32_t{1});
-    made_.lane_at.assign(flow_.blocks.size() * made_.members, std::uint32_t{no_lane});
-    made_.decider.assign(flow_.blocks.size(), std::uint32_t{no_lane});
-    for (const flow_block& each : flow_.blocks) made_.from.push_back(each.from);
-    made_.member_of.assign(nodes_, 0);
-    made_.width_of.assign(nodes_, 1);
-    made_.start.assign(nodes_, 0);
-    lay(0, members, 0);
-    flow_waits(of_, flow_, schedule_, made_, layout_).find();
-    cut();
-  }
-
- private:
-  // --- lanes ---
-
-  LOCKSTEP_COLD std::uint32_t lane(std::uint32_t block, std::uint32_t member) {
-    std::uint32_t& at = made_.lane_at[block * made_.members + member];
-    if (at != no_lane) return at;
-    at = static_cast<std::uint32_t>(made_.lanes.size());
-    made_.lanes.push_back({block, member, 0, 0, no_lane, 0});
-    layout_.operations.emplace_back();
-    return at;
-  }
-
-  LOCKSTEP_COLD void lay(std::uint32_t block, const std::vector<std::uint32_t>& members,
-                         double begin) {
-    const block_schedule& from = schedule_.blocks[block];
-    const std::size_t begin_of_line = made_.line.size();
-    std::uint32_t order = 0;
-    for (const placed_item& each : from.placed) {
-      std::vector<std::uint32_t> own;
-      for (std::uint32_t k = each.first_member; k < each.last_member; ++k) {
-        own.push_back(members[from.members[k]]);
-      }
-      const bool is_loop = each.item >= nodes_;
-      std::vector<std::uint32_t> sorted = own;
-      std::sort(sorted.begin(), sorted.end());
-      spot_range& place = layout_.place_of[each.item];
-      place.first = static_cast<std::uint32_t>(layout_.spots.size());
-      std::uint32_t rank = 0;
-      for (const std::uint32_t member : sorted) {
-        const std::uint32_t at = lane(block, member);
-        layout_.spots.push_back({at, static_cast<std::uint32_t>(operations(at).size())});
-        lane_operation made = lane_operation();
-        made.item = each.item;
-        made.rank = rank++;
-        made.order = order;
-        operations(at).push_back(made);
-      }
-      place.last = static_cast<std::uint32_t>(layout_.spots.size());
-      ++order;
-      if (is_loop) {
-        lay_loop(each, own, place, begin + each.start);
-        continue;
-      }
-      made_.member_of[each.item] = sorted[0];
-      made_.width_of[each.item] = static_cast<std::uint32_t>(sorted.size());
-      made_.start[each.item] = begin + each.start;
-      made_.line.push_back(each.item);
-      made_.again.push_back(
-          flow_.loop_from[each.item] != 0 ? static_cast<std::uint32_t>(begin_of_line) : no_lane);
-      if (flow_.loop_from[each.item] != 0) add_decision(block, each.item);
-    }
-  }
-  /// The node that decides a loop. If it is team-wide, the decision is an operation of its own: after all members.
-  LOCKSTEP_COLD void add_decision(std::uint32_t block, std::uint32_t item) {
-    const std::uint32_t lane = layout_.spots[layout_.place_of[item].first].lane;
-    made_.decider[block] = lane;
-    if (!of_.nodes[item].is_wide) return;
-    lane_operation made = operations(lane).back();
-    made.is_decision = true;
-    operations(lane).push_back(made);
-  }
-  LOCKSTEP_COLD void lay_loop(const placed_item& each, const std::vector<std::uint32_t>& own,
-                              const spot_range& place, double begin) {
-    const std::uint32_t inner = each.item - nodes_;
-    // A bound loop's members are known by their own numbers.
-    std::vector<std::uint32_t> members = own;
-    if (schedule_.blocks[inner].is_bound) {
-      members.resize(schedule_.blocks[inner].used);
-      for (std::uint32_t m = 0; m < members.size(); ++m) members[m] = m;
-    }
-    lay(inner, members, begin);
-    for (std::uint32_t k = place.first; k < place.last; ++k) {
-      plan_lane& of_inner =
-          made_.lanes[made_.lane(inner, made_.lanes[layout_.spots[k].lane].member)];
-      of_inner.parent = layout_.spots[k].lane;
-    }
-  }
-
-  // --- steps ---
-
-  bool is_open(const lane_operation& of) const {
-    return of.item < nodes_ && !of_.nodes[of.item].is_wide && of_.nodes[of.item].pin == no_node;
-  }
-
-  /// Operations that nobody waits for in between become one step.
-  LOCKSTEP_COLD void cut() {
-    for (std::uint32_t lane = 0; lane < made_.lanes.size(); ++lane) {
-      plan_lane& of = made_.lanes[lane];
-      of.first_step = static_cast<std::uint32_t>(made_.steps.size());
-      bool goes_on = false;
-      for (lane_operation& each : operations(lane)) {
-        const bool is_loop = each.item >= nodes_,
-                   is_single = is_loop || of_.nodes[each.item].is_wide;
-        goes_on = goes_on && !is_single && each.first_wait == each.last_wait &&
-                  made_.steps.back().is_open == is_open(each);
-        if (!goes_on) add_step(each);
-        each.step = static_cast<std::uint32_t>(made_.steps.size()) - of.first_step - 1;
-        if (is_loop) {
-          made_.lanes[made_.lane(each.item - nodes_, of.member)].parent_step = each.step;
-        } else {
-          if (!each.is_decision) made_.calls.push_back({each.item, each.rank});
-          made_.steps.back().decides = flow_.loop_from[each.item] != 0 &&
-                                       (each.is_decision || !of_.nodes[each.item].is_wide);
-        }
-        made_.steps.back().last_call = static_cast<std::uint32_t>(made_.calls.size());
-        made_.steps.back().is_awaited =
-            each.is_awaited || (made_.steps.back().decides && lanes_in(of.block) > 1);
-        goes_on = !is_single && !each.is_awaited;
-      }
-      of.steps = static_cast<std::uint32_t>(made_.steps.size()) - of.first_step;
-      const plan_step& first = made_.steps[of.first_step];
-      made_.steps.back().is_followed =
-          made_.steps.back().decides && of.steps > 1 && first.is_awaited && first.loop == 0 &&
-          first.first_wait == first.last_wait &&
-          made_.calls[first.first_call].node == flow_.blocks[of.block].to &&
-          !of_.nodes[flow_.blocks[of.block].to].is_wide;
-    }
-    for (plan_wait& each : made_.waits) {
-      each.steps = operations(each.lane)[each.steps].step + 1;
-    }
-  }
-  LOCKSTEP_COLD std::size_t lanes_in(std::uint32_t block) const {
-    std::size_t count = 0;
-    for (std::uint32_t m = 0; m < made_.members; ++m) count += made_.lane(block, m) != no_lane;
-    return count;
-  }
-  LOCKSTEP_COLD void add_step(const lane_operation& first) {
-    plan_step made = plan_step();
-    made.first_call = made.last_call = static_cast<std::uint32_t>(made_.calls.size());
-    made.first_wait = static_cast<std::uint32_t>(made_.waits.size());
-    made_.waits.insert(made_.waits.end(), layout_.waits.begin() + first.first_wait,
-                       layout_.waits.begin() + first.last_wait);
-    made.last_wait = static_cast<std::uint32_t>(made_.waits.size());
-    made.loop = first.item >= nodes_ ? first.item - nodes_ : 0;
-    made.is_open = is_open(first);
-    made_.steps.push_back(made);
-  }
-
-  const graph_model& of_;
-  const flow& flow_;
-  const flow_scheduler& schedule_;
-  flow_plan& made_;
-  flow_layout layout_;
-  const std::uint32_t nodes_;
-  std::vector<lane_operation>& operations(std::uint32_t lane) { return layout_.operations[lane]; }
-};
-
-LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checked,
-                                       const std::vector<double>& costs, std::size_t members) {
-  flow_plan made;
-  for (std::size_t i = 0; i < of.nodes.size(); ++i) {
-    const model_node& node = of.nodes[i];
-    const std::string name = quoted(of, static_cast<node_index>(i));
-    if (node.is_wide && node.width > members) {
-      made.problem = "the team-wide node " + name + " is for " + std::to_string(node.width) +
-                     " members, the plan for " + std::to_string(members);
-    } else if (node.pin != no_node && node.is_wide) {
-      made.problem = "the team-wide node " + name + " cannot be pinned to a member";
-    } else if (node.pin != no_node && node.pin >= members) {
-      made.problem = "the node " + name + " is pinned to member " + std::to_string(node.pin) +
-                     ", the plan is for members 0 to " + std::to_string(members - 1);
-    }
-    if (!made.problem.empty()) return made;
-    const double cost = i < costs.size() ? costs[i] : -1;
-    made.costs.push_back(cost >= 0 ? cost : double{usual_node_time});
-    made.serial_time += made.costs.back();
-  }
-  const flow_scheduler schedule(of, checked, made.costs, static_cast<std::uint32_t>(members));
-  made.critical_path = schedule.blocks[0].critical_path;
-  plan_assembler(of, checked, schedule, made).assemble();
-  made.problem = simulate(checked, made);
-  return made;
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/graph/flow_simulation.ipp -- the bodies of flow_simulation.hpp (layer: graph)
-#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_IPP
-#define LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-class plan_simulation {
- public:
-  LOCKSTEP_COLD plan_simulation(const flow& checked, flow_plan& of)
-      : flow_(checked), of_(of), lanes_(of.lanes.size()), decided_(checked.blocks.size()) {}
-
-  LOCKSTEP_COLD std::string run() {
-    iterations_ = flow_.most_delay + 2;
-    std::vector<member> members(of_.members);
-    for (std::uint32_t m = 0; m < of_.members; ++m) members[m].lane = of_.lane(0, m);
-    end_.assign(iterations_, 0);
-    bool moves = true;
-    while (moves) {
-      moves = false;
-      for (member& each : members) {
-        while (go(each)) moves = true;
-      }
-    }
-    for (std::uint32_t m = 0; m < of_.members; ++m) {
-      if (members[m].lane == no_lane) continue;
-      if (lanes_[of_.lane(0, m)].turn < iterations_) {
-        return "the plan gets stuck at member " + std::to_string(m);
-      }
-    }
-    of_.predicted_time = end_[iterations_ - 1] - end_[iterations_ - 2];
-    return std::string();
-  }
-
- private:
-  static constexpr std::uint32_t turns_of_loops = 2;
-
-  struct member {
-    std::uint32_t lane = no_lane;
-    double now = 0;
-  };
-  struct lane_state {
-    std::uint32_t turn = 0, at = 0;
-    std::vector<double> done;  ///< when, of each step of each turn
-  };
-  struct decision {
-    std::uint32_t turns;
-    double when;
-  };
-
-  /// One step of a member. False if it cannot go on.
-  LOCKSTEP_COLD bool go(member& self) {
-    if (self.lane == no_lane) return false;
-    lane_state& at = lanes_[self.lane];
-    const plan_lane& of = of_.lanes[self.lane];
-    if (of.block == 0 && at.turn == iterations_) return false;
-    if (at.at == of.steps) return end_turn(self);
-    const plan_step& step = of_.steps[of.first_step + at.at];
-    double begin = self.now;
-    for (std::uint32_t w = step.first_wait; w < step.last_wait; ++w) {
-      const plan_wait& wait = of_.waits[w];
-      if (at.turn < wait.delay) continue;
-      const std::size_t which =
-          std::size_t{at.turn - wait.delay} * of_.lanes[wait.lane].steps + wait.steps - 1;
-      if (lanes_[wait.lane].done.size() <= which) return false;
-      begin = (std::max)(begin, lanes_[wait.lane].done[which] + crossing_time);
-    }
-    self.now = begin;
-    if (step.loop != 0) {
-      self.lane = of_.lane(step.loop, of.member);
-      return true;
-    }
-    for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
-      self.now += of_.costs[of_.calls[c].node];
-    }
-    if (step.decides) decided_[of.block] = {at.turn + 1, self.now};
-    finish(self, at);
-    return true;
-  }
-  void finish(member& self, lane_state& at) {
-    at.done.push_back(self.now);
-    ++at.at;
-  }
-  LOCKSTEP_COLD bool end_turn(member& self) {
-    lane_state& at = lanes_[self.lane];
-    const plan_lane& of = of_.lanes[self.lane];
-    if (of.block == 0) {
-      end_[at.turn] = (std::max)(end_[at.turn], self.now);
-      at.at = 0;
-      ++at.turn;
-      return true;
-    }
-    const decision& last = decided_[of.block];
-    if (last.turns <= at.turn) return false;
-    if (of_.lanes[of_.decider[of.block]].member != of.member) {
-      self.now = (std::max)(self.now, last.when + crossing_time);
-    }
-    at.at = 0;
-    ++at.turn;
-    if (at.turn % turns_of_loops != 0) return true;
-    self.lane = of.parent;
-    finish(self, lanes_[self.lane]);
-    return true;
-  }
-
-  const flow& flow_;
-  flow_plan& of_;
-  std::vector<lane_state> lanes_;
-  std::vector<decision> decided_;
-  std::vector<double> end_;
-  std::uint32_t iterations_ = 0;
-};
-
-LOCKSTEP_COLD std::string simulate(const flow& checked, flow_plan& of) {
-  return plan_simulation(checked, of).run();
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_IPP
-
-#endif
-
-#if LOCKSTEP_HAS_BODIES
-
-// lockstep/detail/graph/flow_schedule.ipp -- the bodies of flow_schedule.hpp (layer: graph)
-#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_IPP
-#define LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_IPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-LOCKSTEP_COLD flow_scheduler::flow_scheduler(const graph_model& of, const flow& checked,
-                                             const std::vector<double>& costs,
-                                             std::uint32_t members)
-    : blocks(checked.blocks.size()),
-      of_(of),
-      flow_(checked),
-      costs_(costs),
-      nodes_(static_cast<std::uint32_t>(of.nodes.size())),
-      members_(members) {
-  collect();
-  for (std::size_t block = blocks.size(); block-- > 0;) {
-    schedule(static_cast<std::uint32_t>(block));
-  }
-}
-
-/// Which items a block has, and which edges there are between them.
-LOCKSTEP_COLD void flow_scheduler::collect() {
-  for (const node_index node : flow_.order) blocks[flow_.block_of[node]].items.push_back(node);
-  for (std::uint32_t block = 1; block < blocks.size(); ++block) {
-    blocks[flow_.blocks[block].parent].items.push_back(nodes_ + block);
-  }
-  for (const model_edge& each : flow_.edges) {
-    std::uint32_t a = flow_.block_of[each.from], b = flow_.block_of[each.to];
-    std::uint32_t from = each.from, to = each.to;
-    while (a != b) {
-      const std::uint32_t depth_a = flow_.blocks[a].depth, depth_b = flow_.blocks[b].depth;
-      if (depth_a >= depth_b) {
-        from = nodes_ + a;
-        a = flow_.blocks[a].parent;
-      }
-      if (depth_b >= depth_a) {
-        to = nodes_ + b;
-        b = flow_.blocks[b].parent;
-      }
-    }
-    blocks[a].edges.push_back({from, to});
-  }
-  for (const node_index node : flow_.order) {
-    if (of_.nodes[node].pin == no_node) continue;
-    std::uint32_t block = flow_.block_of[node];
-    while (!blocks[block].is_bound) {
-      blocks[block].is_bound = true;
-      block = flow_.blocks[block].parent;
-    }
-  }
-  blocks[0].is_bound = true;
-}
-
-LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
-  block_schedule& in = blocks[block];
-  const std::size_t count = in.items.size();
-  // By their place in `items`.
-  std::vector<std::uint32_t> local(nodes_ + blocks.size(), 0);
-  for (std::uint32_t i = 0; i < count; ++i) local[in.items[i]] = i;
-  std::vector<model_edge> edges;
-  edges.reserve(in.edges.size());
-  for (const item_edge& each : in.edges) {
-    edges.push_back({local[each.from], local[each.to], edge_kind::plain});
-  }
-  const adjacency out = edges_by(edges, count, false), incoming = edges_by(edges, count, true);
-
-  std::vector<std::uint32_t> missing(count);
-  node_list order;
-  order.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    missing[i] = incoming.begin[i + 1] - incoming.begin[i];
-    if (missing[i] == 0) order.push_back(i);
-  }
-  for (std::size_t at = 0; at < order.size(); ++at) {
-    for (const std::uint32_t* e = out.first(order[at]); e != out.last(order[at]); ++e) {
-      if (--missing[edges[*e].to] == 0) order.push_back(edges[*e].to);
-    }
-  }
-  // How far it is to the end: with and without what edges between members cost.
-  std::vector<double> way(count, 0), bare(count, 0);
-  for (std::size_t k = count; k-- > 0;) {
-    const std::uint32_t i = order[k];
-    for (const std::uint32_t* e = out.first(i); e != out.last(i); ++e) {
-      way[i] = (std::max)(way[i], way[edges[*e].to] + crossing_time);
-      bare[i] = (std::max)(bare[i], bare[edges[*e].to]);
-    }
-    way[i] += length_of(in.items[i]);
-    bare[i] +=
-        in.items[i] < nodes_ ? costs_[in.items[i]] : blocks[in.items[i] - nodes_].critical_path;
-    in.critical_path = (std::max)(in.critical_path, bare[i]);
-  }
-
-  struct entry {
-    double key;
-    std::uint32_t item;
-  };
-  // The first of the heap: the longest way; the earliest arrival. Then the lower number.
-  const auto shorter_way = [](const entry& a, const entry& b) {
-    return a.key < b.key || (!(b.key < a.key) && a.item > b.item);
-  };
-  const auto later = [](const entry& a, const entry& b) {
-    return b.key < a.key || (!(a.key < b.key) && a.item > b.item);
-  };
-  std::vector<entry> ready, coming;
-  std::vector<arrival> arrivals(count, arrival{0, -1, no_lane});
-  std::vector<double> free(members_, 0), finish(count, 0);
-  std::vector<std::uint32_t> home(count, no_lane);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    missing[i] = incoming.begin[i + 1] - incoming.begin[i];
-    if (missing[i] == 0) coming.push_back({0, i});
-  }
-  std::make_heap(coming.begin(), coming.end(), later);
-  in.placed.reserve(count);
-  while (!ready.empty() || !coming.empty()) {
-    double now = *std::min_element(free.begin(), free.end());
-    if (ready.empty()) now = (std::max)(now, coming.front().key);
-    while (!coming.empty() && coming.front().key <= now) {
-      std::pop_heap(coming.begin(), coming.end(), later);
-      ready.push_back({way[coming.back().item], coming.back().item});
-      std::push_heap(ready.begin(), ready.end(), shorter_way);
-      coming.pop_back();
-    }
-    std::pop_heap(ready.begin(), ready.end(), shorter_way);
-    const std::uint32_t i = ready.back().item;
-    ready.pop_back();
-
-    placed_item place = {in.items[i], 0, 0, 0};
-    // What ends a turn, or an iteration, is best where the next one begins.
-    const bool is_end = block != 0 ? in.items[i] == flow_.blocks[block].from
-                                   : !flow_.overlaps && out.first(i) == out.last(i);
-    const std::uint32_t next = is_end && !in.members.empty() ? in.members[0] : no_lane;
-    choose(in, in.items[i], arrivals[i], next, free, place);
-    in.placed.push_back(place);
-    finish[i] = place.start + length_of(in.items[i]);
-    in.length = (std::max)(in.length, finish[i]);
-    const bool is_wide = in.items[i] < nodes_ && of_.nodes[in.items[i]].is_wide;
-    home[i] = is_wide ? no_lane : in.members[place.first_member];
-    for (const std::uint32_t* e = out.first(i); e != out.last(i); ++e) {
-      const std::uint32_t to = edges[*e].to;
-      arrival& at = arrivals[to];
-      if (at.home == no_lane && at.second < 0 && at.latest <= 0) {
-        at = {finish[i], -1, home[i]};
-      } else if (finish[i] > at.latest) {
-        if (home[i] != at.home) at.second = at.latest;
-        at.latest = finish[i];
-        at.home = home[i];
-      } else if (home[i] != at.home && finish[i] > at.second) {
-        at.second = finish[i];
-      }
-      if (--missing[to] > 0) continue;
-      coming.push_back({start_on(at, 0, at.home), to});
-      std::push_heap(coming.begin(), coming.end(), later);
-    }
-  }
-  for (const std::uint32_t member : in.members) in.used = (std::max)(in.used, member + 1);
-}
-
-/// `next`: the member that has to hear of this item for the next turn, or none. (A loop's first item is placed first.)
-LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item, const arrival& at,
-                                          std::uint32_t next, std::vector<double>& free,
-                                          placed_item& place) {
-  place.first_member = static_cast<std::uint32_t>(in.members.size());
-  const bool is_loop = item >= nodes_;
-  std::uint32_t width = is_loop ? blocks[item - nodes_].used : 1;
-  if (!is_loop && of_.nodes[item].is_wide) {
-    width = of_.nodes[item].width == 0 ? members_ : of_.nodes[item].width;
-  }
-  if (is_loop && blocks[item - nodes_].is_bound) {
-    std::vector<std::uint32_t> taken = blocks[item - nodes_].members;
-    std::sort(taken.begin(), taken.end());
-    taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
-    in.members.insert(in.members.end(), taken.begin(), taken.end());
-  } else if (!is_loop && of_.nodes[item].pin != no_node) {
-    in.members.push_back(of_.nodes[item].pin);
-  } else if (width == 1) {
-    std::uint32_t best = next != no_lane ? next : at.home != no_lane ? at.home : 0;
-    const auto start_for_next = [&](std::uint32_t m) {
-      return start_on(at, free[m], m) + (next != no_lane && m != next ? crossing_time : 0);
-    };
-    double soonest = start_for_next(best);
-    for (std::uint32_t m = 0; m < members_; ++m) {
-      const double start = start_for_next(m);
-      if (start >= soonest) continue;
-      soonest = start;
-      best = m;
-    }
-    in.members.push_back(best);
-  } else {
-    std::vector<std::uint32_t> all(members_);
-    for (std::uint32_t m = 0; m < members_; ++m) all[m] = m;
-    std::sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return std::make_pair(start_on(at, free[a], a), a) <
-             std::make_pair(start_on(at, free[b], b), b);
-    });
-    all.resize(width);
-    std::sort(all.begin(), all.end());
-    in.members.insert(in.members.end(), all.begin(), all.end());
-  }
-  place.last_member = static_cast<std::uint32_t>(in.members.size());
-  for (std::uint32_t k = place.first_member; k < place.last_member; ++k) {
-    place.start = (std::max)(place.start, start_on(at, free[in.members[k]], in.members[k]));
-  }
-  for (std::uint32_t k = place.first_member; k < place.last_member; ++k) {
-    free[in.members[k]] = place.start + length_of(item);
-  }
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_IPP
-
-#endif
-
 #if LOCKSTEP_HAS_BODIES
 
 // lockstep/detail/graph/series_parallel.ipp -- the bodies of series_parallel.hpp (layer: graph)
@@ -21203,6 +20247,27 @@ LOCKSTEP_COLD std::string where_not_series_parallel(const graph_model& of, const
 #endif  // LOCKSTEP_DETAIL_GRAPH_SERIES_PARALLEL_IPP
 
 #endif
+
+// lockstep/detail/graph/flow_planner.hpp -- makes a plan of a graph (layer: graph)
+//
+// Scheduling: of the nodes that could begin, the one with the longest way to the end is next; it goes to the member
+// where it can begin first, where what comes from another member is there `crossing` later. [KA99]
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_PLANNER_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_PLANNER_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// `costs`: of each node in nanoseconds, below 0 where it is not known.
+LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checked,
+                                       const std::vector<double>& costs, std::size_t members);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_PLANNER_HPP
 
 // lockstep/detail/graph/flow_walk.hpp -- a member goes through its lanes, and helps where it would wait (layer: graph)
 //
@@ -22059,6 +21124,955 @@ LOCKSTEP_OUT_OF_LINE bool team::run_loop(const detail::loop_request& of, detail:
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_TEAM_IPP
+
+#endif
+
+// lockstep/detail/graph/flow_simulation.hpp -- goes through a plan without threads (layer: graph)
+//
+// Pure. As the members will (flow_walk.hpp), but one after the other, each as far as it comes: so a plan that could get
+// stuck does so here. Times are counted along, to predict how long an iteration takes.
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Goes through some iterations, each loop twice. Empty, or where the plan would get stuck. Sets predicted_time.
+LOCKSTEP_COLD std::string simulate(const flow& checked, flow_plan& of);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_HPP
+
+// lockstep/detail/graph/flow_schedule.hpp -- list scheduling of a block, loops as one item (layer: graph)
+//
+// Pure, for flow_planner.ipp. The items of a block are its nodes and the loops in it. A loop is scheduled first, for
+// members that are numbers only; the block around chooses which members they are, and these are in the loop until it
+// ends. Where a node is pinned, they are as they are numbered.
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A node is an item by its number; a loop by its block's, after all nodes.
+struct placed_item {
+  std::uint32_t item;
+  double start;
+  std::uint32_t first_member, last_member;  ///< in block_schedule::members
+};
+
+struct item_edge {
+  std::uint32_t from, to;
+};
+
+struct block_schedule {
+  std::vector<std::uint32_t> items;
+  std::vector<item_edge> edges;
+  std::vector<placed_item> placed;  ///< in order
+  std::vector<std::uint32_t> members;
+  std::uint32_t used = 0;  ///< how many members
+  bool is_bound = false;   ///< to their numbers
+  double length = 0;
+  double critical_path = 0;
+};
+
+class flow_scheduler {
+ public:
+  LOCKSTEP_COLD flow_scheduler(const graph_model& of, const flow& checked,
+                               const std::vector<double>& costs, std::uint32_t members);
+
+  std::vector<block_schedule> blocks;
+
+ private:
+  struct arrival {
+    double latest, second;  ///< when the last value is there; the last from another member
+    std::uint32_t home;
+  };
+
+  LOCKSTEP_COLD void collect();
+  LOCKSTEP_COLD void schedule(std::uint32_t block);
+  LOCKSTEP_COLD void choose(block_schedule& in, std::uint32_t item, const arrival& at,
+                            std::uint32_t next, std::vector<double>& free, placed_item& place);
+  double start_on(const arrival& at, double free, std::uint32_t member) const noexcept {
+    const double there =
+        member == at.home || at.home == no_lane
+            ? (at.latest > at.second + crossing_time || at.second < 0 ? at.latest
+                                                                      : at.second + crossing_time)
+            : at.latest + crossing_time;
+    return there > free ? there : free;
+  }
+  double length_of(std::uint32_t item) const noexcept {
+    return item < nodes_ ? costs_[item] : blocks[item - nodes_].length;
+  }
+
+  const graph_model& of_;
+  const flow& flow_;
+  const std::vector<double>& costs_;
+  const std::uint32_t nodes_, members_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_HPP
+
+// lockstep/detail/graph/flow_waits.hpp -- which operations of a plan have to wait for which (layer: graph)
+//
+// Pure, for flow_planner.ipp. For each lane it is known, operation by operation, how far every other lane must be when
+// this one is there. What is known already needs no wait.
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_WAITS_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_WAITS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What a lane has at one place, before operations are joined to steps.
+struct lane_operation {
+  std::uint32_t item;
+  std::uint32_t rank;   ///< of a team-wide node
+  std::uint32_t order;  ///< of its item in the block
+  std::uint32_t first_wait, last_wait;
+  std::uint32_t step;
+  bool is_awaited;
+  bool is_decision;  ///< nothing else
+};
+struct lane_spot {
+  std::uint32_t lane, at;
+};
+struct spot_range {
+  std::uint32_t first, last;
+};
+
+/// The lanes of a schedule.
+struct flow_layout {
+  std::vector<std::vector<lane_operation>> operations;  ///< of each lane
+  std::vector<lane_spot> spots;
+  std::vector<spot_range> place_of;  ///< of each item, in `spots`
+  std::vector<plan_wait> waits;      ///< `steps` is the place of an operation
+};
+
+/// Finds the waits of each block.
+class flow_waits {
+ public:
+  LOCKSTEP_COLD flow_waits(const graph_model& of, const flow& checked,
+                           const flow_scheduler& schedule, const flow_plan& made,
+                           flow_layout& layout)
+      : of_(of),
+        flow_(checked),
+        schedule_(schedule),
+        made_(made),
+        layout_(layout),
+        nodes_(static_cast<std::uint32_t>(of.nodes.size())) {}
+
+  LOCKSTEP_COLD void find() {
+    for (std::uint32_t block = 0; block < flow_.blocks.size(); ++block) find_waits(block);
+  }
+
+ private:
+  struct need {
+    lane_spot what;
+    std::uint32_t delay;
+    std::int64_t order;
+  };
+  /// How far a lane is known to be: operations done, counted from the beginning of this turn.
+  using knowledge = std::vector<std::int64_t>;
+
+  lane_operation& operation_at(const lane_spot& at) const {
+    return layout_.operations[at.lane][at.at];
+  }
+
+  /// In `block` or further inside: the item of the block that has the node.
+  std::uint32_t item_in(std::uint32_t block, node_index node) const noexcept {
+    std::uint32_t at = flow_.block_of[node];
+    if (at == block) return node;
+    while (flow_.blocks[at].parent != block) at = flow_.blocks[at].parent;
+    return nodes_ + at;
+  }
+  std::int64_t order_of(std::uint32_t item) const {
+    const lane_spot& at = layout_.spots[layout_.place_of[item].first];
+    return operation_at(at).order;
+  }
+  std::int64_t length(std::uint32_t lane) const {
+    return static_cast<std::int64_t>(layout_.operations[lane].size());
+  }
+
+  /// What has to be done for the item to be: a loop is over when the member that decides has left it.
+  LOCKSTEP_COLD void need_item(std::uint32_t item, std::uint32_t delay, std::vector<need>& needs) {
+    const spot_range& place = layout_.place_of[item];
+    const std::int64_t order =
+        order_of(item) - std::int64_t{delay} * (std::numeric_limits<std::int32_t>::max)();
+    for (std::uint32_t k = place.first; k < place.last; ++k) {
+      if (item >= nodes_) {
+        const std::uint32_t decider = made_.decider[item - nodes_];
+        if (made_.lanes[layout_.spots[k].lane].member != made_.lanes[decider].member) continue;
+      }
+      needs.push_back({layout_.spots[k], delay, order});
+    }
+  }
+  bool decides(std::uint32_t block, std::uint32_t item) const noexcept {
+    return block != 0 && item == flow_.blocks[block].from;
+  }
+  /// The end of each lane. All nodes come before the one that decides; but who is in a loop further inside has to
+  /// leave it.
+  LOCKSTEP_COLD void need_turn(std::vector<need>& needs) {
+    for (const std::uint32_t lane : own_) {
+      const std::uint32_t last = static_cast<std::uint32_t>(layout_.operations[lane].size() - 1);
+      needs.push_back({{lane, last}, 0, layout_.operations[lane][last].order});
+    }
+  }
+  /// Whether the member of this lane runs the first node of the item, or all of it.
+  LOCKSTEP_COLD bool enters(std::uint32_t item, std::uint32_t lane) const {
+    if (item < nodes_) return true;
+    const spot_range& place = layout_.place_of[flow_.blocks[item - nodes_].to];
+    for (std::uint32_t k = place.first; k < place.last; ++k) {
+      if (made_.lanes[layout_.spots[k].lane].member == made_.lanes[lane].member) return true;
+    }
+    return false;
+  }
+  LOCKSTEP_COLD void find_waits(std::uint32_t block) {
+    const block_schedule& of = schedule_.blocks[block];
+    std::vector<model_edge> edges;
+    for (const item_edge& each : of.edges) {
+      edges.push_back({each.from, each.to, edge_kind::plain});
+    }
+    const adjacency in = edges_by(edges, layout_.place_of.size(), true),
+                    out = edges_by(edges, layout_.place_of.size(), false);
+    std::vector<model_edge> delays;
+    if (block == 0) {
+      for (std::uint32_t i = 0; i < flow_.delayed.size(); ++i) {
+        delays.push_back({i, item_in(0, flow_.delayed[i].to), edge_kind::plain});
+      }
+    }
+    const adjacency delayed = edges_by(delays, layout_.place_of.size(), true);
+
+    // Lanes of a block were made one by one, between those of loops: by their own numbers here.
+    number_.assign(made_.lanes.size(), no_lane);
+    own_.clear();
+    for (std::uint32_t m = 0; m < made_.members; ++m) {
+      const std::uint32_t lane = made_.lane(block, m);
+      if (lane == no_lane) continue;
+      number_[lane] = static_cast<std::uint32_t>(own_.size());
+      own_.push_back(lane);
+    }
+    lanes_ = own_.size();
+    const bool knows_turn_before = block != 0 || !flow_.overlaps;
+    known_.assign(lanes_ * lanes_, knows_turn_before ? 0 : std::int64_t{least});
+    for (std::uint32_t k = 0; k < lanes_; ++k) known_[k * lanes_ + k] = 0;
+    keeps_all_ = of.placed.size() * lanes_ <= most_kept;
+    after_.clear();
+    if (keeps_all_) after_.resize(own_.size());
+
+    std::vector<need> needs;
+    for (const placed_item& each : of.placed) {
+      const spot_range place = layout_.place_of[each.item];
+      for (std::uint32_t k = place.first; k < place.last; ++k) {
+        const lane_spot here = layout_.spots[k];
+        needs.clear();
+        if (enters(each.item, here.lane)) {
+          for (const std::uint32_t* e = in.first(each.item); e != in.last(each.item); ++e) {
+            need_item(edges[*e].from, 0, needs);
+          }
+          for (const std::uint32_t* e = delayed.first(each.item); e != delayed.last(each.item);
+               ++e) {
+            const model_feedback& what = flow_.delayed[delays[*e].from];
+            need_item(item_in(0, what.from), what.delay, needs);
+          }
+        }
+        if (decides(block, each.item) && !of_.nodes[each.item].is_wide) need_turn(needs);
+        wait_for(here, needs);
+      }
+      if (each.item >= nodes_) meet(place);
+      for (std::uint32_t k = place.first; k < place.last; ++k) pass(layout_.spots[k]);
+      if (!decides(block, each.item) || !of_.nodes[each.item].is_wide) continue;
+      needs.clear();
+      need_turn(needs);
+      const lane_spot decision = {layout_.spots[place.first].lane,
+                                  layout_.spots[place.first].at + 1};
+      wait_for(decision, needs);
+      pass(decision);
+    }
+    if (block == 0 && !flow_.overlaps) wait_for_iteration(of, in, out);
+  }
+
+  std::int64_t* known_on(std::uint32_t lane) { return &known_[number_[lane] * lanes_]; }
+
+  /// Adds the waits that nothing known implies; the latest first, since they imply others.
+  LOCKSTEP_COLD void wait_for(const lane_spot& here, std::vector<need>& needs) {
+    lane_operation& own = operation_at(here);
+    own.first_wait = own.last_wait = static_cast<std::uint32_t>(layout_.waits.size());
+    std::sort(needs.begin(), needs.end(), [](const need& a, const need& b) {
+      return a.order > b.order || (a.order == b.order && a.what.lane < b.what.lane);
+    });
+    std::int64_t* const known = known_on(here.lane);
+    for (const need& each : needs) {
+      const std::uint32_t k = number_[each.what.lane];
+      const std::int64_t reach =
+          each.what.at + 1 - std::int64_t{each.delay} * length(each.what.lane);
+      if (known[k] >= reach || each.what.lane == here.lane) continue;
+      layout_.waits.push_back({each.what.lane, each.what.at, each.delay});
+      operation_at(each.what).is_awaited = true;
+      own.last_wait = static_cast<std::uint32_t>(layout_.waits.size());
+      if (each.delay == 0) learn(known, each.what);
+      known[k] = (std::max)(known[k], reach);
+    }
+  }
+  /// What was known after that operation.
+  LOCKSTEP_COLD void learn(std::int64_t* known, const lane_spot& from) {
+    if (!keeps_all_) return;
+    const std::vector<std::int64_t>& rows = after_[number_[from.lane]];
+    for (std::uint32_t k = 0; k < lanes_; ++k) {
+      known[k] = (std::max)(known[k], rows[from.at * lanes_ + k]);
+    }
+  }
+  /// At the end of a loop all know what one of them knew.
+  LOCKSTEP_COLD void meet(const spot_range& place) {
+    knowledge all(lanes_, std::int64_t{least});
+    for (std::uint32_t k = place.first; k < place.last; ++k) {
+      const std::int64_t* const known = known_on(layout_.spots[k].lane);
+      for (std::uint32_t i = 0; i < lanes_; ++i) all[i] = (std::max)(all[i], known[i]);
+    }
+    for (std::uint32_t k = place.first; k < place.last; ++k) {
+      std::copy(all.begin(), all.end(), known_on(layout_.spots[k].lane));
+    }
+  }
+  LOCKSTEP_COLD void pass(const lane_spot& here) {
+    std::int64_t* const known = known_on(here.lane);
+    known[number_[here.lane]] = here.at + 1;
+    if (!keeps_all_) return;
+    std::vector<std::int64_t>& rows = after_[number_[here.lane]];
+    rows.insert(rows.end(), known, known + lanes_);
+  }
+
+  /// GRAPH-3: what depends on nothing waits for all of the iteration before, where it is the first of its lane.
+  /// Whatever else comes first on a lane waits for such a node.
+  LOCKSTEP_COLD void wait_for_iteration(const block_schedule& of, const adjacency& in,
+                                        const adjacency& out) {
+    std::vector<need> ends;
+    for (const placed_item& each : of.placed) {
+      if (out.first(each.item) == out.last(each.item)) need_item(each.item, 1, ends);
+    }
+    for (const placed_item& each : of.placed) {
+      if (in.first(each.item) != in.last(each.item)) continue;
+      const spot_range place = layout_.place_of[each.item];
+      for (std::uint32_t k = place.first; k < place.last; ++k) {
+        const lane_spot here = layout_.spots[k];
+        if (here.at != 0 || !enters(each.item, here.lane)) continue;
+        // What the lane knew at the end of the iteration before; then the last of each lane first.
+        knowledge known(known_on(here.lane), known_on(here.lane) + lanes_);
+        std::sort(ends.begin(), ends.end(), [](const need& a, const need& b) {
+          return a.order > b.order || (a.order == b.order && a.what.lane < b.what.lane);
+        });
+        lane_operation& own = operation_at(here);
+        own.first_wait = static_cast<std::uint32_t>(layout_.waits.size());
+        for (const need& end : ends) {
+          if (known[number_[end.what.lane]] > end.what.at) continue;
+          layout_.waits.push_back({end.what.lane, end.what.at, 1});
+          operation_at(end.what).is_awaited = true;
+          learn(known.data(), end.what);
+          known[number_[end.what.lane]] = end.what.at + 1;
+        }
+        own.last_wait = static_cast<std::uint32_t>(layout_.waits.size());
+      }
+    }
+  }
+
+  static constexpr std::int64_t least = (std::numeric_limits<std::int64_t>::min)() / 4;
+  static constexpr std::size_t most_kept = std::size_t{1} << 22;
+
+  const graph_model& of_;
+  const flow& flow_;
+  const flow_scheduler& schedule_;
+  const flow_plan& made_;
+  flow_layout& layout_;
+  const std::uint32_t nodes_;
+
+  // Of the block whose waits are sought.
+  std::size_t lanes_ = 0;
+  std::vector<std::uint32_t> number_, own_;
+  knowledge known_;  // of each lane at its present end
+  bool keeps_all_ = true;
+  std::vector<knowledge> after_;  // the same after each of its operations
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_WAITS_HPP
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/graph/flow_planner.ipp -- the bodies of flow_planner.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_PLANNER_IPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_PLANNER_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Makes lanes of a schedule, then the waits between them, then steps.
+class plan_assembler {
+ public:
+  LOCKSTEP_COLD plan_assembler(const graph_model& of, const flow& checked,
+                               const flow_scheduler& schedule, flow_plan& made)
+      : of_(of),
+        flow_(checked),
+        schedule_(schedule),
+        made_(made),
+        nodes_(static_cast<std::uint32_t>(of.nodes.size())) {
+    layout_.place_of.resize(nodes_ + checked.blocks.size());
+  }
+
+  LOCKSTEP_COLD void assemble() {
+    const block_schedule& top = schedule_.blocks[0];
+    std::vector<std::uint32_t> members(top.used);
+    for (std::uint32_t m = 0; m < top.used; ++m) members[m] = m;
+    made_.members = (std::max)(top.used, std::uint32_t{1});
+    made_.lane_at.assign(flow_.blocks.size() * made_.members, std::uint32_t{no_lane});
+    made_.decider.assign(flow_.blocks.size(), std::uint32_t{no_lane});
+    for (const flow_block& each : flow_.blocks) made_.from.push_back(each.from);
+    made_.member_of.assign(nodes_, 0);
+    made_.width_of.assign(nodes_, 1);
+    made_.start.assign(nodes_, 0);
+    lay(0, members, 0);
+    flow_waits(of_, flow_, schedule_, made_, layout_).find();
+    cut();
+  }
+
+ private:
+  // --- lanes ---
+
+  LOCKSTEP_COLD std::uint32_t lane(std::uint32_t block, std::uint32_t member) {
+    std::uint32_t& at = made_.lane_at[block * made_.members + member];
+    if (at != no_lane) return at;
+    at = static_cast<std::uint32_t>(made_.lanes.size());
+    made_.lanes.push_back({block, member, 0, 0, no_lane, 0});
+    layout_.operations.emplace_back();
+    return at;
+  }
+
+  LOCKSTEP_COLD void lay(std::uint32_t block, const std::vector<std::uint32_t>& members,
+                         double begin) {
+    const block_schedule& from = schedule_.blocks[block];
+    const std::size_t begin_of_line = made_.line.size();
+    std::uint32_t order = 0;
+    for (const placed_item& each : from.placed) {
+      std::vector<std::uint32_t> own;
+      for (std::uint32_t k = each.first_member; k < each.last_member; ++k) {
+        own.push_back(members[from.members[k]]);
+      }
+      const bool is_loop = each.item >= nodes_;
+      std::vector<std::uint32_t> sorted = own;
+      std::sort(sorted.begin(), sorted.end());
+      spot_range& place = layout_.place_of[each.item];
+      place.first = static_cast<std::uint32_t>(layout_.spots.size());
+      std::uint32_t rank = 0;
+      for (const std::uint32_t member : sorted) {
+        const std::uint32_t at = lane(block, member);
+        layout_.spots.push_back({at, static_cast<std::uint32_t>(operations(at).size())});
+        lane_operation made = lane_operation();
+        made.item = each.item;
+        made.rank = rank++;
+        made.order = order;
+        operations(at).push_back(made);
+      }
+      place.last = static_cast<std::uint32_t>(layout_.spots.size());
+      ++order;
+      if (is_loop) {
+        lay_loop(each, own, place, begin + each.start);
+        continue;
+      }
+      made_.member_of[each.item] = sorted[0];
+      made_.width_of[each.item] = static_cast<std::uint32_t>(sorted.size());
+      made_.start[each.item] = begin + each.start;
+      made_.line.push_back(each.item);
+      made_.again.push_back(
+          flow_.loop_from[each.item] != 0 ? static_cast<std::uint32_t>(begin_of_line) : no_lane);
+      if (flow_.loop_from[each.item] != 0) add_decision(block, each.item);
+    }
+  }
+  /// The node that decides a loop. If it is team-wide, the decision is an operation of its own: after all members.
+  LOCKSTEP_COLD void add_decision(std::uint32_t block, std::uint32_t item) {
+    const std::uint32_t lane = layout_.spots[layout_.place_of[item].first].lane;
+    made_.decider[block] = lane;
+    if (!of_.nodes[item].is_wide) return;
+    lane_operation made = operations(lane).back();
+    made.is_decision = true;
+    operations(lane).push_back(made);
+  }
+  LOCKSTEP_COLD void lay_loop(const placed_item& each, const std::vector<std::uint32_t>& own,
+                              const spot_range& place, double begin) {
+    const std::uint32_t inner = each.item - nodes_;
+    // A bound loop's members are known by their own numbers.
+    std::vector<std::uint32_t> members = own;
+    if (schedule_.blocks[inner].is_bound) {
+      members.resize(schedule_.blocks[inner].used);
+      for (std::uint32_t m = 0; m < members.size(); ++m) members[m] = m;
+    }
+    lay(inner, members, begin);
+    for (std::uint32_t k = place.first; k < place.last; ++k) {
+      plan_lane& of_inner =
+          made_.lanes[made_.lane(inner, made_.lanes[layout_.spots[k].lane].member)];
+      of_inner.parent = layout_.spots[k].lane;
+    }
+  }
+
+  // --- steps ---
+
+  bool is_open(const lane_operation& of) const {
+    return of.item < nodes_ && !of_.nodes[of.item].is_wide && of_.nodes[of.item].pin == no_node;
+  }
+
+  /// Operations that nobody waits for in between become one step.
+  LOCKSTEP_COLD void cut() {
+    for (std::uint32_t lane = 0; lane < made_.lanes.size(); ++lane) {
+      plan_lane& of = made_.lanes[lane];
+      of.first_step = static_cast<std::uint32_t>(made_.steps.size());
+      bool goes_on = false;
+      for (lane_operation& each : operations(lane)) {
+        const bool is_loop = each.item >= nodes_,
+                   is_single = is_loop || of_.nodes[each.item].is_wide;
+        goes_on = goes_on && !is_single && each.first_wait == each.last_wait &&
+                  made_.steps.back().is_open == is_open(each);
+        if (!goes_on) add_step(each);
+        each.step = static_cast<std::uint32_t>(made_.steps.size()) - of.first_step - 1;
+        if (is_loop) {
+          made_.lanes[made_.lane(each.item - nodes_, of.member)].parent_step = each.step;
+        } else {
+          if (!each.is_decision) made_.calls.push_back({each.item, each.rank});
+          made_.steps.back().decides = flow_.loop_from[each.item] != 0 &&
+                                       (each.is_decision || !of_.nodes[each.item].is_wide);
+        }
+        made_.steps.back().last_call = static_cast<std::uint32_t>(made_.calls.size());
+        made_.steps.back().is_awaited =
+            each.is_awaited || (made_.steps.back().decides && lanes_in(of.block) > 1);
+        goes_on = !is_single && !each.is_awaited;
+      }
+      of.steps = static_cast<std::uint32_t>(made_.steps.size()) - of.first_step;
+      const plan_step& first = made_.steps[of.first_step];
+      made_.steps.back().is_followed =
+          made_.steps.back().decides && of.steps > 1 && first.is_awaited && first.loop == 0 &&
+          first.first_wait == first.last_wait &&
+          made_.calls[first.first_call].node == flow_.blocks[of.block].to &&
+          !of_.nodes[flow_.blocks[of.block].to].is_wide;
+    }
+    for (plan_wait& each : made_.waits) {
+      each.steps = operations(each.lane)[each.steps].step + 1;
+    }
+  }
+  LOCKSTEP_COLD std::size_t lanes_in(std::uint32_t block) const {
+    std::size_t count = 0;
+    for (std::uint32_t m = 0; m < made_.members; ++m) count += made_.lane(block, m) != no_lane;
+    return count;
+  }
+  LOCKSTEP_COLD void add_step(const lane_operation& first) {
+    plan_step made = plan_step();
+    made.first_call = made.last_call = static_cast<std::uint32_t>(made_.calls.size());
+    made.first_wait = static_cast<std::uint32_t>(made_.waits.size());
+    made_.waits.insert(made_.waits.end(), layout_.waits.begin() + first.first_wait,
+                       layout_.waits.begin() + first.last_wait);
+    made.last_wait = static_cast<std::uint32_t>(made_.waits.size());
+    made.loop = first.item >= nodes_ ? first.item - nodes_ : 0;
+    made.is_open = is_open(first);
+    made_.steps.push_back(made);
+  }
+
+  const graph_model& of_;
+  const flow& flow_;
+  const flow_scheduler& schedule_;
+  flow_plan& made_;
+  flow_layout layout_;
+  const std::uint32_t nodes_;
+  std::vector<lane_operation>& operations(std::uint32_t lane) { return layout_.operations[lane]; }
+};
+
+LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checked,
+                                       const std::vector<double>& costs, std::size_t members) {
+  flow_plan made;
+  for (std::size_t i = 0; i < of.nodes.size(); ++i) {
+    const model_node& node = of.nodes[i];
+    const std::string name = quoted(of, static_cast<node_index>(i));
+    if (node.is_wide && node.width > members) {
+      made.problem = "the team-wide node " + name + " is for " + std::to_string(node.width) +
+                     " members, the plan for " + std::to_string(members);
+    } else if (node.pin != no_node && node.is_wide) {
+      made.problem = "the team-wide node " + name + " cannot be pinned to a member";
+    } else if (node.pin != no_node && node.pin >= members) {
+      made.problem = "the node " + name + " is pinned to member " + std::to_string(node.pin) +
+                     ", the plan is for members 0 to " + std::to_string(members - 1);
+    }
+    if (!made.problem.empty()) return made;
+    const double cost = i < costs.size() ? costs[i] : -1;
+    made.costs.push_back(cost >= 0 ? cost : double{usual_node_time});
+    made.serial_time += made.costs.back();
+  }
+  const flow_scheduler schedule(of, checked, made.costs, static_cast<std::uint32_t>(members));
+  made.critical_path = schedule.blocks[0].critical_path;
+  plan_assembler(of, checked, schedule, made).assemble();
+  made.problem = simulate(checked, made);
+  return made;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_PLANNER_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/graph/flow_simulation.ipp -- the bodies of flow_simulation.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_IPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class plan_simulation {
+ public:
+  LOCKSTEP_COLD plan_simulation(const flow& checked, flow_plan& of)
+      : flow_(checked), of_(of), lanes_(of.lanes.size()), decided_(checked.blocks.size()) {}
+
+  LOCKSTEP_COLD std::string run() {
+    iterations_ = flow_.most_delay + 2;
+    std::vector<member> members(of_.members);
+    for (std::uint32_t m = 0; m < of_.members; ++m) members[m].lane = of_.lane(0, m);
+    end_.assign(iterations_, 0);
+    bool moves = true;
+    while (moves) {
+      moves = false;
+      for (member& each : members) {
+        while (go(each)) moves = true;
+      }
+    }
+    for (std::uint32_t m = 0; m < of_.members; ++m) {
+      if (members[m].lane == no_lane) continue;
+      if (lanes_[of_.lane(0, m)].turn < iterations_) {
+        return "the plan gets stuck at member " + std::to_string(m);
+      }
+    }
+    of_.predicted_time = end_[iterations_ - 1] - end_[iterations_ - 2];
+    return std::string();
+  }
+
+ private:
+  static constexpr std::uint32_t turns_of_loops = 2;
+
+  struct member {
+    std::uint32_t lane = no_lane;
+    double now = 0;
+  };
+  struct lane_state {
+    std::uint32_t turn = 0, at = 0;
+    std::vector<double> done;  ///< when, of each step of each turn
+  };
+  struct decision {
+    std::uint32_t turns;
+    double when;
+  };
+
+  /// One step of a member. False if it cannot go on.
+  LOCKSTEP_COLD bool go(member& self) {
+    if (self.lane == no_lane) return false;
+    lane_state& at = lanes_[self.lane];
+    const plan_lane& of = of_.lanes[self.lane];
+    if (of.block == 0 && at.turn == iterations_) return false;
+    if (at.at == of.steps) return end_turn(self);
+    const plan_step& step = of_.steps[of.first_step + at.at];
+    double begin = self.now;
+    for (std::uint32_t w = step.first_wait; w < step.last_wait; ++w) {
+      const plan_wait& wait = of_.waits[w];
+      if (at.turn < wait.delay) continue;
+      const std::size_t which =
+          std::size_t{at.turn - wait.delay} * of_.lanes[wait.lane].steps + wait.steps - 1;
+      if (lanes_[wait.lane].done.size() <= which) return false;
+      begin = (std::max)(begin, lanes_[wait.lane].done[which] + crossing_time);
+    }
+    self.now = begin;
+    if (step.loop != 0) {
+      self.lane = of_.lane(step.loop, of.member);
+      return true;
+    }
+    for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
+      self.now += of_.costs[of_.calls[c].node];
+    }
+    if (step.decides) decided_[of.block] = {at.turn + 1, self.now};
+    finish(self, at);
+    return true;
+  }
+  void finish(member& self, lane_state& at) {
+    at.done.push_back(self.now);
+    ++at.at;
+  }
+  LOCKSTEP_COLD bool end_turn(member& self) {
+    lane_state& at = lanes_[self.lane];
+    const plan_lane& of = of_.lanes[self.lane];
+    if (of.block == 0) {
+      end_[at.turn] = (std::max)(end_[at.turn], self.now);
+      at.at = 0;
+      ++at.turn;
+      return true;
+    }
+    const decision& last = decided_[of.block];
+    if (last.turns <= at.turn) return false;
+    if (of_.lanes[of_.decider[of.block]].member != of.member) {
+      self.now = (std::max)(self.now, last.when + crossing_time);
+    }
+    at.at = 0;
+    ++at.turn;
+    if (at.turn % turns_of_loops != 0) return true;
+    self.lane = of.parent;
+    finish(self, lanes_[self.lane]);
+    return true;
+  }
+
+  const flow& flow_;
+  flow_plan& of_;
+  std::vector<lane_state> lanes_;
+  std::vector<decision> decided_;
+  std::vector<double> end_;
+  std::uint32_t iterations_ = 0;
+};
+
+LOCKSTEP_COLD std::string simulate(const flow& checked, flow_plan& of) {
+  return plan_simulation(checked, of).run();
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_SIMULATION_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/graph/flow_schedule.ipp -- the bodies of flow_schedule.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_IPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD flow_scheduler::flow_scheduler(const graph_model& of, const flow& checked,
+                                             const std::vector<double>& costs,
+                                             std::uint32_t members)
+    : blocks(checked.blocks.size()),
+      of_(of),
+      flow_(checked),
+      costs_(costs),
+      nodes_(static_cast<std::uint32_t>(of.nodes.size())),
+      members_(members) {
+  collect();
+  for (std::size_t block = blocks.size(); block-- > 0;) {
+    schedule(static_cast<std::uint32_t>(block));
+  }
+}
+
+/// Which items a block has, and which edges there are between them.
+LOCKSTEP_COLD void flow_scheduler::collect() {
+  for (const node_index node : flow_.order) blocks[flow_.block_of[node]].items.push_back(node);
+  for (std::uint32_t block = 1; block < blocks.size(); ++block) {
+    blocks[flow_.blocks[block].parent].items.push_back(nodes_ + block);
+  }
+  for (const model_edge& each : flow_.edges) {
+    std::uint32_t a = flow_.block_of[each.from], b = flow_.block_of[each.to];
+    std::uint32_t from = each.from, to = each.to;
+    while (a != b) {
+      const std::uint32_t depth_a = flow_.blocks[a].depth, depth_b = flow_.blocks[b].depth;
+      if (depth_a >= depth_b) {
+        from = nodes_ + a;
+        a = flow_.blocks[a].parent;
+      }
+      if (depth_b >= depth_a) {
+        to = nodes_ + b;
+        b = flow_.blocks[b].parent;
+      }
+    }
+    blocks[a].edges.push_back({from, to});
+  }
+  for (const node_index node : flow_.order) {
+    if (of_.nodes[node].pin == no_node) continue;
+    std::uint32_t block = flow_.block_of[node];
+    while (!blocks[block].is_bound) {
+      blocks[block].is_bound = true;
+      block = flow_.blocks[block].parent;
+    }
+  }
+  blocks[0].is_bound = true;
+}
+
+LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
+  block_schedule& in = blocks[block];
+  const std::size_t count = in.items.size();
+  // By their place in `items`.
+  std::vector<std::uint32_t> local(nodes_ + blocks.size(), 0);
+  for (std::uint32_t i = 0; i < count; ++i) local[in.items[i]] = i;
+  std::vector<model_edge> edges;
+  edges.reserve(in.edges.size());
+  for (const item_edge& each : in.edges) {
+    edges.push_back({local[each.from], local[each.to], edge_kind::plain});
+  }
+  const adjacency out = edges_by(edges, count, false), incoming = edges_by(edges, count, true);
+
+  std::vector<std::uint32_t> missing(count);
+  node_list order;
+  order.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    missing[i] = incoming.begin[i + 1] - incoming.begin[i];
+    if (missing[i] == 0) order.push_back(i);
+  }
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    for (const std::uint32_t* e = out.first(order[at]); e != out.last(order[at]); ++e) {
+      if (--missing[edges[*e].to] == 0) order.push_back(edges[*e].to);
+    }
+  }
+  // How far it is to the end: with and without what edges between members cost.
+  std::vector<double> way(count, 0), bare(count, 0);
+  for (std::size_t k = count; k-- > 0;) {
+    const std::uint32_t i = order[k];
+    for (const std::uint32_t* e = out.first(i); e != out.last(i); ++e) {
+      way[i] = (std::max)(way[i], way[edges[*e].to] + crossing_time);
+      bare[i] = (std::max)(bare[i], bare[edges[*e].to]);
+    }
+    way[i] += length_of(in.items[i]);
+    bare[i] +=
+        in.items[i] < nodes_ ? costs_[in.items[i]] : blocks[in.items[i] - nodes_].critical_path;
+    in.critical_path = (std::max)(in.critical_path, bare[i]);
+  }
+
+  struct entry {
+    double key;
+    std::uint32_t item;
+  };
+  // The first of the heap: the longest way; the earliest arrival. Then the lower number.
+  const auto shorter_way = [](const entry& a, const entry& b) {
+    return a.key < b.key || (!(b.key < a.key) && a.item > b.item);
+  };
+  const auto later = [](const entry& a, const entry& b) {
+    return b.key < a.key || (!(a.key < b.key) && a.item > b.item);
+  };
+  std::vector<entry> ready, coming;
+  std::vector<arrival> arrivals(count, arrival{0, -1, no_lane});
+  std::vector<double> free(members_, 0), finish(count, 0);
+  std::vector<std::uint32_t> home(count, no_lane);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    missing[i] = incoming.begin[i + 1] - incoming.begin[i];
+    if (missing[i] == 0) coming.push_back({0, i});
+  }
+  std::make_heap(coming.begin(), coming.end(), later);
+  in.placed.reserve(count);
+  while (!ready.empty() || !coming.empty()) {
+    double now = *std::min_element(free.begin(), free.end());
+    if (ready.empty()) now = (std::max)(now, coming.front().key);
+    while (!coming.empty() && coming.front().key <= now) {
+      std::pop_heap(coming.begin(), coming.end(), later);
+      ready.push_back({way[coming.back().item], coming.back().item});
+      std::push_heap(ready.begin(), ready.end(), shorter_way);
+      coming.pop_back();
+    }
+    std::pop_heap(ready.begin(), ready.end(), shorter_way);
+    const std::uint32_t i = ready.back().item;
+    ready.pop_back();
+
+    placed_item place = {in.items[i], 0, 0, 0};
+    // What ends a turn, or an iteration, is best where the next one begins.
+    const bool is_end = block != 0 ? in.items[i] == flow_.blocks[block].from
+                                   : !flow_.overlaps && out.first(i) == out.last(i);
+    const std::uint32_t next = is_end && !in.members.empty() ? in.members[0] : no_lane;
+    choose(in, in.items[i], arrivals[i], next, free, place);
+    in.placed.push_back(place);
+    finish[i] = place.start + length_of(in.items[i]);
+    in.length = (std::max)(in.length, finish[i]);
+    const bool is_wide = in.items[i] < nodes_ && of_.nodes[in.items[i]].is_wide;
+    home[i] = is_wide ? no_lane : in.members[place.first_member];
+    for (const std::uint32_t* e = out.first(i); e != out.last(i); ++e) {
+      const std::uint32_t to = edges[*e].to;
+      arrival& at = arrivals[to];
+      if (at.home == no_lane && at.second < 0 && at.latest <= 0) {
+        at = {finish[i], -1, home[i]};
+      } else if (finish[i] > at.latest) {
+        if (home[i] != at.home) at.second = at.latest;
+        at.latest = finish[i];
+        at.home = home[i];
+      } else if (home[i] != at.home && finish[i] > at.second) {
+        at.second = finish[i];
+      }
+      if (--missing[to] > 0) continue;
+      coming.push_back({start_on(at, 0, at.home), to});
+      std::push_heap(coming.begin(), coming.end(), later);
+    }
+  }
+  for (const std::uint32_t member : in.members) in.used = (std::max)(in.used, member + 1);
+}
+
+/// `next`: the member that has to hear of this item for the next turn, or none. (A loop's first item is placed first.)
+LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item, const arrival& at,
+                                          std::uint32_t next, std::vector<double>& free,
+                                          placed_item& place) {
+  place.first_member = static_cast<std::uint32_t>(in.members.size());
+  const bool is_loop = item >= nodes_;
+  std::uint32_t width = is_loop ? blocks[item - nodes_].used : 1;
+  if (!is_loop && of_.nodes[item].is_wide) {
+    width = of_.nodes[item].width == 0 ? members_ : of_.nodes[item].width;
+  }
+  if (is_loop && blocks[item - nodes_].is_bound) {
+    std::vector<std::uint32_t> taken = blocks[item - nodes_].members;
+    std::sort(taken.begin(), taken.end());
+    taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
+    in.members.insert(in.members.end(), taken.begin(), taken.end());
+  } else if (!is_loop && of_.nodes[item].pin != no_node) {
+    in.members.push_back(of_.nodes[item].pin);
+  } else if (width == 1) {
+    std::uint32_t best = next != no_lane ? next : at.home != no_lane ? at.home : 0;
+    const auto start_for_next = [&](std::uint32_t m) {
+      return start_on(at, free[m], m) + (next != no_lane && m != next ? crossing_time : 0);
+    };
+    double soonest = start_for_next(best);
+    for (std::uint32_t m = 0; m < members_; ++m) {
+      const double start = start_for_next(m);
+      if (start >= soonest) continue;
+      soonest = start;
+      best = m;
+    }
+    in.members.push_back(best);
+  } else {
+    std::vector<std::uint32_t> all(members_);
+    for (std::uint32_t m = 0; m < members_; ++m) all[m] = m;
+    std::sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::make_pair(start_on(at, free[a], a), a) <
+             std::make_pair(start_on(at, free[b], b), b);
+    });
+    all.resize(width);
+    std::sort(all.begin(), all.end());
+    in.members.insert(in.members.end(), all.begin(), all.end());
+  }
+  place.last_member = static_cast<std::uint32_t>(in.members.size());
+  for (std::uint32_t k = place.first_member; k < place.last_member; ++k) {
+    place.start = (std::max)(place.start, start_on(at, free[in.members[k]], in.members[k]));
+  }
+  for (std::uint32_t k = place.first_member; k < place.last_member; ++k) {
+    free[in.members[k]] = place.start + length_of(item);
+  }
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_IPP
 
 #endif
 

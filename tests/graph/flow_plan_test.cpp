@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/graph/flow_plan_test.cpp -- plans as values: who runs what, and which waits are left (FPLAN-1 to FPLAN-4)
-#include <lockstep/detail/graph/flow_plan.hpp>
+#include <lockstep/detail/graph/flow_planner.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 // tests/model/graph_model_test.cpp -- members go through a plan, help and decide, under all schedules (CLAIM-1 to WALK-4)
 //
 // The members' walks on threads of the scenario, without a team. Nodes write plain memory: a missing order is a race.
+#include <lockstep/detail/graph/flow_planner.hpp>
 #include <lockstep/detail/graph/flow_walk.hpp>
 
 #include <functional>

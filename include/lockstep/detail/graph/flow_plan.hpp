@@ -13,9 +13,6 @@
 //            plan can get stuck; simulate() looks once more.
 //   FPLAN-4  In a loop every lane waits at the end of a turn for the lane that has `from`, and that has waited for
 //            all of them. Who waits for a loop waits for the member of that lane to have left it.
-//
-// Scheduling: of the nodes that could begin, the one with the longest way to the end is next; it goes to the member
-// where it can begin first, where what comes from another member is there `crossing` later. [KA99]
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP
 
@@ -87,16 +84,8 @@ struct flow_plan {
   }
 };
 
-/// `costs`: of each node in nanoseconds, below 0 where it is not known.
-LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checked,
-                                       const std::vector<double>& costs, std::size_t members);
-
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
-
-#if LOCKSTEP_HAS_BODIES
-#include "flow_plan.ipp"
-#endif
 
 #endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_HPP

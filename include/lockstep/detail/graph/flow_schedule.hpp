@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/graph/flow_schedule.hpp -- list scheduling of a block, loops as one item (layer: graph)
 //
-// Pure, for flow_plan.ipp. The items of a block are its nodes and the loops in it. A loop is scheduled first, for
+// Pure, for flow_planner.ipp. The items of a block are its nodes and the loops in it. A loop is scheduled first, for
 // members that are numbers only; the block around chooses which members they are, and these are in the loop until it
 // ends. Where a node is pinned, they are as they are numbered.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_SCHEDULE_HPP

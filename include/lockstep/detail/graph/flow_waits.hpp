@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/graph/flow_waits.hpp -- which operations of a plan have to wait for which (layer: graph)
 //
-// Pure, for flow_plan.ipp. For each lane it is known, operation by operation, how far every other lane must be when
+// Pure, for flow_planner.ipp. For each lane it is known, operation by operation, how far every other lane must be when
 // this one is there. What is known already needs no wait.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_WAITS_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_WAITS_HPP

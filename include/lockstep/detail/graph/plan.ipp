@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "../../plan.hpp"
+#include "flow_planner.hpp"
 #include "flow_walk.hpp"
 #include "plan_text.hpp"
 

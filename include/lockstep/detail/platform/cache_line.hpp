@@ -92,7 +92,7 @@ struct cache_lines {
   void* raw;
   void* data;
 
-  LOCKSTEP_COLD cache_lines(std::size_t count, std::size_t size, std::size_t alignment);
+  LOCKSTEP_ENTRY cache_lines(std::size_t count, std::size_t size, std::size_t alignment);
   ~cache_lines() { ::operator delete(raw); }
   cache_lines(const cache_lines&) = delete;
   cache_lines& operator=(const cache_lines&) = delete;
@@ -101,7 +101,7 @@ struct cache_lines {
 #if LOCKSTEP_HAS_BODIES
 
 /// Enough for the values and a line on each side. More than there are addresses stays more than `new` can give.
-LOCKSTEP_COLD cache_lines::cache_lines(std::size_t count, std::size_t size, std::size_t alignment) {
+cache_lines::cache_lines(std::size_t count, std::size_t size, std::size_t alignment) {
   constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
   raw = ::operator new(count > (most - 2 * alignment) / size ? most : count * size + 2 * alignment);
   const std::uintptr_t mask = alignment - 1;

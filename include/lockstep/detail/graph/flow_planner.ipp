@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/graph/flow_plan.ipp -- the bodies of flow_plan.hpp (layer: graph)
-#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_IPP
-#define LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_IPP
+// lockstep/detail/graph/flow_planner.ipp -- the bodies of flow_planner.hpp (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_PLANNER_IPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_PLANNER_IPP
 
 #include <algorithm>
 
-#include "flow_plan.hpp"
+#include "flow_planner.hpp"
 #include "flow_simulation.hpp"
 #include "flow_waits.hpp"
 
@@ -220,4 +220,4 @@ LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checke
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_PLAN_IPP
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_PLANNER_IPP

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/graph/flow_planner.hpp -- makes a plan of a graph (layer: graph)
+//
+// Scheduling: of the nodes that could begin, the one with the longest way to the end is next; it goes to the member
+// where it can begin first, where what comes from another member is there `crossing` later. [KA99]
+#ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_PLANNER_HPP
+#define LOCKSTEP_DETAIL_GRAPH_FLOW_PLANNER_HPP
+
+#include <cstddef>
+#include <vector>
+
+#include "flow_plan.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// `costs`: of each node in nanoseconds, below 0 where it is not known.
+LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checked,
+                                       const std::vector<double>& costs, std::size_t members);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "flow_planner.ipp"
+#endif
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_PLANNER_HPP
