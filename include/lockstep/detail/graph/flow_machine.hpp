@@ -44,6 +44,12 @@ struct node_times {
   std::uint64_t last_begin = 0, last_end = 0;
 };
 
+/// What a node takes that does nothing: two looks at the clock, in ticks.
+LOCKSTEP_COLD std::uint64_t time_of_nothing() noexcept;
+/// The mean in nanoseconds, without the clock's own time. The longest of several runs may have been preempted, and does
+/// not count.
+LOCKSTEP_COLD double usual_time(const node_times& of, std::uint64_t clock) noexcept;
+
 /// Whether another iteration begins: asked on the caller's thread.
 struct iteration_gate {
   void* stop;

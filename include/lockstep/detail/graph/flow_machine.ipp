@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "../platform/clock.hpp"
 #include "flow_machine.hpp"
 
 namespace lockstep {
@@ -197,6 +198,24 @@ LOCKSTEP_OUT_OF_LINE bool flow_machine::run_alone(std::uint64_t iterations,
     }
   }
   return !stop();
+}
+
+LOCKSTEP_COLD std::uint64_t time_of_nothing() noexcept {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int i = 0; i < 16; ++i) {
+    const std::uint64_t begin = tick_clock::now();
+    const std::uint64_t took = tick_clock::now() - begin;
+    if (took < least) least = took;
+  }
+  return least;
+}
+
+LOCKSTEP_COLD double usual_time(const node_times& of, std::uint64_t clock) noexcept {
+  const bool has_many = of.count > 2;
+  const std::uint64_t count = has_many ? of.count - 1 : of.count;
+  const std::uint64_t sum = has_many ? of.sum - of.most : of.sum;
+  const std::uint64_t of_clock = clock * count;
+  return tick_clock::nanoseconds(sum > of_clock ? sum - of_clock : 0) / static_cast<double>(count);
 }
 
 }  // namespace detail

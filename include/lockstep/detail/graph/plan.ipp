@@ -337,11 +337,12 @@ LOCKSTEP_OUT_OF_LINE timed_run plan::run_by(deadline until) {
 LOCKSTEP_COLD bool plan::refine() {
   if (body_->is_running || body_->has_started) body_->check_ready("refine");
   bool has_some = false;
+  const std::uint64_t clock = detail::time_of_nothing();
   for (std::size_t i = 0; i < body_->model.nodes.size(); ++i) {
     const detail::node_times& of = body_->machine->times[i];
     if (of.count == 0) continue;
     has_some = true;
-    body_->costs[i] = detail::tick_clock::nanoseconds(of.sum) / static_cast<double>(of.count);
+    body_->costs[i] = detail::usual_time(of, clock);
   }
   if (has_some) body_->make();
   return has_some;
