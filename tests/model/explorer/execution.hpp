@@ -40,6 +40,7 @@ struct execution {
   races plain;
   std::deque<fiber_thread> threads;
   std::size_t count = 0;
+  std::size_t not_joined = 0;  // threads beside the main one
   thread_number running = 0;
   strategy* by = nullptr;
   settings how;
@@ -56,6 +57,8 @@ struct execution {
 
   fiber_thread& self() { return threads[running]; }
   std::size_t used() const noexcept { return words.used(); }
+  /// What the main thread does now is after all that other threads did, and before all that they will do.
+  bool is_alone() const noexcept { return not_joined == 0; }
 
   // --- the course of an execution ---
 
@@ -68,7 +71,7 @@ struct execution {
     now = start_of_time;
     steps = 0;
     idle_rounds = early_deadlines = 0;
-    count = 0;
+    count = not_joined = 0;
     fences = knowledge();
     buckets.clear();
     words.reset();
@@ -137,6 +140,7 @@ struct execution {
       block();
     }
     for (thread_number i = first; i < last; ++i) me.now.join(threads[i].now, used());
+    not_joined -= last - first;
     tick();
   }
 
@@ -144,6 +148,7 @@ struct execution {
     const thread_number number = add(std::move(body));
     threads[number].now = self().now;
     ++threads[number].now.clock[number];
+    ++not_joined;
     tick();
     return number;
   }
@@ -256,12 +261,11 @@ struct execution {
     if (std::exchange(just_chosen, false)) return;
     collect(true);
     if (options.size() < 2) return;
-    const std::vector<thread_number> offered = options;
-    const unsigned answer = by->answer(question::preempt, offered);
+    const unsigned answer = by->answer(question::preempt, options);
     if (answer == 0) return;
-    if (offered[answer] < 2 * most_threads) --left.preemptions;
+    if (options[answer] < 2 * most_threads) --left.preemptions;
     const thread_number me = running;
-    take(offered[answer]);
+    take(options[answer]);
     leave(me);
     just_chosen = false;
   }
@@ -272,12 +276,11 @@ struct execution {
     if (options.empty() && !wake_idle_poller()) stop(stuck());
     if (options.empty()) return;
     idle_rounds = 0;
-    const std::vector<thread_number> offered = options;
-    const unsigned answer = offered.size() < 2 ? 0 : by->answer(question::dispatch, offered);
-    const bool costs = offered[answer] >= most_threads && offered[answer] < 2 * most_threads &&
-                       runs(threads[offered[0] % most_threads]);
+    const unsigned answer = options.size() < 2 ? 0 : by->answer(question::dispatch, options);
+    const bool costs = options[answer] >= most_threads && options[answer] < 2 * most_threads &&
+                       runs(threads[options[0] % most_threads]);
     if (costs) --left.preemptions;
-    take(offered[answer]);
+    take(options[answer]);
   }
 
   /// Nobody else can go on: time passes for those who poll, one after the other.

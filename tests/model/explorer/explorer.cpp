@@ -308,7 +308,7 @@ void explorer::join(thread_number who, site where) {
 // --- plain accesses ---
 
 void explorer::plain_access(std::uintptr_t address, std::size_t size, bool writes) {
-  if (!in_scenario) return;
+  if (!in_scenario || active_->state_->is_alone()) return;
   const inside here;
   execution& s = *active_->state_;
   const knowledge& now = s.self().now;
@@ -320,7 +320,7 @@ void explorer::plain_access(std::uintptr_t address, std::size_t size, bool write
 }
 
 void explorer::forget_plain(std::uintptr_t address, std::size_t size) {
-  if (!in_scenario) return;
+  if (!in_scenario || active_->state_->is_alone()) return;
   const inside here;
   active_->state_->plain.forget(address, size);
 }
