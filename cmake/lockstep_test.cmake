@@ -14,8 +14,9 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 # it, and one program has one set of them. ALONE makes a program <name>, which may have a main() of its own.
 # BOTH_BACKENDS adds <name>.portable, the same test on the mutex-and-condition-variable futex.
 # DELAYED adds <name>.delayed, the same test on atomics that delay (tests/support/delay_atomic.hpp).
-# The label 'slow-san' keeps a test out of the sanitizer presets, where LOCKSTEP_TEST_SLOW is OFF; 'pure', for
-# functions of values, out of ThreadSanitizer's, which has nothing to say of them.
+# The label 'slow-san' keeps a test out of the sanitizer presets, where LOCKSTEP_TEST_SLOW is OFF, so that no other
+# preset may leave it to them; 'pure', for functions of values, out of ThreadSanitizer's, which has nothing to say of
+# them.
 #
 # The diagnosis of misuse takes locks, which hide missing order and close windows: it is off in DELAYED
 # variants and where LOCKSTEP_TEST_DIAGNOSIS is OFF (tsan), else as users of debug builds have it.
@@ -28,6 +29,9 @@ set(LOCKSTEP_TEST_VARIANTS_OF "" CACHE STRING "Build variants only of tests whos
 # The clang preset has the programs that use the library as a whole; so has tsan, with the contract suites, which go
 # through every class, and what the team is made of; asan-ubsan the layers' own tests. An empty one: all.
 set(LOCKSTEP_TEST_ONLY "" CACHE STRING "Build only the tests whose names match")
+# One place for each property: ./do test need not do with gcc what it does with asan-ubsan.
+set(LOCKSTEP_TEST_ELSEWHERE "" CACHE STRING
+  "Build no tests whose names match, but their variants and those that sanitizer presets leave out")
 option(LOCKSTEP_TEST_BRIEF "Leave to ./do nightly what is long: LOCKSTEP_TEST_BRIEF in the environment of tests (tests/support/effort.hpp)" OFF)
 option(LOCKSTEP_TEST_SLOW "Build the tests that sanitizers slow down too much, or break" ON)
 option(LOCKSTEP_TEST_DIAGNOSIS "Run the tests with misuse diagnosed" ON)
@@ -35,6 +39,24 @@ option(LOCKSTEP_TEST_DIAGNOSIS "Run the tests with misuse diagnosed" ON)
 # slower after a change of one source.
 set(LOCKSTEP_TEST_UNIT_KB 160 CACHE STRING
   "Join the sources of a test program to units of about this many kilobytes; 0: each is one")
+
+# lockstep_has_test(<variable> <name> [<label>...]): does this build have the test? For those that are not made by
+# lockstep_test, and for programs that no other test needs.
+function(lockstep_has_test variable name)
+  set(has FALSE)
+  if(name MATCHES "${LOCKSTEP_TEST_ONLY}" AND (LOCKSTEP_TEST_SLOW OR NOT "slow-san" IN_LIST ARGN))
+    set(has TRUE)
+    if(LOCKSTEP_TEST_ELSEWHERE AND name MATCHES "${LOCKSTEP_TEST_ELSEWHERE}")
+      set(has FALSE)
+      foreach(label slow-san portable delayed)
+        if(label IN_LIST ARGN)
+          set(has TRUE)
+        endif()
+      endforeach()
+    endif()
+  endif()
+  set(${variable} ${has} PARENT_SCOPE)
+endfunction()
 
 # Half of the time to compile is that of the optimiser. It has something to find where threads meet on shared words;
 # tests of what is computed, and of rules, do without.
@@ -48,8 +70,9 @@ macro(lockstep_tested_directory)
 endmacro()
 
 # The library is header-only for the programs of the other tests, and for users by default; these link lockstep::compiled,
-# which saves them a fifth of the time to compile. Programs with a seam or another futex cannot.
-set(LOCKSTEP_TEST_COMPILED "^(tests_(team|edges)|team[.].*|edges[.](construct_misuse|first_use_fork)|fault[.](process|allocation))$"
+# which saves them a fifth of the time to compile, and small programs most of it. Programs with a seam or another futex cannot.
+set(LOCKSTEP_TEST_COMPILED
+  "^(tests_(platform|wait|once|team|graph|edges)|team[.].*|edges[.](construct_misuse|first_use_fork)|fault[.](process|allocation)|examples[.].*|bench)$"
   CACHE STRING "Link lockstep::compiled to the test programs whose names match")
 
 # Reading GoogleTest is a third of what a test costs to compile: it is read once. Nothing of lockstep is in
@@ -173,12 +196,6 @@ function(lockstep_test name)
   if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "lockstep_test(${name}): no SOURCES, or unknown '${arg_UNPARSED_ARGUMENTS}'")
   endif()
-  if(NOT name MATCHES "${LOCKSTEP_TEST_ONLY}")
-    return()
-  endif()
-  if(NOT LOCKSTEP_TEST_SLOW AND "slow-san" IN_LIST arg_LABELS)
-    return()
-  endif()
   if("pure" IN_LIST arg_LABELS AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
     return()
   endif()
@@ -192,6 +209,28 @@ function(lockstep_test name)
   set(again SOURCES ${arg_SOURCES} TIMEOUT ${arg_TIMEOUT} LIBRARIES ${arg_LIBRARIES})
   if(arg_ALONE)
     list(APPEND again ALONE)
+  endif()
+
+  if(name MATCHES "${LOCKSTEP_TEST_VARIANTS_OF}")
+    if(arg_BOTH_BACKENDS AND "portable" IN_LIST LOCKSTEP_TEST_VARIANTS)
+      set(program tests_portable)
+      if(arg_DEFINES)
+        set(program ${arg_PROGRAM}_portable)
+      endif()
+      lockstep_test(${name}.portable ${again} PROGRAM ${program}
+        LABELS portable ${arg_LABELS}
+        DEFINES LOCKSTEP_FORCE_PORTABLE_FUTEX=1 ${arg_DEFINES})
+    endif()
+    if(arg_DELAYED AND "delayed" IN_LIST LOCKSTEP_TEST_VARIANTS)
+      lockstep_test(${name}.delayed ${again} PROGRAM ${arg_PROGRAM}_delayed
+        LABELS delayed ${arg_LABELS}
+        DEFINES LOCKSTEP_ATOMIC_SEAM="support/delay_atomic.hpp" LOCKSTEP_DIAGNOSE_MISUSE=0
+          ${arg_DEFINES})
+    endif()
+  endif()
+  lockstep_has_test(has ${name} ${arg_LABELS})
+  if(NOT has)
+    return()
   endif()
 
   set(defines ${arg_DEFINES})
@@ -219,24 +258,5 @@ function(lockstep_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${layer};${arg_LABELS}")
   if(LOCKSTEP_TEST_BRIEF)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT LOCKSTEP_TEST_BRIEF=1)
-  endif()
-
-  if(NOT name MATCHES "${LOCKSTEP_TEST_VARIANTS_OF}")
-    return()
-  endif()
-  if(arg_BOTH_BACKENDS AND "portable" IN_LIST LOCKSTEP_TEST_VARIANTS)
-    set(program tests_portable)
-    if(arg_DEFINES)
-      set(program ${arg_PROGRAM}_portable)
-    endif()
-    lockstep_test(${name}.portable ${again} PROGRAM ${program}
-      LABELS portable ${arg_LABELS}
-      DEFINES LOCKSTEP_FORCE_PORTABLE_FUTEX=1 ${arg_DEFINES})
-  endif()
-  if(arg_DELAYED AND "delayed" IN_LIST LOCKSTEP_TEST_VARIANTS)
-    lockstep_test(${name}.delayed ${again} PROGRAM ${arg_PROGRAM}_delayed
-      LABELS delayed ${arg_LABELS}
-      DEFINES LOCKSTEP_ATOMIC_SEAM="support/delay_atomic.hpp" LOCKSTEP_DIAGNOSE_MISUSE=0
-        ${arg_DEFINES})
   endif()
 endfunction()

@@ -24,9 +24,6 @@ foreach(name IN ITEMS
     17_graph_solver
     18_graph_pipeline
     19_graph_errors)
-  if(NOT "examples.${name}" MATCHES "${LOCKSTEP_TEST_ONLY}")
-    continue()
-  endif()
   lockstep_example(${name} ${name}.cpp)
   set_target_properties(${name} PROPERTIES
     COMPILE_FEATURES cxx_std_11 CXX_STANDARD 11 CXX_EXTENSIONS OFF)

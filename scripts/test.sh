@@ -5,16 +5,15 @@
 # each part, to build and to run, and count the tests; the exit status is 0 only if none failed.
 #
 #   scripts/test.sh                     what CI runs
-#   scripts/test.sh --nightly [REGEX]   the tests of dev with the label nightly, then the nightly presets in full;
-#                                       REGEX chooses by name
+#   scripts/test.sh --nightly [REGEX]   the nightly presets in full; REGEX chooses by name
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-PRESETS=(dev tsan asan-ubsan)
+PRESETS=(gcc tsan asan-ubsan)
 expression=. nightly=
 if [ "${1:-}" = --nightly ]; then
   nightly=1 expression=${2:-.}
-  PRESETS=(dev nightly-gcc nightly-tsan nightly-asan-ubsan)
+  PRESETS=(nightly-gcc nightly-tsan nightly-asan-ubsan)
 fi
 passed=0 failed=0 skipped=0
 summary=()
@@ -50,10 +49,7 @@ run_preset() {
     note "$preset" 0 1 0 "does not build"
     return
   fi
-  if [ -n "$nightly" ]; then
-    [ "$preset" != dev ] || choice=(--test-dir build/dev -L '^nightly$' -j2 --output-on-failure)
-    choice+=(-R "$expression" --no-tests=ignore)
-  fi
+  [ -z "$nightly" ] || choice+=(-R "$expression" --no-tests=ignore)
   if [[ $preset == *san ]]; then
     if ! start=$(launcher "$preset"); then
       note "$preset" 0 0 1 "this system cannot run programs with this sanitizer"
@@ -73,7 +69,7 @@ run_preset() {
 started=$SECONDS built=$SECONDS
 if [ -z "$nightly" ]; then
   mkdir -p build
-  ROUNDS=3 scripts/include_cost.sh >build/cost.log 2>&1 &
+  ROUNDS=1 scripts/include_cost.sh >build/cost.log 2>&1 &
   cost=$!
   echo "== check"
   if ./do check; then note check 1 0 0 ""; else note check 0 1 0 "see above"; fi

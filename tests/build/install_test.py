@@ -80,14 +80,14 @@ def moved(tools, build):
 
 
 def compiled(tools):
-    """lockstep::compiled, static and shared, by find_package and by pkg-config."""
-    for kind in ("OFF", "ON"):
-        build = tools.configure(SOURCE, f"compiled-{kind}", *LIBRARY_ONLY[:3], f"-DBUILD_SHARED_LIBS={kind}",
-                                "-DCMAKE_BUILD_TYPE=Debug")
-        tools.build(build)
-        tools.install(build, tools.scratch / "compiled first")
-        prefix = (tools.scratch / "compiled first").rename(tools.scratch / f"compiled there {kind}")
-        tools.use_find_package(prefix, f"compiled-consumer-{kind}", "-DLIBRARY=compiled")
+    """lockstep::compiled by find_package and by pkg-config: static, as moved() has installed it, and shared."""
+    tools.use_find_package(tools.scratch / "moved there", "compiled-consumer-static", "-DLIBRARY=compiled")
+    build = tools.configure(SOURCE, "compiled-shared", *LIBRARY_ONLY[:3], "-DBUILD_SHARED_LIBS=ON",
+                            "-DCMAKE_BUILD_TYPE=Debug")
+    tools.build(build)
+    tools.install(build, tools.scratch / "compiled first")
+    prefix = (tools.scratch / "compiled first").rename(tools.scratch / "compiled there")
+    tools.use_find_package(prefix, "compiled-consumer-shared", "-DLIBRARY=compiled")
     tools.use_pkg_config(prefix, prefix / "include", "lockstep-compiled")
 
 
@@ -101,15 +101,14 @@ def staged(tools, build):
 
 def other_versions_are_refused(tools):
     """Before 1.0 each minor version is another library."""
-    prefix = tools.scratch / "moved there"
-    for version, good in (("0.1", True), ("0.1.0", True), ("0.0", False), ("0.2", False), ("1.0", False)):
-        build = tools.scratch / f"asks-{version}"
-        build.mkdir()
-        (build / "CMakeLists.txt").write_text(
-            "cmake_minimum_required(VERSION 3.22)\nproject(asks LANGUAGES CXX)\n"
-            f"find_package(lockstep {version} CONFIG QUIET)\n"
-            f"if(NOT lockstep_FOUND EQUAL {int(good)})\n  message(FATAL_ERROR wrong)\nendif()\n", encoding="utf-8")
-        tools.configure(build, f"asks-{version}/build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    text = "cmake_minimum_required(VERSION 3.22)\nproject(asks LANGUAGES CXX)\n"
+    for version, good in (("0.0", 0), ("0.2", 0), ("1.0", 0), ("0.1", 1), ("0.1.0", 1)):
+        text += (f"find_package(lockstep {version} CONFIG QUIET)\n"
+                 f"if(NOT lockstep_FOUND EQUAL {good})\n  message(FATAL_ERROR \"{version}\")\nendif()\n")
+    asks = tools.scratch / "asks"
+    asks.mkdir()
+    (asks / "CMakeLists.txt").write_text(text, encoding="utf-8")
+    tools.configure(asks, "asks/build", f"-DCMAKE_PREFIX_PATH={tools.scratch / 'moved there'}")
 
 
 def absolute_directories(tools):

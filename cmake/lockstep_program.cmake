@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+find_package(CLI11 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+
+# Examples and benchmarks are programs that read options and write tables and JSON. Built beside the tests, they are
+# built to be tested, not to be measured: without the optimiser where it has nothing to find, with what they read
+# precompiled, and with lockstep::compiled where LOCKSTEP_TEST_COMPILED says so.
+set(lockstep_program_options "")
+if(LOCKSTEP_BUILD_TESTS)
+  include(lockstep_test)
+  if(LOCKSTEP_TEST_UNOPTIMISED AND "examples.program" MATCHES "${LOCKSTEP_TEST_UNOPTIMISED}")
+    set(lockstep_program_options -O0)
+  endif()
+endif()
+include_guard(GLOBAL)  # what is above belongs to the directory that asks
+
+if(LOCKSTEP_BUILD_TESTS)
+  file(WRITE ${PROJECT_BINARY_DIR}/program_precompiled.cpp "")
+  add_library(program_precompiled STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/program_precompiled.cpp)
+  target_compile_features(program_precompiled PRIVATE cxx_std_20)
+  target_compile_options(program_precompiled PRIVATE ${lockstep_program_options})
+  target_link_libraries(program_precompiled PRIVATE CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
+  lockstep_warnings(program_precompiled)
+  target_precompile_headers(program_precompiled PRIVATE
+    <CLI/CLI.hpp> <fmt/format.h> <nlohmann/json.hpp> <algorithm> <atomic> <chrono> <filesystem> <functional>
+    <map> <optional> <string> <thread> <vector>)
+endif()
+
+# lockstep_program_uses_precompiled(<target>): a C++20 target with CLI11, fmt and nlohmann_json, not optimised here.
+function(lockstep_program_uses_precompiled name)
+  target_compile_options(${name} PRIVATE ${lockstep_program_options})
+  if(TARGET program_precompiled)
+    target_precompile_headers(${name} REUSE_FROM program_precompiled)
+  endif()
+endfunction()
+
+# lockstep_program_library(<variable> <name>): lockstep as this program links it.
+function(lockstep_program_library variable name)
+  set(library lockstep::lockstep)
+  if(LOCKSTEP_BUILD_TESTS AND LOCKSTEP_TEST_COMPILED AND name MATCHES "${LOCKSTEP_TEST_COMPILED}")
+    set(library lockstep::compiled)
+  endif()
+  set(${variable} ${library} PARENT_SCOPE)
+endfunction()
