@@ -58,7 +58,7 @@ namespace detail {
 /// What a graph owns, and its handles point to.
 struct graph_body {
   graph_model model;
-  std::vector<node_function> functions;  // as many as nodes; empty: nothing to do
+  growing_array<node_function> functions;  // as many as nodes; empty: nothing to do
 };
 struct graph_access;
 

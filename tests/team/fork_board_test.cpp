@@ -18,6 +18,7 @@
 #include "support/asleep.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
+#include "support/watchers.hpp"
 
 namespace {
 
@@ -29,6 +30,7 @@ using lockstep::detail::job;
 using lockstep::detail::loop_share;
 using lockstep::detail::order;
 using lockstep::detail::region_head;
+using lockstep::test::watchers_of;
 
 struct parameters {
   lockstep::test::named_policy policy;
@@ -64,9 +66,9 @@ std::vector<std::size_t> told_by_lines(const fork_tree& tree, fork_board::way ho
   std::vector<std::size_t> told;
   const std::size_t end = of.is_loop() ? of.size() : tree.members();
   const auto add = [&](const fork_tree::line& at) {
-    tree.for_each_watcher(at, [&](std::size_t watcher) {
+    for (const std::size_t watcher : watchers_of(tree, at)) {
       if (watcher < end) told.push_back(watcher);
-    });
+    }
   };
   if (rank == 0 && of.parts() > 1) told.push_back(0);
   if (how == fork_board::way::relayed) {

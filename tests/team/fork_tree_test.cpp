@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -12,10 +13,12 @@
 #include <vector>
 
 #include "support/effort.hpp"
+#include "support/watchers.hpp"
 
 namespace {
 
 using lockstep::detail::fork_tree;
+using lockstep::test::watchers_of;
 using line = fork_tree::line;
 
 /// By day up to 150: the trees of width 8 have three levels from 65 on.
@@ -58,11 +61,11 @@ struct announcement {
         if (at.first_watcher() >= size) wrong.push_back(text_of(at) + " is needed by nobody");
         step_before = at.step;
         ++times.at(at.index);
-        tree.for_each_watcher(at, [&](std::size_t watcher) {
+        for (const std::size_t watcher : watchers_of(tree, at)) {
           if (is_reached.at(watcher)) wrong.push_back(text_of(at) + " reaches a rank twice");
           is_reached[watcher] = true;
           leaders.push_back(watcher);
-        });
+        }
       });
     }
   }
@@ -93,14 +96,13 @@ void check_lines(const fork_tree& tree) {
     ASSERT_LT(at.leader, rank);
     ASSERT_EQ((rank - at.leader) % at.step, 0u);
     ++watchers[at.index];
-    bool is_watcher = false;
-    tree.for_each_watcher(at, [&](std::size_t each) { is_watcher = is_watcher || each == rank; });
-    ASSERT_TRUE(is_watcher) << rank << " does not watch " << text_of(at);
+    const std::vector<std::size_t> all = watchers_of(tree, at);
+    ASSERT_TRUE(std::find(all.begin(), all.end(), rank) != all.end())
+        << rank << " does not watch " << text_of(at);
   }
   std::set<std::size_t> steps;
   for (const auto& [index, at] : known) {
-    std::size_t count = 0;
-    tree.for_each_watcher(at, [&](std::size_t) { ++count; });
+    const std::size_t count = watchers_of(tree, at).size();
     ASSERT_EQ(count, watchers[index]) << text_of(at) << ": a watcher watches another line";
     ASSERT_LE(count, tree.width() - 1);
     steps.insert(at.step);

@@ -10,11 +10,20 @@
 #include <limits>
 #include <vector>
 
+#include "support/learned_costs.hpp"
+
 namespace {
 
+using lockstep::detail::learned_costs;
 using lockstep::detail::loop_costs;
 using lockstep::detail::loop_plan;
 using lockstep::detail::loop_request;
+
+/// Nanoseconds of an iteration at a place; 0: not known.
+double iteration_of(const loop_costs& costs, const void* place) {
+  return learned_costs::iteration(costs, place);
+}
+double join_of(const loop_costs& costs) { return learned_costs::join(costs); }
 
 constexpr std::size_t plenty = std::size_t{1} << 60;
 constexpr bool awake = false, asleep = true;
@@ -66,7 +75,7 @@ TEST(loop_costs, an_unknown_loop_is_begun_on_all_and_measured_COST_1) {
   EXPECT_EQ(plan.parts, loop_costs::first_parts);
   EXPECT_TRUE(plan.is_timed);
   EXPECT_EQ(plan.missed, 0);
-  EXPECT_EQ(costs.iteration(here), 0) << "planning teaches nothing";
+  EXPECT_EQ(iteration_of(costs, here), 0) << "planning teaches nothing";
 }
 
 TEST(loop_costs, for_an_unknown_loop_nobody_is_woken_who_could_come_later_COST_1) {
@@ -103,7 +112,7 @@ TEST(loop_costs, a_known_loop_that_would_not_gain_runs_on_the_caller_alone_COST_
 TEST(loop_costs, a_loop_gains_from_where_the_work_saved_is_more_than_the_join_COST_2) {
   loop_costs costs = four_members();
   teach(costs, 1);
-  const double least = costs.join() / (1 - 1.0 / 4);  // where work - work / 4 == join
+  const double least = join_of(costs) / (1 - 1.0 / 4);  // where work - work / 4 == join
   const auto below = static_cast<std::size_t>(least * 0.98);
   const auto above = static_cast<std::size_t>(least * 1.02);
   EXPECT_EQ(costs.plan(loop_of(below), awake).shares, 1u);
@@ -227,19 +236,19 @@ TEST(loop_costs, a_loop_that_cannot_be_split_has_one_part_a_share_COST_3) {
 TEST(loop_costs, the_first_sample_is_believed_and_of_the_others_a_quarter_COST_4) {
   loop_costs costs = four_members();
   costs.learn_iterations(here, 100, 1020);
-  EXPECT_DOUBLE_EQ(costs.iteration(here), 10);
+  EXPECT_DOUBLE_EQ(iteration_of(costs, here), 10);
   costs.learn_iterations(here, 100, 1420);
-  EXPECT_DOUBLE_EQ(costs.iteration(here), 11);
+  EXPECT_DOUBLE_EQ(iteration_of(costs, here), 11);
 }
 
 TEST(loop_costs, one_strange_sample_moves_an_iteration_by_two_at_most_COST_4) {
   for (const double strange : {0.0, 1e-300, 1.0, 1e3, 1e9, 1e18, 1e300}) {
     loop_costs costs = four_members();
     teach(costs, 10);
-    const double before = costs.iteration(here);
+    const double before = iteration_of(costs, here);
     costs.learn_iterations(here, 1000, strange);
-    EXPECT_GE(costs.iteration(here), before / 2) << strange;
-    EXPECT_LE(costs.iteration(here), before * 2) << strange;
+    EXPECT_GE(iteration_of(costs, here), before / 2) << strange;
+    EXPECT_LE(iteration_of(costs, here), before * 2) << strange;
   }
 }
 
@@ -248,36 +257,36 @@ TEST(loop_costs, what_has_changed_for_good_is_learned_in_few_samples_COST_4) {
     loop_costs costs = four_members();
     teach(costs, 10);
     for (int i = 0; i < 24; ++i) costs.learn_iterations(here, 1000, 1000 * now + 20);
-    EXPECT_NEAR(costs.iteration(here), now, now / 20);
+    EXPECT_NEAR(iteration_of(costs, here), now, now / 20);
   }
 }
 
 TEST(loop_costs, no_time_and_no_iterations_teach_no_nonsense_COST_4) {
   loop_costs costs = four_members();
   costs.learn_iterations(here, 0, 1e9);
-  EXPECT_EQ(costs.iteration(here), 0) << "still unknown";
+  EXPECT_EQ(iteration_of(costs, here), 0) << "still unknown";
   costs.learn_iterations(here, 1000, 0);
-  EXPECT_GT(costs.iteration(here), 0);
+  EXPECT_GT(iteration_of(costs, here), 0);
   costs.learn_iterations(here, plenty, 1);
-  EXPECT_GT(costs.iteration(here), 0);
+  EXPECT_GT(iteration_of(costs, here), 0);
 }
 
 TEST(loop_costs, the_join_is_learned_downwards_quickly_upwards_slowly_and_within_bounds_COST_4) {
   loop_costs costs = four_members();
-  const double first = costs.join();
+  const double first = join_of(costs);
   EXPECT_EQ(first, 250);
   costs.learn_join(1e12);
-  EXPECT_LE(costs.join(), first * 1.1);
-  EXPECT_GT(costs.join(), first);
+  EXPECT_LE(join_of(costs), first * 1.1);
+  EXPECT_GT(join_of(costs), first);
   for (int i = 0; i < 1000; ++i) costs.learn_join(1e12);
-  EXPECT_EQ(costs.join(), 50000);
+  EXPECT_EQ(join_of(costs), 50000);
   for (int i = 0; i < 4; ++i) costs.learn_join(0);
-  EXPECT_LT(costs.join(), 16000);
+  EXPECT_LT(join_of(costs), 16000);
   for (int i = 0; i < 1000; ++i) costs.learn_join(0);
-  EXPECT_EQ(costs.join(), 40);
+  EXPECT_EQ(join_of(costs), 40);
   for (int i = 0; i < 1000; ++i) costs.learn_join(300);
-  EXPECT_NEAR(costs.join(), 160, 160) << "it rises again";
-  EXPECT_GT(costs.join(), 100);
+  EXPECT_NEAR(join_of(costs), 160, 160) << "it rises again";
+  EXPECT_GT(join_of(costs), 100);
 }
 
 TEST(loop_costs, the_wake_up_is_learned_within_bounds_and_by_an_eighth_a_time_COST_4) {
@@ -316,11 +325,11 @@ TEST(loop_costs, places_are_known_by_themselves) {
   loop_costs costs = four_members();
   teach(costs, 1, &places[1]);
   teach(costs, 1000, &places[2]);
-  EXPECT_NEAR(costs.iteration(&places[1]), 1, 0.01);
-  EXPECT_NEAR(costs.iteration(&places[2]), 1000, 1);
+  EXPECT_NEAR(iteration_of(costs, &places[1]), 1, 0.01);
+  EXPECT_NEAR(iteration_of(costs, &places[2]), 1000, 1);
   EXPECT_EQ(costs.plan(loop_of(100, &places[1]), awake).shares, 1u);
   EXPECT_EQ(costs.plan(loop_of(100, &places[2]), awake).shares, 4u);
-  EXPECT_EQ(costs.iteration(&places[3]), 0);
+  EXPECT_EQ(iteration_of(costs, &places[3]), 0);
 }
 
 /// Places that drive each other out: with the first one, found by what is forgotten.
@@ -333,19 +342,19 @@ std::vector<const void*> rivals_of(const void* first, std::size_t count) {
     if (!found.empty()) teach(costs, 7, found.front());
     teach(costs, 7, &each);
     // With two places in the pair of slots a third drives one out; alone with it, nobody shows.
-    const bool is_rival = found.empty()
-                              ? [&] {
-                                  for (const char& third : places) {
-                                    if (&third == first || &third == &each) continue;
-                                    loop_costs again = four_members();
-                                    teach(again, 7, first);
-                                    teach(again, 7, &each);
-                                    teach(again, 7, &third);
-                                    if (again.iteration(first) == 0) return true;
-                                  }
-                                  return false;
-                                }()
-                              : costs.iteration(first) == 0 || costs.iteration(found.front()) == 0;
+    const bool is_rival =
+        found.empty() ? [&] {
+          for (const char& third : places) {
+            if (&third == first || &third == &each) continue;
+            loop_costs again = four_members();
+            teach(again, 7, first);
+            teach(again, 7, &each);
+            teach(again, 7, &third);
+            if (iteration_of(again, first) == 0) return true;
+          }
+          return false;
+        }()
+                      : iteration_of(costs, first) == 0 || iteration_of(costs, found.front()) == 0;
     if (is_rival) found.push_back(&each);
   }
   return found;
@@ -361,8 +370,8 @@ TEST(loop_costs, two_places_in_the_same_slot_keep_what_is_learned_of_both_COST_5
       costs.learn_iterations(place, 1000, place == here ? 1020 : 5020);
     }
   }
-  EXPECT_NEAR(costs.iteration(here), 1, 0.01);
-  EXPECT_NEAR(costs.iteration(rivals[0]), 5, 0.05);
+  EXPECT_NEAR(iteration_of(costs, here), 1, 0.01);
+  EXPECT_NEAR(iteration_of(costs, rivals[0]), 5, 0.05);
 }
 
 TEST(loop_costs, a_third_place_in_the_slot_drives_out_one_which_is_then_unknown_again_COST_5) {
@@ -372,10 +381,10 @@ TEST(loop_costs, a_third_place_in_the_slot_drives_out_one_which_is_then_unknown_
   teach(costs, 1, here);
   teach(costs, 1, rivals[0]);
   teach(costs, 1, rivals[1]);
-  EXPECT_NE(costs.iteration(rivals[1]), 0) << "the new one is known";
-  const int known = (costs.iteration(here) != 0) + (costs.iteration(rivals[0]) != 0);
+  EXPECT_NE(iteration_of(costs, rivals[1]), 0) << "the new one is known";
+  const int known = (iteration_of(costs, here) != 0) + (iteration_of(costs, rivals[0]) != 0);
   EXPECT_EQ(known, 1);
-  const void* const lost = costs.iteration(here) == 0 ? here : rivals[0];
+  const void* const lost = iteration_of(costs, here) == 0 ? here : rivals[0];
   const loop_plan plan = costs.plan(loop_of(1000, lost), awake);
   EXPECT_EQ(plan.parts, loop_costs::first_parts) << "as a place that was never seen, COST-1";
   EXPECT_TRUE(plan.is_timed);
@@ -387,7 +396,7 @@ TEST(loop_costs, any_number_of_places_is_taken_COST_5) {
     for (const char& each : places) {
       expect_possible(costs.plan(loop_of(1000, &each), round % 2 == 0), loop_of(1000), 4);
       costs.learn_iterations(&each, 1000, 5020);
-      EXPECT_NEAR(costs.iteration(&each), 5, 0.01) << "the last one is always known";
+      EXPECT_NEAR(iteration_of(costs, &each), 5, 0.01) << "the last one is always known";
     }
   }
 }
@@ -480,7 +489,7 @@ TEST(loop_costs, no_loop_has_more_shares_than_members_can_run_at_once) {
 }
 
 TEST(loop_costs, a_join_in_a_crowd_is_taken_to_be_dear_at_first) {
-  EXPECT_GT(loop_costs(16, 2, true, true).join(), loop_costs(2, 2, false, true).join() * 4);
+  EXPECT_GT(join_of(loop_costs(16, 2, true, true)), join_of(loop_costs(2, 2, false, true)) * 4);
 }
 
 TEST(loop_costs, where_one_member_can_run_every_loop_is_the_callers) {
@@ -534,7 +543,7 @@ TEST(loop_costs, numbers_of_any_size_make_possible_plans) {
         }
         costs.learn_join(first);
         costs.learn_wake(first);
-        EXPECT_TRUE(std::isfinite(costs.join()) && std::isfinite(costs.wake()));
+        EXPECT_TRUE(std::isfinite(join_of(costs)) && std::isfinite(costs.wake()));
       }
     }
   }

@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "graph_model.hpp"
 
@@ -24,8 +23,8 @@ namespace detail {
 
 /// For each node the numbers of the edges that leave it, or reach it.
 struct adjacency {
-  std::vector<std::uint32_t> begin;  // one more than there are nodes
-  std::vector<std::uint32_t> edges;
+  growing_array<std::uint32_t> begin;  // one more than there are nodes
+  growing_array<std::uint32_t> edges;
 
   const std::uint32_t* first(std::size_t node) const noexcept { return edges.data() + begin[node]; }
   const std::uint32_t* last(std::size_t node) const noexcept {
@@ -41,17 +40,17 @@ struct flow_block {
 
 struct flow {
   std::string problem;  ///< empty, or else the rest is of no use
-  std::vector<model_edge> edges;
+  growing_array<model_edge> edges;
   adjacency out, in;
   node_list order;
-  std::vector<flow_block> blocks;
-  std::vector<std::uint32_t> block_of;   ///< the innermost block of each node
-  std::vector<std::uint32_t> loop_from;  ///< of each node: the loop that it decides, or 0
-  std::vector<model_feedback> delayed;
+  growing_array<flow_block> blocks;
+  growing_array<std::uint32_t> block_of;   ///< the innermost block of each node
+  growing_array<std::uint32_t> loop_from;  ///< of each node: the loop that it decides, or 0
+  growing_array<model_feedback> delayed;
   bool overlaps = false;  ///< iterations do
   std::uint32_t most_delay = 0;
-  std::vector<bool> may_be_skipped;
-  std::vector<bool> is_asked;  ///< what it returns, or whether it ran, is looked at by others
+  growing_array<bool> may_be_skipped;
+  growing_array<bool> is_asked;  ///< what it returns, or whether it ran, is looked at by others
 
   /// Whether the node at its end may be skipped because of this edge.
   bool tells(const model_edge& edge) const {
@@ -68,7 +67,7 @@ LOCKSTEP_COLD flow make_flow(const graph_model& of);
 LOCKSTEP_COLD std::string quoted(const graph_model& of, node_index node);
 
 /// Of the edges between so many nodes, by their beginning or their end.
-LOCKSTEP_COLD adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes,
+LOCKSTEP_COLD adjacency edges_by(const growing_array<model_edge>& edges, std::size_t nodes,
                                  bool by_end);
 
 }  // namespace detail

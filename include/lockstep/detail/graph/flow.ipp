@@ -16,14 +16,14 @@ LOCKSTEP_COLD std::string quoted(const graph_model& of, node_index node) {
   return "'" + of.nodes[node].name + "'";
 }
 
-LOCKSTEP_COLD adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes,
+LOCKSTEP_COLD adjacency edges_by(const growing_array<model_edge>& edges, std::size_t nodes,
                                  bool by_end) {
   adjacency made;
   made.begin.assign(nodes + 1, 0);
   made.edges.resize(edges.size());
   for (const model_edge& each : edges) ++made.begin[(by_end ? each.to : each.from) + 1];
   for (std::size_t i = 0; i < nodes; ++i) made.begin[i + 1] += made.begin[i];
-  std::vector<std::uint32_t> next(made.begin.begin(), made.begin.end() - 1);
+  growing_array<std::uint32_t> next(made.begin.begin(), made.begin.end() - 1);
   for (std::uint32_t i = 0; i < edges.size(); ++i) {
     made.edges[next[by_end ? edges[i].to : edges[i].from]++] = i;
   }
@@ -59,10 +59,9 @@ class flow_builder {
   }
 
   LOCKSTEP_COLD std::string same_names() const {
-    std::vector<const std::string*> names;
+    growing_array<const std::string*> names;
     for (const model_node& each : of_.nodes) names.push_back(&each.name);
-    const auto before = [](const std::string* a, const std::string* b) { return *a < *b; };
-    std::sort(names.begin(), names.end(), before);
+    sort_by(names, [](const std::string* a, const std::string* b) { return *a < *b; });
     for (std::size_t i = 1; i < names.size(); ++i) {
       if (*names[i - 1] == *names[i]) return "two nodes are called '" + *names[i] + "'";
     }
@@ -94,7 +93,7 @@ class flow_builder {
   }
 
   LOCKSTEP_COLD std::string sort() {
-    std::vector<std::uint32_t> missing(size());
+    growing_array<std::uint32_t> missing(size());
     for (node_index i = 0; i < size(); ++i) {
       missing[i] = made_.in.begin[i + 1] - made_.in.begin[i];
       if (missing[i] == 0) made_.order.push_back(i);
@@ -109,11 +108,11 @@ class flow_builder {
   }
 
   /// Among nodes that miss another one for ever: backwards, until one comes again.
-  LOCKSTEP_COLD std::string cycle(const std::vector<std::uint32_t>& missing) const {
+  LOCKSTEP_COLD std::string cycle(const growing_array<std::uint32_t>& missing) const {
     node_index at = 0;
     while (missing[at] == 0) ++at;
-    std::vector<std::uint32_t> back(size(), no_node);  // the edge by which it was left
-    std::vector<bool> seen(size(), false);
+    growing_array<std::uint32_t> back(size(), no_node);  // the edge by which it was left
+    growing_array<bool> seen(size(), false);
     while (!seen[at]) {
       seen[at] = true;
       const std::uint32_t* e = made_.in.first(at);
@@ -138,14 +137,10 @@ class flow_builder {
   struct found_loop {
     node_index from, to;
     node_list nodes;
-
-    static bool has_more_nodes(const found_loop& a, const found_loop& b) {
-      return a.nodes.size() > b.nodes.size();
-    }
   };
 
   LOCKSTEP_COLD std::string find_loops() {
-    std::vector<found_loop> loops;
+    growing_array<found_loop> loops;  // the longest first
     for (const model_feedback& each : of_.feedbacks) {
       if (!each.is_loop()) continue;
       found_loop made = {each.from, each.to, body_of(each)};
@@ -154,10 +149,11 @@ class flow_builder {
                " can never be satisfied: no way of edges leads from " + name(each.to) + " to " +
                name(each.from);
       }
-      // Not stable_sort: Clang warns of what libstdc++ has in it.
-      const auto after =
-          std::upper_bound(loops.begin(), loops.end(), made, found_loop::has_more_nodes);
-      loops.insert(after, std::move(made));
+      loops.push_back(std::move(made));
+      for (std::size_t i = loops.size() - 1; i > 0; --i) {
+        if (loops[i].nodes.size() <= loops[i - 1].nodes.size()) break;
+        std::swap(loops[i], loops[i - 1]);
+      }
     }
     made_.blocks.resize(1);
     made_.block_of.assign(size(), 0);
@@ -171,7 +167,7 @@ class flow_builder {
 
   /// The nodes on ways from `to` to `from`, in order.
   LOCKSTEP_COLD node_list body_of(const model_feedback& loop) const {
-    std::vector<bool> ahead(size(), false), behind(size(), false);
+    growing_array<bool> ahead(size(), false), behind(size(), false);
     ahead[loop.to] = behind[loop.from] = true;
     node_list body;
     for (const node_index node : made_.order) {
@@ -214,7 +210,7 @@ class flow_builder {
              name(loop.to) + ", by returning false";
     }
     const std::uint32_t block = static_cast<std::uint32_t>(made_.blocks.size());
-    made_.blocks.emplace_back();
+    made_.blocks.push_back(flow_block());
     made_.blocks.back().parent = parent;
     made_.blocks.back().depth = made_.blocks[parent].depth + 1;
     made_.blocks.back().from = loop.from;
@@ -246,20 +242,24 @@ class flow_builder {
   }
 
   /// What must have been answered where a node runs: twice the number of the node that was asked, and 1 for true.
-  using answers = std::vector<std::uint32_t>;
+  using answers = growing_array<std::uint32_t>;
 
-  static void add(answers& to, const answers& more) {
-    answers both;
-    std::set_union(to.begin(), to.end(), more.begin(), more.end(), std::back_inserter(both));
-    to.swap(both);
+  /// What one of them has, or both have. All are sorted.
+  LOCKSTEP_COLD static answers merged(const answers& a, const answers& b, bool only_common) {
+    answers made;
+    for (std::size_t i = 0, k = 0; i < a.size() || k < b.size();) {
+      const bool of_a = k == b.size() || (i < a.size() && a[i] <= b[k]);
+      const bool of_b = i == a.size() || (k < b.size() && b[k] <= a[i]);
+      if (!only_common || (of_a && of_b)) made.push_back(of_a ? a[i] : b[k]);
+      i += of_a ? 1 : 0;
+      k += of_b ? 1 : 0;
+    }
+    return made;
   }
+  static void add(answers& to, const answers& more) { to = merged(to, more, false); }
 
   LOCKSTEP_COLD std::string contradictions() {
-    if (std::find(made_.may_be_skipped.begin(), made_.may_be_skipped.end(), true) ==
-        made_.may_be_skipped.end()) {
-      return std::string();
-    }
-    std::vector<answers> known(size());
+    growing_array<answers> known(size());  // nothing of a node that is never skipped
     for (const node_index node : made_.order) {
       if (!made_.may_be_skipped[node]) continue;
       answers here, common;
@@ -270,10 +270,7 @@ class flow_builder {
           add(here, known[each.from]);
           add(here, {2 * each.from + (each.kind == edge_kind::if_true ? 1u : 0u)});
         }
-        answers both;
-        std::set_intersection(common.begin(), common.end(), known[each.from].begin(),
-                              known[each.from].end(), std::back_inserter(both));
-        common = is_first ? known[each.from] : both;
+        common = is_first ? known[each.from] : merged(common, known[each.from], true);
         is_first = false;
       }
       add(here, common);

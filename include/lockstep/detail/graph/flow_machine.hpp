@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "../../member.hpp"
 #include "../team/group.hpp"
@@ -97,10 +96,10 @@ struct lane_place {
 /// A member's own.
 struct walker_state {
   wait_history history = {};
-  stage_trust patience = {};        ///< whether others come while it polls for them
-  std::vector<std::uint64_t> seen;  ///< of each lane: how far it was
-  std::vector<lane_place> places;   ///< in the graph, and in the loops that the member is in
-  std::vector<std::uint32_t>
+  stage_trust patience = {};          ///< whether others come while it polls for them
+  growing_array<std::uint64_t> seen;  ///< of each lane: how far it was
+  growing_array<lane_place> places;   ///< in the graph, and in the loops that the member is in
+  growing_array<std::uint32_t>
       entered;  ///< of each team-wide node: the region in which the member came to it last
 };
 
@@ -108,7 +107,7 @@ class flow_machine {
  public:
   /// `stop` and `policy`: of the team; without a team it only runs alone.
   LOCKSTEP_COLD flow_machine(const graph_model& of, const flow& checked, flow_plan plan,
-                             const std::vector<node_function>& functions, wait_policy policy,
+                             const growing_array<node_function>& functions, wait_policy policy,
                              stop_source* stop);
   flow_machine(const flow_machine&) = delete;
   flow_machine& operator=(const flow_machine&) = delete;
@@ -140,11 +139,11 @@ class flow_machine {
 
   const flow_plan plan;
   flow_board board;
-  std::vector<bound_call> calls;  ///< as in the plan; then those of the line
-  std::vector<bound_call> line;
-  std::vector<wide_part*> wide_of;  ///< of each node, or null
-  std::vector<std::uint32_t> wide_number;
-  std::vector<node_times> times;
+  growing_array<bound_call> calls;  ///< as in the plan; then those of the line
+  growing_array<bound_call> line;
+  growing_array<wide_part*> wide_of;  ///< of each node, or null
+  growing_array<std::uint32_t> wide_number;
+  growing_array<node_times> times;
   aligned_array<padded<walker_state>> walkers;
   bool is_timed = false;
 
@@ -157,16 +156,17 @@ class flow_machine {
   enum : std::uint8_t { ran = 1, said_true = 2 };
 
   LOCKSTEP_COLD bound_call bind(const graph_model& of, const flow& checked,
-                                const std::vector<node_function>& functions, plan_call what) const;
+                                const growing_array<node_function>& functions,
+                                plan_call what) const;
   LOCKSTEP_OUT_OF_LINE void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
   LOCKSTEP_COLD void note_time(const bound_call& what, std::uint64_t begin) noexcept;
   LOCKSTEP_COLD bool is_skipped(node_index node) const noexcept;
   LOCKSTEP_COLD void reset() noexcept;
 
-  std::vector<std::uint32_t> questions_begin_;
-  std::vector<bound_question> questions_;
-  std::vector<std::uint8_t> answers_;
-  std::vector<owner<wide_part>> wide_parts_;
+  growing_array<std::uint32_t> questions_begin_;
+  growing_array<bound_question> questions_;
+  growing_array<std::uint8_t> answers_;
+  growing_array<owner<wide_part>> wide_parts_;
   std::uint64_t origin_;  ///< the first turn of all: so that delays reach back
 };
 

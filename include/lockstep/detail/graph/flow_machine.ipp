@@ -13,7 +13,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& checked, flow_plan made,
-                                         const std::vector<node_function>& functions,
+                                         const growing_array<node_function>& functions,
                                          wait_policy policy, stop_source* stop)
     : plan(std::move(made)),
       board(plan.lanes.size(), policy, stop),
@@ -32,7 +32,7 @@ LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& chec
     }
     questions_begin_.push_back(static_cast<std::uint32_t>(questions_.size()));
     if (!of.nodes[i].is_wide || stop == nullptr) continue;
-    wide_parts_.emplace_back(new wide_part(plan.width_of[i], policy, *stop));
+    wide_parts_.push_back(owner<wide_part>(new wide_part(plan.width_of[i], policy, *stop)));
     wide_of[i] = wide_parts_.back().get();
     wide_number[i] = static_cast<std::uint32_t>(wide_parts_.size() - 1);
   }
@@ -59,7 +59,7 @@ LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& chec
 LOCKSTEP_COLD flow_machine::~flow_machine() = default;
 
 LOCKSTEP_COLD bound_call flow_machine::bind(const graph_model& of, const flow& checked,
-                                            const std::vector<node_function>& functions,
+                                            const growing_array<node_function>& functions,
                                             plan_call what) const {
   const node_function* const f = what.node < functions.size() ? &functions[what.node] : nullptr;
   bound_call made = bound_call();

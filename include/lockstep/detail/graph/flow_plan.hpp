@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "flow.hpp"
 
@@ -63,20 +62,20 @@ struct plan_lane {
 struct flow_plan {
   std::string problem;  ///< empty, or else the rest is of no use
   std::uint32_t members = 1;
-  std::vector<plan_lane> lanes;
-  std::vector<plan_step> steps;
-  std::vector<plan_wait> waits;
-  std::vector<plan_call> calls;
-  std::vector<std::uint32_t> lane_at;  ///< of a block and a member, or none
-  std::vector<std::uint32_t> decider;  ///< of each loop: the lane that has its `from`
-  node_list from;                      ///< of each loop
-  node_list line;                      ///< the order for one member
-  std::vector<std::uint32_t>
+  growing_array<plan_lane> lanes;
+  growing_array<plan_step> steps;
+  growing_array<plan_wait> waits;
+  growing_array<plan_call> calls;
+  growing_array<std::uint32_t> lane_at;  ///< of a block and a member, or none
+  growing_array<std::uint32_t> decider;  ///< of each loop: the lane that has its `from`
+  node_list from;                        ///< of each loop
+  node_list line;                        ///< the order for one member
+  growing_array<std::uint32_t>
       again;  ///< for each place in it: where its loop begins, if it decides one, else none
-  std::vector<std::uint32_t> member_of;  ///< of each node; of a team-wide one the first
-  std::vector<std::uint32_t> width_of;
-  std::vector<double> costs;
-  std::vector<double> start;  ///< of each node, in the first turn
+  growing_array<std::uint32_t> member_of;  ///< of each node; of a team-wide one the first
+  growing_array<std::uint32_t> width_of;
+  growing_array<double> costs;
+  growing_array<double> start;  ///< of each node, in the first turn
   double critical_path = 0, serial_time = 0, predicted_time = 0;
 
   std::uint32_t lane(std::uint32_t block, std::uint32_t member) const noexcept {

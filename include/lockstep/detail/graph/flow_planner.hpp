@@ -7,7 +7,6 @@
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_PLANNER_HPP
 
 #include <cstddef>
-#include <vector>
 
 #include "flow_plan.hpp"
 
@@ -17,7 +16,7 @@ namespace detail {
 
 /// `costs`: of each node in nanoseconds, below 0 where it is not known.
 LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checked,
-                                       const std::vector<double>& costs, std::size_t members);
+                                       const growing_array<double>& costs, std::size_t members);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "flow_plan.hpp"
 
@@ -29,10 +28,10 @@ struct item_edge {
 };
 
 struct block_schedule {
-  std::vector<std::uint32_t> items;
-  std::vector<item_edge> edges;
-  std::vector<placed_item> placed;  ///< in order
-  std::vector<std::uint32_t> members;
+  growing_array<std::uint32_t> items;
+  growing_array<item_edge> edges;
+  growing_array<placed_item> placed;  ///< in order
+  growing_array<std::uint32_t> members;
   std::uint32_t used = 0;  ///< how many members
   bool is_bound = false;   ///< to their numbers
   double length = 0;
@@ -42,9 +41,9 @@ struct block_schedule {
 class flow_scheduler {
  public:
   LOCKSTEP_COLD flow_scheduler(const graph_model& of, const flow& checked,
-                               const std::vector<double>& costs, std::uint32_t members);
+                               const growing_array<double>& costs, std::uint32_t members);
 
-  std::vector<block_schedule> blocks;
+  growing_array<block_schedule> blocks;
 
  private:
   struct arrival {
@@ -55,7 +54,7 @@ class flow_scheduler {
   LOCKSTEP_COLD void collect();
   LOCKSTEP_COLD void schedule(std::uint32_t block);
   LOCKSTEP_COLD void choose(block_schedule& in, std::uint32_t item, const arrival& at,
-                            std::uint32_t next, std::vector<double>& free, placed_item& place);
+                            std::uint32_t next, growing_array<double>& free, placed_item& place);
   double start_on(const arrival& at, double free, std::uint32_t member) const noexcept {
     const double there =
         member == at.home || at.home == no_lane
@@ -70,7 +69,7 @@ class flow_scheduler {
 
   const graph_model& of_;
   const flow& flow_;
-  const std::vector<double>& costs_;
+  const growing_array<double>& costs_;
   const std::uint32_t nodes_, members_;
 };
 

@@ -13,7 +13,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_COLD flow_scheduler::flow_scheduler(const graph_model& of, const flow& checked,
-                                             const std::vector<double>& costs,
+                                             const growing_array<double>& costs,
                                              std::uint32_t members)
     : blocks(checked.blocks.size()),
       of_(of),
@@ -64,16 +64,16 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
   block_schedule& in = blocks[block];
   const std::size_t count = in.items.size();
   // By their place in `items`.
-  std::vector<std::uint32_t> local(nodes_ + blocks.size(), 0);
+  growing_array<std::uint32_t> local(nodes_ + blocks.size(), 0);
   for (std::uint32_t i = 0; i < count; ++i) local[in.items[i]] = i;
-  std::vector<model_edge> edges;
+  growing_array<model_edge> edges;
   edges.reserve(in.edges.size());
   for (const item_edge& each : in.edges) {
     edges.push_back({local[each.from], local[each.to], edge_kind::plain});
   }
   const adjacency out = edges_by(edges, count, false), incoming = edges_by(edges, count, true);
 
-  std::vector<std::uint32_t> missing(count);
+  growing_array<std::uint32_t> missing(count);
   node_list order;
   order.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -86,7 +86,7 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
     }
   }
   // How far it is to the end: with and without what edges between members cost.
-  std::vector<double> way(count, 0), bare(count, 0);
+  growing_array<double> way(count, 0), bare(count, 0);
   for (std::size_t k = count; k-- > 0;) {
     const std::uint32_t i = order[k];
     for (const std::uint32_t* e = out.first(i); e != out.last(i); ++e) {
@@ -110,28 +110,24 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
   const auto later = [](const entry& a, const entry& b) {
     return b.key < a.key || (!(a.key < b.key) && a.item > b.item);
   };
-  std::vector<entry> ready, coming;
-  std::vector<arrival> arrivals(count, arrival{0, -1, no_lane});
-  std::vector<double> free(members_, 0), finish(count, 0);
-  std::vector<std::uint32_t> home(count, no_lane);
+  growing_array<entry> ready, coming;
+  growing_array<arrival> arrivals(count, arrival{0, -1, no_lane});
+  growing_array<double> free(members_, 0), finish(count, 0);
+  growing_array<std::uint32_t> home(count, no_lane);
   for (std::uint32_t i = 0; i < count; ++i) {
     missing[i] = incoming.begin[i + 1] - incoming.begin[i];
-    if (missing[i] == 0) coming.push_back({0, i});
+    if (missing[i] == 0) push_to_heap(coming, entry{0, i}, later);
   }
-  std::make_heap(coming.begin(), coming.end(), later);
   in.placed.reserve(count);
   while (!ready.empty() || !coming.empty()) {
-    double now = *std::min_element(free.begin(), free.end());
+    double now = free[0];
+    for (const double each : free) now = (std::min)(now, each);
     if (ready.empty()) now = (std::max)(now, coming.front().key);
     while (!coming.empty() && coming.front().key <= now) {
-      std::pop_heap(coming.begin(), coming.end(), later);
-      ready.push_back({way[coming.back().item], coming.back().item});
-      std::push_heap(ready.begin(), ready.end(), shorter_way);
-      coming.pop_back();
+      const std::uint32_t next = pop_from_heap(coming, later).item;
+      push_to_heap(ready, entry{way[next], next}, shorter_way);
     }
-    std::pop_heap(ready.begin(), ready.end(), shorter_way);
-    const std::uint32_t i = ready.back().item;
-    ready.pop_back();
+    const std::uint32_t i = pop_from_heap(ready, shorter_way).item;
 
     placed_item place = {in.items[i], 0, 0, 0};
     // What ends a turn, or an iteration, is best where the next one begins.
@@ -157,8 +153,7 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
         at.second = finish[i];
       }
       if (--missing[to] > 0) continue;
-      coming.push_back({start_on(at, 0, at.home), to});
-      std::push_heap(coming.begin(), coming.end(), later);
+      push_to_heap(coming, entry{start_on(at, 0, at.home), to}, later);
     }
   }
   for (const std::uint32_t member : in.members) in.used = (std::max)(in.used, member + 1);
@@ -166,8 +161,9 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
 
 /// `next`: the member that has to hear of this item for the next turn, or none. (A loop's first item is placed first.)
 LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item, const arrival& at,
-                                          std::uint32_t next, std::vector<double>& free,
+                                          std::uint32_t next, growing_array<double>& free,
                                           placed_item& place) {
+  const auto lower = [](std::uint32_t a, std::uint32_t b) { return a < b; };
   place.first_member = static_cast<std::uint32_t>(in.members.size());
   const bool is_loop = item >= nodes_;
   std::uint32_t width = is_loop ? blocks[item - nodes_].used : 1;
@@ -175,10 +171,12 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
     width = of_.nodes[item].width == 0 ? members_ : of_.nodes[item].width;
   }
   if (is_loop && blocks[item - nodes_].is_bound) {
-    std::vector<std::uint32_t> taken = blocks[item - nodes_].members;
-    std::sort(taken.begin(), taken.end());
-    taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
-    in.members.insert(in.members.end(), taken.begin(), taken.end());
+    growing_array<std::uint32_t> taken = blocks[item - nodes_].members;
+    sort_by(taken, lower);
+    for (const std::uint32_t each : taken) {
+      const bool is_first = in.members.size() == place.first_member;
+      if (is_first || in.members.back() != each) in.members.push_back(each);
+    }
   } else if (!is_loop && of_.nodes[item].pin != no_node) {
     in.members.push_back(of_.nodes[item].pin);
   } else if (width == 1) {
@@ -195,15 +193,15 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
     }
     in.members.push_back(best);
   } else {
-    std::vector<std::uint32_t> all(members_);
+    growing_array<std::uint32_t> all(members_);
     for (std::uint32_t m = 0; m < members_; ++m) all[m] = m;
-    std::sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return std::make_pair(start_on(at, free[a], a), a) <
-             std::make_pair(start_on(at, free[b], b), b);
+    sort_by(all, [&](std::uint32_t a, std::uint32_t b) {
+      const double start_a = start_on(at, free[a], a), start_b = start_on(at, free[b], b);
+      return start_a < start_b || (!(start_b < start_a) && a < b);
     });
     all.resize(width);
-    std::sort(all.begin(), all.end());
-    in.members.insert(in.members.end(), all.begin(), all.end());
+    sort_by(all, lower);
+    in.members.append(all.begin(), all.end());
   }
   place.last_member = static_cast<std::uint32_t>(in.members.size());
   for (std::uint32_t k = place.first_member; k < place.last_member; ++k) {

@@ -18,7 +18,7 @@ class plan_simulation {
 
   LOCKSTEP_COLD std::string run() {
     iterations_ = flow_.most_delay + 2;
-    std::vector<member> members(of_.members);
+    growing_array<member> members(of_.members);
     for (std::uint32_t m = 0; m < of_.members; ++m) members[m].lane = of_.lane(0, m);
     end_.assign(iterations_, 0);
     bool moves = true;
@@ -47,7 +47,7 @@ class plan_simulation {
   };
   struct lane_state {
     std::uint32_t turn = 0, at = 0;
-    std::vector<double> done;  ///< when, of each step of each turn
+    growing_array<double> done;  ///< when, of each step of each turn
   };
   struct decision {
     std::uint32_t turns;
@@ -111,9 +111,9 @@ class plan_simulation {
 
   const flow& flow_;
   flow_plan& of_;
-  std::vector<lane_state> lanes_;
-  std::vector<decision> decided_;
-  std::vector<double> end_;
+  growing_array<lane_state> lanes_;
+  growing_array<decision> decided_;
+  growing_array<double> end_;
   std::uint32_t iterations_ = 0;
 };
 

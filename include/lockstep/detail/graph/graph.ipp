@@ -128,8 +128,8 @@ LOCKSTEP_COLD graph_block graph::parallel(const std::vector<graph_block>& parts)
     if (each.empty()) continue;
     check_own("parallel", each.of_);
     whole.of_ = each.of_;
-    whole.firsts_.insert(whole.firsts_.end(), each.firsts_.begin(), each.firsts_.end());
-    whole.lasts_.insert(whole.lasts_.end(), each.lasts_.begin(), each.lasts_.end());
+    whole.firsts_.append(each.firsts_.begin(), each.firsts_.end());
+    whole.lasts_.append(each.lasts_.begin(), each.lasts_.end());
   }
   return whole;
 }

@@ -8,16 +8,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "../platform/config.hpp"
+#include "../platform/growing_array.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 using node_index = std::uint32_t;
-using node_list = std::vector<node_index>;
+using node_list = growing_array<node_index>;
 
 constexpr node_index no_node = ~node_index{0};
 
@@ -47,9 +47,9 @@ struct model_feedback {
 };
 
 struct graph_model {
-  std::vector<model_node> nodes;
-  std::vector<model_edge> edges;
-  std::vector<model_feedback> feedbacks;
+  growing_array<model_node> nodes;
+  growing_array<model_edge> edges;
+  growing_array<model_feedback> feedbacks;
 };
 
 }  // namespace detail

@@ -258,7 +258,7 @@ LOCKSTEP_COLD std::string report_of(const plan_body& of) {
   const double each =
       static_cast<double>(of.measured_time) / static_cast<double>(of.measured_iterations);
   text += "measured: an iteration " + in_microseconds(each) + "\n";
-  std::vector<double> busy(plan.members, 0);
+  growing_array<double> busy(plan.members, 0);
   for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
     const node_times& at = machine.times[i];
     const double sum = tick_clock::nanoseconds(at.sum);

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "../../graph.hpp"
 #include "../../region.hpp"
@@ -66,13 +65,12 @@ struct plan_body {
   /// A run that was started, and has been joined since.
   LOCKSTEP_COLD void end_started();
 
-  std::vector<std::string> names;  ///< of nodes
   graph_model model;
   flow checked;
-  const std::vector<node_function>& functions;
+  const growing_array<node_function>& functions;
   plan_host host;
   std::size_t most_members;
-  std::vector<double> costs;
+  growing_array<double> costs;
   owner<flow_machine> machine;
   bool needs_all = false;  ///< every member has to come
   bool is_running = false;

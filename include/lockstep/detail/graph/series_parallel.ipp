@@ -3,8 +3,6 @@
 #ifndef LOCKSTEP_DETAIL_GRAPH_SERIES_PARALLEL_IPP
 #define LOCKSTEP_DETAIL_GRAPH_SERIES_PARALLEL_IPP
 
-#include <vector>
-
 #include "series_parallel.hpp"
 
 namespace lockstep {
@@ -15,7 +13,7 @@ namespace detail {
 class block_order {
  public:
   /// `before(a, b)`: edges; items are numbered so that edges go forward.
-  LOCKSTEP_COLD block_order(std::size_t count, const std::vector<model_edge>& edges)
+  LOCKSTEP_COLD block_order(std::size_t count, const growing_array<model_edge>& edges)
       : count_(count), words_((count + 63) / 64), before_(count * words_, 0) {
     const adjacency in = edges_by(edges, count, true);
     for (std::size_t i = 0; i < count; ++i) {
@@ -35,11 +33,11 @@ class block_order {
   }
 
   /// a, b, c, d of an N; empty if there is none.
-  LOCKSTEP_COLD std::vector<std::uint32_t> find_n() const {
-    std::vector<std::vector<std::uint32_t>> open(1);
+  LOCKSTEP_COLD growing_array<std::uint32_t> find_n() const {
+    growing_array<growing_array<std::uint32_t>> open(1);
     for (std::uint32_t i = 0; i < count_; ++i) open[0].push_back(i);
     while (!open.empty()) {
-      const std::vector<std::uint32_t> part = open.back();
+      const growing_array<std::uint32_t> part = open.back();
       open.pop_back();
       if (part.size() < 4) continue;
       const std::size_t before = open.size();
@@ -47,19 +45,19 @@ class block_order {
       open.resize(before);
       return n_in(part);
     }
-    return std::vector<std::uint32_t>();
+    return growing_array<std::uint32_t>();
   }
 
  private:
   std::uint64_t* row(std::size_t of) noexcept { return &before_[of * words_]; }
 
   /// The parts that are connected by pairs that are ordered, or that are not. False if there is only one.
-  LOCKSTEP_COLD bool fall_apart(const std::vector<std::uint32_t>& part, bool by_order,
-                                std::vector<std::vector<std::uint32_t>>& into) const {
-    std::vector<std::uint32_t> left = part;
+  LOCKSTEP_COLD bool fall_apart(const growing_array<std::uint32_t>& part, bool by_order,
+                                growing_array<growing_array<std::uint32_t>>& into) const {
+    growing_array<std::uint32_t> left = part;
     const std::size_t before = into.size();
     while (!left.empty()) {
-      std::vector<std::uint32_t> found(1, left.back());
+      growing_array<std::uint32_t> found(1, left.back());
       left.pop_back();
       for (std::size_t at = 0; at < found.size(); ++at) {
         for (std::size_t i = 0; i < left.size();) {
@@ -79,7 +77,7 @@ class block_order {
     return false;
   }
 
-  LOCKSTEP_COLD std::vector<std::uint32_t> n_in(const std::vector<std::uint32_t>& part) const {
+  LOCKSTEP_COLD growing_array<std::uint32_t> n_in(const growing_array<std::uint32_t>& part) const {
     for (const std::uint32_t c : part) {
       for (const std::uint32_t d : part) {
         if (c == d || is_ordered(c, d)) continue;
@@ -91,19 +89,19 @@ class block_order {
         }
       }
     }
-    return std::vector<std::uint32_t>();
+    return growing_array<std::uint32_t>();
   }
 
   const std::size_t count_, words_;
-  std::vector<std::uint64_t> before_;
+  growing_array<std::uint64_t> before_;
 };
 
 LOCKSTEP_COLD std::string where_not_series_parallel(const graph_model& of, const flow& checked) {
   const std::uint32_t nodes = static_cast<std::uint32_t>(of.nodes.size());
   for (std::uint32_t block = 0; block < checked.blocks.size(); ++block) {
     // The items of the block, by their first node in the order.
-    std::vector<std::uint32_t> number(nodes + checked.blocks.size(), no_node);
-    std::vector<std::string> names;
+    growing_array<std::uint32_t> number(nodes + checked.blocks.size(), no_node);
+    growing_array<std::string> names;
     const auto item_of = [&](node_index node) {
       std::uint32_t at = checked.block_of[node], item = node;
       while (at != block && at != 0) {
@@ -117,7 +115,7 @@ LOCKSTEP_COLD std::string where_not_series_parallel(const graph_model& of, const
       if (item == no_node || number[item] != no_node) continue;
       number[item] = 0;  // known; the order of items is found below
     }
-    std::vector<model_edge> edges;
+    growing_array<model_edge> edges;
     for (const model_edge& each : checked.edges) {
       const std::uint32_t from = item_of(each.from), to = item_of(each.to);
       if (from == no_node || to == no_node || from == to) continue;
@@ -126,7 +124,7 @@ LOCKSTEP_COLD std::string where_not_series_parallel(const graph_model& of, const
     // Items in an order of their own: a loop comes after all that one of its nodes comes after.
     const adjacency out = edges_by(edges, number.size(), false),
                     in = edges_by(edges, number.size(), true);
-    std::vector<std::uint32_t> order, missing(number.size(), 0);
+    growing_array<std::uint32_t> order, missing(number.size(), 0);
     for (std::uint32_t item = 0; item < number.size(); ++item) {
       missing[item] = in.begin[item + 1] - in.begin[item];
       if (number[item] == 0 && missing[item] == 0) order.push_back(item);
@@ -142,7 +140,7 @@ LOCKSTEP_COLD std::string where_not_series_parallel(const graph_model& of, const
       }
     }
     for (model_edge& each : edges) each = {number[each.from], number[each.to], each.kind};
-    const std::vector<std::uint32_t> n = block_order(order.size(), edges).find_n();
+    const growing_array<std::uint32_t> n = block_order(order.size(), edges).find_n();
     if (n.empty()) continue;
     return names[n[0]] + " and " + names[n[1]] + " come before " + names[n[2]] + ", and " +
            names[n[1]] + " before " + names[n[3]] + ", but " + names[n[0]] + " does not";

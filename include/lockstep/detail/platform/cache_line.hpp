@@ -87,25 +87,67 @@ class owner {
   T* made_;
 };
 
-/// Memory for `count` values of `size` bytes each, on cache lines of their own. Throws std::bad_alloc as `new` does.
-struct cache_lines {
-  void* raw;
-  void* data;
+/// What is to know of a type to make an array of it.
+struct element_type {
+  std::size_t size, alignment;
+  void (*make)(void* at);     ///< value-initialises it
+  void (*destroy)(void* at);  ///< null: there is nothing to do
 
-  LOCKSTEP_ENTRY cache_lines(std::size_t count, std::size_t size, std::size_t alignment);
-  ~cache_lines() { ::operator delete(raw); }
-  cache_lines(const cache_lines&) = delete;
-  cache_lines& operator=(const cache_lines&) = delete;
+  template <class T>
+  struct of {
+    static void make(void* at) { ::new (at) T(); }
+    static void destroy(void* at) { static_cast<T*>(at)->~T(); }
+    static const element_type value;
+  };
+};
+template <class T>
+const element_type element_type::of<T>::value = {
+    sizeof(T), alignof(T) > cache_line_size ? alignof(T) : cache_line_size, &of::make,
+    std::is_trivially_destructible<T>::value ? nullptr : &of::destroy};
+
+/// The body of aligned_array, once for all types: a team has a dozen.
+class any_aligned_array {
+ public:
+  /// Destroys what was made if an element throws.
+  LOCKSTEP_ENTRY any_aligned_array(std::size_t size, const element_type& type);
+  LOCKSTEP_ENTRY ~any_aligned_array();
+  any_aligned_array(const any_aligned_array&) = delete;
+  any_aligned_array& operator=(const any_aligned_array&) = delete;
+
+  void* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return count_; }
+
+ private:
+  LOCKSTEP_ENTRY any_aligned_array(const element_type& type, std::size_t room);
+  void* at(std::size_t index) const noexcept {
+    return static_cast<unsigned char*>(data_) + index * type_.size;
+  }
+
+  const element_type& type_;
+  void* raw_;
+  void* data_;
+  std::size_t count_ = 0;
 };
 
 #if LOCKSTEP_HAS_BODIES
 
 /// Enough for the values and a line on each side. More than there are addresses stays more than `new` can give.
-cache_lines::cache_lines(std::size_t count, std::size_t size, std::size_t alignment) {
+any_aligned_array::any_aligned_array(const element_type& type, std::size_t room) : type_(type) {
   constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
-  raw = ::operator new(count > (most - 2 * alignment) / size ? most : count * size + 2 * alignment);
-  const std::uintptr_t mask = alignment - 1;
-  data = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
+  const std::size_t line = type.alignment;
+  raw_ = ::operator new(room > (most - 2 * line) / type.size ? most : room * type.size + 2 * line);
+  const std::uintptr_t mask = line - 1;
+  data_ = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(raw_) + mask) & ~mask);
+}
+
+any_aligned_array::any_aligned_array(std::size_t size, const element_type& type)
+    : any_aligned_array(type, size) {
+  for (; count_ < size; ++count_) type.make(at(count_));
+}
+
+any_aligned_array::~any_aligned_array() {
+  while (type_.destroy != nullptr && count_ > 0) type_.destroy(at(--count_));
+  ::operator delete(raw_);
 }
 
 #endif
@@ -115,39 +157,15 @@ cache_lines::cache_lines(std::size_t count, std::size_t size, std::size_t alignm
 template <class T>
 class aligned_array {
  public:
-  explicit aligned_array(std::size_t size) : elements_(size) {
-    while (elements_.count < size) {
-      ::new (static_cast<void*>(elements_.data + elements_.count)) T();
-      ++elements_.count;
-    }
-  }
-  aligned_array(const aligned_array&) = delete;
-  aligned_array& operator=(const aligned_array&) = delete;
+  explicit aligned_array(std::size_t size) : elements_(size, element_type::of<T>::value) {}
 
-  T& operator[](std::size_t index) noexcept { return elements_.data[index]; }
-  const T& operator[](std::size_t index) const noexcept { return elements_.data[index]; }
-  std::size_t size() const noexcept { return elements_.count; }
+  T& operator[](std::size_t index) noexcept { return data()[index]; }
+  const T& operator[](std::size_t index) const noexcept { return data()[index]; }
+  std::size_t size() const noexcept { return elements_.size(); }
+  T* data() const noexcept { return static_cast<T*>(elements_.data()); }
 
  private:
-  static constexpr std::size_t alignment = alignof(T) > cache_line_size ? alignof(T)
-                                                                        : cache_line_size;
-
-  /// Destroys what was made, also when a constructor of T throws.
-  struct elements {
-    cache_lines lines;
-    T* data;
-    std::size_t count = 0;
-
-    explicit elements(std::size_t size)
-        : lines(size, sizeof(T), alignment), data(static_cast<T*>(lines.data)) {}
-    ~elements() {
-      while (count > 0) data[--count].~T();
-    }
-    elements(const elements&) = delete;
-    elements& operator=(const elements&) = delete;
-  };
-
-  elements elements_;
+  any_aligned_array elements_;
 };
 
 }  // namespace detail

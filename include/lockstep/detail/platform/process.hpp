@@ -54,13 +54,13 @@
 #endif
 
 // Of process_state; and a number for each futex, because who sleeps in one is not woken through another.
-#define LOCKSTEP_PROCESS_LAYOUT 2
+#define LOCKSTEP_PROCESS_LAYOUT 3
 #if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
-#define LOCKSTEP_PROCESS_KIND "4"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_2_portable"
+#define LOCKSTEP_PROCESS_KIND "6"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_3_portable"
 #else
-#define LOCKSTEP_PROCESS_KIND "3"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_2_native"
+#define LOCKSTEP_PROCESS_KIND "5"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_3_native"
 #endif
 
 #if LOCKSTEP_MODULES_HAVE_NOTES

@@ -49,7 +49,8 @@ class loop_board final : public stoppable {
   static constexpr std::size_t most_hands = 8;
 
   /// Requires: slot_count is a power of two, so that numbers may wrap. Tests pass fewer.
-  loop_board(wait_policy policy, stop_source& stop, std::uint32_t slot_count = usual_slots)
+  LOCKSTEP_COLD loop_board(wait_policy policy, stop_source& stop,
+                           std::uint32_t slot_count = usual_slots)
       : stop_(stop),
         open_(slot_count, policy),
         turns_(slot_count, policy),
@@ -57,7 +58,7 @@ class loop_board final : public stoppable {
     reset();
     stop_.add(*this);
   }
-  ~loop_board() { stop_.remove(*this); }
+  LOCKSTEP_COLD ~loop_board() { stop_.remove(*this); }
   loop_board(const loop_board&) = delete;
   loop_board& operator=(const loop_board&) = delete;
 
@@ -106,7 +107,7 @@ class loop_board final : public stoppable {
   }
 
   /// As new. Between regions.
-  void reset() {
+  LOCKSTEP_COLD void reset() {
     for (std::uint32_t slot = 0; slot < slot_count(); ++slot) {
       renew_hands(slot, most_hands);
       open(slot, slot);
@@ -114,7 +115,7 @@ class loop_board final : public stoppable {
     first_ = 0;
   }
 
-  void notify_all_sleepers() override {
+  LOCKSTEP_COLD void notify_all_sleepers() override {
     open_.wake_all();
     turns_.wake_all();
   }
@@ -174,11 +175,11 @@ class loop_board final : public stoppable {
 // Cost   publish: one store on one's own line. wait: one line fetch.
 class progress_board final : public stoppable {
  public:
-  progress_board(std::size_t most, wait_policy policy, stop_source& stop)
+  LOCKSTEP_COLD progress_board(std::size_t most, wait_policy policy, stop_source& stop)
       : stop_(stop), steps_(most, policy) {
     stop_.add(*this);
   }
-  ~progress_board() { stop_.remove(*this); }
+  LOCKSTEP_COLD ~progress_board() { stop_.remove(*this); }
   progress_board(const progress_board&) = delete;
   progress_board& operator=(const progress_board&) = delete;
 
@@ -203,7 +204,7 @@ class progress_board final : public stoppable {
     used_.store(0, memory_order_relaxed);  // 2
   }
 
-  void notify_all_sleepers() override { steps_.wake_all(); }
+  LOCKSTEP_COLD void notify_all_sleepers() override { steps_.wake_all(); }
 
  private:
   stop_source& stop_;

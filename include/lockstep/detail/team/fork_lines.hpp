@@ -91,15 +91,6 @@ class fork_tree {
     });
   }
 
-  /// Calls f(rank) for the members that watch a line.
-  template <class Function>
-  void for_each_watcher(const line& of, Function f) const {
-    for (std::size_t k = 1, rank = of.first_watcher(); k < width_ && rank < members_;
-         ++k, rank += of.step) {
-      f(rank);
-    }
-  }
-
  private:
   std::size_t lines_of_level(std::size_t step) const noexcept {
     return (members_ - 1) / (step * width_) + 1;

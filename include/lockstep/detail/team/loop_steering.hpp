@@ -100,16 +100,11 @@ class loop_costs {
     wake_ = between(least_wake, wake_, most_wake);
   }
 
-  /// Of an iteration at a place; 0: not known.
-  double iteration(const void* place_key) const noexcept {
-    const std::size_t slot = slot_of(place_key);
-    const place& at = places_[slot].key == place_key ? places_[slot] : places_[slot ^ 1u];
-    return at.key == place_key ? at.iteration : 0;
-  }
-  double join() const noexcept { return join_; }
   double wake() const noexcept { return wake_; }
 
  private:
+  friend struct learned_costs;  // of tests
+
   static constexpr double clock_time = 20, least_join = 40, most_join = 50000;
   static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 3000;
   static constexpr double always_timed = 10000;

@@ -18,12 +18,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "../platform/atomic.hpp"
 #include "../platform/cache_line.hpp"
 #include "../platform/clock.hpp"
 #include "../platform/error.hpp"
+#include "../platform/growing_array.hpp"
 #include "range_parts.hpp"
 
 namespace lockstep {
@@ -246,7 +246,7 @@ class partition {
     return true;
   }
 
-  std::vector<record> members_;
+  growing_array<record> members_;
   weighted_bounds bounds_;
 };
 

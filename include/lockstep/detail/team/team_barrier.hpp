@@ -163,14 +163,14 @@ class team_barrier final : public stoppable {
 
   /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags.
   /// `finds_cpu`: members part, see above.
-  team_barrier(std::size_t most, wait_policy policy, stop_source& stop,
-               std::size_t most_flags = usual_most_flags, bool finds_cpu = false)
+  LOCKSTEP_COLD team_barrier(std::size_t most, wait_policy policy, stop_source& stop,
+                             std::size_t most_flags = usual_most_flags, bool finds_cpu = false)
       : stop_(stop),
         phases_(most, policy, most, most_flags),
         parting_(most < most_flags ? most : most_flags, finds_cpu) {
     stop_.add(*this);
   }
-  ~team_barrier() { stop_.remove(*this); }
+  LOCKSTEP_COLD ~team_barrier() { stop_.remove(*this); }
   team_barrier(const team_barrier&) = delete;
   team_barrier& operator=(const team_barrier&) = delete;
 
@@ -230,7 +230,7 @@ class team_barrier final : public stoppable {
   /// Between regions: the next one begins after `phase`, whatever has been before.
   void reset(std::uint32_t phase) noexcept { phases_.reset(phase); }
 
-  void notify_all_sleepers() override { phases_.wake_all(); }
+  LOCKSTEP_COLD void notify_all_sleepers() override { phases_.wake_all(); }
 
  private:
   struct values {

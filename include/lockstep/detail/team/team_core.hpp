@@ -41,6 +41,7 @@ class team_core {
  public:
   /// The door outlives the last thread that uses this object, or is not touched.
   LOCKSTEP_COLD team_core(const resolved_team& made, team_door& door);
+  LOCKSTEP_COLD ~team_core();
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
 
@@ -265,6 +266,8 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
       steering_(forks_, made),
       region_{this, door.age(), &group_, &running_, nullptr},
       between_(region_) {}
+
+LOCKSTEP_COLD team_core::~team_core() = default;
 
 LOCKSTEP_OUT_OF_LINE bool team_core::join() {
   const region_head head = leave_between();

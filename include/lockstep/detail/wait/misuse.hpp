@@ -30,9 +30,9 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
 #include "../platform/atomic.hpp"
 #include "../platform/fork.hpp"
+#include "../platform/growing_array.hpp"
 #include "../platform/process.hpp"
 #endif
 
@@ -170,7 +170,7 @@ class registry {
     role as;
     detail::thread_label who;
   };
-  using list = std::vector<entry>;
+  using list = growing_array<entry>;
   using bucket = detail::misuse_bucket;
 
   static list& entries_of(bucket& home) noexcept { return *static_cast<list*>(home.entries); }

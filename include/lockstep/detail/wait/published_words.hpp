@@ -269,6 +269,39 @@ class published_word {
   const fence_payer payer_;
 };
 
+/// The lines of published_words, whatever is on them, and their marks.
+struct lines_with_marks {
+  LOCKSTEP_ENTRY lines_with_marks(std::size_t count, wait_policy its_policy,
+                                  const element_type& line);
+  LOCKSTEP_ENTRY void wake_all() const;
+
+  const any_aligned_array lines;
+  const aligned_array<sleeper_mark> mark_array;
+  void* const data;
+  sleeper_mark* const marks;
+  const wait_policy policy;
+  const fence_payer payer;
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+lines_with_marks::lines_with_marks(std::size_t count, wait_policy its_policy,
+                                   const element_type& line)
+    : lines(count, line),
+      mark_array(count),
+      data(lines.data()),
+      marks(mark_array.data()),
+      policy(its_policy),
+      payer(fence_payer_of(its_policy)) {
+  process_fence::prepare();
+}
+
+void lines_with_marks::wake_all() const {
+  for (std::size_t i = 0; i < lines.size(); ++i) marks[i].notify(payer);
+}
+
+#endif
+
 /// No data beside a word.
 struct nothing_beside {};
 
@@ -278,28 +311,18 @@ template <class Word, class Beside = nothing_beside>
 class published_words {
  public:
   published_words(std::size_t count, wait_policy policy)
-      : line_array_(count),
-        mark_array_(count),
-        lines_(count != 0 ? &line_array_[0] : nullptr),
-        marks_(count != 0 ? &mark_array_[0] : nullptr),
-        size_(count),
-        policy_(policy),
-        payer_(fence_payer_of(policy)) {
-    process_fence::prepare();
-  }
+      : all_(count, policy, element_type::of<padded<line>>::value) {}
 
-  std::size_t size() const noexcept { return size_; }
-  wait_policy policy() const noexcept { return policy_; }
+  std::size_t size() const noexcept { return all_.lines.size(); }
+  wait_policy policy() const noexcept { return all_.policy; }
 
   published_word<Word> operator[](std::size_t i) const noexcept {
-    return {lines_[i].value.word, marks_[i], policy_, payer_};
+    return {lines()[i].value.word, all_.marks[i], all_.policy, all_.payer};
   }
-  Beside& beside(std::size_t i) noexcept { return lines_[i].value.beside; }
+  Beside& beside(std::size_t i) noexcept { return lines()[i].value.beside; }
 
   /// After a stop was requested.
-  void wake_all() const {
-    for (std::size_t i = 0; i < size(); ++i) marks_[i].notify(payer_);
-  }
+  void wake_all() const { all_.wake_all(); }
   /// The first `count` words, while nobody waits.
   void reset(Word value, std::size_t count) const noexcept {
     for (std::size_t i = 0; i < count; ++i) (*this)[i].reset(value);
@@ -311,13 +334,9 @@ class published_words {
     Beside beside;
   };
 
-  aligned_array<padded<line>> line_array_;
-  aligned_array<sleeper_mark> mark_array_;
-  padded<line>* const lines_;
-  sleeper_mark* const marks_;
-  const std::size_t size_;
-  const wait_policy policy_;
-  const fence_payer payer_;
+  padded<line>* lines() const noexcept { return static_cast<padded<line>*>(all_.data); }
+
+  const lines_with_marks all_;
 };
 
 }  // namespace detail

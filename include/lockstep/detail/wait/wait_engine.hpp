@@ -238,28 +238,31 @@ class wait_engine {
   static constexpr std::uint64_t long_yield = 2000000;
   static constexpr unsigned pauses_per_look_at_clock = 16;
 
-  // The first poll, which ends most waits that a look does not, knows the type of what it looks at. It goes without a
-  // look at the clock, which costs as much as one pause; but not where a poll may last.
   template <class Waitable>
   LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
                                             wait_history& history, deadline until,
                                             std::uint64_t yield_time) {
     const bool spins = begins_with_spin(policy, history);
-    if (spins && !optional_parts::has_pauses<Waitable>(0) && poll(what))
-      return note_spin(policy, history);
-    return wait_long(any_waitable::of(what), policy, history, until, yield_time, spins);
+    return (spins && ends_in_first_poll(what, policy, history)) ||
+           wait_long(any_waitable::of(what), policy, history, until, yield_time, spins);
   }
   template <class Waitable>
   LOCKSTEP_NOINLINE static bool wait_awake_slowly(Waitable& what, wait_policy policy,
                                                   wait_history& history, deadline until,
                                                   std::uint64_t yield_time) {
     const bool spins = begins_with_spin(policy, history);
-    if (spins && !optional_parts::has_pauses<Waitable>(0) && poll(what))
-      return note_spin(policy, history);
-    return wait_long_awake(any_waitable::of(what), policy, history, until, yield_time, spins);
+    return (spins && ends_in_first_poll(what, policy, history)) ||
+           wait_long_awake(any_waitable::of(what), policy, history, until, yield_time, spins);
   }
 
-  LOCKSTEP_ENTRY static bool begins_with_spin(wait_policy policy, wait_history& history);
+  /// The first poll, which ends most waits that a look does not, knows the type of what it looks at. It goes without a
+  /// look at the clock, which costs as much as one pause; but not where a poll may last.
+  template <class Waitable>
+  static bool ends_in_first_poll(Waitable& what, wait_policy policy, wait_history& history) {
+    return !optional_parts::has_pauses<Waitable>(0) && poll(what) && note_spin(policy, history);
+  }
+  LOCKSTEP_NOINLINE LOCKSTEP_OUT_OF_LINE static bool begins_with_spin(wait_policy policy,
+                                                                      wait_history& history);
   static bool note_spin(wait_policy policy, wait_history& history) noexcept {
     if (policy.is_adaptive()) history.spinning.paid();
     return true;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// tests/support/learned_costs.hpp -- what loop_costs has learned, which only tests ask
+#pragma once
+
+#include <lockstep/detail/team/loop_steering.hpp>
+
+#include <cstddef>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+struct learned_costs {
+  static double iteration(const loop_costs& of, const void* place) {
+    const std::size_t slot = loop_costs::slot_of(place);
+    for (const loop_costs::place& each : {of.places_[slot], of.places_[slot ^ 1u]}) {
+      if (each.key == place) return each.iteration;
+    }
+    return 0;
+  }
+  static double join(const loop_costs& of) { return of.join_; }
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
