@@ -483,25 +483,67 @@ class owner {
   T* made_;
 };
 
-/// Memory for `count` values of `size` bytes each, on cache lines of their own. Throws std::bad_alloc as `new` does.
-struct cache_lines {
-  void* raw;
-  void* data;
+/// What is to know of a type to make an array of it.
+struct element_type {
+  std::size_t size, alignment;
+  void (*make)(void* at);     ///< value-initialises it
+  void (*destroy)(void* at);  ///< null: there is nothing to do
 
-  LOCKSTEP_ENTRY cache_lines(std::size_t count, std::size_t size, std::size_t alignment);
-  ~cache_lines() { ::operator delete(raw); }
-  cache_lines(const cache_lines&) = delete;
-  cache_lines& operator=(const cache_lines&) = delete;
+  template <class T>
+  struct of {
+    static void make(void* at) { ::new (at) T(); }
+    static void destroy(void* at) { static_cast<T*>(at)->~T(); }
+    static const element_type value;
+  };
+};
+template <class T>
+const element_type element_type::of<T>::value = {
+    sizeof(T), alignof(T) > cache_line_size ? alignof(T) : cache_line_size, &of::make,
+    std::is_trivially_destructible<T>::value ? nullptr : &of::destroy};
+
+/// The body of aligned_array, once for all types: a team has a dozen.
+class any_aligned_array {
+ public:
+  /// Destroys what was made if an element throws.
+  LOCKSTEP_ENTRY any_aligned_array(std::size_t size, const element_type& type);
+  LOCKSTEP_ENTRY ~any_aligned_array();
+  any_aligned_array(const any_aligned_array&) = delete;
+  any_aligned_array& operator=(const any_aligned_array&) = delete;
+
+  void* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return count_; }
+
+ private:
+  LOCKSTEP_ENTRY any_aligned_array(const element_type& type, std::size_t room);
+  void* at(std::size_t index) const noexcept {
+    return static_cast<unsigned char*>(data_) + index * type_.size;
+  }
+
+  const element_type& type_;
+  void* raw_;
+  void* data_;
+  std::size_t count_ = 0;
 };
 
 #if LOCKSTEP_HAS_BODIES
 
 /// Enough for the values and a line on each side. More than there are addresses stays more than `new` can give.
-cache_lines::cache_lines(std::size_t count, std::size_t size, std::size_t alignment) {
+any_aligned_array::any_aligned_array(const element_type& type, std::size_t room) : type_(type) {
   constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
-  raw = ::operator new(count > (most - 2 * alignment) / size ? most : count * size + 2 * alignment);
-  const std::uintptr_t mask = alignment - 1;
-  data = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(raw) + mask) & ~mask);
+  const std::size_t line = type.alignment;
+  raw_ = ::operator new(room > (most - 2 * line) / type.size ? most : room * type.size + 2 * line);
+  const std::uintptr_t mask = line - 1;
+  data_ = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(raw_) + mask) & ~mask);
+}
+
+any_aligned_array::any_aligned_array(std::size_t size, const element_type& type)
+    : any_aligned_array(type, size) {
+  for (; count_ < size; ++count_) type.make(at(count_));
+}
+
+any_aligned_array::~any_aligned_array() {
+  while (type_.destroy != nullptr && count_ > 0) type_.destroy(at(--count_));
+  ::operator delete(raw_);
 }
 
 #endif
@@ -511,39 +553,15 @@ cache_lines::cache_lines(std::size_t count, std::size_t size, std::size_t alignm
 template <class T>
 class aligned_array {
  public:
-  explicit aligned_array(std::size_t size) : elements_(size) {
-    while (elements_.count < size) {
-      ::new (static_cast<void*>(elements_.data + elements_.count)) T();
-      ++elements_.count;
-    }
-  }
-  aligned_array(const aligned_array&) = delete;
-  aligned_array& operator=(const aligned_array&) = delete;
+  explicit aligned_array(std::size_t size) : elements_(size, element_type::of<T>::value) {}
 
-  T& operator[](std::size_t index) noexcept { return elements_.data[index]; }
-  const T& operator[](std::size_t index) const noexcept { return elements_.data[index]; }
-  std::size_t size() const noexcept { return elements_.count; }
+  T& operator[](std::size_t index) noexcept { return data()[index]; }
+  const T& operator[](std::size_t index) const noexcept { return data()[index]; }
+  std::size_t size() const noexcept { return elements_.size(); }
+  T* data() const noexcept { return static_cast<T*>(elements_.data()); }
 
  private:
-  static constexpr std::size_t alignment = alignof(T) > cache_line_size ? alignof(T)
-                                                                        : cache_line_size;
-
-  /// Destroys what was made, also when a constructor of T throws.
-  struct elements {
-    cache_lines lines;
-    T* data;
-    std::size_t count = 0;
-
-    explicit elements(std::size_t size)
-        : lines(size, sizeof(T), alignment), data(static_cast<T*>(lines.data)) {}
-    ~elements() {
-      while (count > 0) data[--count].~T();
-    }
-    elements(const elements&) = delete;
-    elements& operator=(const elements&) = delete;
-  };
-
-  elements elements_;
+  any_aligned_array elements_;
 };
 
 }  // namespace detail
@@ -992,13 +1010,13 @@ class intrusive_list {
 #endif
 
 // Of process_state; and a number for each futex, because who sleeps in one is not woken through another.
-#define LOCKSTEP_PROCESS_LAYOUT 2
+#define LOCKSTEP_PROCESS_LAYOUT 3
 #if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
-#define LOCKSTEP_PROCESS_KIND "4"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_2_portable"
+#define LOCKSTEP_PROCESS_KIND "6"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_3_portable"
 #else
-#define LOCKSTEP_PROCESS_KIND "3"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_2_native"
+#define LOCKSTEP_PROCESS_KIND "5"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_3_native"
 #endif
 
 #if LOCKSTEP_MODULES_HAVE_NOTES
@@ -3139,28 +3157,31 @@ class wait_engine {
   static constexpr std::uint64_t long_yield = 2000000;
   static constexpr unsigned pauses_per_look_at_clock = 16;
 
-  // The first poll, which ends most waits that a look does not, knows the type of what it looks at. It goes without a
-  // look at the clock, which costs as much as one pause; but not where a poll may last.
   template <class Waitable>
   LOCKSTEP_NOINLINE static bool wait_slowly(Waitable& what, wait_policy policy,
                                             wait_history& history, deadline until,
                                             std::uint64_t yield_time) {
     const bool spins = begins_with_spin(policy, history);
-    if (spins && !optional_parts::has_pauses<Waitable>(0) && poll(what))
-      return note_spin(policy, history);
-    return wait_long(any_waitable::of(what), policy, history, until, yield_time, spins);
+    return (spins && ends_in_first_poll(what, policy, history)) ||
+           wait_long(any_waitable::of(what), policy, history, until, yield_time, spins);
   }
   template <class Waitable>
   LOCKSTEP_NOINLINE static bool wait_awake_slowly(Waitable& what, wait_policy policy,
                                                   wait_history& history, deadline until,
                                                   std::uint64_t yield_time) {
     const bool spins = begins_with_spin(policy, history);
-    if (spins && !optional_parts::has_pauses<Waitable>(0) && poll(what))
-      return note_spin(policy, history);
-    return wait_long_awake(any_waitable::of(what), policy, history, until, yield_time, spins);
+    return (spins && ends_in_first_poll(what, policy, history)) ||
+           wait_long_awake(any_waitable::of(what), policy, history, until, yield_time, spins);
   }
 
-  LOCKSTEP_ENTRY static bool begins_with_spin(wait_policy policy, wait_history& history);
+  /// The first poll, which ends most waits that a look does not, knows the type of what it looks at. It goes without a
+  /// look at the clock, which costs as much as one pause; but not where a poll may last.
+  template <class Waitable>
+  static bool ends_in_first_poll(Waitable& what, wait_policy policy, wait_history& history) {
+    return !optional_parts::has_pauses<Waitable>(0) && poll(what) && note_spin(policy, history);
+  }
+  LOCKSTEP_NOINLINE LOCKSTEP_OUT_OF_LINE static bool begins_with_spin(wait_policy policy,
+                                                                      wait_history& history);
   static bool note_spin(wait_policy policy, wait_history& history) noexcept {
     if (policy.is_adaptive()) history.spinning.paid();
     return true;
@@ -3523,6 +3544,39 @@ class published_word {
   const fence_payer payer_;
 };
 
+/// The lines of published_words, whatever is on them, and their marks.
+struct lines_with_marks {
+  LOCKSTEP_ENTRY lines_with_marks(std::size_t count, wait_policy its_policy,
+                                  const element_type& line);
+  LOCKSTEP_ENTRY void wake_all() const;
+
+  const any_aligned_array lines;
+  const aligned_array<sleeper_mark> mark_array;
+  void* const data;
+  sleeper_mark* const marks;
+  const wait_policy policy;
+  const fence_payer payer;
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+lines_with_marks::lines_with_marks(std::size_t count, wait_policy its_policy,
+                                   const element_type& line)
+    : lines(count, line),
+      mark_array(count),
+      data(lines.data()),
+      marks(mark_array.data()),
+      policy(its_policy),
+      payer(fence_payer_of(its_policy)) {
+  process_fence::prepare();
+}
+
+void lines_with_marks::wake_all() const {
+  for (std::size_t i = 0; i < lines.size(); ++i) marks[i].notify(payer);
+}
+
+#endif
+
 /// No data beside a word.
 struct nothing_beside {};
 
@@ -3532,28 +3586,18 @@ template <class Word, class Beside = nothing_beside>
 class published_words {
  public:
   published_words(std::size_t count, wait_policy policy)
-      : line_array_(count),
-        mark_array_(count),
-        lines_(count != 0 ? &line_array_[0] : nullptr),
-        marks_(count != 0 ? &mark_array_[0] : nullptr),
-        size_(count),
-        policy_(policy),
-        payer_(fence_payer_of(policy)) {
-    process_fence::prepare();
-  }
+      : all_(count, policy, element_type::of<padded<line>>::value) {}
 
-  std::size_t size() const noexcept { return size_; }
-  wait_policy policy() const noexcept { return policy_; }
+  std::size_t size() const noexcept { return all_.lines.size(); }
+  wait_policy policy() const noexcept { return all_.policy; }
 
   published_word<Word> operator[](std::size_t i) const noexcept {
-    return {lines_[i].value.word, marks_[i], policy_, payer_};
+    return {lines()[i].value.word, all_.marks[i], all_.policy, all_.payer};
   }
-  Beside& beside(std::size_t i) noexcept { return lines_[i].value.beside; }
+  Beside& beside(std::size_t i) noexcept { return lines()[i].value.beside; }
 
   /// After a stop was requested.
-  void wake_all() const {
-    for (std::size_t i = 0; i < size(); ++i) marks_[i].notify(payer_);
-  }
+  void wake_all() const { all_.wake_all(); }
   /// The first `count` words, while nobody waits.
   void reset(Word value, std::size_t count) const noexcept {
     for (std::size_t i = 0; i < count; ++i) (*this)[i].reset(value);
@@ -3565,13 +3609,9 @@ class published_words {
     Beside beside;
   };
 
-  aligned_array<padded<line>> line_array_;
-  aligned_array<sleeper_mark> mark_array_;
-  padded<line>* const lines_;
-  sleeper_mark* const marks_;
-  const std::size_t size_;
-  const wait_policy policy_;
-  const fence_payer payer_;
+  padded<line>* lines() const noexcept { return static_cast<padded<line>*>(all_.data); }
+
+  const lines_with_marks all_;
 };
 
 }  // namespace detail
@@ -3808,6 +3848,146 @@ class ranked_barrier {
 
 #endif  // LOCKSTEP_DETAIL_WAIT_RANKED_BARRIER_HPP
 
+// lockstep/detail/platform/growing_array.hpp -- values in a row that can become more (layer: platform)
+//
+// As std::vector, whose names it uses, for code that every unit compiles: a std::vector of one type takes 10 to 20 ms of
+// the compiler, this a tenth. Likewise sort_by() and the heap. A T moves without throwing.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_GROWING_ARRAY_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_GROWING_ARRAY_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+template <class T>
+class growing_array {
+ public:
+  growing_array() noexcept = default;
+  explicit growing_array(std::size_t count) : growing_array() { resize(count); }
+  growing_array(std::size_t count, const T& value) : growing_array() { assign(count, value); }
+  growing_array(const T* first, const T* last) : growing_array() { append(first, last); }
+  growing_array(std::initializer_list<T> values) : growing_array(values.begin(), values.end()) {}
+  growing_array(const growing_array& other) : growing_array(other.begin(), other.end()) {}
+  growing_array(growing_array&& other) noexcept { swap(other); }
+  growing_array& operator=(growing_array other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~growing_array() {
+    clear();
+    ::operator delete(data_);
+  }
+
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  T* data() noexcept { return data_; }
+  const T* data() const noexcept { return data_; }
+  T* begin() noexcept { return data_; }
+  T* end() noexcept { return data_ + size_; }
+  const T* begin() const noexcept { return data_; }
+  const T* end() const noexcept { return data_ + size_; }
+  T& operator[](std::size_t index) noexcept { return data_[index]; }
+  const T& operator[](std::size_t index) const noexcept { return data_[index]; }
+  T& front() noexcept { return data_[0]; }
+  T& back() noexcept { return data_[size_ - 1]; }
+  const T& back() const noexcept { return data_[size_ - 1]; }
+
+  void push_back(T value) {
+    if (size_ == capacity_) reserve(size_ < 4 ? 4 : 2 * size_);
+    ::new (static_cast<void*>(data_ + size_)) T(std::move(value));
+    ++size_;
+  }
+  void pop_back() noexcept { data_[--size_].~T(); }
+  void clear() noexcept {
+    while (size_ > 0) pop_back();
+  }
+  /// Of others.
+  void append(const T* first, const T* last) {
+    for (; first != last; ++first) push_back(*first);
+  }
+  void assign(std::size_t count, const T& value) {
+    clear();
+    reserve(count);
+    while (size_ < count) push_back(value);
+  }
+  void resize(std::size_t count) {
+    while (size_ > count) pop_back();
+    reserve(count);
+    while (size_ < count) push_back(T());
+  }
+  void reserve(std::size_t count) {
+    if (count <= capacity_) return;
+    constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
+    T* const made =
+        static_cast<T*>(::operator new(count > most / sizeof(T) ? most : count * sizeof(T)));
+    for (std::size_t i = 0; i < size_; ++i) {
+      ::new (static_cast<void*>(made + i)) T(std::move(data_[i]));
+      data_[i].~T();
+    }
+    ::operator delete(data_);
+    data_ = made;
+    capacity_ = count;
+  }
+  void swap(growing_array& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+
+ private:
+  static_assert(alignof(T) <= alignof(std::max_align_t), "growing_array: see aligned_array");
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+/// In a heap no value is less than those below it: that at i has those at 2i + 1 and 2i + 2 below. Moves the value at
+/// `at` down to its place.
+template <class T, class Less>
+void sift_down(T* heap, std::size_t count, std::size_t at, Less less) {
+  for (std::size_t below = 2 * at + 1; below < count; below = 2 * at + 1) {
+    if (below + 1 < count && less(heap[below], heap[below + 1])) ++below;
+    if (!less(heap[at], heap[below])) return;
+    std::swap(heap[at], heap[below]);
+    at = below;
+  }
+}
+template <class T, class Less>
+void push_to_heap(growing_array<T>& heap, const T& value, Less less) {
+  std::size_t at = heap.size();
+  heap.push_back(value);
+  while (at > 0 && less(heap[(at - 1) / 2], heap[at])) {
+    std::swap(heap[(at - 1) / 2], heap[at]);
+    at = (at - 1) / 2;
+  }
+}
+template <class T, class Less>
+T pop_from_heap(growing_array<T>& heap, Less less) {
+  const T first = heap.front();
+  heap.front() = heap.back();
+  heap.pop_back();
+  sift_down(heap.data(), heap.size(), 0, less);
+  return first;
+}
+
+/// Equal values may change places.
+template <class T, class Less>
+void sort_by(growing_array<T>& values, Less less) {
+  for (std::size_t i = values.size() / 2; i-- > 0;) {
+    sift_down(values.data(), values.size(), i, less);
+  }
+  for (std::size_t left = values.size(); left-- > 1;) {
+    std::swap(values[0], values[left]);
+    sift_down(values.data(), left, 0, less);
+  }
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_GROWING_ARRAY_HPP
+
 // lockstep/detail/wait/misuse.hpp -- tells who did what wrong, in debug builds (layer: wait)
 //
 // Where LOCKSTEP_DIAGNOSE_MISUSE is 1 (the default without NDEBUG), objects register who owns them and
@@ -3834,7 +4014,6 @@ class ranked_barrier {
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
 
 #endif
 
@@ -3972,7 +4151,7 @@ class registry {
     role as;
     detail::thread_label who;
   };
-  using list = std::vector<entry>;
+  using list = growing_array<entry>;
   using bucket = detail::misuse_bucket;
 
   static list& entries_of(bucket& home) noexcept { return *static_cast<list*>(home.entries); }
@@ -7901,14 +8080,14 @@ class team_barrier final : public stoppable {
 
   /// For regions of up to `most` participants, which `stop` ends. Tests pass a smaller limit for flags.
   /// `finds_cpu`: members part, see above.
-  team_barrier(std::size_t most, wait_policy policy, stop_source& stop,
-               std::size_t most_flags = usual_most_flags, bool finds_cpu = false)
+  LOCKSTEP_COLD team_barrier(std::size_t most, wait_policy policy, stop_source& stop,
+                             std::size_t most_flags = usual_most_flags, bool finds_cpu = false)
       : stop_(stop),
         phases_(most, policy, most, most_flags),
         parting_(most < most_flags ? most : most_flags, finds_cpu) {
     stop_.add(*this);
   }
-  ~team_barrier() { stop_.remove(*this); }
+  LOCKSTEP_COLD ~team_barrier() { stop_.remove(*this); }
   team_barrier(const team_barrier&) = delete;
   team_barrier& operator=(const team_barrier&) = delete;
 
@@ -7968,7 +8147,7 @@ class team_barrier final : public stoppable {
   /// Between regions: the next one begins after `phase`, whatever has been before.
   void reset(std::uint32_t phase) noexcept { phases_.reset(phase); }
 
-  void notify_all_sleepers() override { phases_.wake_all(); }
+  LOCKSTEP_COLD void notify_all_sleepers() override { phases_.wake_all(); }
 
  private:
   struct values {
@@ -8073,7 +8252,8 @@ class loop_board final : public stoppable {
   static constexpr std::size_t most_hands = 8;
 
   /// Requires: slot_count is a power of two, so that numbers may wrap. Tests pass fewer.
-  loop_board(wait_policy policy, stop_source& stop, std::uint32_t slot_count = usual_slots)
+  LOCKSTEP_COLD loop_board(wait_policy policy, stop_source& stop,
+                           std::uint32_t slot_count = usual_slots)
       : stop_(stop),
         open_(slot_count, policy),
         turns_(slot_count, policy),
@@ -8081,7 +8261,7 @@ class loop_board final : public stoppable {
     reset();
     stop_.add(*this);
   }
-  ~loop_board() { stop_.remove(*this); }
+  LOCKSTEP_COLD ~loop_board() { stop_.remove(*this); }
   loop_board(const loop_board&) = delete;
   loop_board& operator=(const loop_board&) = delete;
 
@@ -8130,7 +8310,7 @@ class loop_board final : public stoppable {
   }
 
   /// As new. Between regions.
-  void reset() {
+  LOCKSTEP_COLD void reset() {
     for (std::uint32_t slot = 0; slot < slot_count(); ++slot) {
       renew_hands(slot, most_hands);
       open(slot, slot);
@@ -8138,7 +8318,7 @@ class loop_board final : public stoppable {
     first_ = 0;
   }
 
-  void notify_all_sleepers() override {
+  LOCKSTEP_COLD void notify_all_sleepers() override {
     open_.wake_all();
     turns_.wake_all();
   }
@@ -8198,11 +8378,11 @@ class loop_board final : public stoppable {
 // Cost   publish: one store on one's own line. wait: one line fetch.
 class progress_board final : public stoppable {
  public:
-  progress_board(std::size_t most, wait_policy policy, stop_source& stop)
+  LOCKSTEP_COLD progress_board(std::size_t most, wait_policy policy, stop_source& stop)
       : stop_(stop), steps_(most, policy) {
     stop_.add(*this);
   }
-  ~progress_board() { stop_.remove(*this); }
+  LOCKSTEP_COLD ~progress_board() { stop_.remove(*this); }
   progress_board(const progress_board&) = delete;
   progress_board& operator=(const progress_board&) = delete;
 
@@ -8227,7 +8407,7 @@ class progress_board final : public stoppable {
     used_.store(0, memory_order_relaxed);  // 2
   }
 
-  void notify_all_sleepers() override { steps_.wake_all(); }
+  LOCKSTEP_COLD void notify_all_sleepers() override { steps_.wake_all(); }
 
  private:
   stop_source& stop_;
@@ -8323,15 +8503,6 @@ class fork_tree {
         f(line{before + group, group * step * width_, step});
       }
     });
-  }
-
-  /// Calls f(rank) for the members that watch a line.
-  template <class Function>
-  void for_each_watcher(const line& of, Function f) const {
-    for (std::size_t k = 1, rank = of.first_watcher(); k < width_ && rank < members_;
-         ++k, rank += of.step) {
-      f(rank);
-    }
   }
 
  private:
@@ -12916,16 +13087,11 @@ class loop_costs {
     wake_ = between(least_wake, wake_, most_wake);
   }
 
-  /// Of an iteration at a place; 0: not known.
-  double iteration(const void* place_key) const noexcept {
-    const std::size_t slot = slot_of(place_key);
-    const place& at = places_[slot].key == place_key ? places_[slot] : places_[slot ^ 1u];
-    return at.key == place_key ? at.iteration : 0;
-  }
-  double join() const noexcept { return join_; }
   double wake() const noexcept { return wake_; }
 
  private:
+  friend struct learned_costs;  // of tests
+
   static constexpr double clock_time = 20, least_join = 40, most_join = 50000;
   static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 3000;
   static constexpr double always_timed = 10000;
@@ -13569,6 +13735,7 @@ class team_core {
  public:
   /// The door outlives the last thread that uses this object, or is not touched.
   LOCKSTEP_COLD team_core(const resolved_team& made, team_door& door);
+  LOCKSTEP_COLD ~team_core();
   team_core(const team_core&) = delete;
   team_core& operator=(const team_core&) = delete;
 
@@ -13793,6 +13960,8 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
       steering_(forks_, made),
       region_{this, door.age(), &group_, &running_, nullptr},
       between_(region_) {}
+
+LOCKSTEP_COLD team_core::~team_core() = default;
 
 LOCKSTEP_OUT_OF_LINE bool team_core::join() {
   const region_head head = leave_between();
@@ -15403,7 +15572,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 using node_index = std::uint32_t;
-using node_list = std::vector<node_index>;
+using node_list = growing_array<node_index>;
 
 constexpr node_index no_node = ~node_index{0};
 
@@ -15433,9 +15602,9 @@ struct model_feedback {
 };
 
 struct graph_model {
-  std::vector<model_node> nodes;
-  std::vector<model_edge> edges;
-  std::vector<model_feedback> feedbacks;
+  growing_array<model_node> nodes;
+  growing_array<model_edge> edges;
+  growing_array<model_feedback> feedbacks;
 };
 
 }  // namespace detail
@@ -15640,7 +15809,7 @@ namespace detail {
 /// What a graph owns, and its handles point to.
 struct graph_body {
   graph_model model;
-  std::vector<node_function> functions;  // as many as nodes; empty: nothing to do
+  growing_array<node_function> functions;  // as many as nodes; empty: nothing to do
 };
 struct graph_access;
 
@@ -16703,8 +16872,8 @@ namespace detail {
 
 /// For each node the numbers of the edges that leave it, or reach it.
 struct adjacency {
-  std::vector<std::uint32_t> begin;  // one more than there are nodes
-  std::vector<std::uint32_t> edges;
+  growing_array<std::uint32_t> begin;  // one more than there are nodes
+  growing_array<std::uint32_t> edges;
 
   const std::uint32_t* first(std::size_t node) const noexcept { return edges.data() + begin[node]; }
   const std::uint32_t* last(std::size_t node) const noexcept {
@@ -16720,17 +16889,17 @@ struct flow_block {
 
 struct flow {
   std::string problem;  ///< empty, or else the rest is of no use
-  std::vector<model_edge> edges;
+  growing_array<model_edge> edges;
   adjacency out, in;
   node_list order;
-  std::vector<flow_block> blocks;
-  std::vector<std::uint32_t> block_of;   ///< the innermost block of each node
-  std::vector<std::uint32_t> loop_from;  ///< of each node: the loop that it decides, or 0
-  std::vector<model_feedback> delayed;
+  growing_array<flow_block> blocks;
+  growing_array<std::uint32_t> block_of;   ///< the innermost block of each node
+  growing_array<std::uint32_t> loop_from;  ///< of each node: the loop that it decides, or 0
+  growing_array<model_feedback> delayed;
   bool overlaps = false;  ///< iterations do
   std::uint32_t most_delay = 0;
-  std::vector<bool> may_be_skipped;
-  std::vector<bool> is_asked;  ///< what it returns, or whether it ran, is looked at by others
+  growing_array<bool> may_be_skipped;
+  growing_array<bool> is_asked;  ///< what it returns, or whether it ran, is looked at by others
 
   /// Whether the node at its end may be skipped because of this edge.
   bool tells(const model_edge& edge) const {
@@ -16747,7 +16916,7 @@ LOCKSTEP_COLD flow make_flow(const graph_model& of);
 LOCKSTEP_COLD std::string quoted(const graph_model& of, node_index node);
 
 /// Of the edges between so many nodes, by their beginning or their end.
-LOCKSTEP_COLD adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes,
+LOCKSTEP_COLD adjacency edges_by(const growing_array<model_edge>& edges, std::size_t nodes,
                                  bool by_end);
 
 }  // namespace detail
@@ -16813,20 +16982,20 @@ struct plan_lane {
 struct flow_plan {
   std::string problem;  ///< empty, or else the rest is of no use
   std::uint32_t members = 1;
-  std::vector<plan_lane> lanes;
-  std::vector<plan_step> steps;
-  std::vector<plan_wait> waits;
-  std::vector<plan_call> calls;
-  std::vector<std::uint32_t> lane_at;  ///< of a block and a member, or none
-  std::vector<std::uint32_t> decider;  ///< of each loop: the lane that has its `from`
-  node_list from;                      ///< of each loop
-  node_list line;                      ///< the order for one member
-  std::vector<std::uint32_t>
+  growing_array<plan_lane> lanes;
+  growing_array<plan_step> steps;
+  growing_array<plan_wait> waits;
+  growing_array<plan_call> calls;
+  growing_array<std::uint32_t> lane_at;  ///< of a block and a member, or none
+  growing_array<std::uint32_t> decider;  ///< of each loop: the lane that has its `from`
+  node_list from;                        ///< of each loop
+  node_list line;                        ///< the order for one member
+  growing_array<std::uint32_t>
       again;  ///< for each place in it: where its loop begins, if it decides one, else none
-  std::vector<std::uint32_t> member_of;  ///< of each node; of a team-wide one the first
-  std::vector<std::uint32_t> width_of;
-  std::vector<double> costs;
-  std::vector<double> start;  ///< of each node, in the first turn
+  growing_array<std::uint32_t> member_of;  ///< of each node; of a team-wide one the first
+  growing_array<std::uint32_t> width_of;
+  growing_array<double> costs;
+  growing_array<double> start;  ///< of each node, in the first turn
   double critical_path = 0, serial_time = 0, predicted_time = 0;
 
   std::uint32_t lane(std::uint32_t block, std::uint32_t member) const noexcept {
@@ -16928,10 +17097,10 @@ struct lane_place {
 /// A member's own.
 struct walker_state {
   wait_history history = {};
-  stage_trust patience = {};        ///< whether others come while it polls for them
-  std::vector<std::uint64_t> seen;  ///< of each lane: how far it was
-  std::vector<lane_place> places;   ///< in the graph, and in the loops that the member is in
-  std::vector<std::uint32_t>
+  stage_trust patience = {};          ///< whether others come while it polls for them
+  growing_array<std::uint64_t> seen;  ///< of each lane: how far it was
+  growing_array<lane_place> places;   ///< in the graph, and in the loops that the member is in
+  growing_array<std::uint32_t>
       entered;  ///< of each team-wide node: the region in which the member came to it last
 };
 
@@ -16939,7 +17108,7 @@ class flow_machine {
  public:
   /// `stop` and `policy`: of the team; without a team it only runs alone.
   LOCKSTEP_COLD flow_machine(const graph_model& of, const flow& checked, flow_plan plan,
-                             const std::vector<node_function>& functions, wait_policy policy,
+                             const growing_array<node_function>& functions, wait_policy policy,
                              stop_source* stop);
   flow_machine(const flow_machine&) = delete;
   flow_machine& operator=(const flow_machine&) = delete;
@@ -16971,11 +17140,11 @@ class flow_machine {
 
   const flow_plan plan;
   flow_board board;
-  std::vector<bound_call> calls;  ///< as in the plan; then those of the line
-  std::vector<bound_call> line;
-  std::vector<wide_part*> wide_of;  ///< of each node, or null
-  std::vector<std::uint32_t> wide_number;
-  std::vector<node_times> times;
+  growing_array<bound_call> calls;  ///< as in the plan; then those of the line
+  growing_array<bound_call> line;
+  growing_array<wide_part*> wide_of;  ///< of each node, or null
+  growing_array<std::uint32_t> wide_number;
+  growing_array<node_times> times;
   aligned_array<padded<walker_state>> walkers;
   bool is_timed = false;
 
@@ -16988,16 +17157,17 @@ class flow_machine {
   enum : std::uint8_t { ran = 1, said_true = 2 };
 
   LOCKSTEP_COLD bound_call bind(const graph_model& of, const flow& checked,
-                                const std::vector<node_function>& functions, plan_call what) const;
+                                const growing_array<node_function>& functions,
+                                plan_call what) const;
   LOCKSTEP_OUT_OF_LINE void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
   LOCKSTEP_COLD void note_time(const bound_call& what, std::uint64_t begin) noexcept;
   LOCKSTEP_COLD bool is_skipped(node_index node) const noexcept;
   LOCKSTEP_COLD void reset() noexcept;
 
-  std::vector<std::uint32_t> questions_begin_;
-  std::vector<bound_question> questions_;
-  std::vector<std::uint8_t> answers_;
-  std::vector<owner<wide_part>> wide_parts_;
+  growing_array<std::uint32_t> questions_begin_;
+  growing_array<bound_question> questions_;
+  growing_array<std::uint8_t> answers_;
+  growing_array<owner<wide_part>> wide_parts_;
   std::uint64_t origin_;  ///< the first turn of all: so that delays reach back
 };
 
@@ -17064,13 +17234,12 @@ struct plan_body {
   /// A run that was started, and has been joined since.
   LOCKSTEP_COLD void end_started();
 
-  std::vector<std::string> names;  ///< of nodes
   graph_model model;
   flow checked;
-  const std::vector<node_function>& functions;
+  const growing_array<node_function>& functions;
   plan_host host;
   std::size_t most_members;
-  std::vector<double> costs;
+  growing_array<double> costs;
   owner<flow_machine> machine;
   bool needs_all = false;  ///< every member has to come
   bool is_running = false;
@@ -18746,7 +18915,7 @@ class partition {
     return true;
   }
 
-  std::vector<record> members_;
+  growing_array<record> members_;
   weighted_bounds bounds_;
 };
 
@@ -19593,8 +19762,8 @@ LOCKSTEP_COLD graph_block graph::parallel(const std::vector<graph_block>& parts)
     if (each.empty()) continue;
     check_own("parallel", each.of_);
     whole.of_ = each.of_;
-    whole.firsts_.insert(whole.firsts_.end(), each.firsts_.begin(), each.firsts_.end());
-    whole.lasts_.insert(whole.lasts_.end(), each.lasts_.begin(), each.lasts_.end());
+    whole.firsts_.append(each.firsts_.begin(), each.firsts_.end());
+    whole.lasts_.append(each.lasts_.begin(), each.lasts_.end());
   }
   return whole;
 }
@@ -19650,14 +19819,14 @@ LOCKSTEP_COLD std::string quoted(const graph_model& of, node_index node) {
   return "'" + of.nodes[node].name + "'";
 }
 
-LOCKSTEP_COLD adjacency edges_by(const std::vector<model_edge>& edges, std::size_t nodes,
+LOCKSTEP_COLD adjacency edges_by(const growing_array<model_edge>& edges, std::size_t nodes,
                                  bool by_end) {
   adjacency made;
   made.begin.assign(nodes + 1, 0);
   made.edges.resize(edges.size());
   for (const model_edge& each : edges) ++made.begin[(by_end ? each.to : each.from) + 1];
   for (std::size_t i = 0; i < nodes; ++i) made.begin[i + 1] += made.begin[i];
-  std::vector<std::uint32_t> next(made.begin.begin(), made.begin.end() - 1);
+  growing_array<std::uint32_t> next(made.begin.begin(), made.begin.end() - 1);
   for (std::uint32_t i = 0; i < edges.size(); ++i) {
     made.edges[next[by_end ? edges[i].to : edges[i].from]++] = i;
   }
@@ -19693,10 +19862,9 @@ class flow_builder {
   }
 
   LOCKSTEP_COLD std::string same_names() const {
-    std::vector<const std::string*> names;
+    growing_array<const std::string*> names;
     for (const model_node& each : of_.nodes) names.push_back(&each.name);
-    const auto before = [](const std::string* a, const std::string* b) { return *a < *b; };
-    std::sort(names.begin(), names.end(), before);
+    sort_by(names, [](const std::string* a, const std::string* b) { return *a < *b; });
     for (std::size_t i = 1; i < names.size(); ++i) {
       if (*names[i - 1] == *names[i]) return "two nodes are called '" + *names[i] + "'";
     }
@@ -19728,7 +19896,7 @@ class flow_builder {
   }
 
   LOCKSTEP_COLD std::string sort() {
-    std::vector<std::uint32_t> missing(size());
+    growing_array<std::uint32_t> missing(size());
     for (node_index i = 0; i < size(); ++i) {
       missing[i] = made_.in.begin[i + 1] - made_.in.begin[i];
       if (missing[i] == 0) made_.order.push_back(i);
@@ -19743,11 +19911,11 @@ class flow_builder {
   }
 
   /// Among nodes that miss another one for ever: backwards, until one comes again.
-  LOCKSTEP_COLD std::string cycle(const std::vector<std::uint32_t>& missing) const {
+  LOCKSTEP_COLD std::string cycle(const growing_array<std::uint32_t>& missing) const {
     node_index at = 0;
     while (missing[at] == 0) ++at;
-    std::vector<std::uint32_t> back(size(), no_node);  // the edge by which it was left
-    std::vector<bool> seen(size(), false);
+    growing_array<std::uint32_t> back(size(), no_node);  // the edge by which it was left
+    growing_array<bool> seen(size(), false);
     while (!seen[at]) {
       seen[at] = true;
       const std::uint32_t* e = made_.in.first(at);
@@ -19772,14 +19940,10 @@ class flow_builder {
   struct found_loop {
     node_index from, to;
     node_list nodes;
-
-    static bool has_more_nodes(const found_loop& a, const found_loop& b) {
-      return a.nodes.size() > b.nodes.size();
-    }
   };
 
   LOCKSTEP_COLD std::string find_loops() {
-    std::vector<found_loop> loops;
+    growing_array<found_loop> loops;  // the longest first
     for (const model_feedback& each : of_.feedbacks) {
       if (!each.is_loop()) continue;
       found_loop made = {each.from, each.to, body_of(each)};
@@ -19788,10 +19952,11 @@ class flow_builder {
                " can never be satisfied: no way of edges leads from " + name(each.to) + " to " +
                name(each.from);
       }
-      // Not stable_sort: Clang warns of what libstdc++ has in it.
-      const auto after =
-          std::upper_bound(loops.begin(), loops.end(), made, found_loop::has_more_nodes);
-      loops.insert(after, std::move(made));
+      loops.push_back(std::move(made));
+      for (std::size_t i = loops.size() - 1; i > 0; --i) {
+        if (loops[i].nodes.size() <= loops[i - 1].nodes.size()) break;
+        std::swap(loops[i], loops[i - 1]);
+      }
     }
     made_.blocks.resize(1);
     made_.block_of.assign(size(), 0);
@@ -19805,7 +19970,7 @@ class flow_builder {
 
   /// The nodes on ways from `to` to `from`, in order.
   LOCKSTEP_COLD node_list body_of(const model_feedback& loop) const {
-    std::vector<bool> ahead(size(), false), behind(size(), false);
+    growing_array<bool> ahead(size(), false), behind(size(), false);
     ahead[loop.to] = behind[loop.from] = true;
     node_list body;
     for (const node_index node : made_.order) {
@@ -19848,7 +20013,7 @@ class flow_builder {
              name(loop.to) + ", by returning false";
     }
     const std::uint32_t block = static_cast<std::uint32_t>(made_.blocks.size());
-    made_.blocks.emplace_back();
+    made_.blocks.push_back(flow_block());
     made_.blocks.back().parent = parent;
     made_.blocks.back().depth = made_.blocks[parent].depth + 1;
     made_.blocks.back().from = loop.from;
@@ -19880,20 +20045,24 @@ class flow_builder {
   }
 
   /// What must have been answered where a node runs: twice the number of the node that was asked, and 1 for true.
-  using answers = std::vector<std::uint32_t>;
+  using answers = growing_array<std::uint32_t>;
 
-  static void add(answers& to, const answers& more) {
-    answers both;
-    std::set_union(to.begin(), to.end(), more.begin(), more.end(), std::back_inserter(both));
-    to.swap(both);
+  /// What one of them has, or both have. All are sorted.
+  LOCKSTEP_COLD static answers merged(const answers& a, const answers& b, bool only_common) {
+    answers made;
+    for (std::size_t i = 0, k = 0; i < a.size() || k < b.size();) {
+      const bool of_a = k == b.size() || (i < a.size() && a[i] <= b[k]);
+      const bool of_b = i == a.size() || (k < b.size() && b[k] <= a[i]);
+      if (!only_common || (of_a && of_b)) made.push_back(of_a ? a[i] : b[k]);
+      i += of_a ? 1 : 0;
+      k += of_b ? 1 : 0;
+    }
+    return made;
   }
+  static void add(answers& to, const answers& more) { to = merged(to, more, false); }
 
   LOCKSTEP_COLD std::string contradictions() {
-    if (std::find(made_.may_be_skipped.begin(), made_.may_be_skipped.end(), true) ==
-        made_.may_be_skipped.end()) {
-      return std::string();
-    }
-    std::vector<answers> known(size());
+    growing_array<answers> known(size());  // nothing of a node that is never skipped
     for (const node_index node : made_.order) {
       if (!made_.may_be_skipped[node]) continue;
       answers here, common;
@@ -19904,10 +20073,7 @@ class flow_builder {
           add(here, known[each.from]);
           add(here, {2 * each.from + (each.kind == edge_kind::if_true ? 1u : 0u)});
         }
-        answers both;
-        std::set_intersection(common.begin(), common.end(), known[each.from].begin(),
-                              known[each.from].end(), std::back_inserter(both));
-        common = is_first ? known[each.from] : both;
+        common = is_first ? known[each.from] : merged(common, known[each.from], true);
         is_first = false;
       }
       add(here, common);
@@ -20111,7 +20277,7 @@ namespace detail {
 class block_order {
  public:
   /// `before(a, b)`: edges; items are numbered so that edges go forward.
-  LOCKSTEP_COLD block_order(std::size_t count, const std::vector<model_edge>& edges)
+  LOCKSTEP_COLD block_order(std::size_t count, const growing_array<model_edge>& edges)
       : count_(count), words_((count + 63) / 64), before_(count * words_, 0) {
     const adjacency in = edges_by(edges, count, true);
     for (std::size_t i = 0; i < count; ++i) {
@@ -20131,11 +20297,11 @@ class block_order {
   }
 
   /// a, b, c, d of an N; empty if there is none.
-  LOCKSTEP_COLD std::vector<std::uint32_t> find_n() const {
-    std::vector<std::vector<std::uint32_t>> open(1);
+  LOCKSTEP_COLD growing_array<std::uint32_t> find_n() const {
+    growing_array<growing_array<std::uint32_t>> open(1);
     for (std::uint32_t i = 0; i < count_; ++i) open[0].push_back(i);
     while (!open.empty()) {
-      const std::vector<std::uint32_t> part = open.back();
+      const growing_array<std::uint32_t> part = open.back();
       open.pop_back();
       if (part.size() < 4) continue;
       const std::size_t before = open.size();
@@ -20143,19 +20309,19 @@ class block_order {
       open.resize(before);
       return n_in(part);
     }
-    return std::vector<std::uint32_t>();
+    return growing_array<std::uint32_t>();
   }
 
  private:
   std::uint64_t* row(std::size_t of) noexcept { return &before_[of * words_]; }
 
   /// The parts that are connected by pairs that are ordered, or that are not. False if there is only one.
-  LOCKSTEP_COLD bool fall_apart(const std::vector<std::uint32_t>& part, bool by_order,
-                                std::vector<std::vector<std::uint32_t>>& into) const {
-    std::vector<std::uint32_t> left = part;
+  LOCKSTEP_COLD bool fall_apart(const growing_array<std::uint32_t>& part, bool by_order,
+                                growing_array<growing_array<std::uint32_t>>& into) const {
+    growing_array<std::uint32_t> left = part;
     const std::size_t before = into.size();
     while (!left.empty()) {
-      std::vector<std::uint32_t> found(1, left.back());
+      growing_array<std::uint32_t> found(1, left.back());
       left.pop_back();
       for (std::size_t at = 0; at < found.size(); ++at) {
         for (std::size_t i = 0; i < left.size();) {
@@ -20175,7 +20341,7 @@ class block_order {
     return false;
   }
 
-  LOCKSTEP_COLD std::vector<std::uint32_t> n_in(const std::vector<std::uint32_t>& part) const {
+  LOCKSTEP_COLD growing_array<std::uint32_t> n_in(const growing_array<std::uint32_t>& part) const {
     for (const std::uint32_t c : part) {
       for (const std::uint32_t d : part) {
         if (c == d || is_ordered(c, d)) continue;
@@ -20187,19 +20353,19 @@ class block_order {
         }
       }
     }
-    return std::vector<std::uint32_t>();
+    return growing_array<std::uint32_t>();
   }
 
   const std::size_t count_, words_;
-  std::vector<std::uint64_t> before_;
+  growing_array<std::uint64_t> before_;
 };
 
 LOCKSTEP_COLD std::string where_not_series_parallel(const graph_model& of, const flow& checked) {
   const std::uint32_t nodes = static_cast<std::uint32_t>(of.nodes.size());
   for (std::uint32_t block = 0; block < checked.blocks.size(); ++block) {
     // The items of the block, by their first node in the order.
-    std::vector<std::uint32_t> number(nodes + checked.blocks.size(), no_node);
-    std::vector<std::string> names;
+    growing_array<std::uint32_t> number(nodes + checked.blocks.size(), no_node);
+    growing_array<std::string> names;
     const auto item_of = [&](node_index node) {
       std::uint32_t at = checked.block_of[node], item = node;
       while (at != block && at != 0) {
@@ -20213,7 +20379,7 @@ LOCKSTEP_COLD std::string where_not_series_parallel(const graph_model& of, const
       if (item == no_node || number[item] != no_node) continue;
       number[item] = 0;  // known; the order of items is found below
     }
-    std::vector<model_edge> edges;
+    growing_array<model_edge> edges;
     for (const model_edge& each : checked.edges) {
       const std::uint32_t from = item_of(each.from), to = item_of(each.to);
       if (from == no_node || to == no_node || from == to) continue;
@@ -20222,7 +20388,7 @@ LOCKSTEP_COLD std::string where_not_series_parallel(const graph_model& of, const
     // Items in an order of their own: a loop comes after all that one of its nodes comes after.
     const adjacency out = edges_by(edges, number.size(), false),
                     in = edges_by(edges, number.size(), true);
-    std::vector<std::uint32_t> order, missing(number.size(), 0);
+    growing_array<std::uint32_t> order, missing(number.size(), 0);
     for (std::uint32_t item = 0; item < number.size(); ++item) {
       missing[item] = in.begin[item + 1] - in.begin[item];
       if (number[item] == 0 && missing[item] == 0) order.push_back(item);
@@ -20238,7 +20404,7 @@ LOCKSTEP_COLD std::string where_not_series_parallel(const graph_model& of, const
       }
     }
     for (model_edge& each : edges) each = {number[each.from], number[each.to], each.kind};
-    const std::vector<std::uint32_t> n = block_order(order.size(), edges).find_n();
+    const growing_array<std::uint32_t> n = block_order(order.size(), edges).find_n();
     if (n.empty()) continue;
     return names[n[0]] + " and " + names[n[1]] + " come before " + names[n[2]] + ", and " +
            names[n[1]] + " before " + names[n[3]] + ", but " + names[n[0]] + " does not";
@@ -20267,7 +20433,7 @@ namespace detail {
 
 /// `costs`: of each node in nanoseconds, below 0 where it is not known.
 LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checked,
-                                       const std::vector<double>& costs, std::size_t members);
+                                       const growing_array<double>& costs, std::size_t members);
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -20626,7 +20792,7 @@ LOCKSTEP_COLD std::string report_of(const plan_body& of) {
   const double each =
       static_cast<double>(of.measured_time) / static_cast<double>(of.measured_iterations);
   text += "measured: an iteration " + in_microseconds(each) + "\n";
-  std::vector<double> busy(plan.members, 0);
+  growing_array<double> busy(plan.members, 0);
   for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
     const node_times& at = machine.times[i];
     const double sum = tick_clock::nanoseconds(at.sum);
@@ -20857,7 +21023,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& checked, flow_plan made,
-                                         const std::vector<node_function>& functions,
+                                         const growing_array<node_function>& functions,
                                          wait_policy policy, stop_source* stop)
     : plan(std::move(made)),
       board(plan.lanes.size(), policy, stop),
@@ -20876,7 +21042,7 @@ LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& chec
     }
     questions_begin_.push_back(static_cast<std::uint32_t>(questions_.size()));
     if (!of.nodes[i].is_wide || stop == nullptr) continue;
-    wide_parts_.emplace_back(new wide_part(plan.width_of[i], policy, *stop));
+    wide_parts_.push_back(owner<wide_part>(new wide_part(plan.width_of[i], policy, *stop)));
     wide_of[i] = wide_parts_.back().get();
     wide_number[i] = static_cast<std::uint32_t>(wide_parts_.size() - 1);
   }
@@ -20903,7 +21069,7 @@ LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& chec
 LOCKSTEP_COLD flow_machine::~flow_machine() = default;
 
 LOCKSTEP_COLD bound_call flow_machine::bind(const graph_model& of, const flow& checked,
-                                            const std::vector<node_function>& functions,
+                                            const growing_array<node_function>& functions,
                                             plan_call what) const {
   const node_function* const f = what.node < functions.size() ? &functions[what.node] : nullptr;
   bound_call made = bound_call();
@@ -21196,10 +21362,10 @@ struct item_edge {
 };
 
 struct block_schedule {
-  std::vector<std::uint32_t> items;
-  std::vector<item_edge> edges;
-  std::vector<placed_item> placed;  ///< in order
-  std::vector<std::uint32_t> members;
+  growing_array<std::uint32_t> items;
+  growing_array<item_edge> edges;
+  growing_array<placed_item> placed;  ///< in order
+  growing_array<std::uint32_t> members;
   std::uint32_t used = 0;  ///< how many members
   bool is_bound = false;   ///< to their numbers
   double length = 0;
@@ -21209,9 +21375,9 @@ struct block_schedule {
 class flow_scheduler {
  public:
   LOCKSTEP_COLD flow_scheduler(const graph_model& of, const flow& checked,
-                               const std::vector<double>& costs, std::uint32_t members);
+                               const growing_array<double>& costs, std::uint32_t members);
 
-  std::vector<block_schedule> blocks;
+  growing_array<block_schedule> blocks;
 
  private:
   struct arrival {
@@ -21222,7 +21388,7 @@ class flow_scheduler {
   LOCKSTEP_COLD void collect();
   LOCKSTEP_COLD void schedule(std::uint32_t block);
   LOCKSTEP_COLD void choose(block_schedule& in, std::uint32_t item, const arrival& at,
-                            std::uint32_t next, std::vector<double>& free, placed_item& place);
+                            std::uint32_t next, growing_array<double>& free, placed_item& place);
   double start_on(const arrival& at, double free, std::uint32_t member) const noexcept {
     const double there =
         member == at.home || at.home == no_lane
@@ -21237,7 +21403,7 @@ class flow_scheduler {
 
   const graph_model& of_;
   const flow& flow_;
-  const std::vector<double>& costs_;
+  const growing_array<double>& costs_;
   const std::uint32_t nodes_, members_;
 };
 
@@ -21277,10 +21443,10 @@ struct spot_range {
 
 /// The lanes of a schedule.
 struct flow_layout {
-  std::vector<std::vector<lane_operation>> operations;  ///< of each lane
-  std::vector<lane_spot> spots;
-  std::vector<spot_range> place_of;  ///< of each item, in `spots`
-  std::vector<plan_wait> waits;      ///< `steps` is the place of an operation
+  growing_array<growing_array<lane_operation>> operations;  ///< of each lane
+  growing_array<lane_spot> spots;
+  growing_array<spot_range> place_of;  ///< of each item, in `spots`
+  growing_array<plan_wait> waits;      ///< `steps` is the place of an operation
 };
 
 /// Finds the waits of each block.
@@ -21305,9 +21471,14 @@ class flow_waits {
     lane_spot what;
     std::uint32_t delay;
     std::int64_t order;
+
+    /// The latest first.
+    static bool comes_before(const need& a, const need& b) noexcept {
+      return a.order > b.order || (a.order == b.order && a.what.lane < b.what.lane);
+    }
   };
   /// How far a lane is known to be: operations done, counted from the beginning of this turn.
-  using knowledge = std::vector<std::int64_t>;
+  using knowledge = growing_array<std::int64_t>;
 
   lane_operation& operation_at(const lane_spot& at) const {
     return layout_.operations[at.lane][at.at];
@@ -21329,7 +21500,8 @@ class flow_waits {
   }
 
   /// What has to be done for the item to be: a loop is over when the member that decides has left it.
-  LOCKSTEP_COLD void need_item(std::uint32_t item, std::uint32_t delay, std::vector<need>& needs) {
+  LOCKSTEP_COLD void need_item(std::uint32_t item, std::uint32_t delay,
+                               growing_array<need>& needs) {
     const spot_range& place = layout_.place_of[item];
     const std::int64_t order =
         order_of(item) - std::int64_t{delay} * (std::numeric_limits<std::int32_t>::max)();
@@ -21346,7 +21518,7 @@ class flow_waits {
   }
   /// The end of each lane. All nodes come before the one that decides; but who is in a loop further inside has to
   /// leave it.
-  LOCKSTEP_COLD void need_turn(std::vector<need>& needs) {
+  LOCKSTEP_COLD void need_turn(growing_array<need>& needs) {
     for (const std::uint32_t lane : own_) {
       const std::uint32_t last = static_cast<std::uint32_t>(layout_.operations[lane].size() - 1);
       needs.push_back({{lane, last}, 0, layout_.operations[lane][last].order});
@@ -21363,13 +21535,13 @@ class flow_waits {
   }
   LOCKSTEP_COLD void find_waits(std::uint32_t block) {
     const block_schedule& of = schedule_.blocks[block];
-    std::vector<model_edge> edges;
+    growing_array<model_edge> edges;
     for (const item_edge& each : of.edges) {
       edges.push_back({each.from, each.to, edge_kind::plain});
     }
     const adjacency in = edges_by(edges, layout_.place_of.size(), true),
                     out = edges_by(edges, layout_.place_of.size(), false);
-    std::vector<model_edge> delays;
+    growing_array<model_edge> delays;
     if (block == 0) {
       for (std::uint32_t i = 0; i < flow_.delayed.size(); ++i) {
         delays.push_back({i, item_in(0, flow_.delayed[i].to), edge_kind::plain});
@@ -21394,7 +21566,7 @@ class flow_waits {
     after_.clear();
     if (keeps_all_) after_.resize(own_.size());
 
-    std::vector<need> needs;
+    growing_array<need> needs;
     for (const placed_item& each : of.placed) {
       const spot_range place = layout_.place_of[each.item];
       for (std::uint32_t k = place.first; k < place.last; ++k) {
@@ -21429,12 +21601,10 @@ class flow_waits {
   std::int64_t* known_on(std::uint32_t lane) { return &known_[number_[lane] * lanes_]; }
 
   /// Adds the waits that nothing known implies; the latest first, since they imply others.
-  LOCKSTEP_COLD void wait_for(const lane_spot& here, std::vector<need>& needs) {
+  LOCKSTEP_COLD void wait_for(const lane_spot& here, growing_array<need>& needs) {
     lane_operation& own = operation_at(here);
     own.first_wait = own.last_wait = static_cast<std::uint32_t>(layout_.waits.size());
-    std::sort(needs.begin(), needs.end(), [](const need& a, const need& b) {
-      return a.order > b.order || (a.order == b.order && a.what.lane < b.what.lane);
-    });
+    sort_by(needs, need::comes_before);
     std::int64_t* const known = known_on(here.lane);
     for (const need& each : needs) {
       const std::uint32_t k = number_[each.what.lane];
@@ -21451,7 +21621,7 @@ class flow_waits {
   /// What was known after that operation.
   LOCKSTEP_COLD void learn(std::int64_t* known, const lane_spot& from) {
     if (!keeps_all_) return;
-    const std::vector<std::int64_t>& rows = after_[number_[from.lane]];
+    const growing_array<std::int64_t>& rows = after_[number_[from.lane]];
     for (std::uint32_t k = 0; k < lanes_; ++k) {
       known[k] = (std::max)(known[k], rows[from.at * lanes_ + k]);
     }
@@ -21464,22 +21634,23 @@ class flow_waits {
       for (std::uint32_t i = 0; i < lanes_; ++i) all[i] = (std::max)(all[i], known[i]);
     }
     for (std::uint32_t k = place.first; k < place.last; ++k) {
-      std::copy(all.begin(), all.end(), known_on(layout_.spots[k].lane));
+      std::int64_t* const known = known_on(layout_.spots[k].lane);
+      for (std::uint32_t i = 0; i < lanes_; ++i) known[i] = all[i];
     }
   }
   LOCKSTEP_COLD void pass(const lane_spot& here) {
     std::int64_t* const known = known_on(here.lane);
     known[number_[here.lane]] = here.at + 1;
     if (!keeps_all_) return;
-    std::vector<std::int64_t>& rows = after_[number_[here.lane]];
-    rows.insert(rows.end(), known, known + lanes_);
+    growing_array<std::int64_t>& rows = after_[number_[here.lane]];
+    rows.append(known, known + lanes_);
   }
 
   /// GRAPH-3: what depends on nothing waits for all of the iteration before, where it is the first of its lane.
   /// Whatever else comes first on a lane waits for such a node.
   LOCKSTEP_COLD void wait_for_iteration(const block_schedule& of, const adjacency& in,
                                         const adjacency& out) {
-    std::vector<need> ends;
+    growing_array<need> ends;
     for (const placed_item& each : of.placed) {
       if (out.first(each.item) == out.last(each.item)) need_item(each.item, 1, ends);
     }
@@ -21491,9 +21662,7 @@ class flow_waits {
         if (here.at != 0 || !enters(each.item, here.lane)) continue;
         // What the lane knew at the end of the iteration before; then the last of each lane first.
         knowledge known(known_on(here.lane), known_on(here.lane) + lanes_);
-        std::sort(ends.begin(), ends.end(), [](const need& a, const need& b) {
-          return a.order > b.order || (a.order == b.order && a.what.lane < b.what.lane);
-        });
+        sort_by(ends, need::comes_before);
         lane_operation& own = operation_at(here);
         own.first_wait = static_cast<std::uint32_t>(layout_.waits.size());
         for (const need& end : ends) {
@@ -21520,10 +21689,10 @@ class flow_waits {
 
   // Of the block whose waits are sought.
   std::size_t lanes_ = 0;
-  std::vector<std::uint32_t> number_, own_;
+  growing_array<std::uint32_t> number_, own_;
   knowledge known_;  // of each lane at its present end
   bool keeps_all_ = true;
-  std::vector<knowledge> after_;  // the same after each of its operations
+  growing_array<knowledge> after_;  // the same after each of its operations
 };
 
 }  // namespace detail
@@ -21557,7 +21726,7 @@ class plan_assembler {
 
   LOCKSTEP_COLD void assemble() {
     const block_schedule& top = schedule_.blocks[0];
-    std::vector<std::uint32_t> members(top.used);
+    growing_array<std::uint32_t> members(top.used);
     for (std::uint32_t m = 0; m < top.used; ++m) members[m] = m;
     made_.members = (std::max)(top.used, std::uint32_t{1});
     made_.lane_at.assign(flow_.blocks.size() * made_.members, std::uint32_t{no_lane});
@@ -21579,23 +21748,23 @@ class plan_assembler {
     if (at != no_lane) return at;
     at = static_cast<std::uint32_t>(made_.lanes.size());
     made_.lanes.push_back({block, member, 0, 0, no_lane, 0});
-    layout_.operations.emplace_back();
+    layout_.operations.push_back(growing_array<lane_operation>());
     return at;
   }
 
-  LOCKSTEP_COLD void lay(std::uint32_t block, const std::vector<std::uint32_t>& members,
+  LOCKSTEP_COLD void lay(std::uint32_t block, const growing_array<std::uint32_t>& members,
                          double begin) {
     const block_schedule& from = schedule_.blocks[block];
     const std::size_t begin_of_line = made_.line.size();
     std::uint32_t order = 0;
     for (const placed_item& each : from.placed) {
-      std::vector<std::uint32_t> own;
+      growing_array<std::uint32_t> own;
       for (std::uint32_t k = each.first_member; k < each.last_member; ++k) {
         own.push_back(members[from.members[k]]);
       }
       const bool is_loop = each.item >= nodes_;
-      std::vector<std::uint32_t> sorted = own;
-      std::sort(sorted.begin(), sorted.end());
+      growing_array<std::uint32_t> sorted = own;
+      sort_by(sorted, [](std::uint32_t a, std::uint32_t b) { return a < b; });
       spot_range& place = layout_.place_of[each.item];
       place.first = static_cast<std::uint32_t>(layout_.spots.size());
       std::uint32_t rank = 0;
@@ -21632,11 +21801,11 @@ class plan_assembler {
     made.is_decision = true;
     operations(lane).push_back(made);
   }
-  LOCKSTEP_COLD void lay_loop(const placed_item& each, const std::vector<std::uint32_t>& own,
+  LOCKSTEP_COLD void lay_loop(const placed_item& each, const growing_array<std::uint32_t>& own,
                               const spot_range& place, double begin) {
     const std::uint32_t inner = each.item - nodes_;
     // A bound loop's members are known by their own numbers.
-    std::vector<std::uint32_t> members = own;
+    growing_array<std::uint32_t> members = own;
     if (schedule_.blocks[inner].is_bound) {
       members.resize(schedule_.blocks[inner].used);
       for (std::uint32_t m = 0; m < members.size(); ++m) members[m] = m;
@@ -21701,7 +21870,7 @@ class plan_assembler {
     plan_step made = plan_step();
     made.first_call = made.last_call = static_cast<std::uint32_t>(made_.calls.size());
     made.first_wait = static_cast<std::uint32_t>(made_.waits.size());
-    made_.waits.insert(made_.waits.end(), layout_.waits.begin() + first.first_wait,
+    made_.waits.append(layout_.waits.begin() + first.first_wait,
                        layout_.waits.begin() + first.last_wait);
     made.last_wait = static_cast<std::uint32_t>(made_.waits.size());
     made.loop = first.item >= nodes_ ? first.item - nodes_ : 0;
@@ -21715,11 +21884,11 @@ class plan_assembler {
   flow_plan& made_;
   flow_layout layout_;
   const std::uint32_t nodes_;
-  std::vector<lane_operation>& operations(std::uint32_t lane) { return layout_.operations[lane]; }
+  growing_array<lane_operation>& operations(std::uint32_t lane) { return layout_.operations[lane]; }
 };
 
 LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checked,
-                                       const std::vector<double>& costs, std::size_t members) {
+                                       const growing_array<double>& costs, std::size_t members) {
   flow_plan made;
   for (std::size_t i = 0; i < of.nodes.size(); ++i) {
     const model_node& node = of.nodes[i];
@@ -21770,7 +21939,7 @@ class plan_simulation {
 
   LOCKSTEP_COLD std::string run() {
     iterations_ = flow_.most_delay + 2;
-    std::vector<member> members(of_.members);
+    growing_array<member> members(of_.members);
     for (std::uint32_t m = 0; m < of_.members; ++m) members[m].lane = of_.lane(0, m);
     end_.assign(iterations_, 0);
     bool moves = true;
@@ -21799,7 +21968,7 @@ class plan_simulation {
   };
   struct lane_state {
     std::uint32_t turn = 0, at = 0;
-    std::vector<double> done;  ///< when, of each step of each turn
+    growing_array<double> done;  ///< when, of each step of each turn
   };
   struct decision {
     std::uint32_t turns;
@@ -21863,9 +22032,9 @@ class plan_simulation {
 
   const flow& flow_;
   flow_plan& of_;
-  std::vector<lane_state> lanes_;
-  std::vector<decision> decided_;
-  std::vector<double> end_;
+  growing_array<lane_state> lanes_;
+  growing_array<decision> decided_;
+  growing_array<double> end_;
   std::uint32_t iterations_ = 0;
 };
 
@@ -21892,7 +22061,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_COLD flow_scheduler::flow_scheduler(const graph_model& of, const flow& checked,
-                                             const std::vector<double>& costs,
+                                             const growing_array<double>& costs,
                                              std::uint32_t members)
     : blocks(checked.blocks.size()),
       of_(of),
@@ -21943,16 +22112,16 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
   block_schedule& in = blocks[block];
   const std::size_t count = in.items.size();
   // By their place in `items`.
-  std::vector<std::uint32_t> local(nodes_ + blocks.size(), 0);
+  growing_array<std::uint32_t> local(nodes_ + blocks.size(), 0);
   for (std::uint32_t i = 0; i < count; ++i) local[in.items[i]] = i;
-  std::vector<model_edge> edges;
+  growing_array<model_edge> edges;
   edges.reserve(in.edges.size());
   for (const item_edge& each : in.edges) {
     edges.push_back({local[each.from], local[each.to], edge_kind::plain});
   }
   const adjacency out = edges_by(edges, count, false), incoming = edges_by(edges, count, true);
 
-  std::vector<std::uint32_t> missing(count);
+  growing_array<std::uint32_t> missing(count);
   node_list order;
   order.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -21965,7 +22134,7 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
     }
   }
   // How far it is to the end: with and without what edges between members cost.
-  std::vector<double> way(count, 0), bare(count, 0);
+  growing_array<double> way(count, 0), bare(count, 0);
   for (std::size_t k = count; k-- > 0;) {
     const std::uint32_t i = order[k];
     for (const std::uint32_t* e = out.first(i); e != out.last(i); ++e) {
@@ -21989,28 +22158,24 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
   const auto later = [](const entry& a, const entry& b) {
     return b.key < a.key || (!(a.key < b.key) && a.item > b.item);
   };
-  std::vector<entry> ready, coming;
-  std::vector<arrival> arrivals(count, arrival{0, -1, no_lane});
-  std::vector<double> free(members_, 0), finish(count, 0);
-  std::vector<std::uint32_t> home(count, no_lane);
+  growing_array<entry> ready, coming;
+  growing_array<arrival> arrivals(count, arrival{0, -1, no_lane});
+  growing_array<double> free(members_, 0), finish(count, 0);
+  growing_array<std::uint32_t> home(count, no_lane);
   for (std::uint32_t i = 0; i < count; ++i) {
     missing[i] = incoming.begin[i + 1] - incoming.begin[i];
-    if (missing[i] == 0) coming.push_back({0, i});
+    if (missing[i] == 0) push_to_heap(coming, entry{0, i}, later);
   }
-  std::make_heap(coming.begin(), coming.end(), later);
   in.placed.reserve(count);
   while (!ready.empty() || !coming.empty()) {
-    double now = *std::min_element(free.begin(), free.end());
+    double now = free[0];
+    for (const double each : free) now = (std::min)(now, each);
     if (ready.empty()) now = (std::max)(now, coming.front().key);
     while (!coming.empty() && coming.front().key <= now) {
-      std::pop_heap(coming.begin(), coming.end(), later);
-      ready.push_back({way[coming.back().item], coming.back().item});
-      std::push_heap(ready.begin(), ready.end(), shorter_way);
-      coming.pop_back();
+      const std::uint32_t next = pop_from_heap(coming, later).item;
+      push_to_heap(ready, entry{way[next], next}, shorter_way);
     }
-    std::pop_heap(ready.begin(), ready.end(), shorter_way);
-    const std::uint32_t i = ready.back().item;
-    ready.pop_back();
+    const std::uint32_t i = pop_from_heap(ready, shorter_way).item;
 
     placed_item place = {in.items[i], 0, 0, 0};
     // What ends a turn, or an iteration, is best where the next one begins.
@@ -22036,8 +22201,7 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
         at.second = finish[i];
       }
       if (--missing[to] > 0) continue;
-      coming.push_back({start_on(at, 0, at.home), to});
-      std::push_heap(coming.begin(), coming.end(), later);
+      push_to_heap(coming, entry{start_on(at, 0, at.home), to}, later);
     }
   }
   for (const std::uint32_t member : in.members) in.used = (std::max)(in.used, member + 1);
@@ -22045,8 +22209,9 @@ LOCKSTEP_COLD void flow_scheduler::schedule(std::uint32_t block) {
 
 /// `next`: the member that has to hear of this item for the next turn, or none. (A loop's first item is placed first.)
 LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item, const arrival& at,
-                                          std::uint32_t next, std::vector<double>& free,
+                                          std::uint32_t next, growing_array<double>& free,
                                           placed_item& place) {
+  const auto lower = [](std::uint32_t a, std::uint32_t b) { return a < b; };
   place.first_member = static_cast<std::uint32_t>(in.members.size());
   const bool is_loop = item >= nodes_;
   std::uint32_t width = is_loop ? blocks[item - nodes_].used : 1;
@@ -22054,10 +22219,12 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
     width = of_.nodes[item].width == 0 ? members_ : of_.nodes[item].width;
   }
   if (is_loop && blocks[item - nodes_].is_bound) {
-    std::vector<std::uint32_t> taken = blocks[item - nodes_].members;
-    std::sort(taken.begin(), taken.end());
-    taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
-    in.members.insert(in.members.end(), taken.begin(), taken.end());
+    growing_array<std::uint32_t> taken = blocks[item - nodes_].members;
+    sort_by(taken, lower);
+    for (const std::uint32_t each : taken) {
+      const bool is_first = in.members.size() == place.first_member;
+      if (is_first || in.members.back() != each) in.members.push_back(each);
+    }
   } else if (!is_loop && of_.nodes[item].pin != no_node) {
     in.members.push_back(of_.nodes[item].pin);
   } else if (width == 1) {
@@ -22074,15 +22241,15 @@ LOCKSTEP_COLD void flow_scheduler::choose(block_schedule& in, std::uint32_t item
     }
     in.members.push_back(best);
   } else {
-    std::vector<std::uint32_t> all(members_);
+    growing_array<std::uint32_t> all(members_);
     for (std::uint32_t m = 0; m < members_; ++m) all[m] = m;
-    std::sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return std::make_pair(start_on(at, free[a], a), a) <
-             std::make_pair(start_on(at, free[b], b), b);
+    sort_by(all, [&](std::uint32_t a, std::uint32_t b) {
+      const double start_a = start_on(at, free[a], a), start_b = start_on(at, free[b], b);
+      return start_a < start_b || (!(start_b < start_a) && a < b);
     });
     all.resize(width);
-    std::sort(all.begin(), all.end());
-    in.members.insert(in.members.end(), all.begin(), all.end());
+    sort_by(all, lower);
+    in.members.append(all.begin(), all.end());
   }
   place.last_member = static_cast<std::uint32_t>(in.members.size());
   for (std::uint32_t k = place.first_member; k < place.last_member; ++k) {
