@@ -17,8 +17,9 @@
 //           member's thread.
 //   PLAN-3  The first exception of a node ends the run: who waits is released, and when all members have come back,
 //           run() rethrows it. request_stop() does the same without an exception: run() returns false. Nodes that
-//           have begun end. The plan can be run again. Without exceptions (-fno-exceptions) only request_stop() is
-//           left.
+//           have begun end. Others may still begin as long as they need not wait, but none that comes after a
+//           team-wide node, which its members may have left early. The plan can be run again. Without exceptions
+//           (-fno-exceptions) only request_stop() is left.
 //   PLAN-4  Inside a region of the same team (T2 of team.hpp) a plan runs on the calling thread alone, in an order
 //           that the graph allows. So does a plan that needs one member only.
 //   PLAN-5  One thread at a time uses a plan. A node must not run the plan that it is part of: std::logic_error.

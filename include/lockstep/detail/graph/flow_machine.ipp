@@ -189,6 +189,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_machine::run_alone(std::uint64_t iterations,
         continue;
       }
       run_asked(what, i, me);
+      if ((what.flags & bound_call::is_wide) != 0 && stop()) return false;
       if (plan.again[at] != no_lane && answer(what.node)) {
         if (stop()) return false;
         at = plan.again[at];
