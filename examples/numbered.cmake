@@ -23,7 +23,8 @@ foreach(name IN ITEMS
     16_graph_mid_sync
     17_graph_solver
     18_graph_pipeline
-    19_graph_errors)
+    19_graph_errors
+    20_graph_search)
   if(NOT "examples.${name}" MATCHES "${LOCKSTEP_TEST_ONLY}")
     continue()
   endif()

@@ -209,8 +209,8 @@ TEST_P(plan_inside, nodes_run_another_plan_of_the_same_team_alone_PLAN_4) {
   for (std::size_t i = 0; i < members(); ++i) {
     graph& g = graphs[i];
     int& sum = sums[i];
-    const auto add = g.node("add", [&sum] { ++sum; }), twice = g.node("twice", [&sum] { sum *= 2; }),
-               nothing = g.node("nothing", [] {});
+    const auto add = g.node("add", [&sum] { ++sum; }),
+               twice = g.node("twice", [&sum] { sum *= 2; }), nothing = g.node("nothing", [] {});
     g.edge(add, twice).edge(add, nothing);
     inner.push_back(std::make_unique<plan>(g, on));
   }
