@@ -6,10 +6,13 @@
 //   plan.run(1000);                                // a thousand, without a look at the caller in between
 //   plan.run_until([&] { return frames == wanted; });
 //
-// A plan is made once: it gives each node to a member, and finds which waits are needed between members. The same graph
-// and team give the same plan. What lies on one member needs no wait; a wait that others imply is left out. Each member
-// counts on a line of its own how far it is; that is all that runs share. To run allocates nothing, takes no lock,
-// and has no queue.
+// A plan gives each node to a member, and finds which waits are needed between members. The same graph and team give the
+// same plan. What lies on one member needs no wait; a wait that others imply is left out. Each member counts on a line
+// of its own how far it is; that is all that runs share. To run allocates nothing, takes no lock, and has no queue.
+//
+// If no node has a hint (graph_node::cost) and none is pinned or team-wide, the plan learns: it looks at the clock in
+// its first five iterations, and makes itself anew, once, at the beginning of the run after them. That run allocates.
+// A plan with a hint never does; nor does one after measure(), run_by() or refine(). report() says what was done.
 //
 //   PLAN-1  What happens before run() happens before every node, and every node before its return.
 //   PLAN-2  A member that is late does not hold up what others can do: who would wait for a node that nobody has

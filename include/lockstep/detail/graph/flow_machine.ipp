@@ -145,7 +145,7 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_asked(const bound_call& what, std::u
   std::uint8_t said = 0;
   if ((what.flags & bound_call::may_be_skipped) == 0 || !is_skipped(what.node)) {
     bool result;
-    if (is_timed) {
+    if (is_timed(what, iteration)) {
       const std::uint64_t begin = tick_clock::now();
       result = what.call(what.held, static_cast<std::size_t>(iteration), me);
       note_time(what, begin);
@@ -159,9 +159,10 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_asked(const bound_call& what, std::u
 
 LOCKSTEP_OUT_OF_LINE void flow_machine::run_timed(const bound_call& what, std::uint64_t iteration,
                                                   member* me) {
+  const bool notes = is_timed(what, iteration);
   const std::uint64_t begin = tick_clock::now();
   what.call(what.held, static_cast<std::size_t>(iteration), me);
-  note_time(what, begin);
+  if (notes) note_time(what, begin);
 }
 
 LOCKSTEP_COLD void flow_machine::note_time(const bound_call& what, std::uint64_t begin) noexcept {
@@ -215,8 +216,8 @@ LOCKSTEP_COLD double usual_time(const node_times& of, std::uint64_t clock) noexc
   const bool has_many = of.count > 2;
   const std::uint64_t count = has_many ? of.count - 1 : of.count;
   const std::uint64_t sum = has_many ? of.sum - of.most : of.sum;
-  const std::uint64_t of_clock = clock * count;
-  return tick_clock::nanoseconds(sum > of_clock ? sum - of_clock : 0) / static_cast<double>(count);
+  if (sum < 2 * clock * count) return 0;
+  return static_cast<double>(sum - clock * count) / static_cast<double>(count);
 }
 
 }  // namespace detail

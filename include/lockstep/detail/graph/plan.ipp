@@ -66,11 +66,14 @@ LOCKSTEP_COLD plan_body::plan_body(const graph_body& of, const plan_host& on, st
       host(on),
       most_members(members) {
   if (!checked.problem.empty()) fail_argument(("lockstep::plan: " + checked.problem).c_str());
+  bool has_hints = false;
   for (const model_node& each : model.nodes) {
     costs.push_back(each.cost);
     needs_all |= each.is_wide || each.pin != no_node;
+    has_hints |= each.cost >= 0;
   }
   make();
+  learns = !has_hints && !needs_all && host.team != nullptr && machine->plan.members > 1;
 }
 
 LOCKSTEP_COLD void plan_body::make() {
@@ -79,6 +82,39 @@ LOCKSTEP_COLD void plan_body::make() {
   owner<flow_machine> fresh(
       new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
   machine = std::move(fresh);
+}
+
+LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {
+  bool has_some = false;
+  const std::uint64_t clock = time_of_nothing();
+  for (std::size_t i = 0; i < model.nodes.size(); ++i) {
+    const node_times& of = machine->times[i];
+    if (of.count == 0) continue;
+    has_some = true;
+    costs[i] = nanoseconds_a_tick * detail::usual_time(of, clock);
+  }
+  if (has_some) make();
+  return has_some;
+}
+
+LOCKSTEP_COLD void plan_body::learn() {
+  constexpr std::uint64_t samples = 16;
+  iterations_to_time -= machine->timed_iterations;
+  if (iterations_to_time == 0) {
+    learns = false;
+    const std::uint64_t ticks = tick_clock::now() - begin_of_ticks,
+                        time = detail::monotonic_nanoseconds() - begin_of_time;
+    if (ticks != 0 && refine(static_cast<double>(time) / static_cast<double>(ticks)))
+      learnt_from = runs;
+    return;
+  }
+  if (begin_of_ticks == 0) {
+    begin_of_ticks = tick_clock::now();
+    begin_of_time = detail::monotonic_nanoseconds();
+  }
+  machine->timed_iterations =
+      gate != nullptr || iterations > iterations_to_time ? iterations_to_time : iterations;
+  machine->most_samples = samples;
 }
 
 LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members) {
@@ -129,6 +165,7 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_ga
   if (count == 0) return true;
   iterations = count;
   gate = asks;
+  if (learns) learn();
   machine->begin(count, asks);
   plan_run here(*this);
   here.is_complete = machine->plan.members == 1 || needs_all
@@ -166,6 +203,7 @@ LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {
   iterations = count;
   gate = nullptr;
   was_alone = false;
+  if (learns) learn();
   machine->begin(count, nullptr);
   // Before the region: its nodes may ask. Taken back where the team refuses.
   struct mark {
@@ -205,9 +243,10 @@ class timed_plan {
  public:
   explicit timed_plan(plan_body& of) : machine_(*of.machine) {
     if (of.is_running || of.has_started) of.check_ready("measure");
-    machine_.is_timed = true;
+    of.learns = false;
+    machine_.timed_iterations = machine_.most_samples = ~std::uint64_t{0};
   }
-  ~timed_plan() { machine_.is_timed = false; }
+  ~timed_plan() { machine_.timed_iterations = 0; }
   timed_plan(const timed_plan&) = delete;
   timed_plan& operator=(const timed_plan&) = delete;
 
@@ -254,6 +293,10 @@ LOCKSTEP_COLD std::string report_of(const plan_body& of) {
   text += "predicted: serial " + in_microseconds(plan.serial_time) + ", critical path " +
           in_microseconds(plan.critical_path) + ", an iteration " +
           in_microseconds(plan.predicted_time) + "\n";
+  if (of.learnt_from != 0) {
+    text += "made anew after " + std::to_string(of.learnt_from) +
+            (of.learnt_from == 1 ? " run" : " runs") + ", with the times that nodes took\n";
+  }
   if (of.measured_iterations == 0) return text + "not measured yet\n";
   const double each =
       static_cast<double>(of.measured_time) / static_cast<double>(of.measured_iterations);
@@ -336,16 +379,10 @@ LOCKSTEP_OUT_OF_LINE timed_run plan::run_by(deadline until) {
 
 LOCKSTEP_COLD bool plan::refine() {
   if (body_->is_running || body_->has_started) body_->check_ready("refine");
-  bool has_some = false;
-  const std::uint64_t clock = detail::time_of_nothing();
-  for (std::size_t i = 0; i < body_->model.nodes.size(); ++i) {
-    const detail::node_times& of = body_->machine->times[i];
-    if (of.count == 0) continue;
-    has_some = true;
-    body_->costs[i] = detail::usual_time(of, clock);
-  }
-  if (has_some) body_->make();
-  return has_some;
+  body_->learns = false;
+  const bool is_new = body_->refine(1e9 / detail::tick_clock::rate());
+  if (is_new) body_->learnt_from = 0;
+  return is_new;
 }
 
 LOCKSTEP_COLD std::chrono::nanoseconds plan::critical_path() const {
