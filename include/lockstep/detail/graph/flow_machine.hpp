@@ -162,6 +162,7 @@ class flow_machine {
   bool is_timed(const bound_call& what, std::uint64_t iteration) const noexcept {
     return iteration < timed_iterations && times[what.node].count < most_samples;
   }
+  LOCKSTEP_OUT_OF_LINE std::size_t run_plain(std::size_t at, std::uint64_t iteration);
   LOCKSTEP_OUT_OF_LINE void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
   LOCKSTEP_COLD void note_time(const bound_call& what, std::uint64_t begin) noexcept;
   LOCKSTEP_COLD bool is_skipped(node_index node) const noexcept;

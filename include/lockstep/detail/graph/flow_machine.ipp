@@ -176,6 +176,20 @@ LOCKSTEP_COLD void flow_machine::note_time(const bound_call& what, std::uint64_t
   if (took > at.most) at.most = took;
 }
 
+/// Nodes of the line that are only called, and where the next other one is.
+LOCKSTEP_OUT_OF_LINE std::size_t flow_machine::run_plain(std::size_t at, std::uint64_t iteration) {
+  const bound_call* const all = line.data();
+  const std::size_t size = line.size();
+  if (iteration < timed_iterations) {
+    for (; at < size && all[at].flags == 0; ++at) run_timed(all[at], iteration, nullptr);
+    return at;
+  }
+  for (; at < size && all[at].flags == 0; ++at) {
+    all[at].call(all[at].held, static_cast<std::size_t>(iteration), nullptr);
+  }
+  return at;
+}
+
 LOCKSTEP_OUT_OF_LINE bool flow_machine::run_alone(std::uint64_t iterations,
                                                   const iteration_gate* asks, member* me,
                                                   const stop_question& stop) {
@@ -183,12 +197,11 @@ LOCKSTEP_OUT_OF_LINE bool flow_machine::run_alone(std::uint64_t iterations,
     if (stop()) return false;
     if (asks != nullptr && asks->call(asks->stop)) return true;
     for (std::size_t at = 0; at < line.size();) {
-      const bound_call& what = line[at];
-      if (what.flags == 0) {
-        run(what, i, nullptr);
-        ++at;
+      if (line[at].flags == 0) {
+        at = run_plain(at, i);
         continue;
       }
+      const bound_call& what = line[at];
       run_asked(what, i, me);
       if ((what.flags & bound_call::is_wide) != 0 && stop()) return false;
       if (plan.again[at] != no_lane && answer(what.node)) {

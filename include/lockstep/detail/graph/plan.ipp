@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <stdexcept>
 
 #include "../../plan.hpp"
 #include "flow_planner.hpp"
 #include "flow_walk.hpp"
+#include "plan_report.hpp"
 #include "plan_text.hpp"
 
 namespace lockstep {
@@ -254,74 +254,8 @@ class timed_plan {
   flow_machine& machine_;
 };
 
-/// The node whose last run took longest beyond its mean of before.
-LOCKSTEP_COLD const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess) {
-  const char* cause = nullptr;
-  double most = 0;
-  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
-    const node_times& at = of.machine->times[i];
-    if (at.count == 0) continue;
-    const double last = static_cast<double>(at.last_end - at.last_begin);
-    const double usual =
-        at.count > 1 ? (static_cast<double>(at.sum) - last) / static_cast<double>(at.count - 1)
-                     : of.machine->plan.costs[i] * tick_clock::rate() / 1e9;
-    if (last - usual <= most) continue;
-    most = last - usual;
-    cause = of.model.nodes[i].name.c_str();
-  }
-  excess = std::chrono::nanoseconds(
-      static_cast<std::chrono::nanoseconds::rep>(most * 1e9 / tick_clock::rate()));
-  return cause;
-}
-
 LOCKSTEP_COLD std::chrono::nanoseconds whole_nanoseconds(double time) {
   return std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(time));
-}
-
-LOCKSTEP_COLD std::string in_microseconds(double nanoseconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f us", nanoseconds / 1000);
-  return text;
-}
-
-LOCKSTEP_COLD std::string report_of(const plan_body& of) {
-  const flow_machine& machine = *of.machine;
-  const flow_plan& plan = machine.plan;
-  std::string text = std::to_string(of.model.nodes.size()) + " nodes on " +
-                     std::to_string(plan.members) + " members, " +
-                     std::to_string(plan.waits.size()) + " waits\n";
-  text += "predicted: serial " + in_microseconds(plan.serial_time) + ", critical path " +
-          in_microseconds(plan.critical_path) + ", an iteration " +
-          in_microseconds(plan.predicted_time) + "\n";
-  if (of.learnt_from != 0) {
-    text += "made anew after " + std::to_string(of.learnt_from) +
-            (of.learnt_from == 1 ? " run" : " runs") + ", with the times that nodes took\n";
-  }
-  if (of.measured_iterations == 0) return text + "not measured yet\n";
-  const double each =
-      static_cast<double>(of.measured_time) / static_cast<double>(of.measured_iterations);
-  text += "measured: an iteration " + in_microseconds(each) + "\n";
-  std::vector<double> busy(plan.members, 0);
-  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
-    const node_times& at = machine.times[i];
-    const double sum = tick_clock::nanoseconds(at.sum);
-    busy[plan.member_of[i]] += sum / static_cast<double>(of.measured_iterations);
-    text += "  " + quoted(of.model, static_cast<node_index>(i)) + " on member " +
-            std::to_string(plan.member_of[i]) + ": ";
-    if (at.count == 0) {
-      text += "not measured\n";
-      continue;
-    }
-    text += std::to_string(at.count) + " times, mean " +
-            in_microseconds(sum / static_cast<double>(at.count)) + ", most " +
-            in_microseconds(tick_clock::nanoseconds(at.most)) + ", planned " +
-            in_microseconds(plan.costs[i]) + "\n";
-  }
-  for (std::uint32_t m = 0; m < plan.members; ++m) {
-    text += "member " + std::to_string(m) + ": in nodes " + in_microseconds(busy[m]) +
-            " an iteration, lost " + in_microseconds(each > busy[m] ? each - busy[m] : 0) + "\n";
-  }
-  return text;
 }
 
 LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations) {
