@@ -40,14 +40,15 @@ struct bound_question {
 
 /// What is known of the times of a node. Written by whoever runs it: its runs follow each other.
 struct node_times {
-  std::uint64_t count = 0, sum = 0, most = 0;  ///< ticks
+  std::uint64_t count = 0, sum = 0, most = 0, least = ~std::uint64_t{0};  ///< ticks
   std::uint64_t last_begin = 0, last_end = 0;
 };
 
-/// What a node takes that does nothing: two looks at the clock, in ticks.
+/// What a node takes that does nothing, with two looks at the clock, in ticks.
 LOCKSTEP_COLD std::uint64_t time_of_nothing() noexcept;
 /// The mean in ticks, without the clock's own time. The longest of several runs may have been preempted, and does not
-/// count. What takes less than the clock itself counts as nothing: one cannot tell.
+/// count. Of a node that takes little it is the shortest run, for a cache miss would take as long as the node; and what
+/// takes less than the clock itself counts as nothing.
 LOCKSTEP_COLD double usual_time(const node_times& of, std::uint64_t clock) noexcept;
 
 /// Whether another iteration begins: asked on the caller's thread.
@@ -162,7 +163,6 @@ class flow_machine {
   bool is_timed(const bound_call& what, std::uint64_t iteration) const noexcept {
     return iteration < timed_iterations && times[what.node].count < most_samples;
   }
-  LOCKSTEP_OUT_OF_LINE std::size_t run_plain(std::size_t at, std::uint64_t iteration);
   LOCKSTEP_OUT_OF_LINE void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
   LOCKSTEP_COLD void note_time(const bound_call& what, std::uint64_t begin) noexcept;
   LOCKSTEP_COLD bool is_skipped(node_index node) const noexcept;

@@ -3,6 +3,7 @@
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_IPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_MACHINE_IPP
 
+#include <algorithm>
 #include <utility>
 
 #include "../platform/clock.hpp"
@@ -174,20 +175,7 @@ LOCKSTEP_COLD void flow_machine::note_time(const bound_call& what, std::uint64_t
   ++at.count;
   at.sum += took;
   if (took > at.most) at.most = took;
-}
-
-/// Nodes of the line that are only called, and where the next other one is.
-LOCKSTEP_OUT_OF_LINE std::size_t flow_machine::run_plain(std::size_t at, std::uint64_t iteration) {
-  const bound_call* const all = line.data();
-  const std::size_t size = line.size();
-  if (iteration < timed_iterations) {
-    for (; at < size && all[at].flags == 0; ++at) run_timed(all[at], iteration, nullptr);
-    return at;
-  }
-  for (; at < size && all[at].flags == 0; ++at) {
-    all[at].call(all[at].held, static_cast<std::size_t>(iteration), nullptr);
-  }
-  return at;
+  if (took < at.least) at.least = took;
 }
 
 LOCKSTEP_OUT_OF_LINE bool flow_machine::run_alone(std::uint64_t iterations,
@@ -197,11 +185,12 @@ LOCKSTEP_OUT_OF_LINE bool flow_machine::run_alone(std::uint64_t iterations,
     if (stop()) return false;
     if (asks != nullptr && asks->call(asks->stop)) return true;
     for (std::size_t at = 0; at < line.size();) {
-      if (line[at].flags == 0) {
-        at = run_plain(at, i);
+      const bound_call& what = line[at];
+      if (what.flags == 0) {
+        run(what, i, nullptr);
+        ++at;
         continue;
       }
-      const bound_call& what = line[at];
       run_asked(what, i, me);
       if ((what.flags & bound_call::is_wide) != 0 && stop()) return false;
       if (plan.again[at] != no_lane && answer(what.node)) {
@@ -215,21 +204,30 @@ LOCKSTEP_OUT_OF_LINE bool flow_machine::run_alone(std::uint64_t iterations,
   return !stop();
 }
 
+/// The median: two looks that follow each other at once may see the same tick now and then.
 LOCKSTEP_COLD std::uint64_t time_of_nothing() noexcept {
-  std::uint64_t least = ~std::uint64_t{0};
-  for (int i = 0; i < 16; ++i) {
+  constexpr std::size_t count = 31;
+  const node_function::caller volatile nothing = [](void*, std::size_t, member*) -> bool {
+    return true;
+  };
+  std::uint64_t took[count];
+  for (std::uint64_t& each : took) {
     const std::uint64_t begin = tick_clock::now();
-    const std::uint64_t took = tick_clock::now() - begin;
-    if (took < least) least = took;
+    nothing(nullptr, 0, nullptr);
+    each = tick_clock::now() - begin;
   }
-  return least;
+  std::nth_element(took, took + count / 2, took + count);
+  return took[count / 2];
 }
 
 LOCKSTEP_COLD double usual_time(const node_times& of, std::uint64_t clock) noexcept {
   const bool has_many = of.count > 2;
   const std::uint64_t count = has_many ? of.count - 1 : of.count;
   const std::uint64_t sum = has_many ? of.sum - of.most : of.sum;
-  if (sum < 2 * clock * count) return 0;
+  constexpr std::uint64_t little = 10;  // times the clock
+  if (sum < little * clock * count) {
+    return of.least < 2 * clock ? 0 : static_cast<double>(of.least - clock);
+  }
   return static_cast<double>(sum - clock * count) / static_cast<double>(count);
 }
 
