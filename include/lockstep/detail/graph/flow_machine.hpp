@@ -163,11 +163,13 @@ class flow_machine {
   bool is_timed(const bound_call& what, std::uint64_t iteration) const noexcept {
     return iteration < timed_iterations && times[what.node].count < most_samples;
   }
+  LOCKSTEP_OUT_OF_LINE bool run_plain(std::uint64_t iterations, const stop_question& stop);
   LOCKSTEP_OUT_OF_LINE void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
   LOCKSTEP_COLD void note_time(const bound_call& what, std::uint64_t begin) noexcept;
   LOCKSTEP_COLD bool is_skipped(node_index node) const noexcept;
   LOCKSTEP_COLD void reset() noexcept;
 
+  bool is_plain_ = true;  ///< all nodes of the line are only called
   std::vector<std::uint32_t> questions_begin_;
   std::vector<bound_question> questions_;
   std::vector<std::uint8_t> answers_;
