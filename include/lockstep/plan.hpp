@@ -11,7 +11,8 @@
 // of its own how far it is; that is all that runs share. To run allocates nothing, takes no lock, and has no queue.
 //
 // If no node has a hint (graph_node::cost) and none is pinned or team-wide, the plan learns: it looks at the clock in
-// its first five iterations, and makes itself anew, once, at the beginning of the run after them. That run allocates.
+// its first five iterations (or fewer, of a graph with loops), and makes itself anew, once, at the beginning of the run
+// after them. That run allocates.
 // A plan with a hint never does; nor does one after measure(), run_by() or refine(). report() says what was done.
 //
 //   PLAN-1  What happens before run() happens before every node, and every node before its return.

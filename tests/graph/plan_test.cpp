@@ -375,6 +375,25 @@ TEST_P(plan_run, is_made_anew_once_it_has_seen_five_iterations) {
   EXPECT_EQ(of.both, 10 * 51 * 103);
 }
 
+TEST_P(plan_run, is_made_anew_after_one_iteration_of_many_turns) {
+  team on(members(), policy());
+  graph g;
+  int turns = 0, left = 0, right = 0;
+  const auto begin = g.node("begin", [&] { ++turns; }), a = g.node("a", [&] { left += turns; }),
+             b = g.node("b", [&] { right += turns; }),
+             test = g.node("test", [&] { return turns % 20 != 0; });
+  g.loop(g.series(begin, g.parallel(a, b), test));
+  plan flow(g, on);
+  const bool learns = flow.members() > 1;
+  for (int run = 1; run <= 3; ++run) {
+    ASSERT_TRUE(flow.run());
+    EXPECT_EQ(turns, 20 * run);
+    EXPECT_EQ(left, turns * (turns + 1) / 2);
+    EXPECT_EQ(right, left);
+    EXPECT_EQ(two_chains::is_new(flow), learns && run > 1) << flow.report();
+  }
+}
+
 TEST_P(plan_run, stays_as_it_is_where_the_user_has_a_say) {
   team on(members(), policy());
   two_chains hinted(true);

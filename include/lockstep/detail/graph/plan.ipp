@@ -98,9 +98,12 @@ LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {
 }
 
 LOCKSTEP_COLD void plan_body::learn() {
-  constexpr std::uint64_t samples = 16;
+  constexpr std::uint64_t most_samples = 16, enough = 5;
   iterations_to_time -= machine->timed_iterations;
-  if (iterations_to_time == 0) {
+  // Loops take many samples in an iteration.
+  std::uint64_t samples = 0;
+  for (const node_times& each : machine->times) samples += each.count;
+  if (iterations_to_time == 0 || samples >= enough * machine->times.size()) {
     learns = false;
     const std::uint64_t ticks = tick_clock::now() - begin_of_ticks,
                         time = detail::monotonic_nanoseconds() - begin_of_time;
@@ -114,7 +117,7 @@ LOCKSTEP_COLD void plan_body::learn() {
   }
   machine->timed_iterations =
       gate != nullptr || iterations > iterations_to_time ? iterations_to_time : iterations;
-  machine->most_samples = samples;
+  machine->most_samples = most_samples;
 }
 
 LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members) {
