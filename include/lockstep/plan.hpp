@@ -12,8 +12,8 @@
 //
 // If no node has a hint (graph_node::cost) and none is pinned or team-wide, the plan learns: it looks at the clock in
 // its first five iterations (or fewer, of a graph with loops), and makes itself anew, once, at the beginning of the run
-// after them. That run allocates.
-// A plan with a hint never does; nor does one after measure(), run_by() or refine(). report() says what was done.
+// after them. That run allocates. A plan with a hint never does so; nor does one after measure(), run_by() or refine().
+// report() says what was done.
 //
 //   PLAN-1  What happens before run() happens before every node, and every node before its return.
 //   PLAN-2  A member that is late does not hold up what others can do: who would wait for a node that nobody has
