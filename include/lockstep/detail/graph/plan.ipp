@@ -91,7 +91,10 @@ LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {
     const node_times& of = machine->times[i];
     if (of.count == 0) continue;
     has_some = true;
-    costs[i] = nanoseconds_a_tick * detail::usual_time(of, clock);
+    double ticks = detail::usual_time(of, clock);
+    // Of few samples several may have been preempted.
+    if (learns) ticks = (std::min)(ticks, 2 * static_cast<double>(of.least));
+    costs[i] = nanoseconds_a_tick * ticks;
   }
   if (has_some) make();
   return has_some;
@@ -104,11 +107,11 @@ LOCKSTEP_COLD void plan_body::learn() {
   std::uint64_t samples = 0;
   for (const node_times& each : machine->times) samples += each.count;
   if (iterations_to_time == 0 || samples >= enough * machine->times.size()) {
-    learns = false;
     const std::uint64_t ticks = tick_clock::now() - begin_of_ticks,
                         time = detail::monotonic_nanoseconds() - begin_of_time;
     if (ticks != 0 && refine(static_cast<double>(time) / static_cast<double>(ticks)))
       learnt_from = runs;
+    learns = false;
     return;
   }
   if (begin_of_ticks == 0) {
