@@ -48,7 +48,7 @@ no_arguments() {
 
 do_demo() {
   need build program scripts
-  build release jacobi filter5x5 bench.seed000
+  build release jacobi filter5x5 audio inpaint bench.seed000
   python3 scripts/demo.py
 }
 

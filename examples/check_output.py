@@ -208,6 +208,12 @@ def check_graph_pipeline(program):
             require_lines(run(program, members, blocks), sums + [f"repaired {blocks // 5}"])
 
 
+def check_graph_search(program):
+    for number, divisor in ((2, 2), (15, 3), (999962000357, 999979), (1000003 * 7919, 7919), (6700417, 6700417)):
+        for members in (1, 2, 3, 8):
+            require_lines(run(program, members, number), [str(divisor), "stopped"])
+
+
 def check_graph_errors(program):
     """What the page says of errors is what the program prints."""
     page = (Path(__file__).resolve().parent.parent / "docs" / "graphs.md").read_text(encoding="utf-8")
@@ -246,6 +252,7 @@ EXAMPLES = {
     "17_graph_solver": (check_graph_solver, 3),
     "18_graph_pipeline": (check_graph_pipeline, 2),
     "19_graph_errors": (check_graph_errors, 0),
+    "20_graph_search": (check_graph_search, 2),
 }
 
 

@@ -23,7 +23,8 @@ foreach(name IN ITEMS
     16_graph_mid_sync
     17_graph_solver
     18_graph_pipeline
-    19_graph_errors)
+    19_graph_errors
+    20_graph_search)
   lockstep_example(${name} ${name}.cpp)
   set_target_properties(${name} PROPERTIES
     COMPILE_FEATURES cxx_std_11 CXX_STANDARD 11 CXX_EXTENSIONS OFF)

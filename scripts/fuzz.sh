@@ -27,9 +27,11 @@ build_fuzzers() {
   cmake --build "$BUILD" --target fuzzers
 }
 
+has_no_data() { [[ $1 == cgroup || $1 == environment || $1 == graph ]]; }  # among the examples
+
 corpora() {  # reader: where the known inputs are
   echo "tests/fuzz/corpus/$1"
-  [[ $1 == cgroup || $1 == environment ]] || echo examples/data
+  has_no_data "$1" || echo examples/data
 }
 
 fuzz() {  # reader, seconds
@@ -57,7 +59,7 @@ merge() {  # reader
   local kept=$BUILD/kept/$1 corpus=tests/fuzz/corpus/$1 by_hash=(-regextype posix-extended -regex '.*/[0-9a-f]{40}')
   rm -rf "$kept" && mkdir -p "$kept/known" "$BUILD/corpus/$1"
   find "$corpus" -type f -not "${by_hash[@]}" -exec cp {} "$kept/known/" \;
-  [[ $1 == cgroup || $1 == environment ]] || find examples/data -type f -exec cp {} "$kept/known/" \;
+  has_no_data "$1" || find examples/data -type f -exec cp {} "$kept/known/" \;
   "$BUILD/tests/fuzz/fuzz.$1" -set_cover_merge=1 -use_counters=0 -max_len=$LARGEST \
     "$kept" "$corpus" "$BUILD/corpus/$1" >"$BUILD/$1.merge.log" 2>&1
   find "$corpus" -type f "${by_hash[@]}" -delete

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tables of bench/results/*-graph.json for docs/performance.md (pure)."""
 
-from grid_records import aligned
+from grid_records import aligned, shown_time
 
 OURS, MEASURED, STEPWISE, BY_HAND = "lockstep", "lockstep measured", "lockstep stepwise", "by hand"
 DYNAMIC = ("oneTBB", "Taskflow", "libomp", "libgomp")
@@ -21,18 +21,6 @@ NOTES = {
 TELLS_SPEED_UP = "The time of a node, and how many times faster the graph is than serial calls of its nodes, in parentheses."
 
 
-def shown(value, unit="ns"):
-    if value is None:
-        return "-"
-    names = ("ns", "µs", "ms") if unit == "ns" else ("ms",)
-    for name in names:
-        if abs(value) < 995 or name == names[-1]:
-            digits = 0 if abs(value) >= 99.5 else 1 if abs(value) >= 9.95 else 2
-            return f"{value:.{digits}f} {name}"
-        value /= 1000
-    raise AssertionError
-
-
 def median(record):
     return None if record is None or record["failed"] else record["value"]["median"]
 
@@ -47,7 +35,7 @@ def over_best_peer(found):
 def cell(record, section):
     if median(record) is None:
         return "-"
-    text = shown(record["value"]["median"], record["unit"])
+    text = shown_time(record["value"]["median"], record["unit"])
     speed_up = record["more"].get("speed_up")
     return text if section in (EDGES, EMPTY, PLANNING) or speed_up is None else f"{text} ({speed_up:.2f})"
 

@@ -3,7 +3,7 @@
 
 import re
 
-from grid_records import aligned
+from grid_records import aligned, shown_time
 
 OURS = "lockstep"
 RUNTIMES = ("lockstep", "ForkUnion", "libomp", "libgomp", "oneTBB", "std::barrier", "std::thread", "serial")
@@ -39,15 +39,9 @@ SUMMARY_RUNTIMES = ("lockstep", "ForkUnion", "libomp", "libgomp", "std::barrier"
 
 
 def shown(value, unit):
-    if value is None:
-        return "never"
-    if unit != "ns":
+    if value is not None and unit != "ns":
         return f"{value:.0f}"
-    for limit, divisor, name in ((995, 1, "ns"), (995e3, 1e3, "µs"), (float("inf"), 1e6, "ms")):
-        if abs(value) < limit:
-            scaled = value / divisor
-            return f"{scaled:.{0 if abs(scaled) >= 99.5 or divisor == 1 else 1 if abs(scaled) >= 9.95 else 2}f} {name}"
-    raise AssertionError
+    return shown_time(value, missing="never", has_parts_of_ns=False)
 
 
 def median(row):

@@ -15836,6 +15836,7 @@ class graph_node {
   friend class graph_block;
 
   graph_node(detail::graph_body* of, detail::node_index index) noexcept : of_(of), index_(index) {}
+  LOCKSTEP_COLD void check(const char* function) const;
 
   detail::graph_body* of_ = nullptr;
   detail::node_index index_ = detail::no_node;
@@ -15903,7 +15904,7 @@ class graph {
   // --- edges ---
 
   /// GRAPH-1. Between blocks: from each end of the one to each beginning of the other. Fails if it joins a node with
-  /// itself, or is given a node of another graph.
+  /// itself, or is given a node of another graph; then nothing has changed.
   LOCKSTEP_COLD graph& edge(const graph_block& from, const graph_block& to);
   /// The same, and `to` is skipped where `test` returns false, or true. See GRAPH-6. `test` returns bool.
   LOCKSTEP_COLD graph& edge_if(const graph_node& test, const graph_block& to);
@@ -15961,8 +15962,9 @@ class graph {
 
   LOCKSTEP_COLD graph_node add(std::string name, detail::node_function f, bool returns_bool,
                                std::size_t width, bool is_wide);
-  LOCKSTEP_COLD void join(const char* function, const graph_block& from, const graph_block& to,
-                          detail::edge_kind kind);
+  LOCKSTEP_COLD void check_join(const char* function, const graph_block& from,
+                                const graph_block& to) const;
+  LOCKSTEP_COLD void join(const graph_block& from, const graph_block& to, detail::edge_kind kind);
   LOCKSTEP_COLD void check_own(const char* function, const detail::graph_body* of) const;
 
   detail::owner<detail::graph_body> body_;
@@ -17040,14 +17042,15 @@ struct bound_question {
 
 /// What is known of the times of a node. Written by whoever runs it: its runs follow each other.
 struct node_times {
-  std::uint64_t count = 0, sum = 0, most = 0;  ///< ticks
+  std::uint64_t count = 0, sum = 0, most = 0, least = ~std::uint64_t{0};  ///< ticks
   std::uint64_t last_begin = 0, last_end = 0;
 };
 
-/// What a node takes that does nothing: two looks at the clock, in ticks.
+/// What a node takes that does nothing, with two looks at the clock, in ticks.
 LOCKSTEP_COLD std::uint64_t time_of_nothing() noexcept;
-/// The mean in nanoseconds, without the clock's own time. The longest of several runs may have been preempted, and does
-/// not count.
+/// The mean in ticks, without the clock's own time. The longest of several runs may have been preempted, and does not
+/// count. Of a node that takes little it is the shortest run, for a cache miss would take as long as the node; and what
+/// takes less than the clock itself counts as nothing.
 LOCKSTEP_COLD double usual_time(const node_times& of, std::uint64_t clock) noexcept;
 
 /// Whether another iteration begins: asked on the caller's thread.
@@ -17128,7 +17131,7 @@ class flow_machine {
 
   /// Calls a node, unless it is to be skipped.
   void run(const bound_call& what, std::uint64_t iteration, member* me) {
-    if (!is_timed) {
+    if (iteration >= timed_iterations) {
       what.call(what.held, static_cast<std::size_t>(iteration), me);
     } else {
       run_timed(what, iteration, me);
@@ -17146,7 +17149,8 @@ class flow_machine {
   growing_array<std::uint32_t> wide_number;
   growing_array<node_times> times;
   aligned_array<padded<walker_state>> walkers;
-  bool is_timed = false;
+  // Which of the next run's calls look at the clock: in its first iterations, until a node has so many samples.
+  std::uint64_t timed_iterations = 0, most_samples = 0;
 
   // Of the run: written by its caller before it.
   std::uint64_t first = 0, last = 0;  ///< turns of the graph
@@ -17159,11 +17163,16 @@ class flow_machine {
   LOCKSTEP_COLD bound_call bind(const graph_model& of, const flow& checked,
                                 const growing_array<node_function>& functions,
                                 plan_call what) const;
+  bool is_timed(const bound_call& what, std::uint64_t iteration) const noexcept {
+    return iteration < timed_iterations && times[what.node].count < most_samples;
+  }
+  LOCKSTEP_OUT_OF_LINE bool run_plain(std::uint64_t iterations, const stop_question& stop);
   LOCKSTEP_OUT_OF_LINE void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
   LOCKSTEP_COLD void note_time(const bound_call& what, std::uint64_t begin) noexcept;
   LOCKSTEP_COLD bool is_skipped(node_index node) const noexcept;
   LOCKSTEP_COLD void reset() noexcept;
 
+  bool is_plain_ = true;  ///< all nodes of the line are only called
   growing_array<std::uint32_t> questions_begin_;
   growing_array<bound_question> questions_;
   growing_array<std::uint8_t> answers_;
@@ -17224,6 +17233,10 @@ struct plan_body {
   LOCKSTEP_COLD plan_body(const graph_body& of, const plan_host& on, std::size_t members);
 
   LOCKSTEP_COLD void make();
+  /// Makes the plan anew with the times that were measured. False if there are none.
+  LOCKSTEP_COLD bool refine(double nanoseconds_a_tick);
+  /// Before a run of a plan that learns: looks at the clock in it, or makes the plan anew.
+  LOCKSTEP_COLD void learn();
   /// A run: of many members, or alone.
   LOCKSTEP_OUT_OF_LINE bool run(std::uint64_t iterations, const iteration_gate* gate,
                                 const char* function);
@@ -17248,6 +17261,12 @@ struct plan_body {
   std::uint64_t iterations = 0;
   const iteration_gate* gate = nullptr;
   plan_part part{this};
+
+  // Of a graph whose nodes have no hints: the plan times the first iterations, and is made anew before the run after.
+  bool learns = false;
+  std::uint64_t iterations_to_time = 5;
+  std::uint64_t begin_of_ticks = 0, begin_of_time = 0;
+  std::uint64_t learnt_from = 0;  ///< runs; 0 if the plan is the first one, or that of refine()
 
   // Measured: how long an iteration takes of late, and how many runs there were.
   double usual_time = 0;
@@ -17779,10 +17798,14 @@ inline team& default_team() {
 //   plan.run(1000);                                // a thousand, without a look at the caller in between
 //   plan.run_until([&] { return frames == wanted; });
 //
-// A plan is made once: it gives each node to a member, and finds which waits are needed between members. The same graph
-// and team give the same plan. What lies on one member needs no wait; a wait that others imply is left out. Each member
-// counts on a line of its own how far it is; that is all that runs share. To run allocates nothing, takes no lock,
-// and has no queue.
+// A plan gives each node to a member, and finds which waits are needed between members. The same graph and team give the
+// same plan. What lies on one member needs no wait; a wait that others imply is left out. Each member counts on a line
+// of its own how far it is; that is all that runs share. To run allocates nothing, takes no lock, and has no queue.
+//
+// If no node has a hint (graph_node::cost) and none is pinned or team-wide, the plan learns: it looks at the clock in
+// its first five iterations (or fewer, of a graph with loops), and makes itself anew, once, at the beginning of the run
+// after them. That run allocates. A plan with a hint never does so; nor does one after measure(), run_by() or refine().
+// report() says what was done.
 //
 //   PLAN-1  What happens before run() happens before every node, and every node before its return.
 //   PLAN-2  A member that is late does not hold up what others can do: who would wait for a node that nobody has
@@ -17790,8 +17813,9 @@ inline team& default_team() {
 //           member's thread.
 //   PLAN-3  The first exception of a node ends the run: who waits is released, and when all members have come back,
 //           run() rethrows it. request_stop() does the same without an exception: run() returns false. Nodes that
-//           have begun end. The plan can be run again. Without exceptions (-fno-exceptions) only request_stop() is
-//           left.
+//           have begun end. Others may still begin as long as they need not wait, but none that comes after a
+//           team-wide node, which its members may have left early. The plan can be run again. Without exceptions
+//           (-fno-exceptions) only request_stop() is left.
 //   PLAN-4  Inside a region of the same team (T2 of team.hpp) a plan runs on the calling thread alone, in an order
 //           that the graph allows. So does a plan that needs one member only.
 //   PLAN-5  One thread at a time uses a plan. A node must not run the plan that it is part of: std::logic_error.
@@ -19649,16 +19673,27 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 LOCKSTEP_COLD graph_node graph_node::cost(std::chrono::nanoseconds time) const {
+  check("cost");
   of_->model.nodes[index_].cost = time.count() < 0 ? 0 : static_cast<double>(time.count());
   return *this;
 }
 LOCKSTEP_COLD graph_node graph_node::pin(std::size_t rank) const {
+  check("pin");
   detail::checked_range("lockstep::graph_node::pin", "as the rank", rank, 0,
                         detail::max_participants - 1);
   of_->model.nodes[index_].pin = static_cast<detail::node_index>(rank);
   return *this;
 }
-LOCKSTEP_COLD const std::string& graph_node::name() const { return of_->model.nodes[index_].name; }
+LOCKSTEP_COLD const std::string& graph_node::name() const {
+  check("name");
+  return of_->model.nodes[index_].name;
+}
+LOCKSTEP_COLD void graph_node::check(const char* function) const {
+  if (of_ != nullptr) return;
+  const std::string text =
+      std::string("lockstep::graph_node::") + function + ": a node of no graph";
+  detail::fail_argument(text.c_str());
+}
 
 LOCKSTEP_COLD graph_block::graph_block(const graph_node& only)
     : of_(only.of_), firsts_(1, only.index_), lasts_(1, only.index_) {}
@@ -19694,32 +19729,38 @@ LOCKSTEP_COLD void graph::check_own(const char* function, const detail::graph_bo
   detail::fail_argument(text.c_str());
 }
 
-LOCKSTEP_COLD void graph::join(const char* function, const graph_block& from, const graph_block& to,
-                               detail::edge_kind kind) {
+LOCKSTEP_COLD void graph::check_join(const char* function, const graph_block& from,
+                                     const graph_block& to) const {
   check_own(function, from.of_);
   check_own(function, to.of_);
   for (const detail::node_index a : from.lasts_) {
-    for (const detail::node_index b : to.firsts_) {
-      if (a == b) {
-        detail::fail_argument((std::string("lockstep::graph::") + function + ": an edge from " +
-                               detail::quoted(body_->model, a) + " to itself")
-                                  .c_str());
-      }
-      body_->model.edges.push_back({a, b, kind});
-    }
+    if (std::find(to.firsts_.begin(), to.firsts_.end(), a) == to.firsts_.end()) continue;
+    detail::fail_argument((std::string("lockstep::graph::") + function + ": an edge from " +
+                           detail::quoted(body_->model, a) + " to itself")
+                              .c_str());
+  }
+}
+
+LOCKSTEP_COLD void graph::join(const graph_block& from, const graph_block& to,
+                               detail::edge_kind kind) {
+  for (const detail::node_index a : from.lasts_) {
+    for (const detail::node_index b : to.firsts_) body_->model.edges.push_back({a, b, kind});
   }
 }
 
 LOCKSTEP_COLD graph& graph::edge(const graph_block& from, const graph_block& to) {
-  join("edge", from, to, detail::edge_kind::plain);
+  check_join("edge", from, to);
+  join(from, to, detail::edge_kind::plain);
   return *this;
 }
 LOCKSTEP_COLD graph& graph::edge_if(const graph_node& test, const graph_block& to) {
-  join("edge_if", test, to, detail::edge_kind::if_true);
+  check_join("edge_if", test, to);
+  join(test, to, detail::edge_kind::if_true);
   return *this;
 }
 LOCKSTEP_COLD graph& graph::edge_unless(const graph_node& test, const graph_block& to) {
-  join("edge_unless", test, to, detail::edge_kind::if_false);
+  check_join("edge_unless", test, to);
+  join(test, to, detail::edge_kind::if_false);
   return *this;
 }
 
@@ -19742,17 +19783,17 @@ LOCKSTEP_COLD graph& graph::feedback(const graph_node& from, const graph_node& t
 }
 
 LOCKSTEP_COLD graph_block graph::series(const std::vector<graph_block>& parts) {
-  graph_block whole;
+  std::vector<const graph_block*> all;
   for (const graph_block& each : parts) {
     if (each.empty()) continue;
     check_own("series", each.of_);
-    if (whole.empty()) {
-      whole = each;
-      continue;
-    }
-    join("series", whole, each, detail::edge_kind::plain);
-    whole.lasts_ = each.lasts_;
+    if (!all.empty()) check_join("series", *all.back(), each);
+    all.push_back(&each);
   }
+  if (all.empty()) return graph_block();
+  for (std::size_t i = 1; i < all.size(); ++i) join(*all[i - 1], *all[i], detail::edge_kind::plain);
+  graph_block whole = *all.front();
+  whole.lasts_ = all.back()->lasts_;
   return whole;
 }
 
@@ -20452,6 +20493,8 @@ LOCKSTEP_COLD flow_plan make_flow_plan(const graph_model& of, const flow& checke
 //           the top to find out where it is.
 //   WALK-3  Every wait ends with the region's stop (stop_source.hpp).
 //   WALK-4  It helps only with what could begin, so help never waits.
+//   WALK-5  A member tells all that it has done before it waits or helps. So while it is late, perhaps preempted, others
+//           see what its next step waits for, and can run that step.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP
 
@@ -20511,7 +20554,7 @@ class flow_walk {
   LOCKSTEP_OUT_OF_LINE bool end_turn();
   LOCKSTEP_OUT_OF_LINE bool run_step(const plan_step& step);
   LOCKSTEP_OUT_OF_LINE void run_wide(const bound_call& what);
-  LOCKSTEP_OUT_OF_LINE void perform(const plan_step& step, std::uint64_t iteration);
+  LOCKSTEP_OUT_OF_LINE bool perform(const plan_step& step, std::uint64_t iteration);
   LOCKSTEP_OUT_OF_LINE bool decide(std::uint32_t lane, std::uint64_t turn,
                                    std::uint64_t outer_turn);
   LOCKSTEP_OUT_OF_LINE void finish(lane_place& at, bool is_awaited);
@@ -20540,6 +20583,95 @@ class flow_walk {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP
+
+// lockstep/detail/graph/plan_report.hpp -- what a plan says of the runs that it has measured (layer: graph)
+#ifndef LOCKSTEP_DETAIL_GRAPH_PLAN_REPORT_HPP
+#define LOCKSTEP_DETAIL_GRAPH_PLAN_REPORT_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The node whose last run took longest beyond its mean of before.
+LOCKSTEP_COLD const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess);
+
+/// What is predicted, what was measured, and where time is lost.
+LOCKSTEP_COLD std::string report_of(const plan_body& of);
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess) {
+  const char* cause = nullptr;
+  double most = 0;
+  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
+    const node_times& at = of.machine->times[i];
+    if (at.count == 0) continue;
+    const double last = static_cast<double>(at.last_end - at.last_begin);
+    const double usual =
+        at.count > 1 ? (static_cast<double>(at.sum) - last) / static_cast<double>(at.count - 1)
+                     : of.machine->plan.costs[i] * tick_clock::rate() / 1e9;
+    if (last - usual <= most) continue;
+    most = last - usual;
+    cause = of.model.nodes[i].name.c_str();
+  }
+  excess = std::chrono::nanoseconds(
+      static_cast<std::chrono::nanoseconds::rep>(most * 1e9 / tick_clock::rate()));
+  return cause;
+}
+
+LOCKSTEP_COLD std::string in_microseconds(double nanoseconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f us", nanoseconds / 1000);
+  return text;
+}
+
+LOCKSTEP_COLD std::string report_of(const plan_body& of) {
+  const flow_machine& machine = *of.machine;
+  const flow_plan& plan = machine.plan;
+  std::string text = std::to_string(of.model.nodes.size()) + " nodes on " +
+                     std::to_string(plan.members) + " members, " +
+                     std::to_string(plan.waits.size()) + " waits\n";
+  text += "predicted: serial " + in_microseconds(plan.serial_time) + ", critical path " +
+          in_microseconds(plan.critical_path) + ", an iteration " +
+          in_microseconds(plan.predicted_time) + "\n";
+  if (of.learnt_from != 0) {
+    text += "made anew after " + std::to_string(of.learnt_from) +
+            (of.learnt_from == 1 ? " run" : " runs") + ", with the times that nodes took\n";
+  }
+  if (of.measured_iterations == 0) return text + "not measured yet\n";
+  const double each =
+      static_cast<double>(of.measured_time) / static_cast<double>(of.measured_iterations);
+  text += "measured: an iteration " + in_microseconds(each) + "\n";
+  growing_array<double> busy(plan.members, 0);
+  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
+    const node_times& at = machine.times[i];
+    const double sum = tick_clock::nanoseconds(at.sum);
+    busy[plan.member_of[i]] += sum / static_cast<double>(of.measured_iterations);
+    text += "  " + quoted(of.model, static_cast<node_index>(i)) + " on member " +
+            std::to_string(plan.member_of[i]) + ": ";
+    if (at.count == 0) {
+      text += "not measured\n";
+      continue;
+    }
+    text += std::to_string(at.count) + " times, mean " +
+            in_microseconds(sum / static_cast<double>(at.count)) + ", most " +
+            in_microseconds(tick_clock::nanoseconds(at.most)) + ", planned " +
+            in_microseconds(plan.costs[i]) + "\n";
+  }
+  for (std::uint32_t m = 0; m < plan.members; ++m) {
+    text += "member " + std::to_string(m) + ": in nodes " + in_microseconds(busy[m]) +
+            " an iteration, lost " + in_microseconds(each > busy[m] ? each - busy[m] : 0) + "\n";
+  }
+  return text;
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_GRAPH_PLAN_REPORT_HPP
 
 #if LOCKSTEP_HAS_BODIES
 
@@ -20600,11 +20732,14 @@ LOCKSTEP_COLD plan_body::plan_body(const graph_body& of, const plan_host& on, st
       host(on),
       most_members(members) {
   if (!checked.problem.empty()) fail_argument(("lockstep::plan: " + checked.problem).c_str());
+  bool has_hints = false;
   for (const model_node& each : model.nodes) {
     costs.push_back(each.cost);
     needs_all |= each.is_wide || each.pin != no_node;
+    has_hints |= each.cost >= 0;
   }
   make();
+  learns = !has_hints && !needs_all && host.team != nullptr && machine->plan.members > 1;
 }
 
 LOCKSTEP_COLD void plan_body::make() {
@@ -20613,6 +20748,45 @@ LOCKSTEP_COLD void plan_body::make() {
   owner<flow_machine> fresh(
       new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
   machine = std::move(fresh);
+}
+
+LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {
+  bool has_some = false;
+  const std::uint64_t clock = time_of_nothing();
+  for (std::size_t i = 0; i < model.nodes.size(); ++i) {
+    const node_times& of = machine->times[i];
+    if (of.count == 0) continue;
+    has_some = true;
+    double ticks = detail::usual_time(of, clock);
+    // Of few samples several may have been preempted.
+    if (learns) ticks = (std::min)(ticks, 2 * static_cast<double>(of.least));
+    costs[i] = nanoseconds_a_tick * ticks;
+  }
+  if (has_some) make();
+  return has_some;
+}
+
+LOCKSTEP_COLD void plan_body::learn() {
+  constexpr std::uint64_t most_samples = 16, enough = 5;
+  iterations_to_time -= machine->timed_iterations;
+  // Loops take many samples in an iteration.
+  std::uint64_t samples = 0;
+  for (const node_times& each : machine->times) samples += each.count;
+  if (iterations_to_time == 0 || samples >= enough * machine->times.size()) {
+    const std::uint64_t ticks = tick_clock::now() - begin_of_ticks,
+                        time = detail::monotonic_nanoseconds() - begin_of_time;
+    if (ticks != 0 && refine(static_cast<double>(time) / static_cast<double>(ticks)))
+      learnt_from = runs;
+    learns = false;
+    return;
+  }
+  if (begin_of_ticks == 0) {
+    begin_of_ticks = tick_clock::now();
+    begin_of_time = detail::monotonic_nanoseconds();
+  }
+  machine->timed_iterations =
+      gate != nullptr || iterations > iterations_to_time ? iterations_to_time : iterations;
+  machine->most_samples = most_samples;
 }
 
 LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members) {
@@ -20663,6 +20837,7 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_ga
   if (count == 0) return true;
   iterations = count;
   gate = asks;
+  if (learns) learn();
   machine->begin(count, asks);
   plan_run here(*this);
   here.is_complete = machine->plan.members == 1 || needs_all
@@ -20700,6 +20875,7 @@ LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {
   iterations = count;
   gate = nullptr;
   was_alone = false;
+  if (learns) learn();
   machine->begin(count, nullptr);
   // Before the region: its nodes may ask. Taken back where the team refuses.
   struct mark {
@@ -20739,9 +20915,10 @@ class timed_plan {
  public:
   explicit timed_plan(plan_body& of) : machine_(*of.machine) {
     if (of.is_running || of.has_started) of.check_ready("measure");
-    machine_.is_timed = true;
+    of.learns = false;
+    machine_.timed_iterations = machine_.most_samples = ~std::uint64_t{0};
   }
-  ~timed_plan() { machine_.is_timed = false; }
+  ~timed_plan() { machine_.timed_iterations = 0; }
   timed_plan(const timed_plan&) = delete;
   timed_plan& operator=(const timed_plan&) = delete;
 
@@ -20749,70 +20926,8 @@ class timed_plan {
   flow_machine& machine_;
 };
 
-/// The node whose last run took longest beyond its mean of before.
-LOCKSTEP_COLD const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess) {
-  const char* cause = nullptr;
-  double most = 0;
-  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
-    const node_times& at = of.machine->times[i];
-    if (at.count == 0) continue;
-    const double last = static_cast<double>(at.last_end - at.last_begin);
-    const double usual =
-        at.count > 1 ? (static_cast<double>(at.sum) - last) / static_cast<double>(at.count - 1)
-                     : of.machine->plan.costs[i] * tick_clock::rate() / 1e9;
-    if (last - usual <= most) continue;
-    most = last - usual;
-    cause = of.model.nodes[i].name.c_str();
-  }
-  excess = std::chrono::nanoseconds(
-      static_cast<std::chrono::nanoseconds::rep>(most * 1e9 / tick_clock::rate()));
-  return cause;
-}
-
 LOCKSTEP_COLD std::chrono::nanoseconds whole_nanoseconds(double time) {
   return std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(time));
-}
-
-LOCKSTEP_COLD std::string in_microseconds(double nanoseconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f us", nanoseconds / 1000);
-  return text;
-}
-
-LOCKSTEP_COLD std::string report_of(const plan_body& of) {
-  const flow_machine& machine = *of.machine;
-  const flow_plan& plan = machine.plan;
-  std::string text = std::to_string(of.model.nodes.size()) + " nodes on " +
-                     std::to_string(plan.members) + " members, " +
-                     std::to_string(plan.waits.size()) + " waits\n";
-  text += "predicted: serial " + in_microseconds(plan.serial_time) + ", critical path " +
-          in_microseconds(plan.critical_path) + ", an iteration " +
-          in_microseconds(plan.predicted_time) + "\n";
-  if (of.measured_iterations == 0) return text + "not measured yet\n";
-  const double each =
-      static_cast<double>(of.measured_time) / static_cast<double>(of.measured_iterations);
-  text += "measured: an iteration " + in_microseconds(each) + "\n";
-  growing_array<double> busy(plan.members, 0);
-  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
-    const node_times& at = machine.times[i];
-    const double sum = tick_clock::nanoseconds(at.sum);
-    busy[plan.member_of[i]] += sum / static_cast<double>(of.measured_iterations);
-    text += "  " + quoted(of.model, static_cast<node_index>(i)) + " on member " +
-            std::to_string(plan.member_of[i]) + ": ";
-    if (at.count == 0) {
-      text += "not measured\n";
-      continue;
-    }
-    text += std::to_string(at.count) + " times, mean " +
-            in_microseconds(sum / static_cast<double>(at.count)) + ", most " +
-            in_microseconds(tick_clock::nanoseconds(at.most)) + ", planned " +
-            in_microseconds(plan.costs[i]) + "\n";
-  }
-  for (std::uint32_t m = 0; m < plan.members; ++m) {
-    text += "member " + std::to_string(m) + ": in nodes " + in_microseconds(busy[m]) +
-            " an iteration, lost " + in_microseconds(each > busy[m] ? each - busy[m] : 0) + "\n";
-  }
-  return text;
 }
 
 LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations) {
@@ -20870,16 +20985,10 @@ LOCKSTEP_OUT_OF_LINE timed_run plan::run_by(deadline until) {
 
 LOCKSTEP_COLD bool plan::refine() {
   if (body_->is_running || body_->has_started) body_->check_ready("refine");
-  bool has_some = false;
-  const std::uint64_t clock = detail::time_of_nothing();
-  for (std::size_t i = 0; i < body_->model.nodes.size(); ++i) {
-    const detail::node_times& of = body_->machine->times[i];
-    if (of.count == 0) continue;
-    has_some = true;
-    body_->costs[i] = detail::usual_time(of, clock);
-  }
-  if (has_some) body_->make();
-  return has_some;
+  body_->learns = false;
+  const bool is_new = body_->refine(1e9 / detail::tick_clock::rate());
+  if (is_new) body_->learnt_from = 0;
+  return is_new;
 }
 
 LOCKSTEP_COLD std::chrono::nanoseconds plan::critical_path() const {
@@ -21049,6 +21158,7 @@ LOCKSTEP_COLD flow_machine::flow_machine(const graph_model& of, const flow& chec
   for (const plan_call& each : plan.calls) calls.push_back(bind(of, checked, functions, each));
   for (const node_index each : plan.line) {
     line.push_back(bind(of, checked, functions, plan_call{each, 0}));
+    is_plain_ = is_plain_ && line.back().flags == 0;
   }
   for (std::size_t rank = 0; rank < plan.members; ++rank) {
     walker_state& own = walkers[rank].value;
@@ -21155,7 +21265,7 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_asked(const bound_call& what, std::u
   std::uint8_t said = 0;
   if ((what.flags & bound_call::may_be_skipped) == 0 || !is_skipped(what.node)) {
     bool result;
-    if (is_timed) {
+    if (is_timed(what, iteration)) {
       const std::uint64_t begin = tick_clock::now();
       result = what.call(what.held, static_cast<std::size_t>(iteration), me);
       note_time(what, begin);
@@ -21169,9 +21279,10 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_asked(const bound_call& what, std::u
 
 LOCKSTEP_OUT_OF_LINE void flow_machine::run_timed(const bound_call& what, std::uint64_t iteration,
                                                   member* me) {
+  const bool notes = is_timed(what, iteration);
   const std::uint64_t begin = tick_clock::now();
   what.call(what.held, static_cast<std::size_t>(iteration), me);
-  note_time(what, begin);
+  if (notes) note_time(what, begin);
 }
 
 LOCKSTEP_COLD void flow_machine::note_time(const bound_call& what, std::uint64_t begin) noexcept {
@@ -21183,11 +21294,30 @@ LOCKSTEP_COLD void flow_machine::note_time(const bound_call& what, std::uint64_t
   ++at.count;
   at.sum += took;
   if (took > at.most) at.most = took;
+  if (took < at.least) at.least = took;
+}
+
+/// Where no node has to be asked anything. A loop as short as it can be: nodes may take as little as a nanosecond.
+LOCKSTEP_OUT_OF_LINE bool flow_machine::run_plain(std::uint64_t iterations,
+                                                  const stop_question& stop) {
+  const bound_call *const begin = line.data(), *const end = begin + line.size();
+  for (std::uint64_t i = 0; i < iterations; ++i) {
+    if (stop()) return false;
+    if (i < timed_iterations) {
+      for (const bound_call& each : line) run_timed(each, i, nullptr);
+      continue;
+    }
+    for (const bound_call* at = begin; at != end; ++at) {
+      at->call(at->held, static_cast<std::size_t>(i), nullptr);
+    }
+  }
+  return !stop();
 }
 
 LOCKSTEP_OUT_OF_LINE bool flow_machine::run_alone(std::uint64_t iterations,
                                                   const iteration_gate* asks, member* me,
                                                   const stop_question& stop) {
+  if (is_plain_ && asks == nullptr) return run_plain(iterations, stop);
   for (std::uint64_t i = 0; asks != nullptr || i < iterations; ++i) {
     if (stop()) return false;
     if (asks != nullptr && asks->call(asks->stop)) return true;
@@ -21199,6 +21329,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_machine::run_alone(std::uint64_t iterations,
         continue;
       }
       run_asked(what, i, me);
+      if ((what.flags & bound_call::is_wide) != 0 && stop()) return false;
       if (plan.again[at] != no_lane && answer(what.node)) {
         if (stop()) return false;
         at = plan.again[at];
@@ -21210,22 +21341,31 @@ LOCKSTEP_OUT_OF_LINE bool flow_machine::run_alone(std::uint64_t iterations,
   return !stop();
 }
 
+/// The median: two looks that follow each other at once may see the same tick now and then.
 LOCKSTEP_COLD std::uint64_t time_of_nothing() noexcept {
-  std::uint64_t least = ~std::uint64_t{0};
-  for (int i = 0; i < 16; ++i) {
+  constexpr std::size_t count = 31;
+  const node_function::caller volatile nothing = [](void*, std::size_t, member*) -> bool {
+    return true;
+  };
+  growing_array<std::uint64_t> took(count, 0);
+  for (std::uint64_t& each : took) {
     const std::uint64_t begin = tick_clock::now();
-    const std::uint64_t took = tick_clock::now() - begin;
-    if (took < least) least = took;
+    nothing(nullptr, 0, nullptr);
+    each = tick_clock::now() - begin;
   }
-  return least;
+  sort_by(took, [](std::uint64_t x, std::uint64_t y) { return x < y; });
+  return took[count / 2];
 }
 
 LOCKSTEP_COLD double usual_time(const node_times& of, std::uint64_t clock) noexcept {
   const bool has_many = of.count > 2;
   const std::uint64_t count = has_many ? of.count - 1 : of.count;
   const std::uint64_t sum = has_many ? of.sum - of.most : of.sum;
-  const std::uint64_t of_clock = clock * count;
-  return tick_clock::nanoseconds(sum > of_clock ? sum - of_clock : 0) / static_cast<double>(count);
+  constexpr std::uint64_t little = 10;  // times the clock
+  if (sum < little * clock * count) {
+    return of.least < 2 * clock ? 0 : static_cast<double>(of.least - clock);
+  }
+  return static_cast<double>(sum - clock * count) / static_cast<double>(count);
 }
 
 }  // namespace detail
@@ -21938,7 +22078,8 @@ class plan_simulation {
       : flow_(checked), of_(of), lanes_(of.lanes.size()), decided_(checked.blocks.size()) {}
 
   LOCKSTEP_COLD std::string run() {
-    iterations_ = flow_.most_delay + 2;
+    // Longer delays hold up nobody that shorter ones do not.
+    iterations_ = (std::min)(flow_.most_delay, std::uint32_t{64}) + 2;
     growing_array<member> members(of_.members);
     for (std::uint32_t m = 0; m < of_.members; ++m) members[m].lane = of_.lane(0, m);
     end_.assign(iterations_, 0);
@@ -22328,6 +22469,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint6
     own_.patience.paid();
     return true;
   }
+  if (stop_.requested()) return false;  // before it helps
   const std::uint32_t member = plan_.lanes[lane].member;
   found_step found;
   bool helped = false;
@@ -22492,7 +22634,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::run_step(const plan_step& step) {
   } else if (!of_.board.try_claim(at.lane, at.step)) {
     return start();
   }
-  perform(step, iteration());
+  if (!perform(step, iteration())) return false;
   bool tells = step.is_awaited;
   if (step.decides) {
     const bool again = decide(at.lane, at.turn, own_.places[depth_ - 1].turn);
@@ -22503,7 +22645,8 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::run_step(const plan_step& step) {
   return true;
 }
 
-LOCKSTEP_OUT_OF_LINE void flow_walk::perform(const plan_step& step, std::uint64_t iteration) {
+/// False if a team-wide node was stopped: its members may have left it anywhere.
+LOCKSTEP_OUT_OF_LINE bool flow_walk::perform(const plan_step& step, std::uint64_t iteration) {
   for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
     const bound_call& what = of_.calls[c];
     if (what.flags == 0) {
@@ -22512,8 +22655,10 @@ LOCKSTEP_OUT_OF_LINE void flow_walk::perform(const plan_step& step, std::uint64_
       of_.run_asked(what, iteration, nullptr);
     } else {
       run_wide(what);
+      if (stop_.requested()) return false;
     }
   }
+  return true;
 }
 
 LOCKSTEP_OUT_OF_LINE void flow_walk::run_wide(const bound_call& what) {
@@ -22624,7 +22769,7 @@ LOCKSTEP_OUT_OF_LINE flow_walk::look flow_walk::find_on(std::uint32_t& member, f
 LOCKSTEP_OUT_OF_LINE void flow_walk::help(const found_step& with) {
   if (!of_.board.try_claim(with.lane, with.step)) return;
   if (with.what != nullptr) {
-    perform(*with.what, with.iteration);
+    static_cast<void>(perform(*with.what, with.iteration));  // none is team-wide
     if (with.what->decides) decide(with.lane, with.turn, with.outer_turn);
   }
   of_.board.done(with.lane).publish(with.step + 1);

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: MIT
 // bench/graph/openmp.cpp -- the entries of an OpenMP runtime. The one unit that is compiled with OpenMP, by GCC for
 // libgomp and by Clang for libomp; main(), the graphs and the work of nodes are the same objects in both runners.
-#include <string>
-
 #include "graph/graph_works.hpp"
 #include "graph/peers/openmp_tasks.hpp"
 #include "team/catalogue.hpp"
+#include "team/openmp_names.hpp"
 
 namespace team_bench {
 namespace {
 
-#if defined(__clang__)
-constexpr const char* peer = "libomp";
-constexpr const char* compiler = "Clang " __clang_version__;
-#else
-constexpr const char* peer = "libgomp";
-constexpr const char* compiler = "GCC " __VERSION__;
-#endif
+constexpr const char* peer = openmp_runtime;
 
 }  // namespace
 
@@ -27,8 +20,6 @@ catalogue all_entries() {
   return all;
 }
 
-std::map<std::string, std::string> peer_versions() {
-  return {{peer, std::string(compiler) + ", OpenMP " + std::to_string(_OPENMP)}};
-}
+std::map<std::string, std::string> peer_versions() { return openmp_version(); }
 
 }  // namespace team_bench

@@ -60,6 +60,19 @@ def by_cell(records):
     return found
 
 
+def shown_time(value, unit="ns", missing="-", has_parts_of_ns=True):
+    """With three digits, in the unit that fits; what is given in ms stays in it."""
+    if value is None:
+        return missing
+    names = ("ns", "µs", "ms") if unit == "ns" else ("ms",)
+    for name in names:
+        if abs(value) < 995 or name == names[-1]:
+            is_whole = abs(value) >= 99.5 or (name == "ns" and not has_parts_of_ns)
+            return f"{value:.{0 if is_whole else 1 if abs(value) >= 9.95 else 2}f} {name}"
+        value /= 1000
+    raise AssertionError
+
+
 def aligned(lines):
     """A Markdown table; the first column to the left, the others to the right."""
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]

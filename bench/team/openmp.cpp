@@ -6,6 +6,7 @@
 #include "duty/loops_between.hpp"
 #include "team/catalogue.hpp"
 #include "team/openmp_constructs.hpp"
+#include "team/openmp_names.hpp"
 #include "team/overheads.hpp"
 #include "team/peers/openmp_team.hpp"
 #include "team/works/team_works.hpp"
@@ -13,13 +14,7 @@
 namespace team_bench {
 namespace {
 
-#if defined(__clang__)
-constexpr const char* peer = "libomp";
-constexpr const char* compiler = "Clang " __clang_version__;
-#else
-constexpr const char* peer = "libgomp";
-constexpr const char* compiler = "GCC " __VERSION__;
-#endif
+constexpr const char* peer = openmp_runtime;
 
 void add_overheads(catalogue& to) {
   const auto add = [&](const char* construct, reference kind, auto perform) {
@@ -56,8 +51,6 @@ catalogue all_entries() {
   return all;
 }
 
-std::map<std::string, std::string> peer_versions() {
-  return {{peer, std::string(compiler) + ", OpenMP " + std::to_string(_OPENMP)}};
-}
+std::map<std::string, std::string> peer_versions() { return openmp_version(); }
 
 }  // namespace team_bench

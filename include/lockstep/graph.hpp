@@ -85,6 +85,7 @@ class graph_node {
   friend class graph_block;
 
   graph_node(detail::graph_body* of, detail::node_index index) noexcept : of_(of), index_(index) {}
+  LOCKSTEP_COLD void check(const char* function) const;
 
   detail::graph_body* of_ = nullptr;
   detail::node_index index_ = detail::no_node;
@@ -152,7 +153,7 @@ class graph {
   // --- edges ---
 
   /// GRAPH-1. Between blocks: from each end of the one to each beginning of the other. Fails if it joins a node with
-  /// itself, or is given a node of another graph.
+  /// itself, or is given a node of another graph; then nothing has changed.
   LOCKSTEP_COLD graph& edge(const graph_block& from, const graph_block& to);
   /// The same, and `to` is skipped where `test` returns false, or true. See GRAPH-6. `test` returns bool.
   LOCKSTEP_COLD graph& edge_if(const graph_node& test, const graph_block& to);
@@ -210,8 +211,9 @@ class graph {
 
   LOCKSTEP_COLD graph_node add(std::string name, detail::node_function f, bool returns_bool,
                                std::size_t width, bool is_wide);
-  LOCKSTEP_COLD void join(const char* function, const graph_block& from, const graph_block& to,
-                          detail::edge_kind kind);
+  LOCKSTEP_COLD void check_join(const char* function, const graph_block& from,
+                                const graph_block& to) const;
+  LOCKSTEP_COLD void join(const graph_block& from, const graph_block& to, detail::edge_kind kind);
   LOCKSTEP_COLD void check_own(const char* function, const detail::graph_body* of) const;
 
   detail::owner<detail::graph_body> body_;

@@ -6,10 +6,14 @@
 //   plan.run(1000);                                // a thousand, without a look at the caller in between
 //   plan.run_until([&] { return frames == wanted; });
 //
-// A plan is made once: it gives each node to a member, and finds which waits are needed between members. The same graph
-// and team give the same plan. What lies on one member needs no wait; a wait that others imply is left out. Each member
-// counts on a line of its own how far it is; that is all that runs share. To run allocates nothing, takes no lock,
-// and has no queue.
+// A plan gives each node to a member, and finds which waits are needed between members. The same graph and team give the
+// same plan. What lies on one member needs no wait; a wait that others imply is left out. Each member counts on a line
+// of its own how far it is; that is all that runs share. To run allocates nothing, takes no lock, and has no queue.
+//
+// If no node has a hint (graph_node::cost) and none is pinned or team-wide, the plan learns: it looks at the clock in
+// its first five iterations (or fewer, of a graph with loops), and makes itself anew, once, at the beginning of the run
+// after them. That run allocates. A plan with a hint never does so; nor does one after measure(), run_by() or refine().
+// report() says what was done.
 //
 //   PLAN-1  What happens before run() happens before every node, and every node before its return.
 //   PLAN-2  A member that is late does not hold up what others can do: who would wait for a node that nobody has
@@ -17,8 +21,9 @@
 //           member's thread.
 //   PLAN-3  The first exception of a node ends the run: who waits is released, and when all members have come back,
 //           run() rethrows it. request_stop() does the same without an exception: run() returns false. Nodes that
-//           have begun end. The plan can be run again. Without exceptions (-fno-exceptions) only request_stop() is
-//           left.
+//           have begun end. Others may still begin as long as they need not wait, but none that comes after a
+//           team-wide node, which its members may have left early. The plan can be run again. Without exceptions
+//           (-fno-exceptions) only request_stop() is left.
 //   PLAN-4  Inside a region of the same team (T2 of team.hpp) a plan runs on the calling thread alone, in an order
 //           that the graph allows. So does a plan that needs one member only.
 //   PLAN-5  One thread at a time uses a plan. A node must not run the plan that it is part of: std::logic_error.

@@ -140,6 +140,30 @@ TEST(graph, refuses_nodes_of_other_graphs_and_of_none) {
   EXPECT_THROW(g.edge(a, graph_node()), std::invalid_argument);
   EXPECT_THROW(g.feedback(b, a, 1), std::invalid_argument);
   EXPECT_THROW(g.series(a, b), std::invalid_argument);
+  EXPECT_THROW(graph_node().pin(0), std::invalid_argument);
+  EXPECT_THROW(graph_node().cost(std::chrono::nanoseconds(1)), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(graph_node().name()), std::invalid_argument);
+}
+
+TEST(graph, is_as_before_when_an_edge_is_refused) {
+  graph g, h;
+  const auto a = g.node("a", nothing), b = g.node("b", nothing), c = g.node("c", nothing),
+             far = h.node("far", nothing);
+  const std::string before = g.dot();
+  EXPECT_THROW(g.edge(g.parallel(a, b), g.parallel(c, b)), std::invalid_argument);
+  EXPECT_THROW(g.series(a, b, far), std::invalid_argument);
+  EXPECT_THROW(g.series(a, b, b), std::invalid_argument);
+  EXPECT_EQ(g.dot(), before);
+}
+
+TEST(graph, with_a_delay_of_many_iterations_is_planned_as_quickly_as_others) {
+  graph g;
+  std::vector<graph_block> all;
+  for (int i = 0; i < 1000; ++i) all.push_back(g.node(std::to_string(i), nothing));
+  const auto first = g.node("first", nothing), last = g.node("last", nothing);
+  g.series(first, g.parallel(all), last);
+  g.feedback(last, first, 1000000);
+  EXPECT_EQ(failure_of(g), "");
 }
 
 TEST(graph, refuses_a_width_or_a_pin_that_the_team_does_not_have) {

@@ -328,6 +328,87 @@ TEST_P(plan_run, is_made_anew_with_measured_times) {
   EXPECT_EQ(b, 210);
 }
 
+/// Two chains side by side, and whether the plan of them says that it was made anew.
+struct two_chains {
+  explicit two_chains(bool has_hint) {
+    std::vector<lockstep::graph_block> chains;
+    for (int c = 0; c < 2; ++c) {
+      std::vector<lockstep::graph_block> links;
+      for (int i = 0; i < 5; ++i) {
+        links.push_back(
+            g.node(std::to_string(c) + std::to_string(i), [this, c] { ++sums[c].value; }));
+      }
+      chains.push_back(g.series(links));
+    }
+    const auto last = g.node("last", [this] { both += sums[0].value + sums[1].value; });
+    if (has_hint) last.cost(std::chrono::nanoseconds(1));
+    g.series(g.parallel(chains), last);
+  }
+  static bool is_new(const plan& flow) {
+    return flow.report().find("made anew after") != std::string::npos;
+  }
+
+  graph g;
+  lockstep::detail::padded<int> sums[2] = {};
+  int both = 0;
+};
+
+TEST_P(plan_run, is_made_anew_once_it_has_seen_five_iterations) {
+  team on(members(), policy());
+  two_chains of(false);
+  plan flow(of.g, on);
+  const bool learns = flow.members() > 1;
+  for (int i = 1; i <= 5; ++i) {
+    ASSERT_TRUE(flow.run());
+    EXPECT_FALSE(two_chains::is_new(flow));
+  }
+  EXPECT_EQ(of.both, 10 * 15);
+  ASSERT_TRUE(flow.run());
+  EXPECT_EQ(two_chains::is_new(flow), learns) << flow.report();
+  EXPECT_EQ(of.both, 10 * 21);
+  plan other(of.g, on);
+  of.both = of.sums[0].value = of.sums[1].value = 0;
+  ASSERT_TRUE(other.run(100));
+  EXPECT_FALSE(two_chains::is_new(other)) << "not in the middle of a run";
+  ASSERT_TRUE(other.run(2));
+  EXPECT_EQ(two_chains::is_new(other), learns);
+  EXPECT_EQ(of.both, 10 * 51 * 103);
+}
+
+TEST_P(plan_run, is_made_anew_after_one_iteration_of_many_turns) {
+  team on(members(), policy());
+  graph g;
+  int turns = 0, left = 0, right = 0;
+  const auto begin = g.node("begin", [&] { ++turns; }), a = g.node("a", [&] { left += turns; }),
+             b = g.node("b", [&] { right += turns; }),
+             test = g.node("test", [&] { return turns % 20 != 0; });
+  g.loop(g.series(begin, g.parallel(a, b), test));
+  plan flow(g, on);
+  const bool learns = flow.members() > 1;
+  for (int run = 1; run <= 3; ++run) {
+    ASSERT_TRUE(flow.run());
+    EXPECT_EQ(turns, 20 * run);
+    EXPECT_EQ(left, turns * (turns + 1) / 2);
+    EXPECT_EQ(right, left);
+    EXPECT_EQ(two_chains::is_new(flow), learns && run > 1) << flow.report();
+  }
+}
+
+TEST_P(plan_run, stays_as_it_is_where_the_user_has_a_say) {
+  team on(members(), policy());
+  two_chains hinted(true);
+  plan flow(hinted.g, on);
+  const std::string text = flow.text();
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(flow.run(2));
+  EXPECT_FALSE(two_chains::is_new(flow));
+  EXPECT_EQ(flow.text(), text);
+  two_chains of(false);
+  plan measured(of.g, on);
+  ASSERT_TRUE(measured.measure(1));
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(measured.run(2));
+  EXPECT_FALSE(two_chains::is_new(measured));
+}
+
 TEST_P(plan_run, says_which_node_made_it_late) {
   team on(members(), policy());
   graph g;

@@ -34,15 +34,19 @@ class planned_graph {
   }
 
   std::size_t members() const noexcept { return plan_.members; }
+  /// Of a member, in the graph.
+  std::uint32_t lane(std::uint32_t member) const noexcept { return plan_.lane(0, member); }
   /// One run, by those members that come; `work` has a function for each node. False if it was stopped.
   bool run(wait_policy policy, growing_array<node_function>& work, std::uint64_t iterations,
            const std::vector<std::size_t>& who_comes) const {
     return run(policy, work, iterations, nullptr, 1, who_comes);
   }
   bool run(wait_policy policy, growing_array<node_function>& work, std::uint64_t iterations,
-           const iteration_gate* gate, int runs, const std::vector<std::size_t>& who_comes) const {
+           const iteration_gate* gate, int runs, const std::vector<std::size_t>& who_comes,
+           flow_board** look = nullptr) const {
     stop_source stop;
     flow_machine machine(model_, checked_, plan_, work, policy, &stop);
+    if (look != nullptr) *look = &machine.board;
     bool goes_on = true;
     for (std::uint32_t region = 1; region <= static_cast<std::uint32_t>(runs); ++region) {
       stop.begin(region);
@@ -145,12 +149,15 @@ TEST_P(flow_walk_model, members_that_do_not_come_are_not_needed_WALK_1) {
 
 TEST_P(flow_walk_model, all_members_hear_of_every_decision_DECIDE_1) {
   const planned_graph flow = fork_and_join(true);
-  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [&] {
+  const auto run = [&](int iterations) {
     forked_sum sum;
     growing_array<node_function> work = sum.work(2);
-    check(flow.run(policy(), work, 2, {0, 1}), "nobody stopped it");
-    sum.check_after(4);
-  });
+    check(flow.run(policy(), work, static_cast<std::uint64_t>(iterations), {0, 1}),
+          "nobody stopped it");
+    sum.check_after(2 * iterations);
+  };
+  explore_with({{2, 0, 0}}, [&] { run(1); });
+  explore_with({{1, 1, 0}, {1, 0, 1}}, [&] { run(2); });
 }
 
 TEST_P(flow_walk_model, iterations_overlap_no_further_than_feedback_allows) {
@@ -220,6 +227,82 @@ TEST_P(flow_walk_model, loops_in_loops_are_left_by_all_DECIDE_1) {
     check(flow.run(policy(), work, 1, {0, 1}), "nobody stopped it");
     sum.check_after(4);
   });
+}
+
+/// One member begins each turn of a loop, and the other decides on the next: only the decision leads back.
+TEST_P(flow_walk_model, a_turn_begins_after_what_was_done_in_the_one_before_DECIDE_1) {
+  graph g;
+  const auto first = g.node("first", nothing).pin(0), last = g.node("last", no).pin(1);
+  g.loop(g.series(first, last));
+  const planned_graph flow(g, 2);
+  explore_with({{1, 0, 0}, {0, 1, 0}}, [&] {
+    int turns = 0, sum = 0;
+    growing_array<node_function> work;
+    work.push_back(does([&] { ++turns; }));
+    work.push_back(does([&]() -> bool {
+      sum += turns;
+      turns += 10;
+      return turns % 20 != 2;
+    }));
+    check(flow.run(policy(), work, 1, {0, 1}), "nobody stopped it");
+    check(turns == 22 && sum == 1 + 12, "each turn sees what the one before did");
+  });
+}
+
+/// Where nobody else comes, a member waits for a step of another, and so runs it.
+TEST_P(flow_walk_model, a_member_that_waits_has_told_what_it_has_done_WALK_5) {
+  graph g;
+  const auto left = g.node("left", nothing).cost(std::chrono::microseconds(20)),
+             right = g.node("right", nothing).cost(std::chrono::microseconds(10)),
+             last = g.node("last", nothing);
+  g.series(g.parallel(left, right), last);
+  const planned_graph flow(g, 2);
+  explore_with({{0, 0, 0}}, [&] {
+    flow_board* board = nullptr;
+    bool has_left = false, has_right = false;
+    growing_array<node_function> work;
+    work.push_back(does([&] { has_left = true; }));
+    work.push_back(does([&] {
+      const std::uint32_t own = flow.lane(0);
+      check(has_left && board->claimed(own) == 1, "it has run its own step before");
+      check(board->done(own).value() == 1, "others see that the step is done");
+      has_right = true;
+    }));
+    work.push_back(does([&] { check(has_left && has_right, "it comes after both"); }));
+    check(flow.run(policy(), work, 1, nullptr, 1, {0}, &board), "nobody stopped it");
+  });
+}
+
+/// Who sleeps wakes up now and then, to look for help. That would end a run, too, but late.
+TEST_P(flow_walk_model, a_stop_wakes_those_who_wait_for_a_lane_WALK_3) {
+  graph g;
+  const auto first = g.node("first", nothing).pin(0), last = g.node("last", nothing).pin(1);
+  g.series(first, last);
+  const planned_graph flow(g, 2);
+  model::plan by;
+  by.budgets = {{1, 0, 1}};
+  by.how.cpus = policy().is_crowded() ? 1 : 64;
+  by.how.deadlines_may_be_early = false;
+  bool has_slept = false;
+  explore(
+      [&] {
+        flow_board* board = nullptr;
+        bool sleeps = false;
+        unsigned before = 0;
+        growing_array<node_function> work;
+        work.push_back(does([&] {
+          sleeps = board->done(flow.lane(0)).has_sleeper();
+          before = explorer::active()->deadlines();
+          throw 1;
+        }));
+        work.push_back(does([] { check(false, "what comes after is not run"); }));
+        const bool is_done = flow.run(policy(), work, 1, nullptr, 1, {0, 1}, &board);
+        check(!is_done, "it was stopped");
+        has_slept |= sleeps;
+        check(explorer::active()->deadlines() == before, "nobody sleeps on");
+      },
+      by);
+  EXPECT_TRUE(has_slept || policy() == wait_policy()) << "a schedule has a sleeper";
 }
 
 }  // namespace

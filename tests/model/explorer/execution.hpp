@@ -50,7 +50,7 @@ struct execution {
   bool just_chosen = false;  // the running thread has done nothing since
   std::uint64_t now = 0;
   std::uint64_t steps = 0, total_steps = 0;
-  unsigned idle_rounds = 0, early_deadlines = 0;
+  unsigned idle_rounds = 0, deadlines = 0;
   knowledge fences;  // what the full fences so far have made known: their one order
   std::unordered_map<const void*, knowledge> buckets;  // what the wakes on a word have made known
   std::vector<thread_number> options;
@@ -70,7 +70,7 @@ struct execution {
     over = just_chosen = false;
     now = start_of_time;
     steps = 0;
-    idle_rounds = early_deadlines = 0;
+    idle_rounds = deadlines = 0;
     count = not_joined = 0;
     fences = knowledge();
     buckets.clear();
@@ -215,7 +215,8 @@ struct execution {
     for (thread_number i = 0; i < count; ++i) {
       const fiber_thread& each = threads[i];
       if (each.is != status::asleep) continue;
-      const bool may_be_early = may_preempt && early_deadlines < most_early_deadlines;
+      const bool may_be_early =
+          how.deadlines_may_be_early && may_preempt && deadlines < most_early_deadlines;
       if (each.deadline != never && (somebody_runs ? may_be_early : each.deadline == earliest())) {
         options.push_back(i + most_threads);
       }
@@ -239,7 +240,7 @@ struct execution {
     if (candidate != number) {
       const bool late = candidate < 2 * most_threads;
       if (late && next.deadline > now) now = next.deadline;
-      if (late) ++early_deadlines;
+      if (late) ++deadlines;
       if (!late) --left.spurious;
       next.is = status::ready;
       running = number;

@@ -279,6 +279,8 @@ std::uint64_t explorer::clock() {
   return state_->now += crawls ? crawl : stride;
 }
 
+unsigned explorer::deadlines() const noexcept { return state_->deadlines; }
+
 std::uint64_t explorer::number() noexcept { return state_->running + 1; }
 
 void* explorer::per_thread(std::size_t slot) noexcept { return state_->self().own[slot]; }

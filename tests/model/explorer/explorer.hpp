@@ -47,7 +47,9 @@ struct settings {
   process_fence_kind fence = process_fence_kind::asymmetric;
   unsigned cpus = 64;            ///< what usable_cpus() says
   bool clock_may_crawl = false;  ///< ask whether time passes slowly; else it passes fast
-  bool records = false;          ///< keep the interleaving as text
+  bool deadlines_may_be_early =
+      true;              ///< else no sleep comes to its deadline while a thread can go on
+  bool records = false;  ///< keep the interleaving as text
   std::uint64_t most_steps = 4000;
 };
 
@@ -103,6 +105,8 @@ class explorer {
   void futex_wake(const void* at, bool all, site where);
   void pause(const char* how, site where);
   std::uint64_t clock();
+  /// How many sleeps came to their deadline in this execution.
+  unsigned deadlines() const noexcept;
   unsigned cpus() const noexcept;
   /// That of the calling thread, from 1 on.
   std::uint64_t number() noexcept;

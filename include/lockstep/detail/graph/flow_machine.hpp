@@ -39,14 +39,15 @@ struct bound_question {
 
 /// What is known of the times of a node. Written by whoever runs it: its runs follow each other.
 struct node_times {
-  std::uint64_t count = 0, sum = 0, most = 0;  ///< ticks
+  std::uint64_t count = 0, sum = 0, most = 0, least = ~std::uint64_t{0};  ///< ticks
   std::uint64_t last_begin = 0, last_end = 0;
 };
 
-/// What a node takes that does nothing: two looks at the clock, in ticks.
+/// What a node takes that does nothing, with two looks at the clock, in ticks.
 LOCKSTEP_COLD std::uint64_t time_of_nothing() noexcept;
-/// The mean in nanoseconds, without the clock's own time. The longest of several runs may have been preempted, and does
-/// not count.
+/// The mean in ticks, without the clock's own time. The longest of several runs may have been preempted, and does not
+/// count. Of a node that takes little it is the shortest run, for a cache miss would take as long as the node; and what
+/// takes less than the clock itself counts as nothing.
 LOCKSTEP_COLD double usual_time(const node_times& of, std::uint64_t clock) noexcept;
 
 /// Whether another iteration begins: asked on the caller's thread.
@@ -127,7 +128,7 @@ class flow_machine {
 
   /// Calls a node, unless it is to be skipped.
   void run(const bound_call& what, std::uint64_t iteration, member* me) {
-    if (!is_timed) {
+    if (iteration >= timed_iterations) {
       what.call(what.held, static_cast<std::size_t>(iteration), me);
     } else {
       run_timed(what, iteration, me);
@@ -145,7 +146,8 @@ class flow_machine {
   growing_array<std::uint32_t> wide_number;
   growing_array<node_times> times;
   aligned_array<padded<walker_state>> walkers;
-  bool is_timed = false;
+  // Which of the next run's calls look at the clock: in its first iterations, until a node has so many samples.
+  std::uint64_t timed_iterations = 0, most_samples = 0;
 
   // Of the run: written by its caller before it.
   std::uint64_t first = 0, last = 0;  ///< turns of the graph
@@ -158,11 +160,16 @@ class flow_machine {
   LOCKSTEP_COLD bound_call bind(const graph_model& of, const flow& checked,
                                 const growing_array<node_function>& functions,
                                 plan_call what) const;
+  bool is_timed(const bound_call& what, std::uint64_t iteration) const noexcept {
+    return iteration < timed_iterations && times[what.node].count < most_samples;
+  }
+  LOCKSTEP_OUT_OF_LINE bool run_plain(std::uint64_t iterations, const stop_question& stop);
   LOCKSTEP_OUT_OF_LINE void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
   LOCKSTEP_COLD void note_time(const bound_call& what, std::uint64_t begin) noexcept;
   LOCKSTEP_COLD bool is_skipped(node_index node) const noexcept;
   LOCKSTEP_COLD void reset() noexcept;
 
+  bool is_plain_ = true;  ///< all nodes of the line are only called
   growing_array<std::uint32_t> questions_begin_;
   growing_array<bound_question> questions_;
   growing_array<std::uint8_t> answers_;

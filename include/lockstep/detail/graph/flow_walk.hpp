@@ -10,6 +10,8 @@
 //           the top to find out where it is.
 //   WALK-3  Every wait ends with the region's stop (stop_source.hpp).
 //   WALK-4  It helps only with what could begin, so help never waits.
+//   WALK-5  A member tells all that it has done before it waits or helps. So while it is late, perhaps preempted, others
+//           see what its next step waits for, and can run that step.
 #ifndef LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP
 #define LOCKSTEP_DETAIL_GRAPH_FLOW_WALK_HPP
 
@@ -74,7 +76,7 @@ class flow_walk {
   LOCKSTEP_OUT_OF_LINE bool end_turn();
   LOCKSTEP_OUT_OF_LINE bool run_step(const plan_step& step);
   LOCKSTEP_OUT_OF_LINE void run_wide(const bound_call& what);
-  LOCKSTEP_OUT_OF_LINE void perform(const plan_step& step, std::uint64_t iteration);
+  LOCKSTEP_OUT_OF_LINE bool perform(const plan_step& step, std::uint64_t iteration);
   LOCKSTEP_OUT_OF_LINE bool decide(std::uint32_t lane, std::uint64_t turn,
                                    std::uint64_t outer_turn);
   LOCKSTEP_OUT_OF_LINE void finish(lane_place& at, bool is_awaited);

@@ -61,6 +61,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint6
     own_.patience.paid();
     return true;
   }
+  if (stop_.requested()) return false;  // before it helps
   const std::uint32_t member = plan_.lanes[lane].member;
   found_step found;
   bool helped = false;
@@ -225,7 +226,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::run_step(const plan_step& step) {
   } else if (!of_.board.try_claim(at.lane, at.step)) {
     return start();
   }
-  perform(step, iteration());
+  if (!perform(step, iteration())) return false;
   bool tells = step.is_awaited;
   if (step.decides) {
     const bool again = decide(at.lane, at.turn, own_.places[depth_ - 1].turn);
@@ -236,7 +237,8 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::run_step(const plan_step& step) {
   return true;
 }
 
-LOCKSTEP_OUT_OF_LINE void flow_walk::perform(const plan_step& step, std::uint64_t iteration) {
+/// False if a team-wide node was stopped: its members may have left it anywhere.
+LOCKSTEP_OUT_OF_LINE bool flow_walk::perform(const plan_step& step, std::uint64_t iteration) {
   for (std::uint32_t c = step.first_call; c < step.last_call; ++c) {
     const bound_call& what = of_.calls[c];
     if (what.flags == 0) {
@@ -245,8 +247,10 @@ LOCKSTEP_OUT_OF_LINE void flow_walk::perform(const plan_step& step, std::uint64_
       of_.run_asked(what, iteration, nullptr);
     } else {
       run_wide(what);
+      if (stop_.requested()) return false;
     }
   }
+  return true;
 }
 
 LOCKSTEP_OUT_OF_LINE void flow_walk::run_wide(const bound_call& what) {
@@ -357,7 +361,7 @@ LOCKSTEP_OUT_OF_LINE flow_walk::look flow_walk::find_on(std::uint32_t& member, f
 LOCKSTEP_OUT_OF_LINE void flow_walk::help(const found_step& with) {
   if (!of_.board.try_claim(with.lane, with.step)) return;
   if (with.what != nullptr) {
-    perform(*with.what, with.iteration);
+    static_cast<void>(perform(*with.what, with.iteration));  // none is team-wide
     if (with.what->decides) decide(with.lane, with.turn, with.outer_turn);
   }
   of_.board.done(with.lane).publish(with.step + 1);

@@ -3,6 +3,7 @@
 #ifndef LOCKSTEP_DETAIL_GRAPH_GRAPH_IPP
 #define LOCKSTEP_DETAIL_GRAPH_GRAPH_IPP
 
+#include <algorithm>
 #include <utility>
 
 #include "../../graph.hpp"
@@ -15,16 +16,27 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 LOCKSTEP_COLD graph_node graph_node::cost(std::chrono::nanoseconds time) const {
+  check("cost");
   of_->model.nodes[index_].cost = time.count() < 0 ? 0 : static_cast<double>(time.count());
   return *this;
 }
 LOCKSTEP_COLD graph_node graph_node::pin(std::size_t rank) const {
+  check("pin");
   detail::checked_range("lockstep::graph_node::pin", "as the rank", rank, 0,
                         detail::max_participants - 1);
   of_->model.nodes[index_].pin = static_cast<detail::node_index>(rank);
   return *this;
 }
-LOCKSTEP_COLD const std::string& graph_node::name() const { return of_->model.nodes[index_].name; }
+LOCKSTEP_COLD const std::string& graph_node::name() const {
+  check("name");
+  return of_->model.nodes[index_].name;
+}
+LOCKSTEP_COLD void graph_node::check(const char* function) const {
+  if (of_ != nullptr) return;
+  const std::string text =
+      std::string("lockstep::graph_node::") + function + ": a node of no graph";
+  detail::fail_argument(text.c_str());
+}
 
 LOCKSTEP_COLD graph_block::graph_block(const graph_node& only)
     : of_(only.of_), firsts_(1, only.index_), lasts_(1, only.index_) {}
@@ -60,32 +72,38 @@ LOCKSTEP_COLD void graph::check_own(const char* function, const detail::graph_bo
   detail::fail_argument(text.c_str());
 }
 
-LOCKSTEP_COLD void graph::join(const char* function, const graph_block& from, const graph_block& to,
-                               detail::edge_kind kind) {
+LOCKSTEP_COLD void graph::check_join(const char* function, const graph_block& from,
+                                     const graph_block& to) const {
   check_own(function, from.of_);
   check_own(function, to.of_);
   for (const detail::node_index a : from.lasts_) {
-    for (const detail::node_index b : to.firsts_) {
-      if (a == b) {
-        detail::fail_argument((std::string("lockstep::graph::") + function + ": an edge from " +
-                               detail::quoted(body_->model, a) + " to itself")
-                                  .c_str());
-      }
-      body_->model.edges.push_back({a, b, kind});
-    }
+    if (std::find(to.firsts_.begin(), to.firsts_.end(), a) == to.firsts_.end()) continue;
+    detail::fail_argument((std::string("lockstep::graph::") + function + ": an edge from " +
+                           detail::quoted(body_->model, a) + " to itself")
+                              .c_str());
+  }
+}
+
+LOCKSTEP_COLD void graph::join(const graph_block& from, const graph_block& to,
+                               detail::edge_kind kind) {
+  for (const detail::node_index a : from.lasts_) {
+    for (const detail::node_index b : to.firsts_) body_->model.edges.push_back({a, b, kind});
   }
 }
 
 LOCKSTEP_COLD graph& graph::edge(const graph_block& from, const graph_block& to) {
-  join("edge", from, to, detail::edge_kind::plain);
+  check_join("edge", from, to);
+  join(from, to, detail::edge_kind::plain);
   return *this;
 }
 LOCKSTEP_COLD graph& graph::edge_if(const graph_node& test, const graph_block& to) {
-  join("edge_if", test, to, detail::edge_kind::if_true);
+  check_join("edge_if", test, to);
+  join(test, to, detail::edge_kind::if_true);
   return *this;
 }
 LOCKSTEP_COLD graph& graph::edge_unless(const graph_node& test, const graph_block& to) {
-  join("edge_unless", test, to, detail::edge_kind::if_false);
+  check_join("edge_unless", test, to);
+  join(test, to, detail::edge_kind::if_false);
   return *this;
 }
 
@@ -108,17 +126,17 @@ LOCKSTEP_COLD graph& graph::feedback(const graph_node& from, const graph_node& t
 }
 
 LOCKSTEP_COLD graph_block graph::series(const std::vector<graph_block>& parts) {
-  graph_block whole;
+  std::vector<const graph_block*> all;
   for (const graph_block& each : parts) {
     if (each.empty()) continue;
     check_own("series", each.of_);
-    if (whole.empty()) {
-      whole = each;
-      continue;
-    }
-    join("series", whole, each, detail::edge_kind::plain);
-    whole.lasts_ = each.lasts_;
+    if (!all.empty()) check_join("series", *all.back(), each);
+    all.push_back(&each);
   }
+  if (all.empty()) return graph_block();
+  for (std::size_t i = 1; i < all.size(); ++i) join(*all[i - 1], *all[i], detail::edge_kind::plain);
+  graph_block whole = *all.front();
+  whole.lasts_ = all.back()->lasts_;
   return whole;
 }
 

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <stdexcept>
 
 #include "../../plan.hpp"
 #include "flow_planner.hpp"
 #include "flow_walk.hpp"
+#include "plan_report.hpp"
 #include "plan_text.hpp"
 
 namespace lockstep {
@@ -66,11 +66,14 @@ LOCKSTEP_COLD plan_body::plan_body(const graph_body& of, const plan_host& on, st
       host(on),
       most_members(members) {
   if (!checked.problem.empty()) fail_argument(("lockstep::plan: " + checked.problem).c_str());
+  bool has_hints = false;
   for (const model_node& each : model.nodes) {
     costs.push_back(each.cost);
     needs_all |= each.is_wide || each.pin != no_node;
+    has_hints |= each.cost >= 0;
   }
   make();
+  learns = !has_hints && !needs_all && host.team != nullptr && machine->plan.members > 1;
 }
 
 LOCKSTEP_COLD void plan_body::make() {
@@ -79,6 +82,45 @@ LOCKSTEP_COLD void plan_body::make() {
   owner<flow_machine> fresh(
       new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
   machine = std::move(fresh);
+}
+
+LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {
+  bool has_some = false;
+  const std::uint64_t clock = time_of_nothing();
+  for (std::size_t i = 0; i < model.nodes.size(); ++i) {
+    const node_times& of = machine->times[i];
+    if (of.count == 0) continue;
+    has_some = true;
+    double ticks = detail::usual_time(of, clock);
+    // Of few samples several may have been preempted.
+    if (learns) ticks = (std::min)(ticks, 2 * static_cast<double>(of.least));
+    costs[i] = nanoseconds_a_tick * ticks;
+  }
+  if (has_some) make();
+  return has_some;
+}
+
+LOCKSTEP_COLD void plan_body::learn() {
+  constexpr std::uint64_t most_samples = 16, enough = 5;
+  iterations_to_time -= machine->timed_iterations;
+  // Loops take many samples in an iteration.
+  std::uint64_t samples = 0;
+  for (const node_times& each : machine->times) samples += each.count;
+  if (iterations_to_time == 0 || samples >= enough * machine->times.size()) {
+    const std::uint64_t ticks = tick_clock::now() - begin_of_ticks,
+                        time = detail::monotonic_nanoseconds() - begin_of_time;
+    if (ticks != 0 && refine(static_cast<double>(time) / static_cast<double>(ticks)))
+      learnt_from = runs;
+    learns = false;
+    return;
+  }
+  if (begin_of_ticks == 0) {
+    begin_of_ticks = tick_clock::now();
+    begin_of_time = detail::monotonic_nanoseconds();
+  }
+  machine->timed_iterations =
+      gate != nullptr || iterations > iterations_to_time ? iterations_to_time : iterations;
+  machine->most_samples = most_samples;
 }
 
 LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members) {
@@ -129,6 +171,7 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_ga
   if (count == 0) return true;
   iterations = count;
   gate = asks;
+  if (learns) learn();
   machine->begin(count, asks);
   plan_run here(*this);
   here.is_complete = machine->plan.members == 1 || needs_all
@@ -166,6 +209,7 @@ LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {
   iterations = count;
   gate = nullptr;
   was_alone = false;
+  if (learns) learn();
   machine->begin(count, nullptr);
   // Before the region: its nodes may ask. Taken back where the team refuses.
   struct mark {
@@ -205,9 +249,10 @@ class timed_plan {
  public:
   explicit timed_plan(plan_body& of) : machine_(*of.machine) {
     if (of.is_running || of.has_started) of.check_ready("measure");
-    machine_.is_timed = true;
+    of.learns = false;
+    machine_.timed_iterations = machine_.most_samples = ~std::uint64_t{0};
   }
-  ~timed_plan() { machine_.is_timed = false; }
+  ~timed_plan() { machine_.timed_iterations = 0; }
   timed_plan(const timed_plan&) = delete;
   timed_plan& operator=(const timed_plan&) = delete;
 
@@ -215,70 +260,8 @@ class timed_plan {
   flow_machine& machine_;
 };
 
-/// The node whose last run took longest beyond its mean of before.
-LOCKSTEP_COLD const char* cause_of_delay(const plan_body& of, std::chrono::nanoseconds& excess) {
-  const char* cause = nullptr;
-  double most = 0;
-  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
-    const node_times& at = of.machine->times[i];
-    if (at.count == 0) continue;
-    const double last = static_cast<double>(at.last_end - at.last_begin);
-    const double usual =
-        at.count > 1 ? (static_cast<double>(at.sum) - last) / static_cast<double>(at.count - 1)
-                     : of.machine->plan.costs[i] * tick_clock::rate() / 1e9;
-    if (last - usual <= most) continue;
-    most = last - usual;
-    cause = of.model.nodes[i].name.c_str();
-  }
-  excess = std::chrono::nanoseconds(
-      static_cast<std::chrono::nanoseconds::rep>(most * 1e9 / tick_clock::rate()));
-  return cause;
-}
-
 LOCKSTEP_COLD std::chrono::nanoseconds whole_nanoseconds(double time) {
   return std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(time));
-}
-
-LOCKSTEP_COLD std::string in_microseconds(double nanoseconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f us", nanoseconds / 1000);
-  return text;
-}
-
-LOCKSTEP_COLD std::string report_of(const plan_body& of) {
-  const flow_machine& machine = *of.machine;
-  const flow_plan& plan = machine.plan;
-  std::string text = std::to_string(of.model.nodes.size()) + " nodes on " +
-                     std::to_string(plan.members) + " members, " +
-                     std::to_string(plan.waits.size()) + " waits\n";
-  text += "predicted: serial " + in_microseconds(plan.serial_time) + ", critical path " +
-          in_microseconds(plan.critical_path) + ", an iteration " +
-          in_microseconds(plan.predicted_time) + "\n";
-  if (of.measured_iterations == 0) return text + "not measured yet\n";
-  const double each =
-      static_cast<double>(of.measured_time) / static_cast<double>(of.measured_iterations);
-  text += "measured: an iteration " + in_microseconds(each) + "\n";
-  growing_array<double> busy(plan.members, 0);
-  for (std::size_t i = 0; i < of.model.nodes.size(); ++i) {
-    const node_times& at = machine.times[i];
-    const double sum = tick_clock::nanoseconds(at.sum);
-    busy[plan.member_of[i]] += sum / static_cast<double>(of.measured_iterations);
-    text += "  " + quoted(of.model, static_cast<node_index>(i)) + " on member " +
-            std::to_string(plan.member_of[i]) + ": ";
-    if (at.count == 0) {
-      text += "not measured\n";
-      continue;
-    }
-    text += std::to_string(at.count) + " times, mean " +
-            in_microseconds(sum / static_cast<double>(at.count)) + ", most " +
-            in_microseconds(tick_clock::nanoseconds(at.most)) + ", planned " +
-            in_microseconds(plan.costs[i]) + "\n";
-  }
-  for (std::uint32_t m = 0; m < plan.members; ++m) {
-    text += "member " + std::to_string(m) + ": in nodes " + in_microseconds(busy[m]) +
-            " an iteration, lost " + in_microseconds(each > busy[m] ? each - busy[m] : 0) + "\n";
-  }
-  return text;
 }
 
 LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations) {
@@ -336,16 +319,10 @@ LOCKSTEP_OUT_OF_LINE timed_run plan::run_by(deadline until) {
 
 LOCKSTEP_COLD bool plan::refine() {
   if (body_->is_running || body_->has_started) body_->check_ready("refine");
-  bool has_some = false;
-  const std::uint64_t clock = detail::time_of_nothing();
-  for (std::size_t i = 0; i < body_->model.nodes.size(); ++i) {
-    const detail::node_times& of = body_->machine->times[i];
-    if (of.count == 0) continue;
-    has_some = true;
-    body_->costs[i] = detail::usual_time(of, clock);
-  }
-  if (has_some) body_->make();
-  return has_some;
+  body_->learns = false;
+  const bool is_new = body_->refine(1e9 / detail::tick_clock::rate());
+  if (is_new) body_->learnt_from = 0;
+  return is_new;
 }
 
 LOCKSTEP_COLD std::chrono::nanoseconds plan::critical_path() const {

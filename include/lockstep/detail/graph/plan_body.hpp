@@ -55,6 +55,10 @@ struct plan_body {
   LOCKSTEP_COLD plan_body(const graph_body& of, const plan_host& on, std::size_t members);
 
   LOCKSTEP_COLD void make();
+  /// Makes the plan anew with the times that were measured. False if there are none.
+  LOCKSTEP_COLD bool refine(double nanoseconds_a_tick);
+  /// Before a run of a plan that learns: looks at the clock in it, or makes the plan anew.
+  LOCKSTEP_COLD void learn();
   /// A run: of many members, or alone.
   LOCKSTEP_OUT_OF_LINE bool run(std::uint64_t iterations, const iteration_gate* gate,
                                 const char* function);
@@ -79,6 +83,12 @@ struct plan_body {
   std::uint64_t iterations = 0;
   const iteration_gate* gate = nullptr;
   plan_part part{this};
+
+  // Of a graph whose nodes have no hints: the plan times the first iterations, and is made anew before the run after.
+  bool learns = false;
+  std::uint64_t iterations_to_time = 5;
+  std::uint64_t begin_of_ticks = 0, begin_of_time = 0;
+  std::uint64_t learnt_from = 0;  ///< runs; 0 if the plan is the first one, or that of refine()
 
   // Measured: how long an iteration takes of late, and how many runs there were.
   double usual_time = 0;
