@@ -553,15 +553,17 @@ any_aligned_array::~any_aligned_array() {
 template <class T>
 class aligned_array {
  public:
-  explicit aligned_array(std::size_t size) : elements_(size, element_type::of<T>::value) {}
+  explicit aligned_array(std::size_t size)
+      : elements_(size, element_type::of<T>::value), data_(static_cast<T*>(elements_.data())) {}
 
-  T& operator[](std::size_t index) noexcept { return data()[index]; }
-  const T& operator[](std::size_t index) const noexcept { return data()[index]; }
+  T& operator[](std::size_t index) noexcept { return data_[index]; }
+  const T& operator[](std::size_t index) const noexcept { return data_[index]; }
   std::size_t size() const noexcept { return elements_.size(); }
-  T* data() const noexcept { return static_cast<T*>(elements_.data()); }
+  T* data() const noexcept { return data_; }
 
  private:
   any_aligned_array elements_;
+  T* data_;
 };
 
 }  // namespace detail
@@ -15836,7 +15838,7 @@ class graph_node {
   friend class graph_block;
 
   graph_node(detail::graph_body* of, detail::node_index index) noexcept : of_(of), index_(index) {}
-  LOCKSTEP_COLD void check(const char* function) const;
+  LOCKSTEP_COLD void refuse_unless_of_graph(const char* function) const;
 
   detail::graph_body* of_ = nullptr;
   detail::node_index index_ = detail::no_node;
@@ -19673,22 +19675,22 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 LOCKSTEP_COLD graph_node graph_node::cost(std::chrono::nanoseconds time) const {
-  check("cost");
+  refuse_unless_of_graph("cost");
   of_->model.nodes[index_].cost = time.count() < 0 ? 0 : static_cast<double>(time.count());
   return *this;
 }
 LOCKSTEP_COLD graph_node graph_node::pin(std::size_t rank) const {
-  check("pin");
+  refuse_unless_of_graph("pin");
   detail::checked_range("lockstep::graph_node::pin", "as the rank", rank, 0,
                         detail::max_participants - 1);
   of_->model.nodes[index_].pin = static_cast<detail::node_index>(rank);
   return *this;
 }
 LOCKSTEP_COLD const std::string& graph_node::name() const {
-  check("name");
+  refuse_unless_of_graph("name");
   return of_->model.nodes[index_].name;
 }
-LOCKSTEP_COLD void graph_node::check(const char* function) const {
+LOCKSTEP_COLD void graph_node::refuse_unless_of_graph(const char* function) const {
   if (of_ != nullptr) return;
   const std::string text =
       std::string("lockstep::graph_node::") + function + ": a node of no graph";

@@ -85,7 +85,7 @@ class graph_node {
   friend class graph_block;
 
   graph_node(detail::graph_body* of, detail::node_index index) noexcept : of_(of), index_(index) {}
-  LOCKSTEP_COLD void check(const char* function) const;
+  LOCKSTEP_COLD void refuse_unless_of_graph(const char* function) const;
 
   detail::graph_body* of_ = nullptr;
   detail::node_index index_ = detail::no_node;

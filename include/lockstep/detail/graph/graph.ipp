@@ -16,22 +16,22 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 LOCKSTEP_COLD graph_node graph_node::cost(std::chrono::nanoseconds time) const {
-  check("cost");
+  refuse_unless_of_graph("cost");
   of_->model.nodes[index_].cost = time.count() < 0 ? 0 : static_cast<double>(time.count());
   return *this;
 }
 LOCKSTEP_COLD graph_node graph_node::pin(std::size_t rank) const {
-  check("pin");
+  refuse_unless_of_graph("pin");
   detail::checked_range("lockstep::graph_node::pin", "as the rank", rank, 0,
                         detail::max_participants - 1);
   of_->model.nodes[index_].pin = static_cast<detail::node_index>(rank);
   return *this;
 }
 LOCKSTEP_COLD const std::string& graph_node::name() const {
-  check("name");
+  refuse_unless_of_graph("name");
   return of_->model.nodes[index_].name;
 }
-LOCKSTEP_COLD void graph_node::check(const char* function) const {
+LOCKSTEP_COLD void graph_node::refuse_unless_of_graph(const char* function) const {
   if (of_ != nullptr) return;
   const std::string text =
       std::string("lockstep::graph_node::") + function + ": a node of no graph";

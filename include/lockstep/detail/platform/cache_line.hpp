@@ -157,15 +157,17 @@ any_aligned_array::~any_aligned_array() {
 template <class T>
 class aligned_array {
  public:
-  explicit aligned_array(std::size_t size) : elements_(size, element_type::of<T>::value) {}
+  explicit aligned_array(std::size_t size)
+      : elements_(size, element_type::of<T>::value), data_(static_cast<T*>(elements_.data())) {}
 
-  T& operator[](std::size_t index) noexcept { return data()[index]; }
-  const T& operator[](std::size_t index) const noexcept { return data()[index]; }
+  T& operator[](std::size_t index) noexcept { return data_[index]; }
+  const T& operator[](std::size_t index) const noexcept { return data_[index]; }
   std::size_t size() const noexcept { return elements_.size(); }
-  T* data() const noexcept { return static_cast<T*>(elements_.data()); }
+  T* data() const noexcept { return data_; }
 
  private:
   any_aligned_array elements_;
+  T* data_;
 };
 
 }  // namespace detail
