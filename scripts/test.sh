@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Checks, then configures, builds and runs each test preset. Every part runs, whatever the others did. What the library
+# Checks, then configures, builds and runs each test preset. Every part runs, whatever the others did. While the tests of
+# a preset run, the next one is built with the time that they leave over. What the library
 # costs to compile is measured beside the first parts, and printed; it fails nothing. The last lines give the seconds of
 # each part, to build and to run, and count the tests; the exit status is 0 only if none failed.
 #
@@ -41,10 +42,16 @@ launcher() {
   fi
 }
 
-run_preset() {
-  local preset=$1 start=env status counts bad all choice=(--preset "$1")
+run_preset() {  # preset, the next one
+  local preset=$1 next=${2:-} start=env status counts bad all choice=(--preset "$1")
+  [ -z "$ahead" ] || wait "$ahead"
+  ahead=
   ./do build "$preset"
   status=$? built=$SECONDS
+  if [ -n "$next" ]; then
+    nice -n 19 ./do build "$next" >"build/$next.ahead.log" 2>&1 &  # what fails is built again, and said, in its turn
+    ahead=$!
+  fi
   if [ $status -ne 0 ]; then
     note "$preset" 0 1 0 "does not build"
     return
@@ -74,10 +81,11 @@ if [ -z "$nightly" ]; then
   echo "== check"
   if ./do check; then note check 1 0 0 ""; else note check 0 1 0 "see above"; fi
 fi
-for preset in "${PRESETS[@]}"; do
-  echo "== $preset"
+ahead=
+for ((i = 0; i < ${#PRESETS[@]}; ++i)); do
+  echo "== ${PRESETS[i]}"
   started=$SECONDS built=$SECONDS
-  run_preset "$preset"
+  run_preset "${PRESETS[i]}" "${PRESETS[i + 1]:-}"
 done
 
 if [ -z "$nightly" ]; then

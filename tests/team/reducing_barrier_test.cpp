@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <cstring>
 #include <ostream>
+#include <string>
 #include <vector>
 
 #include "support/asleep.hpp"
+#include "support/effort.hpp"
 #include "support/policies.hpp"
 #include "support/threads.hpp"
 
@@ -42,9 +44,11 @@ std::vector<parameters> all_parameters() {
     all.push_back({policy, 2, usual});
     all.push_back({policy, 2, 1});
     if (policy.policy.is_spin()) continue;  // a crowd of spinners measures the scheduler only
-    for (const std::size_t size : {3u, 8u}) all.push_back({policy, size, usual});
+    const bool is_brief = lockstep::test::is_brief() && std::string(policy.name) != "default";
     for (const std::size_t size : {3u, 8u}) all.push_back({policy, size, 1});
-    for (const std::size_t size : {9u, 17u, 33u}) all.push_back({policy, size, usual});
+    for (const std::size_t size : {8u, 17u}) all.push_back({policy, size, usual});
+    if (is_brief) continue;
+    for (const std::size_t size : {3u, 9u, 33u}) all.push_back({policy, size, usual});
     all.push_back({policy, 17, 64});
   }
   return all;
