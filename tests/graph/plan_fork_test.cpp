@@ -114,8 +114,9 @@ TEST_P(plan_fork, a_run_that_its_caller_forks_in_is_stopped_in_the_child_TEAM_5)
     const bool is_complete = of.flow.run(3);
     if (child == 0) {
       EXPECT_FALSE(is_complete);
+      const int least = members() == 1 ? 1 : 0;
       EXPECT_LE(of.runs, 1) << "the caller ends the iteration, if the others came too late for it";
-      if (members() == 1) EXPECT_EQ(of.runs, 1);
+      EXPECT_GE(of.runs, least);
       of.expect_usable();
       std::_Exit(status());
     }
