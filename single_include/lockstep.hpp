@@ -3903,10 +3903,11 @@ class growing_array {
   void clear() noexcept {
     while (size_ > 0) pop_back();
   }
-  /// Of others.
+  /// Copies of values that are none of these.
   void append(const T* first, const T* last) {
     for (; first != last; ++first) push_back(*first);
   }
+  /// `value` is none of these.
   void assign(std::size_t count, const T& value) {
     clear();
     reserve(count);
