@@ -3975,14 +3975,16 @@ T pop_from_heap(growing_array<T>& heap, Less less) {
 
 /// Equal values may change places.
 template <class T, class Less>
-void sort_by(growing_array<T>& values, Less less) {
-  for (std::size_t i = values.size() / 2; i-- > 0;) {
-    sift_down(values.data(), values.size(), i, less);
-  }
-  for (std::size_t left = values.size(); left-- > 1;) {
+void sort_by(T* values, std::size_t count, Less less) {
+  for (std::size_t i = count / 2; i-- > 0;) sift_down(values, count, i, less);
+  for (std::size_t left = count; left-- > 1;) {
     std::swap(values[0], values[left]);
-    sift_down(values.data(), left, 0, less);
+    sift_down(values, left, 0, less);
   }
+}
+template <class T, class Less>
+void sort_by(growing_array<T>& values, Less less) {
+  detail::sort_by(values.data(), values.size(), less);
 }
 
 }  // namespace detail
@@ -21350,13 +21352,13 @@ LOCKSTEP_COLD std::uint64_t time_of_nothing() noexcept {
   const node_function::caller volatile nothing = [](void*, std::size_t, member*) -> bool {
     return true;
   };
-  growing_array<std::uint64_t> took(count, 0);
+  std::uint64_t took[count];
   for (std::uint64_t& each : took) {
     const std::uint64_t begin = tick_clock::now();
     nothing(nullptr, 0, nullptr);
     each = tick_clock::now() - begin;
   }
-  sort_by(took, [](std::uint64_t x, std::uint64_t y) { return x < y; });
+  sort_by(took, count, [](std::uint64_t x, std::uint64_t y) { return x < y; });
   return took[count / 2];
 }
 

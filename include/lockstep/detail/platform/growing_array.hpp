@@ -131,14 +131,16 @@ T pop_from_heap(growing_array<T>& heap, Less less) {
 
 /// Equal values may change places.
 template <class T, class Less>
-void sort_by(growing_array<T>& values, Less less) {
-  for (std::size_t i = values.size() / 2; i-- > 0;) {
-    sift_down(values.data(), values.size(), i, less);
-  }
-  for (std::size_t left = values.size(); left-- > 1;) {
+void sort_by(T* values, std::size_t count, Less less) {
+  for (std::size_t i = count / 2; i-- > 0;) sift_down(values, count, i, less);
+  for (std::size_t left = count; left-- > 1;) {
     std::swap(values[0], values[left]);
-    sift_down(values.data(), left, 0, less);
+    sift_down(values, left, 0, less);
   }
+}
+template <class T, class Less>
+void sort_by(growing_array<T>& values, Less less) {
+  detail::sort_by(values.data(), values.size(), less);
 }
 
 }  // namespace detail
