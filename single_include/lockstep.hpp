@@ -1201,6 +1201,8 @@ LOCKSTEP_COLD bool is_static(const void* object) noexcept;
 ///   PROCESS-6  The list is locked around every fork(), so that it is whole in the child.
 ///   PROCESS-7  The list is one for the process.
 ///   PROCESS-8  Where the system has no such call, in_child() is never called.
+///   PROCESS-9  The list is on the heap, not in its owners. These may be on the stack of a thread that the child does not
+///              have; new threads of the child get that memory for their own stacks, and the list must not reach into it.
 class fork_listener {
  public:
   /// From now on, until its end, in_child(owner) is called in the child, before fork() returns there. It must not
@@ -1212,11 +1214,13 @@ class fork_listener {
 
  private:
   struct all;
+  struct entry {
+    void* owner;
+    void (*in_child)(void*);
+    entry *next, *previous;
+  };
 
-  void* owner_;
-  void (*in_child_)(void*);
-  fork_listener* next_ = nullptr;
-  fork_listener* previous_ = nullptr;
+  entry* entry_ = nullptr;
 };
 
 /// A type as a text that is the same in all modules, as the compiler spells it. For types that may be incomplete, and
@@ -2711,9 +2715,7 @@ class plain_thread {
 
 // A listener needs both the process's state and the futex, which itself needs that state.
 struct fork_listener::all {
-  static fork_listener* first() noexcept {
-    return static_cast<fork_listener*>(process().first_fork_listener);
-  }
+  static entry* first() noexcept { return static_cast<entry*>(process().first_fork_listener); }
 
   static void before() { process().fork_listeners.enter(); }
   static void after() {
@@ -2723,30 +2725,34 @@ struct fork_listener::all {
   static void child() {
     fork_section& section = process().fork_listeners;
     if (!section.is_last()) return;
-    for (fork_listener* at = first(); at != nullptr; at = at->next_) at->in_child_(at->owner_);
+    for (entry* at = first(); at != nullptr; at = at->next) at->in_child(at->owner);
     section.leave();
   }
 };
 
-LOCKSTEP_COLD fork_listener::fork_listener(void* owner, void (*in_child)(void*))
-    : owner_(owner), in_child_(in_child) {
+LOCKSTEP_COLD fork_listener::fork_listener(void* owner, void (*in_child)(void*)) {
   // in_child() may wake: the tables that this needs are put right before.
   native_futex::prepare_for_fork();
   watch_forks<all>();
+  entry_ = new entry{owner, in_child, nullptr, nullptr};
   const holding<system_mutex> held(process().fork_listeners.lock());
-  next_ = all::first();
-  if (next_ != nullptr) next_->previous_ = this;
-  process().first_fork_listener = this;
+  entry* const next = entry_->next = all::first();
+  if (next != nullptr) next->previous = entry_;
+  process().first_fork_listener = entry_;
 }
 
 LOCKSTEP_COLD fork_listener::~fork_listener() {
-  const holding<system_mutex> held(process().fork_listeners.lock());
-  if (next_ != nullptr) next_->previous_ = previous_;
-  if (previous_ != nullptr) {
-    previous_->next_ = next_;
-  } else {
-    process().first_fork_listener = next_;
+  {
+    const holding<system_mutex> held(process().fork_listeners.lock());
+    entry *const next = entry_->next, *const previous = entry_->previous;
+    if (next != nullptr) next->previous = previous;
+    if (previous != nullptr) {
+      previous->next = next;
+    } else {
+      process().first_fork_listener = next;
+    }
   }
+  delete entry_;
 }
 
 #if !defined(LOCKSTEP_SYSTEM_SEAM)

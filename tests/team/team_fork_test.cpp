@@ -390,6 +390,41 @@ TEST(team_fork, TEAM_5_a_child_may_be_made_while_another_thread_makes_and_destro
   });
 }
 
+/// Calls f with another place on the stack for each depth.
+template <class Function>
+void at_depth(int depth, const Function& f) {
+  volatile char room[8] = {};
+  if (depth > 0) {
+    at_depth(depth - 1, f);
+  } else {
+    f();
+  }
+  static_cast<void>(room[0]);
+}
+
+// Threads of the child get the stacks of threads that it does not have, with teams on them.
+TEST(team_fork,
+     PROCESS_9_nobody_writes_to_the_place_of_a_team_on_the_stack_of_a_thread_that_is_gone) {
+  for (int depth = 0; depth < 60; ++depth) {
+    std::atomic<bool> has_team{false};
+    const meanwhile owner([&](const std::atomic<bool>& over) {
+      at_depth(depth, [&] {
+        team one(2);
+        has_team = true;
+        while (!over) std::this_thread::yield();
+      });
+    });
+    while (!has_team) std::this_thread::yield();
+    EXPECT_EQ(in_child([&] {
+                team of_child(3);
+                return use(of_child);
+              }),
+              0)
+        << depth;
+    if (testing::Test::HasFailure()) break;
+  }
+}
+
 TEST(team_fork, TEAM_5_a_child_may_be_made_while_another_thread_pauses_and_resumes) {
   expect_in_child([] {
     team workers(3);

@@ -243,6 +243,8 @@ LOCKSTEP_COLD bool is_static(const void* object) noexcept;
 ///   PROCESS-6  The list is locked around every fork(), so that it is whole in the child.
 ///   PROCESS-7  The list is one for the process.
 ///   PROCESS-8  Where the system has no such call, in_child() is never called.
+///   PROCESS-9  The list is on the heap, not in its owners. These may be on the stack of a thread that the child does not
+///              have; new threads of the child get that memory for their own stacks, and the list must not reach into it.
 class fork_listener {
  public:
   /// From now on, until its end, in_child(owner) is called in the child, before fork() returns there. It must not
@@ -254,11 +256,13 @@ class fork_listener {
 
  private:
   struct all;
+  struct entry {
+    void* owner;
+    void (*in_child)(void*);
+    entry *next, *previous;
+  };
 
-  void* owner_;
-  void (*in_child_)(void*);
-  fork_listener* next_ = nullptr;
-  fork_listener* previous_ = nullptr;
+  entry* entry_ = nullptr;
 };
 
 /// A type as a text that is the same in all modules, as the compiler spells it. For types that may be incomplete, and

@@ -164,9 +164,7 @@ class plain_thread {
 
 // A listener needs both the process's state and the futex, which itself needs that state.
 struct fork_listener::all {
-  static fork_listener* first() noexcept {
-    return static_cast<fork_listener*>(process().first_fork_listener);
-  }
+  static entry* first() noexcept { return static_cast<entry*>(process().first_fork_listener); }
 
   static void before() { process().fork_listeners.enter(); }
   static void after() {
@@ -176,30 +174,34 @@ struct fork_listener::all {
   static void child() {
     fork_section& section = process().fork_listeners;
     if (!section.is_last()) return;
-    for (fork_listener* at = first(); at != nullptr; at = at->next_) at->in_child_(at->owner_);
+    for (entry* at = first(); at != nullptr; at = at->next) at->in_child(at->owner);
     section.leave();
   }
 };
 
-LOCKSTEP_COLD fork_listener::fork_listener(void* owner, void (*in_child)(void*))
-    : owner_(owner), in_child_(in_child) {
+LOCKSTEP_COLD fork_listener::fork_listener(void* owner, void (*in_child)(void*)) {
   // in_child() may wake: the tables that this needs are put right before.
   native_futex::prepare_for_fork();
   watch_forks<all>();
+  entry_ = new entry{owner, in_child, nullptr, nullptr};
   const holding<system_mutex> held(process().fork_listeners.lock());
-  next_ = all::first();
-  if (next_ != nullptr) next_->previous_ = this;
-  process().first_fork_listener = this;
+  entry* const next = entry_->next = all::first();
+  if (next != nullptr) next->previous = entry_;
+  process().first_fork_listener = entry_;
 }
 
 LOCKSTEP_COLD fork_listener::~fork_listener() {
-  const holding<system_mutex> held(process().fork_listeners.lock());
-  if (next_ != nullptr) next_->previous_ = previous_;
-  if (previous_ != nullptr) {
-    previous_->next_ = next_;
-  } else {
-    process().first_fork_listener = next_;
+  {
+    const holding<system_mutex> held(process().fork_listeners.lock());
+    entry *const next = entry_->next, *const previous = entry_->previous;
+    if (next != nullptr) next->previous = previous;
+    if (previous != nullptr) {
+      previous->next = next;
+    } else {
+      process().first_fork_listener = next;
+    }
   }
+  delete entry_;
 }
 
 #if !defined(LOCKSTEP_SYSTEM_SEAM)
