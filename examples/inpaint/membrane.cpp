@@ -50,13 +50,14 @@ double membrane::relax(const cell_range& of) {
     double* const here = &values_[(row + 1) * stride_ + 1];
     const double* const above = here - stride_;
     const double* const below = here + stride_;
+    const double* const left = here - 1;
     const double* const weight = &weights_[(row + 1) * stride_ + 1];
     for (std::size_t i = of.first_column; i < of.last_column; ++i) {
       if (weight[i] == 0) continue;
       // What is known of the next cell comes first: the cell to the left is the one that is waited for. The border's
       // zeros do not count, for the weight is that of the neighbours there are.
       const double others = above[i] + below[i] + here[i + 1];
-      const double step = relaxation_ * (weight[i] * (others + here[i - 1]) - here[i]);
+      const double step = relaxation_ * (weight[i] * (others + left[i]) - here[i]);
       here[i] += step;
       change = std::max(change, std::abs(step));
     }
