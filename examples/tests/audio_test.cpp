@@ -82,7 +82,9 @@ TEST(audio_program, with_time_to_spare_no_block_is_late) {
   const program_run played =
       play(scratch, {"--block", "65536", "--budget", "1000", "--json", record_path});
   ASSERT_EQ(played.status, 0) << played.err;
-  for (const auto& each : nlohmann::json::parse(read_file(record_path))["runs"]) {
+  const auto record = nlohmann::json::parse(read_file(record_path));
+  ASSERT_FALSE(record["runs"].empty());
+  for (const auto& each : record["runs"]) {
     EXPECT_EQ(each["late_blocks"], 0);
   }
 }
