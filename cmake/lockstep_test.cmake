@@ -43,16 +43,12 @@ set(LOCKSTEP_TEST_UNIT_KB 160 CACHE STRING
 # lockstep_has_test(<variable> <name> [<label>...]): does this build have the test? For those that are not made by
 # lockstep_test, and for programs that no other test needs.
 function(lockstep_has_test variable name)
-  set(has FALSE)
-  if(name MATCHES "${LOCKSTEP_TEST_ONLY}" AND (LOCKSTEP_TEST_SLOW OR NOT "slow-san" IN_LIST ARGN))
-    set(has TRUE)
-    if(LOCKSTEP_TEST_ELSEWHERE AND name MATCHES "${LOCKSTEP_TEST_ELSEWHERE}")
+  set(has TRUE)
+  if(NOT name MATCHES "${LOCKSTEP_TEST_ONLY}" OR (NOT LOCKSTEP_TEST_SLOW AND "slow-san" IN_LIST ARGN))
+    set(has FALSE)
+  elseif(LOCKSTEP_TEST_ELSEWHERE AND name MATCHES "${LOCKSTEP_TEST_ELSEWHERE}")
+    if(NOT "${ARGN}" MATCHES "slow-san|portable|delayed")
       set(has FALSE)
-      foreach(label slow-san portable delayed)
-        if(label IN_LIST ARGN)
-          set(has TRUE)
-        endif()
-      endforeach()
     endif()
   endif()
   set(${variable} ${has} PARENT_SCOPE)
@@ -74,6 +70,15 @@ endmacro()
 set(LOCKSTEP_TEST_COMPILED
   "^(tests_(platform|wait|once|team|graph|edges)|team[.].*|edges[.](construct_misuse|first_use_fork)|fault[.](process|allocation)|examples[.].*|bench)$"
   CACHE STRING "Link lockstep::compiled to the test programs whose names match")
+
+# lockstep_tested_library(<variable> <name>): lockstep as this program of this build links it.
+function(lockstep_tested_library variable name)
+  set(library lockstep::lockstep)
+  if(LOCKSTEP_TEST_COMPILED AND name MATCHES "${LOCKSTEP_TEST_COMPILED}")
+    set(library lockstep::compiled)
+  endif()
+  set(${variable} ${library} PARENT_SCOPE)
+endfunction()
 
 # Reading GoogleTest is a third of what a test costs to compile: it is read once. Nothing of lockstep is in
 # it, so that seams and back ends remain each test's own. Made here, where no directory has options of its own.
@@ -113,9 +118,9 @@ function(lockstep_test_program name)
   target_compile_features(${name} PRIVATE cxx_std_20)
   target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  set(library lockstep::lockstep)
-  if(LOCKSTEP_TEST_COMPILED AND name MATCHES "${LOCKSTEP_TEST_COMPILED}" AND NOT "${arg_DEFINES}" MATCHES "SEAM|PORTABLE")
-    set(library lockstep::compiled)
+  lockstep_tested_library(library ${name})
+  if("${arg_DEFINES}" MATCHES "SEAM|PORTABLE")
+    set(library lockstep::lockstep)
   endif()
   target_link_libraries(${name} PRIVATE ${library} ${arg_LIBRARIES})
   lockstep_warnings(${name})

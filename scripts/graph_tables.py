@@ -74,8 +74,7 @@ def sections(result, mark):
              f"with a `run()` for each iteration. *{BY_HAND}*: `publish()` and `wait_for()`, or events. oneTBB, Taskflow, and the OpenMP "
              f"runtimes decide while they run who does what. {mark}: lockstep is slower than the fastest of those."
              + (f" A cache line took {t1[len(t1) // 2]:.0f} ns one way." if t1 else "")
-             + ("" if result.get("plans_learn") else f" Measured before plans learned from their first iterations: *{OURS}* is now "
-                f"nearer to *{MEASURED}*.")]
+             + (f" {result['remark']}" if "remark" in result else "")]
     for section in dict.fromkeys(row["section"] for row in result["rows"]):
         rows = [row for row in result["rows"] if row["section"] == section]
         parts += [f"### {section}", NOTES.get(section, TELLS_SPEED_UP), table(section, rows, mark)]

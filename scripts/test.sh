@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Checks, then configures, builds and runs each test preset. Every part runs, whatever the others did. While the tests of
-# a preset run, the next one is built with the time that they leave over. What the library
-# costs to compile is measured beside the first parts, and printed; it fails nothing. The last lines give the seconds of
-# each part, to build and to run, and count the tests; the exit status is 0 only if none failed.
+# a preset run, the next one is built with the time that they leave over. What the library costs to compile is measured
+# beside the first parts, and printed; it fails nothing. The last lines give the seconds of each part, to build and to
+# run, and count the tests; the exit status is 0 only if none failed.
 #
 #   scripts/test.sh                     what CI runs
 #   scripts/test.sh --nightly [REGEX]   the nightly presets in full; REGEX chooses by name

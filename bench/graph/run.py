@@ -116,8 +116,7 @@ def run(options):
     order = [row.name() for row in plan.rows(bench.available(), cpus, options.seconds)]
     found, failures = records_of(bench, options, rows, order)
     result = {"program": "graph", "quick": options.quick, "machine": machine, "date": datetime.date.today().isoformat(),
-              "samples": options.samples, "seconds": options.seconds, "plans_learn": True,
-              "verdict": targets.verdicts(found), "rows": found}
+              "samples": options.samples, "seconds": options.seconds, "verdict": targets.verdicts(found), "rows": found}
     print("; ".join(f"{key}: {text if isinstance(text, str) else json.dumps(text)}" for key, text in machine.items()))
     quick = "; QUICK: few and short samples, the figures are rough" if options.quick else ""
     print(f"samples: {options.samples} of {options.seconds:.3g} s{quick}\n\n{to_text(found, options.all)}\n{LEGEND}")
