@@ -93,6 +93,19 @@ TEST_F(anticipating_wait_test, polls_give_the_cpu_away_EXPECT_2) {
   EXPECT_GE(scripted_system::instance().count(call::yield) - before, 20u);
 }
 
+TEST_F(anticipating_wait_test, who_polled_without_a_cpu_when_it_came_says_so) {
+  for (int i = 0; i < 6; ++i) wait_for(100 * us);
+  EXPECT_FALSE(wait_.had_no_cpu());
+  scripted_system::instance().yield_cost = 50 * us;
+  wait_for(100 * us);
+  EXPECT_TRUE(wait_.had_no_cpu());
+  scripted_system::instance().yield_cost = 1 * us;
+  wait_for(100 * us);
+  EXPECT_FALSE(wait_.had_no_cpu());
+  wait_for(0);
+  EXPECT_FALSE(wait_.had_no_cpu());
+}
+
 TEST_F(anticipating_wait_test, who_loses_its_time_slice_polls_no_more_for_a_while_EXPECT_2) {
   for (int i = 0; i < 6; ++i) wait_for(100 * us);
   scripted_system::instance().yield_cost = 3 * ms;

@@ -125,6 +125,20 @@ TEST(anticipation, short_gaps_do_not_hide_the_long_ones_between_them) {
   EXPECT_EQ(awake, 10u);
 }
 
+TEST(anticipation, a_hiccup_now_and_then_spoils_no_other_wait_GAP_1) {
+  for (const std::uint64_t late : {150 * us, 400 * us, 700 * us}) {
+    anticipation known;
+    const auto next = [late, n = 0]() mutable {
+      const int i = n++ % 20;  // the caller keeps its beat: a late region comes before an early one
+      return i == 10 ? ms + late : i == 11 ? ms - late : ms + std::uint64_t(i % 3) * 10 * us;
+    };
+    follow(known, 40, next);
+    const outcome after = follow(known, 1000, next);
+    EXPECT_GE(after.awake, 890) << late;
+    EXPECT_LT(after.share_polled(), 0.3) << late;
+  }
+}
+
 TEST(anticipation, random_gaps_turn_it_off_or_cost_a_quarter_GAP_2_GAP_3) {
   for (const std::uint64_t most : {ms, 10 * ms, 100 * ms}) {
     anticipation known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/team/parting_test.cpp -- PARTING-1 to PARTING-3, on the scripted system
+// tests/team/parting_test.cpp -- PARTING-1 to PARTING-5, on the scripted system
 #include <lockstep/detail/team/team_barrier.hpp>
 
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@ namespace {
 
 using lockstep::detail::parting_board;
 using lockstep::detail::parting_pace;
+using lockstep::detail::stacked_regions;
 using lockstep::test::scripted_system;
 
 constexpr std::uint64_t us = 1000, ms = 1000000;
@@ -51,6 +52,33 @@ TEST(parting, moves_in_vain_become_rare_and_a_good_one_makes_the_next_early_PART
   const std::vector<std::uint64_t> later = partings(pace, 9000 * ms, 9004 * ms, 3 * us);
   ASSERT_GE(later.size(), 2u);
   EXPECT_LE(later[1] - later[0], 3 * ms);
+}
+
+/// The regions, of so many that find the worker without a CPU, after which it parts.
+std::vector<int> partings(stacked_regions& regions, int count) {
+  std::vector<int> numbers;
+  for (int i = 1; i <= count; ++i) {
+    regions.came(true);
+    if (regions.must_part()) numbers.push_back(i);
+  }
+  return numbers;
+}
+
+TEST(parting, a_worker_that_had_no_cpu_for_four_regions_in_a_row_parts_ever_later_PARTING_5) {
+  stacked_regions regions;
+  EXPECT_FALSE(regions.must_part());
+  EXPECT_EQ(partings(regions, 800), (std::vector<int>{4, 12, 28, 60, 124, 252, 508, 764}));
+}
+
+TEST(parting, regions_that_find_the_worker_running_make_the_next_move_early_again_PARTING_5) {
+  stacked_regions regions;
+  partings(regions, 60);
+  for (int i = 0; i < 200; ++i) regions.came(false);
+  EXPECT_EQ(partings(regions, 10), std::vector<int>{4});
+  for (int i = 0; i < 200; ++i) {
+    regions.came(i % 4 != 0);
+    EXPECT_FALSE(regions.must_part()) << "three in a row";
+  }
 }
 
 /// Two members of a board that wait for each other in turns.
@@ -92,6 +120,16 @@ TEST_F(parting_board_test, nobody_leaves_where_the_board_does_not_let_them_PARTI
   parting_board board(2, false);
   wait_in_turns(board, 7, 7);
   EXPECT_TRUE(left().empty());
+}
+
+TEST_F(parting_board_test, a_worker_leaves_when_it_is_told_and_may_PARTING_1_PARTING_5) {
+  scripted_system::instance().cpu = 7;
+  parting_board fixed(2, false), board(2, true);
+  fixed.leave(1);
+  board.leave(0);
+  EXPECT_TRUE(left().empty());
+  board.leave(1);
+  EXPECT_EQ(left(), std::vector<unsigned>{7});
 }
 
 TEST_F(parting_board_test, the_thread_of_member_0_never_leaves_PARTING_1) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <stdexcept>
 
 #include "../../plan.hpp"
@@ -32,10 +33,9 @@ LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::team& of) {
       of.body_->core.policy(),
       &of.body_->core.stop(),
       plan_doors<lockstep::team>::run,
-      [](void* held, std::size_t members, bool wakes, job& what) {
+      [](void* held, const shares_request& wanted, job& what) {
         lockstep::team& on = *static_cast<lockstep::team*>(held);
-        return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads,
-                                     static_cast<std::uint32_t>(members), wakes, what);
+        return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads, wanted, what);
       },
       [](void* held, plan_part& part) { return static_cast<lockstep::team*>(held)->start(part); },
       plan_doors<lockstep::team>::request_stop,
@@ -48,11 +48,11 @@ LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::external_team& of) {
           of.body_->core.policy(),
           &of.body_->core.stop(),
           plan_doors<lockstep::external_team>::run,
-          [](void* held, std::size_t members, bool wakes, job& what) {
+          [](void* held, const shares_request& wanted, job& what) {
             lockstep::external_team& on = *static_cast<lockstep::external_team*>(held);
             on.check_parent();
-            return team_core::run_shares(on.door_, &on.body_->core, on.body_->servers,
-                                         static_cast<std::uint32_t>(members), wakes, what);
+            return team_core::run_shares(on.door_, &on.body_->core, on.body_->servers, wanted,
+                                         what);
           },
           nullptr,
           plan_doors<lockstep::external_team>::request_stop,
@@ -180,25 +180,31 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_ga
   return here.is_complete;
 }
 
-/// Whether members that sleep are worth waking up is learned from how long runs take: the first ones, then one in 16,
-/// and all that last.
+/// What members that come are worth is learned from how long runs take: the first ones, then one in 16, and all that
+/// last.
 LOCKSTEP_OUT_OF_LINE bool plan_body::run_shares(std::uint64_t count) {
-  constexpr double worth_waking = 20000, worth_a_look = 10000;
-  const double expected = usual_time * static_cast<double>(count);
-  const bool is_timed = runs < 4 || runs % 16 == 0 || expected > worth_a_look;
+  constexpr double worth_a_look = 10000;
+  const flow_plan& plan = machine->plan;
+  const double times = static_cast<double>(count);
+  const bool is_timed = runs < 4 || runs % 16 == 0 || time_alone * times > worth_a_look;
   ++runs;
+  const double speed_up =
+      plan.predicted_time > 0 ? (std::max)(plan.serial_time / plan.predicted_time, 1.0) : 1.0;
+  const bool is_known = gate == nullptr && runs > 1;
+  const shares_request wanted = {
+      static_cast<std::uint32_t>(plan.members),
+      is_known ? time_alone * times * (1 - 1 / speed_up) : std::numeric_limits<double>::infinity()};
   const std::uint64_t begin = is_timed ? detail::monotonic_nanoseconds() : 0;
   job what;
   const auto share = [this](loop_share& me) { take_part(me); };
   what.assign<loop_share>(share);
-  const bool wakes = gate != nullptr || runs == 1 || expected >= worth_waking;
-  const bool is_complete = host.run_shares(host.team, machine->plan.members, wakes, what);
-  if (is_timed && gate == nullptr && is_complete) {
+  const shares_outcome made = host.run_shares(host.team, wanted, what);
+  if (is_timed && gate == nullptr && made.is_complete) {
     const double took = static_cast<double>(detail::monotonic_nanoseconds() - begin);
-    const double each = took / static_cast<double>(count);
-    usual_time = runs == 1 ? each : (usual_time + each) / 2;
+    const double each = took / times * (made.all_came ? speed_up : 1);
+    time_alone = runs == 1 ? each : (time_alone + each) / 2;
   }
-  return is_complete;
+  return made.is_complete;
 }
 
 LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {

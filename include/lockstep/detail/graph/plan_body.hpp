@@ -39,7 +39,7 @@ struct plan_host {
   wait_policy policy;
   stop_source* stop;
   bool (*run)(void* team, std::size_t members, plan_part& part);
-  bool (*run_shares)(void* team, std::size_t members, bool wakes, job& what);
+  shares_outcome (*run_shares)(void* team, const shares_request& of, job& what);
   started_region (*start)(void* team, plan_part& part);
   void (*request_stop)(void* team);
   bool (*is_open)(void* team);  ///< a region was started and not joined
@@ -90,8 +90,8 @@ struct plan_body {
   std::uint64_t begin_of_ticks = 0, begin_of_time = 0;
   std::uint64_t learnt_from = 0;  ///< runs; 0 if the plan is the first one, or that of refine()
 
-  // Measured: how long an iteration takes of late, and how many runs there were.
-  double usual_time = 0;
+  // Measured: how long an iteration takes one thread of late, and how many runs there were.
+  double time_alone = 0;
   std::uint64_t runs = 0;
   std::uint64_t measured_iterations = 0, measured_time = 0;
 };

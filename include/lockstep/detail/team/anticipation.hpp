@@ -7,7 +7,9 @@
 //
 //   GAP-1  Gaps that lie close together make one window, in which the worker polls: from a lead before the
 //          shortest of them until a margin after the longest. Between windows it sleeps, after the last
-//          one it sleeps for good. So two gaps in turns have a window each.
+//          one it sleeps for good. So two gaps in turns have a window each. Among eight gaps or more, one
+//          that stands alone has no window, and an eighth of those in a window does not count at either
+//          end, or little: else one hiccup of the caller would spoil the next sixteen waits.
 //   GAP-2  A worker that has waited for t polls for 160 us + t / 4 at most, and never for more than 4 ms:
 //          longest_poll().
 //   GAP-3  Each gap is compared with what was expected, also while nobody acts on it: `most_doubt` more misses than
@@ -66,10 +68,11 @@ class anticipation {
                                         std::uint64_t polled) const noexcept {
     for (unsigned first = 0, end = 0; first < count_; first = end) {
       end = end_of_window(first);
+      if (count_ >= most_for_one && end - first == 1) continue;
       const window at = window_of(first, end);
       if (elapsed >= at.closes) continue;
       if (at.opens > longest_gap) break;
-      const std::uint64_t longest = sorted_[end - 1];
+      const std::uint64_t longest = at.longest;
       const bool can_poll_through = polled + longest <= elapsed + longest_poll(longest);
       if (elapsed + (can_poll_through ? usual_sleep : shortest_sleep) < at.opens) {
         return {wait_step::kind::sleep, at.opens};
@@ -108,9 +111,10 @@ class anticipation {
  private:
   static constexpr std::uint32_t most_counted = 4000000000u;
   static constexpr std::uint64_t least_poll = 5000;
+  static constexpr unsigned most_for_one = 8;  // GAP-1
 
   struct window {
-    std::uint64_t opens, closes;
+    std::uint64_t opens, closes, longest;
   };
 
   /// The first of sorted_ that is too far from the one before to share its window.
@@ -121,9 +125,11 @@ class anticipation {
   }
   /// A quarter of the range on both sides, for gaps that were not among the last ones.
   window window_of(unsigned first, unsigned end) const noexcept {
-    const std::uint64_t least = sorted_[first], most = sorted_[end - 1];
+    const unsigned ignored = (end - first) / most_for_one;
+    const std::uint64_t usual = sorted_[first + ignored], most = sorted_[end - 1 - ignored];
+    const std::uint64_t least = larger(sorted_[first], usual - usual / 8);
     const std::uint64_t early = (most - least) / 4 + lead_;
-    return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000};
+    return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000, most};
   }
 
   /// Whether a worker that follows next_step() polls after `gap`.
@@ -137,6 +143,8 @@ class anticipation {
       elapsed = step.until;
     }
   }
+
+  static std::uint64_t larger(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? b : a; }
 
   void judge(bool was_right) noexcept {
     if (was_right) {
@@ -184,6 +192,7 @@ class anticipating_wait {
  public:
   template <class Waitable>
   void wait(Waitable& what, wait_policy policy, wait_history& history) {
+    had_no_cpu_ = false;
     if (!what.ready()) wait_slowly(what, policy, history);
   }
   /// For tests: as after waits that were over after so many nanoseconds.
@@ -192,8 +201,11 @@ class anticipating_wait {
   }
   /// The wait that ends now was none between two regions.
   void forget_gap() noexcept { gap_ = 0; }
+  /// Whether what was awaited came while the thread polled and had no CPU.
+  bool had_no_cpu() const noexcept { return had_no_cpu_; }
 
  private:
+  static constexpr std::uint64_t lost_time = 10000;
   static constexpr std::uint64_t time_between_yields = 3000;
   static constexpr std::uint64_t long_yield = 2000000;  // as in wait_engine.hpp
   static constexpr std::uint64_t short_slack = 1000;
@@ -213,6 +225,7 @@ class anticipating_wait {
   anticipation known_;
   std::uint64_t gap_ = 0;  ///< the last one, if it has not been learned yet
   std::uint64_t start_ = 0, now_ = 0;
+  bool had_no_cpu_ = false;
 };
 
 /// How a worker watches for regions: what it has seen, and what it has learned of waiting.
@@ -281,15 +294,23 @@ LOCKSTEP_OUT_OF_LINE void anticipating_wait::follow(any_waitable what) {
 bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {
   std::uint64_t has_cpu_since = now_;
   while (now_ - start_ < until) {
-    if (wait_engine::poll(what)) return true;
+    const bool is_ready = wait_engine::poll(what);
+    const std::uint64_t before = now_;
     now_ = monotonic_nanoseconds();
+    if (is_ready) {
+      had_no_cpu_ = now_ - before > lost_time;
+      return true;
+    }
     if (now_ - has_cpu_since < time_between_yields) continue;
     what.ask_where();
     yield_thread();
     has_cpu_since = monotonic_nanoseconds();
     if (has_cpu_since - now_ > long_yield) known_.was_disturbed();
+    had_no_cpu_ = has_cpu_since - now_ > lost_time;
     now_ = has_cpu_since;
-    if (!known_.is_on()) return what.ready();
+    if (what.ready()) return true;
+    had_no_cpu_ = false;
+    if (!known_.is_on()) return false;
   }
   return false;
 }

@@ -158,6 +158,7 @@ class fork_board {
   /// A member's own.
   struct private_state {
     region_watch regions = {};
+    stacked_regions stacked = {};
     wait_history reports = {};
   };
 

@@ -28,7 +28,9 @@ LOCKSTEP_COLD fork_board::fork_board(fork_tree tree, wait_policy policy, way how
 LOCKSTEP_OUT_OF_LINE bool fork_board::next(std::size_t rank, order& out) {
   const std::size_t line = tree_.watched_by(rank).index;
   region_watch& own = histories_[rank].value.regions;
+  stacked_regions& stacked = histories_[rank].value.stacked;
   while (true) {
+    if (stacked.must_part()) parting_.leave(rank);
     watched_line what(lines_[line].awaited(is_news{own.seen}, stops_when_set{closed_},
                                            whereabouts{&parting_, rank, 0}),
                       has_one_worker());
@@ -39,6 +41,7 @@ LOCKSTEP_OUT_OF_LINE bool fork_board::next(std::size_t rank, order& out) {
     // Meanwhile the loop may have ended, and a `run` have begun.
     const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
     const std::uint32_t phases = out.announced.phase() - announcement(own.seen).phase();
+    stacked.came(own.anticipating.had_no_cpu());
     own.note(out.announced.word(), phases > 3);
     if (is_needed) return true;
   }

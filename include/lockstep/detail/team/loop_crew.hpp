@@ -106,6 +106,16 @@ struct loop_plan {
   double missed = 0;      ///< the time that members that sleep would take off the caller
 };
 
+/// Shares that are no loop's: by how many nanoseconds members that come shorten them; and what became of them.
+struct shares_request {
+  std::uint32_t shares;
+  double gain;
+};
+struct shares_outcome {
+  bool is_complete;  ///< not stopped
+  bool all_came;     ///< each share was begun by its member
+};
+
 /// What the caller of a loop does before it and, unless it was stopped, after it. Null functions: nothing.
 struct loop_ends {
   void* data;

@@ -289,6 +289,25 @@ class loop_steering final : public part_listener {
     if (plan_.is_timed) learn(all_came, now());
   }
 
+  /// Before shares that are no loop's: whether to wake members that sleep.
+  bool begin_shares(const shares_request& of) {
+    is_asleep_ = forks_.has_sleepers(of.shares);
+    plan_ = loop_plan();
+    plan_.shares = of.shares;
+    if (is_asleep_) {
+      plan_sleepers(of.gain);
+    } else {
+      pause_ = 0;
+    }
+    return plan_.wakes;
+  }
+  /// They are done.
+  void end_shares() {
+    if (!is_asleep_) return;
+    own_end_ = now();
+    if (plan_.missed > least_worth_joining / 2) teach();
+  }
+
   /// Whether members slept when this loop began.
   bool were_asleep() const noexcept { return is_asleep_; }
 
@@ -310,6 +329,15 @@ class loop_steering final : public part_listener {
     }
     if (woken_at_ != 0) learn_wake_up();
     if (is_asleep_ && plan_.shares > 1 && plan_.wakes) woken_at_ = start_;
+  }
+  LOCKSTEP_COLD void plan_sleepers(double gain) {
+    last_end_ = own_end_;
+    start_ = now();
+    if (woken_at_ != 0) learn_wake_up();
+    plan_.missed = gain > costs_.wake() ? 0 : gain;
+    if (plan_.missed > 0 && has_missed_enough()) plan_.missed = 0;
+    plan_.wakes = plan_.missed <= 0;
+    if (plan_.wakes) woken_at_ = start_;
   }
   LOCKSTEP_COLD void learn(bool all_came, std::uint64_t end) {
     const double own_time = static_cast<double>(own_end_ - start_);

@@ -33,6 +33,9 @@ namespace detail {
 //              other CPU they would get a share of the time only.
 //   PARTING-3  After a move it stays for 1 ms at least. A move that was in vain doubles that, up to 64 ms.
 //   PARTING-4  Its affinity is afterwards as it was before (leave_native_cpu() of this_thread.hpp).
+//   PARTING-5  A worker that polls when its region is due, but does not run when it comes, for 4 regions in a row,
+//              shares its CPU with the caller of the regions, which slept before: it moves. A move that was in vain
+//              doubles the 4, up to 256; each region that finds it running takes back one of them.
 //
 // A word here is a hint: one that is old or missing costs a needless move or a poll, never a wake-up.
 //
@@ -74,6 +77,32 @@ class parting_pace {
   std::uint64_t rest_ = least_time;
 };
 
+/// When a worker that polls for its regions has to leave the CPU of their caller: PARTING-5. Plain data of one thread.
+class stacked_regions {
+ public:
+  static constexpr unsigned enough = 4, most = 256;
+
+  /// A region came; `had_no_cpu`: the worker polled for it, but was not running.
+  void came(bool had_no_cpu) noexcept {
+    if (!had_no_cpu) {
+      stacked_ = 0;
+      if (wanted_ > enough) --wanted_;
+    } else {
+      ++stacked_;
+    }
+  }
+  /// True if it is time to move.
+  bool must_part() noexcept {
+    if (stacked_ < wanted_) return false;
+    stacked_ = 0;
+    if (wanted_ < most) wanted_ *= 2;
+    return true;
+  }
+
+ private:
+  unsigned stacked_ = 0, wanted_ = enough;
+};
+
 class parting_board {
  public:
   parting_board(std::size_t members, bool moves) : sightings_(members), moves_(moves) {}
@@ -93,10 +122,13 @@ class parting_board {
     if (there != here) return there != 0;
     const bool is_news = theirs != own.seen;  // else the other one may have left since
     own.seen = theirs;
-    if (moves_ && rank != 0 && is_news && own.pace.shared(now)) {
-      leave_cpu(static_cast<unsigned>(cpu));
-    }
+    if (is_news && own.pace.shared(now)) leave(rank);
     return false;
+  }
+  /// Moves the calling thread, that of member `rank`, to another CPU.
+  LOCKSTEP_COLD void leave(std::size_t rank) noexcept {
+    const int cpu = current_cpu();
+    if (moves_ && rank != 0 && cpu >= 0) leave_cpu(static_cast<unsigned>(cpu));
   }
 
  private:

@@ -87,22 +87,25 @@ class team_core {
   }
 
   /// what(loop_share&) for so many shares, each once: by its member, or by a thread that waits for it and finds that
-  /// it has not begun. Sleepers are woken if `wakes`. False if it was stopped. Unlike a loop it learns nothing.
+  /// it has not begun.
   template <class Workers>
-  LOCKSTEP_NOINLINE static bool run_shares(team_door& door, team_core* core, Workers& workers,
-                                           std::uint32_t shares, bool wakes, job& what) {
+  LOCKSTEP_NOINLINE static shares_outcome run_shares(team_door& door, team_core* core,
+                                                     Workers& workers, const shares_request& of,
+                                                     job& what) {
     const region_turn turn(door, core);
-    if (!turn) return run_loop_alone(what, loop_ends{nullptr, nullptr, nullptr});
+    if (!turn) return {run_loop_alone(what, loop_ends{nullptr, nullptr, nullptr}), false};
     workers.make_ready();
-    const region_head head = core->begin(shares, 0);
+    const bool wakes = core->steering_.begin_shares(of);
+    const region_head head = core->begin(of.shares, 0);
     const nesting::inside here(core->region_);
-    const bool are_asleep = wakes && core->forks_.has_sleepers(shares);
     core->crew_.reset_tickets();
     core->forks_.announce_loop(head, what, 1, wakes);
-    core->crew_.lead(head, what, are_asleep, nullptr);
-    if (core->end_of_region(head)) return true;
+    const bool all_came =
+        core->crew_.lead(head, what, wakes && core->steering_.were_asleep(), nullptr);
+    core->steering_.end_shares();
+    if (core->end_of_region(head)) return {true, all_came};
     core->error_.rethrow();
-    return false;
+    return {false, all_came};
   }
 
   /// A region of one member, the calling thread.
