@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// lockstep/ledger.hpp -- who waited where, how long, and for whom: the ledger of a team (layer: trace)
+//
+//   lockstep::team team(lockstep::team_options().ledger(true));    // or LOCKSTEP_LEDGER=1 in the environment
+//   ...
+//   std::fputs(team.ledger().table().c_str(), stderr);
+//
+// Plain data: a copy of what the members of a team have counted since the ledger was switched on, or reset. Times are
+// nanoseconds. Quantiles differ by 6 % at most from the times that they stand for.
+//
+// `count` and all waits are counted each time. What needs the times of all members (last, busy, gain, skew) is looked at
+// where a segment is long (above 10 us for each member), or among the first 16 of its construct; of the others one in
+// 16 is, and counts 16 times. `seen` says how many it stands for.
+#ifndef LOCKSTEP_LEDGER_HPP
+#define LOCKSTEP_LEDGER_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "detail/platform/config.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+struct ledger {
+  /// Waits of one member, or of all.
+  struct waits {
+    std::uint64_t count = 0;  ///< how often it came
+    double total = 0, median = 0, p99 = 0, worst = 0;
+  };
+
+  /// What members come to together: a function of member, a region, a loop that is a region.
+  struct construct {
+    std::string kind;  ///< the name of the function; "others": all that found no room
+    std::string file;  ///< where it was called; empty: not known
+    unsigned line = 0;
+
+    std::uint64_t count = 0;  ///< how often members came to it together
+    waits all;                ///< of all members
+    std::vector<waits> members;
+    double time = 0;  ///< of regions and loops: all of them together
+
+    std::uint64_t seen = 0;           ///< how many passes the figures below stand for
+    std::vector<std::uint64_t> last;  ///< how often the member of that rank came last
+    std::vector<double> busy;         ///< [k]: how long exactly k members were busy before it
+    double gain = 0;  ///< the last arrival less the mean one, together: what balance would gain
+    double skew = 0;  ///< of a region: from the first member's start to the last one's, together
+    double worst_skew = 0;
+  };
+
+  /// What was decided, or found out, for all members together.
+  struct decisions {
+    std::vector<std::uint64_t>
+        loops_on;  ///< [k]: loops that were run on k members; [1]: by the caller alone
+    std::uint64_t shares_taken = 0;  ///< parts of other members' shares that a thread has run
+    std::uint64_t anticipated =
+        0;                     ///< regions that came while a worker polled because they were due
+    std::uint64_t missed = 0;  ///< and while a worker slept
+    std::uint64_t parted = 0;  ///< moves of a worker to another CPU
+    std::uint64_t spun = 0, yielded = 0, slept = 0;  ///< waits by the stage in which they were over
+  };
+
+  std::string team;  ///< its name
+  std::size_t members = 0;
+  std::vector<construct> constructs;  ///< those with the longest waits first
+  decisions decided;
+
+  /// How long exactly k members were busy, k = 0 to `members`, in all constructs together.
+  LOCKSTEP_COLD std::vector<double> busy() const;
+  /// For terminals. Several lines, each with a newline.
+  LOCKSTEP_COLD std::string table() const;
+  /// One object, on one line without a newline.
+  LOCKSTEP_COLD std::string json() const;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "detail/trace/ledger.ipp"
+#endif
+
+#endif  // LOCKSTEP_LEDGER_HPP

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// tests/trace/ledger_board_test.cpp -- accounts and what is made of them, without a thread or a clock
+#include <lockstep/detail/trace/ledger_board.hpp>
+
+#include <lockstep/ledger.hpp>
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace {
+
+using lockstep::call_site;
+using lockstep::ledger;
+using lockstep::detail::account_table;
+using lockstep::detail::construct_key;
+using lockstep::detail::ledger_board;
+using lockstep::detail::ledger_count;
+using lockstep::detail::member_ledger;
+
+constexpr double ticks_per_second = 1e9;  // a tick is a nanosecond
+
+construct_key key_of(const char* kind, unsigned line) {
+  return {kind, call_site{"solver.cpp", line}, nullptr};
+}
+
+/// The segment of two members which ends at the construct: busy from 0, arrived then, over a tick after the last.
+void meet(ledger_board& board, const construct_key& key, std::uint64_t first,
+          std::uint64_t second) {
+  const std::uint64_t arrivals[] = {first, second}, over = std::max(first, second) + 1;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    member_ledger& own = board.of(rank);
+    const std::size_t account = own.accounts.find(key);
+    own.accounts[account].passes.add(1);
+    own.accounts[account].note_wait(over - arrivals[rank]);
+    if (rank != 0) continue;
+    const std::uint64_t weight = own.weight_of(own.accounts[account].passes.get(), over, 2);
+    if (weight == 0) continue;
+    own.times()[0] = {0, first};
+    own.times()[1] = {0, second};
+    own.note_segment(account, 2, over, weight, [](std::size_t i) { return i; });
+  }
+}
+
+TEST(ledger_board, a_construct_is_found_again_by_its_place) {
+  account_table table(2);
+  const std::size_t a = table.find(key_of("sync_threads", 1)),
+                    b = table.find(key_of("sync_threads", 2)),
+                    c = table.find(key_of("sync_sum", 1));
+  EXPECT_NE(a, b);
+  EXPECT_NE(a, c);
+  EXPECT_NE(b, c);
+  EXPECT_EQ(table.find(key_of("sync_threads", 2)), b);
+  EXPECT_EQ(table.find(key_of("sync_threads", 1)), a);
+  EXPECT_EQ(table.used(), 3u);
+}
+
+TEST(ledger_board, constructs_without_room_share_an_account_that_is_shown) {
+  ledger_board board(1);
+  account_table& table = board.of(0).accounts;
+  for (unsigned line = 0; line < account_table::most + 10; ++line) {
+    const std::size_t account = table.find(key_of("sync_threads", line));
+    EXPECT_EQ(account == account_table::others, line >= account_table::most);
+    table[account].passes.add(1);
+  }
+  EXPECT_EQ(table.used(), account_table::most);
+  const ledger result = board.gather("t", ticks_per_second);
+  ASSERT_EQ(result.constructs.size(), account_table::most + 1);
+  EXPECT_EQ(result.constructs.back().kind, "others");
+  EXPECT_EQ(result.constructs.back().count, 10u);
+}
+
+TEST(ledger_board, staged_imbalance_names_the_last_member_the_gain_and_the_counts) {
+  ledger_board board(2);
+  for (int i = 0; i < 10; ++i) meet(board, key_of("sync_threads", 41), 100, 500);
+  for (int i = 0; i < 5; ++i) meet(board, key_of("for_each", 52), 300, 200);
+  const ledger result = board.gather("solver", ticks_per_second);
+  EXPECT_EQ(result.team, "solver");
+  EXPECT_EQ(result.members, 2u);
+  ASSERT_EQ(result.constructs.size(), 2u);
+  const ledger::construct& first = result.constructs[0];
+  EXPECT_EQ(first.kind, "sync_threads");
+  EXPECT_EQ(first.file, "solver.cpp");
+  EXPECT_EQ(first.line, 41u);
+  EXPECT_EQ(first.count, 10u);
+  EXPECT_EQ(first.all.count, 20u);
+  EXPECT_DOUBLE_EQ(first.members[0].total, 4010);
+  EXPECT_DOUBLE_EQ(first.members[1].total, 10);
+  EXPECT_DOUBLE_EQ(first.all.worst, 401);
+  EXPECT_NEAR(first.members[0].median, 401, 25);
+  EXPECT_DOUBLE_EQ(first.members[1].p99, 1);
+  EXPECT_EQ(first.seen, 10u);
+  EXPECT_EQ(first.last, (std::vector<std::uint64_t>{0, 10}));
+  EXPECT_DOUBLE_EQ(first.gain, 10 * 200);
+  EXPECT_EQ(first.busy, (std::vector<double>{10, 4000, 1000}));
+  EXPECT_EQ(result.constructs[1].last, (std::vector<std::uint64_t>{5, 0}));
+  EXPECT_DOUBLE_EQ(result.constructs[1].gain, 5 * 50);
+  EXPECT_EQ(result.busy(), (std::vector<double>{15, 4500, 2000}));
+}
+
+TEST(ledger_board, long_segments_are_all_looked_at_LEDGER_2) {
+  ledger_board board(2);
+  for (int i = 0; i < 1000; ++i) meet(board, key_of("sync_threads", 1), 1000000, 500000);
+  const ledger::construct one = board.gather("t", ticks_per_second).constructs.at(0);
+  EXPECT_EQ(one.seen, 1000u);
+  EXPECT_EQ(one.last, (std::vector<std::uint64_t>{1000, 0}));
+  EXPECT_DOUBLE_EQ(one.gain, 1000 * 250000.0);
+}
+
+TEST(ledger_board, short_segments_that_are_looked_at_stand_for_the_others_LEDGER_2) {
+  ledger_board board(2);
+  constexpr unsigned passes = 100000;
+  for (unsigned i = 0; i < passes; ++i) {
+    // Eight constructs in turns, as in the steps of a program; a quarter of all passes has member 0 last.
+    meet(board, key_of("sync_threads", i % 8), i / 8 % 4 == 0 ? 900 : 100, 500);
+  }
+  const ledger result = board.gather("t", ticks_per_second);
+  ASSERT_EQ(result.constructs.size(), 8u);
+  for (const ledger::construct& each : result.constructs) {
+    EXPECT_EQ(each.count, passes / 8);
+    EXPECT_NEAR(static_cast<double>(each.seen), passes / 8, passes / 80);
+    EXPECT_NEAR(static_cast<double>(each.last[0]), passes / 32, passes / 160);
+    EXPECT_NEAR(each.gain, passes / 8 * 200.0, passes / 80 * 200.0);
+  }
+}
+
+TEST(ledger_board, numbers_begin_at_zero_again_after_a_reset) {
+  ledger_board board(2);
+  meet(board, key_of("sync_threads", 1), 1, 2);
+  board.of(1).count(ledger_count::missed);
+  board.of(0).loops_on(2).add(3);
+  board.reset();
+  const ledger empty = board.gather("t", ticks_per_second);
+  EXPECT_TRUE(empty.constructs.empty());
+  EXPECT_EQ(empty.decided.missed, 0u);
+  EXPECT_EQ(empty.decided.loops_on, (std::vector<std::uint64_t>{0, 0, 0}));
+  meet(board, key_of("sync_threads", 1), 1, 2);
+  EXPECT_EQ(board.gather("t", ticks_per_second).constructs.at(0).count, 1u);
+}
+
+TEST(ledger_board, decisions_of_all_members_are_counted_together) {
+  ledger_board board(3);
+  board.of(0).loops_on(1).add(1);
+  board.of(0).loops_on(3).add(2);
+  for (std::size_t rank = 0; rank < 3; ++rank) board.of(rank).count(ledger_count::waits_slept);
+  board.of(2).count(ledger_count::anticipated);
+  const ledger::decisions decided = board.gather("t", ticks_per_second).decided;
+  EXPECT_EQ(decided.loops_on, (std::vector<std::uint64_t>{0, 1, 0, 2}));
+  EXPECT_EQ(decided.slept, 3u);
+  EXPECT_EQ(decided.anticipated, 1u);
+  EXPECT_EQ(decided.missed, 0u);
+}
+
+TEST(ledger_board, the_json_is_whole_and_says_what_the_data_say) {
+  ledger_board board(2);
+  for (int i = 0; i < 3; ++i)
+    meet(board, {"sync_sum", call_site{"C:\\a \"b\"\n.cpp", 7}, nullptr}, 100, 500);
+  board.of(0).loops_on(2).add(9);
+  const ledger result = board.gather("team \"x\"", ticks_per_second);
+  const nlohmann::json read = nlohmann::json::parse(result.json());
+  EXPECT_EQ(read.at("team"), "team \"x\"");
+  EXPECT_EQ(read.at("members"), 2);
+  const nlohmann::json& one = read.at("constructs").at(0);
+  EXPECT_EQ(one.at("kind"), "sync_sum");
+  EXPECT_EQ(one.at("file"), "C:\\a \"b\"\n.cpp");
+  EXPECT_EQ(one.at("line"), 7);
+  EXPECT_EQ(one.at("count"), 3);
+  EXPECT_EQ(one.at("waits").at("worst"), 401);
+  EXPECT_EQ(one.at("members").at(1).at("total"), 3);
+  EXPECT_EQ(one.at("last"), (std::vector<int>{0, 3}));
+  EXPECT_EQ(one.at("busy"), (std::vector<int>{3, 1200, 300}));
+  EXPECT_EQ(one.at("gain"), 600);
+  EXPECT_EQ(read.at("decisions").at("loops_on").at(2), 9);
+}
+
+TEST(ledger_board, an_empty_ledger_has_a_table_and_json_too) {
+  const ledger none;
+  EXPECT_NE(none.table().find("lockstep ledger"), std::string::npos);
+  EXPECT_TRUE(nlohmann::json::parse(none.json()).at("constructs").empty());
+}
+
+TEST(ledger_board, the_table_has_a_line_for_each_construct_with_its_place) {
+  ledger_board board(2);
+  meet(board, {"sync_threads", call_site{"/src/app/solver.cpp", 41}, nullptr}, 100, 1234567);
+  const std::string table = board.gather("t", ticks_per_second).table();
+  EXPECT_NE(table.find("sync_threads   solver.cpp:41"), std::string::npos) << table;
+  EXPECT_NE(table.find("1: 100 %"), std::string::npos) << table;
+  EXPECT_NE(table.find("617 us"), std::string::npos) << table;
+}
+
+}  // namespace
