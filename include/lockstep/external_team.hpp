@@ -59,15 +59,25 @@ class external_team : public detail::team_loops<external_team> {
 
   /// As team's.
   template <class Function>
-  bool run(Function&& f) {
-    return run_on(size(), f);
+  bool run(Function&& f, call_site where = call_site::here()) {
+    return run_on(size(), f, where);
   }
   template <class Function>
-  bool run(std::size_t k, Function&& f) {
+  bool run(std::size_t k, Function&& f, call_site where = call_site::here()) {
     detail::checked_range("lockstep::external_team::run", "members", k, 1, size());
-    return run_on(k, f);
+    return run_on(k, f, where);
   }
   void request_stop() { body_->core.request_stop(); }
+
+  /// Who waited where, how long, and for whom, since keep_ledger(true) or reset_ledger(): see ledger.hpp, which defines
+  /// the result. Empty if no ledger was ever kept, and in teams of more than 1024 members. Any thread may call it at any
+  /// time; while a region runs, the numbers of one construct may be of different moments.
+  LOCKSTEP_ENTRY lockstep::ledger ledger() const;
+  /// Switches the ledger on or off, as team_options::ledger() and LOCKSTEP_LEDGER do. What was counted stays. Waits for
+  /// its turn.
+  LOCKSTEP_ENTRY void keep_ledger(bool yes);
+  /// All numbers begin at 0 again. Waits for its turn.
+  LOCKSTEP_ENTRY void reset_ledger();
 
  private:
   friend class detail::team_loops<external_team>;
@@ -99,16 +109,17 @@ class external_team : public detail::team_loops<external_team> {
   static LOCKSTEP_COLD team_options options_for(std::size_t members);
 
   template <class Function>
-  bool run_on(std::size_t k, Function& f) {
+  bool run_on(std::size_t k, Function& f, call_site where) {
     if (k > 1) check_parent();
     detail::check_part<Function>();
     detail::part_of<Function> part(f);
-    return detail::team_core::run(door_, &body_->core, body_->servers, k, part.function());
+    return detail::team_core::run(door_, &body_->core, body_->servers, k, part.function(), where);
   }
   /// As team_core's.
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
                                      const detail::loop_ends& ends);
 
+  LOCKSTEP_COLD void check_outside(const char* function) const;
   void check_parent() const {
     if (is_child_ && !detail::nesting::is_inside(&body_->core)) refuse_child();
   }

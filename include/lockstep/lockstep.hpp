@@ -14,6 +14,7 @@
 #include "future_set.hpp"
 #include "graph.hpp"
 #include "latch.hpp"
+#include "ledger.hpp"
 #include "mailbox.hpp"
 #include "member.hpp"
 #include "mutex.hpp"

@@ -60,6 +60,7 @@ class sub_team {
     const std::uint32_t region = outer.region();
     detail::member_state& inner = of.shared.enter(rank, of.shared.most(), region, 0);
     inner.set_rank_in_team(outer.rank_in_team());
+    inner.accounts = outer.accounts;
     set_self(member(inner));
     const void* const boards = &of.shared.of_region();
     if (!detail::nesting::is_in_region(boards, region)) return;  // one without a team

@@ -80,15 +80,15 @@ class team : public detail::team_loops<team> {
   /// Calls f(member&), or f() if it takes no member, once on every member. Returns when all have returned: false if the
   /// region was stopped by request_stop(). See TEAM-1 to TEAM-3.
   template <class Function>
-  bool run(Function&& f) {
-    return run_on(size(), f);
+  bool run(Function&& f, call_site where = call_site::here()) {
+    return run_on(size(), f, where);
   }
   /// On the first k members only; of the others, up to 7 hear of it, where they watch a line with one of
   /// those (fork_lines.hpp). Fails if k is 0 or above size().
   template <class Function>
-  bool run(std::size_t k, Function&& f) {
+  bool run(std::size_t k, Function&& f, call_site where = call_site::here()) {
     detail::checked_range("lockstep::team::run", "members", k, 1, size());
-    return run_on(k, f);
+    return run_on(k, f, where);
   }
 
   /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
@@ -96,7 +96,7 @@ class team : public detail::team_loops<team> {
   /// function must live until then; a temporary is taken only where it is copied (closures.hpp). Fails if called from
   /// inside a region.
   template <class Function>
-  LOCKSTEP_NODISCARD started_region start(Function&& f) {
+  LOCKSTEP_NODISCARD started_region start(Function&& f, call_site where = call_site::here()) {
     detail::check_part<Function>();
     static_assert(
         std::is_lvalue_reference<Function>::value || detail::part_of<Function>::is_copied(),
@@ -106,13 +106,23 @@ class team : public detail::team_loops<team> {
     detail::region_turn turn(door_, &body_->core);
     body_->threads.make_ready();
     detail::part_of<typename std::remove_reference<Function>::type> part(f);
-    body_->core.start(part.function());
+    body_->core.start(part.function(), where);
     turn.keep();
     return started_region(door_, body_->core);
   }
 
   /// Ends the region that runs, if one does: see MEMBER-3 of member.hpp. Any thread may call it.
   LOCKSTEP_ENTRY void request_stop();
+
+  /// Who waited where, how long, and for whom, since keep_ledger(true) or reset_ledger(): see ledger.hpp, which defines
+  /// the result. Empty if no ledger was ever kept, and in teams of more than 1024 members. Any thread may call it at any
+  /// time; while a region runs, the numbers of one construct may be of different moments.
+  LOCKSTEP_ENTRY lockstep::ledger ledger() const;
+  /// Switches the ledger on or off, as team_options::ledger() and LOCKSTEP_LEDGER do. What was counted stays. Waits for
+  /// its turn.
+  LOCKSTEP_ENTRY void keep_ledger(bool yes);
+  /// All numbers begin at 0 again. Waits for its turn.
+  LOCKSTEP_ENTRY void reset_ledger();
 
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
   LOCKSTEP_ENTRY void pause();
@@ -135,10 +145,10 @@ class team : public detail::team_loops<team> {
   LOCKSTEP_COLD team(const team_options& options, const detail::resolved_team& made);
 
   template <class Function>
-  bool run_on(std::size_t k, Function& f) {
+  bool run_on(std::size_t k, Function& f, call_site where) {
     detail::check_part<Function>();
     detail::part_of<Function> part(f);
-    return detail::team_core::run(door_, &body_->core, body_->threads, k, part.function());
+    return detail::team_core::run(door_, &body_->core, body_->threads, k, part.function(), where);
   }
   /// As team_core's.
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
@@ -160,6 +170,11 @@ class team : public detail::team_loops<team> {
 
 namespace detail {
 
+/// The ledger of a team that is never destroyed is shown when the program ends, if LOCKSTEP_LEDGER says so.
+LOCKSTEP_COLD void show_ledger_at_exit(team& of);
+template <class T>
+void show_ledger_at_exit(T&) noexcept {}
+
 /// What the first of all callers made. Never destroyed.
 template <class T>
 T& made_by_the_first(detail::atomic<void*>& slot) {
@@ -169,6 +184,7 @@ T& made_by_the_first(detail::atomic<void*>& slot) {
   T* const made = new T;
   if (slot.compare_exchange_strong(known, made, detail::memory_order_release,  // 2
                                    detail::memory_order_acquire)) {            // 1
+    show_ledger_at_exit(*made);
     return *made;
   }
   delete made;

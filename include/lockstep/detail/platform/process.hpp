@@ -184,7 +184,8 @@ struct process_state {
   growing_list thread_logs;
   fork_section trace_forks;  // and its lock guards what follows
   unseamed_atomic<void*> trace;
-  void* trace_texts;  // kept for ever
+  void* trace_texts;                       // kept for ever
+  unseamed_atomic<std::uint32_t> ledgers;  // that are on
 
   constexpr process_state() noexcept
       : first_fork_listener(nullptr),
@@ -201,7 +202,8 @@ struct process_state {
         default_team(nullptr),
         observers(0),
         trace(nullptr),
-        trace_texts(nullptr) {}
+        trace_texts(nullptr),
+        ledgers(0) {}
 };
 
 #if LOCKSTEP_MODULES_HAVE_NOTES

@@ -7,6 +7,8 @@
 //   LOCKSTEP_ANTICIPATE    0 | 1 | false | true: whether workers learn when the next region is due
 //   LOCKSTEP_LEARN         0 | 1 | false | true: whether loops learn on how many members they pay
 //   LOCKSTEP_FIND_CPU      0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait for
+//   LOCKSTEP_LEDGER        0 | 1 | false | true, or a file, with a dot or a slash in its name: teams keep a ledger, whose
+//                          table goes to stderr, or whose JSON is added to the file as a line, when the team ends
 //   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
 //
 // Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
@@ -64,6 +66,9 @@ LOCKSTEP_COLD bool parse_binding(const char* word, binding& result);
 
 LOCKSTEP_COLD bool parse_switch(const char* word, bool& result) noexcept;
 
+/// Whether that looks like a file and not like a word: it has a dot or a slash.
+LOCKSTEP_COLD bool is_file_name(const char* word) noexcept;
+
 /// The policy as LOCKSTEP_WAIT_POLICY would name it.
 LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy);
 
@@ -96,7 +101,8 @@ struct environment {
   environment_variable<std::size_t> members;
   environment_variable<wait_policy> policy;
   environment_variable<binding> bind;
-  environment_variable<bool> anticipate, learn, find_cpu, display;
+  environment_variable<bool> anticipate, learn, find_cpu, ledger, display;
+  std::string ledger_file;  ///< empty: stderr
 
   /// look_up(name) returns the value or null, as std::getenv does.
   template <class Lookup>
@@ -187,6 +193,10 @@ LOCKSTEP_COLD bool parse_switch(const char* word, bool& result) noexcept {
   return true;
 }
 
+LOCKSTEP_COLD bool is_file_name(const char* word) noexcept {
+  return std::strpbrk(word, "./\\") != nullptr;
+}
+
 LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy) {
   if (policy.is_adaptive() || policy.is_spin() || policy.is_block()) {
     text.append(policy.is_adaptive() ? "default" : policy.is_spin() ? "spin" : "block");
@@ -231,6 +241,8 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
       anticipate("LOCKSTEP_ANTICIPATE", "0, 1, false or true", true),
       learn("LOCKSTEP_LEARN", anticipate.expected, true),
       find_cpu("LOCKSTEP_FIND_CPU", anticipate.expected, true),
+      ledger("LOCKSTEP_LEDGER", "0, 1, false, true, or a file with a dot or a slash in its name",
+             false),
       display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false) {
   using namespace environment_text;
   std::string word;
@@ -244,12 +256,18 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
   for (environment_variable<bool>* each : switches) {
     each->is_set = parse_switch(word_of(*each), each->value);
   }
+  ledger.is_set = parse_switch(word_of(ledger), ledger.value);
+  if (!ledger.is_set && is_file_name(word.c_str())) {
+    const char* const given = skip_blanks(look_up(with, ledger.name));
+    ledger_file.assign(given, word.size());
+    ledger.is_set = ledger.value = true;
+  }
 }
 
 LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
                                          bool only_ignored) const {
   const environment_entry* const all[] = {&members, &policy,   &bind,   &anticipate,
-                                          &learn,   &find_cpu, &display};
+                                          &learn,   &find_cpu, &ledger, &display};
   for (const environment_entry* each : all) {
     if (only_ignored && !each->is_ignored()) continue;
     append(text, "%s%s%s%s", before, each->name, each->given.text[0] != 0 ? "=" : " not set",

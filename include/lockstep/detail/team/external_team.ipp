@@ -50,6 +50,30 @@ LOCKSTEP_OUT_OF_LINE void external_team::serve(std::size_t rank) {
   at.left.release();
 }
 
+lockstep::ledger external_team::ledger() const { return body_->core.ledger_so_far(); }
+
+void external_team::keep_ledger(bool yes) {
+  check_outside("keep_ledger");
+  const detail::caller_turn mine(door_.callers());
+  body_->core.keep_ledger(yes);
+}
+
+void external_team::reset_ledger() {
+  check_outside("reset_ledger");
+  const detail::caller_turn mine(door_.callers());
+  body_->core.reset_ledger();
+}
+
+LOCKSTEP_COLD void external_team::check_outside(const char* function) const {
+  if (door_.may_wait()) return;
+  char message[192];
+  std::snprintf(message, sizeof message,
+                "lockstep::external_team::%s: called inside a region of this team, or of one that "
+                "was made later, and would wait for it; call it after run() has returned",
+                function);
+  detail::fail_use(message);
+}
+
 void external_team::release() { body_->core.close(); }
 
 LOCKSTEP_COLD external_team::external_team(const team_options& options)

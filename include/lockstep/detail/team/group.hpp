@@ -134,6 +134,10 @@ class group {
     }
   }
 
+  /// For the ledger, by rank 0 after a phase: reads what the others told of it, as check_constructs() does.
+  LOCKSTEP_COLD void look_at_segment(const member_state& self, std::size_t account,
+                                     std::uint64_t over, std::uint64_t weight) noexcept;
+
   /// A member keeps a value in its member_state.
   void note_kept_values() noexcept {
     if (kept_.load(memory_order_relaxed) == 0) {  // 1
@@ -209,11 +213,17 @@ inline bool member_state::sync() {
 class observed_meeting {
  public:
   explicit observed_meeting(member_state& self) noexcept {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) {
-      log_ = member_arrives(self.observed(), self.next_phase());
+    const std::uint32_t on = observers();
+    if (LOCKSTEP_UNLIKELY(on != 0)) {
+      if (watch_others_than_ledger(on)) log_ = member_arrives(self.observed(), self.next_phase());
+      if ((on & observer::accounts) != 0 && self.accounts != nullptr) {
+        self_ = &self;
+        self.enter_account();
+      }
     }
   }
   ~observed_meeting() {
+    if (LOCKSTEP_UNLIKELY(self_ != nullptr)) self_->leave_account();
     if (LOCKSTEP_UNLIKELY(log_ != nullptr)) member_leaves(*log_);
   }
   observed_meeting(const observed_meeting&) = delete;
@@ -221,6 +231,7 @@ class observed_meeting {
 
  private:
   thread_log* log_ = nullptr;
+  member_state* self_ = nullptr;
 };
 /// Combines after it has seen that all are in the same construct: the cells of another may hold anything.
 template <class Combine>
@@ -348,5 +359,9 @@ LOCKSTEP_COLD void sub_group_list::destroy_all() {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "ledger.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_GROUP_HPP

@@ -25,6 +25,7 @@
 #include <cstdint>
 
 #include "fork_board.hpp"
+#include "region_accounts.hpp"
 #include "stop_source.hpp"
 
 namespace lockstep {
@@ -95,6 +96,11 @@ struct loop_request {
   std::size_t grain;  ///< the fewest iterations of a share; 0: to be learned
   bool can_split;     ///< shares may have several parts
   bool is_fixed;      ///< a share for every member, whatever was learned
+  call_site where;    ///< for observers
+
+  loop_request(std::size_t count, const void* at, std::size_t least, bool splits, bool fixed,
+               call_site in = call_site{nullptr, 0}) noexcept
+      : iterations(count), place(at), grain(least), can_split(splits), is_fixed(fixed), where(in) {}
 };
 
 /// How a loop is to be run: by loop_steering.hpp.
@@ -136,8 +142,13 @@ class loop_crew {
  public:
   /// `team`: what observers know it by.
   loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded,
-            const void* team = nullptr)
-      : forks_(forks), stop_(stop), errors_(errors), is_crowded_(is_crowded), team_(team) {}
+            const void* team = nullptr, const ledger_slot* ledger = nullptr)
+      : forks_(forks),
+        stop_(stop),
+        errors_(errors),
+        is_crowded_(is_crowded),
+        team_(team),
+        ledger_(ledger) {}
   loop_crew(const loop_crew&) = delete;
   loop_crew& operator=(const loop_crew&) = delete;
 
@@ -148,7 +159,9 @@ class loop_crew {
     const announcement at = forks_.current();
     if (at.parts() == 1) {
       // Not through the line just published: it is on its way to the others.
+      const loop_accounts accounts(ledger_, 0, head.region);
       run_part(common_of(head, at), 0, 0, what);
+      accounts.end_part();
       if (listener != nullptr) listener->after_part(true);
       const bool has_patience = !is_crowded_ && !is_woken && patience_.asks();
       if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_late_members)) {
@@ -205,7 +218,9 @@ class loop_crew {
     if (LOCKSTEP_UNLIKELY(observers() != 0) && self != rank) {
       note_mark(mark_kind::share_taken_over, "share taken over", nullptr, rank);
     }
+    const loop_accounts accounts(ledger_, self, claimed.head().region);
     run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, claimed.line->what);
+    accounts.end_part();
     if (is_alone_) {
       if (self != 0) end_of_lone_child();
       return;
@@ -247,7 +262,7 @@ class loop_crew {
                                   job& what) {
     if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
     observed_part seen;
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) {
+    if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
       seen.begin({team_, common.region, static_cast<std::uint32_t>(rank), common.shares}, part,
                  "part of a loop");
     }
@@ -260,6 +275,7 @@ class loop_crew {
   first_error& errors_;
   const bool is_crowded_;
   const void* const team_;
+  const ledger_slot* const ledger_;
   bool is_alone_ = false;
   detail::aligned_array<detail::padded<detail::atomic<std::size_t>>> tickets_{1};
   detail::line_gap callers_apart_;

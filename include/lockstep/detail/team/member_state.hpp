@@ -12,6 +12,7 @@
 
 #include "../../call_site.hpp"
 #include "../trace/hooks.hpp"
+#include "../trace/ledger_board.hpp"
 #include "../wait/wait_engine.hpp"
 #include "cells.hpp"
 #include "range_parts.hpp"
@@ -31,6 +32,12 @@ struct construct_note {
   const char* kind;  ///< the name of its function; null: not known
   call_site where;
   std::size_t extent;  ///< the iterations of a loop, the size of a value: the same on all members
+};
+
+/// The segment that a member ends where it meets the others, for the ledger. Times are ticks.
+struct segment_note {
+  std::uint64_t begin, arrival;
+  std::uint32_t region, phase;
 };
 
 class member_state {
@@ -92,11 +99,19 @@ class member_state {
   /// Begins a construct that all members come to: for observers, and in builds that diagnose misuse, see
   /// check_constructs() of group.hpp.
   void come_to(const char* kind, call_site where, std::size_t extent = 0) noexcept {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) member_comes(observed(), kind, where, extent);
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) note_construct(kind, where, extent);
     if (!diagnoses_misuse) return;
     in_construct = {kind, where, extent};
     tell_construct();
   }
+  /// For observers.
+  void note_construct(const char* kind, call_site where, std::size_t extent) noexcept {
+    in_construct = {kind, where, extent};
+    if (watch_others_than_ledger(observers())) member_comes(observed(), kind, where, extent);
+  }
+  /// For the ledger, around a meeting. Requires: accounts != nullptr.
+  LOCKSTEP_ENTRY void enter_account() noexcept;
+  LOCKSTEP_ENTRY void leave_account() noexcept;
   /// Who it is, for observers.
   observed_member observed() const noexcept {
     return {shared_, region_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(size_)};
@@ -152,6 +167,10 @@ class member_state {
   owner<kept_values> kept[2];  ///< for the cells of two phases
   owner<kept_values> kept_result;
   owner<kept_values> kept_leaves;
+
+  // For the ledger: none is kept where accounts is null.
+  member_ledger* accounts = nullptr;
+  segment_note segments[2] = {};  ///< told to the others, in two phases
 
   // For messages.
   construct_note in_construct = {};

@@ -53,6 +53,7 @@ struct resolved_team {
   bool finds_cpu =
       false;  ///< whether workers leave a CPU that they share with a member they wait for
   decided_by finds_cpu_by = decided_by::nobody;
+  bool keeps_ledger = false;
   decided_by members_by = decided_by::nobody;
   decided_by policy_by = decided_by::nobody;
   decided_by bind_by = decided_by::nobody;
@@ -253,6 +254,7 @@ LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environme
   result.finds_cpu_by = who(options.has_find_cpu(), variables.find_cpu.is_set);
   result.finds_cpu = can_adapt && result.cpu_of_rank.empty() &&
                      (options.has_find_cpu() ? options.find_cpu() : variables.find_cpu.value);
+  result.keeps_ledger = options.has_ledger() ? options.ledger() : variables.ledger.value;
   return result;
 }
 

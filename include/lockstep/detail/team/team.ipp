@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "../../ledger.hpp"
 #include "display.hpp"
 #include "placement.hpp"
 
@@ -45,6 +46,20 @@ void team::resume() {
   body_->threads.make_ready();
 }
 
+lockstep::ledger team::ledger() const { return body_->core.ledger_so_far(); }
+
+void team::keep_ledger(bool yes) {
+  check_outside("keep_ledger");
+  const detail::caller_turn mine(door_.callers());
+  body_->core.keep_ledger(yes);
+}
+
+void team::reset_ledger() {
+  check_outside("reset_ledger");
+  const detail::caller_turn mine(door_.callers());
+  body_->core.reset_ledger();
+}
+
 void team::request_stop() { body_->core.request_stop(); }
 
 LOCKSTEP_COLD team::team(const team_options& options, const detail::resolved_team& made)
@@ -74,6 +89,18 @@ LOCKSTEP_COLD void team::in_child(void* self) noexcept {
   at.threads.forget();
   at.core.forget_others();
 }
+
+namespace detail {
+
+LOCKSTEP_COLD void show_ledger_at_exit(team&) {
+  if (!environment::of_process().ledger.value) return;
+  std::atexit([] {
+    void* const made = process().default_team.load(memory_order_acquire);  // 1
+    if (made != nullptr) show_ledger_at_end(static_cast<const team*>(made)->ledger());
+  });
+}
+
+}  // namespace detail
 
 LOCKSTEP_OUT_OF_LINE bool team::run_loop(const detail::loop_request& of, detail::job& what,
                                          const detail::loop_ends& ends) {

@@ -31,6 +31,7 @@
 #include "fork_board.hpp"
 #include "loop_steering.hpp"
 #include "nesting.hpp"
+#include "region_accounts.hpp"
 #include "stop_source.hpp"
 
 namespace lockstep {
@@ -52,13 +53,13 @@ class team_core {
   /// f(member&) on the first `size` members. False if the region was stopped. `workers` has make_ready(), which is
   /// called where others are needed. Before the turn nothing of the core is looked at: TURN-3 of nesting.hpp.
   template <class Workers, class Function>
-  static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size,
-                  Function& f) {
+  static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size, Function& f,
+                  call_site where = call_site{nullptr, 0}) {
     const region_turn turn(door, core);
     if (!turn) return run_alone(f);
     if (size > 1) workers.make_ready();
     const region_head head = core->begin(size, core->group_.begin(size));
-    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) core->is_seen_as("run", 0, 0);
+    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) core->is_seen_as("run", 0, 0, {where, nullptr});
     const nesting::inside here(core->region_);  // up to the last of the user's code
     if (size > 1) core->forks_.announce(head, f);
     // Not through the line just published: it is on its way to the others.
@@ -78,7 +79,7 @@ class team_core {
     if (ends.prepare != nullptr) ends.prepare(ends.data, plan, core->group_.leaves);
     const region_head head = core->begin(plan.shares, 0);
     if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
-      core->is_seen_as("loop", plan.parts, of.iterations);
+      core->is_seen_as("loop", plan.parts, of.iterations, {of.where, of.place});
       core->steering_.tell(plan);
     }
     const nesting::inside here(core->region_);
@@ -102,7 +103,8 @@ class team_core {
     workers.make_ready();
     const bool wakes = core->steering_.begin_shares(of);
     const region_head head = core->begin(of.shares, 0);
-    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) core->is_seen_as("plan", 1, 0);
+    if (LOCKSTEP_UNLIKELY(core->since_ != 0))
+      core->is_seen_as("plan", 1, 0, {{nullptr, 0}, nullptr});
     const nesting::inside here(core->region_);
     core->crew_.reset_tickets();
     core->forks_.announce_loop(head, what, 1, wakes);
@@ -136,10 +138,10 @@ class team_core {
   /// run() in two halves, for f on all members: a region that is open between them. In a turn of the caller.
   /// For users: started_region of region.hpp.
   template <class Function>
-  void start(Function& f) {
+  void start(Function& f, call_site where = call_site{nullptr, 0}) {
     started_.what.assign<member>(f);
     started_.head = begin(size_, group_.begin(size_));
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) is_seen_as("started region", 0, 0);
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) is_seen_as("started region", 0, 0, {where, nullptr});
     if (size_ > 1) forks_.announce(started_.head, f);
     between_.outer = nesting::innermost();
     nesting::innermost() = &between_;
@@ -152,6 +154,12 @@ class team_core {
   /// Whether it was the calling thread that started it; and whether that has entered no other since.
   bool has_started() const noexcept { return nesting::contains(between_); }
   bool can_join() const noexcept { return nesting::innermost() == &between_; }
+
+  /// Between regions.
+  LOCKSTEP_COLD void keep_ledger(bool yes);
+  LOCKSTEP_COLD void reset_ledger() noexcept;
+  /// What was gathered so far. Any thread, at any time.
+  LOCKSTEP_COLD ledger ledger_so_far() const;
 
   /// Stops the region that runs, if any. Any thread.
   LOCKSTEP_COLD void request_stop();
@@ -198,16 +206,24 @@ class team_core {
     return region_head{number_, static_cast<std::uint32_t>(size), phase};
   }
   /// For observers: what region_ended() is to say of the region.
-  LOCKSTEP_COLD void is_seen_as(const char* kind, std::uint32_t parts,
-                                std::uint64_t iterations) noexcept;
+  struct place_of_region {
+    call_site where;
+    const void* place;
+  };
+  LOCKSTEP_ENTRY void is_seen_as(const char* kind, std::uint32_t parts, std::uint64_t iterations,
+                                 const place_of_region& at) noexcept;
+  /// The region is over.
+  LOCKSTEP_ENTRY void tell_end(const region_head& head) noexcept;
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
     observed_part seen;
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) {
+    if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
       seen.begin({&group_, head.region, static_cast<std::uint32_t>(rank), head.size}, 0, "part");
     }
-    member_access here(group_.enter(rank, head.size, head.region, head.phase));
+    member_state& self = group_.enter(rank, head.size, head.region, head.phase);
+    const part_accounts accounts(ledger_, rank, self);
+    member_access here(self);
     call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
   }
   /// The caller's part of a loop; every share is done when it returns.
@@ -227,9 +243,7 @@ class team_core {
   /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
     running_.store(0, memory_order_relaxed);  // 1
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) {
-      region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
-    }
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) tell_end(head);
     if (crew_.is_alone()) crew_.be_alone(false);  // members read that line
     return !stop_.requested(head.region);
   }
@@ -275,6 +289,9 @@ class team_core {
   std::uint64_t since_ = 0, iterations_ = 0;
   const char* kind_ = nullptr;
   std::uint32_t parts_ = 0;
+  place_of_region place_ = {{nullptr, 0}, nullptr};
+  ledger_slot ledger_;
+  region_accounts accounts_;
   open_region started_ = {};
   line_gap after_;
 };
@@ -287,18 +304,56 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
       group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
       forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
              fork_board::usual_most_age, made.finds_cpu),
-      crew_(forks_, stop_, error_, made.is_crowded, &group_),
+      crew_(forks_, stop_, error_, made.is_crowded, &group_, &ledger_),
       steering_(forks_, made),
       region_{this, door.age(), &group_, &running_, nullptr},
-      between_(region_) {}
+      between_(region_) {
+  if (made.keeps_ledger) keep_ledger(true);
+}
 
-LOCKSTEP_COLD team_core::~team_core() = default;
+LOCKSTEP_COLD void team_core::keep_ledger(bool yes) {
+  if (yes) {
+    ledger_.switch_on(size_);
+  } else {
+    ledger_.switch_off();
+  }
+}
 
-LOCKSTEP_COLD void team_core::is_seen_as(const char* kind, std::uint32_t parts,
-                                         std::uint64_t iterations) noexcept {
+LOCKSTEP_COLD void team_core::reset_ledger() noexcept {
+  if (ledger_board* const board = ledger_.made()) board->reset();
+}
+
+LOCKSTEP_COLD ledger team_core::ledger_so_far() const {
+  const char* const name = door_.callers().whose().name;
+  if (const ledger_board* const board = ledger_.made()) {
+    return board->gather(name, tick_clock::rate());
+  }
+  ledger none;
+  none.team = name;
+  none.members = size_;
+  return none;
+}
+
+LOCKSTEP_COLD team_core::~team_core() {
+  if (ledger_.made() != nullptr) show_ledger_at_end(ledger_so_far());
+}
+
+void team_core::is_seen_as(const char* kind, std::uint32_t parts, std::uint64_t iterations,
+                           const place_of_region& at) noexcept {
   kind_ = kind;
   parts_ = parts;
   iterations_ = iterations;
+  place_ = at;
+  if (ledger_board* const board = ledger_.if_on()) accounts_.begin(*board, number_);
+}
+
+void team_core::tell_end(const region_head& head) noexcept {
+  if (accounts_.are_open()) {
+    const void* const place = place_.where.file == nullptr ? place_.place : nullptr;
+    accounts_.end(*ledger_.made(), {kind_, place_.where, place}, head.size, since_, parts_ > 0);
+  }
+  if (!watch_others_than_ledger(observers())) return;
+  region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
 }
 
 LOCKSTEP_OUT_OF_LINE bool team_core::join() {
@@ -311,8 +366,10 @@ LOCKSTEP_OUT_OF_LINE bool team_core::join() {
 
 LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
   const nesting::inside here(region_);  // whatever it runs of the user's is in one
+  const worker_accounts accounts(ledger_, rank);
   order what;
   while (forks_.next(rank, what)) {
+    accounts.look();
     if (what.is_loop()) {
       crew_.serve(rank, what);
     } else {
@@ -337,6 +394,7 @@ LOCKSTEP_COLD void team_core::forget_others() noexcept {
   stop_.forget_others();
   error_.forget_others();
   group_.sub_groups().forget_others();
+  reset_ledger();
   group_.forget_kept_values();
   if (in_region) {
     crew_.be_alone(true);

@@ -87,39 +87,41 @@ class team_loops {
  public:
   /// Calls f(i) for every i of [first, last), in contiguous blocks by rank.
   template <class First, class Last, class Function>
-  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f) {
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
+                                      call_site where = call_site::here()) {
     const auto span = span_of(first, last);
-    return run_blocks(each_of(span, f), span.length, 0);
+    return run_blocks(each_of(span, f), span.length, 0, where);
   }
   template <class First, class Last, class Function>
-  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, schedule how) {
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, schedule how,
+                                      call_site where = call_site::here()) {
     const auto span = span_of(first, last);
-    return run_parts(each_of(span, f), span.length, how);
+    return run_parts(each_of(span, f), span.length, how, where);
   }
   /// With blocks by what was measured in the runs before: weighted_schedule.hpp. On all members.
   template <class First, class Last, class Function>
-  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
-                                      weighted_schedule& how) {
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, weighted_schedule& how,
+                                      call_site where = call_site::here()) {
     const auto span = span_of(first, last);
     const auto each = each_of(span, f);
     const range_body body = body_of(each);
     job work;
     work.carry<loop_share>(weighted_parts{span.length, &how, &body, run_weighted});
-    return team().run_loop({team().size(), nullptr, 0, false, true}, work, no_ends());
+    return team().run_loop({team().size(), nullptr, 0, false, true, where}, work, no_ends());
   }
 
   /// Calls f(i, j) for every pair, and f(i, j, k) for every triple, as one range; the last index moves fastest.
   template <class Function>
   bool parallel_for_2d(index_range rows, index_range columns, Function&& f,
-                       schedule how = static_schedule()) {
+                       schedule how = static_schedule(), call_site where = call_site::here()) {
     const index_range_2 ranges = {rows, columns};
-    return run_parts(each_of_nested(ranges, f), iterations_of(ranges), how);
+    return run_parts(each_of_nested(ranges, f), iterations_of(ranges), how, where);
   }
   template <class Function>
   bool parallel_for_3d(index_range planes, index_range rows, index_range columns, Function&& f,
-                       schedule how = static_schedule()) {
+                       schedule how = static_schedule(), call_site where = call_site::here()) {
     const index_range_3 ranges = {planes, rows, columns};
-    return run_parts(each_of_nested(ranges, f), iterations_of(ranges), how);
+    return run_parts(each_of_nested(ranges, f), iterations_of(ranges), how, where);
   }
 
   /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. If the
@@ -127,7 +129,8 @@ class team_loops {
   /// T needs to be movable only. Of the schedule, only a grain has a meaning: the values come from a tree of blocks.
   template <class T, class First, class Last, class Function, class Op>
   if_bounds<First, Last, T> parallel_reduce(First first, Last last, T init, Function&& f, Op op,
-                                            schedule how = static_schedule()) {
+                                            schedule how = static_schedule(),
+                                            call_site where = call_site::here()) {
     const auto span = span_of(first, last);
     const auto values = reductions::values_of<T>(span, f, op);
     reductions::check_types<T, typename decltype(values)::value, Op>();
@@ -135,7 +138,7 @@ class team_loops {
     reductions::result_of<T> result;
     const std::size_t grain = how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
     const reductions::operations& what = reductions::operations_for<T, Op>(values, true);
-    if (!run_reduction(what, values, span.length, grain, result.room())) {
+    if (!run_reduction(what, values, span.length, grain, result.room(), where)) {
       leave_stopped_region();
       return init;
     }
@@ -146,7 +149,8 @@ class team_loops {
   /// member::reduce_range(fast, ...) does. On all members.
   template <class T, class First, class Last, class Function, class Op>
   if_bounds<First, Last, T> parallel_reduce(fast_t, First first, Last last, T init, Function&& f,
-                                            Op op, schedule how = static_schedule()) {
+                                            Op op, schedule how = static_schedule(),
+                                            call_site where = call_site::here()) {
     const auto span = span_of(first, last);
     const auto values = reductions::values_of<T>(span, f, op);
     reductions::check_types<T, typename decltype(values)::value, Op>();
@@ -154,7 +158,7 @@ class team_loops {
                                              values, span.length, how, std::move(init), op);
     job work;
     work.carry<loop_share>(whole.work());
-    if (!team().run_loop({span.length, nullptr, 0, false, true}, work, whole.ends())) {
+    if (!team().run_loop({span.length, nullptr, 0, false, true, where}, work, whole.ends())) {
       leave_stopped_region();
     }
     return whole.take();
@@ -166,7 +170,8 @@ class team_loops {
     const auto each = [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
     };
-    return run_scheduled(body_of(each), sizeof...(Functions), dynamic_schedule());
+    return run_scheduled(body_of(each), sizeof...(Functions), dynamic_schedule(),
+                         call_site{nullptr, 0});
   }
   bool parallel_invoke() noexcept { return true; }
 
@@ -175,7 +180,7 @@ class team_loops {
   /// Two loops; allocates room for 1024 values.
   template <class T, class First, class Last, class Function, class Op, class Store>
   if_bounds<First, Last, T> parallel_scan(First first, Last last, T init, Function&& f, Op op,
-                                          Store&& store) {
+                                          Store&& store, call_site where = call_site::here()) {
     const auto span = span_of(first, last);
     const auto by = reductions::by_offset(span, f);
     const auto to = reductions::store_by_offset(span, store);
@@ -186,10 +191,12 @@ class team_loops {
     reductions::range_scan<T, values, Op, stored> whole(std::move(init), span.length, by, op, to);
     job work;
     work.carry<loop_share>(whole.first());
-    bool goes_on = team().run_loop({span.length, work.place(), 0, true, false}, work, whole.ends());
+    bool goes_on =
+        team().run_loop({span.length, work.place(), 0, true, false, where}, work, whole.ends());
     if (goes_on && whole.has_more()) {
       work.carry<loop_share>(whole.second());
-      goes_on = team().run_loop({span.length, work.place(), 0, true, false}, work, no_ends());
+      goes_on =
+          team().run_loop({span.length, work.place(), 0, true, false, where}, work, no_ends());
     }
     if (!goes_on) leave_stopped_region();
     return whole.take();
@@ -204,39 +211,45 @@ class team_loops {
   template <class Leaf>
   typename std::enable_if<carried_blocks<Leaf>::fits, bool>::type run_blocks(const Leaf& leaf,
                                                                              std::size_t length,
-                                                                             std::size_t grain) {
+                                                                             std::size_t grain,
+                                                                             call_site where) {
     job work;
     work.carry<loop_share>(carried_blocks<Leaf>{length, leaf});
-    return team().run_loop({length, work.place(), grain, true, false}, work, no_ends());
+    return team().run_loop({length, work.place(), grain, true, false, where}, work, no_ends());
   }
   template <class Leaf>
   typename std::enable_if<!carried_blocks<Leaf>::fits, bool>::type run_blocks(const Leaf& leaf,
                                                                               std::size_t length,
-                                                                              std::size_t grain) {
+                                                                              std::size_t grain,
+                                                                              call_site where) {
     return run_scheduled(body_of(leaf), length,
-                         grain == 0 ? static_schedule() : lockstep::grain(grain));
+                         grain == 0 ? static_schedule() : lockstep::grain(grain), where);
   }
   template <class Leaf>
-  bool run_parts(const Leaf& leaf, std::size_t length, schedule how) {
-    if (how.kind() == schedule_kind::static_blocks) return run_blocks(leaf, length, how.chunk());
-    return run_scheduled(body_of(leaf), length, how);
+  bool run_parts(const Leaf& leaf, std::size_t length, schedule how, call_site where) {
+    if (how.kind() == schedule_kind::static_blocks) {
+      return run_blocks(leaf, length, how.chunk(), where);
+    }
+    return run_scheduled(body_of(leaf), length, how, where);
   }
-  LOCKSTEP_NOINLINE bool run_scheduled(const range_body& body, std::size_t length, schedule how) {
+  LOCKSTEP_NOINLINE bool run_scheduled(const range_body& body, std::size_t length, schedule how,
+                                       call_site where) {
     const bool is_blocks = how.kind() == schedule_kind::static_blocks;
     job work;
     work.carry<loop_share>(scheduled_parts{length, how, &body});
     return team().run_loop(
-        {length, place_of(body.call), is_blocks ? how.chunk() : 0, is_blocks, false}, work,
+        {length, place_of(body.call), is_blocks ? how.chunk() : 0, is_blocks, false, where}, work,
         no_ends());
   }
   /// False if it was stopped.
   LOCKSTEP_NOINLINE bool run_reduction(const reductions::operations& what,
                                        const reductions::operands& of, std::size_t length,
-                                       std::size_t grain, void* result) {
+                                       std::size_t grain, void* result, call_site where) {
     reductions::range_reduction whole(what, of, length, result);
     job work;
     work.carry<loop_share>(whole.work());
-    return team().run_loop({length, place_of(what.fold), grain, true, false}, work, whole.ends()) &&
+    return team().run_loop({length, place_of(what.fold), grain, true, false, where}, work,
+                           whole.ends()) &&
            whole.has_result();
   }
 };

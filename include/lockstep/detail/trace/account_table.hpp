@@ -135,8 +135,6 @@ class account_table {
     construct_account& to = accounts_[account];
     to.seen.add(weight);
     to.gain.add(weight * of.gain);
-    to.skew.add(weight * of.skew);
-    to.longest_skew.raise_to(of.skew);
     last(account, last_rank).add(weight);
   }
 

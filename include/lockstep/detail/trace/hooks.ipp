@@ -37,7 +37,9 @@ LOCKSTEP_COLD void observed_wait::begin(const wait_subject& what) noexcept {
   stage_ = furthest_ = wait_stage::spin;
   const std::uint32_t depth = log->depth.load(memory_order_relaxed);  // 1
   if ((on & observer::watches) != 0) watch_hooks::wait_begins(*log, what_);
-  if (depth < thread_log::most_waits) log->waits[depth].show(shown_wait{what_, since_});
+  if (depth < thread_log::most_waits && watch_others_than_ledger(on)) {
+    log->waits[depth].show(shown_wait{what_, since_});
+  }
   log->stage.store(0, memory_order_relaxed);          // 1
   log->depth.store(depth + 1, memory_order_relaxed);  // 1
   note_step(*log);
@@ -201,8 +203,10 @@ LOCKSTEP_COLD void observed_part::end() noexcept {
 
 LOCKSTEP_COLD void note_mark(mark_kind kind, const char* name, const char* why,
                              std::uint64_t number) noexcept {
-  if (!is_observed_by(observer::records)) return;
+  const std::uint32_t on = observers();
   thread_log* const log = log_of_this_thread();
+  if (log != nullptr && (on & observer::accounts) != 0) ledger_hooks::marked(*log, kind);
+  if ((on & observer::records) == 0) return;
   record_ring* const ring = log != nullptr ? recorder::ring_of(*log) : nullptr;
   if (ring == nullptr) return;
   const std::uint64_t now = tick_clock::now();

@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include "../platform/cache_line.hpp"
+#include "../platform/clock.hpp"
 #include "../platform/config.hpp"
 #include "account_table.hpp"
 #include "segment.hpp"
@@ -49,7 +50,11 @@ class member_ledger {
 
  public:
   explicit member_ledger(std::size_t members)
-      : accounts(members), of_loops_(members + 1), times_(members), scratch_(2 * members) {}
+      : accounts(members),
+        of_loops_(members + 1),
+        times_(members),
+        ranks_(members),
+        scratch_(2 * members) {}
 
   account_table accounts;
 
@@ -61,8 +66,18 @@ class member_ledger {
   tally& loops_on(std::size_t members) noexcept { return of_loops_[members]; }
   std::uint64_t loops_on(std::size_t members) const noexcept { return of_loops_[members].get(); }
 
-  /// The last part of a region that this member has run.
-  tally part_of_region, part_begin, part_end;
+  /// The last part of a region that this member has run: when it began, when it last came out of a construct, when it
+  /// ended.
+  tally part_of_region, part_begin, segment_begin, part_end;
+
+  void begin_part(std::uint32_t region) noexcept {
+    const std::uint64_t now = tick_clock::now();
+    part_begin.set(now);
+    segment_begin.set(now);
+    part_end.set(now);
+    part_of_region.set(region);
+  }
+  void end_part() noexcept { part_end.set(tick_clock::now()); }
 
   /// How much the segment counts that ends at this pass of a construct; 0: it is not looked at. LEDGER-2.
   std::uint64_t weight_of(std::uint64_t pass, std::uint64_t ticks,
@@ -72,6 +87,7 @@ class member_ledger {
   }
   /// Room for the times of the members that meet.
   busy_time* times() noexcept { return times_.data(); }
+  std::size_t* ranks() noexcept { return ranks_.data(); }
   /// Notes a segment of `count` members, whose times are in times(), and which was over then. rank_of(i): the rank in
   /// the team of the member whose times are there.
   template <class RankOf>
@@ -82,6 +98,12 @@ class member_ledger {
     share_by_busy(times(), count, over, scratch_.data(), [&](std::size_t k, std::uint64_t time) {
       accounts.busy(account, k).add(weight * time);
     });
+  }
+
+  /// From the first begin of a part to the last one.
+  void note_skew(std::size_t account, std::uint64_t ticks, std::uint64_t weight) noexcept {
+    accounts[account].skew.add(weight * ticks);
+    accounts[account].longest_skew.raise_to(ticks);
   }
 
   void reset() noexcept {
@@ -96,6 +118,7 @@ class member_ledger {
   tally counts_[static_cast<unsigned>(ledger_count::how_many)];
   aligned_array<tally> of_loops_;
   aligned_array<busy_time> times_;
+  aligned_array<std::size_t> ranks_;
   aligned_array<std::uint64_t> scratch_;
   line_gap after_;
 };

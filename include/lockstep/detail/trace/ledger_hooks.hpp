@@ -1,31 +1,70 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/trace/ledger_hooks.hpp -- what the ledger of waits is told (layer: trace)
+//
+// A thread that works for a team whose ledger is on has its accounts in its log (thread_log::ledger), as long as it does.
+// Constructs and regions are told to the ledger by the team itself (detail/team/ledger.ipp), without this.
+//
+// Memory order (# marks the line)
+//   #  access        order    pairs  why it suffices
+//   1  ledger.load   relaxed  -      the thread's own
+//   2  ledger.store  relaxed  -      as 1
 #ifndef LOCKSTEP_DETAIL_TRACE_LEDGER_HOOKS_HPP
 #define LOCKSTEP_DETAIL_TRACE_LEDGER_HOOKS_HPP
 
 #include <cstdint>
+#include <cstring>
 
+#include "ledger_board.hpp"
+#include "records.hpp"
 #include "thread_log.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Called where observer::accounts is on, on the thread itself. Empty until there is a ledger.
+/// Called where observer::accounts is on, on the thread itself.
 struct ledger_hooks {
-  /// A member goes on after a construct in which all have met: kind, site, phase, when it came, arrived, was released.
+  /// The accounts of the calling thread from now on; returns those that it had. Null: none.
+  static member_ledger* work_for(member_ledger* own) noexcept {
+    thread_log* const log = log_of_this_thread();
+    if (log == nullptr) return nullptr;
+    member_ledger* const before = of(*log);
+    if (before != own) log->ledger.store(own, memory_order_relaxed);  // 2
+    return before;
+  }
+
   static void member_left(thread_log&, const construct_visit&) noexcept {}
-  /// A region or loop is over: told on its caller's thread. Ticks. `kind` is "run" or "loop".
   static void region_ended(thread_log&, const char* /*kind*/, const void* /*team*/,
                            std::uint32_t /*region*/, std::uint32_t /*size*/,
                            std::uint64_t /*begin*/, std::uint64_t /*end*/) noexcept {}
-  /// A member's part of a region, or a part of a loop, was run by this thread. Ticks.
   static void part_ended(thread_log&, const void* /*team*/, std::uint32_t /*region*/,
                          std::uint32_t /*rank*/, std::uint32_t /*size*/, std::uint64_t /*begin*/,
                          std::uint64_t /*end*/) noexcept {}
-  /// A wait is over, of any kind: those in constructs, and those of events, locks and so on. Ticks.
-  static void wait_ended(thread_log&, const wait_subject&, wait_stage /*furthest*/,
-                         std::uint64_t /*begin*/, std::uint64_t /*end*/) noexcept {}
+
+  /// A wait that outlasted its first polls is over. That of a worker that has nothing to do does not count.
+  static void wait_ended(thread_log& log, const wait_subject& what, wait_stage furthest,
+                         std::uint64_t, std::uint64_t) noexcept {
+    member_ledger* const own = of(log);
+    if (own == nullptr) return;
+    if (what.kind != nullptr && std::strcmp(what.kind, "the next region") == 0) return;
+    own->count(furthest == wait_stage::spin    ? ledger_count::waits_spun
+               : furthest == wait_stage::yield ? ledger_count::waits_yielded
+                                               : ledger_count::waits_slept);
+  }
+  /// Something was decided, or found out.
+  static void marked(thread_log& log, mark_kind what) noexcept {
+    member_ledger* const own = of(log);
+    if (own == nullptr) return;
+    if (what == mark_kind::share_taken_over) own->count(ledger_count::shares_taken);
+    if (what == mark_kind::anticipated) own->count(ledger_count::anticipated);
+    if (what == mark_kind::missed_wake_up) own->count(ledger_count::missed);
+    if (what == mark_kind::parted) own->count(ledger_count::parted);
+  }
+
+ private:
+  static member_ledger* of(const thread_log& log) noexcept {
+    return static_cast<member_ledger*>(log.ledger.load(memory_order_relaxed));  // 1
+  }
 };
 
 }  // namespace detail

@@ -40,6 +40,10 @@ struct observer {
 inline std::uint32_t observers() noexcept {
   return process().observers.load(memory_order_relaxed);  // 1
 }
+/// Whether somebody watches beside the ledger, which has ways of its own through constructs and regions.
+inline bool watch_others_than_ledger(std::uint32_t on) noexcept {
+  return (on & ~std::uint32_t{observer::accounts}) != 0;
+}
 inline bool is_observed_by(observer::bit one) noexcept { return (observers() & one) != 0; }
 
 inline void begin_to_observe(observer::bit one) noexcept {

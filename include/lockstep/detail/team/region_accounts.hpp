@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/team/region_accounts.hpp -- what the caller of a region notes in the ledger of the team (layer: team)
+//
+// The end of a region is a construct at which all members meet: its caller waits for the others, and looks at their
+// times, which they leave before they report. For team_core.hpp.
+#ifndef LOCKSTEP_DETAIL_TEAM_REGION_ACCOUNTS_HPP
+#define LOCKSTEP_DETAIL_TEAM_REGION_ACCOUNTS_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../trace/ledger_hooks.hpp"
+#include "../trace/ledger_slot.hpp"
+#include "member_state.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Prints it, or adds it to a file, if LOCKSTEP_LEDGER says so.
+LOCKSTEP_COLD void show_ledger_at_end(const ledger& of);
+
+class region_accounts {
+ public:
+  bool are_open() const noexcept { return own_ != nullptr; }
+  LOCKSTEP_ENTRY void begin(ledger_board& board, std::uint32_t region) noexcept;
+  /// Every member has reported. `begin`: of the region, in ticks.
+  LOCKSTEP_ENTRY void end(const ledger_board& board, const construct_key& key, std::size_t size,
+                          std::uint64_t begin, bool is_loop) noexcept;
+
+ private:
+  LOCKSTEP_COLD void look_at_parts(const ledger_board& board, std::size_t account, std::size_t size,
+                                   std::uint64_t over, std::uint64_t weight) noexcept;
+
+  member_ledger* own_ = nullptr;     ///< of member 0; null: none are kept
+  member_ledger* before_ = nullptr;  ///< of a region around this one
+  std::uint32_t region_ = 0;
+};
+
+/// The part of a member in a `run`, as long as this lives.
+class part_accounts {
+ public:
+  part_accounts(const ledger_slot& slot, std::size_t rank, member_state& self) noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) begin(slot, rank, self);
+  }
+  ~part_accounts() {
+    if (LOCKSTEP_UNLIKELY(own_ != nullptr)) own_->end_part();
+  }
+  part_accounts(const part_accounts&) = delete;
+  part_accounts& operator=(const part_accounts&) = delete;
+
+ private:
+  LOCKSTEP_NOINLINE void begin(const ledger_slot& slot, std::size_t rank,
+                               member_state& self) noexcept {
+    ledger_board* const board = slot.if_on();
+    own_ = board != nullptr ? &board->of(rank) : nullptr;
+    self.accounts = own_;
+    self.in_construct = construct_note();
+    if (own_ != nullptr) own_->begin_part(self.region());
+  }
+
+  member_ledger* own_ = nullptr;
+};
+
+/// A worker, as long as its thread serves a team: what it finds out between regions is counted, too.
+class worker_accounts {
+ public:
+  worker_accounts(const ledger_slot& slot, std::size_t rank) noexcept : slot_(slot), rank_(rank) {
+    look();
+  }
+  ~worker_accounts() {
+    if (board_ != nullptr) ledger_hooks::work_for(nullptr);
+  }
+  worker_accounts(const worker_accounts&) = delete;
+  worker_accounts& operator=(const worker_accounts&) = delete;
+
+  /// Before each region.
+  void look() const noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0) && slot_.made() != board_) {
+      board_ = slot_.made();
+      ledger_hooks::work_for(&board_->of(rank_));
+    }
+  }
+
+ private:
+  const ledger_slot& slot_;
+  const std::size_t rank_;
+  mutable ledger_board* board_ = nullptr;
+};
+
+/// The parts of loops that one thread of a team runs.
+class loop_accounts {
+ public:
+  /// `slot` may be null.
+  loop_accounts(const ledger_slot* slot, std::size_t rank, std::uint32_t region) noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0) && slot != nullptr) begin(*slot, rank, region);
+  }
+  /// A part is done, before others can know.
+  void end_part() const noexcept {
+    if (LOCKSTEP_UNLIKELY(own_ != nullptr)) own_->end_part();
+  }
+
+ private:
+  LOCKSTEP_NOINLINE void begin(const ledger_slot& slot, std::size_t rank,
+                               std::uint32_t region) noexcept {
+    ledger_board* const board = slot.if_on();
+    if (board == nullptr) return;
+    own_ = &board->of(rank);
+    if (own_->part_of_region.get() != region) own_->begin_part(region);
+  }
+
+  member_ledger* own_ = nullptr;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_REGION_ACCOUNTS_HPP
