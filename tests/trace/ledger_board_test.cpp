@@ -25,7 +25,7 @@ using lockstep::detail::ledger_board;
 using lockstep::detail::ledger_count;
 using lockstep::detail::member_ledger;
 
-constexpr double ticks_per_second = 1e9;  // a tick is a nanosecond
+constexpr double per_second = 1e9;  // a tick is a nanosecond
 
 construct_key key_of(const char* kind, unsigned line) {
   return {kind, call_site{"solver.cpp", line}, nullptr};
@@ -34,15 +34,17 @@ construct_key key_of(const char* kind, unsigned line) {
 /// The segment of two members which ends at the construct: busy from 0, arrived then, over a tick after the last.
 void meet(ledger_board& board, const construct_key& key, std::uint64_t first,
           std::uint64_t second) {
+  static std::uint32_t phase = 0;
+  ++phase;
   const std::uint64_t arrivals[] = {first, second}, over = std::max(first, second) + 1;
+  const std::uint32_t weight = board.of(0).paces.meetings.weight_of(phase);
   for (std::size_t rank = 0; rank < 2; ++rank) {
     member_ledger& own = board.of(rank);
     const std::size_t account = own.accounts.find(key);
     own.accounts[account].passes.add(1);
-    own.accounts[account].note_wait(over - arrivals[rank]);
-    if (rank != 0) continue;
-    const std::uint64_t weight = own.weight_of(own.accounts[account].passes.get(), over, 2);
-    if (weight == 0) continue;
+    own.note_wait(own.accounts[account], over - arrivals[rank], weight);
+    if (rank != 0 || weight == 0) continue;
+    own.paces.meetings.took(over);
     own.times()[0] = {0, first};
     own.times()[1] = {0, second};
     own.note_segment(account, 2, over, weight, [](std::size_t i) { return i; });
@@ -63,7 +65,7 @@ TEST(ledger_board, a_construct_is_found_again_by_its_place) {
 }
 
 TEST(ledger_board, constructs_without_room_share_an_account_that_is_shown) {
-  ledger_board board(1);
+  ledger_board board(1, per_second);
   account_table& table = board.of(0).accounts;
   for (unsigned line = 0; line < account_table::most + 10; ++line) {
     const std::size_t account = table.find(key_of("sync_threads", line));
@@ -71,17 +73,17 @@ TEST(ledger_board, constructs_without_room_share_an_account_that_is_shown) {
     table[account].passes.add(1);
   }
   EXPECT_EQ(table.used(), account_table::most);
-  const ledger result = board.gather("t", ticks_per_second);
+  const ledger result = board.gather("t");
   ASSERT_EQ(result.constructs.size(), account_table::most + 1);
   EXPECT_EQ(result.constructs.back().kind, "others");
   EXPECT_EQ(result.constructs.back().count, 10u);
 }
 
 TEST(ledger_board, staged_imbalance_names_the_last_member_the_gain_and_the_counts) {
-  ledger_board board(2);
+  ledger_board board(2, per_second);
   for (int i = 0; i < 10; ++i) meet(board, key_of("sync_threads", 41), 100, 500);
   for (int i = 0; i < 5; ++i) meet(board, key_of("for_each", 52), 300, 200);
-  const ledger result = board.gather("solver", ticks_per_second);
+  const ledger result = board.gather("solver");
   EXPECT_EQ(result.team, "solver");
   EXPECT_EQ(result.members, 2u);
   ASSERT_EQ(result.constructs.size(), 2u);
@@ -106,22 +108,22 @@ TEST(ledger_board, staged_imbalance_names_the_last_member_the_gain_and_the_count
 }
 
 TEST(ledger_board, long_segments_are_all_looked_at_LEDGER_2) {
-  ledger_board board(2);
+  ledger_board board(2, per_second);
   for (int i = 0; i < 1000; ++i) meet(board, key_of("sync_threads", 1), 1000000, 500000);
-  const ledger::construct one = board.gather("t", ticks_per_second).constructs.at(0);
+  const ledger::construct one = board.gather("t").constructs.at(0);
   EXPECT_EQ(one.seen, 1000u);
   EXPECT_EQ(one.last, (std::vector<std::uint64_t>{1000, 0}));
   EXPECT_DOUBLE_EQ(one.gain, 1000 * 250000.0);
 }
 
 TEST(ledger_board, short_segments_that_are_looked_at_stand_for_the_others_LEDGER_2) {
-  ledger_board board(2);
+  ledger_board board(2, per_second);
   constexpr unsigned passes = 100000;
   for (unsigned i = 0; i < passes; ++i) {
     // Eight constructs in turns, as in the steps of a program; a quarter of all passes has member 0 last.
     meet(board, key_of("sync_threads", i % 8), i / 8 % 4 == 0 ? 900 : 100, 500);
   }
-  const ledger result = board.gather("t", ticks_per_second);
+  const ledger result = board.gather("t");
   ASSERT_EQ(result.constructs.size(), 8u);
   for (const ledger::construct& each : result.constructs) {
     EXPECT_EQ(each.count, passes / 8);
@@ -132,26 +134,26 @@ TEST(ledger_board, short_segments_that_are_looked_at_stand_for_the_others_LEDGER
 }
 
 TEST(ledger_board, numbers_begin_at_zero_again_after_a_reset) {
-  ledger_board board(2);
+  ledger_board board(2, per_second);
   meet(board, key_of("sync_threads", 1), 1, 2);
   board.of(1).count(ledger_count::missed);
   board.of(0).loops_on(2).add(3);
   board.reset();
-  const ledger empty = board.gather("t", ticks_per_second);
+  const ledger empty = board.gather("t");
   EXPECT_TRUE(empty.constructs.empty());
   EXPECT_EQ(empty.decided.missed, 0u);
   EXPECT_EQ(empty.decided.loops_on, (std::vector<std::uint64_t>{0, 0, 0}));
   meet(board, key_of("sync_threads", 1), 1, 2);
-  EXPECT_EQ(board.gather("t", ticks_per_second).constructs.at(0).count, 1u);
+  EXPECT_EQ(board.gather("t").constructs.at(0).count, 1u);
 }
 
 TEST(ledger_board, decisions_of_all_members_are_counted_together) {
-  ledger_board board(3);
+  ledger_board board(3, per_second);
   board.of(0).loops_on(1).add(1);
   board.of(0).loops_on(3).add(2);
   for (std::size_t rank = 0; rank < 3; ++rank) board.of(rank).count(ledger_count::waits_slept);
   board.of(2).count(ledger_count::anticipated);
-  const ledger::decisions decided = board.gather("t", ticks_per_second).decided;
+  const ledger::decisions decided = board.gather("t").decided;
   EXPECT_EQ(decided.loops_on, (std::vector<std::uint64_t>{0, 1, 0, 2}));
   EXPECT_EQ(decided.slept, 3u);
   EXPECT_EQ(decided.anticipated, 1u);
@@ -159,11 +161,11 @@ TEST(ledger_board, decisions_of_all_members_are_counted_together) {
 }
 
 TEST(ledger_board, the_json_is_whole_and_says_what_the_data_say) {
-  ledger_board board(2);
+  ledger_board board(2, per_second);
   for (int i = 0; i < 3; ++i)
     meet(board, {"sync_sum", call_site{"C:\\a \"b\"\n.cpp", 7}, nullptr}, 100, 500);
   board.of(0).loops_on(2).add(9);
-  const ledger result = board.gather("team \"x\"", ticks_per_second);
+  const ledger result = board.gather("team \"x\"");
   const nlohmann::json read = nlohmann::json::parse(result.json());
   EXPECT_EQ(read.at("team"), "team \"x\"");
   EXPECT_EQ(read.at("members"), 2);
@@ -187,9 +189,9 @@ TEST(ledger_board, an_empty_ledger_has_a_table_and_json_too) {
 }
 
 TEST(ledger_board, the_table_has_a_line_for_each_construct_with_its_place) {
-  ledger_board board(2);
+  ledger_board board(2, per_second);
   meet(board, {"sync_threads", call_site{"/src/app/solver.cpp", 41}, nullptr}, 100, 1234567);
-  const std::string table = board.gather("t", ticks_per_second).table();
+  const std::string table = board.gather("t").table();
   EXPECT_NE(table.find("sync_threads   solver.cpp:41"), std::string::npos) << table;
   EXPECT_NE(table.find("1: 100 %"), std::string::npos) << table;
   EXPECT_NE(table.find("617 us"), std::string::npos) << table;

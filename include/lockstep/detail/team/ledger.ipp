@@ -19,23 +19,32 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 void member_state::enter_account() noexcept {
-  segments[next_phase() & 1u] = {accounts->segment_begin.get(), tick_clock::now(), region_,
-                                 next_phase()};
+  accounts->long_wait = 0;
+  if (accounts->meeting_weight == 0) return;
+  segments[next_phase() & 1u] = {accounts->segment_begin, tick_clock::now(), region_, next_phase()};
 }
 
 void member_state::leave_account() noexcept {
-  const std::uint64_t now = tick_clock::now();
-  accounts->segment_begin.set(now);
+  member_ledger& own = *accounts;
+  const std::uint32_t weight = own.meeting_weight, next = own.paces.meetings.weight_of(phase + 1);
+  own.meeting_weight = next;
+  own.segment_begin = 0;
+  std::uint64_t now = 0;
+  if ((weight | next | own.known_releases) != 0) {
+    now = tick_clock::now();
+    own.segment_begin = now;
+    if (own.known_releases > 0 && --own.known_releases == 0 && next == 0) own.segment_begin = 0;
+  }
   if (has_left) return;
-  const segment_note& own = segments[phase & 1u];
   const char* const kind = in_construct.kind != nullptr ? in_construct.kind : "barrier";
-  const std::size_t account = accounts->accounts.find({kind, in_construct.where, nullptr});
-  construct_account& to = accounts->accounts[account];
+  const std::size_t account = own.accounts.find({kind, in_construct.where, nullptr});
+  construct_account& to = own.accounts[account];
   to.passes.add(1);
-  to.note_wait(now - own.arrival);
-  if (rank_ != 0) return;
-  const std::uint64_t weight = accounts->weight_of(to.passes.get(), now - own.begin, size_);
-  if (weight != 0) shared_->look_at_segment(*this, account, now, weight);
+  const segment_note& mine = segments[phase & 1u];
+  own.note_wait(to, now - mine.arrival, weight);
+  if (weight == 0 || rank_ != 0 || mine.begin == 0) return;
+  own.paces.meetings.took(now - mine.begin);
+  shared_->look_at_segment(*this, account, now, weight);
 }
 
 LOCKSTEP_COLD void group::look_at_segment(const member_state& self, std::size_t account,
@@ -44,55 +53,67 @@ LOCKSTEP_COLD void group::look_at_segment(const member_state& self, std::size_t 
   for (std::size_t rank = 0; rank < self.size(); ++rank) {
     const segment_note& of = state(rank).segments[self.phase & 1u];
     // One that keeps no accounts, or did not when it came.
-    if (of.region != self.region() || of.phase != self.phase) return;
+    if (of.region != self.region() || of.phase != self.phase || of.begin == 0) return;
     times[rank] = {of.begin, of.arrival};
   }
   self.accounts->note_segment(account, self.size(), over, weight,
                               [this](std::size_t rank) { return state(rank).rank_in_team(); });
 }
 
-void region_accounts::begin(ledger_board& board, std::uint32_t region) noexcept {
-  own_ = &board.of(0);
+std::uint64_t region_accounts::choose(const ledger_slot& slot, std::uint32_t region) noexcept {
+  ledger_board* const board = slot.if_on();
+  own_ = board != nullptr ? &board->of(0) : nullptr;
+  if (own_ == nullptr) return 0;
   before_ = ledger_hooks::work_for(own_);
   region_ = region;
+  weight_ = own_->paces.regions.weight_of(region);
+  return weight_ != 0 ? tick_clock::now() : 1;
 }
 
 void region_accounts::end(const ledger_board& board, const construct_key& key, std::size_t size,
                           std::uint64_t begin, bool is_loop) noexcept {
-  const std::uint64_t now = tick_clock::now();
-  account_table& table = own_->accounts;
-  const std::size_t account = table.find(key);
-  construct_account& to = table[account];
-  to.passes.add(1);
-  to.regions_time.add(now - begin);
-  if (is_loop) own_->loops_on(size).add(1);
-  if (size > 1 && own_->part_of_region.get() == region_) to.note_wait(now - own_->part_end.get());
-  const std::uint64_t weight = own_->weight_of(to.passes.get(), now - begin, size);
-  if (size > 1 && weight != 0) look_at_parts(board, account, size, now, weight);
+  member_ledger& own = *own_;
   own_ = nullptr;
-  ledger_hooks::work_for(before_);
+  if (before_ != &own) ledger_hooks::work_for(before_);
+  const std::size_t account = own.accounts.find(key);
+  construct_account& to = own.accounts[account];
+  to.passes.add(1);
+  if (is_loop) own.loops_on(size).add(1);
+  if (weight_ == 0) {
+    if (size > 1) own.note_wait(to, 0, 0);
+    return;
+  }
+  const std::uint64_t now = tick_clock::now();
+  to.regions_time.add(weight_ * (now - begin));
+  own.paces.regions.took(now - begin);
+  if (size == 1) {
+    own.accounts.busy(account, 1).add(weight_ * (now - begin));
+  } else if (own.part_of_region.get() == region_) {
+    own.note_wait(to, now - own.part_end.get(), weight_);
+    look_at_parts(own, board, account, size, now);
+  }
 }
 
-LOCKSTEP_COLD void region_accounts::look_at_parts(const ledger_board& board, std::size_t account,
-                                                  std::size_t size, std::uint64_t over,
-                                                  std::uint64_t weight) noexcept {
-  busy_time* const times = own_->times();
-  std::size_t* const ranks = own_->ranks();
+LOCKSTEP_COLD void region_accounts::look_at_parts(member_ledger& own, const ledger_board& board,
+                                                  std::size_t account, std::size_t size,
+                                                  std::uint64_t over) const noexcept {
+  busy_time* const times = own.times();
+  std::size_t* const ranks = own.ranks();
   std::size_t came = 0;
   std::uint64_t first = ~std::uint64_t{0}, last = 0;
   for (std::size_t rank = 0; rank < size; ++rank) {
     const member_ledger& of = board.of(rank);
     // In a loop members may not have come.
     if (of.part_of_region.get() != region_) continue;
-    const std::uint64_t begin = of.part_begin.get();
+    const std::uint64_t begin = of.part_begin.get(), end = of.part_end.get();
     if (begin < first) first = begin;
     if (begin > last) last = begin;
-    times[came] = {of.segment_begin.get(), of.part_end.get()};
+    const std::uint64_t segment = of.part_segment.get();
+    times[came] = {segment != 0 ? segment : end, end};
     ranks[came++] = rank;
   }
-  if (came == 0) return;
-  own_->note_segment(account, came, over, weight, [ranks](std::size_t i) { return ranks[i]; });
-  own_->note_skew(account, last - first, weight);
+  own.note_segment(account, came, over, weight_, [ranks](std::size_t i) { return ranks[i]; });
+  own.note_skew(account, last - first, weight_);
 }
 
 LOCKSTEP_COLD void show_ledger_at_end(const ledger& of) {

@@ -23,18 +23,20 @@ LOCKSTEP_COLD void show_ledger_at_end(const ledger& of);
 class region_accounts {
  public:
   bool are_open() const noexcept { return own_ != nullptr; }
-  LOCKSTEP_ENTRY void begin(ledger_board& board, std::uint32_t region) noexcept;
-  /// Every member has reported. `begin`: of the region, in ticks.
+  /// A region begins: the tick if it is chosen, 1 if it is only counted, 0 if no ledger is kept.
+  LOCKSTEP_ENTRY std::uint64_t choose(const ledger_slot& slot, std::uint32_t region) noexcept;
+  /// Every member has reported. `begin`: what choose() returned, or the tick. Requires: are_open().
   LOCKSTEP_ENTRY void end(const ledger_board& board, const construct_key& key, std::size_t size,
                           std::uint64_t begin, bool is_loop) noexcept;
 
  private:
-  LOCKSTEP_COLD void look_at_parts(const ledger_board& board, std::size_t account, std::size_t size,
-                                   std::uint64_t over, std::uint64_t weight) noexcept;
+  LOCKSTEP_COLD void look_at_parts(member_ledger& own, const ledger_board& board,
+                                   std::size_t account, std::size_t size,
+                                   std::uint64_t over) const noexcept;
 
   member_ledger* own_ = nullptr;     ///< of member 0; null: none are kept
   member_ledger* before_ = nullptr;  ///< of a region around this one
-  std::uint32_t region_ = 0;
+  std::uint32_t region_ = 0, weight_ = 0;
 };
 
 /// The part of a member in a `run`, as long as this lives.
@@ -56,7 +58,7 @@ class part_accounts {
     own_ = board != nullptr ? &board->of(rank) : nullptr;
     self.accounts = own_;
     self.in_construct = construct_note();
-    if (own_ != nullptr) own_->begin_part(self.region());
+    if (own_ != nullptr) own_->begin_part(self.region(), self.next_phase());
   }
 
   member_ledger* own_ = nullptr;
@@ -106,7 +108,7 @@ class loop_accounts {
     ledger_board* const board = slot.if_on();
     if (board == nullptr) return;
     own_ = &board->of(rank);
-    if (own_->part_of_region.get() != region) own_->begin_part(region);
+    if (own_->loop != region) own_->begin_loop(region);
   }
 
   member_ledger* own_ = nullptr;

@@ -200,7 +200,7 @@ class team_core {
   region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
-    since_ = LOCKSTEP_UNLIKELY(observers() != 0) ? tick_clock::now() : 0;
+    since_ = LOCKSTEP_UNLIKELY(observers() != 0) ? tell_begin() : 0;
     running_.store(number_, memory_order_relaxed);  // 1
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
     return region_head{number_, static_cast<std::uint32_t>(size), phase};
@@ -212,6 +212,8 @@ class team_core {
   };
   LOCKSTEP_ENTRY void is_seen_as(const char* kind, std::uint32_t parts, std::uint64_t iterations,
                                  const place_of_region& at) noexcept;
+  /// For since_.
+  LOCKSTEP_ENTRY std::uint64_t tell_begin() noexcept;
   /// The region is over.
   LOCKSTEP_ENTRY void tell_end(const region_head& head) noexcept;
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
@@ -326,7 +328,7 @@ LOCKSTEP_COLD void team_core::reset_ledger() noexcept {
 LOCKSTEP_COLD ledger team_core::ledger_so_far() const {
   const char* const name = door_.callers().whose().name;
   if (const ledger_board* const board = ledger_.made()) {
-    return board->gather(name, tick_clock::rate());
+    return board->gather(name);
   }
   ledger none;
   none.team = name;
@@ -344,7 +346,13 @@ void team_core::is_seen_as(const char* kind, std::uint32_t parts, std::uint64_t 
   parts_ = parts;
   iterations_ = iterations;
   place_ = at;
-  if (ledger_board* const board = ledger_.if_on()) accounts_.begin(*board, number_);
+}
+
+std::uint64_t team_core::tell_begin() noexcept {
+  const std::uint32_t on = observers();
+  const std::uint64_t begin =
+      (on & observer::accounts) != 0 ? accounts_.choose(ledger_, number_) : 0;
+  return begin <= 1 && watch_others_than_ledger(on) ? tick_clock::now() : begin;
 }
 
 void team_core::tell_end(const region_head& head) noexcept {

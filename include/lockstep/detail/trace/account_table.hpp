@@ -82,10 +82,11 @@ struct construct_account {
     }
     waits.reset();
   }
-  void note_wait(std::uint64_t ticks) noexcept {
-    waited.add(ticks);
+  /// One that stands for `weight` waits.
+  void note_wait(std::uint64_t ticks, std::uint64_t weight) noexcept {
+    waited.add(weight * ticks);
     longest_wait.raise_to(ticks);
-    waits.add(ticks);
+    waits.add(ticks, weight);
   }
 };
 

@@ -15,12 +15,18 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_COLD ledger_board::ledger_board(std::size_t members) : members_(members) {
-  for (std::size_t i = 0; i < members; ++i) members_[i].reset(new member_ledger(members));
+LOCKSTEP_COLD ledger_board::ledger_board(std::size_t members, double ticks_per_second)
+    : ticks_per_second_(ticks_per_second), members_(members) {
+  const double long_time = 20e-6 + 2e-6 * static_cast<double>(members);
+  paces_.meetings.begin(static_cast<std::uint64_t>(long_time * ticks_per_second));
+  paces_.regions.begin(static_cast<std::uint64_t>(long_time * ticks_per_second));
+  for (std::size_t i = 0; i < members; ++i) members_[i].reset(new member_ledger(members, paces_));
 }
 
 LOCKSTEP_COLD void ledger_board::reset() noexcept {
   for (std::size_t i = 0; i < members(); ++i) of(i).reset();
+  paces_.meetings.reset();
+  paces_.regions.reset();
 }
 
 namespace ledger_text {
@@ -113,9 +119,9 @@ LOCKSTEP_COLD ledger::construct construct_of(const ledger_board& board, const fo
 
 }  // namespace ledger_text
 
-LOCKSTEP_COLD ledger ledger_board::gather(const char* team, double ticks_per_second) const {
+LOCKSTEP_COLD ledger ledger_board::gather(const char* team) const {
   using namespace ledger_text;
-  const double nanosecond = ticks_per_second / 1e9;
+  const double nanosecond = ticks_per_second_ / 1e9;
   growing_array<found_construct> found;
   for (std::size_t rank = 0; rank < members(); ++rank) {
     const account_table& table = of(rank).accounts;

@@ -6,13 +6,18 @@
 // their last two segments where it can read them.
 //
 //   LEDGER-1  A member's numbers are written by that member only. Any thread may read at any time.
-//   LEDGER-2  How often members came, and how long they waited, is counted each time. Segments are looked at for all
-//             members when they are long, or among the first 16 of their construct; else one in 16, chosen by a hash of
-//             its number, which counts 16 times.
-//   LEDGER-3  A board is never freed while its team lives, also when the ledger is switched off.
+//   LEDGER-2  How often members came is counted each time, and so is each wait that outlasts its first polls. All else is
+//             measured where a segment is chosen: all are as long as they last 20 us and more on average, and the first
+//             64; else one in 32, by a hash of its number, which all members know. A chosen one counts 32 times then.
+//   LEDGER-3  A board lives as long as its team, also while the ledger is switched off.
 //
-// Cost   a construct: two looks at the tick clock and about 10 stores to lines of the member's own; one in 16: a fetch of
-//        a line of each other member, by one member. Room: 130 KiB a member, and more above 16 members.
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  one_in      relaxed  -      a hint; members that differ over a segment do not look at it
+//
+// Cost   a construct: some 5 ns. One that is chosen: three looks at the tick clock, about 20 stores to lines of the
+//        member's own, and a fetch of a line of each other member by one of them. Room: 130 KiB a member, and more above
+//        16 members.
 #ifndef LOCKSTEP_DETAIL_TRACE_LEDGER_BOARD_HPP
 #define LOCKSTEP_DETAIL_TRACE_LEDGER_BOARD_HPP
 
@@ -44,19 +49,68 @@ enum class ledger_count : unsigned {
   how_many
 };
 
+/// Which segments are chosen, of meetings or of regions: LEDGER-2. The first member decides, the others follow.
+class ledger_pace {
+ public:
+  static constexpr std::uint32_t first_ones = 64, usual = 32;
+
+  /// Segments of so many ticks are all chosen.
+  void begin(std::uint64_t long_ticks) noexcept {
+    long_ = long_ticks;
+    reset();
+  }
+  void reset() noexcept {
+    left_ = first_ones;
+    mean_ = 0;
+    one_in_.store(1, memory_order_relaxed);  // 1
+  }
+  /// How often the segment of that number counts; 0: it is not chosen.
+  std::uint32_t weight_of(std::uint32_t number) const noexcept {
+    const std::uint32_t one_in = one_in_.load(memory_order_relaxed);  // 1
+    return one_in == 1 || (number * 0x9E3779B1u) >> 27 == 0 ? one_in : 0;
+  }
+  /// By the first member: a segment that was chosen took so long.
+  void took(std::uint64_t ticks) noexcept {
+    if (ticks > 8 * long_) ticks = 8 * long_;
+    mean_ = mean_ - mean_ / 8 + ticks / 8;
+    if (left_ > 0) {
+      --left_;
+      return;
+    }
+    const std::uint32_t one_in = mean_ >= long_ ? 1 : usual;
+    if (one_in_.load(memory_order_relaxed) == one_in) return;  // 1
+    one_in_.store(one_in, memory_order_relaxed);               // 1
+  }
+
+ private:
+  unseamed_atomic<std::uint32_t> one_in_{1};  ///< read by all, written rarely
+  line_gap apart_;
+  std::uint32_t left_ = first_ones;
+  std::uint64_t long_ = 0, mean_ = 0;
+};
+
+/// What the members of a team agree on.
+struct ledger_paces {
+  line_gap before;
+  ledger_pace meetings, regions;
+  line_gap after;
+};
+
 /// One member's accounts.
 class member_ledger {
   line_gap before_;
 
  public:
-  explicit member_ledger(std::size_t members)
+  member_ledger(std::size_t members, ledger_paces& all)
       : accounts(members),
+        paces(all),
         of_loops_(members + 1),
         times_(members),
         ranks_(members),
         scratch_(2 * members) {}
 
   account_table accounts;
+  ledger_paces& paces;
 
   void count(ledger_count what) noexcept { counts_[static_cast<unsigned>(what)].add(1); }
   std::uint64_t count_of(ledger_count what) const noexcept {
@@ -66,26 +120,55 @@ class member_ledger {
   tally& loops_on(std::size_t members) noexcept { return of_loops_[members]; }
   std::uint64_t loops_on(std::size_t members) const noexcept { return of_loops_[members].get(); }
 
-  /// The last part of a region that this member has run: when it began, when it last came out of a construct, when it
-  /// ended.
-  tally part_of_region, part_begin, segment_begin, part_end;
+  /// The last part of a chosen region that this member has run: when it began, when it last came out of a construct (0:
+  /// not known), when it ended.
+  tally part_of_region, part_begin, part_segment, part_end;
 
-  void begin_part(std::uint32_t region) noexcept {
-    const std::uint64_t now = tick_clock::now();
-    part_begin.set(now);
-    segment_begin.set(now);
-    part_end.set(now);
+  // The member's own.
+  std::uint64_t segment_begin = 0;  ///< 0: not known
+  std::uint64_t long_wait =
+      0;  ///< in waits that outlasted their first polls, since the last arrival
+  std::uint32_t region_weight = 0, meeting_weight = 0;  ///< of the region, and of the next meeting
+  std::uint32_t loop = 0;                               ///< the last region that was a loop
+  std::uint32_t known_releases =
+      0;  ///< so many times more in this region it looks when it was let go
+
+  /// A part of a region begins, in which that phase is the first.
+  void begin_part(std::uint32_t region, std::uint32_t first_phase) noexcept {
+    region_weight = paces.regions.weight_of(region);
+    meeting_weight = paces.meetings.weight_of(first_phase);
+    known_releases = region_weight != 0 ? most_known_releases : 0;
+    if ((region_weight | meeting_weight) == 0) return;
+    segment_begin = tick_clock::now();
+    if (region_weight == 0) return;
+    part_begin.set(segment_begin);
     part_of_region.set(region);
   }
-  void end_part() noexcept { part_end.set(tick_clock::now()); }
-
-  /// How much the segment counts that ends at this pass of a construct; 0: it is not looked at. LEDGER-2.
-  std::uint64_t weight_of(std::uint64_t pass, std::uint64_t ticks,
-                          std::size_t members) const noexcept {
-    if (pass <= always || ticks >= members * long_for_each) return 1;
-    return (static_cast<std::uint32_t>(pass) * 0x9E3779B1u) >> 28 == 0 ? one_in : 0;
+  /// The same of a loop, whose parts one thread runs one after the other.
+  void begin_loop(std::uint32_t region) noexcept {
+    loop = region;
+    region_weight = paces.regions.weight_of(region);
+    if (region_weight == 0) return;
+    segment_begin = tick_clock::now();
+    part_begin.set(segment_begin);
+    part_of_region.set(region);
   }
-  /// Room for the times of the members that meet.
+  void end_part() noexcept {
+    long_wait = 0;
+    if (region_weight == 0) return;
+    part_segment.set(segment_begin);
+    part_end.set(tick_clock::now());
+  }
+  /// A wait that was measured, if its construct was chosen, else 0 ticks; or a long one.
+  void note_wait(construct_account& to, std::uint64_t ticks, std::uint64_t weight) const noexcept {
+    if (long_wait != 0) {
+      to.note_wait(weight != 0 ? ticks : long_wait, 1);
+    } else if (weight != 0) {
+      to.note_wait(ticks, weight);
+    }
+  }
+
+  /// Room for the times of the members that meet, and for their ranks.
   busy_time* times() noexcept { return times_.data(); }
   std::size_t* ranks() noexcept { return ranks_.data(); }
   /// Notes a segment of `count` members, whose times are in times(), and which was over then. rank_of(i): the rank in
@@ -99,7 +182,6 @@ class member_ledger {
       accounts.busy(account, k).add(weight * time);
     });
   }
-
   /// From the first begin of a part to the last one.
   void note_skew(std::size_t account, std::uint64_t ticks, std::uint64_t weight) noexcept {
     accounts[account].skew.add(weight * ticks);
@@ -112,9 +194,9 @@ class member_ledger {
     for (std::size_t i = 0; i < of_loops_.size(); ++i) of_loops_[i].set(0);
   }
 
-  static constexpr std::uint64_t always = 16, one_in = 16, long_for_each = 30000;
-
  private:
+  static constexpr std::uint32_t most_known_releases = 16;
+
   tally counts_[static_cast<unsigned>(ledger_count::how_many)];
   aligned_array<tally> of_loops_;
   aligned_array<busy_time> times_;
@@ -129,7 +211,8 @@ class ledger_board {
   /// Larger teams keep none.
   static constexpr std::size_t most_members = 1024;
 
-  LOCKSTEP_COLD explicit ledger_board(std::size_t members);
+  /// A second has so many ticks.
+  LOCKSTEP_COLD ledger_board(std::size_t members, double ticks_per_second);
   ledger_board(const ledger_board&) = delete;
   ledger_board& operator=(const ledger_board&) = delete;
 
@@ -137,12 +220,14 @@ class ledger_board {
   member_ledger& of(std::size_t rank) noexcept { return *members_[rank]; }
   const member_ledger& of(std::size_t rank) const noexcept { return *members_[rank]; }
 
-  /// What was gathered; a second has so many ticks.
-  LOCKSTEP_COLD ledger gather(const char* team, double ticks_per_second) const;
+  /// What was gathered.
+  LOCKSTEP_COLD ledger gather(const char* team) const;
   /// All numbers begin at 0 again. While no member adds.
   LOCKSTEP_COLD void reset() noexcept;
 
  private:
+  const double ticks_per_second_;
+  ledger_paces paces_;
   aligned_array<owner<member_ledger>> members_;
 };
 

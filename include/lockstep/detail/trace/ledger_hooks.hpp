@@ -43,9 +43,10 @@ struct ledger_hooks {
 
   /// A wait that outlasted its first polls is over. That of a worker that has nothing to do does not count.
   static void wait_ended(thread_log& log, const wait_subject& what, wait_stage furthest,
-                         std::uint64_t, std::uint64_t) noexcept {
+                         std::uint64_t begin, std::uint64_t end) noexcept {
     member_ledger* const own = of(log);
     if (own == nullptr) return;
+    own->long_wait += end - begin;
     if (what.kind != nullptr && std::strcmp(what.kind, "the next region") == 0) return;
     own->count(furthest == wait_stage::spin    ? ledger_count::waits_spun
                : furthest == wait_stage::yield ? ledger_count::waits_yielded

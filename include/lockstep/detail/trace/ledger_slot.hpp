@@ -49,9 +49,10 @@ class ledger_slot {
   /// By one thread at a time. Throws std::bad_alloc. Larger teams than ledger_board::most_members keep none.
   void switch_on(std::size_t members) {
     if (is_on() || members > ledger_board::most_members) return;
-    if (made() == nullptr) made_.store(new ledger_board(members), memory_order_release);  // 2
-    is_on_.store(1, memory_order_relaxed);                                                // 4
-    if (process().ledgers.fetch_add(1, memory_order_relaxed) == 0) {                      // 5
+    if (made() == nullptr)
+      made_.store(new ledger_board(members, tick_clock::rate()), memory_order_release);  // 2
+    is_on_.store(1, memory_order_relaxed);                                               // 4
+    if (process().ledgers.fetch_add(1, memory_order_relaxed) == 0) {                     // 5
       begin_to_observe(observer::accounts);
     }
   }

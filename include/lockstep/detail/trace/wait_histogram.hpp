@@ -70,7 +70,9 @@ struct wait_buckets {
 
 class wait_histogram {
  public:
-  void add(std::uint64_t value) noexcept { counts_[wait_buckets::of(value)].add(1); }
+  void add(std::uint64_t value, std::uint64_t times = 1) noexcept {
+    counts_[wait_buckets::of(value)].add(times);
+  }
   std::uint64_t count_of(std::size_t bucket) const noexcept { return counts_[bucket].get(); }
   void reset() noexcept {
     for (tally& each : counts_) each.set(0);
