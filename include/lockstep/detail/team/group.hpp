@@ -209,7 +209,7 @@ inline bool member_state::sync() {
   if (goes_on) shared_->check_constructs(*this);
   return goes_on;
 }
-/// A member meets the others, as long as this lives: for observers.
+/// A member meets the others, as long as this lives: for observers. It arrives by itself.
 class observed_meeting {
  public:
   explicit observed_meeting(member_state& self) noexcept {
@@ -229,6 +229,11 @@ class observed_meeting {
   observed_meeting(const observed_meeting&) = delete;
   observed_meeting& operator=(const observed_meeting&) = delete;
 
+  static constexpr bool arrives() noexcept { return true; }
+  void meanwhile() const noexcept {
+    if (LOCKSTEP_UNLIKELY(self_ != nullptr)) self_->count_account();
+  }
+
  private:
   thread_log* log_ = nullptr;
   member_state* self_ = nullptr;
@@ -246,9 +251,9 @@ struct checked_combine {
 };
 template <class Combine>
 bool member_state::meet(cell& out, Combine combine) {
-  const observed_meeting seen(*this);
+  observed_meeting seen(*this);
   tell_construct();
-  return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine});
+  return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, seen);
 }
 template <class Combine, class Arrival>
 bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
@@ -267,9 +272,9 @@ inline std::uint32_t member_state::next_construct() noexcept {
 #if LOCKSTEP_HAS_BODIES
 
 bool member_state::sync_observed() {
-  const observed_meeting seen(*this);
+  observed_meeting seen(*this);
   tell_construct();
-  const bool goes_on = shared_->barrier.arrive_and_wait(*this);
+  const bool goes_on = shared_->barrier.arrive_and_wait(*this, seen);
   if (goes_on) shared_->check_constructs(*this);
   return goes_on;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/team/ledger.ipp -- what members of a team and the callers of its regions note in its ledger
-//                                    (layer: team)
+// lockstep/detail/team/ledger.ipp -- what members and callers of regions note in a ledger (layer: team)
 #ifndef LOCKSTEP_DETAIL_TEAM_LEDGER_IPP
 #define LOCKSTEP_DETAIL_TEAM_LEDGER_IPP
 
@@ -18,33 +17,37 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-void member_state::enter_account() noexcept {
-  accounts->long_wait = 0;
-  if (accounts->meeting_weight == 0) return;
+void member_state::note_segment() noexcept {
   segments[next_phase() & 1u] = {accounts->segment_begin, tick_clock::now(), region_, next_phase()};
+}
+
+void member_state::count_account() noexcept {
+  member_ledger& own = *accounts;
+  own.has_counted = true;
+  const char* const kind = in_construct.kind != nullptr ? in_construct.kind : "barrier";
+  own.at = own.accounts.find({kind, in_construct.where, nullptr});
+  own.accounts[own.at].passes.add(1);
+  own.stands_for = own.meeting_weight;
+  own.meeting_weight = own.paces.meetings.weight_of(phase + 1);
+  own.segment_begin = 0;
 }
 
 void member_state::leave_account() noexcept {
   member_ledger& own = *accounts;
-  const std::uint32_t weight = own.meeting_weight, next = own.paces.meetings.weight_of(phase + 1);
-  own.meeting_weight = next;
-  own.segment_begin = 0;
-  std::uint64_t now = 0;
-  if ((weight | next | own.known_releases) != 0) {
-    now = tick_clock::now();
-    own.segment_begin = now;
-    if (own.known_releases > 0 && --own.known_releases == 0 && next == 0) own.segment_begin = 0;
+  if (!own.has_counted) {
+    if (has_left) return;
+    count_account();
   }
+  if ((own.stands_for | own.meeting_weight | own.known_releases) == 0 && own.long_wait == 0) return;
+  const std::uint64_t now = tick_clock::now();
+  const bool is_last_known = own.known_releases > 0 && --own.known_releases == 0;
+  own.segment_begin = is_last_known && own.meeting_weight == 0 ? 0 : now;
   if (has_left) return;
-  const char* const kind = in_construct.kind != nullptr ? in_construct.kind : "barrier";
-  const std::size_t account = own.accounts.find({kind, in_construct.where, nullptr});
-  construct_account& to = own.accounts[account];
-  to.passes.add(1);
   const segment_note& mine = segments[phase & 1u];
-  own.note_wait(to, now - mine.arrival, weight);
-  if (weight == 0 || rank_ != 0 || mine.begin == 0) return;
+  own.note_wait(own.accounts[own.at], now - mine.arrival, own.stands_for);
+  if (own.stands_for == 0 || rank_ != 0 || mine.begin == 0) return;
   own.paces.meetings.took(now - mine.begin);
-  shared_->look_at_segment(*this, account, now, weight);
+  shared_->look_at_segment(*this, own.at, now, own.stands_for);
 }
 
 LOCKSTEP_COLD void group::look_at_segment(const member_state& self, std::size_t account,
@@ -60,49 +63,50 @@ LOCKSTEP_COLD void group::look_at_segment(const member_state& self, std::size_t 
                               [this](std::size_t rank) { return state(rank).rank_in_team(); });
 }
 
-std::uint64_t region_accounts::choose(const ledger_slot& slot, std::uint32_t region) noexcept {
+void region_accounts::begin(const ledger_slot& slot, const construct_key& key, std::uint32_t region,
+                            std::size_t size, bool is_loop) noexcept {
+  own_ = nullptr;
   ledger_board* const board = slot.if_on();
-  own_ = board != nullptr ? &board->of(0) : nullptr;
-  if (own_ == nullptr) return 0;
+  if (board == nullptr) return;
+  board_ = board;
+  own_ = &board->of(0);
   before_ = ledger_hooks::work_for(own_);
   region_ = region;
+  account_ = own_->accounts.find(key);
+  own_->accounts[account_].passes.add(1);
+  if (is_loop) own_->loops_on(size).add(1);
   weight_ = own_->paces.regions.weight_of(region);
-  return weight_ != 0 ? tick_clock::now() : 1;
+  begin_ = weight_ != 0 ? tick_clock::now() : 0;
 }
 
-void region_accounts::end(const ledger_board& board, const construct_key& key, std::size_t size,
-                          std::uint64_t begin, bool is_loop) noexcept {
+void region_accounts::finish(std::size_t size) noexcept {
   member_ledger& own = *own_;
   own_ = nullptr;
   if (before_ != &own) ledger_hooks::work_for(before_);
-  const std::size_t account = own.accounts.find(key);
-  construct_account& to = own.accounts[account];
-  to.passes.add(1);
-  if (is_loop) own.loops_on(size).add(1);
+  construct_account& to = own.accounts[account_];
   if (weight_ == 0) {
     if (size > 1) own.note_wait(to, 0, 0);
     return;
   }
   const std::uint64_t now = tick_clock::now();
-  to.regions_time.add(weight_ * (now - begin));
-  own.paces.regions.took(now - begin);
+  to.regions_time.add(weight_ * (now - begin_));
+  own.paces.regions.took(now - begin_);
   if (size == 1) {
-    own.accounts.busy(account, 1).add(weight_ * (now - begin));
+    own.accounts.busy(account_, 1).add(weight_ * (now - begin_));
   } else if (own.part_of_region.get() == region_) {
     own.note_wait(to, now - own.part_end.get(), weight_);
-    look_at_parts(own, board, account, size, now);
+    look_at_parts(own, size, now);
   }
 }
 
-LOCKSTEP_COLD void region_accounts::look_at_parts(member_ledger& own, const ledger_board& board,
-                                                  std::size_t account, std::size_t size,
+LOCKSTEP_COLD void region_accounts::look_at_parts(member_ledger& own, std::size_t size,
                                                   std::uint64_t over) const noexcept {
   busy_time* const times = own.times();
   std::size_t* const ranks = own.ranks();
   std::size_t came = 0;
   std::uint64_t first = ~std::uint64_t{0}, last = 0;
   for (std::size_t rank = 0; rank < size; ++rank) {
-    const member_ledger& of = board.of(rank);
+    const member_ledger& of = board_->of(rank);
     // In a loop members may not have come.
     if (of.part_of_region.get() != region_) continue;
     const std::uint64_t begin = of.part_begin.get(), end = of.part_end.get();
@@ -112,8 +116,8 @@ LOCKSTEP_COLD void region_accounts::look_at_parts(member_ledger& own, const ledg
     times[came] = {segment != 0 ? segment : end, end};
     ranks[came++] = rank;
   }
-  own.note_segment(account, came, over, weight_, [ranks](std::size_t i) { return ranks[i]; });
-  own.note_skew(account, last - first, weight_);
+  own.note_segment(account_, came, over, weight_, [ranks](std::size_t i) { return ranks[i]; });
+  own.note_skew(account_, last - first, weight_);
 }
 
 LOCKSTEP_COLD void show_ledger_at_end(const ledger& of) {

@@ -109,8 +109,15 @@ class member_state {
     in_construct = {kind, where, extent};
     if (watch_others_than_ledger(observers())) member_comes(observed(), kind, where, extent);
   }
-  /// For the ledger, around a meeting. Requires: accounts != nullptr.
-  LOCKSTEP_ENTRY void enter_account() noexcept;
+  /// For the ledger, around a meeting: before it arrives, while it waits or after that, when it was let go. Require:
+  /// accounts != nullptr.
+  void enter_account() noexcept {
+    accounts->long_wait = 0;
+    accounts->has_counted = false;
+    if (accounts->meeting_weight != 0) note_segment();
+  }
+  LOCKSTEP_ENTRY void note_segment() noexcept;
+  LOCKSTEP_ENTRY void count_account() noexcept;
   LOCKSTEP_ENTRY void leave_account() noexcept;
   /// Who it is, for observers.
   observed_member observed() const noexcept {

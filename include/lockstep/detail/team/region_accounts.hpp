@@ -22,20 +22,29 @@ LOCKSTEP_COLD void show_ledger_at_end(const ledger& of);
 
 class region_accounts {
  public:
-  bool are_open() const noexcept { return own_ != nullptr; }
-  /// A region begins: the tick if it is chosen, 1 if it is only counted, 0 if no ledger is kept.
-  LOCKSTEP_ENTRY std::uint64_t choose(const ledger_slot& slot, std::uint32_t region) noexcept;
-  /// Every member has reported. `begin`: what choose() returned, or the tick. Requires: are_open().
-  LOCKSTEP_ENTRY void end(const ledger_board& board, const construct_key& key, std::size_t size,
-                          std::uint64_t begin, bool is_loop) noexcept;
+  /// A region has begun, and the others know: they come meanwhile. Nothing if no ledger is kept.
+  LOCKSTEP_ENTRY void begin(const ledger_slot& slot, const construct_key& key, std::uint32_t region,
+                            std::size_t size, bool is_loop) noexcept;
+  /// Every member has reported.
+  void end(std::size_t size) noexcept {
+    if (own_ == nullptr) return;
+    if ((weight_ | own_->long_wait) == 0 && before_ == own_) {
+      own_ = nullptr;
+    } else {
+      finish(size);
+    }
+  }
 
  private:
-  LOCKSTEP_COLD void look_at_parts(member_ledger& own, const ledger_board& board,
-                                   std::size_t account, std::size_t size,
+  LOCKSTEP_ENTRY void finish(std::size_t size) noexcept;
+  LOCKSTEP_COLD void look_at_parts(member_ledger& own, std::size_t size,
                                    std::uint64_t over) const noexcept;
 
   member_ledger* own_ = nullptr;     ///< of member 0; null: none are kept
   member_ledger* before_ = nullptr;  ///< of a region around this one
+  const ledger_board* board_ = nullptr;
+  std::size_t account_ = 0;
+  std::uint64_t begin_ = 0;
   std::uint32_t region_ = 0, weight_ = 0;
 };
 
@@ -57,7 +66,7 @@ class part_accounts {
     ledger_board* const board = slot.if_on();
     own_ = board != nullptr ? &board->of(rank) : nullptr;
     self.accounts = own_;
-    self.in_construct = construct_note();
+    self.in_construct.kind = nullptr;
     if (own_ != nullptr) own_->begin_part(self.region(), self.next_phase());
   }
 

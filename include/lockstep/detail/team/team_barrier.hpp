@@ -231,6 +231,13 @@ class team_barrier final : public stoppable {
                                           : pass_by_tree(self, nothing, usual);
   }
 
+  template <class Arrival>
+  bool arrive_and_wait(member_state& self, Arrival& arrival) {
+    const auto nothing = [](cell&) {};
+    return phases_.has_flags(self.size()) ? pass_by_flags(self, arrival)
+                                          : pass_by_tree(self, nothing, arrival);
+  }
+
   /// The same, and `out` gets what combine(out) makes of the values of all, which are at
   /// value_of(rank, self.phase) then. Requires: each participant has put its own into
   /// value_of(its rank, self.phase + 1) before the call.

@@ -59,9 +59,11 @@ class team_core {
     if (!turn) return run_alone(f);
     if (size > 1) workers.make_ready();
     const region_head head = core->begin(size, core->group_.begin(size));
-    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) core->is_seen_as("run", 0, 0, {where, nullptr});
     const nesting::inside here(core->region_);  // up to the last of the user's code
     if (size > 1) core->forks_.announce(head, f);
+    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
+      core->is_seen_as("run", head, 0, 0, {where, nullptr, false});
+    }
     // Not through the line just published: it is on its way to the others.
     core->perform(0, head, f);
     if (size > 1) core->forks_.collect(0, core->forks_.current());
@@ -78,12 +80,9 @@ class team_core {
     const loop_plan& plan = core->steering_.begin(of);
     if (ends.prepare != nullptr) ends.prepare(ends.data, plan, core->group_.leaves);
     const region_head head = core->begin(plan.shares, 0);
-    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
-      core->is_seen_as("loop", plan.parts, of.iterations, {of.where, of.place});
-      core->steering_.tell(plan);
-    }
+    if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) core->steering_.tell(plan);
     const nesting::inside here(core->region_);
-    core->run_shares(plan, head, what);
+    core->run_shares(plan, head, what, of);
     if (!core->end_of_region(head)) {
       core->error_.rethrow();
       return false;
@@ -103,11 +102,12 @@ class team_core {
     workers.make_ready();
     const bool wakes = core->steering_.begin_shares(of);
     const region_head head = core->begin(of.shares, 0);
-    if (LOCKSTEP_UNLIKELY(core->since_ != 0))
-      core->is_seen_as("plan", 1, 0, {{nullptr, 0}, nullptr});
     const nesting::inside here(core->region_);
     core->crew_.reset_tickets();
     core->forks_.announce_loop(head, what, 1, wakes);
+    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
+      core->is_seen_as("plan", head, 1, 0, {{nullptr, 0}, nullptr, false});
+    }
     const bool all_came =
         core->crew_.lead(head, what, wakes && core->steering_.were_asleep(), nullptr);
     core->steering_.end_shares();
@@ -141,8 +141,10 @@ class team_core {
   void start(Function& f, call_site where = call_site{nullptr, 0}) {
     started_.what.assign<member>(f);
     started_.head = begin(size_, group_.begin(size_));
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) is_seen_as("started region", 0, 0, {where, nullptr});
     if (size_ > 1) forks_.announce(started_.head, f);
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) {
+      is_seen_as("started region", started_.head, 0, 0, {where, nullptr, false});
+    }
     between_.outer = nesting::innermost();
     nesting::innermost() = &between_;
   }
@@ -200,7 +202,7 @@ class team_core {
   region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
-    since_ = LOCKSTEP_UNLIKELY(observers() != 0) ? tell_begin() : 0;
+    since_ = LOCKSTEP_UNLIKELY(observers() != 0) ? begin_to_tell() : 0;
     running_.store(number_, memory_order_relaxed);  // 1
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
     return region_head{number_, static_cast<std::uint32_t>(size), phase};
@@ -209,11 +211,14 @@ class team_core {
   struct place_of_region {
     call_site where;
     const void* place;
+    bool is_loop;
   };
-  LOCKSTEP_ENTRY void is_seen_as(const char* kind, std::uint32_t parts, std::uint64_t iterations,
-                                 const place_of_region& at) noexcept;
-  /// For since_.
-  LOCKSTEP_ENTRY std::uint64_t tell_begin() noexcept;
+  /// The tick, or 1 if only the ledger is kept.
+  static std::uint64_t begin_to_tell() noexcept {
+    return watch_others_than_ledger(observers()) ? tick_clock::now() : 1;
+  }
+  LOCKSTEP_ENTRY void is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
+                                 std::uint64_t iterations, const place_of_region& at) noexcept;
   /// The region is over.
   LOCKSTEP_ENTRY void tell_end(const region_head& head) noexcept;
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
@@ -229,11 +234,15 @@ class team_core {
     call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
   }
   /// The caller's part of a loop; every share is done when it returns.
-  void run_shares(const loop_plan& plan, const region_head& head, job& what) {
+  void run_shares(const loop_plan& plan, const region_head& head, job& what,
+                  const loop_request& of) {
     crew_.reset_tickets();
     bool all_came = true;
+    if (plan.shares > 1) forks_.announce_loop(head, what, plan.parts, plan.wakes);
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) {
+      is_seen_as("loop", head, plan.parts, of.iterations, {of.where, of.place, true});
+    }
     if (plan.shares > 1) {
-      forks_.announce_loop(head, what, plan.parts, plan.wakes);
       all_came =
           crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_.listener());
     } else {
@@ -291,153 +300,19 @@ class team_core {
   std::uint64_t since_ = 0, iterations_ = 0;
   const char* kind_ = nullptr;
   std::uint32_t parts_ = 0;
-  place_of_region place_ = {{nullptr, 0}, nullptr};
   ledger_slot ledger_;
   region_accounts accounts_;
   open_region started_ = {};
   line_gap after_;
 };
 
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
-    : size_(made.members),
-      door_(door),
-      group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
-      forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
-             fork_board::usual_most_age, made.finds_cpu),
-      crew_(forks_, stop_, error_, made.is_crowded, &group_, &ledger_),
-      steering_(forks_, made),
-      region_{this, door.age(), &group_, &running_, nullptr},
-      between_(region_) {
-  if (made.keeps_ledger) keep_ledger(true);
-}
-
-LOCKSTEP_COLD void team_core::keep_ledger(bool yes) {
-  if (yes) {
-    ledger_.switch_on(size_);
-  } else {
-    ledger_.switch_off();
-  }
-}
-
-LOCKSTEP_COLD void team_core::reset_ledger() noexcept {
-  if (ledger_board* const board = ledger_.made()) board->reset();
-}
-
-LOCKSTEP_COLD ledger team_core::ledger_so_far() const {
-  const char* const name = door_.callers().whose().name;
-  if (const ledger_board* const board = ledger_.made()) {
-    return board->gather(name);
-  }
-  ledger none;
-  none.team = name;
-  none.members = size_;
-  return none;
-}
-
-LOCKSTEP_COLD team_core::~team_core() {
-  if (ledger_.made() != nullptr) show_ledger_at_end(ledger_so_far());
-}
-
-void team_core::is_seen_as(const char* kind, std::uint32_t parts, std::uint64_t iterations,
-                           const place_of_region& at) noexcept {
-  kind_ = kind;
-  parts_ = parts;
-  iterations_ = iterations;
-  place_ = at;
-}
-
-std::uint64_t team_core::tell_begin() noexcept {
-  const std::uint32_t on = observers();
-  const std::uint64_t begin =
-      (on & observer::accounts) != 0 ? accounts_.choose(ledger_, number_) : 0;
-  return begin <= 1 && watch_others_than_ledger(on) ? tick_clock::now() : begin;
-}
-
-void team_core::tell_end(const region_head& head) noexcept {
-  if (accounts_.are_open()) {
-    const void* const place = place_.where.file == nullptr ? place_.place : nullptr;
-    accounts_.end(*ledger_.made(), {kind_, place_.where, place}, head.size, since_, parts_ > 0);
-  }
-  if (!watch_others_than_ledger(observers())) return;
-  region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
-}
-
-LOCKSTEP_OUT_OF_LINE bool team_core::join() {
-  const region_head head = leave_between();
-  const nesting::inside here(region_);
-  perform(0, head, started_.what);
-  if (head.size > 1) forks_.collect(0, forks_.current());
-  return finish(head);
-}
-
-LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
-  const nesting::inside here(region_);  // whatever it runs of the user's is in one
-  const worker_accounts accounts(ledger_, rank);
-  order what;
-  while (forks_.next(rank, what)) {
-    accounts.look();
-    if (what.is_loop()) {
-      crew_.serve(rank, what);
-    } else {
-      play(rank, what);
-    }
-  }
-}
-
-LOCKSTEP_COLD void team_core::give_up() {
-  const region_head head = leave_between();
-  const nesting::inside here(region_);
-  stop_.request(head.region);
-  if (head.size > 1) forks_.collect(0, forks_.current());
-  error_.forget();
-  finish(head);
-}
-
-LOCKSTEP_COLD void team_core::forget_others() noexcept {
-  const bool in_region = nesting::contains(region_) || nesting::contains(between_);
-  door_.callers().forget_others(in_region);
-  forks_.reset();
-  stop_.forget_others();
-  error_.forget_others();
-  group_.sub_groups().forget_others();
-  reset_ledger();
-  group_.forget_kept_values();
-  if (in_region) {
-    crew_.be_alone(true);
-    request_stop();
-  } else {
-    running_.store(0, memory_order_relaxed);  // 1
-    started_.head.region = 0;
-    error_.forget();  // of a region that has ended here
-    group_.end(true);
-  }
-}
-
-LOCKSTEP_COLD fork_board::way team_core::way_of(const resolved_team& made) noexcept {
-  return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
-                                                                   : fork_board::way::direct;
-}
-
-LOCKSTEP_COLD void team_core::request_stop() {
-  const std::uint32_t region = running_.load(memory_order_relaxed);  // 2
-  if (region != 0) stop_.request(region);
-}
-
-LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
-  forks_.relay(rank, what, true);
-  const region_head head = what.head();
-  if (rank < head.size) perform(rank, head, what.line->what);
-  if (crew_.is_alone()) end_of_lone_child();
-  if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
-  forks_.report(rank, what.announced);
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "team_core.ipp"
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_TEAM_CORE_HPP

@@ -92,7 +92,9 @@ class ledger_pace {
 /// What the members of a team agree on.
 struct ledger_paces {
   line_gap before;
-  ledger_pace meetings, regions;
+  ledger_pace meetings;
+  line_gap between;
+  ledger_pace regions;
   line_gap after;
 };
 
@@ -129,6 +131,9 @@ class member_ledger {
   std::uint64_t long_wait =
       0;  ///< in waits that outlasted their first polls, since the last arrival
   std::uint32_t region_weight = 0, meeting_weight = 0;  ///< of the region, and of the next meeting
+  bool has_counted = false;                             ///< the meeting that it is in:
+  std::size_t at = 0;                                   ///< of its construct,
+  std::uint32_t stands_for = 0;                         ///< and how often it counts
   std::uint32_t loop = 0;                               ///< the last region that was a loop
   std::uint32_t known_releases =
       0;  ///< so many times more in this region it looks when it was let go

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/trace/ledger_slot.hpp -- whether a team keeps a ledger, and where (layer: trace)
 //
-//   SLOT-1  A board is made when the ledger is first switched on. It lives as long as the slot: a thread that has seen it
+//   KEEP-1  A board is made when the ledger is first switched on. It lives as long as the slot: a thread that has seen it
 //           may use it until its team ends.
-//   SLOT-2  observer::accounts is on as long as a ledger of the process is.
+//   KEEP-2  observer::accounts is on as long as a ledger of the process is.
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
 //   1  made.load         acquire  2      the board is made before its address is seen
 //   2  made.store        release  1      as 1
-//   3  is_on.load        relaxed  -      a hint: a member that is late counts one region more, or one less
-//   4  is_on.store       relaxed  -      as 3
+//   3  on.load           acquire  4      as 1: the board, where one is to be kept
+//   4  on.store          release  3      as 1
 //   5  ledgers.fetch_add relaxed  -      a count that stands for itself
 //   6  ledgers.fetch_sub relaxed  -      as 5
 //
@@ -43,22 +43,21 @@ class ledger_slot {
   /// The board, also when the ledger is off; null: never made.
   ledger_board* made() const noexcept { return made_.load(memory_order_acquire); }  // 1
   /// Where to keep accounts; null: nowhere.
-  ledger_board* if_on() const noexcept { return is_on() ? made() : nullptr; }
-  bool is_on() const noexcept { return is_on_.load(memory_order_relaxed) != 0; }  // 3
+  ledger_board* if_on() const noexcept { return on_.load(memory_order_acquire); }  // 3
 
   /// By one thread at a time. Throws std::bad_alloc. Larger teams than ledger_board::most_members keep none.
   void switch_on(std::size_t members) {
-    if (is_on() || members > ledger_board::most_members) return;
+    if (if_on() != nullptr || members > ledger_board::most_members) return;
     if (made() == nullptr)
       made_.store(new ledger_board(members, tick_clock::rate()), memory_order_release);  // 2
-    is_on_.store(1, memory_order_relaxed);                                               // 4
+    on_.store(made(), memory_order_release);                                             // 4
     if (process().ledgers.fetch_add(1, memory_order_relaxed) == 0) {                     // 5
       begin_to_observe(observer::accounts);
     }
   }
   void switch_off() noexcept {
-    if (!is_on()) return;
-    is_on_.store(0, memory_order_relaxed);                            // 4
+    if (if_on() == nullptr) return;
+    on_.store(nullptr, memory_order_release);                         // 4
     if (process().ledgers.fetch_sub(1, memory_order_relaxed) == 1) {  // 6
       end_to_observe(observer::accounts);
     }
@@ -66,7 +65,7 @@ class ledger_slot {
 
  private:
   unseamed_atomic<ledger_board*> made_{nullptr};
-  unseamed_atomic<std::uint32_t> is_on_{0};
+  unseamed_atomic<ledger_board*> on_{nullptr};
 };
 
 }  // namespace detail

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/trace/segment.hpp -- what members did between two points at which they wait for each other: pure
-//                                      (layer: trace)
+// lockstep/detail/trace/segment.hpp -- what members did between two meetings: pure (layer: trace)
 //
 // A segment ends where all members of a region come together: at a barrier, or at the end of the region. Each member is
 // busy from its begin to its arrival. The segment is over when they have been let go.

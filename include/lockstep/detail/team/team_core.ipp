@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/team/team_core.ipp -- the bodies of team_core.hpp (layer: team)
+//
+// Memory order: the table of team_core.hpp.
+#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
+#define LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
+
+#include "team_core.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
+    : size_(made.members),
+      door_(door),
+      group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
+      forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
+             fork_board::usual_most_age, made.finds_cpu),
+      crew_(forks_, stop_, error_, made.is_crowded, &group_, &ledger_),
+      steering_(forks_, made),
+      region_{this, door.age(), &group_, &running_, nullptr},
+      between_(region_) {
+  if (made.keeps_ledger) keep_ledger(true);
+}
+
+LOCKSTEP_COLD void team_core::keep_ledger(bool yes) {
+  if (yes) {
+    ledger_.switch_on(size_);
+  } else {
+    ledger_.switch_off();
+  }
+}
+
+LOCKSTEP_COLD void team_core::reset_ledger() noexcept {
+  if (ledger_board* const board = ledger_.made()) board->reset();
+}
+
+LOCKSTEP_COLD ledger team_core::ledger_so_far() const {
+  const char* const name = door_.callers().whose().name;
+  if (const ledger_board* const board = ledger_.made()) {
+    return board->gather(name);
+  }
+  ledger none;
+  none.team = name;
+  none.members = size_;
+  return none;
+}
+
+LOCKSTEP_COLD team_core::~team_core() {
+  if (ledger_.made() != nullptr) show_ledger_at_end(ledger_so_far());
+}
+
+void team_core::is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
+                           std::uint64_t iterations, const place_of_region& at) noexcept {
+  kind_ = kind;
+  parts_ = parts;
+  iterations_ = iterations;
+  if (!is_observed_by(observer::accounts)) return;
+  const void* const place = at.where.file == nullptr ? at.place : nullptr;
+  accounts_.begin(ledger_, {kind, at.where, place}, head.region, head.size, at.is_loop);
+}
+
+void team_core::tell_end(const region_head& head) noexcept {
+  accounts_.end(head.size);
+  if (!watch_others_than_ledger(observers())) return;
+  region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
+}
+
+LOCKSTEP_OUT_OF_LINE bool team_core::join() {
+  const region_head head = leave_between();
+  const nesting::inside here(region_);
+  perform(0, head, started_.what);
+  if (head.size > 1) forks_.collect(0, forks_.current());
+  return finish(head);
+}
+
+LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
+  const nesting::inside here(region_);  // whatever it runs of the user's is in one
+  const worker_accounts accounts(ledger_, rank);
+  order what;
+  while (forks_.next(rank, what)) {
+    accounts.look();
+    if (what.is_loop()) {
+      crew_.serve(rank, what);
+    } else {
+      play(rank, what);
+    }
+  }
+}
+
+LOCKSTEP_COLD void team_core::give_up() {
+  const region_head head = leave_between();
+  const nesting::inside here(region_);
+  stop_.request(head.region);
+  if (head.size > 1) forks_.collect(0, forks_.current());
+  error_.forget();
+  finish(head);
+}
+
+LOCKSTEP_COLD void team_core::forget_others() noexcept {
+  const bool in_region = nesting::contains(region_) || nesting::contains(between_);
+  door_.callers().forget_others(in_region);
+  forks_.reset();
+  stop_.forget_others();
+  error_.forget_others();
+  group_.sub_groups().forget_others();
+  reset_ledger();
+  group_.forget_kept_values();
+  if (in_region) {
+    crew_.be_alone(true);
+    request_stop();
+  } else {
+    running_.store(0, memory_order_relaxed);  // 1
+    started_.head.region = 0;
+    error_.forget();  // of a region that has ended here
+    group_.end(true);
+  }
+}
+
+LOCKSTEP_COLD fork_board::way team_core::way_of(const resolved_team& made) noexcept {
+  return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
+                                                                   : fork_board::way::direct;
+}
+
+LOCKSTEP_COLD void team_core::request_stop() {
+  const std::uint32_t region = running_.load(memory_order_relaxed);  // 2
+  if (region != 0) stop_.request(region);
+}
+
+LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
+  forks_.relay(rank, what, true);
+  const region_head head = what.head();
+  if (rank < head.size) perform(rank, head, what.line->what);
+  if (crew_.is_alone()) end_of_lone_child();
+  if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
+  forks_.report(rank, what.announced);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
