@@ -182,9 +182,9 @@ struct process_state {
   // For detail/trace: who watches (observers.hpp), what is known of each thread, and the trace that is recorded.
   unseamed_atomic<std::uint32_t> observers;
   growing_list thread_logs;
-  fork_section trace_forks;  // and its lock guards what follows
+  fork_section trace_forks;  // and its lock guards the trace
   unseamed_atomic<void*> trace;
-  void* trace_texts;  // kept for ever
+  unseamed_atomic<void*> trace_texts;
 
   constexpr process_state() noexcept
       : first_fork_listener(nullptr),
