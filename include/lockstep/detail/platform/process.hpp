@@ -149,7 +149,12 @@ struct growing_list {
 };
 
 /// Messages that are printed once.
-enum class message : std::uint32_t { environment = 1, unusable_cpus = 2, first_team = 4 };
+enum class message : std::uint32_t {
+  environment = 1,
+  unusable_cpus = 2,
+  first_team = 4,
+  trace = 8
+};
 
 struct process_state {
   static constexpr unsigned parking_bits = 8;
@@ -242,6 +247,10 @@ inline process_state& process() noexcept { return process_holder<struct whole_pr
 
 /// True for the first that asks about this message.
 LOCKSTEP_COLD bool is_first_to_print(message which) noexcept;
+
+/// What the system calls this process: its number, and the name of its program without directories.
+LOCKSTEP_COLD std::uint64_t process_number() noexcept;
+LOCKSTEP_COLD const char* program_name() noexcept;
 
 /// Is an object part of a program or library file? Objects of static storage are: they are destroyed when the
 /// program ends, but their memory stays. What lies on the heap, on a stack or in a thread's own storage is not.
