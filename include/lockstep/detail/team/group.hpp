@@ -209,35 +209,6 @@ inline bool member_state::sync() {
   if (goes_on) shared_->check_constructs(*this);
   return goes_on;
 }
-/// A member meets the others, as long as this lives: for observers. It arrives by itself.
-class observed_meeting {
- public:
-  explicit observed_meeting(member_state& self) noexcept {
-    const std::uint32_t on = observers();
-    if (LOCKSTEP_UNLIKELY(on != 0)) {
-      if (watch_others_than_ledger(on)) log_ = member_arrives(self.observed(), self.next_phase());
-      if ((on & observer::accounts) != 0 && self.accounts != nullptr) {
-        self_ = &self;
-        self.enter_account();
-      }
-    }
-  }
-  ~observed_meeting() {
-    if (LOCKSTEP_UNLIKELY(self_ != nullptr)) self_->leave_account();
-    if (LOCKSTEP_UNLIKELY(log_ != nullptr)) member_leaves(*log_);
-  }
-  observed_meeting(const observed_meeting&) = delete;
-  observed_meeting& operator=(const observed_meeting&) = delete;
-
-  static constexpr bool arrives() noexcept { return true; }
-  void meanwhile() const noexcept {
-    if (LOCKSTEP_UNLIKELY(self_ != nullptr)) self_->count_account();
-  }
-
- private:
-  thread_log* log_ = nullptr;
-  member_state* self_ = nullptr;
-};
 /// Combines after it has seen that all are in the same construct: the cells of another may hold anything.
 template <class Combine>
 struct checked_combine {
@@ -250,16 +221,21 @@ struct checked_combine {
   }
 };
 template <class Combine>
-bool member_state::meet(cell& out, Combine combine) {
-  observed_meeting seen(*this);
+LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
+  const bool seen = begin_meeting();
   tell_construct();
-  return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, seen);
+  const bool goes_on = shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine});
+  end_meeting(seen);
+  return goes_on;
 }
 template <class Combine, class Arrival>
 bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
-  const observed_meeting seen(*this);
+  const bool seen = begin_meeting();
   tell_construct();
-  return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, arrival);
+  const bool goes_on =
+      shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, arrival);
+  end_meeting(seen);
+  return goes_on;
 }
 inline std::uint32_t member_state::next_construct() noexcept {
   if (!has_construct) {
@@ -270,14 +246,6 @@ inline std::uint32_t member_state::next_construct() noexcept {
 }
 
 #if LOCKSTEP_HAS_BODIES
-
-bool member_state::sync_observed() {
-  observed_meeting seen(*this);
-  tell_construct();
-  const bool goes_on = shared_->barrier.arrive_and_wait(*this, seen);
-  if (goes_on) shared_->check_constructs(*this);
-  return goes_on;
-}
 
 LOCKSTEP_COLD group::group(std::size_t most, wait_policy policy, stop_source& stop,
                            group* of_region, bool finds_cpu, std::size_t most_flags)

@@ -17,13 +17,36 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-void member_state::note_segment() noexcept {
-  segments[next_phase() & 1u] = {accounts->segment_begin, tick_clock::now(), region_, next_phase()};
+LOCKSTEP_COLD void member_state::come_observed(const char* kind, call_site where,
+                                               std::size_t extent) noexcept {
+  const bool is_traced = watch_others_than_ledger(observers());
+  in_construct = {kind, where, extent, is_traced ? tick_clock::now() : 0};
+  if (is_traced) member_comes(observed(), kind, where, extent, in_construct.came);
+  if (!is_alone()) tell_construct();
 }
 
-void member_state::count_account() noexcept {
+bool member_state::meeting_begins() noexcept {
+  const std::uint32_t on = observers();
+  meets_in = nullptr;
+  if (watch_others_than_ledger(on)) {
+    construct_note& note = in_construct;
+    const std::uint64_t came = note.came;
+    note.came = 0;  // it may meet the others once more
+    meets_in = member_arrives(observed(), next_phase(), note.kind, note.where, note.extent, came);
+  }
+  if (accounts == nullptr || (on & observer::accounts) == 0) return meets_in != nullptr;
+  accounts->begin_meeting();
+  if (accounts->meeting_weight != 0) {
+    segments[next_phase() & 1u] = {accounts->segment_begin, tick_clock::now(), region_,
+                                   next_phase()};
+  }
+  return true;
+}
+
+void member_state::count_meeting() noexcept {
+  if (accounts == nullptr || !accounts->has_to_count) return;
   member_ledger& own = *accounts;
-  own.has_counted = true;
+  own.has_to_count = false;
   const char* const kind = in_construct.kind != nullptr ? in_construct.kind : "barrier";
   own.at = own.accounts.find({kind, in_construct.where, nullptr});
   own.accounts[own.at].passes.add(1);
@@ -32,22 +55,51 @@ void member_state::count_account() noexcept {
   own.segment_begin = 0;
 }
 
-void member_state::leave_account() noexcept {
-  member_ledger& own = *accounts;
-  if (!own.has_counted) {
-    if (has_left) return;
-    count_account();
+/// The member goes on after a meeting.
+inline void leave_meeting(member_state& self, member_ledger& own) noexcept {
+  if (own.has_to_count) {
+    own.has_to_count = !self.has_left;
+    self.count_meeting();
   }
   if ((own.stands_for | own.meeting_weight | own.known_releases) == 0 && own.long_wait == 0) return;
   const std::uint64_t now = tick_clock::now();
   const bool is_last_known = own.known_releases > 0 && --own.known_releases == 0;
   own.segment_begin = is_last_known && own.meeting_weight == 0 ? 0 : now;
-  if (has_left) return;
-  const segment_note& mine = segments[phase & 1u];
+  if (self.has_left) return;
+  const segment_note& mine = self.segments[self.phase & 1u];
   own.note_wait(own.accounts[own.at], now - mine.arrival, own.stands_for);
-  if (own.stands_for == 0 || rank_ != 0 || mine.begin == 0) return;
+  if (own.stands_for == 0 || self.rank() != 0 || mine.begin == 0) return;
   own.paces.meetings.took(now - mine.begin);
-  shared_->look_at_segment(*this, own.at, now, own.stands_for);
+  self.shared().look_at_segment(self, own.at, now, own.stands_for);
+}
+
+void member_state::meeting_ends() noexcept {
+  if (accounts != nullptr && accounts->is_meeting) {
+    accounts->is_meeting = false;
+    leave_meeting(*this, *accounts);
+  }
+  if (meets_in != nullptr) member_leaves(*meets_in);
+}
+
+/// Arrives by itself, and counts while it waits.
+struct counted_arrival {
+  member_state& self;
+  bool is_seen;
+
+  static constexpr bool arrives() noexcept { return true; }
+  void meanwhile() const noexcept {
+    if (is_seen) self.count_meeting();
+  }
+};
+
+bool member_state::sync_observed() {
+  const bool seen = begin_meeting();
+  tell_construct();
+  counted_arrival arrival{*this, seen};
+  const bool goes_on = shared_->barrier.arrive_and_wait(*this, arrival);
+  end_meeting(seen);
+  if (goes_on) shared_->check_constructs(*this);
+  return goes_on;
 }
 
 LOCKSTEP_COLD void group::look_at_segment(const member_state& self, std::size_t account,

@@ -48,31 +48,6 @@ class region_accounts {
   std::uint32_t region_ = 0, weight_ = 0;
 };
 
-/// The part of a member in a `run`, as long as this lives.
-class part_accounts {
- public:
-  part_accounts(const ledger_slot& slot, std::size_t rank, member_state& self) noexcept {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) begin(slot, rank, self);
-  }
-  ~part_accounts() {
-    if (LOCKSTEP_UNLIKELY(own_ != nullptr)) own_->end_part();
-  }
-  part_accounts(const part_accounts&) = delete;
-  part_accounts& operator=(const part_accounts&) = delete;
-
- private:
-  LOCKSTEP_NOINLINE void begin(const ledger_slot& slot, std::size_t rank,
-                               member_state& self) noexcept {
-    ledger_board* const board = slot.if_on();
-    own_ = board != nullptr ? &board->of(rank) : nullptr;
-    self.accounts = own_;
-    self.in_construct.kind = nullptr;
-    if (own_ != nullptr) own_->begin_part(self.region(), self.next_phase());
-  }
-
-  member_ledger* own_ = nullptr;
-};
-
 /// A worker, as long as its thread serves a team: what it finds out between regions is counted, too.
 class worker_accounts {
  public:

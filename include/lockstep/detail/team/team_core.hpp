@@ -18,7 +18,6 @@
 //   #  access         order    pairs  why it suffices
 //   1  running.store  relaxed  -      request_stop() takes a number from it; what it does with a number
 //                                     that is old is harmless (STOP-1 of stop_source.hpp)
-//   2  running.load   relaxed  -      as 1
 //
 // Cost   see team.hpp.
 #ifndef LOCKSTEP_DETAIL_TEAM_TEAM_CORE_HPP
@@ -221,17 +220,16 @@ class team_core {
                                  std::uint64_t iterations, const place_of_region& at) noexcept;
   /// The region is over.
   LOCKSTEP_ENTRY void tell_end(const region_head& head) noexcept;
+  LOCKSTEP_ENTRY bool part_begins(member_state& self, const region_head& head) noexcept;
+  LOCKSTEP_ENTRY void part_ends(member_state& self) noexcept;
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
-    observed_part seen;
-    if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
-      seen.begin({&group_, head.region, static_cast<std::uint32_t>(rank), head.size}, 0, "part");
-    }
     member_state& self = group_.enter(rank, head.size, head.region, head.phase);
-    const part_accounts accounts(ledger_, rank, self);
+    const bool is_seen = LOCKSTEP_UNLIKELY(observers() != 0) && part_begins(self, head);
     member_access here(self);
     call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
+    if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
   }
   /// The caller's part of a loop; every share is done when it returns.
   void run_shares(const loop_plan& plan, const region_head& head, job& what,
@@ -305,7 +303,6 @@ class team_core {
   open_region started_ = {};
   line_gap after_;
 };
-
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

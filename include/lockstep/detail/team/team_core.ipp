@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/team/team_core.ipp -- the bodies of team_core.hpp (layer: team)
 //
-// Memory order: the table of team_core.hpp.
+// Memory order (# marks the line): see team_core.hpp
+//   #  access         order    pairs  why it suffices
+//   1  running.store  relaxed  -      as there
+//   2  running.load   relaxed  -      as there
 #ifndef LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
 #define LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
 
@@ -49,6 +52,24 @@ LOCKSTEP_COLD ledger team_core::ledger_so_far() const {
 
 LOCKSTEP_COLD team_core::~team_core() {
   if (ledger_.made() != nullptr) show_ledger_at_end(ledger_so_far());
+}
+
+bool team_core::part_begins(member_state& self, const region_head& head) noexcept {
+  ledger_board* const board = ledger_.if_on();
+  self.in_construct.kind = nullptr;
+  self.accounts = board != nullptr ? &board->of(self.rank()) : nullptr;
+  self.seen_part = watch_others_than_ledger(observers())
+                       ? detail::part_begins({&group_, head.region,
+                                              static_cast<std::uint32_t>(self.rank()), head.size},
+                                             0, "part")
+                       : nullptr;
+  if (self.accounts != nullptr) self.accounts->begin_part(head.region, self.next_phase());
+  return self.accounts != nullptr || self.seen_part != nullptr;
+}
+
+void team_core::part_ends(member_state& self) noexcept {
+  if (self.accounts != nullptr) self.accounts->end_part();
+  if (self.seen_part != nullptr) detail::part_ends(*self.seen_part);
 }
 
 void team_core::is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,

@@ -87,41 +87,35 @@ LOCKSTEP_COLD void observed_wait::end() noexcept {
 }
 
 LOCKSTEP_COLD void member_comes(const observed_member& who, const char* kind, call_site where,
-                                std::size_t extent) noexcept {
+                                std::size_t extent, std::uint64_t came) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
-  construct_visit& here = log->here;
-  here = construct_visit();
-  here.kind = kind;
-  here.where = where;
-  here.extent = extent;
-  here.team = who.team;
-  here.region = who.region;
-  here.rank = who.rank;
-  here.size = who.size;
-  here.came = tick_clock::now();
-  log->construct.show(here);
+  log->here = {kind,     where,       extent, who.team, who.region, who.rank,
+               who.size, 0 /*phase*/, came,   0,        0};
+  log->construct.show(log->here);
   note_step(*log);
 }
 
-LOCKSTEP_COLD thread_log* member_arrives(const observed_member& who, std::uint32_t phase) noexcept {
+LOCKSTEP_COLD thread_log* member_arrives(const observed_member& who, std::uint32_t phase,
+                                         const char* kind, call_site where, std::size_t extent,
+                                         std::uint64_t came) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return nullptr;
   if (is_observed_by(observer::delays)) delay_hooks::point(*log);
-  construct_visit& here = log->here;
-  if (here.kind == nullptr || here.team != who.team || here.region != who.region) {
-    here = construct_visit();
-    here.kind = "a barrier of the team";
-  }
-  here.team = who.team;
-  here.region = who.region;
-  here.rank = who.rank;
-  here.size = who.size;
-  here.phase = phase;
-  here.arrived = tick_clock::now();
-  here.released = 0;
-  if (here.came == 0) here.came = here.arrived;
-  log->construct.show(here);
+  const std::uint64_t now = tick_clock::now();
+  const bool is_known = kind != nullptr;
+  log->here = {is_known ? kind : "a barrier of the team",
+               is_known ? where : call_site{nullptr, 0},
+               extent,
+               who.team,
+               who.region,
+               who.rank,
+               who.size,
+               phase,
+               is_known && came != 0 ? came : now,
+               now,
+               0};
+  log->construct.show(log->here);
   note_step(*log);
   return log;
 }
@@ -146,7 +140,6 @@ LOCKSTEP_COLD void member_leaves(thread_log& log) noexcept {
       ring->put(both, 2);
     }
   }
-  here.came = 0;  // it may meet the others once more
 }
 
 LOCKSTEP_COLD void region_ended(const observed_region& what, std::uint64_t begin) noexcept {
@@ -169,35 +162,37 @@ LOCKSTEP_COLD void region_ended(const observed_region& what, std::uint64_t begin
   ring->put(both, 2);
 }
 
-LOCKSTEP_COLD void observed_part::begin(const observed_member& who, std::uint32_t part,
-                                        const char* kind) noexcept {
+LOCKSTEP_COLD open_part* part_begins(const observed_member& who, std::uint32_t part,
+                                     const char* kind) noexcept {
   thread_log* const log = log_of_this_thread();
-  if (log == nullptr) return;
+  if (log == nullptr) return nullptr;
   if (is_observed_by(observer::delays)) delay_hooks::point(*log);
   note_step(*log);
-  who_ = who;
-  part_ = part;
-  kind_ = kind;
-  since_ = tick_clock::now();
+  if (log->open_parts == thread_log::most_parts) return nullptr;
+  open_part& made = log->parts[log->open_parts++];
+  made = {who, part, kind, tick_clock::now()};
+  return &made;
 }
 
-LOCKSTEP_COLD void observed_part::end() noexcept {
+LOCKSTEP_COLD void part_ends(open_part& what) noexcept {
   const std::uint64_t now = tick_clock::now();
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
+  log->open_parts = static_cast<std::uint32_t>(&what - log->parts);
   note_step(*log);
   const std::uint32_t on = observers();
   if ((on & observer::delays) != 0) delay_hooks::point(*log);
+  const observed_member& who = what.who;
   if ((on & observer::accounts) != 0) {
-    ledger_hooks::part_ended(*log, who_.team, who_.region, who_.rank, who_.size, since_, now);
+    ledger_hooks::part_ended(*log, who.team, who.region, who.rank, who.size, what.since, now);
   }
   if ((on & observer::records) == 0) return;
   record_ring* const ring = recorder::ring_of(*log);
   if (ring == nullptr) return;
   const trace_record both[2] = {
-      trace_record::of(record_kind::part, 0, since_, now, ring->kept(kind_),
-                       reinterpret_cast<std::uintptr_t>(who_.team)),
-      trace_record::rest_of(nullptr, who_.rank, who_.size, 0, who_.region, part_)};
+      trace_record::of(record_kind::part, 0, what.since, now, ring->kept(what.kind),
+                       reinterpret_cast<std::uintptr_t>(who.team)),
+      trace_record::rest_of(nullptr, who.rank, who.size, 0, who.region, what.part)};
   ring->put(both, 2);
 }
 
@@ -214,6 +209,24 @@ LOCKSTEP_COLD void note_mark(mark_kind kind, const char* name, const char* why,
                                                  now, now, ring->kept(name), number),
                                 trace_record::rest_of(ring->kept(why), 0, 0, 0, 0, 0)};
   ring->put(both, why != nullptr ? 2 : 1);
+}
+
+LOCKSTEP_COLD void note_name(const char* name) noexcept {
+  thread_logs::name_mine(name);
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr || !is_observed_by(observer::records)) return;
+  const std::uint64_t now = tick_clock::now();
+  recorder::put(*log, record_kind::begin, 1, now, now, name, 0);
+}
+
+LOCKSTEP_COLD void note_counter(const char* name, double value) noexcept {
+  if (!is_observed_by(observer::records)) return;
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  const std::uint64_t now = tick_clock::now();
+  recorder::put(*log, record_kind::counter, 0, now, now, name, bits);
 }
 
 LOCKSTEP_COLD void note_wake(const void* word) noexcept {

@@ -131,7 +131,8 @@ class member_ledger {
   std::uint64_t long_wait =
       0;  ///< in waits that outlasted their first polls, since the last arrival
   std::uint32_t region_weight = 0, meeting_weight = 0;  ///< of the region, and of the next meeting
-  bool has_counted = false;                             ///< the meeting that it is in:
+  bool is_meeting = false;                              ///< of which it is told
+  bool has_to_count = false;                            ///< the meeting that it is in:
   std::size_t at = 0;                                   ///< of its construct,
   std::uint32_t stands_for = 0;                         ///< and how often it counts
   std::uint32_t loop = 0;                               ///< the last region that was a loop
@@ -157,6 +158,10 @@ class member_ledger {
     segment_begin = tick_clock::now();
     part_begin.set(segment_begin);
     part_of_region.set(region);
+  }
+  void begin_meeting() noexcept {
+    long_wait = 0;
+    is_meeting = has_to_count = true;
   }
   void end_part() noexcept {
     long_wait = 0;
