@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+// tests/trace/team_ledger_test.cpp -- the ledger of a team: who came last, the counts, switching it while regions run
+//
+// No test asserts on times. Who comes last is staged: the others have arrived when it begins to work.
+#include <lockstep/external_team.hpp>
+#include <lockstep/ledger.hpp>
+#include <lockstep/sub_team.hpp>
+#include <lockstep/team.hpp>
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using lockstep::call_site;
+using lockstep::ledger;
+using lockstep::member;
+using lockstep::team;
+using lockstep::team_options;
+
+team_options kept(std::size_t members) { return team_options().members(members).ledger(true); }
+
+/// The only construct of that kind.
+const ledger::construct& find(const ledger& in, const std::string& kind) {
+  const ledger::construct* found = nullptr;
+  for (const ledger::construct& each : in.constructs) {
+    if (each.kind != kind) continue;
+    EXPECT_EQ(found, nullptr) << "twice: " << kind;
+    found = &each;
+  }
+  static const ledger::construct none;
+  EXPECT_NE(found, nullptr) << in.table();
+  return found != nullptr ? *found : none;
+}
+std::uint64_t sum(const std::vector<std::uint64_t>& of) {
+  return std::accumulate(of.begin(), of.end(), std::uint64_t{0});
+}
+
+/// Holds one member back until all others have come to the same place. They arrive afterwards, without doing anything:
+/// so it comes well behind them, if it has counted to a number.
+struct held_back {
+  std::atomic<std::size_t> come{0}, counted{0};
+
+  void hold(member& me, std::size_t late, std::size_t round) {
+    if (me.rank() != late) {
+      come.fetch_add(1);
+      return;
+    }
+    while (come.load() < (round + 1) * (me.size() - 1)) std::this_thread::yield();
+    for (std::size_t i = 0; i < 100000; ++i) counted.store(i, std::memory_order_relaxed);
+  }
+};
+
+TEST(ledger, is_empty_where_none_is_kept) {
+  team two(2);
+  two.run([](member& me) { me.sync_threads(); });
+  const ledger result = two.ledger();
+  EXPECT_TRUE(result.constructs.empty());
+  EXPECT_EQ(result.members, 2u);
+  EXPECT_EQ(result.team, "lockstep");
+}
+
+TEST(ledger, counts_each_construct_on_each_member) {
+  constexpr std::size_t members = 3;
+  team three(kept(members).name("counting"));
+  for (int region = 0; region < 5; ++region) {
+    three.run([](member& me) {
+      for (int i = 0; i < 200; ++i) me.sync_threads();
+      for (int i = 0; i < 7; ++i) (void)me.sync_sum(1);
+      me.for_each(0, 10, [](int) {});
+    });
+  }
+  const ledger result = three.ledger();
+  EXPECT_EQ(result.team, "counting");
+  EXPECT_EQ(find(result, "run").count, 5u);
+  EXPECT_EQ(find(result, "sync_threads").count, 1000u);
+  EXPECT_EQ(find(result, "sync_sum").count, 35u);
+  EXPECT_EQ(find(result, "for_each").count, 5u);
+  for (const ledger::waits& each : find(result, "sync_threads").members)
+    EXPECT_EQ(each.count, 1000u);
+  EXPECT_NE(find(result, "sync_threads").file.find("team_ledger_test.cpp"), std::string::npos);
+  EXPECT_NE(find(result, "run").file.find("team_ledger_test.cpp"), std::string::npos);
+}
+
+TEST(ledger, two_places_are_two_constructs) {
+  team two(kept(2));
+  two.run([](member& me) {
+    me.sync_threads();
+    me.sync_threads(call_site{"elsewhere.cpp", 7});
+  });
+  const ledger result = two.ledger();
+  std::size_t places = 0;
+  for (const ledger::construct& each : result.constructs) {
+    if (each.kind != "sync_threads") continue;
+    ++places;
+    EXPECT_EQ(each.count, 1u);
+  }
+  EXPECT_EQ(places, 2u);
+}
+
+TEST(ledger, names_the_member_that_is_always_last) {
+  for (std::size_t late = 0; late < 3; ++late) {
+    team three(kept(3));
+    held_back others;
+    three.run([&](member& me) {
+      me.sync_threads(call_site{"before.cpp", 1});
+      for (std::size_t round = 0; round < 20; ++round) {
+        others.hold(me, late, round);
+        me.sync_threads(call_site{"late.cpp", 2});
+      }
+    });
+    const ledger result = three.ledger();
+    for (const ledger::construct& each : result.constructs) {
+      if (each.file != "late.cpp") continue;
+      EXPECT_EQ(each.count, 20u);
+      EXPECT_EQ(each.seen, 20u);
+      EXPECT_EQ(sum(each.last), 20u);
+      // Another one may lose its CPU between its look and its arrival.
+      EXPECT_GE(each.last[late], 18u) << result.table();
+      EXPECT_GT(each.gain, 0);
+      EXPECT_GT(each.busy[1], 0);
+    }
+  }
+}
+
+TEST(ledger, knows_who_ends_a_region_last) {
+  team two(kept(2));
+  held_back others;
+  for (std::size_t round = 0; round < 10; ++round)
+    two.run([&](member& me) { others.hold(me, 1, round); });
+  const ledger::construct run = find(two.ledger(), "run");
+  EXPECT_EQ(run.seen, 10u);
+  EXPECT_GE(run.last[1], 9u);
+  EXPECT_GT(run.time, 0);
+  EXPECT_GT(run.members[0].total, 0);
+}
+
+TEST(ledger, counts_loops_by_the_members_they_ran_on) {
+  team two(kept(2).learn(false));
+  std::vector<int> values(1000);
+  for (int i = 0; i < 9; ++i) two.parallel_for(0, 1000, [&](int k) { ++values[std::size_t(k)]; });
+  for (int i = 0; i < 4; ++i) two.parallel_for(0, 1, [&](int k) { ++values[std::size_t(k)]; });
+  const ledger result = two.ledger();
+  EXPECT_EQ(result.decided.loops_on.at(2), 9u);
+  EXPECT_EQ(result.decided.loops_on.at(1), 4u);
+  std::uint64_t loops = 0;
+  for (const ledger::construct& each : result.constructs)
+    loops += each.kind == "loop" ? each.count : 0;
+  EXPECT_EQ(loops, 13u);
+}
+
+TEST(ledger, constructs_of_sub_teams_are_counted_by_rank_in_the_team) {
+  team four(kept(4));
+  four.run([](member& me) {
+    lockstep::sub_team part = me.split(me.rank() % 2);
+    for (int i = 0; i < 50; ++i) part->sync_threads();
+  });
+  const ledger::construct sync = find(four.ledger(), "sync_threads");
+  ASSERT_EQ(sync.members.size(), 4u);
+  for (const ledger::waits& each : sync.members) EXPECT_EQ(each.count, 50u);
+  EXPECT_EQ(sum(sync.last), sync.seen);
+}
+
+TEST(ledger, stays_as_it_is_while_off_and_goes_on_when_on_again) {
+  team two(2);
+  const auto sync = [&] { two.run([](member& me) { me.sync_threads(); }); };
+  sync();
+  two.keep_ledger(true);
+  sync();
+  two.keep_ledger(false);
+  sync();
+  EXPECT_EQ(find(two.ledger(), "sync_threads").count, 1u);
+  two.keep_ledger(true);
+  two.keep_ledger(true);
+  sync();
+  EXPECT_EQ(find(two.ledger(), "sync_threads").count, 2u);
+  two.reset_ledger();
+  EXPECT_TRUE(two.ledger().constructs.empty());
+  sync();
+  EXPECT_EQ(find(two.ledger(), "sync_threads").count, 1u);
+}
+
+TEST(ledger, of_one_team_knows_nothing_of_another) {
+  team one(kept(2)), other(2);
+  other.run([](member& me) { me.sync_threads(); });
+  EXPECT_TRUE(one.ledger().constructs.empty());
+  EXPECT_TRUE(other.ledger().constructs.empty());
+  one.run([&](member& me) {
+    if (me.rank() == 0) other.run([](member& inner) { inner.sync_threads(); });
+    me.sync_threads();
+  });
+  EXPECT_EQ(find(one.ledger(), "sync_threads").count, 1u);
+}
+
+TEST(ledger, is_read_inside_a_region_and_not_switched_there) {
+  team two(kept(2));
+  two.run([&](member& me) {
+    me.sync_threads();
+    if (me.rank() != 0) return;
+    EXPECT_GE(find(two.ledger(), "sync_threads").count, 1u);
+    EXPECT_THROW(two.keep_ledger(false), std::logic_error);
+    EXPECT_THROW(two.reset_ledger(), std::logic_error);
+  });
+}
+
+TEST(ledger, regions_that_are_stopped_leave_it_usable) {
+  team two(kept(2));
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THROW(two.run([](member& me) {
+      me.sync_threads();
+      if (me.rank() == 1) throw std::runtime_error("staged");
+      me.sync_threads();
+    }),
+                 std::runtime_error);
+  }
+  EXPECT_EQ(find(two.ledger(), "run").count, 20u);
+}
+
+TEST(ledger, is_switched_and_read_by_others_while_regions_run) {
+  team two(2);
+  std::atomic<bool> done{false};
+  std::thread switcher([&] {
+    for (int i = 0; i < 50; ++i) {
+      two.keep_ledger(i % 2 == 0);
+      if (i % 10 == 0) two.reset_ledger();
+      EXPECT_TRUE(nlohmann::json::accept(two.ledger().json()));
+    }
+    two.keep_ledger(true);
+    done.store(true);
+  });
+  int rounds = 0;
+  while (!done.load() || rounds < 100) {
+    two.run([](member& me) {
+      for (int i = 0; i < 5; ++i) me.sync_threads();
+      (void)me.sync_sum(me.rank());
+    });
+    two.parallel_for(0, 64, [](int) {});
+    ++rounds;
+  }
+  switcher.join();
+  two.run([](member& me) { me.sync_threads(); });
+  EXPECT_FALSE(two.ledger().constructs.empty());
+}
+
+TEST(ledger, of_an_external_team_counts_those_who_serve) {
+  lockstep::external_team two(2);
+  two.keep_ledger(true);
+  std::thread other([&] { two.serve(1); });
+  for (int i = 0; i < 30; ++i) two.run([](member& me) { me.sync_threads(); });
+  two.release();
+  other.join();
+  const ledger result = two.ledger();
+  EXPECT_EQ(find(result, "sync_threads").count, 30u);
+  EXPECT_EQ(find(result, "sync_threads").members.at(1).count, 30u);
+}
+
+TEST(ledger, of_a_team_above_eight_members_counts_all) {
+  team many(kept(11));
+  many.run([](member& me) {
+    for (int i = 0; i < 20; ++i) me.sync_threads();
+  });
+  const ledger::construct sync = find(many.ledger(), "sync_threads");
+  for (const ledger::waits& each : sync.members) EXPECT_EQ(each.count, 20u);
+  EXPECT_EQ(sync.seen, 20u);
+}
+
+TEST(ledger, json_says_what_the_data_say) {
+  team two(kept(2));
+  two.run([](member& me) { me.sync_threads(); });
+  const ledger result = two.ledger();
+  const nlohmann::json read = nlohmann::json::parse(result.json());
+  ASSERT_EQ(read.at("constructs").size(), result.constructs.size());
+  for (std::size_t i = 0; i < result.constructs.size(); ++i) {
+    EXPECT_EQ(read["constructs"][i]["kind"], result.constructs[i].kind);
+    EXPECT_EQ(read["constructs"][i]["count"], result.constructs[i].count);
+  }
+}
+
+}  // namespace
