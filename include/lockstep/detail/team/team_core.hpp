@@ -283,6 +283,7 @@ class team_core {
   line_gap before_;
   const std::size_t size_;
   team_door& door_;
+  ledger_slot ledger_;  // here, where nobody writes: members look at it in each region
   stop_source stop_;
   group group_;
   fork_board forks_;
@@ -298,7 +299,6 @@ class team_core {
   std::uint64_t since_ = 0, iterations_ = 0;
   const char* kind_ = nullptr;
   std::uint32_t parts_ = 0;
-  ledger_slot ledger_;
   region_accounts accounts_;
   open_region started_ = {};
   line_gap after_;
