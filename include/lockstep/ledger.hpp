@@ -8,9 +8,10 @@
 // Plain data: a copy of what the members of a team have counted since the ledger was switched on, or reset. Times are
 // nanoseconds. Quantiles differ by 6 % at most from the times that they stand for.
 //
-// `count` and all waits are counted each time. What needs the times of all members (last, busy, gain, skew) is looked at
-// where a segment is long (above 10 us for each member), or among the first 16 of its construct; of the others one in
-// 16 is, and counts 16 times. `seen` says how many it stands for.
+// `count` is exact, and so are waits that outlast their first polls, about 0.4 us. All else is exact as well where what
+// happens between two meetings of the members takes 20 us and more on average, and for the first 64 meetings. Where it
+// is shorter, one in 32 is measured, and stands for 32: the sums are estimates then. Regions are counted apart from
+// meetings, in the same way. `seen` says how many passes the figures of all members stand for.
 #ifndef LOCKSTEP_LEDGER_HPP
 #define LOCKSTEP_LEDGER_HPP
 

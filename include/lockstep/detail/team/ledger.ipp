@@ -69,7 +69,7 @@ inline void leave_meeting(member_state& self, member_ledger& own) noexcept {
   const segment_note& mine = self.segments[self.phase & 1u];
   own.note_wait(own.accounts[own.at], now - mine.arrival, own.stands_for);
   if (own.stands_for == 0 || self.rank() != 0 || mine.begin == 0) return;
-  own.paces.meetings.took(now - mine.begin);
+  if (self.rank_in_team() == 0) own.paces.meetings.took(now - mine.begin);
   self.shared().look_at_segment(self, own.at, now, own.stands_for);
 }
 

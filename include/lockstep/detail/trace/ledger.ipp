@@ -302,9 +302,9 @@ LOCKSTEP_COLD std::string ledger::table() const {
   append(text, "long waits over while spinning %llu, yielding %llu, asleep %llu\n",
          number(decided.spun), number(decided.yielded), number(decided.slept));
   text +=
-      "waited: all members; gain: if work were balanced; last, gain, skew and busy: of short "
-      "passes one in 16 is "
-      "looked at\n";
+      "waited: by all members; gain: if the same work were balanced; median, p99, last, gain, skew "
+      "and busy\n"
+      "are of chosen passes where those are short (one in 32, and all long waits), else of all\n";
   return text;
 }
 
