@@ -17,12 +17,16 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_COLD void member_state::come_observed(const char* kind, call_site where,
-                                               std::size_t extent) noexcept {
-  const bool is_traced = watch_others_than_ledger(observers());
-  in_construct = {kind, where, extent, is_traced ? tick_clock::now() : 0};
-  if (is_traced) member_comes(observed(), kind, where, extent, in_construct.came);
-  if (!is_alone()) tell_construct();
+void member_state::come_observed(const char* kind, call_site where, std::size_t extent) noexcept {
+  in_construct.kind = kind;
+  in_construct.where = where;
+  in_construct.extent = extent;
+  in_construct.came = 0;
+  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
+    in_construct.came = tick_clock::now();
+    member_comes(observed(), kind, where, extent, in_construct.came);
+  }
+  if (diagnoses_misuse && !is_alone()) tell_construct();
 }
 
 bool member_state::meeting_begins() noexcept {

@@ -105,7 +105,7 @@ class member_state {
     in_construct = {kind, where, extent, 0};
     tell_construct();
   }
-  LOCKSTEP_COLD void come_observed(const char* kind, call_site where, std::size_t extent) noexcept;
+  LOCKSTEP_ENTRY void come_observed(const char* kind, call_site where, std::size_t extent) noexcept;
   /// Who it is, for observers.
   observed_member observed() const noexcept {
     return {shared_, region_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(size_)};
