@@ -11515,7 +11515,7 @@ class anticipation {
       const window at = window_of(first, end);
       if (elapsed >= at.closes) continue;
       if (at.opens > longest_gap) break;
-      const std::uint64_t longest = at.longest;
+      const std::uint64_t longest = sorted_[end - 1];
       const bool can_poll_through = polled + longest <= elapsed + longest_poll(longest);
       if (elapsed + (can_poll_through ? usual_sleep : shortest_sleep) < at.opens) {
         return {wait_step::kind::sleep, at.opens};
@@ -11557,7 +11557,7 @@ class anticipation {
   static constexpr unsigned most_for_one = 8;  // GAP-1
 
   struct window {
-    std::uint64_t opens, closes, longest;
+    std::uint64_t opens, closes;
   };
 
   /// The first of sorted_ that is too far from the one before to share its window.
@@ -11572,7 +11572,7 @@ class anticipation {
     const std::uint64_t usual = sorted_[first + ignored], most = sorted_[end - 1 - ignored];
     const std::uint64_t least = larger(sorted_[first], usual - usual / 8);
     const std::uint64_t early = (most - least) / 4 + lead_;
-    return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000, most};
+    return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000};
   }
 
   /// Whether a worker that follows next_step() polls after `gap`.
