@@ -118,6 +118,7 @@ class team_core {
   /// A region of one member, the calling thread.
   template <class Function>
   static bool run_alone(Function& f) {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone("run inline");
     stop_source stop;
     member_state own(stop);
     member_access alone(own);
@@ -125,6 +126,7 @@ class team_core {
   }
   /// The same for a loop.
   static bool run_loop_alone(job& what, const loop_ends& ends) {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone("loop inline");
     stop_source stop;
     atomic<std::size_t> tickets{0};
     loop_cells none(0);
@@ -183,6 +185,7 @@ class team_core {
   LOCKSTEP_COLD void forget_others() noexcept;
 
  private:
+  static LOCKSTEP_COLD void tell_alone(const char* what) noexcept;
   static LOCKSTEP_COLD fork_board::way way_of(const resolved_team& made) noexcept;
 
   /// Destroys the values of a region, whether its end throws or not.

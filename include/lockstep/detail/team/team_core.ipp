@@ -24,6 +24,9 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
       steering_(forks_, made),
       region_{this, door.age(), &group_, &running_, nullptr},
       between_(region_) {
+  if (made.is_crowded && observers() != 0) {
+    note_mark(mark_kind::crowded, "crowded", "a team has more members than CPUs for them", size_);
+  }
   if (made.keeps_ledger) keep_ledger(true);
 }
 
@@ -48,6 +51,10 @@ LOCKSTEP_COLD ledger team_core::ledger_so_far() const {
   none.team = name;
   none.members = size_;
   return none;
+}
+
+LOCKSTEP_COLD void team_core::tell_alone(const char* what) noexcept {
+  note_mark(mark_kind::decision, what, "it was called from inside of a region", 1);
 }
 
 LOCKSTEP_COLD team_core::~team_core() {
