@@ -279,7 +279,7 @@ LOCKSTEP_COLD std::string ledger::table() const {
            time_text(each.all.total).c_str(), time_text(each.all.median).c_str(),
            time_text(each.all.p99).c_str(), time_text(each.all.worst).c_str(),
            each.seen != 0 ? time_text(each.gain).c_str() : "-",
-           each.seen != 0 ? time_text(each.skew / passes).c_str() : "-",
+           each.worst_skew > 0 ? time_text(each.skew / passes).c_str() : "-",
            shares_text(each.last).c_str());
   }
   const std::vector<double> shares = busy();
