@@ -32,6 +32,7 @@
 #include "team_options.hpp"
 #include "thread.hpp"
 #include "wait_policy.hpp"
+#include "watchdog.hpp"
 #include "weighted_schedule.hpp"
 
 #endif  // LOCKSTEP_LOCKSTEP_HPP

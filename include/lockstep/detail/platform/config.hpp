@@ -129,6 +129,13 @@
 #define LOCKSTEP_NOINLINE
 #endif
 
+/// A function without arguments that a module calls when it is loaded, where the compiler knows such.
+#if defined(__GNUC__)
+#define LOCKSTEP_AT_LOAD __attribute__((constructor)) static void
+#else
+#define LOCKSTEP_AT_LOAD inline void
+#endif
+
 /// A condition that is false nearly always.
 #if defined(__GNUC__)
 #define LOCKSTEP_UNLIKELY(condition) __builtin_expect(!!(condition), 0)

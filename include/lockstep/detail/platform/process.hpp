@@ -149,7 +149,12 @@ struct growing_list {
 };
 
 /// Messages that are printed once.
-enum class message : std::uint32_t { environment = 1, unusable_cpus = 2, first_team = 4 };
+enum class message : std::uint32_t {
+  environment = 1,
+  unusable_cpus = 2,
+  first_team = 4,
+  debug_aids = 8
+};
 
 struct process_state {
   static constexpr unsigned parking_bits = 8;
@@ -184,7 +189,10 @@ struct process_state {
   growing_list thread_logs;
   fork_section trace_forks;  // and its lock guards what follows
   unseamed_atomic<void*> trace;
-  void* trace_texts;  // kept for ever
+  void* trace_texts;            // kept for ever
+  fork_section watchdog_forks;  // and its lock guards what follows
+  void* watchdog;
+  unseamed_atomic<std::uint64_t> delay_seed;
 
   constexpr process_state() noexcept
       : first_fork_listener(nullptr),
@@ -201,7 +209,9 @@ struct process_state {
         default_team(nullptr),
         observers(0),
         trace(nullptr),
-        trace_texts(nullptr) {}
+        trace_texts(nullptr),
+        watchdog(nullptr),
+        delay_seed(0) {}
 };
 
 #if LOCKSTEP_MODULES_HAVE_NOTES

@@ -99,6 +99,7 @@ LOCKSTEP_COLD void member_comes(const observed_member& who, const char* kind, ca
   here.size = who.size;
   here.came = tick_clock::now();
   log->construct.show(here);
+  if (is_observed_by(observer::watches)) watch_hooks::visit_begins(*log, here);
   note_step(*log);
 }
 
@@ -120,6 +121,7 @@ LOCKSTEP_COLD thread_log* member_arrives(const observed_member& who, std::uint32
   here.released = 0;
   if (here.came == 0) here.came = here.arrived;
   log->construct.show(here);
+  if (is_observed_by(observer::watches)) watch_hooks::visit_changes(*log, here);
   note_step(*log);
   return log;
 }
@@ -130,6 +132,7 @@ LOCKSTEP_COLD void member_leaves(thread_log& log) noexcept {
   log.construct.show(here);
   note_step(log);
   const std::uint32_t on = observers();
+  if ((on & observer::watches) != 0) watch_hooks::visit_changes(log, here);
   if ((on & observer::accounts) != 0) ledger_hooks::member_left(log, here);
   if ((on & observer::records) != 0) {
     if (record_ring* const ring = recorder::ring_of(log)) {
@@ -177,6 +180,9 @@ LOCKSTEP_COLD void observed_part::begin(const observed_member& who, std::uint32_
   part_ = part;
   kind_ = kind;
   since_ = tick_clock::now();
+  if (is_observed_by(observer::watches)) {
+    watch_hooks::part_begins(*log, {who.team, who.region, who.rank, who.size, since_, 0});
+  }
 }
 
 LOCKSTEP_COLD void observed_part::end() noexcept {
@@ -186,6 +192,7 @@ LOCKSTEP_COLD void observed_part::end() noexcept {
   note_step(*log);
   const std::uint32_t on = observers();
   if ((on & observer::delays) != 0) delay_hooks::point(*log);
+  if ((on & observer::watches) != 0) watch_hooks::part_ends(*log, now);
   if ((on & observer::accounts) != 0) {
     ledger_hooks::part_ended(*log, who_.team, who_.region, who_.rank, who_.size, since_, now);
   }
@@ -212,6 +219,22 @@ LOCKSTEP_COLD void note_mark(mark_kind kind, const char* name, const char* why,
   ring->put(both, why != nullptr ? 2 : 1);
 }
 
+LOCKSTEP_COLD void note_lock(const void* object, bool is_taken) noexcept {
+  if (!is_observed_by(observer::watches)) return;
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  if (is_taken) {
+    watch_hooks::lock_taken(*log, object);
+  } else {
+    watch_hooks::lock_left(*log, object);
+  }
+}
+
+LOCKSTEP_COLD void pass_sync_point() noexcept {
+  if (!is_observed_by(observer::delays)) return;
+  if (thread_log* const log = log_of_this_thread()) delay_hooks::point(*log);
+}
+
 LOCKSTEP_COLD void note_wake(const void* word) noexcept {
   if (!is_observed_by(observer::records)) return;
   thread_log* const log = log_of_this_thread();
@@ -221,11 +244,21 @@ LOCKSTEP_COLD void note_wake(const void* word) noexcept {
                 reinterpret_cast<std::uintptr_t>(word));
 }
 
+LOCKSTEP_COLD void node_begins(const char* name) noexcept {
+  if (!is_observed_by(observer::watches)) return;
+  if (thread_log* const log = log_of_this_thread()) {
+    watch_hooks::node_begins(*log, name, tick_clock::now());
+  }
+}
+
 LOCKSTEP_COLD void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
                              std::uint64_t begin) noexcept {
-  if (!is_observed_by(observer::records)) return;
+  const std::uint32_t on = observers();
+  if ((on & (observer::records | observer::watches)) == 0) return;
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
+  if ((on & observer::watches) != 0) watch_hooks::node_ends(*log, tick_clock::now());
+  if ((on & observer::records) == 0) return;
   recorder::put(*log, record_kind::node, is_taken_over ? 1 : 0, begin, tick_clock::now(), name,
                 iteration);
 }

@@ -142,6 +142,8 @@ class thread_log {
   /// How many hooks the thread has passed: whether it moves.
   unseamed_atomic<std::uint64_t> steps{0};
 
+  /// How many delays the thread has drawn (delay_hooks.hpp).
+  unseamed_atomic<std::uint64_t> delays{0};
   /// For the ledger, and for the watchdog: made by the thread, never freed.
   unseamed_atomic<void*> ledger{nullptr}, watchdog{nullptr};
   /// For the recorder (recorder.hpp).
