@@ -94,6 +94,7 @@ inline std::string who_waits() { return detail::watchdog_control::who_waits(); }
 }  // namespace lockstep
 
 #if LOCKSTEP_HAS_BODIES
+#include "detail/trace/debug_aids.ipp"
 #include "detail/trace/watchdog.ipp"
 #endif
 

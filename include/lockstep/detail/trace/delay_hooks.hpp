@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/trace/delay_hooks.hpp -- seeded delays at synchronisation points, to shake out missing ones
-// (layer: trace)
+// lockstep/detail/trace/delay_hooks.hpp -- seeded delays where threads synchronise (layer: trace)
 //
 // A program that lacks a barrier or a wait may work for years, because its threads happen to run in a good order.
 // LOCKSTEP_DELAY=seed delays threads where they synchronise: before a wait, before a member arrives, before and after

@@ -86,6 +86,7 @@ LOCKSTEP_COLD std::string stuck_report(const stuck_snapshot& all, const char* wh
 
 #if LOCKSTEP_HAS_BODIES
 #include "stuck_report.ipp"
+#include "stuck_text.ipp"
 #endif
 
 #endif  // LOCKSTEP_DETAIL_TRACE_STUCK_REPORT_HPP
