@@ -153,7 +153,8 @@ enum class message : std::uint32_t {
   environment = 1,
   unusable_cpus = 2,
   first_team = 4,
-  debug_aids = 8
+  trace = 8,
+  debug_aids = 16
 };
 
 struct process_state {
@@ -187,10 +188,10 @@ struct process_state {
   // For detail/trace: who watches (observers.hpp), what is known of each thread, and the trace that is recorded.
   unseamed_atomic<std::uint32_t> observers;
   growing_list thread_logs;
-  fork_section trace_forks;  // and its lock guards what follows
+  fork_section trace_forks;  // and its lock guards the trace
   unseamed_atomic<void*> trace;
-  void* trace_texts;            // kept for ever
-  fork_section watchdog_forks;  // and its lock guards what follows
+  unseamed_atomic<void*> trace_texts;
+  fork_section watchdog_forks;  // and its lock guards the watchdog
   void* watchdog;
   unseamed_atomic<std::uint64_t> delay_seed;
 
@@ -252,6 +253,10 @@ inline process_state& process() noexcept { return process_holder<struct whole_pr
 
 /// True for the first that asks about this message.
 LOCKSTEP_COLD bool is_first_to_print(message which) noexcept;
+
+/// What the system calls this process: its number, and the name of its program without directories.
+LOCKSTEP_COLD std::uint64_t process_number() noexcept;
+LOCKSTEP_COLD const char* program_name() noexcept;
 
 /// Is an object part of a program or library file? Objects of static storage are: they are destroyed when the
 /// program ends, but their memory stays. What lies on the heap, on a stack or in a thread's own storage is not.

@@ -210,7 +210,7 @@ class observed_meeting {
  public:
   explicit observed_meeting(member_state& self) noexcept {
     if (LOCKSTEP_UNLIKELY(observers() != 0)) {
-      log_ = member_arrives(self.observed(), self.next_phase());
+      log_ = begin(self);
     }
   }
   ~observed_meeting() {
@@ -220,6 +220,8 @@ class observed_meeting {
   observed_meeting& operator=(const observed_meeting&) = delete;
 
  private:
+  LOCKSTEP_COLD static thread_log* begin(member_state& self) noexcept;
+
   thread_log* log_ = nullptr;
 };
 /// Combines after it has seen that all are in the same construct: the cells of another may hold anything.
@@ -254,6 +256,21 @@ inline std::uint32_t member_state::next_construct() noexcept {
 }
 
 #if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD void member_state::come_observed(const char* kind, call_site where,
+                                               std::size_t extent) noexcept {
+  in_construct = {kind, where, extent, tick_clock::now()};
+  member_comes(observed(), kind, where, extent, in_construct.came);
+  if (!is_alone()) tell_construct();
+}
+
+LOCKSTEP_COLD thread_log* observed_meeting::begin(member_state& self) noexcept {
+  construct_note& note = self.in_construct;
+  const std::uint64_t came = note.came;
+  note.came = 0;  // it may meet the others once more
+  return member_arrives(self.observed(), self.next_phase(), note.kind, note.where, note.extent,
+                        came);
+}
 
 bool member_state::sync_observed() {
   const observed_meeting seen(*this);

@@ -31,6 +31,7 @@ struct construct_note {
   const char* kind;  ///< the name of its function; null: not known
   call_site where;
   std::size_t extent;  ///< the iterations of a loop, the size of a value: the same on all members
+  std::uint64_t came;  ///< tick, where somebody watches; 0 from the first meeting in it on
 };
 
 class member_state {
@@ -92,11 +93,12 @@ class member_state {
   /// Begins a construct that all members come to: for observers, and in builds that diagnose misuse, see
   /// check_constructs() of group.hpp.
   void come_to(const char* kind, call_site where, std::size_t extent = 0) noexcept {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) member_comes(observed(), kind, where, extent);
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) return come_observed(kind, where, extent);
     if (!diagnoses_misuse) return;
-    in_construct = {kind, where, extent};
+    in_construct = {kind, where, extent, 0};
     tell_construct();
   }
+  LOCKSTEP_COLD void come_observed(const char* kind, call_site where, std::size_t extent) noexcept;
   /// Who it is, for observers.
   observed_member observed() const noexcept {
     return {shared_, region_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(size_)};

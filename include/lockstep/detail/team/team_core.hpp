@@ -205,6 +205,7 @@ class team_core {
   void perform(std::size_t rank, const region_head& head, Function& f) {
     observed_part seen;
     if (LOCKSTEP_UNLIKELY(observers() != 0)) {
+      group_.state(rank).in_construct.kind = nullptr;
       seen.begin({&group_, head.region, static_cast<std::uint32_t>(rank), head.size}, 0, "part");
     }
     member_access here(group_.enter(rank, head.size, head.region, head.phase));

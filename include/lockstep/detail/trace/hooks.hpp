@@ -61,9 +61,11 @@ struct observed_member {
 
 /// The member has called a construct.
 LOCKSTEP_COLD void member_comes(const observed_member& who, const char* kind, call_site where,
-                                std::size_t extent) noexcept;
-/// It begins to wait for all others, in that phase; and goes on.
-LOCKSTEP_COLD thread_log* member_arrives(const observed_member& who, std::uint32_t phase) noexcept;
+                                std::size_t extent, std::uint64_t came) noexcept;
+/// It begins to wait for all others, in that phase; and goes on. `came`: to the construct; 0: it has met them in it.
+LOCKSTEP_COLD thread_log* member_arrives(const observed_member& who, std::uint32_t phase,
+                                         const char* kind, call_site where, std::size_t extent,
+                                         std::uint64_t came) noexcept;
 LOCKSTEP_COLD void member_leaves(thread_log& log) noexcept;
 
 /// A region or a loop, from its caller's view.
@@ -100,6 +102,8 @@ class observed_part {
 /// What was decided, or found out: a mark on the thread's track. Texts are literals; `why` may be null.
 LOCKSTEP_COLD void note_mark(mark_kind kind, const char* name, const char* why,
                              std::uint64_t number) noexcept;
+LOCKSTEP_COLD void note_name(const char* name) noexcept;
+LOCKSTEP_COLD void note_counter(const char* name, double value) noexcept;
 /// Sleepers on a word are woken.
 LOCKSTEP_COLD void note_wake(const void* word) noexcept;
 /// A lock was taken, or is about to be given up.

@@ -85,43 +85,37 @@ LOCKSTEP_COLD void observed_wait::end() noexcept {
 }
 
 LOCKSTEP_COLD void member_comes(const observed_member& who, const char* kind, call_site where,
-                                std::size_t extent) noexcept {
+                                std::size_t extent, std::uint64_t came) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
-  construct_visit& here = log->here;
-  here = construct_visit();
-  here.kind = kind;
-  here.where = where;
-  here.extent = extent;
-  here.team = who.team;
-  here.region = who.region;
-  here.rank = who.rank;
-  here.size = who.size;
-  here.came = tick_clock::now();
-  log->construct.show(here);
-  if (is_observed_by(observer::watches)) watch_hooks::visit_begins(*log, here);
+  log->here = {kind,     where,       extent, who.team, who.region, who.rank,
+               who.size, 0 /*phase*/, came,   0,        0};
+  log->construct.show(log->here);
+  if (is_observed_by(observer::watches)) watch_hooks::visit_changes(*log, log->here);
   note_step(*log);
 }
 
-LOCKSTEP_COLD thread_log* member_arrives(const observed_member& who, std::uint32_t phase) noexcept {
+LOCKSTEP_COLD thread_log* member_arrives(const observed_member& who, std::uint32_t phase,
+                                         const char* kind, call_site where, std::size_t extent,
+                                         std::uint64_t came) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return nullptr;
   if (is_observed_by(observer::delays)) delay_hooks::point(*log);
-  construct_visit& here = log->here;
-  if (here.kind == nullptr || here.team != who.team || here.region != who.region) {
-    here = construct_visit();
-    here.kind = "a barrier of the team";
-  }
-  here.team = who.team;
-  here.region = who.region;
-  here.rank = who.rank;
-  here.size = who.size;
-  here.phase = phase;
-  here.arrived = tick_clock::now();
-  here.released = 0;
-  if (here.came == 0) here.came = here.arrived;
-  log->construct.show(here);
-  if (is_observed_by(observer::watches)) watch_hooks::visit_changes(*log, here);
+  const std::uint64_t now = tick_clock::now();
+  const bool is_known = kind != nullptr;
+  log->here = {is_known ? kind : "a barrier of the team",
+               is_known ? where : call_site{nullptr, 0},
+               extent,
+               who.team,
+               who.region,
+               who.rank,
+               who.size,
+               phase,
+               is_known && came != 0 ? came : now,
+               now,
+               0};
+  log->construct.show(log->here);
+  if (is_observed_by(observer::watches)) watch_hooks::visit_changes(*log, log->here);
   note_step(*log);
   return log;
 }
@@ -147,7 +141,6 @@ LOCKSTEP_COLD void member_leaves(thread_log& log) noexcept {
       ring->put(both, 2);
     }
   }
-  here.came = 0;  // it may meet the others once more
 }
 
 LOCKSTEP_COLD void region_ended(const observed_region& what, std::uint64_t begin) noexcept {
@@ -217,6 +210,24 @@ LOCKSTEP_COLD void note_mark(mark_kind kind, const char* name, const char* why,
                                                  now, now, ring->kept(name), number),
                                 trace_record::rest_of(ring->kept(why), 0, 0, 0, 0, 0)};
   ring->put(both, why != nullptr ? 2 : 1);
+}
+
+LOCKSTEP_COLD void note_name(const char* name) noexcept {
+  thread_logs::name_mine(name);
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr || !is_observed_by(observer::records)) return;
+  const std::uint64_t now = tick_clock::now();
+  recorder::put(*log, record_kind::begin, 1, now, now, name, 0);
+}
+
+LOCKSTEP_COLD void note_counter(const char* name, double value) noexcept {
+  if (!is_observed_by(observer::records)) return;
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  const std::uint64_t now = tick_clock::now();
+  recorder::put(*log, record_kind::counter, 0, now, now, name, bits);
 }
 
 LOCKSTEP_COLD void note_lock(const void* object, bool is_taken) noexcept {

@@ -38,7 +38,8 @@ struct trace_session {
   // Under the lock of process_state::trace_forks.
   bool is_running = false;
   std::uint64_t begin = 0, end = 0;  ///< ticks
-  char* path = nullptr;              ///< where it goes when the program ends; null: nowhere
+  bool is_to_be_written = false;     ///< when the program ends, to the path
+  char path[4096];
 };
 
 struct recorder {

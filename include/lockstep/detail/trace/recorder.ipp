@@ -12,10 +12,25 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// RECORD-2. The lock is held in the child, too.
+struct trace_around_fork {
+  static void before() { process().trace_forks.enter(); }
+  static void after() {
+    if (process().trace_forks.is_last()) process().trace_forks.leave();
+  }
+  static void child() {
+    end_to_observe(observer::records);
+    if (trace_session* const of = recorder::session()) {
+      of->is_running = of->is_to_be_written = false;
+    }
+    if (process().trace_forks.is_last()) process().trace_forks.leave();
+  }
+};
+
 LOCKSTEP_COLD bool recorder::start(std::size_t records, bool stops) noexcept {
   std::size_t rounded = 16;
   while (rounded < records && rounded < std::size_t{1} << 30) rounded *= 2;
-  watch_forks<logs_around_fork>();
+  watch_forks<trace_around_fork>();
   const holding<system_mutex> held(process().trace_forks.lock());
   trace_session* of = session();
   if (of == nullptr) {

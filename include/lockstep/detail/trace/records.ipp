@@ -8,13 +8,15 @@
 //   3  count.load     acquire  -      the records are seen; pairs with the release of put()
 //   4  word.load      acquire  -      pairs with the release of put(): the count that is read next is not older
 //   5  count.load     relaxed  -      4 orders it
+//   6  first.load     acquire  7      a text, and the table, is whole before its address is seen
+//   7  first.cmp_exch release  6      as 6
+//   8  count.add      relaxed  -      a limit
 #ifndef LOCKSTEP_DETAIL_TRACE_RECORDS_IPP
 #define LOCKSTEP_DETAIL_TRACE_RECORDS_IPP
 
 #include <cstdlib>
 #include <new>
 
-#include "../platform/fork.hpp"
 #include "../platform/process.hpp"
 #include "records.hpp"
 
@@ -59,38 +61,55 @@ LOCKSTEP_COLD std::size_t record_ring::copy(trace_record* to, std::size_t room) 
   return static_cast<std::size_t>(end - begin);
 }
 
+/// Lists that only grow: without a lock, so that a thread that forks may keep texts at any time.
 struct kept_texts {
   struct text {
     text* next;
   };
   static constexpr std::size_t size = 256, most = 65536;
 
-  text* of[size];
-  std::size_t count;
+  unseamed_atomic<text*> first[size];
+  unseamed_atomic<std::size_t> count;
+
+  static const char* content(const text* of) noexcept {
+    return reinterpret_cast<const char*>(of + 1);
+  }
+  static kept_texts* of_process() noexcept {
+    unseamed_atomic<void*>& word = process().trace_texts;
+    void* known = word.load(memory_order_acquire);  // 6
+    if (known != nullptr) return static_cast<kept_texts*>(known);
+    kept_texts* const made = new (std::nothrow) kept_texts();
+    if (made == nullptr || word.compare_exchange_strong(known, made, memory_order_release,  // 7
+                                                        memory_order_acquire)) {            // 6
+      return made;
+    }
+    delete made;
+    return static_cast<kept_texts*>(known);
+  }
 };
 
 LOCKSTEP_COLD const char* record_ring::keep(const char* given) noexcept {
-  process_state& all = process();
-  const holding<system_mutex> held(all.trace_forks.lock());
-  kept_texts* texts = static_cast<kept_texts*>(all.trace_texts);
-  if (texts == nullptr) {
-    all.trace_texts = texts = static_cast<kept_texts*>(std::calloc(1, sizeof(kept_texts)));
-    if (texts == nullptr) return "?";
-  }
+  kept_texts* const texts = kept_texts::of_process();
+  if (texts == nullptr) return "?";
   std::size_t place = 5381;
   for (const char* at = given; *at != 0; ++at) place = place * 33 + static_cast<unsigned char>(*at);
-  kept_texts::text*& first = texts->of[place % kept_texts::size];
-  for (kept_texts::text* at = first; at != nullptr; at = at->next) {
-    const char* const known = reinterpret_cast<const char*>(at + 1);
-    if (std::strcmp(known, given) == 0) return known;
+  unseamed_atomic<kept_texts::text*>& first = texts->first[place % kept_texts::size];
+  kept_texts::text* next = first.load(memory_order_acquire);  // 6
+  for (const kept_texts::text* at = next; at != nullptr; at = at->next) {
+    if (std::strcmp(kept_texts::content(at), given) == 0) return kept_texts::content(at);
   }
-  if (texts->count >= kept_texts::most) return "(too many names)";
+  if (texts->count.fetch_add(1, memory_order_relaxed) >= kept_texts::most) {  // 8
+    return "(too many names)";
+  }
   const std::size_t length = std::strlen(given) + 1;
   void* const raw = std::malloc(sizeof(kept_texts::text) + length);
   if (raw == nullptr) return "?";
-  first = ::new (raw) kept_texts::text{first};
-  ++texts->count;
-  return static_cast<const char*>(std::memcpy(first + 1, given, length));
+  kept_texts::text* const made = ::new (raw) kept_texts::text{next};
+  std::memcpy(static_cast<void*>(made + 1), given, length);
+  while (!first.compare_exchange_weak(made->next, made, memory_order_release,  // 7
+                                      memory_order_acquire)) {                 // 6
+  }
+  return kept_texts::content(made);
 }
 
 }  // namespace detail

@@ -130,7 +130,7 @@ class thread_log {
   std::uint64_t shown_number() const noexcept {
     return shown_number_.load(memory_order_relaxed);  // 7
   }
-  const thread_log* next() const noexcept { return next_; }
+  thread_log* next() const noexcept { return next_; }
 
   shown<thread_name> name;
   /// How many waits the thread is in, one inside the other, and what they are; more than most_waits are not shown.

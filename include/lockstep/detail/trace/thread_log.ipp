@@ -35,10 +35,8 @@ struct logs_around_fork {
     if (process().trace_forks.is_last()) process().trace_forks.leave();
   }
   static void child() {
-    if (!process().trace_forks.is_last()) return;
-    end_to_observe(observer::records);
     thread_logs::forget_others();
-    process().trace_forks.leave();
+    if (process().trace_forks.is_last()) process().trace_forks.leave();
   }
 };
 

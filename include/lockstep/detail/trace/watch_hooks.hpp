@@ -89,8 +89,7 @@ struct watch_hooks {
   static void wait_begins(thread_log&, const wait_subject&) noexcept {}
   static void wait_ends(thread_log&, const wait_subject&) noexcept {}
 
-  /// A member has come to a construct; it arrives in a phase, or goes on: the same visit with more in it.
-  LOCKSTEP_COLD static void visit_begins(thread_log& log, const construct_visit& visit) noexcept;
+  /// A member has come to a construct; it arrives in a phase, or goes on: the same visit, by its `came`, with more in it.
   LOCKSTEP_COLD static void visit_changes(thread_log& log, const construct_visit& visit) noexcept;
 
   LOCKSTEP_COLD static void part_begins(thread_log& log, const region_part& part) noexcept;
@@ -104,6 +103,7 @@ struct watch_hooks {
   LOCKSTEP_COLD static void lock_left(thread_log& log, const void* object) noexcept;
 
  private:
+  LOCKSTEP_COLD static void visit_begins(thread_log& log, const construct_visit& visit) noexcept;
   LOCKSTEP_COLD static watch_log* mine(thread_log& log) noexcept;
 };
 
@@ -144,8 +144,7 @@ LOCKSTEP_COLD void watch_hooks::visit_changes(thread_log& log,
   const std::uint32_t number = own->visits_so_far();
   construct_visit last;
   shown<construct_visit>& at = own->visits[(number - 1) % watch_log::most_visits];
-  // A meeting of which it did not say that it comes, as at the end of a loop, is a visit too.
-  if (number == 0 || !at.read(last) || last.team != visit.team || last.released != 0) {
+  if (number == 0 || !at.read(last) || last.team != visit.team || last.came != visit.came) {
     return visit_begins(log, visit);
   }
   at.show(visit);
