@@ -127,10 +127,10 @@ TEST(watchdog, mismatched_sync_threads_are_named_with_both_places) {
     });
     return 0;
   });
-  EXPECT_TRUE(child.says({"come: rank 0; missing: rank 1", "missing in sync_threads (",
-                          "watchdog_test.cpp:", ": rank 1, thread ", "its part of the region ended",
-                          "different places in phase ", ": rank 0 was at sync_threads (",
-                          ", rank 1 at sync_threads ("}))
+  EXPECT_TRUE(child.says({"come: rank 0; missing: rank 1", "    missing: rank 1, thread ",
+                          "watchdog_test.cpp:", "missing: rank 1, thread ",
+                          "its part of the region ended", "different places in phase ",
+                          ": rank 0 was at sync_threads (", ", rank 1 at sync_threads ("}))
       << child.text();
 }
 
@@ -178,7 +178,7 @@ TEST(watchdog, a_member_that_left_its_region_early_is_missing) {
     });
     return 0;
   });
-  EXPECT_TRUE(child.says({"come: ranks 0, 1; missing: rank 2", ": rank 2, thread ",
+  EXPECT_TRUE(child.says({"come: ranks 0, 1; missing: rank 2", "missing: rank 2, thread ",
                           "it was last in sync_threads (", "its part of the region ended"}));
 }
 
@@ -199,7 +199,7 @@ TEST(watchdog, a_member_that_swallowed_its_exception_is_missing_at_the_place_tha
     return 0;
   });
   EXPECT_TRUE(child.says(
-      {"come: rank 0; missing: rank 1", ": rank 1, thread ", "for lockstep::event at 0x"}))
+      {"come: rank 0; missing: rank 1", "missing: rank 1, thread ", "for lockstep::event at 0x"}))
       << child.text();
 }
 

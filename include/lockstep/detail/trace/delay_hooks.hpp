@@ -2,8 +2,9 @@
 // lockstep/detail/trace/delay_hooks.hpp -- seeded delays where threads synchronise (layer: trace)
 //
 // A program that lacks a barrier or a wait may work for years, because its threads happen to run in a good order.
-// LOCKSTEP_DELAY=seed delays threads where they synchronise: before a wait, before a member arrives, before and after
-// its part of a region, and, in builds that diagnose misuse, around locks and notifications. A thread draws its delays
+// LOCKSTEP_DELAY=seed delays threads where they synchronise: before and after a wait that outlasts its first poll, before
+// a member arrives and after it goes on, before and after its part of a region; in builds that diagnose misuse also
+// before it locks, unlocks and notifies. A thread draws its delays
 // from the seed, its number, and how many it has drawn.
 //
 //   DELAY-1  The same seed, thread and number of the point have the same delay. The thread's number is its track
@@ -45,8 +46,7 @@ inline std::uint64_t delay_at(std::uint64_t seed, std::uint64_t thread,
   return 200000 + fraction * 1800000 / 65536;
 }
 
-/// Called where observer::delays is on, on the thread itself: before a wait, before a member arrives, and before and
-/// after its part of a region; see sync_point() of hooks.hpp for the others.
+/// Called where observer::delays is on, on the thread itself; see sync_point() of hooks.hpp, too.
 struct delay_hooks {
   LOCKSTEP_COLD static void point(thread_log& log) noexcept;
 };

@@ -63,6 +63,7 @@ LOCKSTEP_COLD void observed_wait::end() noexcept {
   log.depth.store(log.depth.load(memory_order_relaxed) - 1, memory_order_relaxed);  // 1
   note_step(log);
   const std::uint32_t on = observers();
+  if ((on & observer::delays) != 0) delay_hooks::point(log);
   if ((on & observer::watches) != 0) watch_hooks::wait_ends(log, what_);
   if ((on & observer::accounts) != 0) ledger_hooks::wait_ended(log, what_, furthest_, since_, now);
   if ((on & observer::records) == 0) return;
@@ -126,6 +127,7 @@ LOCKSTEP_COLD void member_leaves(thread_log& log) noexcept {
   log.construct.show(here);
   note_step(log);
   const std::uint32_t on = observers();
+  if ((on & observer::delays) != 0) delay_hooks::point(log);
   if ((on & observer::watches) != 0) watch_hooks::visit_changes(log, here);
   if ((on & observer::accounts) != 0) ledger_hooks::member_left(log, here);
   if ((on & observer::records) != 0) {

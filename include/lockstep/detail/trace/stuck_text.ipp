@@ -24,7 +24,7 @@ class stuck_text {
   std::string text() { return std::move(text_); }
 
  private:
-  static constexpr std::size_t most_ranks = 16;
+  static constexpr std::size_t most_members = 16;
 
   double seconds(std::uint64_t since) const noexcept { return all_.seconds_since(since); }
 
@@ -37,13 +37,15 @@ class stuck_text {
     if (visit.phase != 0) append(text_, ", phase %u", visit.phase);
   }
   void add_label(std::size_t thread) { text_.append(ask_.at(thread).label); }
+  /// In growing order: ranks 0-6, 8.
   void add_ranks(const growing_array<std::uint32_t>& ranks) {
-    append(text_, "rank%s", ranks.size() == 1 ? "" : "s");
-    for (std::size_t i = 0; i < ranks.size() && i < most_ranks; ++i) {
-      append(text_, "%s %u", i > 0 ? "," : "", ranks[i]);
+    append(text_, ranks.size() == 1 ? "rank " : ranks.empty() ? "none" : "ranks ");
+    for (std::size_t i = 0, end = 0; i < ranks.size(); i = end) {
+      end = i + 1;
+      while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+      append(text_, "%s%u", i > 0 ? ", " : "", ranks[i]);
+      if (end > i + 1) append(text_, "%s%u", end > i + 2 ? "-" : ", ", ranks[end - 1]);
     }
-    if (ranks.size() > most_ranks) append(text_, " and %zu more", ranks.size() - most_ranks);
-    if (ranks.empty()) text_.append("s none");
   }
 
   void add_line(std::size_t thread) {
@@ -83,24 +85,7 @@ class stuck_text {
     text_.append(one.stage == wait_stage::sleep   ? ", asleep"
                  : one.stage == wait_stage::yield ? ", yielding"
                                                   : ", spinning");
-    growing_array<std::uint32_t> missing;
-    if (find_missing(all_, thread, missing)) {
-      const construct_visit& in = *ask_.meeting_of(one);
-      growing_array<std::uint32_t> come;
-      std::size_t next = 0;
-      for (std::uint32_t rank = 0; rank < in.size; ++rank) {
-        if (next < missing.size() && missing[next] == rank) {
-          ++next;
-        } else {
-          come.push_back(rank);
-        }
-      }
-      text_.append("; come: ");
-      add_ranks(come);
-      text_.append("; missing: ");
-      add_ranks(missing);
-      return;
-    }
+    if (ask_.meeting_of(one) != nullptr) return;  // who is missing is said below
     for (const std::size_t other : awaited_by(all_, thread)) {
       text_.append(wait.what.awaited != wait_subject::nobody ? "; that is up to " : "; held by ");
       add_label(other);
@@ -168,9 +153,7 @@ class stuck_text {
         const construct_visit* const other = ask_.meeting_of(ask_.at(i));
         if (other != nullptr && other->team == in.team && other->phase == in.phase) return;
       }
-      for (std::size_t i = 0; i < missing.size() && i < most_ranks; ++i) {
-        add_missing_member(in.team, in.region, missing[i], in);
-      }
+      add_phase(in, missing);
       add_mismatch(in);
       return;
     }
@@ -185,17 +168,36 @@ class stuck_text {
     append(text_, "  missing: rank %u, which no thread has been in region %u of team %p\n",
            wait->what.awaited, region, team);
   }
-  void add_missing_member(const void* team, std::uint32_t region, std::uint32_t rank,
-                          const construct_visit& in) {
-    append(text_, "  missing in ");
+  void add_phase(const construct_visit& in, const growing_array<std::uint32_t>& missing) {
+    growing_array<std::uint32_t> come;
+    std::size_t next = 0;
+    for (std::uint32_t rank = 0; rank < in.size; ++rank) {
+      if (next < missing.size() && missing[next] == rank) {
+        ++next;
+      } else {
+        come.push_back(rank);
+      }
+    }
+    text_.append("  ");
     add_visit(in);
-    append(text_, ": rank %u", rank);
-    const std::size_t thread = ask_.member(team, region, rank);
+    text_.append(": come: ");
+    add_ranks(come);
+    text_.append("; missing: ");
+    add_ranks(missing);
+    text_.append("\n");
+    for (std::size_t i = 0; i < missing.size() && i < most_members; ++i) {
+      append(text_, "    missing: rank %u, ", missing[i]);
+      add_member(ask_.member(in.team, in.region, missing[i]));
+    }
+    if (missing.size() > most_members) {
+      append(text_, "    missing: %zu more\n", missing.size() - most_members);
+    }
+  }
+  void add_member(std::size_t thread) {
     if (thread == stuck_questions::none) {
-      text_.append(", which no thread has been in this region\n");
+      text_.append("which no thread has been in this region\n");
       return;
     }
-    text_.append(", ");
     add_label(thread);
     text_.append(": ");
     add_doing(thread);

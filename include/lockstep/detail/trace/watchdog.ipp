@@ -98,10 +98,11 @@ class watchdog {
       seen_thread one;
       if (look_at(*at, one)) all.threads.push_back(one);
     }
-    // The list begins with the latest.
-    for (std::size_t i = 0, k = all.threads.size(); i + 1 < k; ++i) {
-      std::swap(all.threads[i], all.threads[--k]);
-    }
+    // By team and rank; then in the order in which they were first seen.
+    sort_by(all.threads, [](const seen_thread& a, const seen_thread& b) {
+      if (a.part.team != b.part.team) return a.part.team > b.part.team;
+      return a.part.rank != b.part.rank ? a.part.rank < b.part.rank : a.number < b.number;
+    });
   }
 
  private:
