@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "fault/child_process.hpp"
+#include "support/sanitizer.hpp"
 
 namespace {
 
@@ -51,6 +52,8 @@ class told_child {
   ~told_child() {
     child_.send(SIGKILL);
     child_.wait();
+    while (read_more()) continue;
+    EXPECT_EQ(text_.find("Sanitizer:"), std::string::npos) << text_;
     close(pipe_.ends[0]);
   }
 
@@ -368,6 +371,7 @@ TEST(watchdog, it_ends_with_the_program_and_may_be_started_and_stopped_at_any_ti
 }
 
 TEST(watchdog, a_child_of_fork_has_none_and_may_start_its_own) {
+  if (lockstep::test::has_own_allocator) GTEST_SKIP() << "sanitizers start no threads there";
   EXPECT_EQ(lockstep::test::in_child([] {
               watch(never);
               const int inner = lockstep::test::in_child([] {
