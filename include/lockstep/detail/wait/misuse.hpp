@@ -56,8 +56,9 @@ inline void note_if_watched(const void* object, bool is_taken) noexcept {
 
 /// Before the calling thread waits to own `object`.
 LOCKSTEP_COLD void locking(const void* object, const char* kind);
-/// The calling thread owns `object` now.
-LOCKSTEP_COLD void locked(const void* object);
+/// The calling thread owns `object` now. Where it counts the observers are looked at before the read-modify-write, which
+/// would hold up the look.
+LOCKSTEP_COLD void locked(const void* object, bool is_watched = observers() != 0);
 /// Before the calling thread unlocks `object`, once or for good.
 LOCKSTEP_COLD void check_owner(const void* object, const char* kind);
 /// Before the calling thread gives `object` up.
@@ -82,7 +83,9 @@ LOCKSTEP_COLD void destroying_lock(const void* object, const char* kind);
 #else
 
 inline void locking(const void*, const char*) {}
-inline void locked(const void* object) { note_if_watched(object, true); }
+inline void locked(const void* object, bool is_watched = observers() != 0) {
+  if (LOCKSTEP_UNLIKELY(is_watched)) note_lock(object, true);
+}
 inline void check_owner(const void*, const char*) {}
 inline void unlocking(const void* object, const char*) { note_if_watched(object, false); }
 inline void locked_shared(const void* object) { note_if_watched(object, true); }
@@ -233,9 +236,9 @@ LOCKSTEP_COLD bool table_is_whole() noexcept {
   return detail::process().unchecked_units.load(detail::memory_order_relaxed) == 0;  // 1
 }
 
-LOCKSTEP_COLD void locked(const void* object) {
+LOCKSTEP_COLD void locked(const void* object, bool is_watched) {
   registry::add(object, registry::role::owner);
-  note_if_watched(object, true);
+  if (is_watched) note_lock(object, true);
 }
 LOCKSTEP_COLD void locked_shared(const void* object) {
   registry::add(object, registry::role::reader);
