@@ -201,8 +201,8 @@ TEST(watchdog, a_member_that_swallowed_its_exception_is_missing_at_the_place_tha
     });
     return 0;
   });
-  EXPECT_TRUE(child.says(
-      {"come: rank 0; missing: rank 1", "missing: rank 1, thread ", "for lockstep::event at 0x"}))
+  EXPECT_TRUE(child.says({"come: rank 0; missing: rank 1", "missing: rank 1, thread ",
+                          "for lockstep::event at 0x", "it was last in sync_threads ("}))
       << child.text();
 }
 

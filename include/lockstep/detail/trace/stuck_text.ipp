@@ -86,6 +86,7 @@ class stuck_text {
                  : one.stage == wait_stage::yield ? ", yielding"
                                                   : ", spinning");
     if (ask_.meeting_of(one) != nullptr) return;  // who is missing is said below
+    if (ask_.visit_under_way(one) == nullptr) add_last(one);
     for (const std::size_t other : awaited_by(all_, thread)) {
       text_.append(wait.what.awaited != wait_subject::nobody ? "; that is up to " : "; held by ");
       add_label(other);
@@ -100,7 +101,9 @@ class stuck_text {
       if (ask_.meeting_of(one) == nullptr && what.kind != nullptr) append(text_, ": %s", what.kind);
     } else {
       add_construct(what.kind != nullptr ? what.kind : "something", what.where);
-      if (what.object != nullptr) append(text_, " at %p", what.object);
+      if (what.object != nullptr && what.awaited == wait_subject::nobody) {
+        append(text_, " at %p", what.object);
+      }
       if (what.phase != 0) append(text_, ", phase %u", what.phase);
     }
     if (what.label != nullptr) append(text_, " '%s'", what.label);
