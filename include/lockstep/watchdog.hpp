@@ -10,7 +10,7 @@
 //
 //   DOG-1  Of each wait that lasts too long there is one report, in which it is; a wait that began at most half the time
 //          later is in the same, and makes none of its own.
-//   DOG-2  It sees waits that begin after it was started, of 2 us and more.
+//   DOG-2  It sees waits that begin after it was started, and outlast their first poll.
 //   DOG-3  In a child of fork() it does not run; it may be started there.
 //   DOG-4  It ends with the program: at exit(), or when the shared object that started it is unloaded.
 //
