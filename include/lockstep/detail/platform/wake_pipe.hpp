@@ -30,6 +30,7 @@
 #endif
 
 #if LOCKSTEP_HAS_BODIES
+#include <initializer_list>
 #if LOCKSTEP_HAS_PIPES
 #include <errno.h>
 #include <fcntl.h>
