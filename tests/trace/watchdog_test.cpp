@@ -214,8 +214,8 @@ TEST(watchdog, a_member_of_an_external_team_that_never_serves_is_nobody) {
     team.run([](member&) {});
     return 0;
   });
-  EXPECT_TRUE(
-      child.says({"the end of a member's part", "missing: rank 2, which no thread has been"}));
+  EXPECT_TRUE(child.says(
+      {"the end of a member's part", "missing: rank 2, which no thread is known to be"}));
 }
 
 TEST(watchdog, a_node_that_does_not_end_is_named) {
@@ -286,6 +286,66 @@ TEST(watchdog, a_sub_team_is_watched_too) {
     return 0;
   });
   EXPECT_TRUE(child.says({"missing: rank 1", "deadlock: these wait for each other"}));
+}
+
+TEST(watchdog, a_step_in_a_sub_team_is_up_to_a_member_of_the_sub_team) {
+  told_child child([] {
+    watch();
+    lockstep::team team(team_options().members(4));
+    team.run([](member& me) {
+      lockstep::sub_team half = me.split(me.rank() % 2);
+      half->sync_threads();
+      if (me.rank() == 1) half->wait_for(1, 1);
+      if (me.rank() == 3) work_for_ever();
+    });
+    return 0;
+  });
+  EXPECT_TRUE(child.says({"of rank 1, asleep; that is up to thread ", " 'lockstep 3'; "}));
+}
+
+TEST(watchdog, the_end_of_a_nested_region_is_up_to_a_member_of_that) {
+  told_child child([] {
+    watch();
+    lockstep::team outer(team_options().members(2).name("outer"));
+    outer.run([](member& me) {
+      if (me.rank() != 0) return;
+      lockstep::team inner(team_options().members(2).name("inner"));
+      inner.run([](member& one) {
+        if (one.rank() == 1) work_for_ever();
+      });
+    });
+    return 0;
+  });
+  EXPECT_TRUE(child.says(
+      {"for the end of a member's part of rank 1", "; that is up to thread ", " 'inner 1'; "}));
+  EXPECT_EQ(child.text().find("up to thread 'outer"), std::string::npos) << child.text();
+}
+
+TEST(watchdog, threads_are_read_while_they_run) {
+  told_child child([] {
+    watch(never);
+    std::atomic<bool> ends{false};
+    std::thread reader([&] {
+      for (int i = 0; i < 300; ++i) static_cast<void>(lockstep::who_waits());
+      ends = true;
+    });
+    lockstep::team team(team_options().members(3));
+    lockstep::mutex lock;
+    std::size_t sum = 0;
+    while (!ends) {
+      team.run([&](member& me) {
+        me.sync_threads();
+        lock.lock();
+        ++sum;
+        lock.unlock();
+        me.sync_threads();
+      });
+      team.parallel_for(0, 100, [&](std::size_t) {});
+    }
+    reader.join();
+    return sum % 3 == 0 ? 0 : 1;
+  });
+  EXPECT_EQ(child.process().wait(), 0);
 }
 
 TEST(watchdog, each_stuck_wait_is_reported_once) {

@@ -181,7 +181,7 @@ class fork_board {
     std::uint32_t phase, rank;
     bool operator()(std::uint32_t reported) const noexcept { return reported == phase; }
     void describe(wait_subject& to) const noexcept {
-      to.kind = "the end of a member's part";
+      to.kind = watch_hooks::end_of_part();
       to.awaited = rank;
     }
   };

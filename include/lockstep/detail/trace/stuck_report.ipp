@@ -84,19 +84,13 @@ struct stuck_questions {
     return object != nullptr && k < held.count;
   }
 
-  /// The team and the region in which a wait for a member is; false if there is none.
-  static bool region_of(const seen_thread& one, const void*& team, std::uint32_t& region) noexcept {
-    const construct_visit* const in = visit_under_way(one);
-    if (in != nullptr) {
-      team = in->team;
-      region = in->region;
-    } else if (one.part.team != nullptr) {
-      team = one.part.team;
-      region = one.part.region;
-    } else {
-      return false;
-    }
-    return true;
+  /// The team and the region in which the thread waits for a member; false if that is not known.
+  static bool region_of(const seen_thread& one, const shown_wait& wait, const void*& team,
+                        std::uint32_t& region) noexcept {
+    const bool is_said = wait.what.team != nullptr;
+    team = is_said ? wait.what.team : one.part.team;
+    region = is_said ? wait.what.region : one.part.region;
+    return team != nullptr;
   }
 };
 
@@ -127,7 +121,8 @@ LOCKSTEP_COLD growing_array<std::size_t> awaited_by(const stuck_snapshot& all, s
   if (find_missing(all, thread, missing)) {
     const construct_visit& in = *ask.meeting_of(one);
     for (const std::uint32_t rank : missing) add(ask.member(in.team, in.region, rank));
-  } else if (wait->what.awaited != wait_subject::nobody && ask.region_of(one, team, region)) {
+  } else if (wait->what.awaited != wait_subject::nobody &&
+             ask.region_of(one, *wait, team, region)) {
     add(ask.member(team, region, wait->what.awaited));
   } else {
     for (std::size_t i = 0; i < all.threads.size(); ++i) {

@@ -53,8 +53,8 @@ class stuck_text {
     text_.append("  ");
     add_label(thread);
     if (one.part.team != nullptr && one.part.size > 1) {
-      append(text_, ", rank %u of %u in region %u of team %p", one.part.rank, one.part.size,
-             one.part.region, one.part.team);
+      append(text_, ", %srank %u of %u in region %u of team %p", one.part.ended != 0 ? "was " : "",
+             one.part.rank, one.part.size, one.part.region, one.part.team);
     }
     text_.append(": ");
     add_doing(thread);
@@ -86,11 +86,11 @@ class stuck_text {
                  : one.stage == wait_stage::yield ? ", yielding"
                                                   : ", spinning");
     if (ask_.meeting_of(one) != nullptr) return;  // who is missing is said below
-    if (ask_.visit_under_way(one) == nullptr) add_last(one);
     for (const std::size_t other : awaited_by(all_, thread)) {
       text_.append(wait.what.awaited != wait_subject::nobody ? "; that is up to " : "; held by ");
       add_label(other);
     }
+    if (ask_.visit_under_way(one) == nullptr) add_last(one);
   }
 
   void add_subject(const seen_thread& one, const wait_subject& what) {
@@ -164,11 +164,11 @@ class stuck_text {
     const void* team = nullptr;
     std::uint32_t region = 0;
     if (wait == nullptr || wait->what.awaited == wait_subject::nobody ||
-        !ask_.region_of(one, team, region) ||
+        !ask_.region_of(one, *wait, team, region) ||
         ask_.member(team, region, wait->what.awaited) != stuck_questions::none) {
       return;
     }
-    append(text_, "  missing: rank %u, which no thread has been in region %u of team %p\n",
+    append(text_, "  missing: rank %u, which no thread is known to be in region %u of team %p\n",
            wait->what.awaited, region, team);
   }
   void add_phase(const construct_visit& in, const growing_array<std::uint32_t>& missing) {
@@ -198,7 +198,7 @@ class stuck_text {
   }
   void add_member(std::size_t thread) {
     if (thread == stuck_questions::none) {
-      text_.append("which no thread has been in this region\n");
+      text_.append("which no thread is known to be\n");
       return;
     }
     add_label(thread);

@@ -74,6 +74,7 @@ class watch_log {
 
   // The thread's own.
   std::uint32_t part_count = 0;
+  bool shows_ended_part = false;
   region_part parts[most_parts] = {};
   held_locks held = {};
   node_visit node_here = {};
@@ -86,8 +87,14 @@ struct watch_hooks {
     return static_cast<watch_log*>(log.watchdog.load(memory_order_acquire));  // 3
   }
 
-  static void wait_begins(thread_log&, const wait_subject&) noexcept {}
-  static void wait_ends(thread_log&, const wait_subject&) noexcept {}
+  /// What the caller of a region waits for after its own part.
+  static constexpr const char* end_of_part() { return "the end of a member's part"; }
+
+  static void wait_begins(thread_log& log, const wait_subject& what) noexcept {
+    const bool is_for_region = what.kind != nullptr && std::strcmp(what.kind, end_of_part()) == 0;
+    if (!is_for_region) show_outer_part(log);
+  }
+  static void wait_ends(thread_log& log, const wait_subject&) noexcept { show_outer_part(log); }
 
   /// A member has come to a construct; it arrives in a phase, or goes on: the same visit, by its `came`, with more in it.
   LOCKSTEP_COLD static void visit_changes(thread_log& log, const construct_visit& visit) noexcept;
@@ -103,6 +110,8 @@ struct watch_hooks {
   LOCKSTEP_COLD static void lock_left(thread_log& log, const void* object) noexcept;
 
  private:
+  /// A part that has ended is shown until its region has. Then the one from which that was called is again.
+  LOCKSTEP_COLD static void show_outer_part(thread_log& log) noexcept;
   LOCKSTEP_COLD static void visit_begins(thread_log& log, const construct_visit& visit) noexcept;
   LOCKSTEP_COLD static watch_log* mine(thread_log& log) noexcept;
 };
@@ -117,6 +126,7 @@ LOCKSTEP_COLD watch_log* watch_hooks::mine(thread_log& log) noexcept {
   if (made == nullptr) return nullptr;
   // New, or of a thread that has ended.
   made->part_count = 0;
+  made->shows_ended_part = false;
   made->held = held_locks();
   made->node_here = node_visit();
   made->visit_count.store(0, memory_order_release);  // 4
@@ -141,6 +151,7 @@ LOCKSTEP_COLD void watch_hooks::visit_changes(thread_log& log,
                                               const construct_visit& visit) noexcept {
   watch_log* const own = mine(log);
   if (own == nullptr) return;
+  show_outer_part(log);
   const std::uint32_t number = own->visits_so_far();
   construct_visit last;
   shown<construct_visit>& at = own->visits[(number - 1) % watch_log::most_visits];
@@ -155,6 +166,7 @@ LOCKSTEP_COLD void watch_hooks::part_begins(thread_log& log, const region_part& 
   if (own == nullptr) return;
   if (own->part_count < watch_log::most_parts) own->parts[own->part_count] = part;
   ++own->part_count;
+  own->shows_ended_part = false;
   own->part.show(part);
 }
 
@@ -165,7 +177,15 @@ LOCKSTEP_COLD void watch_hooks::part_ends(thread_log& log, std::uint64_t now) no
   if (left >= watch_log::most_parts) return;
   region_part shown_part = own->parts[left];
   shown_part.ended = now;
-  own->part.show(left > 0 ? own->parts[left - 1] : shown_part);
+  own->part.show(shown_part);
+  own->shows_ended_part = true;
+}
+
+LOCKSTEP_COLD void watch_hooks::show_outer_part(thread_log& log) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr || !own->shows_ended_part || own->part_count == 0) return;
+  own->shows_ended_part = false;
+  if (own->part_count <= watch_log::most_parts) own->part.show(own->parts[own->part_count - 1]);
 }
 
 LOCKSTEP_COLD void watch_hooks::node_begins(thread_log& log, const char* name,
