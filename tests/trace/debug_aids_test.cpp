@@ -207,7 +207,7 @@ TEST(debug_aids, a_right_program_stays_right_under_delays) {
   EXPECT_EQ(in_child([] {
               lockstep::detail::begin_to_observe(lockstep::detail::observer::delays);
               lockstep::team team(team_options().members(3));
-              std::size_t wrong = 0;
+              std::atomic<std::size_t> wrong{0};
               for (std::uint64_t seed = 0; seed < 10; ++seed) {
                 lockstep::detail::process().delay_seed.store(seed, std::memory_order_relaxed);
                 std::vector<int> values(3);
