@@ -14,8 +14,8 @@
 //   DOG-3  In a child of fork() it does not run; it may be started there.
 //   DOG-4  It ends with the program: at exit(), or when the shared object that started it is unloaded.
 //
-// Cost   its thread wakes once in the time that is given, as long as nobody is stuck. Each wait that outlasts its first
-//        poll, each construct and each part of a region costs about 50 ns more.
+// Cost   its thread wakes once in the time that is given, as long as nobody is stuck. While it watches, a lock with its
+//        unlock takes 20 ns more, and a region or a meeting of 2 members 0.3 us.
 #ifndef LOCKSTEP_WATCHDOG_HPP
 #define LOCKSTEP_WATCHDOG_HPP
 
