@@ -120,6 +120,7 @@ class eventual_base {
 
   template <class... Arguments>
   void set(Arguments&&... arguments) {
+    detail::sync_point();
     claim ours(*this);
     ::new (static_cast<void*>(&content_)) Content(std::forward<Arguments>(arguments)...);
     ours.publish(ready_);

@@ -99,6 +99,7 @@ class future_counts {
   /// The last call completes the set. The caller touches nothing of the set afterwards.
   template <class Callback>
   void arrive(const Callback& callback) {
+    detail::sync_point();
     // Read first: an arrival that is not the last must not touch the set any more (FUTURES-3).
     const std::size_t last = contributions_ - 1;
     if (arrived_.fetch_add(1, detail::memory_order_acq_rel) == last) {  // 3

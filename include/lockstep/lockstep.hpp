@@ -34,6 +34,7 @@
 #include "thread.hpp"
 #include "trace.hpp"
 #include "wait_policy.hpp"
+#include "watchdog.hpp"
 #include "weighted_schedule.hpp"
 
 #endif  // LOCKSTEP_LOCKSTEP_HPP

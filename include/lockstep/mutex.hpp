@@ -116,12 +116,13 @@ class mutex : private detail::queued_word<detail::mutex_rules> {
   /// Blocks until the calling thread holds the lock. Requires: it does not hold it yet.
   void lock() {
     detail::misuse::locking(this, kind());
+    const bool is_watched = detail::observers() != 0;
     std::uint32_t free = 0;
     if (!word_.compare_exchange_strong(free, rules::locked, detail::memory_order_acquire,  // 1
                                        detail::memory_order_relaxed)) {                    // 3
       lock_slowly(deadline::never());
     }
-    detail::misuse::locked(this);
+    detail::misuse::locked(this, is_watched);
   }
 
   /// Takes the lock if it is free and not reserved; never blocks.

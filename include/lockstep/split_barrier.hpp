@@ -106,6 +106,7 @@ class split_barrier {
   /// token for the wait.
   /// Requires: 1 <= n <= the arrivals still expected in this phase (diagnosed in debug builds).
   arrival_token arrive(std::ptrdiff_t n = 1) {
+    detail::sync_point();
     const std::uint32_t phase =
         phase_.load(detail::memory_order_relaxed) & ~detail::sleeping_bit;  // 1
     take_off(n);

@@ -168,6 +168,7 @@ class flow_machine {
   void look_at_run() noexcept {
     looked_at = LOCKSTEP_UNLIKELY(observers() != 0) ? ~std::uint64_t{0} : timed_iterations;
   }
+  LOCKSTEP_COLD const char* name_of(const bound_call& what) const noexcept;
   LOCKSTEP_COLD void note_run(const bound_call& what, std::uint64_t iteration,
                               std::uint64_t begin) const noexcept;
   LOCKSTEP_OUT_OF_LINE bool run_plain(std::uint64_t iterations, const stop_question& stop);

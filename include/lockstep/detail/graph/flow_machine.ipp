@@ -150,6 +150,7 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_asked(const bound_call& what, std::u
     bool result;
     if (iteration < looked_at) {
       const bool notes = is_timed(what, iteration);
+      if (observers() != 0) node_begins(name_of(what));
       const std::uint64_t begin = tick_clock::now();
       result = what.call(what.held, static_cast<std::size_t>(iteration), me);
       if (notes) note_time(what, begin);
@@ -165,16 +166,21 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_asked(const bound_call& what, std::u
 LOCKSTEP_OUT_OF_LINE void flow_machine::run_timed(const bound_call& what, std::uint64_t iteration,
                                                   member* me) {
   const bool notes = is_timed(what, iteration);
+  if (observers() != 0) node_begins(name_of(what));
   const std::uint64_t begin = tick_clock::now();
   what.call(what.held, static_cast<std::size_t>(iteration), me);
   if (notes) note_time(what, begin);
   if (observers() != 0) note_run(what, iteration, begin);
 }
 
+LOCKSTEP_COLD const char* flow_machine::name_of(const bound_call& what) const noexcept {
+  const bool has_name = model != nullptr && what.node < model->nodes.size();
+  return has_name ? model->nodes[what.node].name.c_str() : "node";
+}
+
 LOCKSTEP_COLD void flow_machine::note_run(const bound_call& what, std::uint64_t iteration,
                                           std::uint64_t begin) const noexcept {
-  const bool has_name = model != nullptr && what.node < model->nodes.size();
-  note_node(has_name ? model->nodes[what.node].name.c_str() : "node", iteration, false, begin);
+  note_node(name_of(what), iteration, false, begin);
 }
 
 LOCKSTEP_COLD void flow_machine::note_time(const bound_call& what, std::uint64_t begin) noexcept {

@@ -129,6 +129,13 @@
 #define LOCKSTEP_NOINLINE
 #endif
 
+/// A function without arguments that a module calls when it is loaded, where the compiler knows such.
+#if defined(__GNUC__)
+#define LOCKSTEP_AT_LOAD __attribute__((constructor)) static void
+#else
+#define LOCKSTEP_AT_LOAD inline void
+#endif
+
 // Where a call of its own costs more than the function.
 #if defined(__GNUC__)
 #define LOCKSTEP_ALWAYS_INLINE __attribute__((always_inline)) inline

@@ -153,7 +153,8 @@ enum class message : std::uint32_t {
   environment = 1,
   unusable_cpus = 2,
   first_team = 4,
-  trace = 8
+  trace = 8,
+  debug_aids = 16
 };
 
 struct process_state {
@@ -191,6 +192,9 @@ struct process_state {
   unseamed_atomic<void*> trace;
   unseamed_atomic<void*> trace_texts;
   unseamed_atomic<std::uint32_t> ledgers;  // that are on
+  fork_section watchdog_forks;  // and its lock guards the watchdog
+  void* watchdog;
+  unseamed_atomic<std::uint64_t> delay_seed;
 
   constexpr process_state() noexcept
       : first_fork_listener(nullptr),
@@ -208,7 +212,9 @@ struct process_state {
         observers(0),
         trace(nullptr),
         trace_texts(nullptr),
-        ledgers(0) {}
+        ledgers(0),
+        watchdog(nullptr),
+        delay_seed(0) {}
 };
 
 #if LOCKSTEP_MODULES_HAVE_NOTES

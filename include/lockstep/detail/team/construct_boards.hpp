@@ -202,7 +202,7 @@ class progress_board final : public stoppable {
 
   /// Blocks until the member `rank` has published `step` or more. False once the region is stopped.
   bool wait_for(member_state& self, std::size_t rank, std::size_t step) {
-    steps_[rank].wait(is_past{step, static_cast<std::uint32_t>(rank)},
+    steps_[rank].wait(is_past{step, self, static_cast<std::uint32_t>(rank)},
                       stops_with_region{stop_, self.region()}, self.history);
     return !stop_.requested(self.region());
   }
@@ -220,12 +220,18 @@ class progress_board final : public stoppable {
  private:
   struct is_past {
     std::size_t step;
+    const member_state& self;
     std::uint32_t rank;
     bool operator()(std::size_t finished) const noexcept { return finished >= step; }
     void describe(wait_subject& to) const noexcept {
+      const observed_member who = self.observed();
       to.kind = "a step of another member";
       to.phase = static_cast<std::uint32_t>(step);
+      to.rank = who.rank;
+      to.size = who.size;
       to.awaited = rank;
+      to.team = who.team;
+      to.region = who.region;
     }
   };
 

@@ -12,6 +12,7 @@
 //   LOCKSTEP_TRACE         a file: what threads do is recorded from the first team on, and written when the program ends
 //                          (trace.hpp); %p in its name is the number of the process
 //   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
+// LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY are of watchdog.hpp: they count for programs without a team, too.
 //
 // Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
 // is told once, on stderr, with the variable's name, and it is ignored. What the program says beats the
@@ -27,6 +28,7 @@
 
 #include "../../team_options.hpp"
 #include "../../wait_policy.hpp"
+#include "../../watchdog.hpp"
 #include "../platform/config.hpp"
 #include "../platform/cpus.hpp"
 #include "../platform/error.hpp"
@@ -291,6 +293,7 @@ LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
 LOCKSTEP_COLD const environment& environment::of_process() {
   static made_once<environment> known;
   return known.get([] {
+    start_debug_aids();
     environment result = read([](const char* name) -> const char* { return std::getenv(name); });
     result.complain();
     return result;

@@ -128,7 +128,7 @@ class fork_board {
 
   /// By a member that takes part: whether a share was reported.
   bool has_reported(std::size_t rank, announcement of) const noexcept {
-    return is_phase{of.phase()}(reports_[rank].value());
+    return is_phase{of.phase(), 0}(reports_[rank].value());
   }
   /// For the caller, which does not look at a line that it has just published.
   announcement current() const noexcept { return announcement(caller_[0].value.announced); }
@@ -178,11 +178,11 @@ class fork_board {
     void describe(wait_subject& to) const noexcept { to.kind = next_region; }
   };
   struct is_phase {
-    std::uint32_t phase;
+    std::uint32_t phase, rank;
     bool operator()(std::uint32_t reported) const noexcept { return reported == phase; }
     void describe(wait_subject& to) const noexcept {
-      to.kind = "the end of a member's part";
-      to.phase = phase;
+      to.kind = watch_hooks::end_of_part();
+      to.awaited = rank;
     }
   };
 

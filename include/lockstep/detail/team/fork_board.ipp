@@ -89,8 +89,9 @@ LOCKSTEP_OUT_OF_LINE void fork_board::collect(std::size_t rank, announcement of)
   parting_board* const known = rank == 0 ? &parting_ : nullptr;
   for (std::size_t watcher = first_told(rank, of); watcher < members();
        watcher = next_told(rank, of, watcher)) {
-    reports_[watcher].wait(is_phase{of.phase()}, never_stops(), histories_[rank].value.reports,
-                           deadline::never(), whereabouts{known, 0, watcher});
+    reports_[watcher].wait(is_phase{of.phase(), static_cast<std::uint32_t>(watcher)}, never_stops(),
+                           histories_[rank].value.reports, deadline::never(),
+                           whereabouts{known, 0, watcher});
   }
 }
 

@@ -140,7 +140,7 @@ struct whereabouts {
   }
   void describe(wait_subject& to) const noexcept {
     to.rank = static_cast<std::uint32_t>(self);
-    to.awaited = board != nullptr ? static_cast<std::uint32_t>(other) : wait_subject::nobody;
+    if (board != nullptr) to.awaited = static_cast<std::uint32_t>(other);
   }
 };
 

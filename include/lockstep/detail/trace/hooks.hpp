@@ -83,6 +83,15 @@ LOCKSTEP_COLD void note_name(const char* name) noexcept;
 LOCKSTEP_COLD void note_counter(const char* name, double value) noexcept;
 /// Sleepers on a word are woken.
 LOCKSTEP_COLD void note_wake(const void* word) noexcept;
+/// A lock was taken, or is about to be given up.
+LOCKSTEP_COLD void note_lock(const void* object, bool is_taken) noexcept;
+/// Where threads may be delayed: before what others may wait for.
+LOCKSTEP_COLD void pass_sync_point() noexcept;
+inline void sync_point() noexcept {
+  if (diagnoses_misuse && LOCKSTEP_UNLIKELY(observers() != 0)) pass_sync_point();
+}
+/// A node of a plan is about to run. The name is copied.
+LOCKSTEP_COLD void node_begins(const char* name) noexcept;
 /// A node of a plan was run.
 LOCKSTEP_COLD void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
                              std::uint64_t begin) noexcept;

@@ -65,6 +65,7 @@ LOCKSTEP_COLD void observed_wait::end() noexcept {
   log.depth.store(log.depth.load(memory_order_relaxed) - 1, memory_order_relaxed);  // 1
   note_step(log);
   const std::uint32_t on = observers();
+  if ((on & observer::delays) != 0) delay_hooks::point(log);
   if ((on & observer::watches) != 0) watch_hooks::wait_ends(log, what_);
   if ((on & observer::accounts) != 0) ledger_hooks::wait_ended(log, what_, furthest_, since_, now);
   if ((on & observer::records) == 0) return;
@@ -93,6 +94,7 @@ LOCKSTEP_COLD void member_comes(const observed_member& who, const char* kind, ca
   log->here = {kind,     where,       extent, who.team, who.region, who.rank,
                who.size, 0 /*phase*/, came,   0,        0};
   log->construct.show(log->here);
+  if (is_observed_by(observer::watches)) watch_hooks::visit_changes(*log, log->here);
   note_step(*log);
 }
 
@@ -116,6 +118,7 @@ LOCKSTEP_COLD thread_log* member_arrives(const observed_member& who, std::uint32
                now,
                0};
   log->construct.show(log->here);
+  if (is_observed_by(observer::watches)) watch_hooks::visit_changes(*log, log->here);
   note_step(*log);
   return log;
 }
@@ -126,6 +129,8 @@ LOCKSTEP_COLD void member_leaves(thread_log& log) noexcept {
   log.construct.show(here);
   note_step(log);
   const std::uint32_t on = observers();
+  if ((on & observer::delays) != 0) delay_hooks::point(log);
+  if ((on & observer::watches) != 0) watch_hooks::visit_changes(log, here);
   if ((on & observer::accounts) != 0) ledger_hooks::member_left(log, here);
   if ((on & observer::records) != 0) {
     if (record_ring* const ring = recorder::ring_of(log)) {
@@ -171,6 +176,9 @@ LOCKSTEP_COLD open_part* part_begins(const observed_member& who, std::uint32_t p
   if (log->open_parts == thread_log::most_parts) return nullptr;
   open_part& made = log->parts[log->open_parts++];
   made = {who, part, kind, tick_clock::now()};
+  if (is_observed_by(observer::watches)) {
+    watch_hooks::part_begins(*log, {who.team, who.region, who.rank, who.size, made.since, 0});
+  }
   return &made;
 }
 
@@ -182,6 +190,7 @@ LOCKSTEP_COLD void part_ends(open_part& what) noexcept {
   note_step(*log);
   const std::uint32_t on = observers();
   if ((on & observer::delays) != 0) delay_hooks::point(*log);
+  if ((on & observer::watches) != 0) watch_hooks::part_ends(*log, now);
   const observed_member& who = what.who;
   if ((on & observer::accounts) != 0) {
     ledger_hooks::part_ended(*log, who.team, who.region, who.rank, who.size, what.since, now);
@@ -229,6 +238,22 @@ LOCKSTEP_COLD void note_counter(const char* name, double value) noexcept {
   recorder::put(*log, record_kind::counter, 0, now, now, name, bits);
 }
 
+LOCKSTEP_COLD void note_lock(const void* object, bool is_taken) noexcept {
+  if (!is_observed_by(observer::watches)) return;
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  if (is_taken) {
+    watch_hooks::lock_taken(*log, object);
+  } else {
+    watch_hooks::lock_left(*log, object);
+  }
+}
+
+LOCKSTEP_COLD void pass_sync_point() noexcept {
+  if (!is_observed_by(observer::delays)) return;
+  if (thread_log* const log = log_of_this_thread()) delay_hooks::point(*log);
+}
+
 LOCKSTEP_COLD void note_wake(const void* word) noexcept {
   if (!is_observed_by(observer::records)) return;
   thread_log* const log = log_of_this_thread();
@@ -238,11 +263,21 @@ LOCKSTEP_COLD void note_wake(const void* word) noexcept {
                 reinterpret_cast<std::uintptr_t>(word));
 }
 
+LOCKSTEP_COLD void node_begins(const char* name) noexcept {
+  if (!is_observed_by(observer::watches)) return;
+  if (thread_log* const log = log_of_this_thread()) {
+    watch_hooks::node_begins(*log, name, tick_clock::now());
+  }
+}
+
 LOCKSTEP_COLD void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
                              std::uint64_t begin) noexcept {
-  if (!is_observed_by(observer::records)) return;
+  const std::uint32_t on = observers();
+  if ((on & (observer::records | observer::watches)) == 0) return;
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
+  if ((on & observer::watches) != 0) watch_hooks::node_ends(*log, tick_clock::now());
+  if ((on & observer::records) == 0) return;
   recorder::put(*log, record_kind::node, is_taken_over ? 1 : 0, begin, tick_clock::now(), name,
                 iteration);
 }

@@ -173,8 +173,8 @@ class record_ring {
     const char *given, *kept;
   };
 
-  record_ring(slot* slots, std::size_t room, record_ring* before) noexcept
-      : slots_(slots), room_(room), before_(before) {}
+  record_ring(slot* its_slots, std::size_t room, record_ring* before) noexcept
+      : slots_(its_slots), room_(room), before_(before) {}
 
   LOCKSTEP_COLD static const char* keep(const char* text) noexcept;
 

@@ -25,10 +25,11 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_COLD record_ring* record_ring::make(std::size_t room, record_ring* before) noexcept {
-  slot* const slots = new (std::nothrow) slot[room]();  // touched here, not by the records
-  if (slots == nullptr) return nullptr;
-  record_ring* const made = new (std::nothrow) record_ring(slots, room, before);
-  if (made == nullptr) delete[] slots;
+  slot* const room_of_records =
+      new (std::nothrow) slot[room]();  // touched here, not by the records
+  if (room_of_records == nullptr) return nullptr;
+  record_ring* const made = new (std::nothrow) record_ring(room_of_records, room, before);
+  if (made == nullptr) delete[] room_of_records;
   return made;
 }
 

@@ -53,6 +53,8 @@ struct wait_subject {
   std::uint32_t phase;       ///< that is awaited
   std::uint32_t rank, size;  ///< of the member that waits; size is 0 outside of regions
   std::uint32_t awaited;     ///< the rank of the member that is waited for, or nobody
+  std::uint32_t region;      ///< with `team`
+  const void* team;          ///< as construct_visit's, of that rank; null: of the thread's part
 };
 
 enum class wait_stage : std::uint32_t { spin, yield, sleep };
@@ -157,6 +159,8 @@ class thread_log {
   /// How many hooks the thread has passed: whether it moves.
   unseamed_atomic<std::uint64_t> steps{0};
 
+  /// How many delays the thread has drawn (delay_hooks.hpp).
+  unseamed_atomic<std::uint64_t> delays{0};
   /// For the ledger, and for the watchdog: made by the thread, never freed.
   unseamed_atomic<void*> ledger{nullptr}, watchdog{nullptr};
   /// For the recorder (recorder.hpp).

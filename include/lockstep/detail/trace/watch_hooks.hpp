@@ -1,23 +1,228 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/trace/watch_hooks.hpp -- what the watchdog is told (layer: trace)
+// lockstep/detail/trace/watch_hooks.hpp -- what the watchdog is told, and keeps of each thread (layer: trace)
+//
+// The watchdog reads the logs of threads while they run (thread_log.hpp). What it needs beyond that is in a watch_log
+// of each thread: the last constructs, not only the last one; the part of a region that the thread is in; the node of a
+// graph; the locks that it holds.
+//
+//   WATCH-1  Only its thread writes to a watch_log. It is hung on the log of its thread, and used again with it.
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  watchdog.load  relaxed  -      its own thread has stored it, or one before it (10, 12 of thread_log.hpp)
+//   2  watchdog.store release  3      the watch_log is made before its address is seen
+//   3  watchdog.load  acquire  2      as 2
+//   4  count, thread  release  5      a visit is shown before it is counted; what is left of another thread is gone
+//   5  count, thread  acquire  4      as 4
 #ifndef LOCKSTEP_DETAIL_TRACE_WATCH_HOOKS_HPP
 #define LOCKSTEP_DETAIL_TRACE_WATCH_HOOKS_HPP
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "thread_log.hpp"
+
+#if LOCKSTEP_HAS_BODIES
+#include <new>
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Called where observer::watches is on, on the thread itself. The watchdog reads the logs from a thread of its own
-/// (thread_log.hpp); this is for what it wants to know at once. Empty until there is a watchdog.
-struct watch_hooks {
-  /// The first wait of this thread since it has a log, or a later one: before it is shown.
-  static void wait_begins(thread_log&, const wait_subject&) noexcept {}
-  static void wait_ends(thread_log&, const wait_subject&) noexcept {}
+/// A member's part of a region.
+struct region_part {
+  const void* team;  ///< as construct_visit's; null: none yet
+  std::uint32_t region, rank, size;
+  std::uint64_t began, ended;  ///< ticks; ended is 0 while it runs
 };
+
+/// A node of a graph that a thread runs, or has run last.
+struct node_visit {
+  char name[40];               ///< cut, and a copy: the node may end before it is read
+  std::uint64_t began, ended;  ///< began is 0: none yet
+};
+
+/// More than `most` are not known.
+struct held_locks {
+  static constexpr std::uint32_t most = 8;
+
+  std::uint32_t count;
+  const void* objects[most];
+};
+
+class watch_log {
+ public:
+  static constexpr std::uint32_t most_visits = 8, most_parts = 4;
+
+  /// How many visits there were, modulo 2^32; the last ones are at their numbers modulo most_visits.
+  unseamed_atomic<std::uint32_t> visit_count{0};
+  /// The number of the thread that writes here.
+  unseamed_atomic<std::uint64_t> thread{0};
+  shown<construct_visit> visits[most_visits];
+  shown<region_part> part;  ///< the innermost that runs, or the last
+  shown<node_visit> node;
+  shown<held_locks> locks;
+
+  std::uint32_t visits_so_far() const noexcept {
+    return visit_count.load(memory_order_acquire);  // 5
+  }
+  bool is_of(std::uint64_t number) const noexcept {
+    return thread.load(memory_order_acquire) == number;  // 5
+  }
+
+  // The thread's own.
+  std::uint32_t part_count = 0;
+  bool shows_ended_part = false;
+  region_part parts[most_parts] = {};
+  held_locks held = {};
+  node_visit node_here = {};
+};
+
+/// Called where observer::watches is on, on the thread itself.
+struct watch_hooks {
+  /// For readers: what the watchdog knows of that thread, or null.
+  static watch_log* of(const thread_log& log) noexcept {
+    return static_cast<watch_log*>(log.watchdog.load(memory_order_acquire));  // 3
+  }
+
+  /// What the caller of a region waits for after its own part.
+  static constexpr const char* end_of_part() { return "the end of a member's part"; }
+
+  static void wait_begins(thread_log& log, const wait_subject& what) noexcept {
+    const bool is_for_region = what.kind != nullptr && std::strcmp(what.kind, end_of_part()) == 0;
+    if (!is_for_region) show_outer_part(log);
+  }
+  static void wait_ends(thread_log& log, const wait_subject&) noexcept { show_outer_part(log); }
+
+  /// A member has come to a construct; it arrives in a phase, or goes on: the same visit, by its `came`, with more in it.
+  LOCKSTEP_COLD static void visit_changes(thread_log& log, const construct_visit& visit) noexcept;
+
+  LOCKSTEP_COLD static void part_begins(thread_log& log, const region_part& part) noexcept;
+  LOCKSTEP_COLD static void part_ends(thread_log& log, std::uint64_t now) noexcept;
+
+  LOCKSTEP_COLD static void node_begins(thread_log& log, const char* name,
+                                        std::uint64_t now) noexcept;
+  LOCKSTEP_COLD static void node_ends(thread_log& log, std::uint64_t now) noexcept;
+
+  LOCKSTEP_COLD static void lock_taken(thread_log& log, const void* object) noexcept;
+  LOCKSTEP_COLD static void lock_left(thread_log& log, const void* object) noexcept;
+
+ private:
+  /// A part that has ended is shown until its region has. Then the one from which that was called is again.
+  LOCKSTEP_COLD static void show_outer_part(thread_log& log) noexcept;
+  LOCKSTEP_COLD static void visit_begins(thread_log& log, const construct_visit& visit) noexcept;
+  LOCKSTEP_COLD static watch_log* mine(thread_log& log) noexcept;
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD watch_log* watch_hooks::mine(thread_log& log) noexcept {
+  void* known = log.watchdog.load(memory_order_relaxed);  // 1
+  watch_log* made = static_cast<watch_log*>(known);
+  if (made != nullptr && made->is_of(log.thread())) return made;
+  if (made == nullptr) made = new (std::nothrow) watch_log;
+  if (made == nullptr) return nullptr;
+  // New, or of a thread that has ended.
+  made->part_count = 0;
+  made->shows_ended_part = false;
+  made->held = held_locks();
+  made->node_here = node_visit();
+  made->visit_count.store(0, memory_order_release);  // 4
+  made->part.show(region_part());
+  made->node.show(made->node_here);
+  made->locks.show(made->held);
+  made->thread.store(log.thread(), memory_order_release);  // 4
+  log.watchdog.store(made, memory_order_release);          // 2
+  return made;
+}
+
+LOCKSTEP_COLD void watch_hooks::visit_begins(thread_log& log,
+                                             const construct_visit& visit) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr) return;
+  const std::uint32_t number = own->visits_so_far();
+  own->visits[number % watch_log::most_visits].show(visit);
+  own->visit_count.store(number + 1, memory_order_release);  // 4
+}
+
+LOCKSTEP_COLD void watch_hooks::visit_changes(thread_log& log,
+                                              const construct_visit& visit) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr) return;
+  show_outer_part(log);
+  const std::uint32_t number = own->visits_so_far();
+  construct_visit last;
+  shown<construct_visit>& at = own->visits[(number - 1) % watch_log::most_visits];
+  if (number == 0 || !at.read(last) || last.team != visit.team || last.came != visit.came) {
+    return visit_begins(log, visit);
+  }
+  at.show(visit);
+}
+
+LOCKSTEP_COLD void watch_hooks::part_begins(thread_log& log, const region_part& part) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr) return;
+  if (own->part_count < watch_log::most_parts) own->parts[own->part_count] = part;
+  ++own->part_count;
+  own->shows_ended_part = false;
+  own->part.show(part);
+}
+
+LOCKSTEP_COLD void watch_hooks::part_ends(thread_log& log, std::uint64_t now) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr || own->part_count == 0) return;
+  const std::uint32_t left = --own->part_count;
+  if (left >= watch_log::most_parts) return;
+  region_part shown_part = own->parts[left];
+  shown_part.ended = now;
+  own->part.show(shown_part);
+  own->shows_ended_part = true;
+}
+
+LOCKSTEP_COLD void watch_hooks::show_outer_part(thread_log& log) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr || !own->shows_ended_part || own->part_count == 0) return;
+  own->shows_ended_part = false;
+  if (own->part_count <= watch_log::most_parts) own->part.show(own->parts[own->part_count - 1]);
+}
+
+LOCKSTEP_COLD void watch_hooks::node_begins(thread_log& log, const char* name,
+                                            std::uint64_t now) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr) return;
+  own->node_here = node_visit();
+  std::strncpy(own->node_here.name, name, sizeof own->node_here.name - 1);
+  own->node_here.began = now;
+  own->node.show(own->node_here);
+}
+LOCKSTEP_COLD void watch_hooks::node_ends(thread_log& log, std::uint64_t now) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr || own->node_here.began == 0) return;
+  own->node_here.ended = now;
+  own->node.show(own->node_here);
+}
+
+LOCKSTEP_COLD void watch_hooks::lock_taken(thread_log& log, const void* object) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr || own->held.count == held_locks::most) return;
+  own->held.objects[own->held.count++] = object;
+  own->locks.show(own->held);
+}
+LOCKSTEP_COLD void watch_hooks::lock_left(thread_log& log, const void* object) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr) return;
+  held_locks& held = own->held;
+  // The last first: locks are given up in reverse mostly.
+  for (std::uint32_t i = held.count; i-- > 0;) {
+    if (held.objects[i] != object) continue;
+    held.objects[i] = held.objects[--held.count];
+    return own->locks.show(held);
+  }
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

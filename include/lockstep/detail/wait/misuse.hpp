@@ -25,6 +25,7 @@
 
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
+#include "../trace/hooks.hpp"
 
 #if LOCKSTEP_HAS_BODIES
 #include <cstddef>
@@ -46,12 +47,18 @@ constexpr bool diagnosed = detail::diagnoses_misuse;
 /// Prints "kind at address: text" and aborts.
 [[noreturn]] LOCKSTEP_COLD void report(const void* object, const char* kind, const char* text);
 
+/// Tells the watchdog who holds what.
+inline void note_if_watched(const void* object, bool is_taken) noexcept {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_lock(object, is_taken);
+}
+
 #if LOCKSTEP_DIAGNOSE_MISUSE
 
 /// Before the calling thread waits to own `object`.
 LOCKSTEP_COLD void locking(const void* object, const char* kind);
-/// The calling thread owns `object` now.
-LOCKSTEP_COLD void locked(const void* object);
+/// The calling thread owns `object` now. Where it counts the observers are looked at before the read-modify-write, which
+/// would hold up the look.
+LOCKSTEP_COLD void locked(const void* object, bool is_watched = observers() != 0);
 /// Before the calling thread unlocks `object`, once or for good.
 LOCKSTEP_COLD void check_owner(const void* object, const char* kind);
 /// Before the calling thread gives `object` up.
@@ -76,11 +83,13 @@ LOCKSTEP_COLD void destroying_lock(const void* object, const char* kind);
 #else
 
 inline void locking(const void*, const char*) {}
-inline void locked(const void*) {}
+inline void locked(const void* object, bool is_watched = observers() != 0) {
+  if (LOCKSTEP_UNLIKELY(is_watched)) note_lock(object, true);
+}
 inline void check_owner(const void*, const char*) {}
-inline void unlocking(const void*, const char*) {}
-inline void locked_shared(const void*) {}
-inline void unlocking_shared(const void*, const char*) {}
+inline void unlocking(const void* object, const char*) { note_if_watched(object, false); }
+inline void locked_shared(const void* object) { note_if_watched(object, true); }
+inline void unlocking_shared(const void* object, const char*) { note_if_watched(object, false); }
 inline void check_no_reader(const void*, const char*) {}
 inline void waiting(const void*) {}
 inline void let_go(const void*, std::uint64_t) {}
@@ -227,13 +236,18 @@ LOCKSTEP_COLD bool table_is_whole() noexcept {
   return detail::process().unchecked_units.load(detail::memory_order_relaxed) == 0;  // 1
 }
 
-LOCKSTEP_COLD void locked(const void* object) { registry::add(object, registry::role::owner); }
+LOCKSTEP_COLD void locked(const void* object, bool is_watched) {
+  registry::add(object, registry::role::owner);
+  if (is_watched) note_lock(object, true);
+}
 LOCKSTEP_COLD void locked_shared(const void* object) {
   registry::add(object, registry::role::reader);
+  note_if_watched(object, true);
 }
 LOCKSTEP_COLD void waiting(const void* object) { registry::add(object, registry::role::waiter); }
 
 LOCKSTEP_COLD void locking(const void* object, const char* kind) {
+  sync_point();
   if (!table_is_whole()) return;
   const detail::thread_label owner = registry::find(object, registry::role::owner);
   if (owner.number != detail::number_of_this_thread()) return;
@@ -251,6 +265,8 @@ LOCKSTEP_COLD void check_owner(const void* object, const char* kind) {
 
 LOCKSTEP_COLD void unlocking(const void* object, const char* kind) {
   check_owner(object, kind);
+  note_if_watched(object, false);
+  sync_point();
   registry::remove(object, registry::role::owner);
 }
 
@@ -261,6 +277,7 @@ LOCKSTEP_COLD void check_no_reader(const void* object, const char* kind) {
 }
 
 LOCKSTEP_COLD void unlocking_shared(const void* object, const char* kind) {
+  note_if_watched(object, false);
   if (registry::remove(object, registry::role::reader) || !table_is_whole()) return;
   const detail::thread_label reader = registry::find(object, registry::role::reader);
   if (reader.number == 0) report(object, kind, "unlocked by a reader, but no reader holds it");

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/trace/stuck_report.hpp -- who waits for whom, who is missing, who waits in a ring (layer: trace)
+//
+// Pure: from what was seen of all threads at one time to a text for people. watchdog.hpp sees it, and prints it.
+//
+//   STUCK-1  A member has come to a phase if its last construct is of that region, and in that phase or a later one,
+//            and it has arrived there. All others of the region are missing: a member that was let go from a phase has
+//            seen all arrive in it.
+//   STUCK-2  A wait leads from a thread to another that it cannot end without: the member that is named, each missing
+//            member, the holder of a lock, the thread that has to end. So threads in a ring of such steps wait for
+//            ever, unless one of the waits has a time limit or is stopped from outside. Waits that began after the
+//            snapshot was begun do not count: the others were all under way when the first thread was looked at.
+//   STUCK-3  What is not known adds no step. So no ring is found where there is none, but some may not be found.
+#ifndef LOCKSTEP_DETAIL_TRACE_STUCK_REPORT_HPP
+#define LOCKSTEP_DETAIL_TRACE_STUCK_REPORT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "../platform/growing_array.hpp"
+#include "thread_log.hpp"
+#include "watch_hooks.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What was seen of a thread.
+struct seen_thread {
+  char label[80];        ///< "thread 4711 'lockstep 3'"
+  std::uint64_t number;  ///< no other thread has it
+  char state;            ///< as the system tells it: R, S, D, T, ...; 0: not known
+  std::uint32_t wait_count, visit_count;
+  shown_wait waits[thread_log::most_waits];        ///< the outermost first
+  wait_stage stage;                                ///< of the innermost
+  construct_visit visits[watch_log::most_visits];  ///< the latest last
+  region_part part;  ///< the innermost, or the last; team is null if there was none
+  node_visit node;
+  held_locks held;
+
+  seen_thread() noexcept { std::memset(static_cast<void*>(this), 0, sizeof *this); }
+};
+
+struct stuck_snapshot {
+  growing_array<seen_thread> threads;
+  std::uint64_t now;  ///< tick at which the first thread was looked at
+  double ticks_per_second;
+
+  double seconds_since(std::uint64_t tick) const noexcept {
+    return now > tick ? static_cast<double>(now - tick) / ticks_per_second : 0;
+  }
+};
+
+/// Workers that have nothing to do wait so; that is no wait that anybody has to hear of.
+constexpr const char* idle_wait_kind() { return "the next region"; }
+LOCKSTEP_COLD bool is_idle(const wait_subject& what) noexcept;
+
+/// The wait of a thread that counts: the innermost. Null: it waits for nothing, or is idle.
+LOCKSTEP_COLD const shown_wait* wait_of(const seen_thread& one) noexcept;
+
+/// The threads that this one cannot go on without, as indices: STUCK-2.
+LOCKSTEP_COLD growing_array<std::size_t> awaited_by(const stuck_snapshot& all, std::size_t thread);
+
+/// Threads that wait for each other, each for the next one, the last for the first; empty if there are none.
+LOCKSTEP_COLD growing_array<std::size_t> find_ring(const stuck_snapshot& all);
+
+/// The ranks of the members that have not come to the phase in which this thread waits. False if it waits in none.
+LOCKSTEP_COLD bool find_missing(const stuck_snapshot& all, std::size_t thread,
+                                growing_array<std::uint32_t>& missing);
+
+/// Two members that were in the same phase of a region at different places, the earliest that is known.
+struct construct_mismatch {
+  construct_visit one, other;
+};
+LOCKSTEP_COLD bool differ(const construct_visit& a, const construct_visit& b) noexcept;
+LOCKSTEP_COLD bool find_mismatch(const stuck_snapshot& all, const construct_visit& in,
+                                 construct_mismatch& found);
+
+/// `why` is the first line, without its end.
+LOCKSTEP_COLD std::string stuck_report(const stuck_snapshot& all, const char* why);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "stuck_report.ipp"
+#include "stuck_text.ipp"
+#endif
+
+#endif  // LOCKSTEP_DETAIL_TRACE_STUCK_REPORT_HPP

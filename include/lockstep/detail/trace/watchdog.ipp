@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/trace/watchdog.ipp -- the watchdog's thread, and what the environment asks for (layer: trace)
+//
+// The thread sleeps until the oldest wait that it knows of would be too old, and at most as long as a wait may last. So
+// it wakes once in that time, and a little more often where waits are nearly too long.
+//
+// Memory order (# marks the line)
+//   #  access        order    pairs  why it suffices
+//   1  must_end      release  2      what the caller did before; the thread ends anyway
+//   2  must_end      acquire  1      as 1
+//   3  stage         relaxed  -      values that stand for themselves
+//   4  is_set        relaxed  -      under the lock
+#ifndef LOCKSTEP_DETAIL_TRACE_WATCHDOG_IPP
+#define LOCKSTEP_DETAIL_TRACE_WATCHDOG_IPP
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "../../watchdog.hpp"
+#include "../platform/clock.hpp"
+#include "../platform/fork.hpp"
+#include "../platform/system.hpp"
+#include "../platform/system_texts.hpp"
+#include "../platform/wake_pipe.hpp"
+#include "stuck_report.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Made once, never freed; process().watchdog_forks guards it.
+struct watchdog_state {
+  wake_pipe pipe;
+  unseamed_atomic<std::uint32_t> must_end{0};
+  plain_thread thread;
+  question_signal signal;
+  watchdog_options how;
+  bool runs = false, has_signal = false;
+  const void* module = nullptr;  ///< whose code the thread runs
+
+  /// That of the process, or null.
+  static watchdog_state* known() noexcept {
+    return static_cast<watchdog_state*>(process().watchdog);
+  }
+};
+
+/// Something of this module that no other has.
+template <class Name>
+struct LOCKSTEP_MODULE_LOCAL module_mark {
+  static unseamed_atomic<bool> is_set;
+};
+template <class Name>
+unseamed_atomic<bool> module_mark<Name>::is_set{false};
+
+class watchdog {
+ public:
+  static constexpr char asks = 'q', wakes = 'w';
+
+  LOCKSTEP_COLD static bool start(const watchdog_options& how) {
+    watch_forks<around_fork>();
+    const holding<system_mutex> held(process().watchdog_forks.lock());
+    if (process().watchdog == nullptr) process().watchdog = new (std::nothrow) watchdog_state;
+    watchdog_state* const of = watchdog_state::known();
+    if (of == nullptr || !of->pipe.open()) return false;
+    end(*of);
+    while (of->pipe.sleep(0) != 0) continue;  // what nobody has heard
+    of->how = how;
+    of->must_end.store(0, memory_order_release);  // 1
+    begin_to_observe(observer::watches);
+    {
+      const no_signals here;
+      of->runs = of->thread.start(&run, of) == 0;
+    }
+    if (!of->runs) {
+      end_to_observe(observer::watches);
+      return false;
+    }
+    of->module = &ends_here::is_set;
+    if (!ends_here::is_set.exchange(true, memory_order_relaxed)) {  // 4
+      std::atexit(&end_with_module);
+    }
+    if (how.on_signal() && !of->has_signal) of->has_signal = of->signal.take(&answer);
+    return true;
+  }
+
+  LOCKSTEP_COLD static void stop() {
+    const holding<system_mutex> held(process().watchdog_forks.lock());
+    if (watchdog_state* const of = watchdog_state::known()) end(*of);
+  }
+
+  /// What was seen of all threads.
+  LOCKSTEP_COLD static void look(stuck_snapshot& all) {
+    all.now = tick_clock::now();
+    all.ticks_per_second = tick_clock::rate();
+    for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+      seen_thread one;
+      if (look_at(*at, one)) all.threads.push_back(one);
+    }
+    // By team and rank; then in the order in which they were first seen.
+    sort_by(all.threads, [](const seen_thread& a, const seen_thread& b) {
+      if (a.part.team != b.part.team) return a.part.team > b.part.team;
+      return a.part.rank != b.part.rank ? a.part.rank < b.part.rank : a.number < b.number;
+    });
+  }
+
+ private:
+  using ends_here = module_mark<class watchdog_ends>;
+
+  /// A wait of which there was a report.
+  struct told_wait {
+    const thread_log* log;
+    std::uint64_t since;
+  };
+
+  explicit watchdog(watchdog_state& of) : of_(of), how_(of.how) {}
+
+  LOCKSTEP_COLD static void end(watchdog_state& of) {
+    if (!of.runs) return;
+    of.must_end.store(1, memory_order_release);  // 1
+    of.pipe.wake(wakes);
+    of.thread.join();
+    of.runs = false;
+    end_to_observe(observer::watches);
+    if (of.has_signal) of.signal.give_back();
+    of.has_signal = false;
+  }
+
+  LOCKSTEP_COLD static void end_with_module() {
+    const holding<system_mutex> held(process().watchdog_forks.lock());
+    watchdog_state* const of = watchdog_state::known();
+    if (of != nullptr && of->module == &ends_here::is_set) end(*of);
+  }
+
+  LOCKSTEP_COLD static void answer(int) {
+    if (watchdog_state* const of = watchdog_state::known()) of->pipe.wake(asks);
+  }
+
+  struct around_fork {
+    static void before() { process().watchdog_forks.enter(); }
+    static void after() {
+      if (process().watchdog_forks.is_last()) process().watchdog_forks.leave();
+    }
+    static void child() {
+      if (!process().watchdog_forks.is_last()) return;
+      if (watchdog_state* const of = watchdog_state::known()) {
+        of->pipe.forget();
+        of->runs = false;
+        end_to_observe(observer::watches);
+      }
+      process().watchdog_forks.leave();
+    }
+  };
+
+  LOCKSTEP_COLD static void* run(void* of) {
+    name_this_thread("lockstep dog");
+    watchdog(*static_cast<watchdog_state*>(of)).watch();
+    return nullptr;
+  }
+
+  LOCKSTEP_COLD void watch() {
+    const std::uint64_t limit = static_cast<std::uint64_t>(how_.after().count());
+    std::uint64_t next = limit;
+    bool has_excused = false;
+    while (true) {
+      const std::uint64_t begin = steady_nanoseconds();
+      const char why = of_.pipe.sleep(next);
+      if (of_.must_end.load(memory_order_acquire) != 0) return;  // 2
+      if (why == asks) {
+        print("lockstep watchdog: a signal asks what threads wait for");
+        continue;
+      }
+      // Who sleeps much too long was stopped, with the whole process: others get time to go on.
+      const bool was_stopped = steady_nanoseconds() - begin > next + limit / 2 + 1000000;
+      has_excused = was_stopped && !has_excused;
+      next = has_excused ? limit / 4 + 1 : guard(limit);
+    }
+  }
+
+  /// Looks for waits that are too old. The time until there may be one.
+  LOCKSTEP_COLD std::uint64_t guard(std::uint64_t limit) {
+    const std::uint64_t now = tick_clock::now();
+    const double ticks = static_cast<double>(limit) * tick_clock::rate() * 1e-9;
+    double oldest = 0;
+    const thread_log* stuck = nullptr;
+    std::uint64_t since = 0;
+    for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+      shown_wait wait;
+      if (!outermost(*at, wait) || wait.since >= now || was_told(*at, wait.since)) continue;
+      const double age = static_cast<double>(now - wait.since);
+      if (age <= oldest) continue;
+      oldest = age;
+      stuck = at;
+      since = wait.since;
+    }
+    if (oldest < ticks) {
+      const double left = (ticks - oldest) / tick_clock::rate() * 1e9;
+      return left < 1e6 ? 1000000u : static_cast<std::uint64_t>(left);
+    }
+    for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+      shown_wait wait;
+      if (outermost(*at, wait) && static_cast<double>(now - wait.since) * 2 >= ticks) {
+        tell(*at, wait.since);
+      }
+    }
+    char why[160];
+    seen_thread who;
+    look_at(*stuck, who);
+    std::snprintf(why, sizeof why, "lockstep watchdog: %s has waited %.3g s", who.label,
+                  static_cast<double>(now - since) / tick_clock::rate());
+    print(why);
+    if (how_.aborts()) std::abort();
+    return limit;
+  }
+
+  LOCKSTEP_COLD static void print(const char* why) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+#endif
+      stuck_snapshot all;
+      look(all);
+      const std::string text = stuck_report(all, why);
+      std::fwrite(text.data(), 1, text.size(), stderr);
+#if LOCKSTEP_HAS_EXCEPTIONS
+    } catch (const std::bad_alloc&) {
+      std::fprintf(stderr, "%s; there is no memory for the report\n", why);
+    }
+#endif
+  }
+
+  LOCKSTEP_COLD static bool outermost(const thread_log& log, shown_wait& out) noexcept {
+    if (!log.is_alive()) return false;
+    for (std::uint32_t i = 0; log.wait_at(i, out); ++i) {
+      if (!is_idle(out.what)) return true;
+    }
+    return false;
+  }
+
+  LOCKSTEP_COLD bool was_told(const thread_log& log, std::uint64_t since) const noexcept {
+    std::size_t i = 0;
+    while (i < told_.size() && (told_[i].log != &log || told_[i].since != since)) ++i;
+    return i < told_.size();
+  }
+  LOCKSTEP_COLD void tell(const thread_log& log, std::uint64_t since) {
+    for (told_wait& each : told_) {
+      if (each.log != &log) continue;
+      each.since = since;
+      return;
+    }
+    told_.push_back(told_wait{&log, since});
+  }
+
+  /// False for a log that says nothing: its thread has ended, and was no member.
+  LOCKSTEP_COLD static bool look_at(const thread_log& log, seen_thread& one) {
+    one.number = log.thread();
+    watch_log* const known = watch_hooks::of(log);
+    const bool is_known = known != nullptr && (one.number == 0 || known->is_of(one.number));
+    if (is_known) {
+      static_cast<void>(known->part.read(one.part));
+      static_cast<void>(known->node.read(one.node));
+      if (one.number != 0) static_cast<void>(known->locks.read(one.held));
+      const std::uint32_t most = watch_log::most_visits;
+      const std::uint32_t last = known->visits_so_far();
+      for (std::uint32_t i = last < most ? 0 : last - most; i != last; ++i) {
+        if (known->visits[i % most].read(one.visits[one.visit_count])) ++one.visit_count;
+      }
+    }
+    if (one.number == 0 && one.part.team == nullptr) return false;
+    thread_name name = {};
+    static_cast<void>(log.name.read(name));
+    std::snprintf(one.label, sizeof one.label, "thread %llu '%s'%s",
+                  static_cast<unsigned long long>(log.shown_number()), name.text,
+                  one.number == 0 ? ", which has ended" : "");
+    if (one.number == 0) return true;
+    while (one.wait_count < thread_log::most_waits &&
+           log.wait_at(one.wait_count, one.waits[one.wait_count])) {
+      ++one.wait_count;
+    }
+    one.stage = static_cast<wait_stage>(log.stage.load(memory_order_relaxed));  // 3
+    one.state = state_of(log.shown_number());
+    return true;
+  }
+
+  /// As /proc tells it, where there is one.
+  LOCKSTEP_COLD static char state_of(std::uint64_t thread) {
+    const std::string text =
+        file_text("/proc/self/task/%llu/stat", static_cast<unsigned long long>(thread));
+    const std::size_t name_ends = text.rfind(") ");
+    return name_ends != std::string::npos && name_ends + 2 < text.size() ? text[name_ends + 2]
+                                                                         : static_cast<char>(0);
+  }
+
+  watchdog_state& of_;
+  const watchdog_options how_;
+  growing_array<told_wait> told_;
+};
+
+bool watchdog_control::start(const watchdog_options& how) { return watchdog::start(how); }
+void watchdog_control::stop() { watchdog::stop(); }
+std::string watchdog_control::who_waits() {
+  if (!is_observed_by(observer::watches)) return std::string();
+  stuck_snapshot all;
+  watchdog::look(all);
+  return stuck_report(all, "lockstep: what threads wait for");
+}
+
+}  // namespace detail
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_WATCHDOG_IPP

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+// tests/trace/stuck_report_test.cpp -- from what was seen of threads to who is missing and who waits in a ring: no threads
+#include <lockstep/detail/trace/stuck_report.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace lockstep::detail;
+using lockstep::call_site;
+
+constexpr std::uint32_t region = 7;
+const int team = 0, other_team = 0;
+const int lock_a = 0, lock_b = 0;
+
+/// Ticks are milliseconds here.
+class world {
+ public:
+  world() {
+    all.now = 10000;
+    all.ticks_per_second = 1000;
+  }
+
+  seen_thread& thread(const char* label) {
+    seen_thread one;
+    std::snprintf(one.label, sizeof one.label, "thread '%s'", label);
+    one.number = all.threads.size() + 1;
+    all.threads.push_back(one);
+    return all.threads.back();
+  }
+  /// Invalidates what thread() has returned before.
+  seen_thread& member(std::uint32_t rank, std::uint32_t size) {
+    seen_thread& one = thread(("member " + std::to_string(rank)).c_str());
+    one.part = {&team, region, rank, size, 1000, 0};
+    return one;
+  }
+  std::string report() const { return stuck_report(all, "why"); }
+  std::vector<std::size_t> ring() const {
+    const auto found = find_ring(all);
+    return {found.begin(), found.end()};
+  }
+  std::vector<std::uint32_t> missing(std::size_t of) const {
+    growing_array<std::uint32_t> found;
+    EXPECT_TRUE(find_missing(all, of, found));
+    return {found.begin(), found.end()};
+  }
+
+  stuck_snapshot all;
+};
+
+construct_visit visit_of(const seen_thread& one, const char* kind, unsigned line,
+                         std::uint32_t phase, std::uint64_t came) {
+  construct_visit visit = construct_visit();
+  visit.kind = kind;
+  visit.where = call_site{"solver.cpp", line};
+  visit.team = one.part.team;
+  visit.region = one.part.region;
+  visit.rank = one.part.rank;
+  visit.size = one.part.size;
+  visit.phase = phase;
+  visit.came = came;
+  return visit;
+}
+void meets(seen_thread& one, const char* kind, unsigned line, std::uint32_t phase,
+           std::uint64_t came, std::uint64_t released) {
+  construct_visit visit = visit_of(one, kind, line, phase, came);
+  visit.arrived = came + 1;
+  visit.released = released;
+  one.visits[one.visit_count++] = visit;
+}
+void waits(seen_thread& one, const char* kind, const void* object, std::uint64_t since,
+           std::uint32_t awaited = wait_subject::nobody) {
+  wait_subject what = {};
+  what.kind = kind;
+  what.object = object;
+  what.awaited = awaited;
+  one.waits[one.wait_count++] = shown_wait{what, since};
+}
+/// In a barrier since `came`.
+void is_stuck_in(seen_thread& one, const char* kind, unsigned line, std::uint32_t phase,
+                 std::uint64_t came) {
+  meets(one, kind, line, phase, came, 0);
+  waits(one, nullptr, &team, came + 2);
+}
+void holds(seen_thread& one, const void* lock) { one.held.objects[one.held.count++] = lock; }
+
+testing::AssertionResult has(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "no '" << part << "' in\n" << text;
+}
+testing::AssertionResult has_not(const std::string& text, const std::string& part) {
+  if (text.find(part) == std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "'" << part << "' in\n" << text;
+}
+
+TEST(stuck_report, nobody_and_nothing) {
+  EXPECT_EQ(world().report(), "why\n");
+  EXPECT_TRUE(world().ring().empty());
+}
+
+TEST(stuck_report, the_member_that_has_not_come_is_missing_with_the_place_where_it_was_last) {
+  world w;
+  is_stuck_in(w.member(0, 3), "sync_threads", 42, 12, 8000);
+  is_stuck_in(w.member(1, 3), "sync_threads", 42, 12, 8100);
+  seen_thread& late = w.member(2, 3);
+  meets(late, "for_range", 38, 11, 6000, 6500);
+  late.state = 'R';
+  EXPECT_EQ(w.missing(0), std::vector<std::uint32_t>{2});
+  EXPECT_EQ(w.missing(1), std::vector<std::uint32_t>{2});
+  const std::string text = w.report();
+  EXPECT_TRUE(has(text, "thread 'member 0', rank 0 of 3 in region 7"));
+  EXPECT_TRUE(has(text, "waits 2 s for sync_threads (solver.cpp:42), phase 12, spinning\n"));
+  EXPECT_TRUE(has(text,
+                  "  sync_threads (solver.cpp:42), phase 12: come: ranks 0, 1; missing: rank 2\n"
+                  "    missing: rank 2, thread 'member "
+                  "2': waits for nothing that lockstep knows (it runs on a CPU); it was last "
+                  "in for_range (solver.cpp:38), phase 11, and left it 3.5 s ago"));
+  EXPECT_TRUE(has(text, "its part of the region began 9 s ago"));
+  EXPECT_TRUE(has_not(text, "deadlock"));
+  EXPECT_TRUE(has_not(text, "different places"));
+}
+
+TEST(stuck_report, a_phase_is_said_to_miss_a_member_once) {
+  world w;
+  is_stuck_in(w.member(0, 3), "sync_threads", 42, 12, 8000);
+  is_stuck_in(w.member(1, 3), "sync_threads", 42, 12, 8100);
+  w.member(2, 3);
+  const std::string text = w.report();
+  const std::size_t first = text.find("missing: rank 2\n");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(text.find("missing: rank 2\n", first + 1), std::string::npos) << text;
+}
+
+TEST(stuck_report, a_member_that_came_to_a_later_phase_is_not_missing) {
+  // It was seen later than the others, and has gone on meanwhile.
+  world w;
+  is_stuck_in(w.member(0, 2), "sync_threads", 42, 12, 8000);
+  is_stuck_in(w.member(1, 2), "sync_threads", 42, 13, 8100);
+  EXPECT_TRUE(w.missing(0).empty());
+  EXPECT_EQ(w.missing(1), std::vector<std::uint32_t>{0});
+}
+
+TEST(stuck_report, phases_are_compared_across_their_wrap) {
+  world w;
+  is_stuck_in(w.member(0, 2), "sync_threads", 42, 0xFFFFFFFFu, 8000);
+  is_stuck_in(w.member(1, 2), "sync_threads", 42, 1, 8100);
+  EXPECT_TRUE(w.missing(0).empty());
+  EXPECT_EQ(w.missing(1), std::vector<std::uint32_t>{0});
+}
+
+TEST(stuck_report, a_member_of_another_region_or_team_has_not_come) {
+  world w;
+  is_stuck_in(w.member(0, 2), "sync_threads", 42, 12, 8000);
+  seen_thread& old = w.member(1, 2);
+  old.part.region = region - 1;
+  old.part.ended = 7000;
+  is_stuck_in(old, "sync_threads", 42, 12, 6000);
+  seen_thread& stranger = w.member(1, 2);
+  stranger.part.team = &other_team;
+  is_stuck_in(stranger, "sync_threads", 42, 12, 8000);
+  EXPECT_EQ(w.missing(0), std::vector<std::uint32_t>{1});
+}
+
+TEST(stuck_report, a_member_whose_part_has_ended_is_said_to_have_ended_it) {
+  world w;
+  is_stuck_in(w.member(0, 2), "sync_threads", 42, 12, 8000);
+  seen_thread& gone = w.member(1, 2);
+  gone.part.ended = 8500;
+  waits(gone, idle_wait_kind(), nullptr, 8501);
+  const std::string text = w.report();
+  EXPECT_TRUE(has(text,
+                  "rank 1, thread 'member 1': idle, waits for the next region; its part of "
+                  "the region ended 1.5 s ago"));
+}
+
+TEST(stuck_report, a_member_that_no_thread_has_been_is_said_to_be_nobody) {
+  world w;
+  is_stuck_in(w.member(0, 2), "sync_threads", 42, 12, 8000);
+  EXPECT_TRUE(has(w.report(), "rank 1, which no thread is known to be"));
+  world region_end;
+  waits(region_end.member(0, 2), "the end of a member's part", nullptr, 5000, 1);
+  EXPECT_TRUE(
+      has(region_end.report(), "missing: rank 1, which no thread is known to be in region 7"));
+}
+
+TEST(stuck_report, members_that_met_at_different_places_are_named_with_the_first_such_phase) {
+  world w;
+  seen_thread& zero = w.member(0, 2);
+  meets(zero, "sync_threads", 10, 11, 7000, 7100);
+  meets(zero, "sync_threads", 20, 12, 7200, 7300);
+  is_stuck_in(zero, "sync_threads", 30, 13, 7400);
+  seen_thread& one = w.member(1, 2);
+  meets(one, "sync_threads", 20, 11, 7000, 7100);
+  meets(one, "sync_threads", 30, 12, 7200, 7300);
+  one.part.ended = 7400;
+  const std::string text = w.report();
+  EXPECT_TRUE(has(text,
+                  "different places in phase 11: rank 0 was at sync_threads (solver.cpp:10), "
+                  "rank 1 at sync_threads (solver.cpp:20)"));
+}
+
+TEST(stuck_report, a_barrier_that_is_reached_as_two_constructs_is_named) {
+  world w;
+  is_stuck_in(w.member(0, 3), "sync_threads", 10, 11, 7000);
+  is_stuck_in(w.member(1, 3), "sync_sum", 10, 11, 7000);
+  w.member(2, 3);
+  EXPECT_TRUE(has(w.report(),
+                  "rank 0 was at sync_threads (solver.cpp:10), rank 1 at sync_sum "
+                  "(solver.cpp:10)"));
+}
+
+TEST(stuck_report, two_threads_that_hold_what_the_other_wants_are_a_deadlock) {
+  world w;
+  seen_thread& first = w.thread("first");
+  holds(first, &lock_a);
+  waits(first, "lockstep::mutex", &lock_b, 5000);
+  seen_thread& second = w.thread("second");
+  holds(second, &lock_b);
+  waits(second, "lockstep::mutex", &lock_a, 5100);
+  w.thread("bystander");
+  EXPECT_EQ(w.ring(), (std::vector<std::size_t>{0, 1}));
+  const std::string text = w.report();
+  EXPECT_TRUE(has(text, "held by thread 'second'"));
+  EXPECT_TRUE(has(text, "holds the lock at"));
+  EXPECT_TRUE(has(text,
+                  "deadlock: these wait for each other\n    thread 'first' waits for "
+                  "lockstep::mutex at"));
+  EXPECT_TRUE(has(text, "and so for thread 'first'\n"));
+}
+
+TEST(stuck_report, a_wait_that_has_just_begun_closes_no_ring) {
+  // What its thread holds may have been seen before it was given up.
+  world w;
+  seen_thread& first = w.thread("first");
+  holds(first, &lock_a);
+  waits(first, "lockstep::mutex", &lock_b, 5000);
+  seen_thread& second = w.thread("second");
+  holds(second, &lock_b);
+  waits(second, "lockstep::mutex", &lock_a, w.all.now);
+  EXPECT_TRUE(w.ring().empty());
+}
+
+TEST(stuck_report, members_that_wait_for_steps_of_each_other_are_a_deadlock) {
+  world w;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    seen_thread& one = w.member(rank, 4);
+    one.visits[one.visit_count++] = visit_of(one, "wait_for", 50 + rank, 0, 5000);
+    waits(one, "a step of another member", nullptr, 5001, (rank + 1) % 3);
+  }
+  w.member(3, 4);
+  EXPECT_EQ(w.ring(), (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_TRUE(has(w.report(), "up to thread 'member 1'"));
+}
+
+TEST(stuck_report, a_lock_and_a_barrier_may_be_one_ring) {
+  world w;
+  seen_thread& zero = w.member(0, 2);
+  holds(zero, &lock_a);
+  is_stuck_in(zero, "sync_threads", 42, 12, 5000);
+  waits(w.member(1, 2), "lockstep::mutex", &lock_a, 5100);
+  EXPECT_EQ(w.ring(), (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(stuck_report, a_thread_may_wait_for_itself) {
+  world w;
+  seen_thread& one = w.thread("one");
+  holds(one, &lock_a);
+  waits(one, "lockstep::mutex", &lock_a, 5000);
+  EXPECT_EQ(w.ring(), std::vector<std::size_t>{0});
+}
+
+TEST(stuck_report, a_chain_is_no_ring) {
+  world w;
+  waits(w.thread("a"), "lockstep::mutex", &lock_a, 5000);
+  seen_thread& b = w.thread("b");
+  holds(b, &lock_a);
+  waits(b, "lockstep::event", &team, 5000);
+  EXPECT_TRUE(w.ring().empty());
+  EXPECT_TRUE(has_not(w.report(), "deadlock"));
+}
+
+TEST(stuck_report, a_ring_is_found_from_threads_that_lead_into_it) {
+  world w;
+  const int locks[4] = {};
+  for (int i = 0; i < 4; ++i) {
+    seen_thread& one = w.thread(std::to_string(i).c_str());
+    if (i > 0) holds(one, &locks[i]);
+    waits(one, "lockstep::mutex", &locks[i == 3 ? 1 : i + 1], 5000);
+  }
+  EXPECT_EQ(w.ring(), (std::vector<std::size_t>{1, 2, 3}));
+}
+
+TEST(stuck_report, a_node_that_runs_is_named) {
+  world w;
+  seen_thread& zero = w.member(0, 2);
+  waits(zero, "a step of a plan", nullptr, 5000, 1);
+  seen_thread& one = w.member(1, 2);
+  std::strcpy(one.node.name, "solve");
+  one.node.began = 4000;
+  EXPECT_TRUE(has(w.report(), "in node 'solve' for 6 s"));
+  w.all.threads[1].node.ended = 4500;
+  EXPECT_TRUE(has_not(w.report(), "solve"));
+}
+
+TEST(stuck_report, many_missing_ranks_are_shown_as_ranges_and_the_first_of_them_in_full) {
+  world w;
+  is_stuck_in(w.member(0, 100), "sync_threads", 42, 12, 8000);
+  const std::string text = w.report();
+  EXPECT_TRUE(has(text, "come: rank 0; missing: ranks 1-99\n"));
+  EXPECT_TRUE(has(text, "    missing: rank 16, which no thread is known to be"));
+  EXPECT_TRUE(has(text, "    missing: 83 more\n"));
+  EXPECT_TRUE(has_not(text, "rank 17"));
+}
+
+}  // namespace

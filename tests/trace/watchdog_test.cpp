@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: MIT
+// tests/trace/watchdog_test.cpp -- staged hangs, each in a child process: the report names who is missing
+//
+// A child hangs; its stderr is a pipe. The test waits until the report has said what it must say, and kills the child.
+#include <lockstep/lockstep.hpp>
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "fault/child_process.hpp"
+#include "support/sanitizer.hpp"
+
+namespace {
+
+using lockstep::member;
+using lockstep::team_options;
+using lockstep::watchdog_options;
+using lockstep::test::child_process;
+using namespace std::chrono_literals;
+
+constexpr std::chrono::nanoseconds soon = 50ms, never = 1h;
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++found;
+  }
+  return found;
+}
+
+/// A child whose stderr can be read.
+class told_child {
+ public:
+  template <class Body>
+  explicit told_child(Body body)
+      : pipe_(), child_([&] {
+          dup2(pipe_.ends[1], 2);
+          close(pipe_.ends[0]);
+          alarm(30);  // ends a child that says nothing
+          return body();
+        }) {
+    close(pipe_.ends[1]);
+  }
+  ~told_child() {
+    child_.send(SIGKILL);
+    child_.wait();
+    while (read_more()) continue;
+    EXPECT_EQ(text_.find("Sanitizer:"), std::string::npos) << text_;
+    close(pipe_.ends[0]);
+  }
+
+  /// Reads until all of these were said, in any order; or until the child ends.
+  testing::AssertionResult says(std::initializer_list<const char*> all) {
+    while (true) {
+      const char* lacks = nullptr;
+      for (const char* each : all) {
+        if (text_.find(each) == std::string::npos) lacks = each;
+      }
+      if (lacks == nullptr) return testing::AssertionSuccess();
+      if (!read_more()) return testing::AssertionFailure() << "no '" << lacks << "' in\n" << text_;
+    }
+  }
+  testing::AssertionResult says_so_often(const char* what, std::size_t times) {
+    while (count(text_, what) < times) {
+      if (!read_more()) return testing::AssertionFailure() << text_;
+    }
+    return testing::AssertionSuccess();
+  }
+  /// All that it says until it ends.
+  const std::string& all() {
+    while (read_more()) continue;
+    return text_;
+  }
+  const std::string& text() const { return text_; }
+  child_process& process() { return child_; }
+
+ private:
+  struct both_ends {
+    int ends[2];
+    both_ends() {
+      if (pipe(ends) != 0) std::abort();
+    }
+  };
+
+  bool read_more() {
+    char part[4096];
+    const ssize_t size = read(pipe_.ends[0], part, sizeof part);
+    if (size > 0) text_.append(part, static_cast<std::size_t>(size));
+    return size > 0;
+  }
+
+  both_ends pipe_;
+  child_process child_;
+  std::string text_;
+};
+
+void watch(std::chrono::nanoseconds after = soon) {
+  if (!lockstep::start_watchdog(watchdog_options().after(after))) std::abort();
+}
+[[noreturn]] void work_for_ever() {
+  static std::atomic<unsigned> work{0};
+  while (true) work.fetch_add(1, std::memory_order_relaxed);
+}
+TEST(watchdog, a_missing_notify_is_a_wait_for_the_event) {
+  told_child child([] {
+    watch();
+    lockstep::event never_notified;
+    never_notified.wait();
+    return 0;
+  });
+  EXPECT_TRUE(child.says(
+      {"lockstep watchdog: thread", "has waited 0.0", "for lockstep::event at 0x", ", asleep"}));
+}
+
+TEST(watchdog, mismatched_sync_threads_are_named_with_both_places) {
+  told_child child([] {
+    watch();
+    lockstep::team team(team_options().members(2));
+    team.run([](member& me) {
+      if (me.rank() == 0) me.sync_threads();
+      me.sync_threads();
+    });
+    return 0;
+  });
+  EXPECT_TRUE(child.says({"come: rank 0; missing: rank 1", "    missing: rank 1, thread ",
+                          "watchdog_test.cpp:", "missing: rank 1, thread ",
+                          "its part of the region ended", "different places in phase ",
+                          ": rank 0 was at sync_threads (", ", rank 1 at sync_threads ("}))
+      << child.text();
+}
+
+TEST(watchdog, two_mutexes_taken_in_different_orders_are_a_deadlock) {
+  told_child child([] {
+    watch();
+    lockstep::mutex a, b;
+    lockstep::latch both_hold(2);
+    const auto take = [&](lockstep::mutex& first, lockstep::mutex& second) {
+      first.lock();
+      both_hold.arrive_and_wait();
+      second.lock();
+    };
+    std::thread other([&] { take(b, a); });
+    take(a, b);
+    return 0;
+  });
+  EXPECT_TRUE(child.says({"for lockstep::mutex at 0x", "; held by thread", "holds the lock at 0x",
+                          "deadlock: these wait for each other\n    thread ",
+                          " waits for lockstep::mutex at ", ", and so for thread "}));
+}
+
+TEST(watchdog, members_that_wait_for_steps_of_each_other_are_a_deadlock) {
+  told_child child([] {
+    watch();
+    lockstep::team team(team_options().members(2));
+    team.run([](member& me) {
+      me.wait_for(1 - me.rank(), 1);
+      me.publish(1);
+    });
+    return 0;
+  });
+  EXPECT_TRUE(child.says({"of rank 1", "of rank 0", "that is up to thread",
+                          "deadlock: these wait for each other", ", and so for thread "}));
+}
+
+TEST(watchdog, a_member_that_left_its_region_early_is_missing) {
+  told_child child([] {
+    watch();
+    lockstep::team team(team_options().members(3));
+    team.run([](member& me) {
+      me.sync_threads();
+      if (me.rank() == 2) return;
+      me.sync_threads();
+    });
+    return 0;
+  });
+  EXPECT_TRUE(child.says({"come: ranks 0, 1; missing: rank 2", "missing: rank 2, thread ",
+                          "it was last in sync_threads (", "its part of the region ended"}));
+}
+
+TEST(watchdog, a_member_that_swallowed_its_exception_is_missing_at_the_place_that_it_skipped) {
+  told_child child([] {
+    watch();
+    lockstep::team team(team_options().members(2));
+    lockstep::event told;
+    team.run([&](member& me) {
+      try {
+        me.sync_threads();
+        if (me.rank() == 1) throw std::runtime_error("swallowed");
+        me.sync_threads();
+      } catch (const std::runtime_error&) {
+      }
+      if (me.rank() == 1) told.wait();
+    });
+    return 0;
+  });
+  EXPECT_TRUE(child.says({"come: rank 0; missing: rank 1", "missing: rank 1, thread ",
+                          "for lockstep::event at 0x", "it was last in sync_threads ("}))
+      << child.text();
+}
+
+TEST(watchdog, a_member_of_an_external_team_that_never_serves_is_nobody) {
+  told_child child([] {
+    watch();
+    lockstep::external_team team(3);
+    std::thread first([&] { team.serve(1); });
+    team.run([](member&) {});
+    return 0;
+  });
+  EXPECT_TRUE(child.says(
+      {"the end of a member's part", "missing: rank 2, which no thread is known to be"}));
+}
+
+TEST(watchdog, a_node_that_does_not_end_is_named) {
+  told_child child([] {
+    watch();
+    lockstep::team team(team_options().members(2));
+    lockstep::graph g;
+    const auto begin = g.node("begin", [] {});
+    const auto stuck = g.node("stuck", [] { work_for_ever(); }).pin(1);
+    const auto end = g.node("end", [] {}).pin(0);
+    g.edge(begin, stuck).edge(stuck, end);
+    lockstep::plan plan(g, team);
+    plan.run();
+    return 0;
+  });
+  EXPECT_TRUE(child.says({"in node 'stuck' for ", "a step of a plan", "that is up to thread"}));
+}
+
+TEST(watchdog, a_member_in_an_endless_loop_is_said_to_run) {
+  told_child child([] {
+    watch();
+    lockstep::team team(team_options().members(2));
+    team.run([](member& me) {
+      me.sync_threads();
+      if (me.rank() == 1) work_for_ever();
+      me.sync_threads();
+    });
+    return 0;
+  });
+  EXPECT_TRUE(
+      child.says({"missing: rank 1", "rank 1 of 2 in region ",
+                  "waits for nothing that lockstep knows", "it was last in sync_threads ("}));
+}
+
+TEST(watchdog, a_member_that_waits_for_a_stopped_process_is_said_to_sleep_in_the_system) {
+  told_child child([] {
+    int ends[2];
+    if (pipe(ends) != 0) return 1;
+    // It would write, but it is stopped.
+    child_process writer([&] {
+      char one = 1;
+      raise(SIGSTOP);
+      return write(ends[1], &one, 1) == 1 ? 0 : 1;
+    });
+    watch();
+    lockstep::team team(team_options().members(2));
+    team.run([&](member& me) {
+      char one = 0;
+      if (me.rank() == 1 && read(ends[0], &one, 1) != 1) std::abort();
+      me.sync_threads();
+    });
+    return 0;
+  });
+  EXPECT_TRUE(child.says(
+      {"missing: rank 1", "(it sleeps in a call of the system)", "its part of the region began"}));
+}
+
+TEST(watchdog, a_sub_team_is_watched_too) {
+  told_child child([] {
+    watch();
+    lockstep::team team(team_options().members(3));
+    team.run([](member& me) {
+      lockstep::sub_team part = me.split(me.rank() / 2);
+      part->sync_threads();
+      if (me.rank() == 0) part->sync_threads();
+      me.sync_threads();
+    });
+    return 0;
+  });
+  EXPECT_TRUE(child.says({"missing: rank 1", "deadlock: these wait for each other"}));
+}
+
+TEST(watchdog, a_step_in_a_sub_team_is_up_to_a_member_of_the_sub_team) {
+  told_child child([] {
+    watch();
+    lockstep::team team(team_options().members(4));
+    team.run([](member& me) {
+      lockstep::sub_team half = me.split(me.rank() % 2);
+      half->sync_threads();
+      if (me.rank() == 1) half->wait_for(1, 1);
+      if (me.rank() == 3) work_for_ever();
+    });
+    return 0;
+  });
+  EXPECT_TRUE(child.says({"of rank 1, asleep; that is up to thread ", " 'lockstep 3'; "}));
+}
+
+TEST(watchdog, the_end_of_a_nested_region_is_up_to_a_member_of_that) {
+  told_child child([] {
+    watch();
+    lockstep::team outer(team_options().members(2).name("outer"));
+    outer.run([](member& me) {
+      if (me.rank() != 0) return;
+      lockstep::team inner(team_options().members(2).name("inner"));
+      inner.run([](member& one) {
+        if (one.rank() == 1) work_for_ever();
+      });
+    });
+    return 0;
+  });
+  EXPECT_TRUE(child.says(
+      {"for the end of a member's part of rank 1", "; that is up to thread ", " 'inner 1'; "}));
+  EXPECT_EQ(child.text().find("up to thread 'outer"), std::string::npos) << child.text();
+}
+
+TEST(watchdog, threads_are_read_while_they_run) {
+  told_child child([] {
+    watch(never);
+    std::atomic<bool> ends{false};
+    std::thread reader([&] {
+      for (int i = 0; i < 300; ++i) static_cast<void>(lockstep::who_waits());
+      ends = true;
+    });
+    lockstep::team team(team_options().members(3));
+    lockstep::mutex lock;
+    std::size_t sum = 0;
+    while (!ends) {
+      team.run([&](member& me) {
+        me.sync_threads();
+        lock.lock();
+        ++sum;
+        lock.unlock();
+        me.sync_threads();
+      });
+      team.parallel_for(0, 100, [&](std::size_t) {});
+    }
+    reader.join();
+    return sum % 3 == 0 ? 0 : 1;
+  });
+  EXPECT_EQ(child.process().wait(), 0);
+}
+
+TEST(watchdog, each_stuck_wait_is_reported_once) {
+  int go[2];
+  ASSERT_EQ(pipe(go), 0);
+  told_child child([&] {
+    watch(5ms);
+    lockstep::event never_notified[3];
+    for (lockstep::event& each : never_notified) {
+      std::thread([&] { each.wait(); }).detach();
+      char next = 0;
+      if (read(go[0], &next, 1) != 1) return 1;
+    }
+    return 0;
+  });
+  for (std::size_t reports = 1; reports <= 3; ++reports) {
+    ASSERT_TRUE(child.says_so_often("has waited", reports));
+    EXPECT_EQ(write(go[1], "g", 1), 1);
+  }
+  child.all();
+  EXPECT_EQ(count(child.text(), "has waited"), 3u) << child.text();
+  close(go[0]);
+  close(go[1]);
+}
+
+TEST(watchdog, a_signal_asks_for_a_report_of_all_threads) {
+  told_child child([] {
+    lockstep::start_watchdog(watchdog_options().after(never).on_signal(true));
+    lockstep::event never_notified;
+    std::thread waits([&] { never_notified.wait(); });
+    while (lockstep::who_waits().find("lockstep::event") == std::string::npos) {
+      std::this_thread::yield();
+    }
+    std::fputs("it waits\n", stderr);
+    waits.join();
+    return 0;
+  });
+  ASSERT_TRUE(child.says({"it waits\n"}));
+  child.process().send(SIGUSR1);
+  EXPECT_TRUE(child.says(
+      {"lockstep watchdog: a signal asks what threads wait for\n", "for lockstep::event at"}));
+}
+
+TEST(watchdog, it_aborts_if_asked_to) {
+  told_child child([] {
+    lockstep::start_watchdog(watchdog_options().after(soon).aborts(true));
+    lockstep::event never_notified;
+    never_notified.wait();
+    return 0;
+  });
+  EXPECT_EQ(count(child.all(), "has waited"), 1u) << child.text();
+  EXPECT_EQ(child.process().wait(), -SIGABRT);
+}
+
+TEST(watchdog, idle_workers_are_not_stuck) {
+  told_child child([] {
+    watch(1ms);
+    lockstep::team team(team_options().members(3));
+    team.run([](member&) {});
+    // A wait that began later is reported: then the idle ones would have been.
+    lockstep::event never_notified;
+    never_notified.wait();
+    return 0;
+  });
+  ASSERT_TRUE(child.says({"for lockstep::event", "idle, waits for the next region"}));
+  EXPECT_EQ(count(child.text(), "has waited"), 1u) << child.text();
+}
+
+TEST(watchdog, it_ends_with_the_program_and_may_be_started_and_stopped_at_any_time) {
+  EXPECT_EQ(lockstep::test::in_child([] {
+              for (int i = 0; i < 20; ++i) {
+                watch(never);
+                if (lockstep::who_waits().empty()) return 1;
+                if (i % 2 == 0) lockstep::stop_watchdog();
+                if (i % 2 == 0 && !lockstep::who_waits().empty()) return 2;
+              }
+              lockstep::stop_watchdog();
+              lockstep::stop_watchdog();
+              watch(never);
+              std::exit(7);  // with the watchdog running
+            }),
+            7);
+}
+
+TEST(watchdog, a_child_of_fork_has_none_and_may_start_its_own) {
+  if (lockstep::test::has_own_allocator) GTEST_SKIP() << "sanitizers start no threads there";
+  EXPECT_EQ(lockstep::test::in_child([] {
+              watch(never);
+              const int inner = lockstep::test::in_child([] {
+                if (!lockstep::who_waits().empty()) return 1;
+                lockstep::stop_watchdog();
+                watch(never);
+                if (lockstep::who_waits().empty()) return 2;
+                lockstep::stop_watchdog();
+                return 3;
+              });
+              if (lockstep::who_waits().empty()) return 4;
+              lockstep::stop_watchdog();
+              return inner;
+            }),
+            3);
+}
+
+TEST(watchdog, the_handler_that_was_there_before_is_back_after_it) {
+  EXPECT_EQ(lockstep::test::in_child([] {
+              static int calls = 0;
+              signal(SIGUSR1, [](int) { ++calls; });
+              lockstep::start_watchdog(watchdog_options().after(never).on_signal(true));
+              raise(SIGUSR1);
+              lockstep::stop_watchdog();
+              raise(SIGUSR1);
+              return calls;
+            }),
+            1);
+}
+
+}  // namespace
