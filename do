@@ -94,7 +94,7 @@ do_build() {
 
 do_nightly() {
   [ $# -le 1 ] || no_arguments "nightly $1" "$2"
-  need build program peers team libomp test model scripts clang
+  need build program peers team libomp test model scripts clang browser
   exec scripts/test.sh --nightly "${1:-.}"
 }
 
@@ -158,7 +158,7 @@ do_performance() {
 }
 
 do_test() {
-  need build program peers team libomp test model scripts clang format
+  need build program peers team libomp test model scripts clang format browser
   exec scripts/test.sh
 }
 

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "tool/figures.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace tool {
+namespace {
+
+/// The times at which a thread began parts.
+std::vector<nanoseconds> part_starts(const trace& of, const thread& on) {
+  std::vector<nanoseconds> starts;
+  for (const slice& one : on.slices) {
+    if (of.look_of(one).of == kind::part) starts.push_back(one.begin);
+  }
+  return starts;
+}
+
+thread_figures figures_of_thread(const trace& of, const thread& on) {
+  thread_figures result;
+  result.when = activity_of(of, on);
+  for (const slice& one : on.slices) {
+    const kind what = of.look_of(one).of;
+    result.parts += what == kind::part;
+    result.waits += what == kind::wait;
+    if (what == kind::wait) result.longest_wait = std::max(result.longest_wait, one.length);
+  }
+  return result;
+}
+
+class run_finder {
+ public:
+  run_finder(const trace& of, const std::vector<thread_figures>& threads) : trace_(of), threads_(threads) {
+    for (const thread& each : of.threads) starts_.push_back(part_starts(of, each));
+  }
+
+  region_run find(std::size_t caller, const slice& region) {
+    region_run run;
+    run.look = region.look;
+    run.time = {region.begin, region.end()};
+    run.first_start = run.last_start = region.begin;
+    members_.clear();
+    bool is_first = true;
+    for (std::size_t i = 0; i < starts_.size(); ++i) {
+      const auto start = std::lower_bound(starts_[i].begin(), starts_[i].end(), run.time.begin);
+      if (start == starts_[i].end() || *start >= run.time.end) continue;
+      members_.push_back(i);
+      run.first_start = is_first ? *start : std::min(run.first_start, *start);
+      run.last_start = is_first ? *start : std::max(run.last_start, *start);
+      is_first = false;
+    }
+    if (members_.empty()) members_.push_back(caller);  // it ran inline
+    add_times(run);
+    return run;
+  }
+
+ private:
+  void add_times(region_run& run) {
+    run.members = static_cast<std::uint32_t>(members_.size());
+    spans_.clear();
+    for (const std::size_t member : members_) append_within(threads_[member].when.computing, run.time, spans_);
+    run.parallel = time_of_two(spans_);
+    run.lost = run.time.length() * run.members - total(spans_);
+  }
+
+  const trace& trace_;
+  const std::vector<thread_figures>& threads_;
+  std::vector<std::vector<nanoseconds>> starts_;  // of each thread
+  std::vector<std::size_t> members_;
+  std::vector<span> spans_;
+};
+
+std::vector<region_run> runs_of(const trace& of, const std::vector<thread_figures>& threads) {
+  run_finder finder(of, threads);
+  std::vector<region_run> runs;
+  for (std::size_t i = 0; i < of.threads.size(); ++i) {
+    for (const slice& one : of.threads[i].slices) {
+      if (of.look_of(one).of == kind::region) runs.push_back(finder.find(i, one));
+    }
+  }
+  std::stable_sort(runs.begin(), runs.end(), [](const region_run& a, const region_run& b) {
+    return a.time.begin < b.time.begin;
+  });
+  return runs;
+}
+
+region_figures figures_of_region(const std::string& name, const std::vector<region_run>& runs,
+                                 const std::vector<std::size_t>& which) {
+  region_figures result;
+  result.name = name;
+  result.count = which.size();
+  std::vector<nanoseconds> lengths, skews;
+  nanoseconds parallel = 0, of_all_members = 0;
+  for (const std::size_t i : which) {
+    const region_run& run = runs[i];
+    const nanoseconds length = run.time.length();
+    if (lengths.empty() || length > result.worst) result.worst = length, result.worst_run = i;
+    lengths.push_back(length);
+    skews.push_back(run.skew());
+    result.members = std::max(result.members, run.members);
+    result.total += length;
+    result.worst_skew = std::max(result.worst_skew, run.skew());
+    result.lost += run.lost;
+    parallel += run.parallel;
+    of_all_members += length * run.members;
+  }
+  result.median = median(std::move(lengths));
+  result.median_skew = median(std::move(skews));
+  if (result.total > 0) {
+    result.parallel_share = static_cast<double>(parallel) / static_cast<double>(result.total);
+    result.lost_share = static_cast<double>(result.lost) / static_cast<double>(of_all_members);
+  }
+  return result;
+}
+
+std::vector<region_figures> figures_of_regions(const trace& of, const std::vector<region_run>& runs) {
+  std::map<std::string, std::vector<std::size_t>> by_name;
+  for (std::size_t i = 0; i < runs.size(); ++i) by_name[of.looks[runs[i].look].name].push_back(i);
+  std::vector<region_figures> regions;
+  for (const auto& [name, which] : by_name) regions.push_back(figures_of_region(name, runs, which));
+  return regions;
+}
+
+std::vector<named_figures> figures_of_waits(const trace& of) {
+  std::map<std::string, std::vector<nanoseconds>> by_name;
+  for (const thread& each : of.threads) {
+    for (const slice& one : each.slices) {
+      if (of.look_of(one).of == kind::wait) by_name[of.look_of(one).name].push_back(one.length);
+    }
+  }
+  std::vector<named_figures> waits;
+  for (auto& [name, lengths] : by_name) {
+    named_figures made{name, lengths.size()};
+    for (const nanoseconds length : lengths) made.total += length, made.worst = std::max(made.worst, length);
+    made.median = median(std::move(lengths));
+    waits.push_back(made);
+  }
+  return waits;
+}
+
+std::vector<named_figures> count_marks(const trace& of) {
+  std::map<std::string, std::size_t> by_name;
+  for (const thread& each : of.threads) {
+    for (const mark& one : each.marks) ++by_name[of.look_of(one).name];
+  }
+  std::vector<named_figures> marks;
+  for (const auto& [name, count] : by_name) marks.push_back({name, count});
+  return marks;
+}
+
+}  // namespace
+
+nanoseconds median(std::vector<nanoseconds> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+nanoseconds time_of_two(const std::vector<span>& spans) {
+  std::vector<std::pair<nanoseconds, int>> changes;
+  for (const span& one : spans) {
+    changes.emplace_back(one.begin, 1);
+    changes.emplace_back(one.end, -1);
+  }
+  std::sort(changes.begin(), changes.end());
+  nanoseconds sum = 0, since = 0;
+  int at_once = 0;
+  for (const auto& [when, change] : changes) {
+    if (at_once >= 2) sum += when - since;
+    at_once += change;
+    since = when;
+  }
+  return sum;
+}
+
+figures figures_of(const trace& of) {
+  figures result;
+  for (const thread& each : of.threads) result.threads.push_back(figures_of_thread(of, each));
+  result.runs = runs_of(of, result.threads);
+  result.regions = figures_of_regions(of, result.runs);
+  result.waits = figures_of_waits(of);
+  result.marks = count_marks(of);
+  const auto longest_first = [](const auto& a, const auto& b) { return a.total > b.total; };
+  std::stable_sort(result.regions.begin(), result.regions.end(), longest_first);
+  std::stable_sort(result.waits.begin(), result.waits.end(), longest_first);
+  std::stable_sort(result.marks.begin(), result.marks.end(),
+                   [](const named_figures& a, const named_figures& b) { return a.count > b.count; });
+  return result;
+}
+
+}  // namespace tool
