@@ -7,13 +7,18 @@
 namespace tool {
 namespace {
 
-/// The times at which a thread began parts.
-std::vector<nanoseconds> part_starts(const trace& of, const thread& on) {
-  std::vector<nanoseconds> starts;
+std::vector<slice> parts_of(const trace& of, const thread& on) {
+  std::vector<slice> parts;
   for (const slice& one : on.slices) {
-    if (of.look_of(one).of == kind::part) starts.push_back(one.begin);
+    if (of.look_of(one).of == kind::part) parts.push_back(one);
   }
-  return starts;
+  return parts;
+}
+
+/// Records that say no region belong to whatever region goes on.
+bool is_part_of(const slice& part, const slice& region) {
+  if (part.team == 0 || region.team == 0) return true;
+  return part.team == region.team && part.region == region.region;
 }
 
 thread_figures figures_of_thread(const trace& of, const thread& on) {
@@ -30,8 +35,8 @@ thread_figures figures_of_thread(const trace& of, const thread& on) {
 
 class run_finder {
  public:
-  run_finder(const trace& of, const std::vector<thread_figures>& threads) : trace_(of), threads_(threads) {
-    for (const thread& each : of.threads) starts_.push_back(part_starts(of, each));
+  run_finder(const trace& of, const std::vector<thread_figures>& threads) : threads_(threads) {
+    for (const thread& each : of.threads) parts_.push_back(parts_of(of, each));
   }
 
   region_run find(std::size_t caller, const slice& region) {
@@ -41,12 +46,12 @@ class run_finder {
     run.first_start = run.last_start = region.begin;
     members_.clear();
     bool is_first = true;
-    for (std::size_t i = 0; i < starts_.size(); ++i) {
-      const auto start = std::lower_bound(starts_[i].begin(), starts_[i].end(), run.time.begin);
-      if (start == starts_[i].end() || *start >= run.time.end) continue;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const slice* const part = first_part(parts_[i], region);
+      if (part == nullptr) continue;
       members_.push_back(i);
-      run.first_start = is_first ? *start : std::min(run.first_start, *start);
-      run.last_start = is_first ? *start : std::max(run.last_start, *start);
+      run.first_start = is_first ? part->begin : std::min(run.first_start, part->begin);
+      run.last_start = is_first ? part->begin : std::max(run.last_start, part->begin);
       is_first = false;
     }
     if (members_.empty()) members_.push_back(caller);  // it ran inline
@@ -55,6 +60,16 @@ class run_finder {
   }
 
  private:
+  /// With which the thread came to the region, or null.
+  static const slice* first_part(const std::vector<slice>& parts, const slice& region) {
+    auto part = std::partition_point(parts.begin(), parts.end(),
+                                     [&](const slice& each) { return each.begin < region.begin; });
+    for (; part != parts.end() && part->begin < region.end(); ++part) {
+      if (is_part_of(*part, region)) return &*part;
+    }
+    return nullptr;
+  }
+
   void add_times(region_run& run) {
     run.members = static_cast<std::uint32_t>(members_.size());
     spans_.clear();
@@ -63,9 +78,8 @@ class run_finder {
     run.lost = run.time.length() * run.members - total(spans_);
   }
 
-  const trace& trace_;
   const std::vector<thread_figures>& threads_;
-  std::vector<std::vector<nanoseconds>> starts_;  // of each thread
+  std::vector<std::vector<slice>> parts_;  // of each thread
   std::vector<std::size_t> members_;
   std::vector<span> spans_;
 };

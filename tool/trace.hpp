@@ -14,8 +14,8 @@ using nanoseconds = std::int64_t;
 
 enum class kind : std::uint8_t { region, part, node, user, construct, wait, other };
 
-/// What many slices or marks have in common. `arguments` is a JSON array of pairs [name, value]; a value that is null
-/// stands for the next of the record's own `numbers`.
+/// What many slices or marks have in common. `arguments` is a JSON array of pairs [name, value]. A value that is a number
+/// stands for the next of the record's own `numbers`, in this unit: 1, or 0.001.
 struct look {
   std::string name;
   std::string category;
@@ -29,7 +29,9 @@ struct slice {
   nanoseconds length = 0;
   std::uint32_t look = 0;
   std::uint32_t first_number = 0;
-  std::uint32_t depth = 0;  // how many slices of the same thread it lies in
+  std::uint32_t depth = 0;   // how many slices of the same thread it lies in
+  std::uint32_t team = 0;    // of regions and parts: a number for the team, and that of the region; 0: not known
+  std::uint32_t region = 0;
 
   [[nodiscard]] nanoseconds end() const { return begin + length; }
 };

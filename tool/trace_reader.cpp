@@ -76,6 +76,7 @@ class builder {
   thread& thread_of(const event& one) { return result_.threads[thread_index(one)]; }
   std::uint32_t thread_index(const event& one);
   std::uint32_t look_of(const event& one);
+  void name_region(const event& one, slice& made);
   void take_slice(const event& one);
   void take_counter(const event& one);
   void take_name(const event& one);
@@ -88,6 +89,7 @@ class builder {
   std::size_t count_ = 0;
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> threads_;
   std::unordered_map<std::string, std::uint32_t> looks_;
+  std::map<std::string, std::uint32_t> teams_;
   std::map<std::string, std::size_t> counters_;
   std::vector<arrow_end> starts_, ends_;
   std::string arguments_, look_key_;
@@ -112,21 +114,25 @@ std::uint32_t builder::thread_index(const event& one) {
   return found->second;
 }
 
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 /// Puts the numbers among the arguments aside: they differ from record to record, the rest seldom does.
 std::uint32_t builder::look_of(const event& one) {
-  const auto quoted = [](const std::string& text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  };
   std::uint32_t numbers = 0;
   arguments_.clear();
   for (std::size_t i = 0; i < one.used_arguments; ++i) {
     const auto& [key, value] = one.arguments[i];
-    const bool is_aside = value.whole && *value.whole < std::uint64_t{1} << 53;
-    arguments_ += fmt::format("{}[{},{}]", arguments_.empty() ? "[" : ",", quoted(key),
-                              is_aside ? "null" : quoted(value.text));
-    if (is_aside) {
-      result_.numbers.push_back(*value.whole);
+    arguments_ += (i == 0 ? "[[" : ",[") + quoted(key) + ",";
+    const double thousandths = value.number.value_or(-1) * 1000;
+    if (value.number && thousandths >= 0 && thousandths < 9e15) {
+      const bool is_whole = value.whole.has_value();
+      arguments_ += is_whole ? "1]" : "0.001]";
+      result_.numbers.push_back(is_whole ? *value.whole : static_cast<std::uint64_t>(std::llround(thousandths)));
       ++numbers;
+    } else {
+      arguments_ += quoted(value.text) + "]";
     }
   }
   arguments_ += arguments_.empty() ? "[]" : "]";
@@ -134,6 +140,15 @@ std::uint32_t builder::look_of(const event& one) {
   const auto [found, is_new] = looks_.try_emplace(look_key_, static_cast<std::uint32_t>(result_.looks.size()));
   if (is_new) result_.looks.push_back({one.name, one.category, arguments_, numbers, kind_of(one.category)});
   return found->second;
+}
+
+/// The team and the number of the region, where the record says them.
+void builder::name_region(const event& one, slice& made) {
+  const event_value* const team = one.argument("team");
+  const event_value* const region = one.argument("region");
+  if (!team || !region || !region->whole) return;
+  made.team = teams_.try_emplace(team->text, static_cast<std::uint32_t>(teams_.size() + 1)).first->second;
+  made.region = static_cast<std::uint32_t>(*region->whole);
 }
 
 void builder::take_slice(const event& one) {
@@ -145,6 +160,8 @@ void builder::take_slice(const event& one) {
   }
   made.first_number = static_cast<std::uint32_t>(result_.numbers.size());
   made.look = look_of(one);
+  const kind what = result_.looks[made.look].of;
+  if (what == kind::region || what == kind::part) name_region(one, made);
   thread_of(one).slices.push_back(made);
 }
 

@@ -28,8 +28,16 @@ class staged {
 
   void add(std::size_t thread, kind what, nanoseconds begin, nanoseconds end, std::uint32_t depth,
            const std::string& name = "x") {
-    of.threads[thread].slices.push_back({begin, end - begin, look(what, name), 0, depth});
+    tool::slice made;
+    made.begin = begin, made.length = end - begin, made.look = look(what, name), made.depth = depth;
+    of.threads[thread].slices.push_back(made);
     of.end = std::max(of.end, end);
+  }
+
+  /// Says that the slice added last belongs to a team's region.
+  void belongs(std::size_t thread, std::uint32_t team, std::uint32_t region) {
+    of.threads[thread].slices.back().team = team;
+    of.threads[thread].slices.back().region = region;
   }
 
   std::uint32_t look(kind what, const std::string& name) {
@@ -111,6 +119,23 @@ TEST(Figures, SkewParallelShareAndLossOfARegionAreThoseOfItsMembers) {
   EXPECT_DOUBLE_EQ(loop.lost_share, 80.0 / 200);
 }
 
+TEST(Figures, PartsOfOtherTeamsAreNotMembers) {
+  staged made(3);
+  made.add(0, kind::region, 0, 100, 0, "loop");
+  made.belongs(0, 1, 7);
+  made.add(0, kind::part, 0, 100, 1);
+  made.belongs(0, 1, 7);
+  made.add(1, kind::part, 10, 20, 0);
+  made.belongs(1, 2, 7);  // another team
+  made.add(1, kind::part, 30, 100, 0);
+  made.belongs(1, 1, 7);
+  made.add(2, kind::part, 50, 60, 0);
+  made.belongs(2, 1, 8);  // another region
+  const tool::region_run run = figures_of(made.of).runs.at(0);
+  EXPECT_EQ(run.members, 2u);
+  EXPECT_EQ(run.skew(), 30);
+}
+
 TEST(Figures, ALoopThatRanInlineHasOneMemberAndLosesNothing) {
   staged made(1);
   made.add(0, kind::region, 0, 100, 0);
@@ -165,7 +190,7 @@ TEST(SummaryText, HasALineForEachThreadRegionWaitAndMark) {
   const std::string text = summary_text(made.of, figures_of(made.of));
   EXPECT_NE(text.find("| member 1"), std::string::npos) << text;
   EXPECT_NE(text.find("| solver.cpp:30 |     1 |       2 | 100 us |"), std::string::npos) << text;
-  EXPECT_NE(text.find("| 60 % | 40.0 us |  20 % |"), std::string::npos) << text;
+  EXPECT_NE(text.find("|     60 % | 40.0 us |  20 % |"), std::string::npos) << text;
   EXPECT_NE(text.find("| join"), std::string::npos) << text;
   EXPECT_NE(text.find("| woken |     1 |"), std::string::npos) << text;
   EXPECT_NE(text.find("3 records were lost, the oldest ones"), std::string::npos) << text;

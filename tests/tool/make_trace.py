@@ -4,7 +4,8 @@
 
 usage: make_trace.py FILE [--members 4] [--slices 2000] [--seed 1]
 
-Each region has the members' parts. Member 0 begins first, member r a little later. In the middle all meet at a barrier,
+Each region has the members' parts. Member 0 begins first, each other 300 ns after the one before it (100 ns in large
+teams). In the middle all meet at a barrier,
 to which the last member comes last. Then each runs a node. Now and then a loop runs inline.
 """
 
@@ -55,7 +56,8 @@ class Trace:
 def add_region(trace, begin, members, number, draw):
     """A region with a barrier and a node for each member; returns its end."""
     latest = members - 1
-    starts = [begin + 200 + 300 * rank for rank in range(members)]
+    late = 300 if members <= 16 else 100
+    starts = [begin + 200 + late * rank for rank in range(members)]
     arrivals = [begin + 8_000 + draw.randrange(4_000) for _ in range(members)]
     arrivals[latest] = begin + 14_000
     ends = []

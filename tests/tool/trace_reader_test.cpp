@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -77,10 +79,31 @@ TEST(TraceReader, RecordsThatDifferInNumbersShareALook) {
                         slice("wait", "w", 0, 4, 1, R"({"for":"event","phase":-5})"));
   const auto& slices = of.threads[0].slices;
   EXPECT_EQ(of.looks.size(), 2u);
-  EXPECT_EQ(of.look_of(slices[0]).arguments, R"([["for","barrier"],["phase",null]])");
+  EXPECT_EQ(of.look_of(slices[0]).arguments, R"([["for","barrier"],["phase",1]])");
   EXPECT_EQ(of.numbers[slices[0].first_number], 4u);
   EXPECT_EQ(of.numbers[slices[1].first_number], 5u);
   EXPECT_EQ(of.look_of(slices[2]).arguments, R"([["for","event"],["phase","-5"]])");
+}
+
+TEST(TraceReader, FractionsAreKeptInThousandths) {
+  const trace of = read(slice("construct", "c", 0, 0, 1, R"({"waited":1.25})") + "," +
+                        slice("construct", "c", 0, 2, 1, R"({"waited":0.5})"));
+  EXPECT_EQ(of.looks.size(), 1u);
+  EXPECT_EQ(of.looks[0].arguments, R"([["waited",0.001]])");
+  EXPECT_EQ(of.numbers, (std::vector<std::uint64_t>{1250, 500}));
+}
+
+TEST(TraceReader, RegionsAndPartsSayTheirTeamAndNumber) {
+  const std::string same = R"({"team":"0x10","region":3})";
+  const trace of = read(slice("region", "r", 0, 0, 9, same) + "," + slice("part", "p", 1, 1, 1, same) + "," +
+                        slice("part", "p", 1, 3, 1, R"({"team":"0x20","region":4})") + "," + slice("part", "p", 1, 5, 1));
+  const auto& region = of.threads[0].slices[0];
+  const auto& parts = of.threads[1].slices;
+  EXPECT_EQ(region.team, parts[0].team);
+  EXPECT_EQ(region.region, 3u);
+  EXPECT_NE(parts[1].team, region.team);
+  EXPECT_EQ(parts[1].region, 4u);
+  EXPECT_EQ(parts[2].team, 0u);
 }
 
 TEST(TraceReader, ThreadsHaveTheirNamesAndOrder) {

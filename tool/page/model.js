@@ -65,7 +65,7 @@ class Model {
     const description = JSON.parse(document.getElementById("description").textContent);
     Object.assign(this, description);
     this.looks = description.looks.map(([name, category, details]) =>
-        ({name, category, details, numbers: details.filter(([, value]) => value === null).length}));
+        ({name, category, details, numbers: details.filter(([, value]) => typeof value === "number").length}));
     this.readSlices();
     this.readActivity();
     this.readMarks();
@@ -147,7 +147,8 @@ class Model {
   details(look, number) {
     if (!this.numbersBefore) this.readNumbers();
     let next = this.numbersBefore[number];
-    return this.looks[look].details.map(([key, value]) => [key, value ?? String(this.numbers[next++])]);
+    const numberText = (unit) => unit === 1 ? String(this.numbers[next++]) : (this.numbers[next++] * unit).toFixed(3);
+    return this.looks[look].details.map(([key, value]) => [key, typeof value === "number" ? numberText(value) : value]);
   }
 
   readNumbers() {
