@@ -20,7 +20,7 @@ from pathlib import PurePosixPath
 
 from source_text import Report, directives, guard_of, headers, includes, root_argument, split_lines
 
-LAYERS = ("platform", "wait", "sync", "trace", "team", "graph")
+LAYERS = ("platform", "trace", "wait", "sync", "team", "graph")
 LAYERLESS = ("lockstep/lockstep.hpp", "thread_synchronizer.h")
 SEAM = "lockstep/detail/platform/atomic.hpp"
 MAX_LINES = 400

@@ -122,7 +122,8 @@ class barrier {
     own_state& self = ranks_[rank].value;
     const auto wait_for = [&](const phase_word& word, std::size_t) {
       auto what =
-          word.awaited(detail::phase_reached{self.arrived}, detail::stops_when_set{terminated_});
+          word.awaited(detail::phase_reached{self.arrived}, detail::stops_when_set{terminated_},
+                       detail::anywhere_in{"lockstep::barrier", this});
       return what.ready() || detail::wait_watched(what, this, policy(), self.history,
                                                   until != nullptr ? *until : deadline::never(),
                                                   detail::wait_engine::shared_yield_time);

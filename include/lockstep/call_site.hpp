@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep/call_site.hpp -- where a function of member was called (layer: team)
+// lockstep/call_site.hpp -- where a function of member was called (layer: trace)
 #ifndef LOCKSTEP_CALL_SITE_HPP
 #define LOCKSTEP_CALL_SITE_HPP
 

@@ -164,8 +164,10 @@ class condition_variable {
     bool is_let_go = false;
     bool stopped = false;  // taken out of the queue by a stop request
 
-    explicit waiter(mutex* of) noexcept
-        : target(of), number(detail::misuse::diagnosed ? detail::number_of_this_thread() : 0) {}
+    waiter(mutex* of, std::uintptr_t queue) noexcept
+        : parked_thread(0, queue),
+          target(of),
+          number(detail::misuse::diagnosed ? detail::number_of_this_thread() : 0) {}
   };
 
   /// Threads that were taken out of the queue at one time: those that go to their mutex, and those that form a chain,
@@ -228,8 +230,8 @@ class condition_variable {
   template <class Lock, class StopToken>
   bool block(Lock& lock, deadline until, const StopToken& token) {
     if (!is_owner(lock)) lock.unlock();  // throws
-    waiter self(target_of(lock));
     const std::uintptr_t queue = key();
+    waiter self(target_of(lock), queue);
     detail::misuse::waiting(this);
     {
       detail::parking_lot::queue waiters(queue);

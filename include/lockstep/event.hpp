@@ -125,6 +125,10 @@ class event : detail::misuse::watched<event> {
     bool operator()(std::uint32_t word) const noexcept {
       return (word & terminated_) != 0 || (word & count_) != taken;
     }
+    void describe(detail::wait_subject& to) const noexcept {
+      to.kind = kind;
+      to.phase = taken / one_ + 1;
+    }
   };
 
   detail::wait_word word_;
@@ -176,7 +180,7 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
   /// Makes a notification pending, if none is; never blocks.
   void notify() {
     const std::uint32_t old = word_.fetch_or(notified_, detail::memory_order_release);  // 1
-    if ((old & notified_) == 0 && old >= sleeper_) detail::futex_wake_one(&word_);
+    if ((old & notified_) == 0 && old >= sleeper_) detail::wake_one_sleeper(&word_);
   }
 
   /// Takes the notification if one is pending; never blocks.
@@ -225,6 +229,11 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
               : owner.word_.load(detail::memory_order_relaxed);                           // 2
       announced = sleeper_;
       if ((word & notified_) == 0) detail::futex_wait(owner.word_, word, until.nanoseconds());
+    }
+
+    void describe(detail::wait_subject& to) const noexcept {
+      to.object = to.sleeps_on = &owner;
+      to.kind = kind;
     }
   };
 
@@ -328,10 +337,7 @@ class manual_reset_event : detail::misuse::watched<manual_reset_event> {
     const std::uint32_t word = word_.load(detail::memory_order_acquire);  // 2
     if ((word & open_) != 0) return wait_status::ready;
     const std::uint32_t first = word | detail::sleeping_bit;
-    const auto was_opened = [first](std::uint32_t now) noexcept {
-      return (now | detail::sleeping_bit) != first;
-    };
-    return detail::wait_until_word(word_, was_opened, this, policy_, until)  // 4
+    return detail::wait_until_word(word_, was_opened{first}, this, policy_, until)  // 4
                ? wait_status::ready
                : wait_status::timed_out;
   }
@@ -342,6 +348,14 @@ class manual_reset_event : detail::misuse::watched<manual_reset_event> {
   friend class detail::misuse::watched<manual_reset_event>;
   static constexpr const char* kind = "lockstep::manual_reset_event";
   static constexpr std::uint32_t open_ = 2, reset_ = 4;
+
+  struct was_opened {
+    std::uint32_t first;
+    bool operator()(std::uint32_t now) const noexcept {
+      return (now | detail::sleeping_bit) != first;
+    }
+    void describe(detail::wait_subject& to) const noexcept { to.kind = kind; }
+  };
 
   detail::wait_word word_;
   wait_policy policy_;

@@ -96,7 +96,7 @@ class eventual_base {
     return wait_until(deadline::after(time));
   }
   wait_status wait_until(deadline until) const {
-    return detail::wait_until_word(word_, is_settled, &word_, policy_, until)  // 4
+    return detail::wait_until_word(word_, settled{}, &word_, policy_, until)  // 4
                ? wait_status::ready
                : wait_status::timed_out;
   }
@@ -146,6 +146,10 @@ class eventual_base {
   static constexpr std::uint32_t claimed_ = 2, ready_ = 4, failed_ = 8, taken_ = 16;
 
   static bool is_settled(std::uint32_t word) noexcept { return word >= ready_; }
+  struct settled {
+    bool operator()(std::uint32_t word) const noexcept { return is_settled(word); }
+    void describe(wait_subject& to) const noexcept { to.kind = "lockstep::eventual"; }
+  };
 
   /// The right to write the content; given back unless used.
   class claim {

@@ -33,7 +33,8 @@ class fan_out {
   explicit fan_out(std::size_t waiters, wait_policy policy = wait_policy(),
                    std::uint32_t first_phase = 0)
       : board_(1, detail::checked_count("lockstep::fan_out", "waiters", waiters),
-               policy.when_crowded(waiters + 1 > detail::usable_cpus()), first_phase) {}
+               policy.when_crowded(waiters + 1 > detail::usable_cpus()), first_phase,
+               "lockstep::fan_out") {}
   fan_out(const fan_out&) = delete;
   fan_out& operator=(const fan_out&) = delete;
   ~fan_out() { detail::misuse::destroying(&board_, "lockstep::fan_out"); }
@@ -75,7 +76,8 @@ class fan_in {
   explicit fan_in(std::size_t notifiers, wait_policy policy = wait_policy(),
                   std::uint32_t first_phase = 0)
       : board_(detail::checked_count("lockstep::fan_in", "notifiers", notifiers), 1,
-               policy.when_crowded(notifiers + 1 > detail::usable_cpus()), first_phase) {}
+               policy.when_crowded(notifiers + 1 > detail::usable_cpus()), first_phase,
+               "lockstep::fan_in") {}
   fan_in(const fan_in&) = delete;
   fan_in& operator=(const fan_in&) = delete;
   ~fan_in() { detail::misuse::destroying(&board_, "lockstep::fan_in"); }
@@ -114,7 +116,8 @@ class rendezvous {
              std::uint32_t first_phase = 0)
       : board_(detail::checked_count("lockstep::rendezvous", "notifiers", notifiers),
                detail::checked_count("lockstep::rendezvous", "waiters", waiters),
-               policy.when_crowded(notifiers + waiters > detail::usable_cpus()), first_phase) {}
+               policy.when_crowded(notifiers + waiters > detail::usable_cpus()), first_phase,
+               "lockstep::rendezvous") {}
   rendezvous(const rendezvous&) = delete;
   rendezvous& operator=(const rendezvous&) = delete;
   ~rendezvous() { detail::misuse::destroying(&board_, "lockstep::rendezvous"); }

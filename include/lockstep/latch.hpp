@@ -79,7 +79,7 @@ class latch : detail::misuse::watched<latch> {
     return wait_until(deadline::after(time));
   }
   wait_status wait_until(deadline until) const {
-    return detail::wait_until_word(word_, is_open, this, policy_, until)  // 3
+    return detail::wait_until_word(word_, opened{}, this, policy_, until)  // 3
                ? wait_status::ready
                : wait_status::timed_out;
   }
@@ -92,6 +92,10 @@ class latch : detail::misuse::watched<latch> {
   static constexpr std::uint32_t one_ = 2;
 
   static bool is_open(std::uint32_t word) noexcept { return word < one_; }
+  struct opened {
+    bool operator()(std::uint32_t word) const noexcept { return is_open(word); }
+    void describe(detail::wait_subject& to) const noexcept { to.kind = kind; }
+  };
 
   static constexpr std::uint32_t checked(std::ptrdiff_t expected) {
     return expected >= 0 && expected <= (max)() ? static_cast<std::uint32_t>(expected)

@@ -31,6 +31,7 @@
 #include "team.hpp"
 #include "team_options.hpp"
 #include "thread.hpp"
+#include "trace.hpp"
 #include "wait_policy.hpp"
 #include "weighted_schedule.hpp"
 

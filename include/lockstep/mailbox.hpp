@@ -179,6 +179,11 @@ class mailbox {
     void sleep(deadline until) {
       owner.mark_.sleep(*this, until, detail::fence_payer_of(owner.policy_));
     }
+    void describe(detail::wait_subject& to) const noexcept {
+      to.object = &owner;
+      to.sleeps_on = &owner.mark_;
+      to.kind = "lockstep::mailbox";
+    }
   };
 
   static std::size_t round_up(std::size_t capacity) noexcept {

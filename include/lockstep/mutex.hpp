@@ -160,7 +160,7 @@ class mutex : private detail::queued_word<detail::mutex_rules> {
   LOCKSTEP_NOINLINE bool lock_slowly(deadline until) {
     const detail::misuse::waiting_scope waiting(this);
     if (poll(rules::newcomer, until)) return true;
-    detail::parked_thread self;
+    detail::parked_thread self(0, key());
     return !enqueue(self, rules::newcomer) || finish(self, until);
   }
 

@@ -151,6 +151,10 @@ class split_barrier {
     bool operator()(std::uint32_t word) const noexcept {
       return (word & ~detail::sleeping_bit) != phase;
     }
+    void describe(detail::wait_subject& to) const noexcept {
+      to.kind = kind;
+      to.phase = phase / one_ + 1;
+    }
   };
 
   static std::uint32_t checked(std::ptrdiff_t expected) {

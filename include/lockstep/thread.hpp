@@ -249,10 +249,7 @@ class joinable_thread {
   }
   wait_status join_until(deadline until) {
     check_joinable();
-    const auto is_done = [](std::uint32_t word) noexcept {
-      return (word & detail::thread_is_done) != 0;
-    };
-    if (!detail::wait_until_word(block_->word, is_done, block_, block_->policy, until,
+    if (!detail::wait_until_word(block_->word, is_done{}, block_, block_->policy, until,
                                  detail::wait_engine::single_yield_time)) {
       return wait_status::timed_out;
     }
@@ -263,6 +260,15 @@ class joinable_thread {
   }
 
  private:
+  struct is_done {
+    bool operator()(std::uint32_t word) const noexcept {
+      return (word & detail::thread_is_done) != 0;
+    }
+    void describe(detail::wait_subject& to) const noexcept {
+      to.kind = "lockstep::joinable_thread";
+    }
+  };
+
   void check_joinable() const {
     if (!joinable()) {
       detail::fail<detail::no_thread>("lockstep::joinable_thread: join without a thread");

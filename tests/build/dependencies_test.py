@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-LAYERS = ("platform", "wait", "sync", "trace", "team", "graph")
+LAYERS = ("platform", "trace", "wait", "sync", "team", "graph")
 
 
 def layer(path):

@@ -128,7 +128,7 @@ class flow_machine {
 
   /// Calls a node, unless it is to be skipped.
   void run(const bound_call& what, std::uint64_t iteration, member* me) {
-    if (iteration >= timed_iterations) {
+    if (iteration >= looked_at) {
       what.call(what.held, static_cast<std::size_t>(iteration), me);
     } else {
       run_timed(what, iteration, me);
@@ -148,6 +148,8 @@ class flow_machine {
   aligned_array<padded<walker_state>> walkers;
   // Which of the next run's calls look at the clock: in its first iterations, until a node has so many samples.
   std::uint64_t timed_iterations = 0, most_samples = 0;
+  std::uint64_t looked_at = 0;  ///< of the run: timed_iterations, or all while somebody watches
+  const graph_model* model = nullptr;  ///< for the names of nodes; null: not known
 
   // Of the run: written by its caller before it.
   std::uint64_t first = 0, last = 0;  ///< turns of the graph
@@ -163,6 +165,11 @@ class flow_machine {
   bool is_timed(const bound_call& what, std::uint64_t iteration) const noexcept {
     return iteration < timed_iterations && times[what.node].count < most_samples;
   }
+  void look_at_run() noexcept {
+    looked_at = LOCKSTEP_UNLIKELY(observers() != 0) ? ~std::uint64_t{0} : timed_iterations;
+  }
+  LOCKSTEP_COLD void note_run(const bound_call& what, std::uint64_t iteration,
+                              std::uint64_t begin) const noexcept;
   LOCKSTEP_OUT_OF_LINE bool run_plain(std::uint64_t iterations, const stop_question& stop);
   LOCKSTEP_OUT_OF_LINE void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
   LOCKSTEP_COLD void note_time(const bound_call& what, std::uint64_t begin) noexcept;

@@ -96,6 +96,7 @@ LOCKSTEP_COLD void flow_machine::reset() noexcept {
 
 LOCKSTEP_OUT_OF_LINE void flow_machine::begin(std::uint64_t iterations,
                                               const iteration_gate* asks) {
+  look_at_run();
   gate = asks;
   last = asks != nullptr ? ~std::uint64_t{0} : first + iterations;
   if (asks != nullptr) board.gate().reset(first << 1);
@@ -147,10 +148,12 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_asked(const bound_call& what, std::u
   std::uint8_t said = 0;
   if ((what.flags & bound_call::may_be_skipped) == 0 || !is_skipped(what.node)) {
     bool result;
-    if (is_timed(what, iteration)) {
+    if (iteration < looked_at) {
+      const bool notes = is_timed(what, iteration);
       const std::uint64_t begin = tick_clock::now();
       result = what.call(what.held, static_cast<std::size_t>(iteration), me);
-      note_time(what, begin);
+      if (notes) note_time(what, begin);
+      if (observers() != 0) note_run(what, iteration, begin);
     } else {
       result = what.call(what.held, static_cast<std::size_t>(iteration), me);
     }
@@ -165,6 +168,13 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_timed(const bound_call& what, std::u
   const std::uint64_t begin = tick_clock::now();
   what.call(what.held, static_cast<std::size_t>(iteration), me);
   if (notes) note_time(what, begin);
+  if (observers() != 0) note_run(what, iteration, begin);
+}
+
+LOCKSTEP_COLD void flow_machine::note_run(const bound_call& what, std::uint64_t iteration,
+                                          std::uint64_t begin) const noexcept {
+  const bool has_name = model != nullptr && what.node < model->nodes.size();
+  note_node(has_name ? model->nodes[what.node].name.c_str() : "node", iteration, false, begin);
 }
 
 LOCKSTEP_COLD void flow_machine::note_time(const bound_call& what, std::uint64_t begin) noexcept {
@@ -185,7 +195,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_machine::run_plain(std::uint64_t iterations,
   const bound_call *const begin = line.data(), *const end = begin + line.size();
   for (std::uint64_t i = 0; i < iterations; ++i) {
     if (stop()) return false;
-    if (i < timed_iterations) {
+    if (i < looked_at) {
       for (const bound_call& each : line) run_timed(each, i, nullptr);
       continue;
     }
@@ -199,6 +209,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_machine::run_plain(std::uint64_t iterations,
 LOCKSTEP_OUT_OF_LINE bool flow_machine::run_alone(std::uint64_t iterations,
                                                   const iteration_gate* asks, member* me,
                                                   const stop_question& stop) {
+  look_at_run();
   if (is_plain_ && asks == nullptr) return run_plain(iterations, stop);
   for (std::uint64_t i = 0; asks != nullptr || i < iterations; ++i) {
     if (stop()) return false;

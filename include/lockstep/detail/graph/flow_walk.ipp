@@ -34,6 +34,13 @@ struct flow_walk::watched_lane {
   bool has_found = false;
   unsigned looks = 0;
 
+  /// For observers.
+  void describe(wait_subject& to) const noexcept {
+    to.kind = "a step of a plan";
+    to.phase = static_cast<std::uint32_t>(steps);
+    to.rank = self.rank_;
+    to.awaited = member;
+  }
   bool is_ready() const noexcept { return word.value() >= steps || self.stop_.requested(); }
   bool ready() {
     if (is_ready()) return true;
@@ -360,6 +367,10 @@ LOCKSTEP_OUT_OF_LINE flow_walk::look flow_walk::find_on(std::uint32_t& member, f
 
 LOCKSTEP_OUT_OF_LINE void flow_walk::help(const found_step& with) {
   if (!of_.board.try_claim(with.lane, with.step)) return;
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) {
+    note_mark(mark_kind::share_taken_over, "step taken over", nullptr,
+              plan_.lanes[with.lane].member);
+  }
   if (with.what != nullptr) {
     static_cast<void>(perform(*with.what, with.iteration));  // none is team-wide
     if (with.what->decides) decide(with.lane, with.turn, with.outer_turn);

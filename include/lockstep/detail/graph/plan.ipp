@@ -82,6 +82,7 @@ LOCKSTEP_COLD void plan_body::make() {
   owner<flow_machine> fresh(
       new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
   machine = std::move(fresh);
+  machine->model = &model;
 }
 
 LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {

@@ -129,6 +129,13 @@
 #define LOCKSTEP_NOINLINE
 #endif
 
+/// A condition that is false nearly always.
+#if defined(__GNUC__)
+#define LOCKSTEP_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#else
+#define LOCKSTEP_UNLIKELY(condition) (condition)
+#endif
+
 /// Before a loop whose iterations may run several at once.
 #if defined(__clang__)
 #define LOCKSTEP_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
@@ -185,9 +192,8 @@
 #define LOCKSTEP_END_MISSING_INITIALIZERS
 #endif
 
-// Default arguments that are the place of the call, for the messages of builds that diagnose misuse.
-#if LOCKSTEP_DIAGNOSE_MISUSE && \
-    (defined(__GNUC__) || defined(__clang__) || (defined(_MSC_VER) && _MSC_VER >= 1926))
+// Default arguments that are the place of the call, for messages and observers.
+#if defined(__GNUC__) || defined(__clang__) || (defined(_MSC_VER) && _MSC_VER >= 1926)
 #define LOCKSTEP_CALLER_FILE __builtin_FILE()
 #define LOCKSTEP_CALLER_LINE __builtin_LINE()
 #else
@@ -209,6 +215,11 @@
 #else
 #define LOCKSTEP_SHARED_BY_MODULES
 #endif
+
+/// The scope that follows is a part of the timeline, under this name: an object of trace.hpp, which lives as long.
+#define LOCKSTEP_REGION(name) LOCKSTEP_REGION_AT(name, __LINE__)
+#define LOCKSTEP_REGION_AT(name, line) LOCKSTEP_REGION_OF(name, line)
+#define LOCKSTEP_REGION_OF(name, line) const ::lockstep::trace_region lockstep_region_##line(name)
 
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86) || defined(_M_ARM64))
 #include <intrin.h>

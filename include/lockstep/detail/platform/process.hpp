@@ -54,13 +54,13 @@
 #endif
 
 // Of process_state; and a number for each futex, because who sleeps in one is not woken through another.
-#define LOCKSTEP_PROCESS_LAYOUT 3
+#define LOCKSTEP_PROCESS_LAYOUT 4
 #if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
-#define LOCKSTEP_PROCESS_KIND "6"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_3_portable"
+#define LOCKSTEP_PROCESS_KIND "8"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_4_portable"
 #else
-#define LOCKSTEP_PROCESS_KIND "5"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_3_native"
+#define LOCKSTEP_PROCESS_KIND "7"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_4_native"
 #endif
 
 #if LOCKSTEP_MODULES_HAVE_NOTES
@@ -121,6 +121,7 @@ struct thread_slot {
   std::uint64_t number;
   std::uintptr_t place;
   thread_slot* next;
+  void* log;  ///< what observers know of the thread: detail/trace/thread_log.hpp; null: nothing yet
 };
 
 /// For detail/wait/parking_lot.hpp.
@@ -148,7 +149,12 @@ struct growing_list {
 };
 
 /// Messages that are printed once.
-enum class message : std::uint32_t { environment = 1, unusable_cpus = 2, first_team = 4 };
+enum class message : std::uint32_t {
+  environment = 1,
+  unusable_cpus = 2,
+  first_team = 4,
+  trace = 8
+};
 
 struct process_state {
   static constexpr unsigned parking_bits = 8;
@@ -178,6 +184,13 @@ struct process_state {
   wait_word team_ages;
   atomic<void*> default_team;  // once made
 
+  // For detail/trace: who watches (observers.hpp), what is known of each thread, and the trace that is recorded.
+  unseamed_atomic<std::uint32_t> observers;
+  growing_list thread_logs;
+  fork_section trace_forks;  // and its lock guards the trace
+  unseamed_atomic<void*> trace;
+  unseamed_atomic<void*> trace_texts;
+
   constexpr process_state() noexcept
       : first_fork_listener(nullptr),
         portable_futex(nullptr),
@@ -190,7 +203,10 @@ struct process_state {
         messages(0),
         unchecked_units(0),
         team_ages(0),
-        default_team(nullptr) {}
+        default_team(nullptr),
+        observers(0),
+        trace(nullptr),
+        trace_texts(nullptr) {}
 };
 
 #if LOCKSTEP_MODULES_HAVE_NOTES
@@ -231,6 +247,10 @@ inline process_state& process() noexcept { return process_holder<struct whole_pr
 
 /// True for the first that asks about this message.
 LOCKSTEP_COLD bool is_first_to_print(message which) noexcept;
+
+/// What the system calls this process: its number, and the name of its program without directories.
+LOCKSTEP_COLD std::uint64_t process_number() noexcept;
+LOCKSTEP_COLD const char* program_name() noexcept;
 
 /// Is an object part of a program or library file? Objects of static storage are: they are destroyed when the
 /// program ends, but their memory stays. What lies on the heap, on a stack or in a thread's own storage is not.

@@ -15,6 +15,13 @@
 #include <initializer_list>
 #include <new>
 
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#endif
+#if defined(__GLIBC__)
+#include <errno.h>
+#endif
+
 #include "fork.hpp"
 #include "process.hpp"
 
@@ -99,6 +106,24 @@ LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept {
 LOCKSTEP_COLD bool is_first_to_print(message which) noexcept {
   const std::uint32_t bit = static_cast<std::uint32_t>(which);
   return (process().messages.fetch_or(bit, memory_order_relaxed) & bit) == 0;  // 3
+}
+
+LOCKSTEP_COLD std::uint64_t process_number() noexcept {
+#if defined(__unix__) || defined(__APPLE__)
+  return static_cast<std::uint64_t>(getpid());
+#else
+  return 1;
+#endif
+}
+
+LOCKSTEP_COLD const char* program_name() noexcept {
+#if defined(__GLIBC__) && defined(_GNU_SOURCE)
+  return program_invocation_short_name;
+#elif defined(__APPLE__) || defined(__FreeBSD__)
+  return getprogname();
+#else
+  return "lockstep";
+#endif
 }
 
 LOCKSTEP_COLD type_name type_name_in(const char* function, const char* information) noexcept {

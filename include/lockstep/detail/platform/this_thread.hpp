@@ -129,6 +129,7 @@ class thread_slot_table {
     if (slot != nullptr && put_in_key(all, slot)) {
       // The thread is new, the slot perhaps not: whoever had it is gone.
       slot->innermost = nullptr;
+      slot->log = nullptr;
       slot->number = next_number(all);
     }
     return slot != nullptr ? slot : of_module(all);
@@ -160,7 +161,7 @@ class thread_slot_table {
     unseamed_atomic<void*>& first = list_of(all, place()).first;
     void* next = first.load(memory_order_acquire);  // 1
     thread_slot* const slot = ::new (raw)
-        thread_slot{nullptr, next_number(all), place(), static_cast<thread_slot*>(next)};
+        thread_slot{nullptr, next_number(all), place(), static_cast<thread_slot*>(next), nullptr};
     while (!first.compare_exchange_weak(next, slot, memory_order_release,  // 2
                                         memory_order_acquire)) {           // 1
       slot->next = static_cast<thread_slot*>(next);
@@ -170,7 +171,7 @@ class thread_slot_table {
 
   /// Without memory: not shared with other modules, but right within this one.
   static thread_slot* of_module(process_state& all) noexcept {
-    static thread_local thread_slot spare = {nullptr, 0, 0, nullptr};
+    static thread_local thread_slot spare = {nullptr, 0, 0, nullptr, nullptr};
     if (spare.number == 0) spare.number = next_number(all);
     return &spare;
   }

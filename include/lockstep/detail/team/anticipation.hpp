@@ -216,7 +216,11 @@ class anticipating_wait {
   }
   /// What follows the first poll.
   LOCKSTEP_ENTRY void wait_long(any_waitable what, wait_policy policy, wait_history& history);
-  LOCKSTEP_OUT_OF_LINE void follow(any_waitable what);
+  LOCKSTEP_OUT_OF_LINE void follow(any_waitable what, observed_wait& seen);
+  /// For observers: how an anticipated wait ended.
+  static void tell(mark_kind kind, const char* text) noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) note_mark(kind, text, nullptr, 0);
+  }
   /// Whether it got ready before the wait had lasted `until`.
   LOCKSTEP_ENTRY bool poll_until(any_waitable what, std::uint64_t until);
   /// As poll_until(), asleep.
@@ -255,6 +259,7 @@ struct region_watch {
 #if LOCKSTEP_HAS_BODIES
 
 void anticipating_wait::wait_long(any_waitable what, wait_policy policy, wait_history& history) {
+  observed_wait seen(what);
   start_ = now_ = monotonic_nanoseconds();
   if (history.spinning.asks()) {
     if (poll_until(what, anticipation::shortest_gap)) {
@@ -265,30 +270,34 @@ void anticipating_wait::wait_long(any_waitable what, wait_policy policy, wait_hi
   }
   if (gap_ != 0) known_.came_after(gap_);  // only now: there is time
   if (known_.is_on()) {
-    follow(what);
+    follow(what, seen);
   } else {
     what.ask_where();
-    wait_engine::wait_without_spin(what, policy, history);  // it has spun already
+    wait_engine::wait_without_spin(what, policy, history, seen);  // it has spun already
     now_ = monotonic_nanoseconds();
   }
   gap_ = now_ - start_;
 }
 
-LOCKSTEP_OUT_OF_LINE void anticipating_wait::follow(any_waitable what) {
+LOCKSTEP_OUT_OF_LINE void anticipating_wait::follow(any_waitable what, observed_wait& seen) {
   std::uint64_t polled = now_ - start_;
   while (known_.is_on()) {
     const std::uint64_t elapsed = now_ - start_;
     const wait_step step = known_.next_step(elapsed, polled);
     if (step.what == wait_step::kind::rest) break;
     if (step.what == wait_step::kind::poll) {
-      if (poll_until(what, step.until)) return;
+      seen.enter(wait_stage::spin);
+      if (poll_until(what, step.until)) return tell(mark_kind::anticipated, "anticipated");
       polled += now_ - start_ - elapsed;
-    } else if (sleep_until(what, step.until)) {
-      return;
+    } else {
+      seen.enter(wait_stage::sleep);
+      if (sleep_until(what, step.until)) return tell(mark_kind::missed_wake_up, "missed wake-up");
     }
   }
+  seen.enter(wait_stage::sleep);
   while (!what.ready()) what.sleep(deadline::never());
   now_ = monotonic_nanoseconds();
+  tell(mark_kind::missed_wake_up, "missed wake-up");
 }
 
 bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {

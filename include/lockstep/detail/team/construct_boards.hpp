@@ -69,8 +69,7 @@ class loop_board final : public stoppable {
 
   /// Waits until the slot of the construct is free of the one before. False once the region is stopped.
   bool enter(member_state& self, std::uint32_t construct) {
-    return wait(self, open_[slot_of(construct)],
-                [construct](std::uint32_t holds) { return holds == construct; });
+    return wait(self, open_[slot_of(construct)], holds{construct});
   }
 
   std::size_t take_ticket(std::uint32_t construct) noexcept {
@@ -97,8 +96,7 @@ class loop_board final : public stoppable {
 
   /// Waits for the turn of `position`, counted from 0. False once the region is stopped.
   bool wait_for_turn(member_state& self, std::uint32_t construct, std::size_t position) {
-    return wait(self, turns_[slot_of(construct)],
-                [position](std::size_t turn) { return turn == position; });
+    return wait(self, turns_[slot_of(construct)], is_turn_of{position});
   }
   /// Requires: it was this thread's turn.
   void pass_turn(std::uint32_t construct) {
@@ -121,6 +119,19 @@ class loop_board final : public stoppable {
   }
 
  private:
+  struct holds {
+    std::uint32_t construct;
+    bool operator()(std::uint32_t held) const noexcept { return held == construct; }
+    void describe(wait_subject& to) const noexcept { to.kind = "room for one construct more"; }
+  };
+  struct is_turn_of {
+    std::size_t position;
+    bool operator()(std::size_t turn) const noexcept { return turn == position; }
+    void describe(wait_subject& to) const noexcept {
+      to.kind = "its turn in an ordered loop";
+      to.phase = static_cast<std::uint32_t>(position);
+    }
+  };
   /// Who has left, beside the word that says for whom the slot is open.
   struct leavers {
     wait_word left{0};
@@ -191,7 +202,7 @@ class progress_board final : public stoppable {
 
   /// Blocks until the member `rank` has published `step` or more. False once the region is stopped.
   bool wait_for(member_state& self, std::size_t rank, std::size_t step) {
-    steps_[rank].wait([step](std::size_t finished) { return finished >= step; },
+    steps_[rank].wait(is_past{step, static_cast<std::uint32_t>(rank)},
                       stops_with_region{stop_, self.region()}, self.history);
     return !stop_.requested(self.region());
   }
@@ -207,6 +218,17 @@ class progress_board final : public stoppable {
   LOCKSTEP_COLD void notify_all_sleepers() override { steps_.wake_all(); }
 
  private:
+  struct is_past {
+    std::size_t step;
+    std::uint32_t rank;
+    bool operator()(std::size_t finished) const noexcept { return finished >= step; }
+    void describe(wait_subject& to) const noexcept {
+      to.kind = "a step of another member";
+      to.phase = static_cast<std::uint32_t>(step);
+      to.awaited = rank;
+    }
+  };
+
   stop_source& stop_;
   published_words<std::size_t> steps_;
   wait_word used_{0};

@@ -7,6 +7,8 @@
 //   LOCKSTEP_ANTICIPATE    0 | 1 | false | true: whether workers learn when the next region is due
 //   LOCKSTEP_LEARN         0 | 1 | false | true: whether loops learn on how many members they pay
 //   LOCKSTEP_FIND_CPU      0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait for
+//   LOCKSTEP_TRACE         a file: what threads do is recorded from the first team on, and written when the program ends
+//                          (trace.hpp); %p in its name is the number of the process
 //   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
 //
 // Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
@@ -28,6 +30,7 @@
 #include "../platform/error.hpp"
 #include "../platform/process.hpp"
 #include "../platform/system_texts.hpp"
+#include "../trace/trace_export.hpp"
 
 #if LOCKSTEP_HAS_BODIES
 #include <chrono>
@@ -97,6 +100,7 @@ struct environment {
   environment_variable<wait_policy> policy;
   environment_variable<binding> bind;
   environment_variable<bool> anticipate, learn, find_cpu, display;
+  environment_variable<std::string> trace;
 
   /// look_up(name) returns the value or null, as std::getenv does.
   template <class Lookup>
@@ -112,6 +116,8 @@ struct environment {
 
   /// The environment as it was when the process first asked, which is when it hears the complaints.
   LOCKSTEP_COLD static const environment& of_process();
+  /// The same for the first team: starts the observers that it asks for, once.
+  LOCKSTEP_COLD static const environment& of_process_with_observers();
 
  private:
   using lookup = const char*(const void* with, const char* name);
@@ -231,7 +237,8 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
       anticipate("LOCKSTEP_ANTICIPATE", "0, 1, false or true", true),
       learn("LOCKSTEP_LEARN", anticipate.expected, true),
       find_cpu("LOCKSTEP_FIND_CPU", anticipate.expected, true),
-      display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false) {
+      display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false),
+      trace("LOCKSTEP_TRACE", "the name of a file", std::string()) {
   using namespace environment_text;
   std::string word;
   const auto word_of = [&](environment_entry& entry) {
@@ -244,12 +251,16 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
   for (environment_variable<bool>* each : switches) {
     each->is_set = parse_switch(word_of(*each), each->value);
   }
+  word_of(trace);
+  const char* const file = look_up(with, trace.name);
+  trace.is_set = trace.given.text[0] != 0;
+  if (trace.is_set) trace.value = file;
 }
 
 LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
                                          bool only_ignored) const {
-  const environment_entry* const all[] = {&members, &policy,   &bind,   &anticipate,
-                                          &learn,   &find_cpu, &display};
+  const environment_entry* const all[] = {&members, &policy,   &bind,  &anticipate,
+                                          &learn,   &find_cpu, &trace, &display};
   for (const environment_entry* each : all) {
     if (only_ignored && !each->is_ignored()) continue;
     append(text, "%s%s%s%s", before, each->name, each->given.text[0] != 0 ? "=" : " not set",
@@ -266,6 +277,14 @@ LOCKSTEP_COLD const environment& environment::of_process() {
     result.complain();
     return result;
   });
+}
+
+LOCKSTEP_COLD const environment& environment::of_process_with_observers() {
+  const environment& here = of_process();
+  if (here.trace.is_set && is_first_to_print(message::trace)) {
+    trace_export::start_for_program(here.trace.value.c_str(), here.trace.name);
+  }
+  return here;
 }
 
 LOCKSTEP_COLD void environment::complain() const {

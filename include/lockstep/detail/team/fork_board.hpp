@@ -56,6 +56,9 @@ class fork_board {
  public:
   enum class way { direct, relayed };
 
+  /// What observers call the wait of a worker that has nothing to do.
+  static constexpr const char* next_region = "the next region";
+
   /// After how many phases lines and claims are renewed (FORK-5): half of all that a line tells apart.
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
@@ -172,10 +175,15 @@ class fork_board {
   struct is_news {
     std::uint64_t seen;
     bool operator()(std::uint64_t word) const noexcept { return word != seen; }
+    void describe(wait_subject& to) const noexcept { to.kind = next_region; }
   };
   struct is_phase {
     std::uint32_t phase;
     bool operator()(std::uint32_t reported) const noexcept { return reported == phase; }
+    void describe(wait_subject& to) const noexcept {
+      to.kind = "the end of a member's part";
+      to.phase = phase;
+    }
   };
 
   /// What a worker waits for: news on its line, or the end.

@@ -199,11 +199,31 @@ inline void member_state::enter(std::size_t size, std::uint32_t region,
 }
 inline bool member_state::sync() {
   if (is_alone()) return !is_stopped();
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_observed();
   tell_construct();
   const bool goes_on = shared_->barrier.arrive_and_wait(*this);
   if (goes_on) shared_->check_constructs(*this);
   return goes_on;
 }
+/// A member meets the others, as long as this lives: for observers.
+class observed_meeting {
+ public:
+  explicit observed_meeting(member_state& self) noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) {
+      log_ = begin(self);
+    }
+  }
+  ~observed_meeting() {
+    if (LOCKSTEP_UNLIKELY(log_ != nullptr)) member_leaves(*log_);
+  }
+  observed_meeting(const observed_meeting&) = delete;
+  observed_meeting& operator=(const observed_meeting&) = delete;
+
+ private:
+  LOCKSTEP_COLD static thread_log* begin(member_state& self) noexcept;
+
+  thread_log* log_ = nullptr;
+};
 /// Combines after it has seen that all are in the same construct: the cells of another may hold anything.
 template <class Combine>
 struct checked_combine {
@@ -217,11 +237,13 @@ struct checked_combine {
 };
 template <class Combine>
 bool member_state::meet(cell& out, Combine combine) {
+  const observed_meeting seen(*this);
   tell_construct();
   return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine});
 }
 template <class Combine, class Arrival>
 bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
+  const observed_meeting seen(*this);
   tell_construct();
   return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, arrival);
 }
@@ -234,6 +256,29 @@ inline std::uint32_t member_state::next_construct() noexcept {
 }
 
 #if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD void member_state::come_observed(const char* kind, call_site where,
+                                               std::size_t extent) noexcept {
+  in_construct = {kind, where, extent, tick_clock::now()};
+  member_comes(observed(), kind, where, extent, in_construct.came);
+  if (!is_alone()) tell_construct();
+}
+
+LOCKSTEP_COLD thread_log* observed_meeting::begin(member_state& self) noexcept {
+  construct_note& note = self.in_construct;
+  const std::uint64_t came = note.came;
+  note.came = 0;  // it may meet the others once more
+  return member_arrives(self.observed(), self.next_phase(), note.kind, note.where, note.extent,
+                        came);
+}
+
+bool member_state::sync_observed() {
+  const observed_meeting seen(*this);
+  tell_construct();
+  const bool goes_on = shared_->barrier.arrive_and_wait(*this);
+  if (goes_on) shared_->check_constructs(*this);
+  return goes_on;
+}
 
 LOCKSTEP_COLD group::group(std::size_t most, wait_policy policy, stop_source& stop,
                            group* of_region, bool finds_cpu, std::size_t most_flags)

@@ -134,8 +134,10 @@ class part_listener {
 
 class loop_crew {
  public:
-  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded)
-      : forks_(forks), stop_(stop), errors_(errors), is_crowded_(is_crowded) {}
+  /// `team`: what observers know it by.
+  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded,
+            const void* team = nullptr)
+      : forks_(forks), stop_(stop), errors_(errors), is_crowded_(is_crowded), team_(team) {}
   loop_crew(const loop_crew&) = delete;
   loop_crew& operator=(const loop_crew&) = delete;
 
@@ -200,6 +202,9 @@ class loop_crew {
   LOCKSTEP_NOINLINE void play(std::size_t self, std::size_t rank, const order& claimed,
                               bool wakes) {
     if (claimed.part == 0 && rank != 0) forks_.relay(rank, claimed, wakes);
+    if (LOCKSTEP_UNLIKELY(observers() != 0) && self != rank) {
+      note_mark(mark_kind::share_taken_over, "share taken over", nullptr, rank);
+    }
     run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, claimed.line->what);
     if (is_alone_) {
       if (self != 0) end_of_lone_child();
@@ -241,6 +246,11 @@ class loop_crew {
   LOCKSTEP_NOINLINE void run_part(const loop_common& common, std::size_t rank, std::uint32_t part,
                                   job& what) {
     if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
+    observed_part seen;
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) {
+      seen.begin({team_, common.region, static_cast<std::uint32_t>(rank), common.shares}, part,
+                 "part of a loop");
+    }
     loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
     call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), what, me);
   }
@@ -249,6 +259,7 @@ class loop_crew {
   stop_source& stop_;
   first_error& errors_;
   const bool is_crowded_;
+  const void* const team_;
   bool is_alone_ = false;
   detail::aligned_array<detail::padded<detail::atomic<std::size_t>>> tickets_{1};
   detail::line_gap callers_apart_;

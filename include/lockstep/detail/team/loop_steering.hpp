@@ -1,21 +1,9 @@
 // SPDX-License-Identifier: MIT
-// lockstep/detail/team/loop_steering.hpp -- decides how a loop is run, and learns what loops cost (layer: team)
+// lockstep/detail/team/loop_steering.hpp -- measures loops, and decides how the next one is run (layer: team)
 //
-// loop_costs is pure: it makes a plan of what it has learned. loop_steering measures, and looks whether members sleep.
-// For team_core.hpp: the caller that has the turn uses both, in one loop after another.
+// It measures, and looks whether members sleep; loop_costs.hpp makes a plan of what was learned. For team_core.hpp: the
+// caller that has the turn uses it, in one loop after another.
 //
-// A loop pays on several members if what they take off the caller is more than what it costs to have them. Both are
-// learned: what an iteration costs at each place in the program (one closure type, in one team), what it costs to
-// join members that are awake, and what it takes to wake them. Times are nanoseconds.
-//
-//   COST-1   A loop of an unknown place begins on all members that get an iteration each. It wakes nobody: the caller
-//            measures its own parts, and wakes the others when what is left is worth it.
-//   COST-2   A known loop that would not gain runs on the caller alone. One that would gain with members that are
-//            awake, but not with a wake-up, is announced and wakes nobody: members that come by themselves join. The
-//            plan says what the sleepers would have gained, so that the caller can add it up.
-//   COST-3   A long share has several parts of about `part_time`: what its member loses when others take parts of it.
-//   COST-4   One strange sample moves what is known by a factor of two at most.
-//   COST-5   A place that is not used for long can lose its slot to another place: then it is unknown again.
 //   STEER-1  A loop that wakes nobody at its beginning wakes its members as soon as the caller has seen, after a part
 //            of it, that what is left is worth a wake-up.
 //   STEER-2  Loops that follow each other closely without members that sleep wake them when all of them together have
@@ -32,227 +20,17 @@
 #include <cstdint>
 
 #include "fork_board.hpp"
+#include "loop_costs.hpp"
 #include "loop_crew.hpp"
 #include "placement.hpp"
+
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
-
-class loop_costs {
- public:
-  static constexpr double part_time = 8000;
-  static constexpr std::uint32_t most_parts = 64, first_parts = 16;
-
-  /// For a team of `members`, of whom `most` can run at once. `learns`: false for always all of those, at once.
-  loop_costs(std::size_t members, std::size_t most, bool is_crowded, bool learns) noexcept
-      : members_(members),
-        most_(most),
-        learns_(learns),
-        join_(is_crowded ? 2000.0 : 150.0 + 25.0 * static_cast<double>(most)) {}
-
-  std::size_t most_shares() const noexcept { return most_; }
-
-  /// The plan of a loop; `asleep`: whether members sleep that it could use.
-  loop_plan plan(const loop_request& of, bool asleep) noexcept {
-    if (of.is_fixed || of.grain != 0 || !learns_) return by_request(of);
-    if (!asleep) {
-      place& at = at_place(of.place);
-      if (at.is_as_before(of.iterations)) return at.before;
-    }
-    return by_costs(of, asleep);
-  }
-
-  /// Whether `left` nanoseconds of work are worth a wake-up.
-  bool is_worth_waking(double left) const noexcept { return pays(left, most_, wake_); }
-
-  /// So much time of the caller's went into so many iterations at the place.
-  LOCKSTEP_COLD void learn_iterations(const void* place_key, std::size_t iterations,
-                                      double time) noexcept {
-    if (iterations == 0) return;
-    place& at = at_place(place_key);
-    const double now = larger(time - clock_time, 1.0) / static_cast<double>(iterations);
-    at.steady = 0;
-    if (at.samples == 0) {
-      at.iteration = now;
-    } else if (now > 2 * at.iteration) {
-      at.iteration *= 2;
-    } else if (2 * now < at.iteration) {
-      at.iteration /= 2;
-    } else {
-      at.iteration += (now - at.iteration) / 4;
-      at.steady = 1;
-    }
-    if (at.samples < young) ++at.samples;
-    at.skipped = 0;
-    at.iterations = 0;
-  }
-  /// So long the caller waited for members that were awake, after its own share.
-  LOCKSTEP_COLD void learn_join(double time) noexcept {
-    const double now = lesser(time + clock_time, 4 * join_);
-    join_ += (now - join_) / (now < join_ ? 4 : 32);
-    join_ = between(least_join, join_, most_join);
-  }
-  /// So long a member took to come from when the caller began to wake it.
-  LOCKSTEP_COLD void learn_wake(double time) noexcept {
-    const double now = lesser(time, 2 * wake_);
-    wake_ += (now - wake_) / 8;
-    wake_ = between(least_wake, wake_, most_wake);
-  }
-
-  double wake() const noexcept { return wake_; }
-
- private:
-  friend struct learned_costs;  // of tests
-
-  static constexpr double clock_time = 20, least_join = 40, most_join = 50000;
-  static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 3000;
-  static constexpr double always_timed = 10000;
-  static constexpr unsigned places = 64, young = 4, loops_per_sample = 16;
-
-  struct place {
-    const void* key = nullptr;
-    double iteration = 0;
-    std::uint8_t samples = 0;
-    std::uint8_t skipped = 0;
-    std::uint8_t steady = 0;
-    std::size_t iterations = 0;  ///< of the loop before, if it was planned by what is known
-    loop_plan before;
-
-    /// Whether `before` is right for so many iterations, and it is not time to measure.
-    bool is_as_before(std::size_t now) noexcept {
-      return now == iterations && steady != 0 && ++skipped < loops_per_sample;
-    }
-    void remember(std::size_t now, double work, const loop_plan& plan) noexcept {
-      const bool is_short =
-          work <= always_timed && plan.parts == 1 && plan.wakes && plan.missed <= 0;
-      iterations = is_short && samples == young ? now : 0;
-      before = plan;
-      before.is_timed = false;
-    }
-    bool is_due(double work) noexcept {
-      if (samples < young || steady == 0 || work > always_timed || skipped >= loops_per_sample)
-        return true;
-      ++skipped;
-      return false;
-    }
-  };
-
-  // <algorithm> takes a tenth of the time that this library's headers take to compile.
-  template <class T>
-  static T lesser(T a, T b) noexcept {
-    return b < a ? b : a;
-  }
-  template <class T>
-  static T larger(T a, T b) noexcept {
-    return a < b ? b : a;
-  }
-  static double between(double least, double value, double most) noexcept {
-    return value < least ? least : value > most ? most : value;
-  }
-  static bool pays(double work, std::size_t shares, double cost) noexcept {
-    return work - work / static_cast<double>(shares) > cost;
-  }
-  /// All of them, or fewer where a share would be less than what it costs to have a member more.
-  std::size_t shares_for(double work, std::size_t most) const noexcept {
-    if (!pays(work, most, join_)) return 1;
-    const double least_share = join_ / static_cast<double>(most_);
-    const double wanted = work / least_share;
-    return wanted < static_cast<double>(most)
-               ? larger(std::size_t{2}, static_cast<std::size_t>(wanted))
-               : most;
-  }
-  static std::uint32_t parts_of(const loop_request& of, std::size_t shares,
-                                double wanted) noexcept {
-    const double each = static_cast<double>(of.iterations / shares);
-    const double parts = lesser(lesser(wanted, each), static_cast<double>(most_parts));
-    return parts < 1 ? 1 : static_cast<std::uint32_t>(parts);
-  }
-  LOCKSTEP_COLD loop_plan by_costs(const loop_request& of, bool asleep) noexcept {
-    loop_plan result;
-    const std::size_t most = lesser(most_, of.iterations);
-    place& at = at_place(of.place);
-    const double work = at.iteration * static_cast<double>(of.iterations);
-    result.is_timed = at.is_due(work);
-    if (most < 2) return result;
-    if (at.samples == 0) {
-      result.shares = static_cast<std::uint32_t>(most);
-      result.parts = of.can_split ? parts_of(of, most, first_parts) : 1;
-      result.wakes = !asleep || !of.can_split;
-      return result;
-    }
-    const std::size_t shares = shares_for(work, most);
-    if (shares < 2) {
-      if (result.is_timed) join_ -= (join_ - least_join) / 64;  // so that it is tried again
-      at.remember(of.iterations, work, result);
-      return result;
-    }
-    if (asleep && !pays(work, most, wake_)) {
-      result.missed = work - work / static_cast<double>(shares);
-      result.is_timed = true;
-      if (work < least_for_late_members) return result;
-    }
-    result.shares = static_cast<std::uint32_t>(shares);
-    const double share = work / static_cast<double>(shares);
-    if (of.can_split && share > 2 * part_time) {
-      result.parts = parts_of(of, shares, share / part_time);
-    }
-    if (result.missed > 0) {
-      result.wakes = false;
-      if (of.can_split) result.parts = larger(result.parts, parts_of(of, shares, 4));
-    }
-    at.remember(of.iterations, work, result);
-    return result;
-  }
-  /// Without what was learned.
-  LOCKSTEP_NOINLINE loop_plan by_request(const loop_request& of) const noexcept {
-    loop_plan result;
-    if (of.is_fixed) {
-      result.shares =
-          static_cast<std::uint32_t>(larger(std::size_t{1}, lesser(members_, of.iterations)));
-      return result;
-    }
-    const std::size_t most = lesser(most_, of.iterations);
-    const std::size_t grain = of.grain != 0 ? of.grain : 1;
-    const std::size_t shares = larger(std::size_t{1}, lesser(most, of.iterations / grain));
-    result.shares = static_cast<std::uint32_t>(shares);
-    const std::size_t share = of.iterations / shares;
-    if (of.can_split && shares > 1) {
-      result.parts = static_cast<std::uint32_t>(
-          of.grain != 0   ? larger(std::size_t{1}, lesser<std::size_t>(share / grain, most_parts))
-          : share >= 1024 ? 8
-                          : 1);
-    }
-    return result;
-  }
-
-  static std::size_t slot_of(const void* key) noexcept {
-    const std::uint64_t mixed =
-        static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key)) * 0x9E3779B97F4A7C15u;
-    return static_cast<std::size_t>(mixed >> 32) % places;
-  }
-  /// A place is in one of two slots.
-  place& at_place(const void* key) noexcept {
-    const std::size_t slot = slot_of(key);
-    if (places_[slot].key == key) return places_[slot];
-    if (places_[slot ^ 1u].key == key) return places_[slot ^ 1u];
-    return new_place(slot, key);
-  }
-  /// The place that was in the first slot moves to the second one, and drives out what was there.
-  LOCKSTEP_COLD place& new_place(std::size_t slot, const void* key) noexcept {
-    place& first = places_[slot];
-    places_[slot ^ 1u] = first;
-    first = place();
-    first.key = key;
-    return first;
-  }
-
-  const std::size_t members_, most_;
-  const bool learns_;
-  double join_;
-  double wake_ = 50000;
-  place places_[places];
-};
 
 class loop_steering final : public part_listener {
  public:
@@ -271,6 +49,8 @@ class loop_steering final : public part_listener {
     if (plan_.is_timed) begin_to_measure();
     return plan_;
   }
+  /// For observers: how the loop is run, and why.
+  LOCKSTEP_COLD void tell(const loop_plan& plan) const noexcept;
   /// What after_part() is to be called for; null: nothing.
   part_listener* listener() noexcept { return plan_.is_timed ? this : nullptr; }
 
@@ -366,6 +146,7 @@ class loop_steering final : public part_listener {
     if (!costs_.is_worth_waking(each * static_cast<double>(left))) return;
     may_wake_ = false;
     woken_at_ = at;
+    if (observers() != 0) note_mark(mark_kind::woken, "woken", "the loop is long", plan_.shares);
     forks_.wake(plan_.shares);
   }
   void learn_wake_up() {
@@ -387,6 +168,9 @@ class loop_steering final : public part_listener {
       rest_ = pause_;
       pause_ = 2 * pause_ < most_pause ? 2 * pause_ : most_pause;
     }
+    if (observers() != 0) {
+      note_mark(mark_kind::woken, "woken", "they slept through loops", plan_.shares);
+    }
     forks_.wake(plan_.shares);
   }
 
@@ -402,6 +186,28 @@ class loop_steering final : public part_listener {
   double missed_ = 0;
   unsigned pause_ = 0, rest_ = 0, lessons_left_ = 0;  ///< in loops; no pause: members were there
 };
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD void loop_steering::tell(const loop_plan& plan) const noexcept {
+  char name[48] = "loop inline";
+  if (plan.shares > 1) {
+    std::snprintf(name, sizeof name, "loop on %u members", static_cast<unsigned>(plan.shares));
+  }
+  const char* why = of_.is_fixed           ? "a share for each was asked for"
+                    : of_.grain != 0       ? "the grain was given"
+                    : plan.shares == 1     ? "it would not gain"
+                    : of_.place == nullptr ? "as asked for"
+                                           : "it gains";
+  if (plan.shares == 1 && of_.iterations < 2) why = "there is one iteration at most";
+  if (plan.missed > 0) why = "members sleep: they are not woken for so little";
+  note_mark(mark_kind::decision, name, why, of_.iterations);
+  if (is_asleep_ && plan.shares > 1 && plan.wakes) {
+    note_mark(mark_kind::woken, "woken", "for a loop", plan.shares);
+  }
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

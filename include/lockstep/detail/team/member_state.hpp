@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "../../call_site.hpp"
+#include "../trace/hooks.hpp"
 #include "../wait/wait_engine.hpp"
 #include "cells.hpp"
 #include "range_parts.hpp"
@@ -30,6 +31,7 @@ struct construct_note {
   const char* kind;  ///< the name of its function; null: not known
   call_site where;
   std::size_t extent;  ///< the iterations of a loop, the size of a value: the same on all members
+  std::uint64_t came;  ///< tick, where somebody watches; 0 from the first meeting in it on
 };
 
 class member_state {
@@ -88,11 +90,18 @@ class member_state {
   bool goes_on() const noexcept { return is_alone() ? !is_stopped() : !has_left; }
   void request_stop() const { stop_->request(region_); }
 
-  /// Begins a construct that all members come to, in builds that diagnose misuse: see check_constructs() of group.hpp.
+  /// Begins a construct that all members come to: for observers, and in builds that diagnose misuse, see
+  /// check_constructs() of group.hpp.
   void come_to(const char* kind, call_site where, std::size_t extent = 0) noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) return come_observed(kind, where, extent);
     if (!diagnoses_misuse) return;
-    in_construct = {kind, where, extent};
+    in_construct = {kind, where, extent, 0};
     tell_construct();
+  }
+  LOCKSTEP_COLD void come_observed(const char* kind, call_site where, std::size_t extent) noexcept;
+  /// Who it is, for observers.
+  observed_member observed() const noexcept {
+    return {shared_, region_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(size_)};
   }
   /// Before the member arrives in the next phase: as the cells of that phase.
   void tell_construct() noexcept {
@@ -101,6 +110,8 @@ class member_state {
 
   /// Blocks until all have arrived; false once the region is stopped. This and those below are in group.hpp.
   bool sync();
+  /// The same where somebody watches.
+  LOCKSTEP_ENTRY bool sync_observed();
   /// The same with values, as team_barrier::meet(). Requires: !is_alone().
   template <class Combine>
   bool meet(cell& out, Combine combine);

@@ -164,6 +164,10 @@ class caller_queue {
   struct is_turn_of {
     std::uint32_t number;
     bool operator()(std::uint32_t serving) const noexcept { return serving == number; }
+    void describe(wait_subject& to) const noexcept {
+      to.kind = "its turn with a team";
+      to.phase = number;
+    }
   };
   /// The number that is served.
   published_word<std::uint32_t> serving() noexcept {

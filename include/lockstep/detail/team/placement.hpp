@@ -257,7 +257,7 @@ LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environme
 }
 
 LOCKSTEP_COLD resolved_team resolve(const team_options& options) {
-  const environment& variables = environment::of_process();
+  const environment& variables = environment::of_process_with_observers();
   const binding& where = placement::binding_of(options, variables);
   const bool binds = !where.is_unset() && !where.is_none();
   const cpu_topology none;

@@ -128,7 +128,12 @@ class parting_board {
   /// Moves the calling thread, that of member `rank`, to another CPU.
   LOCKSTEP_COLD void leave(std::size_t rank) noexcept {
     const int cpu = current_cpu();
-    if (moves_ && rank != 0 && cpu >= 0) leave_cpu(static_cast<unsigned>(cpu));
+    if (!moves_ || rank == 0 || cpu < 0) return;
+    leave_cpu(static_cast<unsigned>(cpu));
+    if (observers() != 0) {
+      note_mark(mark_kind::parted, "parted", "it shared its CPU with the member that it waited for",
+                static_cast<std::uint64_t>(cpu));
+    }
   }
 
  private:
@@ -158,6 +163,10 @@ struct whereabouts {
 
   bool is_elsewhere(std::uint64_t now) noexcept {
     return board != nullptr && board->is_elsewhere(self, other, now);
+  }
+  void describe(wait_subject& to) const noexcept {
+    to.rank = static_cast<std::uint32_t>(self);
+    to.awaited = board != nullptr ? static_cast<std::uint32_t>(other) : wait_subject::nobody;
   }
 };
 

@@ -58,6 +58,7 @@ class team_core {
     if (!turn) return run_alone(f);
     if (size > 1) workers.make_ready();
     const region_head head = core->begin(size, core->group_.begin(size));
+    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) core->is_seen_as("run", 0, 0);
     const nesting::inside here(core->region_);  // up to the last of the user's code
     if (size > 1) core->forks_.announce(head, f);
     // Not through the line just published: it is on its way to the others.
@@ -76,6 +77,10 @@ class team_core {
     const loop_plan& plan = core->steering_.begin(of);
     if (ends.prepare != nullptr) ends.prepare(ends.data, plan, core->group_.leaves);
     const region_head head = core->begin(plan.shares, 0);
+    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
+      core->is_seen_as("loop", plan.parts, of.iterations);
+      core->steering_.tell(plan);
+    }
     const nesting::inside here(core->region_);
     core->run_shares(plan, head, what);
     if (!core->end_of_region(head)) {
@@ -97,6 +102,7 @@ class team_core {
     workers.make_ready();
     const bool wakes = core->steering_.begin_shares(of);
     const region_head head = core->begin(of.shares, 0);
+    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) core->is_seen_as("plan", 1, 0);
     const nesting::inside here(core->region_);
     core->crew_.reset_tickets();
     core->forks_.announce_loop(head, what, 1, wakes);
@@ -133,6 +139,7 @@ class team_core {
   void start(Function& f) {
     started_.what.assign<member>(f);
     started_.head = begin(size_, group_.begin(size_));
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) is_seen_as("started region", 0, 0);
     if (size_ > 1) forks_.announce(started_.head, f);
     between_.outer = nesting::innermost();
     nesting::innermost() = &between_;
@@ -185,13 +192,22 @@ class team_core {
   region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
+    since_ = LOCKSTEP_UNLIKELY(observers() != 0) ? tick_clock::now() : 0;
     running_.store(number_, memory_order_relaxed);  // 1
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
     return region_head{number_, static_cast<std::uint32_t>(size), phase};
   }
+  /// For observers: what region_ended() is to say of the region.
+  LOCKSTEP_COLD void is_seen_as(const char* kind, std::uint32_t parts,
+                                std::uint64_t iterations) noexcept;
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
+    observed_part seen;
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) {
+      group_.state(rank).in_construct.kind = nullptr;
+      seen.begin({&group_, head.region, static_cast<std::uint32_t>(rank), head.size}, 0, "part");
+    }
     member_access here(group_.enter(rank, head.size, head.region, head.phase));
     call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
   }
@@ -211,7 +227,10 @@ class team_core {
   }
   /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
-    running_.store(0, memory_order_relaxed);      // 1
+    running_.store(0, memory_order_relaxed);  // 1
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) {
+      region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
+    }
     if (crew_.is_alone()) crew_.be_alone(false);  // members read that line
     return !stop_.requested(head.region);
   }
@@ -253,6 +272,10 @@ class team_core {
   nesting::region between_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
   wait_word running_{0};
+  // For observers: when the region began, in ticks, or 0; and what it is.
+  std::uint64_t since_ = 0, iterations_ = 0;
+  const char* kind_ = nullptr;
+  std::uint32_t parts_ = 0;
   open_region started_ = {};
   line_gap after_;
 };
@@ -265,12 +288,19 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
       group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
       forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
              fork_board::usual_most_age, made.finds_cpu),
-      crew_(forks_, stop_, error_, made.is_crowded),
+      crew_(forks_, stop_, error_, made.is_crowded, &group_),
       steering_(forks_, made),
       region_{this, door.age(), &group_, &running_, nullptr},
       between_(region_) {}
 
 LOCKSTEP_COLD team_core::~team_core() = default;
+
+LOCKSTEP_COLD void team_core::is_seen_as(const char* kind, std::uint32_t parts,
+                                         std::uint64_t iterations) noexcept {
+  kind_ = kind;
+  parts_ = parts;
+  iterations_ = iterations;
+}
 
 LOCKSTEP_OUT_OF_LINE bool team_core::join() {
   const region_head head = leave_between();

@@ -58,13 +58,15 @@ namespace detail {
 /// A thread in a queue.
 class parked_thread : public list_node<parked_thread> {
  public:
-  constexpr explicit parked_thread(std::uint32_t purpose = 0) noexcept
-      : word_(0), purpose_(purpose) {}
+  /// `queue`: the key of the first queue that it will be in, for observers.
+  constexpr explicit parked_thread(std::uint32_t purpose = 0, std::uintptr_t queue = 0) noexcept
+      : word_(0), purpose_(purpose), first_queue_(queue) {}
   parked_thread(const parked_thread&) = delete;
   parked_thread& operator=(const parked_thread&) = delete;
 
   /// What it waits for, in its object's terms.
   std::uint32_t purpose() const noexcept { return purpose_; }
+  LOCKSTEP_COLD void describe(wait_subject& to) const noexcept;
 
   /// Waits for the notification; false if `until` came first.
   bool wait(wait_policy policy, deadline until = deadline::never(),
@@ -113,6 +115,7 @@ class parked_thread : public list_node<parked_thread> {
 
   detail::wait_word word_;
   std::uint32_t purpose_;
+  const std::uintptr_t first_queue_;
   bool slept_ = false;
   bool was_ahead_ = false;
   bool goes_first_ = false;
@@ -143,7 +146,11 @@ class wake_list {
   static constexpr std::size_t capacity = 32;
 
   void flush() {
-    for (std::size_t i = 0; i < count_; ++i) detail::futex_wake_one(words_[i]);
+    const bool is_seen = count_ > 0 && LOCKSTEP_UNLIKELY(observers() != 0);
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (is_seen) note_wake(words_[i]);
+      detail::futex_wake_one(words_[i]);
+    }
     count_ = 0;
   }
 
@@ -163,6 +170,14 @@ class parking_lot {
   static std::uintptr_t key(const detail::wait_word& word, kind of) noexcept {
     static_assert(alignof(detail::wait_word) >= 4, "two bits are free");
     return reinterpret_cast<std::uintptr_t>(&word) + static_cast<std::uintptr_t>(of);
+  }
+
+  /// What an object of that kind is called in messages.
+  static const char* name_of(kind of) noexcept {
+    return of == kind::mutex          ? "lockstep::mutex"
+           : of == kind::semaphore    ? "lockstep::counting_semaphore"
+           : of == kind::shared_mutex ? "lockstep::shared_mutex"
+                                      : "lockstep::condition_variable";
   }
 
   /// The bits of an object's word that do not tell of its waiters (PARKING-4).
@@ -299,6 +314,17 @@ class parking_lot {
     }
   };
 };
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD void parked_thread::describe(wait_subject& to) const noexcept {
+  const std::uintptr_t which = first_queue_ & 3u;
+  to.sleeps_on = &word_;
+  to.object = reinterpret_cast<const void*>(first_queue_ - which);
+  if (first_queue_ != 0) to.kind = parking_lot::name_of(static_cast<parking_lot::kind>(which));
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

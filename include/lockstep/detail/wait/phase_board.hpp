@@ -38,9 +38,10 @@ namespace detail {
 
 class phase_board {
  public:
+  /// `kind`: what observers call it.
   phase_board(std::size_t writers, std::size_t readers, wait_policy policy,
-              std::uint32_t first_phase)
-      : phases_(writers, policy), written_(writers), readers_(readers) {
+              std::uint32_t first_phase, const char* kind = nullptr)
+      : kind_(kind), phases_(writers, policy), written_(writers), readers_(readers) {
     phases_.reset(first_phase, writers);
     for (std::size_t i = 0; i < writers; ++i) written_[i].value = first_phase;
     for (std::size_t i = 0; i < readers; ++i) readers_[i].value.phase = first_phase;
@@ -60,7 +61,8 @@ class phase_board {
     const phase_reached next{self.phase + 1};
     for (std::size_t i = 0, writer = first; i < writers(); ++i, ++writer) {
       if (writer == writers()) writer = 0;
-      auto what = phases_[writer].awaited(next, stops_when_set{terminated_});
+      auto what =
+          phases_[writer].awaited(next, stops_when_set{terminated_}, anywhere_in{kind_, this});
       if (!wait_watched(what, this, policy(), self.history, until, wait_engine::shared_yield_time))
         return wait_status::timed_out;
     }
@@ -96,6 +98,7 @@ class phase_board {
   };
 
   detail::line_gap before_;
+  const char* const kind_;
   published_words<std::uint32_t> phases_;
   detail::aligned_array<detail::padded<std::uint32_t>> written_;
   detail::aligned_array<detail::padded<reader_state>> readers_;

@@ -149,6 +149,7 @@ void sleeper_mark::wake() {
   if ((odd & 1u) == 0) return;
   if (mark_.compare_exchange_strong(odd, odd + 1u, memory_order_relaxed,  // 5
                                     memory_order_relaxed)) {              // 5
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(&mark_);
     futex_wake_all(&mark_);
   }
 }
@@ -180,6 +181,16 @@ struct stops_when_set {
 
 /// Where the thread runs that is awaited: not known.
 struct anywhere {};
+/// The same, of a word of some object: for observers.
+struct anywhere_in {
+  const char* kind;
+  const void* object;
+
+  void describe(wait_subject& to) const noexcept {
+    to.kind = kind;
+    to.object = object;
+  }
+};
 
 /// The predicate of a wait for a phase: true from that phase on, modulo 2^32.
 struct phase_reached {
@@ -188,6 +199,7 @@ struct phase_reached {
   bool operator()(std::uint32_t phase) const noexcept {
     return static_cast<std::int32_t>(phase - target) >= 0;
   }
+  void describe(wait_subject& to) const noexcept { to.phase = target; }
 };
 
 /// What the wait engine looks at. Done: bool(Word). Stop: bool requested(), with acquire order. Where: nothing, or
@@ -205,6 +217,13 @@ class awaited_word {
   void sleep(deadline until) { mark_.sleep(*this, until, payer_); }
   /// After a sleep that came to its deadline: see sleeper_mark.
   void withdraw() noexcept { mark_.withdraw(); }
+  /// For observers.
+  void describe(wait_subject& to) const noexcept {
+    to.object = &word_;
+    to.sleeps_on = &mark_;
+    optional_parts::describe(done_, to, 0);
+    optional_parts::describe(where_, to, 0);
+  }
 
   template <class Known = Where>
   auto is_elsewhere(std::uint64_t now) noexcept

@@ -131,6 +131,10 @@ class queued_word {
 
     plain_attempt(queued_word& of, std::uint32_t purpose) noexcept : owner(of), as(purpose) {}
     bool ready() noexcept { return owner.try_take(as); }
+    void describe(wait_subject& to) const noexcept {
+      to.object = &owner.word_;
+      to.kind = parking_lot::name_of(Rules::queue);
+    }
   };
   /// Each look takes the word's line away from the holder.
   struct backing_off_attempt : plain_attempt {
@@ -165,7 +169,7 @@ class handed_word : protected queued_word<Rules> {
   LOCKSTEP_NOINLINE bool take_slowly(std::uint32_t as, deadline until) {
     const misuse::waiting_scope waiting(this);
     if (this->poll(as, until)) return true;
-    parked_thread self(as);
+    parked_thread self(as, this->key());
     return !this->enqueue(self, as) || self.wait(this->policy_, until) || !leave(self);
   }
 

@@ -76,6 +76,10 @@ class short_lock {
       taken = word.exchange(slept_on_, detail::memory_order_acquire) == free_;  // 2
       if (!taken) detail::futex_wait(word, slept_on_, until.nanoseconds());
     }
+    void describe(wait_subject& to) const noexcept {
+      to.object = to.sleeps_on = &word;
+      to.kind = "a lock of the library";
+    }
   };
 
   detail::wait_word word_;

@@ -10,6 +10,7 @@
 //                                        pauses are part of the time that is spun
 //     bool is_elsewhere(uint64_t now)    optional: whether the thread that will make it ready runs on another
 //                                        CPU. Asked after the spin, unless the policy is crowded
+//     void describe(wait_subject& to)    optional: what it is, for observers (hooks.hpp)
 // published_words.hpp and word_waiter.hpp have the two usual ones, and the notifier's side of each.
 //
 //   WAIT-1  wait() returns true only after ready() was true, false only after the deadline.
@@ -52,11 +53,12 @@
 #define LOCKSTEP_DETAIL_WAIT_WAIT_ENGINE_HPP
 
 #include <cstdint>
-#include <utility>
 
 #include "../../wait_policy.hpp"
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
+#include "../trace/hooks.hpp"
+#include "any_waitable.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -106,90 +108,6 @@ inline wait_history& this_thread_history_in_queues() noexcept {
 
 static_assert(sizeof(wait_history) == 4, "small objects hold a history");
 
-/// What a Waitable need not have.
-struct optional_parts {
-  template <class Waitable>
-  static auto sleep(Waitable& what, deadline until, int) -> decltype(what.sleep(until)) {
-    what.sleep(until);
-  }
-  template <class Waitable>
-  static void sleep(Waitable&, deadline, long) {
-  }  // of one that only wait_awake() takes: not called
-
-  template <class Waitable>
-  static auto pauses(Waitable& what, int) -> decltype(what.pauses()) {
-    return what.pauses();
-  }
-  template <class Waitable>
-  static constexpr unsigned pauses(Waitable&, long) {
-    return 1;
-  }
-
-  template <class Waitable>
-  static constexpr auto has_pauses(int) -> decltype(std::declval<Waitable&>().pauses(), bool()) {
-    return true;
-  }
-  template <class Waitable>
-  static constexpr bool has_pauses(long) {
-    return false;
-  }
-
-  template <class Waitable>
-  static auto ask_where(Waitable& what, int) -> decltype(what.is_elsewhere(std::uint64_t())) {
-    return what.is_elsewhere(monotonic_nanoseconds());
-  }
-  template <class Waitable>
-  static constexpr bool ask_where(Waitable&, long) {
-    return false;
-  }
-};
-
-/// A Waitable whose type is forgotten, so that the long part of a wait is there once for all of them. Valid as long as
-/// the Waitable.
-class any_waitable {
- public:
-  template <class Waitable>
-  static any_waitable of(Waitable& what) noexcept {
-    return any_waitable(&what, functions_of<Waitable>::table);
-  }
-
-  bool ready() const { return how_->ready(what_); }
-  void sleep(deadline until) const { how_->sleep(what_, until); }
-  bool has_pauses() const noexcept { return how_->has_pauses; }
-  unsigned pauses() const { return how_->pauses(what_); }
-  bool ask_where() const { return how_->ask_where(what_); }
-
- private:
-  struct functions {
-    bool (*ready)(void*);
-    void (*sleep)(void*, deadline);
-    unsigned (*pauses)(void*);
-    bool (*ask_where)(void*);
-    bool has_pauses;
-  };
-
-  template <class Waitable>
-  struct functions_of {
-    static Waitable& at(void* what) noexcept { return *static_cast<Waitable*>(what); }
-    static bool ready(void* what) { return at(what).ready(); }
-    static void sleep(void* what, deadline until) { optional_parts::sleep(at(what), until, 0); }
-    static unsigned pauses(void* what) { return optional_parts::pauses(at(what), 0); }
-    static bool ask_where(void* what) { return optional_parts::ask_where(at(what), 0); }
-
-    static const functions table;
-  };
-
-  any_waitable(void* what, const functions& how) noexcept : what_(what), how_(&how) {}
-
-  void* what_;
-  const functions* how_;
-};
-
-template <class Waitable>
-const any_waitable::functions any_waitable::functions_of<Waitable>::table = {
-    &functions_of::ready, &functions_of::sleep, &functions_of::pauses, &functions_of::ask_where,
-    optional_parts::has_pauses<Waitable>(0)};
-
 class wait_engine {
  public:
   /// How long a wait yields at most, in nanoseconds, where it shares its notification with others, and
@@ -217,7 +135,7 @@ class wait_engine {
 
   /// For waits that spin in a way of their own: wait() without a spin, for a crowded policy.
   LOCKSTEP_ENTRY static bool wait_without_spin(any_waitable what, wait_policy policy,
-                                               wait_history& history);
+                                               wait_history& history, observed_wait& seen);
 
   /// Looks for the time between two looks at the clock.
   template <class Waitable>
@@ -274,6 +192,13 @@ class wait_engine {
   LOCKSTEP_ENTRY static bool wait_long_awake(any_waitable what, wait_policy policy,
                                              wait_history& history, deadline until,
                                              std::uint64_t yield_time, bool spins);
+  LOCKSTEP_ENTRY static bool wait_seen(any_waitable what, wait_policy policy, wait_history& history,
+                                       deadline until, std::uint64_t yield_time, bool spins,
+                                       observed_wait& seen);
+  LOCKSTEP_ENTRY static bool wait_seen_awake(any_waitable what, wait_policy policy,
+                                             wait_history& history, deadline until,
+                                             std::uint64_t yield_time, bool spins,
+                                             observed_wait& seen);
   /// Polls for `budget` nanoseconds, and at most one poll longer.
   LOCKSTEP_ENTRY static bool spin(any_waitable what, std::uint64_t budget, deadline until);
   /// Gives the CPU to others while that helps.
@@ -288,17 +213,33 @@ bool wait_engine::begins_with_spin(wait_policy policy, wait_history& history) {
   return !policy.is_adaptive() || (cpus_for_waits() > 1 && history.spinning.asks());
 }
 
-bool wait_engine::wait_without_spin(any_waitable what, wait_policy policy, wait_history& history) {
-  return what.ready() || wait_long(what, policy.when_crowded(true), history, deadline::never(),
-                                   shared_yield_time, false);
+bool wait_engine::wait_without_spin(any_waitable what, wait_policy policy, wait_history& history,
+                                    observed_wait& seen) {
+  return what.ready() || wait_seen(what, policy.when_crowded(true), history, deadline::never(),
+                                   shared_yield_time, false, seen);
 }
 
 bool wait_engine::wait_long(any_waitable what, wait_policy policy, wait_history& history,
                             deadline until, std::uint64_t yield_time, bool spins) {
+  observed_wait seen(what);
+  return wait_seen(what, policy, history, until, yield_time, spins, seen);
+}
+
+bool wait_engine::wait_long_awake(any_waitable what, wait_policy policy, wait_history& history,
+                                  deadline until, std::uint64_t yield_time, bool spins) {
+  observed_wait seen(what);
+  return wait_seen_awake(what, policy, history, until, yield_time, spins, seen);
+}
+
+bool wait_engine::wait_seen(any_waitable what, wait_policy policy, wait_history& history,
+                            deadline until, std::uint64_t yield_time, bool spins,
+                            observed_wait& seen) {
   if (policy.is_spin()) return spin(what, no_deadline, until) || what.ready();
-  if (!policy.is_block() && wait_long_awake(what, policy, history, until, yield_time, spins)) {
+  if (!policy.is_block() &&
+      wait_seen_awake(what, policy, history, until, yield_time, spins, seen)) {
     return true;
   }
+  seen.enter(wait_stage::sleep);
   while (!what.ready()) {
     if (!until.is_never() && until.is_past(monotonic_nanoseconds())) return what.ready();
     what.sleep(until);
@@ -306,19 +247,25 @@ bool wait_engine::wait_long(any_waitable what, wait_policy policy, wait_history&
   return true;
 }
 
-bool wait_engine::wait_long_awake(any_waitable what, wait_policy policy, wait_history& history,
-                                  deadline until, std::uint64_t yield_time, bool spins) {
+bool wait_engine::wait_seen_awake(any_waitable what, wait_policy policy, wait_history& history,
+                                  deadline until, std::uint64_t yield_time, bool spins,
+                                  observed_wait& seen) {
   if (policy.is_spin()) return spin(what, spin_budget, until);
   if (policy.is_hybrid()) {
     const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
-    return (spins && spin(what, budget, until)) || yield(what, history.yielding, until, yield_time);
+    if (spins && spin(what, budget, until)) return true;
+    seen.enter(wait_stage::yield);
+    return yield(what, history.yielding, until, yield_time);
   }
   if (spins) {
     if (spin(what, spin_budget, until)) return note_spin(policy, history);
     history.spinning.failed();
   }
   const bool is_elsewhere = !policy.is_crowded() && what.ask_where();
-  if (history.yielding.asks()) return yield(what, history.yielding, until, yield_time);
+  if (history.yielding.asks()) {
+    seen.enter(wait_stage::yield);
+    return yield(what, history.yielding, until, yield_time);
+  }
   return is_elsewhere && ((!what.has_pauses() && poll(what)) || spin(what, far_budget, until));
 }
 

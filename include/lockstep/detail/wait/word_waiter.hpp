@@ -71,6 +71,12 @@ class word_waiter {
     futex_wait(word_, word | sleeping_bit, until.nanoseconds());
   }
 
+  /// For observers. The word is the first of its object.
+  void describe(wait_subject& to) const noexcept {
+    to.object = to.sleeps_on = &word_;
+    optional_parts::describe(done_, to, 0);
+  }
+
   /// True if this waiter may have set the sleeping bit.
   bool has_announced() const noexcept { return announced_; }
 
@@ -108,7 +114,14 @@ bool wait_until_word(wait_word& word, Done done, const void* object, wait_policy
 
 /// The changer's side of WORD-2. `old` is the word before the change. The object may be gone already.
 inline void wake_sleepers(const wait_word* word, std::uint32_t old) {
-  if ((old & sleeping_bit) != 0) futex_wake_all(word);
+  if ((old & sleeping_bit) == 0) return;
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(word);
+  futex_wake_all(word);
+}
+/// For objects that count their sleepers.
+inline void wake_one_sleeper(const wait_word* word) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(word);
+  futex_wake_one(word);
 }
 
 }  // namespace detail

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/trace/hooks.hpp -- what waits, constructs and regions tell whoever watches (layer: trace)
+//
+// The layers above call these where observers() is not 0; else they go on. The functions hand on to the recorder
+// (recorder.hpp), the ledger and the watchdog, and delay the thread, as the word says.
+#ifndef LOCKSTEP_DETAIL_TRACE_HOOKS_HPP
+#define LOCKSTEP_DETAIL_TRACE_HOOKS_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../call_site.hpp"
+#include "../platform/clock.hpp"
+#include "delay_hooks.hpp"
+#include "ledger_hooks.hpp"
+#include "observers.hpp"
+#include "recorder.hpp"
+#include "thread_log.hpp"
+#include "watch_hooks.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A wait of the calling thread, as long as this lives: from its long part on.
+class observed_wait {
+ public:
+  /// Subject: has subject(), a wait_subject. Asked only where somebody watches.
+  template <class Subject>
+  explicit observed_wait(const Subject& of) noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) begin(of.subject());
+  }
+  ~observed_wait() {
+    if (LOCKSTEP_UNLIKELY(log_ != nullptr)) end();
+  }
+  observed_wait(const observed_wait&) = delete;
+  observed_wait& operator=(const observed_wait&) = delete;
+
+  /// From now on it spins, yields or sleeps.
+  void enter(wait_stage next) noexcept {
+    if (LOCKSTEP_UNLIKELY(log_ != nullptr)) change(next);
+  }
+
+ private:
+  LOCKSTEP_COLD void begin(const wait_subject& what) noexcept;
+  LOCKSTEP_COLD void change(wait_stage next) noexcept;
+  LOCKSTEP_COLD void end() noexcept;
+
+  thread_log* log_ = nullptr;
+  wait_subject what_;
+  std::uint64_t since_, stage_since_;
+  wait_stage stage_, furthest_;
+};
+
+/// Who a member is, for the functions below.
+struct observed_member {
+  const void* team;      ///< the same for all members of the region
+  std::uint32_t region;  ///< its number
+  std::uint32_t rank, size;
+};
+
+/// The member has called a construct.
+LOCKSTEP_COLD void member_comes(const observed_member& who, const char* kind, call_site where,
+                                std::size_t extent, std::uint64_t came) noexcept;
+/// It begins to wait for all others, in that phase; and goes on. `came`: to the construct; 0: it has met them in it.
+LOCKSTEP_COLD thread_log* member_arrives(const observed_member& who, std::uint32_t phase,
+                                         const char* kind, call_site where, std::size_t extent,
+                                         std::uint64_t came) noexcept;
+LOCKSTEP_COLD void member_leaves(thread_log& log) noexcept;
+
+/// A region or a loop, from its caller's view.
+struct observed_region {
+  const char* kind;  ///< "run", "loop", "plan"
+  const void* team;
+  std::uint32_t region, size, parts;
+  std::uint64_t iterations;
+};
+LOCKSTEP_COLD void region_ended(const observed_region& what, std::uint64_t begin) noexcept;
+
+/// The part of a member in a region, as long as this lives: `part` of its share in a loop.
+class observed_part {
+ public:
+  observed_part() noexcept = default;
+  ~observed_part() {
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) end();
+  }
+  observed_part(const observed_part&) = delete;
+  observed_part& operator=(const observed_part&) = delete;
+
+  LOCKSTEP_COLD void begin(const observed_member& who, std::uint32_t part,
+                           const char* kind) noexcept;
+
+ private:
+  LOCKSTEP_COLD void end() noexcept;
+
+  std::uint64_t since_ = 0;
+  observed_member who_;
+  std::uint32_t part_;
+  const char* kind_;
+};
+
+/// What was decided, or found out: a mark on the thread's track. Texts are literals; `why` may be null.
+LOCKSTEP_COLD void note_mark(mark_kind kind, const char* name, const char* why,
+                             std::uint64_t number) noexcept;
+LOCKSTEP_COLD void note_counter(const char* name, double value) noexcept;
+/// Sleepers on a word are woken.
+LOCKSTEP_COLD void note_wake(const void* word) noexcept;
+/// A node of a plan was run.
+LOCKSTEP_COLD void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
+                             std::uint64_t begin) noexcept;
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "hooks.ipp"
+#endif
+
+#endif  // LOCKSTEP_DETAIL_TRACE_HOOKS_HPP

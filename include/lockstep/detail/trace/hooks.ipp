@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/trace/hooks.ipp -- the bodies of hooks.hpp (layer: trace)
+//
+// Memory order (# marks the line)
+//   #  access        order    pairs  why it suffices
+//   1  depth, stage  relaxed  -      hints for others; the thread's own
+//   2  steps         relaxed  -      as 1
+#ifndef LOCKSTEP_DETAIL_TRACE_HOOKS_IPP
+#define LOCKSTEP_DETAIL_TRACE_HOOKS_IPP
+
+#include <cstring>
+
+#include "hooks.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+inline void note_step(thread_log& log) noexcept {
+  log.steps.store(log.steps.load(memory_order_relaxed) + 1, memory_order_relaxed);  // 2
+}
+
+LOCKSTEP_COLD void observed_wait::begin(const wait_subject& what) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  const std::uint32_t on = observers();
+  if ((on & observer::delays) != 0) delay_hooks::point(*log);
+  what_ = what;
+  const construct_visit& in = log->here;
+  if (what_.kind == nullptr && in.kind != nullptr && in.released == 0) {
+    what_.kind = in.kind;
+    what_.where = in.where;
+    what_.rank = in.rank;
+    what_.size = in.size;
+  }
+  since_ = stage_since_ = tick_clock::now();
+  stage_ = furthest_ = wait_stage::spin;
+  const std::uint32_t depth = log->depth.load(memory_order_relaxed);  // 1
+  if ((on & observer::watches) != 0) watch_hooks::wait_begins(*log, what_);
+  if (depth < thread_log::most_waits) log->waits[depth].show(shown_wait{what_, since_});
+  log->stage.store(0, memory_order_relaxed);          // 1
+  log->depth.store(depth + 1, memory_order_relaxed);  // 1
+  note_step(*log);
+  log_ = log;
+}
+
+LOCKSTEP_COLD void observed_wait::change(wait_stage next) noexcept {
+  if (next == stage_) return;
+  const std::uint64_t now = tick_clock::now();
+  if (stage_ != wait_stage::spin && is_observed_by(observer::records)) {
+    recorder::put(*log_, record_kind::stage, static_cast<std::uint8_t>(stage_), stage_since_, now,
+                  stage_ == wait_stage::sleep ? "sleep" : "yield", 0);
+  }
+  stage_ = next;
+  stage_since_ = now;
+  if (next > furthest_) furthest_ = next;
+  log_->stage.store(static_cast<std::uint32_t>(next), memory_order_relaxed);  // 1
+}
+
+LOCKSTEP_COLD void observed_wait::end() noexcept {
+  const std::uint64_t now = tick_clock::now();
+  thread_log& log = *log_;
+  log.depth.store(log.depth.load(memory_order_relaxed) - 1, memory_order_relaxed);  // 1
+  note_step(log);
+  const std::uint32_t on = observers();
+  if ((on & observer::watches) != 0) watch_hooks::wait_ends(log, what_);
+  if ((on & observer::accounts) != 0) ledger_hooks::wait_ended(log, what_, furthest_, since_, now);
+  if ((on & observer::records) == 0) return;
+  record_ring* const ring = recorder::ring_of(log);
+  if (ring == nullptr) return;
+  if (stage_ != wait_stage::spin) {
+    const trace_record stage =
+        trace_record::of(record_kind::stage, static_cast<std::uint8_t>(stage_), stage_since_, now,
+                         ring->kept(stage_ == wait_stage::sleep ? "sleep" : "yield"), 0);
+    ring->put(&stage, 1);
+  }
+  const trace_record both[2] = {
+      trace_record::of(record_kind::wait, static_cast<std::uint8_t>(furthest_), since_, now,
+                       ring->kept(what_.kind != nullptr ? what_.kind : "a word"),
+                       reinterpret_cast<std::uintptr_t>(what_.object)),
+      trace_record::rest_of(ring->kept(what_.where.file), what_.rank, what_.awaited,
+                            reinterpret_cast<std::uintptr_t>(what_.sleeps_on), what_.phase,
+                            what_.where.line)};
+  ring->put(both, 2);
+}
+
+LOCKSTEP_COLD void member_comes(const observed_member& who, const char* kind, call_site where,
+                                std::size_t extent, std::uint64_t came) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  log->here = {kind,     where,       extent, who.team, who.region, who.rank,
+               who.size, 0 /*phase*/, came,   0,        0};
+  log->construct.show(log->here);
+  note_step(*log);
+}
+
+LOCKSTEP_COLD thread_log* member_arrives(const observed_member& who, std::uint32_t phase,
+                                         const char* kind, call_site where, std::size_t extent,
+                                         std::uint64_t came) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return nullptr;
+  if (is_observed_by(observer::delays)) delay_hooks::point(*log);
+  const std::uint64_t now = tick_clock::now();
+  const bool is_known = kind != nullptr;
+  log->here = {is_known ? kind : "a barrier of the team",
+               is_known ? where : call_site{nullptr, 0},
+               extent,
+               who.team,
+               who.region,
+               who.rank,
+               who.size,
+               phase,
+               is_known && came != 0 ? came : now,
+               now,
+               0};
+  log->construct.show(log->here);
+  note_step(*log);
+  return log;
+}
+
+LOCKSTEP_COLD void member_leaves(thread_log& log) noexcept {
+  construct_visit& here = log.here;
+  here.released = tick_clock::now();
+  log.construct.show(here);
+  note_step(log);
+  const std::uint32_t on = observers();
+  if ((on & observer::accounts) != 0) ledger_hooks::member_left(log, here);
+  if ((on & observer::records) != 0) {
+    if (record_ring* const ring = recorder::ring_of(log)) {
+      const std::uint64_t line = here.where.line & 0xFFFFFFu, most = (std::uint64_t{1} << 40) - 1;
+      const std::uint64_t before = here.arrived - here.came;
+      const trace_record both[2] = {
+          trace_record::of(record_kind::construct, 0, here.came, here.released,
+                           ring->kept(here.kind), reinterpret_cast<std::uintptr_t>(here.team)),
+          trace_record::rest_of(ring->kept(here.where.file), here.rank, here.size,
+                                line | (before < most ? before : most) << 24, here.region,
+                                here.phase)};
+      ring->put(both, 2);
+    }
+  }
+}
+
+LOCKSTEP_COLD void region_ended(const observed_region& what, std::uint64_t begin) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  note_step(*log);
+  const std::uint32_t on = observers();
+  const std::uint64_t now = tick_clock::now();
+  if ((on & observer::accounts) != 0) {
+    ledger_hooks::region_ended(*log, what.kind, what.team, what.region, what.size, begin, now);
+  }
+  if ((on & observer::records) == 0) return;
+  record_ring* const ring = recorder::ring_of(*log);
+  if (ring == nullptr) return;
+  const trace_record both[2] = {
+      trace_record::of(record_kind::region, 0, begin, now, ring->kept(what.kind),
+                       reinterpret_cast<std::uintptr_t>(what.team)),
+      trace_record::rest_of(ring->kept(log->region_name), 0, what.size, what.iterations,
+                            what.region, what.parts)};
+  ring->put(both, 2);
+}
+
+LOCKSTEP_COLD void observed_part::begin(const observed_member& who, std::uint32_t part,
+                                        const char* kind) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  if (is_observed_by(observer::delays)) delay_hooks::point(*log);
+  note_step(*log);
+  who_ = who;
+  part_ = part;
+  kind_ = kind;
+  since_ = tick_clock::now();
+}
+
+LOCKSTEP_COLD void observed_part::end() noexcept {
+  const std::uint64_t now = tick_clock::now();
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  note_step(*log);
+  const std::uint32_t on = observers();
+  if ((on & observer::delays) != 0) delay_hooks::point(*log);
+  if ((on & observer::accounts) != 0) {
+    ledger_hooks::part_ended(*log, who_.team, who_.region, who_.rank, who_.size, since_, now);
+  }
+  if ((on & observer::records) == 0) return;
+  record_ring* const ring = recorder::ring_of(*log);
+  if (ring == nullptr) return;
+  const trace_record both[2] = {
+      trace_record::of(record_kind::part, 0, since_, now, ring->kept(kind_),
+                       reinterpret_cast<std::uintptr_t>(who_.team)),
+      trace_record::rest_of(nullptr, who_.rank, who_.size, 0, who_.region, part_)};
+  ring->put(both, 2);
+}
+
+LOCKSTEP_COLD void note_mark(mark_kind kind, const char* name, const char* why,
+                             std::uint64_t number) noexcept {
+  if (!is_observed_by(observer::records)) return;
+  thread_log* const log = log_of_this_thread();
+  record_ring* const ring = log != nullptr ? recorder::ring_of(*log) : nullptr;
+  if (ring == nullptr) return;
+  const std::uint64_t now = tick_clock::now();
+  const trace_record both[2] = {trace_record::of(record_kind::mark, static_cast<std::uint8_t>(kind),
+                                                 now, now, ring->kept(name), number),
+                                trace_record::rest_of(ring->kept(why), 0, 0, 0, 0, 0)};
+  ring->put(both, why != nullptr ? 2 : 1);
+}
+
+LOCKSTEP_COLD void note_counter(const char* name, double value) noexcept {
+  if (!is_observed_by(observer::records)) return;
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  const std::uint64_t now = tick_clock::now();
+  recorder::put(*log, record_kind::counter, 0, now, now, name, bits);
+}
+
+LOCKSTEP_COLD void note_wake(const void* word) noexcept {
+  if (!is_observed_by(observer::records)) return;
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  const std::uint64_t now = tick_clock::now();
+  recorder::put(*log, record_kind::wake, 0, now, now, nullptr,
+                reinterpret_cast<std::uintptr_t>(word));
+}
+
+LOCKSTEP_COLD void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
+                             std::uint64_t begin) noexcept {
+  if (!is_observed_by(observer::records)) return;
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  recorder::put(*log, record_kind::node, is_taken_over ? 1 : 0, begin, tick_clock::now(), name,
+                iteration);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_HOOKS_IPP

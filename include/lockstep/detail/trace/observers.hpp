@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/trace/observers.hpp -- who watches this process (layer: trace)
+//
+// Four observers see what threads do: the recorder of the timeline, the ledger of waits, the watchdog, and the one that
+// delays threads. Which are on is one word for the process. All that is to be seen goes through hooks of the form
+//     if (LOCKSTEP_UNLIKELY(observers() != 0)) cold_function(...);
+//
+//   OBSERVE-1  An observer that is switched on sees what begins from now on. A hook that is under way when one is
+//              switched off may still reach it: what an observer writes to is never freed.
+//
+// Memory order (# marks the line)
+//   #  access              order    pairs  why it suffices
+//   1  observers.load      relaxed  -      a hint; who acts on it finds what it needs by orders of its own
+//   2  observers.fetch_or  release  -      what the observer made before; its users acquire that by its own address
+//   3  observers.fetch_and relaxed  -      as 1
+//
+// Cost   nobody watches: two loads and two branches, of lines that nobody writes.
+#ifndef LOCKSTEP_DETAIL_TRACE_OBSERVERS_HPP
+#define LOCKSTEP_DETAIL_TRACE_OBSERVERS_HPP
+
+#include <cstdint>
+
+#include "../platform/process.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Bits of the word.
+struct observer {
+  enum bit : std::uint32_t {
+    records = 1,   ///< recorder.hpp
+    accounts = 2,  ///< the ledger
+    watches = 4,   ///< the watchdog
+    delays = 8     ///< seeded delays
+  };
+};
+
+/// Who watches now.
+inline std::uint32_t observers() noexcept {
+  return process().observers.load(memory_order_relaxed);  // 1
+}
+inline bool is_observed_by(observer::bit one) noexcept { return (observers() & one) != 0; }
+
+inline void begin_to_observe(observer::bit one) noexcept {
+  process().observers.fetch_or(one, memory_order_release);  // 2
+}
+inline void end_to_observe(observer::bit one) noexcept {
+  process().observers.fetch_and(~std::uint32_t{one}, memory_order_relaxed);  // 3
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_OBSERVERS_HPP

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/trace/recorder.ipp -- the bodies of recorder.hpp (layer: trace)
+#ifndef LOCKSTEP_DETAIL_TRACE_RECORDER_IPP
+#define LOCKSTEP_DETAIL_TRACE_RECORDER_IPP
+
+#include <new>
+
+#include "../platform/fork.hpp"
+#include "recorder.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// RECORD-2. The lock is held in the child, too.
+struct trace_around_fork {
+  static void before() { process().trace_forks.enter(); }
+  static void after() {
+    if (process().trace_forks.is_last()) process().trace_forks.leave();
+  }
+  static void child() {
+    end_to_observe(observer::records);
+    if (trace_session* const of = recorder::session()) {
+      of->is_running = of->is_to_be_written = false;
+    }
+    if (process().trace_forks.is_last()) process().trace_forks.leave();
+  }
+};
+
+LOCKSTEP_COLD bool recorder::start(std::size_t records, bool stops) noexcept {
+  std::size_t rounded = 16;
+  while (rounded < records && rounded < std::size_t{1} << 30) rounded *= 2;
+  watch_forks<trace_around_fork>();
+  const holding<system_mutex> held(process().trace_forks.lock());
+  trace_session* of = session();
+  if (of == nullptr) {
+    of = new (std::nothrow) trace_session;
+    if (of == nullptr) return false;
+    process().trace.store(of, memory_order_release);  // 2
+  }
+  if (of->is_running) return false;
+  of->is_running = true;
+  of->records.store(rounded, memory_order_relaxed);      // 5
+  of->stops.store(stops ? 1 : 0, memory_order_relaxed);  // 5
+  of->begin = tick_clock::now();
+  of->end = 0;
+  of->number.store(of->number.load(memory_order_acquire) + 1, memory_order_release);  // 3, 4
+  begin_to_observe(observer::records);
+  return true;
+}
+
+LOCKSTEP_COLD bool recorder::stop() noexcept {
+  const holding<system_mutex> held(process().trace_forks.lock());
+  trace_session* const of = session();
+  if (of == nullptr || !of->is_running) return false;
+  end_to_observe(observer::records);
+  of->end = tick_clock::now();
+  of->is_running = false;
+  return true;
+}
+
+LOCKSTEP_COLD bool recorder::is_running() noexcept {
+  const holding<system_mutex> held(process().trace_forks.lock());
+  const trace_session* const of = session();
+  return of != nullptr && of->is_running;
+}
+
+LOCKSTEP_COLD record_ring* recorder::make_ready(thread_log& log) noexcept {
+  const trace_session* const of = session();
+  const std::uint32_t number = of != nullptr ? of->number.load(memory_order_acquire) : 0;  // 3
+  if (number == 0) return nullptr;
+  const std::size_t records =
+      static_cast<std::size_t>(of->records.load(memory_order_relaxed));  // 5
+  record_ring* ring = log.ring.load(memory_order_acquire);               // 7
+  if (ring == nullptr || ring->room() < records) {
+    ring = record_ring::make(records);
+    if (ring == nullptr) return nullptr;
+    log.ring.store(ring, memory_order_release);  // 6
+  }
+  if (ring->trace() != number) {
+    ring->begin(number, records, of->stops.load(memory_order_relaxed) != 0);  // 5
+  }
+  ring->thread = log.thread();
+  thread_name name = {};
+  log.name.read(name);
+  const std::uint64_t now = tick_clock::now();
+  const trace_record begin =
+      trace_record::of(record_kind::begin, 0, now, now, ring->kept(name.text), log.shown_number());
+  ring->put(&begin, 1);
+  return ring;
+}
+
+std::uint64_t user_region::begin(const char* name, const char*& outer) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return 0;
+  outer = log->region_name;
+  log->region_name = name;
+  return tick_clock::now();
+}
+
+void user_region::end(const char* name, const char* outer, std::uint64_t since) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  log->region_name = outer;
+  if (!is_observed_by(observer::records)) return;
+  recorder::put(*log, record_kind::user, 0, since, tick_clock::now(), name, 0);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_RECORDER_IPP

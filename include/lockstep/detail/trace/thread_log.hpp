@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/trace/thread_log.hpp -- what observers know of a thread, readable by all others (layer: trace)
+//
+// A thread has a log from the first hook on that it passes while somebody watches. Only the thread itself writes to it,
+// but for the name of one that is gone. Others read while it runs: the watchdog what it waits for and to which construct
+// it came last, the exporter its records.
+//
+//   LOG-1  A log is never freed. A thread's log is used again by a later thread after it has ended; `number` tells them
+//          apart.
+//   LOG-2  What is shown is read whole: a reader that meets a writer tries again, and gives up after some tries.
+//   LOG-3  In a child of fork() all threads but the caller have ended.
+//   LOG-4  A thread that runs the destructors of its thread_local objects may have no log any more: what it does then is
+//          not seen.
+//
+// Memory order (# marks the line)
+//   #  access              order    pairs  why it suffices
+//   1  sequence.store      relaxed  -      odd: the stores of the words, which follow, are release
+//   2  word.store          release  3      who sees the word sees the odd number before it, by 3
+//   3  word.load           acquire  2      the other half
+//   4  sequence.store      release  5      who sees the even number sees the words
+//   5  sequence.load       acquire  4      the other half
+//   6  sequence.load       relaxed  -      3 orders it after the words
+//   7  stage, depth        relaxed  -      hints that stand for themselves
+//   8  first.load          acquire  9      a log is whole before it is in the list
+//   9  first.compare_exch  release  8      as 8
+//   10 owner.compare_exch  acq_rel  10,11  the next thread sees all that the one before has written
+//   11 owner.store         release  10     as 10
+//   12 owner.load          acquire  10,11  as 10
+#ifndef LOCKSTEP_DETAIL_TRACE_THREAD_LOG_HPP
+#define LOCKSTEP_DETAIL_TRACE_THREAD_LOG_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "../../call_site.hpp"
+#include "../platform/this_thread.hpp"
+#include "observers.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What a thread waits for. All texts live as long as the module whose code waits.
+struct wait_subject {
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+
+  const char* kind;          ///< "lockstep::event"; null: not known
+  const void* object;        ///< its address, or that of the word that is awaited
+  const void* sleeps_on;     ///< the word that a waiter sleeps on, by which wakes are told apart
+  const char* label;         ///< of the user's, or null
+  call_site where;           ///< of the construct, if the thread is in one
+  std::uint32_t phase;       ///< that is awaited
+  std::uint32_t rank, size;  ///< of the member that waits; size is 0 outside of regions
+  std::uint32_t awaited;     ///< the rank of the member that is waited for, or nobody
+};
+
+enum class wait_stage : std::uint32_t { spin, yield, sleep };
+
+/// A visit of a member to a construct of its region: from when it came to when it was let go.
+struct construct_visit {
+  const char* kind;  ///< the name of member's function; null: none yet
+  call_site where;
+  std::size_t extent;  ///< iterations, or the size of a value
+  const void*
+      team;  ///< the address of what the members share: the same for all members of the region
+  std::uint32_t region;  ///< its number
+  std::uint32_t rank, size;
+  std::uint32_t phase;     ///< of the barrier in which all meet; 0: it does not meet
+  std::uint64_t came;      ///< tick at which the member called
+  std::uint64_t arrived;   ///< tick at which it began to wait for the others; 0: not yet
+  std::uint64_t released;  ///< tick at which it went on; 0: it is in it
+};
+
+/// A value that one thread writes, and others read while it does.
+template <class T>
+class shown {
+ public:
+  void show(const T& value) noexcept {
+    std::uint64_t image[words] = {};
+    std::memcpy(image, &value, sizeof value);
+    const std::uint32_t odd = sequence_.load(memory_order_relaxed) | 1u;                      // 6
+    sequence_.store(odd, memory_order_relaxed);                                               // 1
+    for (std::size_t i = 0; i < words; ++i) words_[i].store(image[i], memory_order_release);  // 2
+    sequence_.store(odd + 1, memory_order_release);                                           // 4
+  }
+  /// False if nothing was shown yet, or the writer was in the way each time.
+  bool read(T& out) const noexcept {
+    for (unsigned i = 0; i < 1000; ++i) {
+      const std::uint32_t before = sequence_.load(memory_order_acquire);  // 5
+      if (before == 0) return false;
+      if ((before & 1u) != 0) continue;
+      std::uint64_t image[words];
+      for (std::size_t k = 0; k < words; ++k) image[k] = words_[k].load(memory_order_acquire);  // 3
+      if (sequence_.load(memory_order_relaxed) != before) continue;                             // 6
+      std::memcpy(static_cast<void*>(&out), image, sizeof out);
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t words = (sizeof(T) + 7) / 8;
+
+  unseamed_atomic<std::uint32_t> sequence_{0};
+  unseamed_atomic<std::uint64_t> words_[words] = {};
+};
+
+/// A wait, as others see it.
+struct shown_wait {
+  wait_subject what;
+  std::uint64_t since;  ///< tick
+};
+struct thread_name {
+  char text[48];
+};
+
+class record_ring;
+
+class thread_log {
+ public:
+  static constexpr std::uint32_t most_waits = 4;
+
+  /// The track of the thread: 0 for the first log of the process.
+  std::uint32_t track() const noexcept { return track_; }
+  /// Of its thread: number_of_this_thread(); 0 once it has ended.
+  std::uint64_t thread() const noexcept { return owner_.load(memory_order_acquire); }  // 12
+  bool is_alive() const noexcept { return thread() != 0; }
+  /// What debuggers call the thread.
+  std::uint64_t shown_number() const noexcept {
+    return shown_number_.load(memory_order_relaxed);  // 7
+  }
+  thread_log* next() const noexcept { return next_; }
+
+  shown<thread_name> name;
+  /// How many waits the thread is in, one inside the other, and what they are; more than most_waits are not shown.
+  unseamed_atomic<std::uint32_t> depth{0};
+  shown<shown_wait> waits[most_waits];
+  unseamed_atomic<std::uint32_t> stage{0};  ///< wait_stage of the innermost
+  /// The construct that the thread is in, or was in last.
+  shown<construct_visit> construct;
+  /// How many hooks the thread has passed: whether it moves.
+  unseamed_atomic<std::uint64_t> steps{0};
+
+  /// For the ledger, and for the watchdog: made by the thread, never freed.
+  unseamed_atomic<void*> ledger{nullptr}, watchdog{nullptr};
+  /// For the recorder (recorder.hpp).
+  unseamed_atomic<record_ring*> ring{nullptr};
+
+  // The thread's own.
+  construct_visit here = construct_visit();  ///< as `construct`
+  const char* region_name = nullptr;         ///< the innermost of the user's regions, or null
+
+  /// How the watchdog reads a wait, the outermost first; false if there is none at that depth.
+  bool wait_at(std::uint32_t index, shown_wait& out) const noexcept {
+    const std::uint32_t in = depth.load(memory_order_relaxed);  // 7
+    return index < in && index < most_waits && waits[index].read(out);
+  }
+
+ private:
+  friend struct thread_logs;
+
+  thread_log() = default;
+
+  unseamed_atomic<std::uint64_t> owner_{0};
+  unseamed_atomic<std::uint64_t> shown_number_{0};
+  std::uint32_t track_ = 0;
+  thread_log* next_ = nullptr;
+};
+
+struct thread_logs {
+  /// All that there are, in no order: for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next())
+  static thread_log* first() noexcept {
+    return static_cast<thread_log*>(process().thread_logs.first.load(memory_order_acquire));  // 8
+  }
+  /// Of the calling thread; made if there is none. Null: LOG-4, or no memory.
+  static thread_log* mine() noexcept {
+    thread_log* const known = static_cast<thread_log*>(this_thread_slot().log);
+    return known != nullptr ? known : make();
+  }
+  /// A name for the calling thread, here and where the system shows it.
+  LOCKSTEP_COLD static void name_mine(const char* name) noexcept;
+
+ private:
+  friend struct log_of_thread;
+  friend struct logs_around_fork;
+
+  LOCKSTEP_COLD static thread_log* make() noexcept;
+  LOCKSTEP_COLD static thread_log* unused() noexcept;
+  LOCKSTEP_COLD static thread_log* add() noexcept;
+  LOCKSTEP_COLD static void end(thread_log& of) noexcept;
+  LOCKSTEP_COLD static void forget_others() noexcept;
+};
+
+/// The log of the calling thread, or null: LOG-4.
+inline thread_log* log_of_this_thread() noexcept { return thread_logs::mine(); }
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "thread_log.ipp"
+#endif
+
+#endif  // LOCKSTEP_DETAIL_TRACE_THREAD_LOG_HPP

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// lockstep/detail/trace/trace_view.hpp -- what was recorded, in order (layer: trace)
+//
+// A copy of all rings of the trace that runs or ran last. For trace_export.hpp.
+//
+//   VIEW-1  Each thread has a track; threads that had the same log one after the other have different ones.
+//   VIEW-2  Events of a track are in order of their begin; of those that begin together, the longer one comes first.
+//           So whatever encloses an event comes before it.
+//   VIEW-3  An arrow goes from a thread that let others go to one of those, and never back in time.
+#ifndef LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_HPP
+#define LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../platform/growing_array.hpp"
+#include "recorder.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class trace_view {
+ public:
+  struct event {
+    std::uint64_t begin, end;  ///< ticks
+    std::uint32_t record, track;
+  };
+  struct track {
+    thread_name name;
+    std::uint64_t shown_number;
+    std::size_t first, last;  ///< of events
+  };
+  /// From the thread that let the other go, in ticks.
+  struct arrow {
+    const char* name;
+    std::uint32_t from, to;  ///< tracks
+    std::uint64_t sent, came;
+  };
+
+  /// Copies what there is. For less than all of it, it needs memory for two copies.
+  LOCKSTEP_COLD trace_view();
+  trace_view(const trace_view&) = delete;
+  trace_view& operator=(const trace_view&) = delete;
+  LOCKSTEP_COLD ~trace_view();
+
+  const trace_record& record_of(const event& of) const noexcept { return records[of.record]; }
+  /// The second record, or null.
+  const trace_record* rest_of(const event& of) const noexcept {
+    const std::size_t next = std::size_t{of.record} + 1;
+    return next < records.size() && records[next].kind() == record_kind::rest ? &records[next]
+                                                                              : nullptr;
+  }
+  std::uint64_t nanoseconds(std::uint64_t ticks) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(ticks) * nanoseconds_a_tick + 0.5);
+  }
+  /// Since the trace began.
+  std::uint64_t time(std::uint64_t tick) const noexcept {
+    return tick > begin ? nanoseconds(tick - begin) : 0;
+  }
+
+  growing_array<trace_record> records;
+  growing_array<event> events;
+  growing_array<track> tracks;
+  growing_array<arrow> arrows;
+  std::uint64_t begin = 0, end = 0;  ///< of the trace, in ticks
+  std::uint64_t lost = 0;            ///< records
+  std::uint32_t members = 0;         ///< of the largest region
+  bool stops = false;                ///< what did not fit was left out; else the oldest was
+  double nanoseconds_a_tick = 1;
+
+ private:
+  struct meeting {
+    std::uint64_t team, key;  ///< region and phase
+    std::uint64_t arrived, released;
+    std::uint32_t track;
+  };
+  struct told {
+    std::uint64_t team, region, at;
+    std::uint32_t track;
+    bool is_caller;
+  };
+  struct wake {
+    std::uint64_t word, at;
+    std::uint32_t track;
+  };
+
+  LOCKSTEP_COLD void read(const thread_log& from, const record_ring& ring);
+  LOCKSTEP_COLD void sort_events(std::size_t first);
+  LOCKSTEP_COLD void divide(const thread_log& from, std::size_t first);
+  LOCKSTEP_COLD void find_arrows();
+  LOCKSTEP_COLD void join_meetings(growing_array<meeting>& all);
+  LOCKSTEP_COLD void join_regions(growing_array<told>& all);
+  LOCKSTEP_COLD void join_wakes(growing_array<wake>& all);
+
+  growing_array<event> scratch_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_BODIES
+#include "trace_view.ipp"
+#endif
+
+#endif  // LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_HPP

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// lockstep/trace.hpp -- a timeline of what the threads of a program do (layer: trace)
+//
+// While a trace runs, each thread records what it does: its part of each region, the constructs in which members meet,
+// its waits, what a loop's steering decided, and what the program adds. The file opens in Perfetto (ui.perfetto.dev).
+//
+//     lockstep::start_trace();
+//     ... LOCKSTEP_REGION("assemble"); ...
+//     lockstep::stop_trace("trace.json");
+//
+// Without a change of the program: LOCKSTEP_TRACE=trace.json in the environment, if the program makes a team. The file
+// is written when the program ends as by exit().
+//
+//   TRACE-1  At most one trace runs at a time in a process. What threads did before it began is not in it, except how
+//            long they had been waiting or working.
+//   TRACE-2  Each thread keeps so many records as was asked for; then it loses the oldest ones, or takes no more. The
+//            file says which, and how many were lost.
+//   TRACE-3  Threads may run, begin and end while a trace starts, stops or is written. They never wait for it.
+//   TRACE-4  A child of fork() records nothing, and writes nothing, until it starts a trace of its own.
+//   TRACE-5  Names may be any text, which is copied when it is recorded; a trace keeps at most 65536 different ones.
+//
+// Cost   no trace: a load and a branch for each region, part and construct; for locks, events and the like nothing
+//        unless the thread waits longer than half a microsecond. A trace: 32 or 64 bytes and 10 to 30 ns a record,
+//        once 2 MB for each thread.
+#ifndef LOCKSTEP_TRACE_HPP
+#define LOCKSTEP_TRACE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "detail/trace/hooks.hpp"
+#include "detail/trace/trace_export.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+enum class when_full { overwrite, stop };
+
+struct trace_options {
+  std::size_t records_per_thread;  ///< rounded up to a power of two; 32 bytes each
+  when_full full;
+
+  constexpr explicit trace_options(std::size_t records = 65536,
+                                   when_full then = when_full::overwrite) noexcept
+      : records_per_thread(records), full(then) {}
+};
+
+/// From now on threads record. False if a trace runs already, or there is no memory.
+LOCKSTEP_COLD bool start_trace(trace_options options = trace_options());
+/// No more is recorded; what there is stays until the next trace. False if none runs.
+LOCKSTEP_COLD bool stop_trace();
+/// The same, and writes it. False, and a message, if it cannot be written.
+LOCKSTEP_COLD bool stop_trace(const char* file);
+/// Writes what was recorded so far, or in the trace that ran last, as Trace Event JSON.
+LOCKSTEP_COLD bool write_trace(const char* file);
+/// The same as a table for a terminal: what each thread did, and how long each name took.
+LOCKSTEP_COLD std::string trace_summary();
+
+/// Whether a trace runs now.
+inline bool is_tracing() noexcept { return detail::is_observed_by(detail::observer::records); }
+
+/// A part of the timeline of the calling thread, under a name, as long as this lives; LOCKSTEP_REGION("name") makes one
+/// for the rest of a scope. Regions that the thread calls meanwhile have the name, too.
+class trace_region {
+ public:
+  /// `name` is to live as long as this object.
+  explicit trace_region(const char* name) noexcept {
+    if (LOCKSTEP_UNLIKELY(detail::observers() != 0)) {
+      name_ = name;
+      since_ = detail::user_region::begin(name, outer_);
+    }
+  }
+  ~trace_region() {
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) detail::user_region::end(name_, outer_, since_);
+  }
+  trace_region(const trace_region&) = delete;
+  trace_region& operator=(const trace_region&) = delete;
+
+ private:
+  std::uint64_t since_ = 0;
+  const char* name_;
+  const char* outer_;
+};
+
+/// A mark on the timeline of the calling thread.
+inline void trace_mark(const char* name, std::uint64_t value = 0) noexcept {
+  if (LOCKSTEP_UNLIKELY(detail::observers() != 0)) {
+    detail::note_mark(detail::mark_kind::user, name, nullptr, value);
+  }
+}
+/// A value that changes over time: the timeline draws a curve for each name.
+inline void trace_counter(const char* name, double value) noexcept {
+  if (LOCKSTEP_UNLIKELY(detail::observers() != 0)) detail::note_counter(name, value);
+}
+/// What the calling thread is called: in timelines and messages from now on, and in debuggers as far as the system has
+/// room for it. At most 47 characters.
+LOCKSTEP_COLD void name_this_thread(const char* name) noexcept;
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD bool start_trace(trace_options options) {
+  return detail::recorder::start(options.records_per_thread, options.full == when_full::stop);
+}
+LOCKSTEP_COLD bool stop_trace() {
+  detail::trace_export::take_path();
+  return detail::recorder::stop();
+}
+LOCKSTEP_COLD bool stop_trace(const char* file) { return stop_trace() && write_trace(file); }
+LOCKSTEP_COLD bool write_trace(const char* file) { return detail::trace_export::write(file); }
+LOCKSTEP_COLD std::string trace_summary() { return detail::trace_export::summary(); }
+LOCKSTEP_COLD void name_this_thread(const char* name) noexcept {
+  detail::thread_logs::name_mine(name);
+}
+
+#endif
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TRACE_HPP
