@@ -23,6 +23,7 @@ unsigned row_sum(std::size_t row) {
 }
 
 void sum_rows_unequal(lockstep::team& team, numbers& sums, std::size_t steps) {
+  LOCKSTEP_REGION("rows, a block each");
   team.run([&](lockstep::member& me) {
     for (std::size_t step = 0; step < steps; ++step) {
       me.for_range(0, sums.size(), [&](std::size_t first, std::size_t last) {
@@ -34,6 +35,7 @@ void sum_rows_unequal(lockstep::team& team, numbers& sums, std::size_t steps) {
 }
 
 void sum_rows_mended(lockstep::team& team, numbers& sums, std::size_t steps) {
+  LOCKSTEP_REGION("rows, as members come");
   team.run([&](lockstep::member& me) {
     for (std::size_t step = 0; step < steps; ++step) {
       me.for_each(
@@ -62,6 +64,7 @@ struct rod {
 
 /// All members share each rod, and wait for each other after each step.
 void smooth_together(lockstep::team& team, std::vector<rod>& rods, std::size_t steps) {
+  LOCKSTEP_REGION("rods, shared");
   team.run([&](lockstep::member& me) {
     for (rod& each : rods) {
       for (std::size_t step = 0; step < steps; ++step) {
@@ -76,6 +79,7 @@ void smooth_together(lockstep::team& team, std::vector<rod>& rods, std::size_t s
 
 /// Each rod is one member's.
 void smooth_apart(lockstep::team& team, std::vector<rod>& rods, std::size_t steps) {
+  LOCKSTEP_REGION("rods, one a member");
   team.parallel_for(0, rods.size(), [&](std::size_t i) {
     for (std::size_t step = 0; step < steps; ++step) {
       rods[i].smooth(0, rods[i].now.size());

@@ -30,6 +30,12 @@ class recorder {
   nanoseconds at_ = 0;
 };
 
+struct stretch {
+  nanoseconds begin, end;
+  state inside;
+  bool inherits;  // `inside` is that of what is around it
+};
+
 /// For each slice, whether it is a region with a part in it.
 std::vector<bool> regions_with_parts(const trace& of, const thread& on) {
   std::vector<bool> has(on.slices.size());
@@ -44,6 +50,40 @@ std::vector<bool> regions_with_parts(const trace& of, const thread& on) {
   return has;
 }
 
+stretch stretch_of(const slice& one, kind what, bool has_parts) {
+  switch (what) {
+    case kind::part:
+    case kind::node:
+    case kind::user: return {one.begin, one.end(), state::computing, false};
+    case kind::wait: return {one.begin, one.end(), state::waiting, false};
+    case kind::region: return {one.begin, one.end(), state::computing, has_parts};
+    case kind::construct:
+    case kind::other: break;
+  }
+  return {one.begin, one.end(), state::neither, true};
+}
+
+/// By begin; what contains comes before what it contains.
+std::vector<stretch> stretches_of(const trace& of, const thread& on) {
+  const std::vector<bool> has_parts = regions_with_parts(of, on);
+  std::vector<stretch> found;
+  found.reserve(on.slices.size());
+  bool is_sorted = true;
+  for (std::size_t i = 0; i < on.slices.size(); ++i) {
+    const slice& one = on.slices[i];
+    found.push_back(stretch_of(one, of.look_of(one).of, has_parts[i]));
+    if (one.waited == 0) continue;
+    found.push_back({one.end() - one.waited, one.end(), state::waiting, false});
+    is_sorted = false;
+  }
+  if (!is_sorted) {
+    std::stable_sort(found.begin(), found.end(), [](const stretch& a, const stretch& b) {
+      return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+    });
+  }
+  return found;
+}
+
 }  // namespace
 
 activity activity_of(const trace& of, const thread& on) {
@@ -51,7 +91,6 @@ activity activity_of(const trace& of, const thread& on) {
     nanoseconds end;
     state inside;
   };
-  const std::vector<bool> has_parts = regions_with_parts(of, on);
   activity found;
   recorder record(found);
   std::vector<open> around;
@@ -61,20 +100,10 @@ activity activity_of(const trace& of, const thread& on) {
     }
     record.spend(around.empty() ? state::neither : around.back().inside, when);
   };
-  for (std::size_t i = 0; i < on.slices.size(); ++i) {
-    const slice& one = on.slices[i];
+  for (const stretch& one : stretches_of(of, on)) {
     close_until(one.begin);
-    state inside = around.empty() ? state::neither : around.back().inside;
-    switch (of.look_of(one).of) {
-      case kind::part:
-      case kind::node:
-      case kind::user: inside = state::computing; break;
-      case kind::wait: inside = state::waiting; break;
-      case kind::region: inside = has_parts[i] ? inside : state::computing; break;
-      case kind::construct:
-      case kind::other: break;
-    }
-    around.push_back({around.empty() ? one.end() : std::min(one.end(), around.back().end), inside});
+    const open outer = around.empty() ? open{one.end, state::neither} : around.back();
+    around.push_back({std::min(one.end, outer.end), one.inherits ? outer.inside : one.inside});
   }
   close_until(of.end);
   return found;

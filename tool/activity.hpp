@@ -21,7 +21,8 @@ struct activity {
 };
 
 /// The innermost slice of the kinds part, node, user and wait decides: who helps while it waits computes. A region
-/// that has no part on its thread, such as a loop that ran inline, is one.
+/// that has no part on its thread, such as a loop that ran inline, is one; the end of a construct in which its member
+/// waited is a wait, also where that was too short for a slice of its own.
 [[nodiscard]] activity activity_of(const trace& of, const thread& on);
 
 [[nodiscard]] nanoseconds total(const std::vector<span>& spans);

@@ -135,21 +135,27 @@ std::vector<region_figures> figures_of_regions(const trace& of, const std::vecto
   return regions;
 }
 
-std::vector<named_figures> figures_of_waits(const trace& of) {
-  std::map<std::string, std::vector<nanoseconds>> by_name;
+/// Of all slices of a kind; `time` says how much of one counts.
+template <class Time>
+std::vector<named_figures> figures_by_label(const trace& of, kind wanted, Time time) {
+  std::map<std::string, std::vector<nanoseconds>> by_label;
+  std::vector<std::vector<nanoseconds>*> of_look(of.looks.size());
   for (const thread& each : of.threads) {
     for (const slice& one : each.slices) {
-      if (of.look_of(one).of == kind::wait) by_name[of.look_of(one).name].push_back(one.length);
+      const look& what = of.look_of(one);
+      if (what.of != wanted) continue;
+      if (of_look[one.look] == nullptr) of_look[one.look] = &by_label[what.label()];
+      of_look[one.look]->push_back(time(one));
     }
   }
-  std::vector<named_figures> waits;
-  for (auto& [name, lengths] : by_name) {
-    named_figures made{name, lengths.size()};
-    for (const nanoseconds length : lengths) made.total += length, made.worst = std::max(made.worst, length);
-    made.median = median(std::move(lengths));
-    waits.push_back(made);
+  std::vector<named_figures> found;
+  for (auto& [name, times] : by_label) {
+    named_figures made{name, times.size()};
+    for (const nanoseconds each : times) made.total += each, made.worst = std::max(made.worst, each);
+    made.median = median(std::move(times));
+    found.push_back(made);
   }
-  return waits;
+  return found;
 }
 
 std::vector<named_figures> count_marks(const trace& of) {
@@ -192,10 +198,12 @@ figures figures_of(const trace& of) {
   for (const thread& each : of.threads) result.threads.push_back(figures_of_thread(of, each));
   result.runs = runs_of(of, result.threads);
   result.regions = figures_of_regions(of, result.runs);
-  result.waits = figures_of_waits(of);
+  result.constructs = figures_by_label(of, kind::construct, [](const slice& one) { return one.waited; });
+  result.waits = figures_by_label(of, kind::wait, [](const slice& one) { return one.length; });
   result.marks = count_marks(of);
   const auto longest_first = [](const auto& a, const auto& b) { return a.total > b.total; };
   std::stable_sort(result.regions.begin(), result.regions.end(), longest_first);
+  std::stable_sort(result.constructs.begin(), result.constructs.end(), longest_first);
   std::stable_sort(result.waits.begin(), result.waits.end(), longest_first);
   std::stable_sort(result.marks.begin(), result.marks.end(),
                    [](const named_figures& a, const named_figures& b) { return a.count > b.count; });

@@ -43,7 +43,7 @@ struct region_figures {
   std::size_t worst_run = 0;  // its place in figures::runs
 };
 
-/// Slices of one kind and name, or marks of one name.
+/// Slices of one kind, name and place in the source, or marks of one name.
 struct named_figures {
   std::string name;
   std::size_t count = 0;
@@ -54,7 +54,8 @@ struct figures {
   std::vector<thread_figures> threads;
   std::vector<region_run> runs;         // by begin
   std::vector<region_figures> regions;  // the longest total first
-  std::vector<named_figures> waits;     // the longest total first
+  std::vector<named_figures> constructs;  // how long members waited in them; the longest total first
+  std::vector<named_figures> waits;       // the longest total first
   std::vector<named_figures> marks;     // the most frequent first; no times
 };
 

@@ -85,6 +85,7 @@ json packer::describe() const {
           {"runs", figures_.runs.size()},
           {"counters", counters},
           {"regions", describe_regions()},
+          {"constructs", describe_named(figures_.constructs)},
           {"waits", describe_named(figures_.waits)},
           {"decisions", describe_named(figures_.marks)}};
 }

@@ -41,9 +41,9 @@ std::string region_table(const figures& in_numbers) {
   return table.to_string();
 }
 
-std::string wait_table(const figures& in_numbers) {
-  text_table table({{"wait", left}, {"count", right}, {"total", right}, {"median", right}, {"worst", right}});
-  for (const named_figures& each : in_numbers.waits) {
+std::string time_table(const char* title, const std::vector<named_figures>& rows) {
+  text_table table({{title, left}, {"count", right}, {"total", right}, {"median", right}, {"worst", right}});
+  for (const named_figures& each : rows) {
     table.add({each.name, std::to_string(each.count), time_text(each.total), time_text(each.median),
                time_text(each.worst)});
   }
@@ -71,7 +71,8 @@ std::string summary_text(const trace& of, const figures& in_numbers) {
             "members computed. lost: how long members did not compute, but came late or waited; its share of the time\n"
             "of all members.\n";
   }
-  if (!in_numbers.waits.empty()) text += "\n" + wait_table(in_numbers);
+  if (!in_numbers.constructs.empty()) text += "\n" + time_table("waited in", in_numbers.constructs);
+  if (!in_numbers.waits.empty()) text += "\n" + time_table("longer waits", in_numbers.waits);
   if (!in_numbers.marks.empty()) text += "\n" + mark_table(in_numbers);
   return text;
 }

@@ -20,8 +20,12 @@ struct look {
   std::string name;
   std::string category;
   std::string arguments;
+  std::string where;  // "solver.cpp:31", or empty
   std::uint32_t numbers = 0;
   kind of = kind::other;
+
+  /// How tables call it.
+  [[nodiscard]] std::string label() const { return where.empty() ? name : name + " at " + where; }
 };
 
 struct slice {
@@ -32,6 +36,7 @@ struct slice {
   std::uint32_t depth = 0;   // how many slices of the same thread it lies in
   std::uint32_t team = 0;    // of regions and parts: a number for the team, and that of the region; 0: not known
   std::uint32_t region = 0;
+  nanoseconds waited = 0;  // of constructs: how long the member waited at the end
 
   [[nodiscard]] nanoseconds end() const { return begin + length; }
 };

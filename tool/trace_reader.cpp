@@ -114,6 +114,12 @@ std::uint32_t builder::thread_index(const event& one) {
   return found->second;
 }
 
+/// The place in the source, without directories.
+std::string where(const event& one) {
+  const event_value* const place = one.argument("where");
+  return place ? place->text.substr(place->text.find_last_of("/\\") + 1) : "";
+}
+
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -138,7 +144,9 @@ std::uint32_t builder::look_of(const event& one) {
   arguments_ += arguments_.empty() ? "[]" : "]";
   look_key_.assign(one.name).append(1, '\0').append(one.category).append(1, '\0').append(arguments_);
   const auto [found, is_new] = looks_.try_emplace(look_key_, static_cast<std::uint32_t>(result_.looks.size()));
-  if (is_new) result_.looks.push_back({one.name, one.category, arguments_, numbers, kind_of(one.category)});
+  if (is_new) {
+    result_.looks.push_back({one.name, one.category, arguments_, where(one), numbers, kind_of(one.category)});
+  }
   return found->second;
 }
 
@@ -162,6 +170,10 @@ void builder::take_slice(const event& one) {
   made.look = look_of(one);
   const kind what = result_.looks[made.look].of;
   if (what == kind::region || what == kind::part) name_region(one, made);
+  const event_value* const waited = one.argument("waited");
+  if (what == kind::construct && waited) {
+    made.waited = std::clamp<nanoseconds>(to_nanoseconds(one, waited->number, "waited"), 0, made.length);
+  }
   thread_of(one).slices.push_back(made);
 }
 

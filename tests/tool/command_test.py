@@ -39,7 +39,8 @@ class Command(unittest.TestCase):
 
     def test_the_summary_has_threads_regions_waits_and_marks(self):
         text = self.call("summary", self.trace)
-        for part in ("| member 2", "| solver.cpp:30 ", "| wait for barrier ", "| loop inline ", "skew:"):
+        for part in ("| member 2", "| solver.cpp:30 ", "| sync_threads at solver.cpp:31 ", "| wait for barrier ",
+                     "| loop inline ", "skew:"):
             self.assertIn(part, text)
 
     def test_a_bad_file_is_refused_and_leaves_no_page(self):

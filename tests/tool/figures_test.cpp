@@ -41,7 +41,9 @@ class staged {
   }
 
   std::uint32_t look(kind what, const std::string& name) {
-    of.looks.push_back({name, "", "[]", 0, what});
+    tool::look made;
+    made.name = name, made.of = what, made.arguments = "[]";
+    of.looks.push_back(made);
     return static_cast<std::uint32_t>(of.looks.size() - 1);
   }
 
@@ -75,6 +77,17 @@ TEST(Activity, ARegionWithoutPartsComputes) {
   made.add(0, kind::region, 20, 30, 0);
   made.add(0, kind::part, 22, 30, 1);
   EXPECT_EQ(pairs(activity_of(made.of, made.of.threads[0]).computing), (spans{{0, 10}, {22, 30}}));
+}
+
+TEST(Activity, AConstructEndsInTheWaitThatItSays) {
+  staged made(1);
+  made.add(0, kind::part, 0, 100, 0);
+  made.add(0, kind::construct, 20, 50, 1);
+  made.of.threads[0].slices.back().waited = 25;
+  made.add(0, kind::node, 30, 40, 2);  // helps while it waits
+  const tool::activity found = activity_of(made.of, made.of.threads[0]);
+  EXPECT_EQ(pairs(found.computing), (spans{{0, 25}, {30, 40}, {50, 100}}));
+  EXPECT_EQ(pairs(found.waiting), (spans{{25, 30}, {40, 50}}));
 }
 
 TEST(Activity, SlicesThatCrossCountToTheEndOfTheOuterOne) {
@@ -161,6 +174,22 @@ TEST(Figures, RunsOfOneNameAreOneRowAndTheWorstIsKnown) {
   EXPECT_EQ(found.regions[0].worst, 30);
   EXPECT_EQ(found.regions[0].worst_run, 0u);
   EXPECT_EQ(found.regions[0].total, 60);
+}
+
+TEST(Figures, ConstructsAreTheTimeThatMembersWaitedByPlace) {
+  staged made(1);
+  for (const nanoseconds waited : {4, 6, 0}) {
+    made.add(0, kind::construct, made.of.end, made.of.end + 10, 0, "sync_threads");
+    made.of.threads[0].slices.back().waited = waited;
+    made.of.looks.back().where = waited == 0 ? "b.cpp:2" : "a.cpp:1";
+  }
+  const figures found = figures_of(made.of);
+  ASSERT_EQ(found.constructs.size(), 2u);
+  EXPECT_EQ(found.constructs[0].name, "sync_threads at a.cpp:1");
+  EXPECT_EQ(found.constructs[0].count, 2u);
+  EXPECT_EQ(found.constructs[0].total, 10);
+  EXPECT_EQ(found.constructs[0].median, 4);
+  EXPECT_EQ(found.constructs[1].total, 0);
 }
 
 TEST(Figures, WaitsAndMarksAreCountedByName) {

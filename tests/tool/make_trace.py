@@ -66,7 +66,8 @@ def add_region(trace, begin, members, number, draw):
         node_begin = released + 500
         ends.append(node_begin + 2_000 + draw.randrange(3_000))
         trace.slice("part", "part", rank, starts[rank], ends[rank] + 100, region=number)
-        trace.slice("construct", "sync_threads", rank, arrivals[rank], released, site="solver.cpp:31")
+        trace.slice("construct", "sync_threads", rank, arrivals[rank], released, where="source/solver.cpp:31",
+                    waited=(released - arrivals[rank]) / 1000)
         if rank != latest:
             stage = "spin" if released - arrivals[rank] < 4_000 else "sleep"
             trace.slice("wait", "wait for barrier", rank, arrivals[rank], released, **{

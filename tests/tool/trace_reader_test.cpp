@@ -93,6 +93,13 @@ TEST(TraceReader, FractionsAreKeptInThousandths) {
   EXPECT_EQ(of.numbers, (std::vector<std::uint64_t>{1250, 500}));
 }
 
+TEST(TraceReader, ConstructsSayWhereTheyAreAndHowLongTheyWaited) {
+  const trace of = read(slice("construct", "c", 0, 0, 9, R"({"waited":2.5,"where":"/a/b/solver.cpp:31"})"));
+  EXPECT_EQ(of.threads[0].slices[0].waited, 2500);
+  EXPECT_EQ(of.looks[0].where, "solver.cpp:31");
+  EXPECT_EQ(of.looks[0].label(), "c at solver.cpp:31");
+}
+
 TEST(TraceReader, RegionsAndPartsSayTheirTeamAndNumber) {
   const std::string same = R"({"team":"0x10","region":3})";
   const trace of = read(slice("region", "r", 0, 0, 9, same) + "," + slice("part", "p", 1, 1, 1, same) + "," +

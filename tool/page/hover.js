@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 // page/hover.js -- what lies under the pointer, in words
 
+// What the recorder's words mean to who reads them.
+const WORDS = {for: "waits for", of: "members", waited: "waited, us"};
+
+/// The last directory, and the file.
+const shortPath = (path) => path.split(/[/\\]/).slice(-2).join("/");
+
 /// {title, details} of a slice.
 function sliceInWords(model, row, i) {
   const look = model.looks[row.look[i]];
   const details = [["start", exactText(row.begin[i])], ["duration", exactText(row.end[i] - row.begin[i])]];
   if (look.category === "region") details.push(...regionInWords(model, row, i));
   for (const [key, value] of model.details(row.look[i], row.number + i)) {
-    details.push([key === "for" ? "waits for" : key, value]);
+    details.push([WORDS[key] ?? key, key === "where" ? shortPath(value) : value]);
   }
   return {title: `${look.name} (${look.category})`, details};
 }

@@ -25,8 +25,8 @@ const REGION_COLUMNS = [
   ["parallel", (each) => shareText(each.parallelShare)], ["lost waiting", (each) => timeText(each.lost)],
   ["share", (each) => shareText(each.lostShare)],
 ];
-const WAIT_COLUMNS = [
-  ["wait", (each) => each.name], ["count", (each) => each.count], ["total", (each) => timeText(each.total)],
+const TIME_COLUMNS = [
+  ["", (each) => each.name], ["count", (each) => each.count], ["total", (each) => timeText(each.total)],
   ["median", (each) => timeText(each.median)], ["worst", (each) => timeText(each.worst)],
 ];
 const THREAD_COLUMNS = [
@@ -44,7 +44,8 @@ function fillTables(section, model, onRegion) {
   const tables = [
     ["regions", "regions: a click shows the worst run", REGION_COLUMNS, model.regions, choose],
     ["threads", "threads", THREAD_COLUMNS, model.threads],
-    ["waits", "waits", WAIT_COLUMNS, model.waits],
+    ["constructs", "constructs: how long members waited in them", TIME_COLUMNS, model.constructs],
+    ["waits", "waits that were longer than a look", TIME_COLUMNS, model.waits],
     ["decisions", "marks", DECISION_COLUMNS, model.decisions],
   ];
   for (const table of tables) {
