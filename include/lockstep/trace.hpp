@@ -109,9 +109,7 @@ LOCKSTEP_COLD bool stop_trace() {
 LOCKSTEP_COLD bool stop_trace(const char* file) { return stop_trace() && write_trace(file); }
 LOCKSTEP_COLD bool write_trace(const char* file) { return detail::trace_export::write(file); }
 LOCKSTEP_COLD std::string trace_summary() { return detail::trace_export::summary(); }
-LOCKSTEP_COLD void name_this_thread(const char* name) noexcept {
-  detail::thread_logs::name_mine(name);
-}
+LOCKSTEP_COLD void name_this_thread(const char* name) noexcept { detail::note_name(name); }
 
 #endif
 

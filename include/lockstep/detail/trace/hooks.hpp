@@ -102,6 +102,7 @@ class observed_part {
 /// What was decided, or found out: a mark on the thread's track. Texts are literals; `why` may be null.
 LOCKSTEP_COLD void note_mark(mark_kind kind, const char* name, const char* why,
                              std::uint64_t number) noexcept;
+LOCKSTEP_COLD void note_name(const char* name) noexcept;
 LOCKSTEP_COLD void note_counter(const char* name, double value) noexcept;
 /// Sleepers on a word are woken.
 LOCKSTEP_COLD void note_wake(const void* word) noexcept;

@@ -205,6 +205,14 @@ LOCKSTEP_COLD void note_mark(mark_kind kind, const char* name, const char* why,
   ring->put(both, why != nullptr ? 2 : 1);
 }
 
+LOCKSTEP_COLD void note_name(const char* name) noexcept {
+  thread_logs::name_mine(name);
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr || !is_observed_by(observer::records)) return;
+  const std::uint64_t now = tick_clock::now();
+  recorder::put(*log, record_kind::begin, 1, now, now, name, 0);
+}
+
 LOCKSTEP_COLD void note_counter(const char* name, double value) noexcept {
   if (!is_observed_by(observer::records)) return;
   thread_log* const log = log_of_this_thread();

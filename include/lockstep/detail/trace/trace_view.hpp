@@ -87,7 +87,6 @@ class trace_view {
 
   LOCKSTEP_COLD void read(const thread_log& from, const record_ring& ring);
   LOCKSTEP_COLD void sort_events(std::size_t first);
-  LOCKSTEP_COLD void divide(const thread_log& from, std::size_t first);
   LOCKSTEP_COLD void find_arrows();
   LOCKSTEP_COLD void join_meetings(growing_array<meeting>& all);
   LOCKSTEP_COLD void join_regions(growing_array<told>& all);

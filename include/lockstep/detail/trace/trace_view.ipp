@@ -47,15 +47,35 @@ LOCKSTEP_COLD void trace_view::read(const thread_log& from, const record_ring& r
   records.resize(before + count);
   const std::uint64_t all = ring.count();
   lost += all > count ? all - count : 0;
-  const std::size_t first = events.size();
-  events.reserve(first + count);
+  events.reserve(events.size() + count);
+  std::size_t first = events.size();
+  bool has_track = false;
   for (std::size_t i = before; i < records.size(); ++i) {
     const trace_record& at = records[i];
-    if (at.kind() == record_kind::rest) continue;
-    events.push_back({at.begin(), at.end(), static_cast<std::uint32_t>(i), 0});
+    if (at.kind() == record_kind::rest) {
+      if (!has_track) records[i].words[1] = 0;  // of a record that is lost
+      continue;
+    }
+    const bool begins = at.kind() == record_kind::begin, is_named = at.detail() != 0;
+    if (!has_track || (begins && !is_named)) {
+      has_track = true;
+      if (events.size() > first) sort_events(first);
+      first = events.size();
+      track made = {thread_name(), 0, first, first};
+      from.name.read(made.name);
+      made.shown_number = from.shown_number();
+      tracks.push_back(made);
+    }
+    if (begins) {
+      track& of = tracks.back();
+      std::snprintf(of.name.text, sizeof of.name.text, "%s", at.text());
+      if (!is_named) of.shown_number = at.number();
+    }
+    events.push_back({at.begin(), at.end(), static_cast<std::uint32_t>(i),
+                      static_cast<std::uint32_t>(tracks.size() - 1)});
+    tracks.back().last = events.size();
   }
-  sort_events(first);
-  divide(from, first);
+  if (events.size() > first) sort_events(first);
 }
 
 /// Merges runs that are in order already: what threads write is nearly so. Of events that are equal, the one that was
@@ -80,27 +100,6 @@ LOCKSTEP_COLD void trace_view::sort_events(std::size_t first) {
       while (left < middle) scratch_[to++] = all[left++];
       for (std::size_t i = 0; i < to; ++i) all[low + i] = scratch_[i];
     }
-  }
-}
-
-/// VIEW-1: where a thread begins, a track begins.
-LOCKSTEP_COLD void trace_view::divide(const thread_log& from, std::size_t first) {
-  for (std::size_t i = first; i < events.size(); ++i) {
-    const trace_record& at = record_of(events[i]);
-    const bool begins = at.kind() == record_kind::begin;
-    const bool has_track = i > first && tracks.back().first < i;
-    if (i == first || (begins && has_track)) {
-      track made = {thread_name(), 0, i, i};
-      from.name.read(made.name);
-      made.shown_number = from.shown_number();
-      tracks.push_back(made);
-    }
-    if (begins) {
-      std::snprintf(tracks.back().name.text, sizeof tracks.back().name.text, "%s", at.text());
-      tracks.back().shown_number = at.number();
-    }
-    events[i].track = static_cast<std::uint32_t>(tracks.size() - 1);
-    tracks.back().last = i + 1;
   }
 }
 
