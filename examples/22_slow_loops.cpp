@@ -120,10 +120,13 @@ bool crowded(bool is_mended, std::size_t steps) {
 }
 
 bool too_small(bool is_mended, std::size_t steps) {
+  constexpr std::size_t rounds = 10;
   lockstep::team team;
-  std::vector<rod> rods(64, rod(200));
-  (is_mended ? smooth_apart : smooth_together)(team, rods, steps);
-  return are_smooth(rods, steps);
+  std::vector<rod> rods(16, rod(200));
+  for (std::size_t i = 0; i < rounds; ++i) {
+    (is_mended ? smooth_apart : smooth_together)(team, rods, steps);
+  }
+  return are_smooth(rods, rounds * steps);
 }
 
 }  // namespace

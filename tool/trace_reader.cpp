@@ -174,7 +174,13 @@ void builder::take_slice(const event& one) {
   if (what == kind::construct && waited) {
     made.waited = std::clamp<nanoseconds>(to_nanoseconds(one, waited->number, "waited"), 0, made.length);
   }
-  thread_of(one).slices.push_back(made);
+  thread& on = thread_of(one);
+  if (what == kind::part && on.team == 0 && made.team != 0) {
+    const event_value* const rank = one.argument("rank");
+    on.team = made.team;
+    on.rank = rank ? static_cast<std::uint32_t>(rank->whole.value_or(0)) : 0;
+  }
+  on.slices.push_back(made);
 }
 
 void builder::take_counter(const event& one) {
@@ -295,10 +301,13 @@ void builder::order_threads() {
   for (std::uint32_t i = 0; i < result_.threads.size(); ++i) {
     if (!result_.threads[i].slices.empty() || !result_.threads[i].marks.empty()) shown.push_back(i);
   }
-  std::stable_sort(shown.begin(), shown.end(), [this](std::uint32_t a, std::uint32_t b) {
-    const thread &one = result_.threads[a], &other = result_.threads[b];
-    return std::tie(one.process, one.order, one.number) < std::tie(other.process, other.order, other.number);
-  });
+  // The members of a team by rank, then the others as the file says.
+  const auto place_of = [this](std::uint32_t i) {
+    const thread& one = result_.threads[i];
+    return std::make_tuple(one.process, one.team == 0, one.team, one.rank, one.order, one.number);
+  };
+  std::stable_sort(shown.begin(), shown.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return place_of(a) < place_of(b); });
   std::vector<thread> ordered;
   std::vector<bool> is_shown(result_.threads.size());
   for (const std::uint32_t i : shown) {

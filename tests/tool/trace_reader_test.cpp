@@ -124,6 +124,17 @@ TEST(TraceReader, ThreadsHaveTheirNamesAndOrder) {
   EXPECT_EQ(of.threads[1].name, "thread 3");
 }
 
+TEST(TraceReader, MembersStandByTheirRankBeforeOtherThreads) {
+  const auto part = [](int thread, int rank) {
+    return slice("part", "p", thread, thread, 1,
+                 R"({"team":"0x10","region":1,"rank":)" + std::to_string(rank) + "}");
+  };
+  const trace of = read(slice("wait", "w", 0, 0, 1) + "," + part(1, 2) + "," + part(2, 0) + "," + part(3, 1));
+  std::vector<std::int64_t> numbers;
+  for (const auto& each : of.threads) numbers.push_back(each.number);
+  EXPECT_EQ(numbers, (std::vector<std::int64_t>{2, 3, 1, 0}));
+}
+
 TEST(TraceReader, ArrowsJoinTheEndsOfTheSameId) {
   const trace of = read(slice("part", "a", 1, 0, 9) + "," + slice("part", "b", 0, 0, 9) + "," +
                         R"({"ph":"f","bp":"e","id":8,"pid":1,"tid":0,"ts":4,"name":"x","cat":"flow"},)"

@@ -18,6 +18,7 @@ function colourOfName(name) {
 
 function colourOfLook({name, category, details}) {
   if (category === "node" || category === "user") return colourOfName(name);
+  if (category === "stage") return COLOURS[name] ?? COLOURS.wait;
   if (category === "wait") return COLOURS[details.find(([key]) => key === "stage")?.[1]] ?? COLOURS.wait;
   return COLOURS[category] ?? COLOURS.construct;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A headless Chromium that a test drives over a pipe with the DevTools protocol; standard library only."""
+"""A headless Chromium that tests and scripts drive over a pipe with the DevTools protocol; standard library only."""
 
 import base64
 import fcntl
