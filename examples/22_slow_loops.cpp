@@ -26,10 +26,12 @@ void sum_rows_unequal(lockstep::team& team, numbers& sums, std::size_t steps) {
   LOCKSTEP_REGION("rows, a block each");
   team.run([&](lockstep::member& me) {
     for (std::size_t step = 0; step < steps; ++step) {
+      // [unequal]
       me.for_range(0, sums.size(), [&](std::size_t first, std::size_t last) {
         for (std::size_t row = first; row < last; ++row) sums[row] += row_sum(row);
       });
       me.sync_threads();  // for the member that has the long rows
+      // [/unequal]
     }
   });
 }
@@ -38,9 +40,11 @@ void sum_rows_mended(lockstep::team& team, numbers& sums, std::size_t steps) {
   LOCKSTEP_REGION("rows, as members come");
   team.run([&](lockstep::member& me) {
     for (std::size_t step = 0; step < steps; ++step) {
+      // [unequal_mended]
       me.for_each(
           0, sums.size(), [&](std::size_t row) { sums[row] += row_sum(row); },
           lockstep::dynamic_schedule(8));
+      // [/unequal_mended]
     }
   });
 }
@@ -66,6 +70,7 @@ struct rod {
 void smooth_together(lockstep::team& team, std::vector<rod>& rods, std::size_t steps) {
   LOCKSTEP_REGION("rods, shared");
   team.run([&](lockstep::member& me) {
+    // [too_small]
     for (rod& each : rods) {
       for (std::size_t step = 0; step < steps; ++step) {
         me.for_range(0, each.now.size(),
@@ -74,18 +79,21 @@ void smooth_together(lockstep::team& team, std::vector<rod>& rods, std::size_t s
         me.single([&] { each.now.swap(each.next); });
       }
     }
+    // [/too_small]
   });
 }
 
 /// Each rod is one member's.
 void smooth_apart(lockstep::team& team, std::vector<rod>& rods, std::size_t steps) {
   LOCKSTEP_REGION("rods, one a member");
+  // [too_small_mended]
   team.parallel_for(0, rods.size(), [&](std::size_t i) {
     for (std::size_t step = 0; step < steps; ++step) {
       rods[i].smooth(0, rods[i].now.size());
       rods[i].now.swap(rods[i].next);
     }
   });
+  // [/too_small_mended]
 }
 
 bool are_smooth(const std::vector<rod>& rods, std::size_t steps) {
@@ -113,7 +121,9 @@ bool unequal(bool is_mended, std::size_t steps) {
 }
 
 bool crowded(bool is_mended, std::size_t steps) {
+  // [crowded]
   lockstep::team team(is_mended ? lockstep::usable_cpus() : 4 * lockstep::usable_cpus());
+  // [/crowded]
   std::vector<rod> rods(1, rod(40000));
   smooth_together(team, rods, steps);
   return are_smooth(rods, steps);

@@ -10,7 +10,8 @@ namespace {
 constexpr unsigned top = 1, list = 2, event_object = 3, arguments_object = 4;
 
 std::int64_t to_whole(const event_value& value) {
-  return value.number && std::abs(*value.number) < 9e15 ? static_cast<std::int64_t>(*value.number) : 0;
+  return value.number && std::abs(*value.number) < 9e15 ? static_cast<std::int64_t>(*value.number)
+                                                        : 0;
 }
 
 }  // namespace
@@ -124,7 +125,8 @@ bool event_parser::end_array() {
   return true;
 }
 
-bool event_parser::parse_error(std::size_t position, const std::string&, const json::exception& why) {
+bool event_parser::parse_error(std::size_t position, const std::string&,
+                               const json::exception& why) {
   failed_at_ = position;
   failure_ = why.what();
   return false;

@@ -27,7 +27,8 @@ struct event {
   std::optional<double> ts, duration;  // microseconds
   std::int64_t process = 0, thread = 0;
   std::vector<std::pair<std::string, event_value>> arguments;
-  std::size_t used_arguments = 0;  // the vector keeps the strings of earlier events, and their memory
+  std::size_t used_arguments =
+      0;  // the vector keeps the strings of earlier events, and their memory
 
   void clear();
   event_value& add_argument(const std::string& key);
@@ -39,7 +40,8 @@ class event_parser {
  public:
   using json = nlohmann::json;
 
-  explicit event_parser(std::function<void(const event&)> on_event) : on_event_(std::move(on_event)) {}
+  explicit event_parser(std::function<void(const event&)> on_event)
+      : on_event_(std::move(on_event)) {}
 
   [[nodiscard]] bool has_events() const { return has_events_; }
   [[nodiscard]] const event& other_data() const { return other_data_; }

@@ -73,7 +73,8 @@ class run_finder {
   void add_times(region_run& run) {
     run.members = static_cast<std::uint32_t>(members_.size());
     spans_.clear();
-    for (const std::size_t member : members_) append_within(threads_[member].when.computing, run.time, spans_);
+    for (const std::size_t member : members_)
+      append_within(threads_[member].when.computing, run.time, spans_);
     run.parallel = time_of_two(spans_);
     run.lost = run.time.length() * run.members - total(spans_);
   }
@@ -127,7 +128,8 @@ region_figures figures_of_region(const std::string& name, const std::vector<regi
   return result;
 }
 
-std::vector<region_figures> figures_of_regions(const trace& of, const std::vector<region_run>& runs) {
+std::vector<region_figures> figures_of_regions(const trace& of,
+                                               const std::vector<region_run>& runs) {
   std::map<std::string, std::vector<std::size_t>> by_name;
   for (std::size_t i = 0; i < runs.size(); ++i) by_name[of.looks[runs[i].look].name].push_back(i);
   std::vector<region_figures> regions;
@@ -151,7 +153,8 @@ std::vector<named_figures> figures_by_label(const trace& of, kind wanted, Time t
   std::vector<named_figures> found;
   for (auto& [name, times] : by_label) {
     named_figures made{name, times.size()};
-    for (const nanoseconds each : times) made.total += each, made.worst = std::max(made.worst, each);
+    for (const nanoseconds each : times)
+      made.total += each, made.worst = std::max(made.worst, each);
     made.median = median(std::move(times));
     found.push_back(made);
   }
@@ -198,15 +201,17 @@ figures figures_of(const trace& of) {
   for (const thread& each : of.threads) result.threads.push_back(figures_of_thread(of, each));
   result.runs = runs_of(of, result.threads);
   result.regions = figures_of_regions(of, result.runs);
-  result.constructs = figures_by_label(of, kind::construct, [](const slice& one) { return one.waited; });
+  result.constructs =
+      figures_by_label(of, kind::construct, [](const slice& one) { return one.waited; });
   result.waits = figures_by_label(of, kind::wait, [](const slice& one) { return one.length; });
   result.marks = count_marks(of);
   const auto longest_first = [](const auto& a, const auto& b) { return a.total > b.total; };
   std::stable_sort(result.regions.begin(), result.regions.end(), longest_first);
   std::stable_sort(result.constructs.begin(), result.constructs.end(), longest_first);
   std::stable_sort(result.waits.begin(), result.waits.end(), longest_first);
-  std::stable_sort(result.marks.begin(), result.marks.end(),
-                   [](const named_figures& a, const named_figures& b) { return a.count > b.count; });
+  std::stable_sort(
+      result.marks.begin(), result.marks.end(),
+      [](const named_figures& a, const named_figures& b) { return a.count > b.count; });
   return result;
 }
 

@@ -25,7 +25,8 @@ struct region_run {
   nanoseconds last_start = 0;
   std::uint32_t members = 1;
   nanoseconds parallel = 0;  // how long at least two members computed
-  nanoseconds lost = 0;      // summed over members: how long each did not compute, but came late or waited
+  nanoseconds lost =
+      0;  // summed over members: how long each did not compute, but came late or waited
 
   [[nodiscard]] nanoseconds skew() const { return last_start - first_start; }
 };
@@ -39,7 +40,7 @@ struct region_figures {
   nanoseconds median_skew = 0, worst_skew = 0;
   double parallel_share = 0;  // of `total`
   nanoseconds lost = 0;
-  double lost_share = 0;  // of the time of all members
+  double lost_share = 0;      // of the time of all members
   std::size_t worst_run = 0;  // its place in figures::runs
 };
 
@@ -54,9 +55,10 @@ struct figures {
   std::vector<thread_figures> threads;
   std::vector<region_run> runs;         // by begin
   std::vector<region_figures> regions;  // the longest total first
-  std::vector<named_figures> constructs;  // how long members waited in them; the longest total first
-  std::vector<named_figures> waits;       // the longest total first
-  std::vector<named_figures> marks;     // the most frequent first; no times
+  std::vector<named_figures>
+      constructs;                    // how long members waited in them; the longest total first
+  std::vector<named_figures> waits;  // the longest total first
+  std::vector<named_figures> marks;  // the most frequent first; no times
 };
 
 [[nodiscard]] figures figures_of(const trace& of);

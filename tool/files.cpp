@@ -15,7 +15,8 @@ std::string text_of(const std::string& path) {
   try {
     return examples::read_file(path);
   } catch (const examples::input_error& failure) {
-    throw bad_trace(fmt::format("{}. Give the file that a program has written with LOCKSTEP_TRACE=FILE.", failure.what()));
+    throw bad_trace(fmt::format(
+        "{}. Give the file that a program has written with LOCKSTEP_TRACE=FILE.", failure.what()));
   }
 }
 
@@ -24,14 +25,17 @@ std::string text_of(const std::string& path) {
 trace read_trace_file(const std::string& path) {
   const trace read = read_trace(text_of(path), path);
   if (read.dropped > 0) {
-    fmt::print(stderr, "{}: {} records were lost, because the rings of the recorder were full.\n", path, read.dropped);
+    fmt::print(stderr, "{}: {} records were lost, because the rings of the recorder were full.\n",
+               path, read.dropped);
   }
   if (read.ignored > 0) {
-    fmt::print(stderr, "{}: {} events of kinds that lockstep does not write are left out.\n", path, read.ignored);
+    fmt::print(stderr, "{}: {} events of kinds that lockstep does not write are left out.\n", path,
+               read.ignored);
   }
   if (read.crossing > 0) {
-    fmt::print(stderr, "{}: {} slices end after the slice that they begin in; they count to its end.\n", path,
-               read.crossing);
+    fmt::print(stderr,
+               "{}: {} slices end after the slice that they begin in; they count to its end.\n",
+               path, read.crossing);
   }
   return read;
 }

@@ -34,9 +34,10 @@ int run(CLI::App& program, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App program("Shows what the threads of a program that uses lockstep did.\n"
-                   "Exit status: 0 done; 1 the system failed; 2 bad arguments, or a file that is no trace.",
-                   "lockstep");
+  CLI::App program(
+      "Shows what the threads of a program that uses lockstep did.\n"
+      "Exit status: 0 done; 1 the system failed; 2 bad arguments, or a file that is no trace.",
+      "lockstep");
   program.require_subcommand(1);
   tool::add_timeline(program);
   tool::add_summary(program);

@@ -38,8 +38,9 @@ class packer {
     result.description = describe();
     pack_slices(result.description["rows"]);
     pack_marks();
-    result.sections = {{"slices", slices_.take()},   {"activity", pack_activity()}, {"marks", marks_.take()},
-                       {"arrows", pack_arrows()}, {"runs", pack_runs()},         {"numbers", numbers_.take()}};
+    result.sections = {{"slices", slices_.take()}, {"activity", pack_activity()},
+                       {"marks", marks_.take()},   {"arrows", pack_arrows()},
+                       {"runs", pack_runs()},      {"numbers", numbers_.take()}};
     return result;
   }
 
@@ -55,7 +56,8 @@ class packer {
   std::string pack_runs() const;
 
   void add_numbers(std::uint32_t look, std::uint32_t first) {
-    for (std::uint32_t i = 0; i < trace_.looks[look].numbers; ++i) numbers_.add(trace_.numbers[first + i]);
+    for (std::uint32_t i = 0; i < trace_.looks[look].numbers; ++i)
+      numbers_.add(trace_.numbers[first + i]);
   }
 
   const trace& trace_;
@@ -71,7 +73,8 @@ json packer::describe() const {
   json counters = json::array();
   for (const counter& each : trace_.counters) {
     json when = json::array(), amount = json::array();
-    for (const counter::value& one : each.values) when.push_back(one.when), amount.push_back(one.amount);
+    for (const counter::value& one : each.values)
+      when.push_back(one.when), amount.push_back(one.amount);
     counters.push_back({{"name", each.name}, {"when", when}, {"amount", amount}});
   }
   return {{"version", trace_.version},
@@ -228,6 +231,8 @@ std::string to_base64(const std::string& bytes) {
   return text;
 }
 
-packed_trace pack(const trace& of, const figures& in_numbers) { return packer(of, in_numbers).pack(); }
+packed_trace pack(const trace& of, const figures& in_numbers) {
+  return packer(of, in_numbers).pack();
+}
 
 }  // namespace tool

@@ -14,7 +14,9 @@ namespace tool {
 void add_summary(CLI::App& program) {
   CLI::App* const command = program.add_subcommand("summary", "print what a trace says in tables");
   const auto input = std::make_shared<std::string>();
-  command->add_option("trace", *input, "what LOCKSTEP_TRACE=FILE has written")->type_name("TRACE.json")->required();
+  command->add_option("trace", *input, "what LOCKSTEP_TRACE=FILE has written")
+      ->type_name("TRACE.json")
+      ->required();
   command->callback([input] {
     const trace read = read_trace_file(*input);
     fmt::print("{}", summary_text(read, figures_of(read)));

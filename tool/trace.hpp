@@ -33,8 +33,9 @@ struct slice {
   nanoseconds length = 0;
   std::uint32_t look = 0;
   std::uint32_t first_number = 0;
-  std::uint32_t depth = 0;   // how many slices of the same thread it lies in
-  std::uint32_t team = 0;    // of regions and parts: a number for the team, and that of the region; 0: not known
+  std::uint32_t depth = 0;  // how many slices of the same thread it lies in
+  std::uint32_t team =
+      0;  // of regions and parts: a number for the team, and that of the region; 0: not known
   std::uint32_t region = 0;
   nanoseconds waited = 0;  // of constructs: how long the member waited at the end
 
@@ -83,10 +84,10 @@ struct trace {
   std::vector<counter> counters;
   nanoseconds end = 0;
 
-  std::string version;        // of lockstep
-  std::uint64_t dropped = 0;  // records that were lost
-  std::string when_full;      // "overwrite": the oldest are lost, "stop": the newest
-  std::uint64_t ignored = 0;  // events of kinds that lockstep does not write
+  std::string version;         // of lockstep
+  std::uint64_t dropped = 0;   // records that were lost
+  std::string when_full;       // "overwrite": the oldest are lost, "stop": the newest
+  std::uint64_t ignored = 0;   // events of kinds that lockstep does not write
   std::uint64_t crossing = 0;  // slices that end after the slice that they begin in
 
   [[nodiscard]] const look& look_of(const slice& of) const { return looks[of.look]; }

@@ -32,15 +32,19 @@ std::size_t line_of(std::string_view text, std::size_t position) {
 bad_trace not_json(std::string_view text, std::string_view name, std::size_t position) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) {
-    return fault(name, "is empty.", "Did the program that should write it end normally? Run it again.");
+    return fault(name, "is empty.",
+                 "Did the program that should write it end normally? Run it again.");
   }
   if (text[first] != '{' && text[first] != '[') return fault(name, "is not JSON.", record_one);
   if (position >= text.size()) {
     return fault(name, fmt::format("ends in the middle, after {} bytes.", text.size()),
-                 "The program did not end normally, the disk is full, or the file was not copied whole. Record it "
+                 "The program did not end normally, the disk is full, or the file was not copied "
+                 "whole. Record it "
                  "again.");
   }
-  return fault(name, fmt::format("is not JSON: line {}, byte {} cannot be read.", line_of(text, position), position),
+  return fault(name,
+               fmt::format("is not JSON: line {}, byte {} cannot be read.", line_of(text, position),
+                           position),
                not_ours);
 }
 
@@ -72,7 +76,8 @@ class builder {
   bad_trace event_fault(const event& one, std::string_view what) const {
     return fault(name_, fmt::format("event {} ('{}') {}", count_, one.name, what), not_ours);
   }
-  nanoseconds to_nanoseconds(const event& one, std::optional<double> microseconds, std::string_view key) const;
+  nanoseconds to_nanoseconds(const event& one, std::optional<double> microseconds,
+                             std::string_view key) const;
   thread& thread_of(const event& one) { return result_.threads[thread_index(one)]; }
   std::uint32_t thread_index(const event& one);
   std::uint32_t look_of(const event& one);
@@ -99,7 +104,8 @@ nanoseconds builder::to_nanoseconds(const event& one, std::optional<double> micr
                                     std::string_view key) const {
   if (!microseconds) throw event_fault(one, fmt::format("has no number \"{}\".", key));
   // 2^53 ns, or 104 days: up to there a double counts nanoseconds.
-  if (!(std::abs(*microseconds) <= 9e12)) throw event_fault(one, fmt::format("has a \"{}\" out of range.", key));
+  if (!(std::abs(*microseconds) <= 9e12))
+    throw event_fault(one, fmt::format("has a \"{}\" out of range.", key));
   return std::llround(*microseconds * 1000);
 }
 
@@ -135,17 +141,24 @@ std::uint32_t builder::look_of(const event& one) {
     if (value.number && thousandths >= 0 && thousandths < 9e15) {
       const bool is_whole = value.whole.has_value();
       arguments_ += is_whole ? "1]" : "0.001]";
-      result_.numbers.push_back(is_whole ? *value.whole : static_cast<std::uint64_t>(std::llround(thousandths)));
+      result_.numbers.push_back(is_whole ? *value.whole
+                                         : static_cast<std::uint64_t>(std::llround(thousandths)));
       ++numbers;
     } else {
       arguments_ += quoted(value.text) + "]";
     }
   }
   arguments_ += arguments_.empty() ? "[]" : "]";
-  look_key_.assign(one.name).append(1, '\0').append(one.category).append(1, '\0').append(arguments_);
-  const auto [found, is_new] = looks_.try_emplace(look_key_, static_cast<std::uint32_t>(result_.looks.size()));
+  look_key_.assign(one.name)
+      .append(1, '\0')
+      .append(one.category)
+      .append(1, '\0')
+      .append(arguments_);
+  const auto [found, is_new] =
+      looks_.try_emplace(look_key_, static_cast<std::uint32_t>(result_.looks.size()));
   if (is_new) {
-    result_.looks.push_back({one.name, one.category, arguments_, where(one), numbers, kind_of(one.category)});
+    result_.looks.push_back(
+        {one.name, one.category, arguments_, where(one), numbers, kind_of(one.category)});
   }
   return found->second;
 }
@@ -155,7 +168,8 @@ void builder::name_region(const event& one, slice& made) {
   const event_value* const team = one.argument("team");
   const event_value* const region = one.argument("region");
   if (!team || !region || !region->whole) return;
-  made.team = teams_.try_emplace(team->text, static_cast<std::uint32_t>(teams_.size() + 1)).first->second;
+  made.team =
+      teams_.try_emplace(team->text, static_cast<std::uint32_t>(teams_.size() + 1)).first->second;
   made.region = static_cast<std::uint32_t>(*region->whole);
 }
 
@@ -172,7 +186,8 @@ void builder::take_slice(const event& one) {
   if (what == kind::region || what == kind::part) name_region(one, made);
   const event_value* const waited = one.argument("waited");
   if (what == kind::construct && waited) {
-    made.waited = std::clamp<nanoseconds>(to_nanoseconds(one, waited->number, "waited"), 0, made.length);
+    made.waited =
+        std::clamp<nanoseconds>(to_nanoseconds(one, waited->number, "waited"), 0, made.length);
   }
   thread& on = thread_of(one);
   if (what == kind::part && on.team == 0 && made.team != 0) {
@@ -218,8 +233,12 @@ void builder::take(const event& one) {
       break;
     }
     case 'C': take_counter(one); break;
-    case 's': starts_.push_back({one.id, to_nanoseconds(one, one.ts, "ts"), thread_index(one)}); break;
-    case 'f': ends_.push_back({one.id, to_nanoseconds(one, one.ts, "ts"), thread_index(one)}); break;
+    case 's':
+      starts_.push_back({one.id, to_nanoseconds(one, one.ts, "ts"), thread_index(one)});
+      break;
+    case 'f':
+      ends_.push_back({one.id, to_nanoseconds(one, one.ts, "ts"), thread_index(one)});
+      break;
     case 'M': take_name(one); break;
     default: ++result_.ignored;
   }
@@ -233,8 +252,9 @@ void builder::join_arrows() {
     if (start == starts_.end() || start->id != end.id) continue;
     result_.arrows.push_back({start->thread, end.thread, start->when, end.when});
   }
-  std::sort(result_.arrows.begin(), result_.arrows.end(),
-            [](const arrow& a, const arrow& b) { return std::tie(a.came, a.left) < std::tie(b.came, b.left); });
+  std::sort(result_.arrows.begin(), result_.arrows.end(), [](const arrow& a, const arrow& b) {
+    return std::tie(a.came, a.left) < std::tie(b.came, b.left);
+  });
 }
 
 void builder::begin_at_zero() {
@@ -292,8 +312,9 @@ void builder::order_threads() {
     if (each.name.empty()) each.name = fmt::format("thread {}", each.number);
   }
   for (counter& each : result_.counters) {
-    std::stable_sort(each.values.begin(), each.values.end(),
-                     [](const counter::value& a, const counter::value& b) { return a.when < b.when; });
+    std::stable_sort(
+        each.values.begin(), each.values.end(),
+        [](const counter::value& a, const counter::value& b) { return a.when < b.when; });
   }
 
   // A thread that has a name and nothing else is not shown.
@@ -316,7 +337,8 @@ void builder::order_threads() {
     ordered.push_back(std::move(result_.threads[i]));
   }
   result_.threads = std::move(ordered);
-  std::erase_if(result_.arrows, [&](const arrow& one) { return !is_shown[one.from] || !is_shown[one.to]; });
+  std::erase_if(result_.arrows,
+                [&](const arrow& one) { return !is_shown[one.from] || !is_shown[one.to]; });
   for (arrow& one : result_.arrows) one.from = place[one.from], one.to = place[one.to];
 }
 
@@ -328,9 +350,12 @@ trace builder::finish(const event& other_data) {
     throw fault(name_, fmt::format("has {} events, and no slice of time among them.", count_),
                 "Nothing was recorded: let a team run regions or loops while the trace is on.");
   }
-  if (const event_value* const version = other_data.argument("lockstep")) result_.version = version->text;
-  if (const event_value* const lost = other_data.argument("dropped")) result_.dropped = lost->whole.value_or(0);
-  if (const event_value* const full = other_data.argument("when_full")) result_.when_full = full->text;
+  if (const event_value* const version = other_data.argument("lockstep"))
+    result_.version = version->text;
+  if (const event_value* const lost = other_data.argument("dropped"))
+    result_.dropped = lost->whole.value_or(0);
+  if (const event_value* const full = other_data.argument("when_full"))
+    result_.when_full = full->text;
   return std::move(result_);
 }
 

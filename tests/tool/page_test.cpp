@@ -51,7 +51,8 @@ using numbers = std::vector<std::uint64_t>;
 
 TEST(PackedTrace, NumbersTakeSevenBitsAByte) {
   std::string bytes;
-  for (const std::uint64_t number : {0ull, 127ull, 128ull, 300ull}) tool::append_number(bytes, number);
+  for (const std::uint64_t number : {0ull, 127ull, 128ull, 300ull})
+    tool::append_number(bytes, number);
   EXPECT_EQ(bytes, std::string("\x00\x7f\x80\x01\xac\x02", 6));
 }
 
@@ -97,7 +98,8 @@ TEST(Page, NamesCannotEndTheScript) {
 TEST(Page, LoadsNothing) {
   const trace of = two_threads();
   const std::string page = make_page(pack(of, figures_of(of)), "t.json");
-  for (const char* const sign : {"http:", "https:", "src=", "<link", "@import", "url(", "import(", "fetch(", "{{"}) {
+  for (const char* const sign :
+       {"http:", "https:", "src=", "<link", "@import", "url(", "import(", "fetch(", "{{"}) {
     EXPECT_EQ(page.find(sign), std::string::npos) << sign;
   }
 }

@@ -51,8 +51,8 @@ enum class record_kind : std::uint8_t {
   user,
   mark,     ///< detail: mark_kind. Rest, if there is one: text why
   counter,  ///< number: the value's bits
-  begin,    ///< of a thread; text: its name; number: what debuggers call it; detail 1: it has a new name
-  wake,     ///< number: the word whose sleepers are woken
+  begin,  ///< of a thread; text: its name; number: what debuggers call it; detail 1: it has a new name
+  wake,  ///< number: the word whose sleepers are woken
   rest
 };
 
