@@ -129,6 +129,13 @@
 #define LOCKSTEP_NOINLINE
 #endif
 
+// Where a call of its own costs more than the function.
+#if defined(__GNUC__)
+#define LOCKSTEP_ALWAYS_INLINE __attribute__((always_inline)) inline
+#else
+#define LOCKSTEP_ALWAYS_INLINE inline
+#endif
+
 /// A condition that is false nearly always.
 #if defined(__GNUC__)
 #define LOCKSTEP_UNLIKELY(condition) __builtin_expect(!!(condition), 0)

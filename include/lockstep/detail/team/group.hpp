@@ -205,25 +205,6 @@ inline bool member_state::sync() {
   if (goes_on) shared_->check_constructs(*this);
   return goes_on;
 }
-/// A member meets the others, as long as this lives: for observers.
-class observed_meeting {
- public:
-  explicit observed_meeting(member_state& self) noexcept {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) {
-      log_ = begin(self);
-    }
-  }
-  ~observed_meeting() {
-    if (LOCKSTEP_UNLIKELY(log_ != nullptr)) member_leaves(*log_);
-  }
-  observed_meeting(const observed_meeting&) = delete;
-  observed_meeting& operator=(const observed_meeting&) = delete;
-
- private:
-  LOCKSTEP_COLD static thread_log* begin(member_state& self) noexcept;
-
-  thread_log* log_ = nullptr;
-};
 /// Combines after it has seen that all are in the same construct: the cells of another may hold anything.
 template <class Combine>
 struct checked_combine {
@@ -236,16 +217,21 @@ struct checked_combine {
   }
 };
 template <class Combine>
-bool member_state::meet(cell& out, Combine combine) {
-  const observed_meeting seen(*this);
+LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
+  thread_log* const seen = begin_meeting();
   tell_construct();
-  return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine});
+  const bool goes_on = shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine});
+  end_meeting(seen);
+  return goes_on;
 }
 template <class Combine, class Arrival>
 bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
-  const observed_meeting seen(*this);
+  thread_log* const seen = begin_meeting();
   tell_construct();
-  return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, arrival);
+  const bool goes_on =
+      shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, arrival);
+  end_meeting(seen);
+  return goes_on;
 }
 inline std::uint32_t member_state::next_construct() noexcept {
   if (!has_construct) {
@@ -264,18 +250,18 @@ LOCKSTEP_COLD void member_state::come_observed(const char* kind, call_site where
   if (!is_alone()) tell_construct();
 }
 
-LOCKSTEP_COLD thread_log* observed_meeting::begin(member_state& self) noexcept {
-  construct_note& note = self.in_construct;
+LOCKSTEP_COLD thread_log* member_state::meeting_begins() noexcept {
+  construct_note& note = in_construct;
   const std::uint64_t came = note.came;
   note.came = 0;  // it may meet the others once more
-  return member_arrives(self.observed(), self.next_phase(), note.kind, note.where, note.extent,
-                        came);
+  return member_arrives(observed(), next_phase(), note.kind, note.where, note.extent, came);
 }
 
 bool member_state::sync_observed() {
-  const observed_meeting seen(*this);
+  thread_log* const seen = begin_meeting();
   tell_construct();
   const bool goes_on = shared_->barrier.arrive_and_wait(*this);
+  end_meeting(seen);
   if (goes_on) shared_->check_constructs(*this);
   return goes_on;
 }

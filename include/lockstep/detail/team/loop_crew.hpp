@@ -246,13 +246,19 @@ class loop_crew {
   LOCKSTEP_NOINLINE void run_part(const loop_common& common, std::size_t rank, std::uint32_t part,
                                   job& what) {
     if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
-    observed_part seen;
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) {
-      seen.begin({team_, common.region, static_cast<std::uint32_t>(rank), common.shares}, part,
-                 "part of a loop");
-    }
+    open_part* const seen =
+        LOCKSTEP_UNLIKELY(observers() != 0) ? part_begins(common, rank, part) : nullptr;
     loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
     call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), what, me);
+    if (LOCKSTEP_UNLIKELY(seen != nullptr)) part_ends(*seen);
+  }
+
+  /// For observers.
+  LOCKSTEP_COLD open_part* part_begins(const loop_common& common, std::size_t rank,
+                                       std::uint32_t part) const noexcept {
+    return detail::part_begins(
+        {team_, common.region, static_cast<std::uint32_t>(rank), common.shares}, part,
+        "part of a loop");
   }
 
   fork_board& forks_;

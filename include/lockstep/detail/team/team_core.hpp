@@ -198,18 +198,16 @@ class team_core {
     return region_head{number_, static_cast<std::uint32_t>(size), phase};
   }
   /// For observers: what region_ended() is to say of the region.
+  LOCKSTEP_COLD open_part* part_begins(std::size_t rank, const region_head& head) noexcept;
   LOCKSTEP_COLD void is_seen_as(const char* kind, std::uint32_t parts,
                                 std::uint64_t iterations) noexcept;
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
-    observed_part seen;
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) {
-      group_.state(rank).in_construct.kind = nullptr;
-      seen.begin({&group_, head.region, static_cast<std::uint32_t>(rank), head.size}, 0, "part");
-    }
+    open_part* const seen = LOCKSTEP_UNLIKELY(observers() != 0) ? part_begins(rank, head) : nullptr;
     member_access here(group_.enter(rank, head.size, head.region, head.phase));
     call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
+    if (LOCKSTEP_UNLIKELY(seen != nullptr)) part_ends(*seen);
   }
   /// The caller's part of a loop; every share is done when it returns.
   void run_shares(const loop_plan& plan, const region_head& head, job& what) {
@@ -294,6 +292,13 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
       between_(region_) {}
 
 LOCKSTEP_COLD team_core::~team_core() = default;
+
+LOCKSTEP_COLD open_part* team_core::part_begins(std::size_t rank,
+                                                const region_head& head) noexcept {
+  group_.state(rank).in_construct.kind = nullptr;
+  return detail::part_begins({&group_, head.region, static_cast<std::uint32_t>(rank), head.size}, 0,
+                             "part");
+}
 
 LOCKSTEP_COLD void team_core::is_seen_as(const char* kind, std::uint32_t parts,
                                          std::uint64_t iterations) noexcept {

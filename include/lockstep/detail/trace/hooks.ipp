@@ -160,35 +160,37 @@ LOCKSTEP_COLD void region_ended(const observed_region& what, std::uint64_t begin
   ring->put(both, 2);
 }
 
-LOCKSTEP_COLD void observed_part::begin(const observed_member& who, std::uint32_t part,
-                                        const char* kind) noexcept {
+LOCKSTEP_COLD open_part* part_begins(const observed_member& who, std::uint32_t part,
+                                     const char* kind) noexcept {
   thread_log* const log = log_of_this_thread();
-  if (log == nullptr) return;
+  if (log == nullptr) return nullptr;
   if (is_observed_by(observer::delays)) delay_hooks::point(*log);
   note_step(*log);
-  who_ = who;
-  part_ = part;
-  kind_ = kind;
-  since_ = tick_clock::now();
+  if (log->open_parts == thread_log::most_parts) return nullptr;
+  open_part& made = log->parts[log->open_parts++];
+  made = {who, part, kind, tick_clock::now()};
+  return &made;
 }
 
-LOCKSTEP_COLD void observed_part::end() noexcept {
+LOCKSTEP_COLD void part_ends(open_part& what) noexcept {
   const std::uint64_t now = tick_clock::now();
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
+  log->open_parts = static_cast<std::uint32_t>(&what - log->parts);
   note_step(*log);
   const std::uint32_t on = observers();
   if ((on & observer::delays) != 0) delay_hooks::point(*log);
+  const observed_member& who = what.who;
   if ((on & observer::accounts) != 0) {
-    ledger_hooks::part_ended(*log, who_.team, who_.region, who_.rank, who_.size, since_, now);
+    ledger_hooks::part_ended(*log, who.team, who.region, who.rank, who.size, what.since, now);
   }
   if ((on & observer::records) == 0) return;
   record_ring* const ring = recorder::ring_of(*log);
   if (ring == nullptr) return;
   const trace_record both[2] = {
-      trace_record::of(record_kind::part, 0, since_, now, ring->kept(kind_),
-                       reinterpret_cast<std::uintptr_t>(who_.team)),
-      trace_record::rest_of(nullptr, who_.rank, who_.size, 0, who_.region, part_)};
+      trace_record::of(record_kind::part, 0, what.since, now, ring->kept(what.kind),
+                       reinterpret_cast<std::uintptr_t>(who.team)),
+      trace_record::rest_of(nullptr, who.rank, who.size, 0, who.region, what.part)};
   ring->put(both, 2);
 }
 

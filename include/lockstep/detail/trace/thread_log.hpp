@@ -72,6 +72,21 @@ struct construct_visit {
   std::uint64_t released;  ///< tick at which it went on; 0: it is in it
 };
 
+/// Who a member is, for observers.
+struct observed_member {
+  const void* team;      ///< the same for all members of the region
+  std::uint32_t region;  ///< its number
+  std::uint32_t rank, size;
+};
+
+/// A part that the thread runs.
+struct open_part {
+  observed_member who;
+  std::uint32_t part;
+  const char* kind;
+  std::uint64_t since;  ///< tick
+};
+
 /// A value that one thread writes, and others read while it does.
 template <class T>
 class shown {
@@ -148,6 +163,9 @@ class thread_log {
   unseamed_atomic<record_ring*> ring{nullptr};
 
   // The thread's own.
+  static constexpr std::uint32_t most_parts = 8;
+  open_part parts[most_parts];               ///< that it is in, the outermost first
+  std::uint32_t open_parts = 0;              ///< of these
   construct_visit here = construct_visit();  ///< as `construct`
   const char* region_name = nullptr;         ///< the innermost of the user's regions, or null
 

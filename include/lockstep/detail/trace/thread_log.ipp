@@ -61,6 +61,7 @@ LOCKSTEP_COLD thread_log* thread_logs::make() noexcept {
   log->here = construct_visit();
   log->construct.show(log->here);
   log->region_name = nullptr;
+  log->open_parts = 0;
   slot.log = log;
   return log;
 }

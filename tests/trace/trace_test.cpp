@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: MIT
+// tests/trace/trace_test.cpp -- TRACE-1 to TRACE-5, RING-1, RING-2, VIEW-1 to VIEW-3, EXPORT-1 to EXPORT-3
+#include <lockstep/lockstep.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/asleep.hpp"
+#include "support/threads.hpp"
+#include "trace/traced.hpp"
+
+namespace {
+
+using lockstep::member;
+using lockstep::team;
+using lockstep::trace_options;
+using lockstep::test::run_threads;
+using lockstep::test::scratch_file;
+using lockstep::test::seen_event;
+using lockstep::test::seen_trace;
+using lockstep::test::trace_of;
+using lockstep::test::watched_thread;
+
+TEST(trace, VIEW_2_EXPORT_2_whatever_a_team_does_gives_a_valid_file_whose_slices_nest) {
+  for (const std::size_t size : {1, 2, 3, 9}) {
+    team workers(size);
+    const seen_trace seen = trace_of([&] {
+      LOCKSTEP_REGION("all of it");
+      std::vector<double> values(1000, 1.0);
+      for (int i = 0; i < 5; ++i) {
+        workers.run([&](member& me) {
+          LOCKSTEP_REGION("step");
+          me.sync_threads();
+          static_cast<void>(me.sync_sum(1.0));
+          me.for_each(0, 1000, [&](std::size_t k) { values[k] += 1; });
+          me.for_each(
+              0, 1000, [&](std::size_t k) { values[k] += 1; }, lockstep::dynamic_schedule(16));
+          me.single([] {});
+          static_cast<void>(me.broadcast(0, 7));
+          lockstep::sub_team half = me.split(me.rank() % 2);
+          half->sync_threads();
+          workers.run([](member& alone) { alone.sync_threads(); });
+        });
+        workers.parallel_for(0, 1000, [&](std::size_t k) { values[k] *= 0.5; });
+        static_cast<void>(workers.parallel_reduce(
+            0, 1000, 0.0, [&](std::size_t k) { return values[k]; }, std::plus<double>()));
+      }
+      EXPECT_THROW(workers.run([](member& me) {
+        if (me.rank() == me.size() - 1) throw std::runtime_error("one");
+        me.sync_threads();
+      }),
+                   std::runtime_error);
+    });
+    EXPECT_EQ(seen.named("all of it").size(), 1u + 5 + 5 + 5 + 1) << "regions have the user's name";
+    EXPECT_EQ(seen.file().at("otherData").at("dropped"), 0);
+    EXPECT_EQ(seen.file().at("otherData").at("members"), size);
+  }
+}
+
+TEST(trace, every_member_has_one_part_in_each_region_and_one_visit_to_each_construct) {
+  constexpr std::size_t size = 3, regions = 10, phases = 4;
+  team workers(size);
+  const seen_trace seen = trace_of([&] {
+    for (std::size_t i = 0; i < regions; ++i) {
+      workers.run([](member& me) {
+        for (std::size_t k = 0; k < phases; ++k) me.sync_threads();
+      });
+    }
+  });
+  EXPECT_EQ(seen.of("region").size(), regions);
+  std::map<int, std::set<int>> ranks;
+  for (const seen_event& each : seen.of("part")) {
+    EXPECT_TRUE(ranks[each.argument("region")].insert(each.argument("rank").get<int>()).second);
+    EXPECT_EQ(each.argument("of"), size);
+  }
+  EXPECT_EQ(ranks.size(), regions);
+  for (const auto& each : ranks) EXPECT_EQ(each.second.size(), size);
+  EXPECT_EQ(seen.named("sync_threads").size(), size * regions * phases);
+  for (const seen_event& each : seen.named("sync_threads")) {
+    EXPECT_NE(each.argument("where").get<std::string>().find("trace_test.cpp:"), std::string::npos);
+  }
+}
+
+TEST(trace, VIEW_3_arrows_of_a_barrier_go_from_the_last_to_arrive_to_all_that_it_lets_go) {
+  constexpr std::size_t size = 3, phases = 50;
+  team workers(size);
+  const seen_trace seen = trace_of([&] {
+    workers.run([](member& me) {
+      for (std::size_t k = 0; k < phases; ++k) me.sync_threads();
+    });
+  });
+  struct visit {
+    std::int64_t arrived, released;
+    int track;
+  };
+  std::map<int, std::vector<visit>> of_phase;
+  for (const seen_event& each : seen.named("sync_threads")) {
+    const std::int64_t waited = lockstep::test::nanoseconds(each.argument("waited"));
+    of_phase[each.argument("phase")].push_back({each.end - waited, each.end, each.track});
+  }
+  const auto arrows = seen.arrows("barrier");
+  std::size_t expected = 0;
+  for (const auto& [phase, visits] : of_phase) {
+    ASSERT_EQ(visits.size(), size);
+    visit last = visits[0];
+    for (const visit& each : visits) last = each.arrived > last.arrived ? each : last;
+    for (const visit& each : visits) {
+      if (each.track == last.track || each.released <= last.arrived + 1) continue;
+      ++expected;
+      std::size_t found = 0;
+      for (const auto& [from, to] : arrows) {
+        found += from.track == last.track && to.track == each.track &&
+                 from.begin >= last.arrived - 1 && from.begin <= last.arrived + 1 &&
+                 to.begin >= each.released - 2 && to.begin <= each.released;
+      }
+      EXPECT_EQ(found, 1u) << "phase " << phase;
+    }
+  }
+  EXPECT_GE(arrows.size(), expected);
+  EXPECT_LE(arrows.size(), (size - 1) * phases);
+  EXPECT_GT(expected, 0u);
+}
+
+TEST(trace, VIEW_3_arrows_of_a_region_go_from_its_caller_to_the_parts_of_the_others) {
+  constexpr std::size_t size = 3, regions = 20;
+  team workers(size);
+  const seen_trace seen = trace_of([&] {
+    for (std::size_t i = 0; i < regions; ++i) workers.run([](member&) {});
+  });
+  const auto arrows = seen.arrows("region");
+  EXPECT_EQ(arrows.size(), (size - 1) * regions);
+  std::set<std::int64_t> begins_of_regions, begins_of_parts;
+  for (const seen_event& each : seen.of("region")) begins_of_regions.insert(each.begin);
+  for (const seen_event& each : seen.of("part")) begins_of_parts.insert(each.begin);
+  for (const auto& [from, to] : arrows) {
+    EXPECT_NE(from.track, to.track);
+    EXPECT_TRUE(begins_of_regions.count(from.begin));
+    EXPECT_TRUE(begins_of_parts.count(to.begin));
+  }
+}
+
+/// wait() on one thread until it sleeps, then let_go() on another: one arrow between the two, and the wait's name.
+template <class Wait, class Release>
+void expect_wake(const std::string& kind, const void* object, Wait wait, Release let_go) {
+  SCOPED_TRACE(kind);
+  const seen_trace seen = trace_of([&] {
+    watched_thread watched;
+    std::thread waiter([&] {
+      lockstep::name_this_thread("waiter");
+      watched.enter();
+      wait();
+    });
+    watched.wait_until_asleep();
+    std::thread notifier([&] {
+      lockstep::name_this_thread("notifier");
+      let_go();
+    });
+    notifier.join();
+    waiter.join();
+  });
+  ASSERT_EQ(seen.tracks("waiter").size(), 1u);
+  ASSERT_EQ(seen.tracks("notifier").size(), 1u);
+  std::size_t waits = 0;
+  for (const seen_event& each : seen.of("wait")) {
+    if (each.track != *seen.tracks("waiter").begin() || each.argument("stage") != "sleep") continue;
+    ++waits;
+    EXPECT_EQ(each.argument("for"), kind);
+    if (object == nullptr) continue;
+    char text[32];
+    std::snprintf(text, sizeof text, "%p", object);
+    EXPECT_EQ(each.argument("object"), text);
+  }
+  EXPECT_GE(waits, 1u);
+  std::size_t arrows = 0;
+  for (const auto& [from, to] : seen.arrows("wake")) {
+    arrows += from.track == *seen.tracks("notifier").begin() &&
+              to.track == *seen.tracks("waiter").begin();
+  }
+  EXPECT_EQ(arrows, 1u);
+}
+
+TEST(trace, VIEW_3_a_wait_that_sleeps_is_named_and_an_arrow_comes_from_the_thread_that_woke_it) {
+  {
+    lockstep::event object;
+    expect_wake("lockstep::event", &object, [&] { object.wait(); }, [&] { object.notify(); });
+  }
+  {
+    lockstep::auto_reset_event object;
+    expect_wake(
+        "lockstep::auto_reset_event", &object, [&] { object.wait(); }, [&] { object.notify(); });
+  }
+  {
+    lockstep::manual_reset_event object;
+    expect_wake(
+        "lockstep::manual_reset_event", &object, [&] { object.wait(); }, [&] { object.notify(); });
+  }
+  {
+    lockstep::latch object(1);
+    expect_wake("lockstep::latch", &object, [&] { object.wait(); }, [&] { object.count_down(); });
+  }
+  {
+    lockstep::counting_semaphore object(0);
+    expect_wake(
+        "lockstep::counting_semaphore", &object, [&] { object.acquire(); },
+        [&] { object.release(); });
+  }
+  {
+    lockstep::eventual<int> object;
+    expect_wake(
+        "lockstep::eventual", nullptr, [&] { object.wait(); }, [&] { object.set_value(1); });
+  }
+  {
+    lockstep::fan_out object(1);
+    expect_wake("lockstep::fan_out", nullptr, [&] { object.wait(0); }, [&] { object.notify(); });
+  }
+  {
+    lockstep::fan_in object(1);
+    expect_wake("lockstep::fan_in", nullptr, [&] { object.wait(); }, [&] { object.notify(0); });
+  }
+  {
+    lockstep::rendezvous object(1, 1);
+    expect_wake(
+        "lockstep::rendezvous", nullptr, [&] { object.wait(0); }, [&] { object.notify(0); });
+  }
+  {
+    lockstep::barrier object(2);
+    expect_wake(
+        "lockstep::barrier", &object, [&] { object.arrive_and_wait(0); },
+        [&] { object.arrive_and_wait(1); });
+  }
+  {
+    lockstep::split_barrier object(2);
+    expect_wake(
+        "lockstep::split_barrier", nullptr, [&] { object.arrive_and_wait(); },
+        [&] { object.arrive_and_drop(); });
+  }
+  {
+    lockstep::condition_variable object;
+    lockstep::mutex lock;
+    bool is_ready = false;
+    expect_wake(
+        "lockstep::condition_variable", &object,
+        [&] {
+          std::unique_lock<lockstep::mutex> held(lock);
+          object.wait(held, [&] { return is_ready; });
+        },
+        [&] {
+          {
+            const std::lock_guard<lockstep::mutex> held(lock);
+            is_ready = true;
+          }
+          object.notify_one();
+        });
+  }
+}
+
+TEST(trace, a_wait_for_a_lock_is_named_and_ends_with_its_holder) {
+  const auto expect = [](const std::string& kind, const void* object, auto lock, auto unlock) {
+    lock();
+    const seen_trace seen = trace_of([&] {
+      watched_thread watched;
+      std::thread waiter([&] {
+        watched.enter();
+        lock();
+        unlock();
+      });
+      watched.wait_until_asleep();
+      unlock();
+      waiter.join();
+    });
+    char text[32];
+    std::snprintf(text, sizeof text, "%p", object);
+    std::size_t waits = 0;
+    for (const seen_event& each : seen.of("wait")) {
+      if (each.argument("for") != kind) continue;
+      EXPECT_EQ(each.argument("object"), text);
+      waits += each.argument("stage") == "sleep";
+    }
+    EXPECT_GE(waits, 1u) << kind;
+    EXPECT_GE(seen.arrows("wake").size(), 1u);
+  };
+  lockstep::mutex plain;
+  expect("lockstep::mutex", &plain, [&] { plain.lock(); }, [&] { plain.unlock(); });
+  lockstep::shared_mutex shared;
+  expect("lockstep::shared_mutex", &shared, [&] { shared.lock(); }, [&] { shared.unlock(); });
+}
+
+TEST(trace, RING_2_a_full_ring_loses_the_oldest_records_or_takes_no_more_and_says_so) {
+  constexpr std::uint64_t marks = 1000;
+  for (const bool stops : {false, true}) {
+    const seen_trace seen = trace_of(
+        [] {
+          for (std::uint64_t i = 0; i < marks; ++i) lockstep::trace_mark("mark", i);
+        },
+        trace_options(64, stops ? lockstep::when_full::stop : lockstep::when_full::overwrite));
+    const std::vector<seen_event> found = seen.named("mark");
+    EXPECT_LE(found.size(), 64u);
+    EXPECT_GE(found.size(), 60u);
+    EXPECT_EQ(seen.file().at("otherData").at("when_full"), stops ? "stop" : "overwrite");
+    const std::uint64_t lost = seen.file().at("otherData").at("dropped");
+    EXPECT_GE(lost + found.size(), marks);
+    EXPECT_LE(lost + found.size(), marks + 1);  // and the record of the thread's name
+    const std::uint64_t first = stops ? 0 : marks - found.size();
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i].argument("value"), first + i);
+  }
+}
+
+TEST(trace, RING_2_records_of_two_words_survive_or_are_lost_together) {
+  team workers(2);
+  for (const std::size_t room : {16, 32, 64}) {
+    for (const bool stops : {false, true}) {
+      const seen_trace seen = trace_of(
+          [&] {
+            for (int i = 0; i < 100; ++i) {
+              if (i % 3 == 0) lockstep::trace_mark("odd");
+              workers.run([](member& me) { me.sync_threads(); });
+            }
+          },
+          trace_options(room, stops ? lockstep::when_full::stop : lockstep::when_full::overwrite));
+      for (const seen_event& each : seen.of("part"))
+        EXPECT_TRUE(each.all.at("args").contains("rank"));
+      for (const seen_event& each : seen.of("construct"))
+        EXPECT_TRUE(each.all.at("args").contains("phase"));
+      EXPECT_GT(seen.file().at("otherData").at("dropped").get<int>(), 0);
+    }
+  }
+}
+
+TEST(trace, VIEW_1_threads_that_follow_each_other_have_tracks_of_their_own_with_their_names) {
+  const seen_trace seen = trace_of([] {
+    for (int i = 0; i < 5; ++i) {
+      std::thread([i] {
+        lockstep::name_this_thread(("thread " + std::to_string(i)).c_str());
+        LOCKSTEP_REGION("work");
+        lockstep::trace_counter("count", i);
+      }).join();
+    }
+  });
+  for (int i = 0; i < 5; ++i) {
+    const std::set<int> tracks = seen.tracks("thread " + std::to_string(i));
+    ASSERT_EQ(tracks.size(), 1u) << i;
+    std::size_t slices = 0;
+    for (const seen_event& each : seen.events()) {
+      if (each.track != *tracks.begin()) continue;
+      slices += each.name == "work";
+      if (each.phase == "C") {
+        EXPECT_EQ(each.argument("value"), i);
+      }
+    }
+    EXPECT_EQ(slices, 1u);
+  }
+}
+
+TEST(trace, TRACE_1_one_trace_at_a_time_and_the_next_one_knows_nothing_of_it) {
+  EXPECT_FALSE(lockstep::stop_trace());
+  EXPECT_FALSE(lockstep::is_tracing());
+  const seen_trace first = trace_of([] {
+    EXPECT_TRUE(lockstep::is_tracing());
+    EXPECT_FALSE(lockstep::start_trace());
+    lockstep::trace_mark("first");
+  });
+  lockstep::trace_mark("between");
+  const seen_trace second =
+      trace_of([] { lockstep::trace_mark("second"); }, trace_options(1 << 17));
+  EXPECT_EQ(first.named("first").size(), 1u);
+  EXPECT_EQ(second.events().size(), 1u);
+  EXPECT_EQ(second.named("second").size(), 1u);
+  EXPECT_EQ(lockstep::detail::observers(), 0u);
+}
+
+TEST(trace, EXPORT_3_a_file_that_cannot_be_written_is_told_by_its_name) {
+  ASSERT_TRUE(lockstep::start_trace());
+  ::testing::internal::CaptureStderr();
+  EXPECT_FALSE(lockstep::stop_trace("/no such directory/trace.json"));
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("/no such directory/trace.json"), std::string::npos) << said;
+  EXPECT_NE(said.find("No such file"), std::string::npos) << said;
+  const scratch_file to;
+  EXPECT_TRUE(lockstep::write_trace(to.path())) << "what was recorded is still there";
+  const seen_trace seen(to.read());
+}
+
+TEST(trace, EXPORT_1_TRACE_5_names_of_any_bytes_give_valid_json) {
+  const std::vector<std::string> names = {"plain",
+                                          "\"quoted\" \\ back",
+                                          std::string("control \x01\x1f\n\t\x7f"),
+                                          "gr\xc3\xbc\xc3\x9f",
+                                          "\xe2\x82\xac",
+                                          "\xf0\x9f\x98\x80",
+                                          "bad \xc3",
+                                          "bad \x80\xff",
+                                          "bad \xe0\x80\x80",
+                                          "bad \xed\xa0\x80",
+                                          "bad \xf5\x80\x80\x80",
+                                          ""};
+  const seen_trace seen = trace_of([&] {
+    for (const std::string& each : names) {
+      char place[32];
+      std::snprintf(place, sizeof place, "%s", each.c_str());  // the same address each time
+      lockstep::trace_mark(place);
+    }
+    lockstep::trace_counter("not a number", std::numeric_limits<double>::infinity());
+  });
+  const std::vector<seen_event> marks = seen.of("user");
+  ASSERT_EQ(marks.size(), names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i].find("bad") == std::string::npos) {
+      EXPECT_EQ(marks[i].name, names[i]);
+    }
+  }
+}
+
+TEST(trace, decisions_about_loops_are_marks_with_their_reasons) {
+  team workers(2);
+  std::vector<int> values(100000);
+  const seen_trace seen = trace_of([&] {
+    workers.parallel_for(0, 1, [&](std::size_t i) { values[i] += 1; });
+    workers.parallel_for(
+        0, values.size(), [&](std::size_t i) { values[i] += 1; }, lockstep::static_schedule());
+  });
+  const std::vector<seen_event> decisions = seen.of("decision");
+  ASSERT_EQ(decisions.size(), 2u);
+  EXPECT_EQ(decisions[0].name, "loop inline");
+  EXPECT_EQ(decisions[0].argument("why"), "there is one iteration at most");
+  for (const seen_event& each : decisions)
+    EXPECT_FALSE(each.argument("why").get<std::string>().empty());
+}
+
+TEST(trace, nodes_of_a_plan_have_their_names_and_run_in_order) {
+  team workers(2);
+  lockstep::graph flow;
+  const auto load = flow.node("load", [] {});
+  const auto left = flow.node("left", [] {}), right = flow.node("right", [] {});
+  const auto store = flow.node("store", [] {});
+  flow.edge(load, left).edge(load, right).edge(left, store).edge(right, store);
+  lockstep::plan plan(flow, workers);
+  const seen_trace seen = trace_of([&] { plan.run(10); });
+  const auto nodes = [&](const char* name) {
+    std::map<int, seen_event> of_iteration;
+    for (const seen_event& each : seen.named(name))
+      of_iteration.emplace(each.argument("iteration"), each);
+    return of_iteration;
+  };
+  const auto first = nodes("load"), middle = nodes("left"), last = nodes("store");
+  ASSERT_EQ(first.size(), 10u);
+  ASSERT_EQ(middle.size(), 10u);
+  ASSERT_EQ(last.size(), 10u);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_LE(first.at(i).end, middle.at(i).begin + 1);
+    EXPECT_LE(middle.at(i).end, last.at(i).begin + 1);
+  }
+}
+
+TEST(trace, TRACE_3_traces_start_stop_and_are_written_while_threads_run) {
+  std::atomic<bool> is_over{false};
+  team workers(2);
+  std::thread other([&] {
+    lockstep::mutex lock;
+    while (!is_over.load()) {
+      LOCKSTEP_REGION("other");
+      std::thread([&] {
+        const std::lock_guard<lockstep::mutex> held(lock);
+        lockstep::trace_mark("short");
+      }).join();
+      lockstep::trace_counter("x", 1);
+    }
+  });
+  std::thread caller([&] {
+    while (!is_over.load()) {
+      LOCKSTEP_REGION("caller");
+      workers.run([](member& me) {
+        me.sync_threads();
+        static_cast<void>(me.sync_sum(1));
+      });
+      workers.parallel_for(0, 64, [](std::size_t) {});
+    }
+  });
+  const scratch_file to;
+  for (int i = 0; i < 30; ++i) {
+    const std::size_t room = std::size_t{16} << (i % 8);
+    const auto full = i % 2 == 0 ? lockstep::when_full::overwrite : lockstep::when_full::stop;
+    ASSERT_TRUE(lockstep::start_trace(trace_options(room, full)));
+    for (int k = 0; k < 3; ++k) {
+      ASSERT_TRUE(lockstep::write_trace(to.path()));
+      const seen_trace seen(to.read());
+    }
+    if (i % 3 == 0) static_cast<void>(lockstep::trace_summary());
+    ASSERT_TRUE(lockstep::stop_trace(to.path()));
+    const seen_trace seen(to.read());
+  }
+  is_over = true;
+  other.join();
+  caller.join();
+}
+
+TEST(trace, a_summary_names_threads_and_regions) {
+  team workers(2);
+  const seen_trace seen = trace_of([&] {
+    LOCKSTEP_REGION("assemble");
+    workers.run([](member& me) { me.sync_threads(); });
+  });
+  const std::string text = lockstep::trace_summary();
+  EXPECT_NE(text.find("lockstep 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("assemble"), std::string::npos) << text;
+  EXPECT_NE(text.find("sync_threads"), std::string::npos) << text;
+}
+
+TEST(trace, external_teams_are_seen_like_teams) {
+  lockstep::external_team crew(2);
+  const seen_trace seen = trace_of([&] {
+    run_threads(2, [&](std::size_t rank) {
+      if (rank == 0) {
+        for (int i = 0; i < 3; ++i) crew.run([](member& me) { me.sync_threads(); });
+        crew.release();
+      } else {
+        crew.serve(rank);
+      }
+    });
+  });
+  EXPECT_EQ(seen.named("sync_threads").size(), 6u);
+  EXPECT_EQ(seen.of("region").size(), 3u);
+}
+
+}  // namespace
