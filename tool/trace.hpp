@@ -53,7 +53,7 @@ struct thread {
   std::int64_t process = 0;
   std::int64_t number = 0;
   std::int64_t order = 0;
-  std::uint32_t team = 0;  // of its first part, as of slices, and its rank there
+  std::uint32_t team = 0;  // of its first region or part, as in slices, and its rank there
   std::uint32_t rank = 0;
   std::vector<slice> slices;  // by begin; what contains comes before what it contains
   std::vector<mark> marks;    // by time

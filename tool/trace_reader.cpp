@@ -190,8 +190,8 @@ void builder::take_slice(const event& one) {
         std::clamp<nanoseconds>(to_nanoseconds(one, waited->number, "waited"), 0, made.length);
   }
   thread& on = thread_of(one);
-  if (what == kind::part && on.team == 0 && made.team != 0) {
-    const event_value* const rank = one.argument("rank");
+  if (on.team == 0 && made.team != 0) {
+    const event_value* const rank = one.argument("rank");  // who calls a region is member 0
     on.team = made.team;
     on.rank = rank ? static_cast<std::uint32_t>(rank->whole.value_or(0)) : 0;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // page/overlay.js -- what lies over the bars: the ruler, arrows, and the skew of regions
 
-const MOST_ARROWS = 300, LEAST_SKEW_PIXELS = 6;
+const MOST_ARROWS = 300, MOST_LOOKED_AT = 200000, LEAST_SKEW_PIXELS = 6;
 
 function paintRuler(context, view, height) {
   context.font = "11px sans-serif";
@@ -20,9 +20,9 @@ function paintRuler(context, view, height) {
 function arrowsInView({count, came, left, longest}, view) {
   const first = firstFrom(0, count, (i) => came[i] >= view.begin);
   const last = firstFrom(first, count, (i) => came[i] > view.end + longest);
-  if (last - first > 20 * MOST_ARROWS) return null;
+  if (last - first > MOST_LOOKED_AT) return null;
   const found = [];
-  for (let i = first; i < last; ++i) {
+  for (let i = first; i < last && found.length <= MOST_ARROWS; ++i) {
     if (left[i] <= view.end) found.push(i);
   }
   return found.length > MOST_ARROWS ? null : found;
