@@ -48,7 +48,8 @@ struct trace_options {
 
 /// From now on threads record. False if a trace runs already, or there is no memory.
 LOCKSTEP_COLD bool start_trace(trace_options options = trace_options());
-/// No more is recorded; what there is stays until the next trace. False if none runs.
+/// No more is recorded; what there is stays until the next trace. One that LOCKSTEP_TRACE has started is written now,
+/// and not at the end of the program. False if none runs.
 LOCKSTEP_COLD bool stop_trace();
 /// The same, and writes it. False, and a message, if it cannot be written.
 LOCKSTEP_COLD bool stop_trace(const char* file);
@@ -103,8 +104,8 @@ LOCKSTEP_COLD bool start_trace(trace_options options) {
   return detail::recorder::start(options.records_per_thread, options.full == when_full::stop);
 }
 LOCKSTEP_COLD bool stop_trace() {
-  detail::trace_export::take_path();
-  return detail::recorder::stop();
+  const std::string path = detail::trace_export::take_path();
+  return detail::recorder::stop() && (path.empty() || write_trace(path.c_str()));
 }
 LOCKSTEP_COLD bool stop_trace(const char* file) { return stop_trace() && write_trace(file); }
 LOCKSTEP_COLD bool write_trace(const char* file) { return detail::trace_export::write(file); }

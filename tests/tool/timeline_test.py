@@ -308,7 +308,7 @@ class Page(unittest.TestCase):
               f"read in {first['read']:.0f} ms, first paint after {first['firstPaint']:.0f} ms; zooming, a frame takes "
               f"{paints['median']:.1f} ms, at most {paints['worst']:.1f} ms and {paints['most']} rectangles")
         rows = self.ask("timeline.model.rows.length") + 4 * 3  # bars are two, marks one
-        self.assertLess(paints["most"], 2 * 1050 * rows + 5000)
+        self.assertLess(paints["most"], 1050 * rows + 5000)
 
 
 if __name__ == "__main__":

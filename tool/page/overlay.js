@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // page/overlay.js -- what lies over the bars: the ruler, arrows, and the skew of regions
 
-const MOST_ARROWS = 300, MOST_LOOKED_AT = 200000, LEAST_SKEW_PIXELS = 6;
+const MOST_ARROWS = 120, MOST_LOOKED_AT = 200000, LEAST_SKEW_PIXELS = 6;
 
 function paintRuler(context, view, height) {
   context.font = "11px sans-serif";

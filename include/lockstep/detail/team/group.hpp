@@ -243,20 +243,6 @@ inline std::uint32_t member_state::next_construct() noexcept {
 
 #if LOCKSTEP_HAS_BODIES
 
-LOCKSTEP_COLD void member_state::come_observed(const char* kind, call_site where,
-                                               std::size_t extent) noexcept {
-  in_construct = {kind, where, extent, tick_clock::now()};
-  member_comes(observed(), kind, where, extent, in_construct.came);
-  if (!is_alone()) tell_construct();
-}
-
-LOCKSTEP_COLD thread_log* member_state::meeting_begins() noexcept {
-  construct_note& note = in_construct;
-  const std::uint64_t came = note.came;
-  note.came = 0;  // it may meet the others once more
-  return member_arrives(observed(), next_phase(), note.kind, note.where, note.extent, came);
-}
-
 bool member_state::sync_observed() {
   thread_log* const seen = begin_meeting();
   tell_construct();

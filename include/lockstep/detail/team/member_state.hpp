@@ -169,6 +169,24 @@ class member_state {
   construct_note told[2] = {};  ///< to the others, in two phases
 };
 
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD void member_state::come_observed(const char* kind, call_site where,
+                                               std::size_t extent) noexcept {
+  in_construct = {kind, where, extent, tick_clock::now()};
+  member_comes(observed(), kind, where, extent, in_construct.came);
+  if (!is_alone()) tell_construct();
+}
+
+LOCKSTEP_COLD thread_log* member_state::meeting_begins() noexcept {
+  construct_note& note = in_construct;
+  const std::uint64_t came = note.came;
+  note.came = 0;  // it may meet the others once more
+  return member_arrives(observed(), next_phase(), note.kind, note.where, note.extent, came);
+}
+
+#endif
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
