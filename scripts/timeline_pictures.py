@@ -3,7 +3,9 @@
 """Draws the pictures of docs/why-is-my-loop-slow.md: records the example 22_slow_loops, and takes pictures of the pages
 that 'lockstep timeline' makes. Prints the summaries, of which the document has parts. Needs a Chromium.
 
-usage: timeline_pictures.py [directory of a build]
+usage: timeline_pictures.py [directory of a build [directory of traces]]
+
+Traces that are in the directory already are not recorded anew.
 """
 
 import os
@@ -22,10 +24,10 @@ WIDTH = 1000
 PICTURES = (
     ("slow-unequal", 1, 0, 300, 4),
     ("slow-unequal-mended", 1, 1, 300, 4),
-    ("slow-crowded", 2, 0, 300, 2),
-    ("slow-crowded-mended", 2, 1, 300, 8),
-    ("slow-too-small", 3, 0, 50, 4),
-    ("slow-too-small-mended", 3, 1, 50, 1),
+    ("slow-crowded", 2, 0, 2000, 2),
+    ("slow-crowded-mended", 2, 1, 2000, 8),
+    ("slow-too-small", 3, 0, 80, 4),
+    ("slow-too-small-mended", 3, 1, 80, 1),
 )
 
 # The middle of the trace, from the end of one step of member 0 to that of another; regions where steps have no end.
@@ -54,23 +56,28 @@ def picture(browser, page, steps):
     return browser.screenshot((0, top, WIDTH, 26 + height))
 
 
+def draw(build, traces):
+    command = build / "tool" / "lockstep"
+    paths = [traces / f"{name}.json" for name, *_ in PICTURES]
+    for (_, case, mended, steps, _), trace in zip(PICTURES, paths):  # all before the browser takes a CPU
+        if not trace.exists():
+            record(build, case, mended, steps, trace)
+    with chromium.Browser(WIDTH, 900) as browser:
+        for (name, *_, shown), trace in zip(PICTURES, paths):
+            subprocess.run([command, "timeline", trace], check=True, stdout=subprocess.DEVNULL)
+            path = FIGURES / f"{name}.png"
+            path.write_bytes(picture(browser, trace.with_suffix(".html"), shown))
+            print(f"timeline_pictures: {path.relative_to(ROOT)}", flush=True)
+            subprocess.run([command, "summary", trace], check=True)
+
+
 def main(argv):
     if not chromium.find():
         print("timeline_pictures: no Chromium is installed", file=sys.stderr)
         return 1
     build = (Path(argv[1]) if len(argv) > 1 else ROOT / "build" / "release").resolve()
-    command = build / "tool" / "lockstep"
     with tempfile.TemporaryDirectory() as scratch:
-        traces = [Path(scratch) / f"{name}.json" for name, *_ in PICTURES]
-        for (_, case, mended, steps, _), trace in zip(PICTURES, traces):  # all before the browser takes a CPU
-            record(build, case, mended, steps, trace)
-        with chromium.Browser(WIDTH, 900) as browser:
-            for (name, *_, shown), trace in zip(PICTURES, traces):
-                subprocess.run([command, "timeline", trace], check=True, stdout=subprocess.DEVNULL)
-                path = FIGURES / f"{name}.png"
-                path.write_bytes(picture(browser, trace.with_suffix(".html"), shown))
-                print(f"timeline_pictures: {path.relative_to(ROOT)}", flush=True)
-                subprocess.run([command, "summary", trace], check=True)
+        draw(build, Path(argv[2] if len(argv) > 2 else scratch).resolve())
     return 0
 
 
