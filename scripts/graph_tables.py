@@ -73,8 +73,7 @@ def sections(result, mark):
              f"*{OURS}*: the plan as it is made by default. *{MEASURED}*: made anew with the times of the nodes. *{STEPWISE}*: the same "
              f"with a `run()` for each iteration. *{BY_HAND}*: `publish()` and `wait_for()`, or events. oneTBB, Taskflow, and the OpenMP "
              f"runtimes decide while they run who does what. {mark}: lockstep is slower than the fastest of those."
-             + (f" A cache line took {t1[len(t1) // 2]:.0f} ns one way." if t1 else "")
-             + (f" {result['remark']}" if "remark" in result else "")]
+             + (f" A cache line took {t1[len(t1) // 2]:.0f} ns one way." if t1 else "")]
     for section in dict.fromkeys(row["section"] for row in result["rows"]):
         rows = [row for row in result["rows"] if row["section"] == section]
         parts += [f"### {section}", NOTES.get(section, TELLS_SPEED_UP), table(section, rows, mark)]

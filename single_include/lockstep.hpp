@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <climits>
+#include <cmath>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -7961,6 +7962,9 @@ namespace detail {
 //              other CPU they would get a share of the time only.
 //   PARTING-3  After a move it stays for 1 ms at least. A move that was in vain doubles that, up to 64 ms.
 //   PARTING-4  Its affinity is afterwards as it was before (leave_native_cpu() of this_thread.hpp).
+//   PARTING-5  A worker that polls when its region is due, but does not run when it comes, for 4 regions in a row,
+//              shares its CPU with the caller of the regions, which slept before: it moves. A move that was in vain
+//              doubles the 4, up to 256; each region that finds it running takes back one of them.
 //
 // A word here is a hint: one that is old or missing costs a needless move or a poll, never a wake-up.
 //
@@ -8021,10 +8025,13 @@ class parting_board {
     if (there != here) return there != 0;
     const bool is_news = theirs != own.seen;  // else the other one may have left since
     own.seen = theirs;
-    if (moves_ && rank != 0 && is_news && own.pace.shared(now)) {
-      leave_cpu(static_cast<unsigned>(cpu));
-    }
+    if (is_news && own.pace.shared(now)) leave(rank);
     return false;
+  }
+  /// Moves the calling thread, that of member `rank`, to another CPU.
+  LOCKSTEP_COLD void leave(std::size_t rank) noexcept {
+    const int cpu = current_cpu();
+    if (moves_ && rank != 0 && cpu >= 0) leave_cpu(static_cast<unsigned>(cpu));
   }
 
  private:
@@ -11452,7 +11459,9 @@ struct member_access {
 //
 //   GAP-1  Gaps that lie close together make one window, in which the worker polls: from a lead before the
 //          shortest of them until a margin after the longest. Between windows it sleeps, after the last
-//          one it sleeps for good. So two gaps in turns have a window each.
+//          one it sleeps for good. So two gaps in turns have a window each. Among eight gaps or more, one
+//          that stands alone has no window, and an eighth of those in a window does not count at either
+//          end, or little: else one hiccup of the caller would spoil the next sixteen waits.
 //   GAP-2  A worker that has waited for t polls for 160 us + t / 4 at most, and never for more than 4 ms:
 //          longest_poll().
 //   GAP-3  Each gap is compared with what was expected, also while nobody acts on it: `most_doubt` more misses than
@@ -11502,6 +11511,7 @@ class anticipation {
                                         std::uint64_t polled) const noexcept {
     for (unsigned first = 0, end = 0; first < count_; first = end) {
       end = end_of_window(first);
+      if (count_ >= most_for_one && end - first == 1) continue;
       const window at = window_of(first, end);
       if (elapsed >= at.closes) continue;
       if (at.opens > longest_gap) break;
@@ -11544,6 +11554,7 @@ class anticipation {
  private:
   static constexpr std::uint32_t most_counted = 4000000000u;
   static constexpr std::uint64_t least_poll = 5000;
+  static constexpr unsigned most_for_one = 8;  // GAP-1
 
   struct window {
     std::uint64_t opens, closes;
@@ -11557,7 +11568,9 @@ class anticipation {
   }
   /// A quarter of the range on both sides, for gaps that were not among the last ones.
   window window_of(unsigned first, unsigned end) const noexcept {
-    const std::uint64_t least = sorted_[first], most = sorted_[end - 1];
+    const unsigned ignored = (end - first) / most_for_one;
+    const std::uint64_t usual = sorted_[first + ignored], most = sorted_[end - 1 - ignored];
+    const std::uint64_t least = larger(sorted_[first], usual - usual / 8);
     const std::uint64_t early = (most - least) / 4 + lead_;
     return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000};
   }
@@ -11573,6 +11586,8 @@ class anticipation {
       elapsed = step.until;
     }
   }
+
+  static std::uint64_t larger(std::uint64_t a, std::uint64_t b) noexcept { return a < b ? b : a; }
 
   void judge(bool was_right) noexcept {
     if (was_right) {
@@ -11620,6 +11635,7 @@ class anticipating_wait {
  public:
   template <class Waitable>
   void wait(Waitable& what, wait_policy policy, wait_history& history) {
+    had_no_cpu_ = false;
     if (!what.ready()) wait_slowly(what, policy, history);
   }
   /// For tests: as after waits that were over after so many nanoseconds.
@@ -11628,8 +11644,11 @@ class anticipating_wait {
   }
   /// The wait that ends now was none between two regions.
   void forget_gap() noexcept { gap_ = 0; }
+  /// Whether what was awaited came while the thread polled and had no CPU.
+  bool had_no_cpu() const noexcept { return had_no_cpu_; }
 
  private:
+  static constexpr std::uint64_t lost_time = 10000;
   static constexpr std::uint64_t time_between_yields = 3000;
   static constexpr std::uint64_t long_yield = 2000000;  // as in wait_engine.hpp
   static constexpr std::uint64_t short_slack = 1000;
@@ -11649,6 +11668,34 @@ class anticipating_wait {
   anticipation known_;
   std::uint64_t gap_ = 0;  ///< the last one, if it has not been learned yet
   std::uint64_t start_ = 0, now_ = 0;
+  bool had_no_cpu_ = false;
+};
+
+/// When a worker that polls for its regions has to leave the CPU of their caller: PARTING-5 of team_barrier.hpp. Plain
+/// data of one thread.
+class stacked_regions {
+ public:
+  static constexpr unsigned enough = 4, most = 256;
+
+  /// A region came; `had_no_cpu`: the worker polled for it, but was not running.
+  void came(bool had_no_cpu) noexcept {
+    if (!had_no_cpu) {
+      stacked_ = 0;
+      if (wanted_ > enough) --wanted_;
+    } else {
+      ++stacked_;
+    }
+  }
+  /// True if it is time to move.
+  bool must_part() noexcept {
+    if (stacked_ < wanted_) return false;
+    stacked_ = 0;
+    if (wanted_ < most) wanted_ *= 2;
+    return true;
+  }
+
+ private:
+  unsigned stacked_ = 0, wanted_ = enough;
 };
 
 /// How a worker watches for regions: what it has seen, and what it has learned of waiting.
@@ -11717,15 +11764,23 @@ LOCKSTEP_OUT_OF_LINE void anticipating_wait::follow(any_waitable what) {
 bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {
   std::uint64_t has_cpu_since = now_;
   while (now_ - start_ < until) {
-    if (wait_engine::poll(what)) return true;
+    const bool is_ready = wait_engine::poll(what);
+    const std::uint64_t before = now_;
     now_ = monotonic_nanoseconds();
+    if (is_ready) {
+      had_no_cpu_ = now_ - before > lost_time;
+      return true;
+    }
     if (now_ - has_cpu_since < time_between_yields) continue;
     what.ask_where();
     yield_thread();
     has_cpu_since = monotonic_nanoseconds();
     if (has_cpu_since - now_ > long_yield) known_.was_disturbed();
+    had_no_cpu_ = has_cpu_since - now_ > lost_time;
     now_ = has_cpu_since;
-    if (!known_.is_on()) return what.ready();
+    if (what.ready()) return true;
+    had_no_cpu_ = false;
+    if (!known_.is_on()) return false;
   }
   return false;
 }
@@ -11901,6 +11956,7 @@ class fork_board {
   /// A member's own.
   struct private_state {
     region_watch regions = {};
+    stacked_regions stacked = {};
     wait_history reports = {};
   };
 
@@ -12111,6 +12167,16 @@ struct loop_plan {
   bool wakes = true;      ///< sleepers at once; else only when the loop has turned out to be long
   bool is_timed = false;  ///< the caller measures it
   double missed = 0;      ///< the time that members that sleep would take off the caller
+};
+
+/// Shares that are no loop's: by how many nanoseconds members that come shorten them; and what became of them.
+struct shares_request {
+  std::uint32_t shares;
+  double gain;
+};
+struct shares_outcome {
+  bool is_complete;  ///< not stopped
+  bool all_came;     ///< each share was begun by its member
 };
 
 /// What the caller of a loop does before it and, unless it was stopped, after it. Null functions: nothing.
@@ -13287,6 +13353,25 @@ class loop_steering final : public part_listener {
     if (plan_.is_timed) learn(all_came, now());
   }
 
+  /// Before shares that are no loop's: whether to wake members that sleep.
+  bool begin_shares(const shares_request& of) {
+    is_asleep_ = forks_.has_sleepers(of.shares);
+    plan_ = loop_plan();
+    plan_.shares = of.shares;
+    if (is_asleep_) {
+      plan_sleepers(of.gain);
+    } else {
+      pause_ = 0;
+    }
+    return plan_.wakes;
+  }
+  /// They are done.
+  void end_shares() {
+    if (!is_asleep_) return;
+    own_end_ = now();
+    if (plan_.missed > least_worth_joining / 2) teach();
+  }
+
   /// Whether members slept when this loop began.
   bool were_asleep() const noexcept { return is_asleep_; }
 
@@ -13308,6 +13393,15 @@ class loop_steering final : public part_listener {
     }
     if (woken_at_ != 0) learn_wake_up();
     if (is_asleep_ && plan_.shares > 1 && plan_.wakes) woken_at_ = start_;
+  }
+  LOCKSTEP_COLD void plan_sleepers(double gain) {
+    last_end_ = own_end_;
+    start_ = now();
+    if (woken_at_ != 0) learn_wake_up();
+    plan_.missed = gain > costs_.wake() ? 0 : gain;
+    if (plan_.missed > 0 && has_missed_enough()) plan_.missed = 0;
+    plan_.wakes = plan_.missed <= 0;
+    if (plan_.wakes) woken_at_ = start_;
   }
   LOCKSTEP_COLD void learn(bool all_came, std::uint64_t end) {
     const double own_time = static_cast<double>(own_end_ - start_);
@@ -13792,22 +13886,25 @@ class team_core {
   }
 
   /// what(loop_share&) for so many shares, each once: by its member, or by a thread that waits for it and finds that
-  /// it has not begun. Sleepers are woken if `wakes`. False if it was stopped. Unlike a loop it learns nothing.
+  /// it has not begun.
   template <class Workers>
-  LOCKSTEP_NOINLINE static bool run_shares(team_door& door, team_core* core, Workers& workers,
-                                           std::uint32_t shares, bool wakes, job& what) {
+  LOCKSTEP_NOINLINE static shares_outcome run_shares(team_door& door, team_core* core,
+                                                     Workers& workers, const shares_request& of,
+                                                     job& what) {
     const region_turn turn(door, core);
-    if (!turn) return run_loop_alone(what, loop_ends{nullptr, nullptr, nullptr});
+    if (!turn) return {run_loop_alone(what, loop_ends{nullptr, nullptr, nullptr}), false};
     workers.make_ready();
-    const region_head head = core->begin(shares, 0);
+    const bool wakes = core->steering_.begin_shares(of);
+    const region_head head = core->begin(of.shares, 0);
     const nesting::inside here(core->region_);
-    const bool are_asleep = wakes && core->forks_.has_sleepers(shares);
     core->crew_.reset_tickets();
     core->forks_.announce_loop(head, what, 1, wakes);
-    core->crew_.lead(head, what, are_asleep, nullptr);
-    if (core->end_of_region(head)) return true;
+    const bool all_came =
+        core->crew_.lead(head, what, wakes && core->steering_.were_asleep(), nullptr);
+    core->steering_.end_shares();
+    if (core->end_of_region(head)) return {true, all_came};
     core->error_.rethrow();
-    return false;
+    return {false, all_came};
   }
 
   /// A region of one member, the calling thread.
@@ -17228,7 +17325,7 @@ struct plan_host {
   wait_policy policy;
   stop_source* stop;
   bool (*run)(void* team, std::size_t members, plan_part& part);
-  bool (*run_shares)(void* team, std::size_t members, bool wakes, job& what);
+  shares_outcome (*run_shares)(void* team, const shares_request& of, job& what);
   started_region (*start)(void* team, plan_part& part);
   void (*request_stop)(void* team);
   bool (*is_open)(void* team);  ///< a region was started and not joined
@@ -17244,8 +17341,13 @@ struct plan_body {
   LOCKSTEP_COLD plan_body(const graph_body& of, const plan_host& on, std::size_t members);
 
   LOCKSTEP_COLD void make();
-  /// Makes the plan anew with the times that were measured. False if there are none.
+  /// Takes over the times that were measured. False if there are none.
+  LOCKSTEP_COLD bool take_times(double nanoseconds_a_tick);
+  /// The same, and makes the plan anew with them.
   LOCKSTEP_COLD bool refine(double nanoseconds_a_tick);
+  /// Whether all times but a hundredth are about the same, and not far from what is taken where nothing is known: another
+  /// plan would gain little.
+  LOCKSTEP_COLD bool are_times_as_guessed() const noexcept;
   /// Before a run of a plan that learns: looks at the clock in it, or makes the plan anew.
   LOCKSTEP_COLD void learn();
   /// A run: of many members, or alone.
@@ -17279,8 +17381,8 @@ struct plan_body {
   std::uint64_t begin_of_ticks = 0, begin_of_time = 0;
   std::uint64_t learnt_from = 0;  ///< runs; 0 if the plan is the first one, or that of refine()
 
-  // Measured: how long an iteration takes of late, and how many runs there were.
-  double usual_time = 0;
+  // Measured: how long an iteration takes one thread of late, and how many runs there were.
+  double time_alone = 0;
   std::uint64_t runs = 0;
   std::uint64_t measured_iterations = 0, measured_time = 0;
 };
@@ -19481,7 +19583,9 @@ LOCKSTEP_COLD fork_board::fork_board(fork_tree tree, wait_policy policy, way how
 LOCKSTEP_OUT_OF_LINE bool fork_board::next(std::size_t rank, order& out) {
   const std::size_t line = tree_.watched_by(rank).index;
   region_watch& own = histories_[rank].value.regions;
+  stacked_regions& stacked = histories_[rank].value.stacked;
   while (true) {
+    if (stacked.must_part()) parting_.leave(rank);
     watched_line what(lines_[line].awaited(is_news{own.seen}, stops_when_set{closed_},
                                            whereabouts{&parting_, rank, 0}),
                       has_one_worker());
@@ -19492,6 +19596,7 @@ LOCKSTEP_OUT_OF_LINE bool fork_board::next(std::size_t rank, order& out) {
     // Meanwhile the loop may have ended, and a `run` have begun.
     const bool is_needed = !out.is_loop() || claim_on(line, rank, out) || !out.is_loop();
     const std::uint32_t phases = out.announced.phase() - announcement(own.seen).phase();
+    stacked.came(own.anticipating.had_no_cpu());
     own.note(out.announced.word(), phases > 3);
     if (is_needed) return true;
   }
@@ -20709,10 +20814,9 @@ LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::team& of) {
       of.body_->core.policy(),
       &of.body_->core.stop(),
       plan_doors<lockstep::team>::run,
-      [](void* held, std::size_t members, bool wakes, job& what) {
+      [](void* held, const shares_request& wanted, job& what) {
         lockstep::team& on = *static_cast<lockstep::team*>(held);
-        return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads,
-                                     static_cast<std::uint32_t>(members), wakes, what);
+        return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads, wanted, what);
       },
       [](void* held, plan_part& part) { return static_cast<lockstep::team*>(held)->start(part); },
       plan_doors<lockstep::team>::request_stop,
@@ -20725,11 +20829,11 @@ LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::external_team& of) {
           of.body_->core.policy(),
           &of.body_->core.stop(),
           plan_doors<lockstep::external_team>::run,
-          [](void* held, std::size_t members, bool wakes, job& what) {
+          [](void* held, const shares_request& wanted, job& what) {
             lockstep::external_team& on = *static_cast<lockstep::external_team*>(held);
             on.check_parent();
-            return team_core::run_shares(on.door_, &on.body_->core, on.body_->servers,
-                                         static_cast<std::uint32_t>(members), wakes, what);
+            return team_core::run_shares(on.door_, &on.body_->core, on.body_->servers, wanted,
+                                         what);
           },
           nullptr,
           plan_doors<lockstep::external_team>::request_stop,
@@ -20761,7 +20865,7 @@ LOCKSTEP_COLD void plan_body::make() {
   machine = std::move(fresh);
 }
 
-LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {
+LOCKSTEP_COLD bool plan_body::take_times(double nanoseconds_a_tick) {
   bool has_some = false;
   const std::uint64_t clock = time_of_nothing();
   for (std::size_t i = 0; i < model.nodes.size(); ++i) {
@@ -20773,8 +20877,28 @@ LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {
     if (learns) ticks = (std::min)(ticks, 2 * static_cast<double>(of.least));
     costs[i] = nanoseconds_a_tick * ticks;
   }
+  return has_some;
+}
+
+LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {
+  const bool has_some = take_times(nanoseconds_a_tick);
   if (has_some) make();
   return has_some;
+}
+
+LOCKSTEP_COLD bool plan_body::are_times_as_guessed() const noexcept {
+  constexpr double about = 1.5, most = 0.01;
+  const auto time_of = [](double cost) { return cost < 0 ? usual_node_time : cost; };
+  const auto is_about = [](double time, double other, double factor) {
+    return time < factor * other && factor * time > other;
+  };
+  double sum = 0, wrong = 0;
+  for (const double each : costs) sum += time_of(each);
+  const double mean = sum / static_cast<double>(costs.size());
+  for (const double each : costs) {
+    if (!is_about(time_of(each), mean, about)) wrong += std::fabs(time_of(each) - mean);
+  }
+  return is_about(mean, usual_node_time, 2) && wrong <= most * sum;
 }
 
 LOCKSTEP_COLD void plan_body::learn() {
@@ -20786,8 +20910,11 @@ LOCKSTEP_COLD void plan_body::learn() {
   if (iterations_to_time == 0 || samples >= enough * machine->times.size()) {
     const std::uint64_t ticks = tick_clock::now() - begin_of_ticks,
                         time = detail::monotonic_nanoseconds() - begin_of_time;
-    if (ticks != 0 && refine(static_cast<double>(time) / static_cast<double>(ticks)))
+    if (ticks != 0 && take_times(static_cast<double>(time) / static_cast<double>(ticks)) &&
+        !are_times_as_guessed()) {
+      make();
       learnt_from = runs;
+    }
     learns = false;
     return;
   }
@@ -20857,25 +20984,31 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_ga
   return here.is_complete;
 }
 
-/// Whether members that sleep are worth waking up is learned from how long runs take: the first ones, then one in 16,
-/// and all that last.
+/// What members that come are worth is learned from how long runs take: the first ones, then one in 16, and all that
+/// last.
 LOCKSTEP_OUT_OF_LINE bool plan_body::run_shares(std::uint64_t count) {
-  constexpr double worth_waking = 20000, worth_a_look = 10000;
-  const double expected = usual_time * static_cast<double>(count);
-  const bool is_timed = runs < 4 || runs % 16 == 0 || expected > worth_a_look;
+  constexpr double worth_a_look = 10000;
+  const flow_plan& plan = machine->plan;
+  const double times = static_cast<double>(count);
+  const bool is_timed = runs < 4 || runs % 16 == 0 || time_alone * times > worth_a_look;
   ++runs;
+  const double speed_up =
+      plan.predicted_time > 0 ? (std::max)(plan.serial_time / plan.predicted_time, 1.0) : 1.0;
+  const bool is_known = gate == nullptr && runs > 1;
+  const shares_request wanted = {
+      static_cast<std::uint32_t>(plan.members),
+      is_known ? time_alone * times * (1 - 1 / speed_up) : std::numeric_limits<double>::infinity()};
   const std::uint64_t begin = is_timed ? detail::monotonic_nanoseconds() : 0;
   job what;
   const auto share = [this](loop_share& me) { take_part(me); };
   what.assign<loop_share>(share);
-  const bool wakes = gate != nullptr || runs == 1 || expected >= worth_waking;
-  const bool is_complete = host.run_shares(host.team, machine->plan.members, wakes, what);
-  if (is_timed && gate == nullptr && is_complete) {
+  const shares_outcome made = host.run_shares(host.team, wanted, what);
+  if (is_timed && gate == nullptr && made.is_complete) {
     const double took = static_cast<double>(detail::monotonic_nanoseconds() - begin);
-    const double each = took / static_cast<double>(count);
-    usual_time = runs == 1 ? each : (usual_time + each) / 2;
+    const double each = took / times * (made.all_came ? speed_up : 1);
+    time_alone = runs == 1 ? each : (time_alone + each) / 2;
   }
-  return is_complete;
+  return made.is_complete;
 }
 
 LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {

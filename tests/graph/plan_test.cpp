@@ -375,6 +375,33 @@ TEST_P(plan_run, is_made_anew_once_it_has_seen_five_iterations) {
   EXPECT_EQ(of.both, 10 * 51 * 103);
 }
 
+TEST(plan_times, about_as_guessed_are_no_reason_to_make_the_plan_anew) {
+  const two_chains of(false);
+  const lockstep::detail::owner<lockstep::detail::plan_body> body(
+      lockstep::detail::make_plan(of.g, lockstep::detail::plan_host(), 2));
+  EXPECT_TRUE(body->are_times_as_guessed()) << "nothing is measured";
+  for (double& time : body->costs) time = 900;
+  body->costs[0] = 1300;
+  EXPECT_TRUE(body->are_times_as_guessed());
+  for (const double other : {500.0, 1600.0, 0.0}) {
+    body->costs[1] = other;
+    EXPECT_FALSE(body->are_times_as_guessed()) << other << " of one in few nodes";
+  }
+  graph large;
+  for (int i = 0; i < 1000; ++i) large.node(std::to_string(i), [] {});
+  const lockstep::detail::owner<lockstep::detail::plan_body> many(
+      lockstep::detail::make_plan(large, lockstep::detail::plan_host(), 2));
+  for (double& time : many->costs) time = 1100;
+  many->costs[7] = 8000;
+  EXPECT_TRUE(many->are_times_as_guessed()) << "the plan would be shorter by 7 us of 1000 at most";
+  many->costs[8] = 8000;
+  EXPECT_FALSE(many->are_times_as_guessed());
+  for (double& time : many->costs) time = 1800;
+  EXPECT_TRUE(many->are_times_as_guessed());
+  for (double& time : many->costs) time = 2100;
+  EXPECT_FALSE(many->are_times_as_guessed()) << "the lines between members cost less beside that";
+}
+
 TEST_P(plan_run, is_made_anew_after_one_iteration_of_many_turns) {
   team on(members(), policy());
   graph g;

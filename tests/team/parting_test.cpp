@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/team/parting_test.cpp -- PARTING-1 to PARTING-5, on the scripted system
+#include <lockstep/detail/team/anticipation.hpp>
 #include <lockstep/detail/team/team_barrier.hpp>
 
 #include <gtest/gtest.h>

@@ -428,9 +428,13 @@ TEST(trace, decisions_about_loops_are_marks_with_their_reasons) {
     workers.parallel_for(0, 1, [&](std::size_t i) { values[i] += 1; });
     workers.parallel_for(
         0, values.size(), [&](std::size_t i) { values[i] += 1; }, lockstep::static_schedule());
+    workers.run(1, [&](member&) { workers.run([](member&) {}); });
+    const team crowd(64);
   });
   const std::vector<seen_event> decisions = seen.of("decision");
-  ASSERT_EQ(decisions.size(), 2u);
+  ASSERT_EQ(decisions.size(), 3u);
+  EXPECT_EQ(decisions[2].name, "run inline");
+  EXPECT_EQ(seen.of("crowded").size(), 1u);
   EXPECT_EQ(decisions[0].name, "loop inline");
   EXPECT_EQ(decisions[0].argument("why"), "there is one iteration at most");
   for (const seen_event& each : decisions)

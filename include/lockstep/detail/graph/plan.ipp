@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -85,7 +86,7 @@ LOCKSTEP_COLD void plan_body::make() {
   machine->model = &model;
 }
 
-LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {
+LOCKSTEP_COLD bool plan_body::take_times(double nanoseconds_a_tick) {
   bool has_some = false;
   const std::uint64_t clock = time_of_nothing();
   for (std::size_t i = 0; i < model.nodes.size(); ++i) {
@@ -97,8 +98,28 @@ LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {
     if (learns) ticks = (std::min)(ticks, 2 * static_cast<double>(of.least));
     costs[i] = nanoseconds_a_tick * ticks;
   }
+  return has_some;
+}
+
+LOCKSTEP_COLD bool plan_body::refine(double nanoseconds_a_tick) {
+  const bool has_some = take_times(nanoseconds_a_tick);
   if (has_some) make();
   return has_some;
+}
+
+LOCKSTEP_COLD bool plan_body::are_times_as_guessed() const noexcept {
+  constexpr double about = 1.5, most = 0.01;
+  const auto time_of = [](double cost) { return cost < 0 ? usual_node_time : cost; };
+  const auto is_about = [](double time, double other, double factor) {
+    return time < factor * other && factor * time > other;
+  };
+  double sum = 0, wrong = 0;
+  for (const double each : costs) sum += time_of(each);
+  const double mean = sum / static_cast<double>(costs.size());
+  for (const double each : costs) {
+    if (!is_about(time_of(each), mean, about)) wrong += std::fabs(time_of(each) - mean);
+  }
+  return is_about(mean, usual_node_time, 2) && wrong <= most * sum;
 }
 
 LOCKSTEP_COLD void plan_body::learn() {
@@ -110,8 +131,11 @@ LOCKSTEP_COLD void plan_body::learn() {
   if (iterations_to_time == 0 || samples >= enough * machine->times.size()) {
     const std::uint64_t ticks = tick_clock::now() - begin_of_ticks,
                         time = detail::monotonic_nanoseconds() - begin_of_time;
-    if (ticks != 0 && refine(static_cast<double>(time) / static_cast<double>(ticks)))
+    if (ticks != 0 && take_times(static_cast<double>(time) / static_cast<double>(ticks)) &&
+        !are_times_as_guessed()) {
+      make();
       learnt_from = runs;
+    }
     learns = false;
     return;
   }

@@ -55,8 +55,13 @@ struct plan_body {
   LOCKSTEP_COLD plan_body(const graph_body& of, const plan_host& on, std::size_t members);
 
   LOCKSTEP_COLD void make();
-  /// Makes the plan anew with the times that were measured. False if there are none.
+  /// Takes over the times that were measured. False if there are none.
+  LOCKSTEP_COLD bool take_times(double nanoseconds_a_tick);
+  /// The same, and makes the plan anew with them.
   LOCKSTEP_COLD bool refine(double nanoseconds_a_tick);
+  /// Whether all times but a hundredth are about the same, and not far from what is taken where nothing is known: another
+  /// plan would gain little.
+  LOCKSTEP_COLD bool are_times_as_guessed() const noexcept;
   /// Before a run of a plan that learns: looks at the clock in it, or makes the plan anew.
   LOCKSTEP_COLD void learn();
   /// A run: of many members, or alone.

@@ -72,7 +72,7 @@ class anticipation {
       const window at = window_of(first, end);
       if (elapsed >= at.closes) continue;
       if (at.opens > longest_gap) break;
-      const std::uint64_t longest = at.longest;
+      const std::uint64_t longest = sorted_[end - 1];
       const bool can_poll_through = polled + longest <= elapsed + longest_poll(longest);
       if (elapsed + (can_poll_through ? usual_sleep : shortest_sleep) < at.opens) {
         return {wait_step::kind::sleep, at.opens};
@@ -114,7 +114,7 @@ class anticipation {
   static constexpr unsigned most_for_one = 8;  // GAP-1
 
   struct window {
-    std::uint64_t opens, closes, longest;
+    std::uint64_t opens, closes;
   };
 
   /// The first of sorted_ that is too far from the one before to share its window.
@@ -129,7 +129,7 @@ class anticipation {
     const std::uint64_t usual = sorted_[first + ignored], most = sorted_[end - 1 - ignored];
     const std::uint64_t least = larger(sorted_[first], usual - usual / 8);
     const std::uint64_t early = (most - least) / 4 + lead_;
-    return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000, most};
+    return {least > early ? least - early : 0, most + (most - least) / 4 + most / 16 + 50000};
   }
 
   /// Whether a worker that follows next_step() polls after `gap`.
@@ -230,6 +230,33 @@ class anticipating_wait {
   std::uint64_t gap_ = 0;  ///< the last one, if it has not been learned yet
   std::uint64_t start_ = 0, now_ = 0;
   bool had_no_cpu_ = false;
+};
+
+/// When a worker that polls for its regions has to leave the CPU of their caller: PARTING-5 of team_barrier.hpp. Plain
+/// data of one thread.
+class stacked_regions {
+ public:
+  static constexpr unsigned enough = 4, most = 256;
+
+  /// A region came; `had_no_cpu`: the worker polled for it, but was not running.
+  void came(bool had_no_cpu) noexcept {
+    if (!had_no_cpu) {
+      stacked_ = 0;
+      if (wanted_ > enough) --wanted_;
+    } else {
+      ++stacked_;
+    }
+  }
+  /// True if it is time to move.
+  bool must_part() noexcept {
+    if (stacked_ < wanted_) return false;
+    stacked_ = 0;
+    if (wanted_ < most) wanted_ *= 2;
+    return true;
+  }
+
+ private:
+  unsigned stacked_ = 0, wanted_ = enough;
 };
 
 /// How a worker watches for regions: what it has seen, and what it has learned of waiting.

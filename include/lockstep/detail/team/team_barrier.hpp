@@ -77,32 +77,6 @@ class parting_pace {
   std::uint64_t rest_ = least_time;
 };
 
-/// When a worker that polls for its regions has to leave the CPU of their caller: PARTING-5. Plain data of one thread.
-class stacked_regions {
- public:
-  static constexpr unsigned enough = 4, most = 256;
-
-  /// A region came; `had_no_cpu`: the worker polled for it, but was not running.
-  void came(bool had_no_cpu) noexcept {
-    if (!had_no_cpu) {
-      stacked_ = 0;
-      if (wanted_ > enough) --wanted_;
-    } else {
-      ++stacked_;
-    }
-  }
-  /// True if it is time to move.
-  bool must_part() noexcept {
-    if (stacked_ < wanted_) return false;
-    stacked_ = 0;
-    if (wanted_ < most) wanted_ *= 2;
-    return true;
-  }
-
- private:
-  unsigned stacked_ = 0, wanted_ = enough;
-};
-
 class parting_board {
  public:
   parting_board(std::size_t members, bool moves) : sightings_(members), moves_(moves) {}

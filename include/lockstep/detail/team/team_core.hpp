@@ -117,6 +117,7 @@ class team_core {
   /// A region of one member, the calling thread.
   template <class Function>
   static bool run_alone(Function& f) {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone("run inline");
     stop_source stop;
     member_state own(stop);
     member_access alone(own);
@@ -124,6 +125,7 @@ class team_core {
   }
   /// The same for a loop.
   static bool run_loop_alone(job& what, const loop_ends& ends) {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone("loop inline");
     stop_source stop;
     atomic<std::size_t> tickets{0};
     loop_cells none(0);
@@ -174,6 +176,7 @@ class team_core {
   LOCKSTEP_COLD void forget_others() noexcept;
 
  private:
+  static LOCKSTEP_COLD void tell_alone(const char* what) noexcept;
   static LOCKSTEP_COLD fork_board::way way_of(const resolved_team& made) noexcept;
 
   /// Destroys the values of a region, whether its end throws or not.
@@ -289,7 +292,15 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
       crew_(forks_, stop_, error_, made.is_crowded, &group_),
       steering_(forks_, made),
       region_{this, door.age(), &group_, &running_, nullptr},
-      between_(region_) {}
+      between_(region_) {
+  if (made.is_crowded && observers() != 0) {
+    note_mark(mark_kind::crowded, "crowded", "a team has more members than CPUs for them", size_);
+  }
+}
+
+LOCKSTEP_COLD void team_core::tell_alone(const char* what) noexcept {
+  note_mark(mark_kind::decision, what, "it was called from inside of a region", 1);
+}
 
 LOCKSTEP_COLD team_core::~team_core() = default;
 

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/trace/trace_export.hpp -- writes a trace as Trace Event JSON, and as a text (layer: trace)
 //
-// The file opens in Perfetto and chrome://tracing. What is in it: docs/visibility.md.
+// The file opens in Perfetto and chrome://tracing. Events by category:
+//     region, part       a region or loop on its caller; what each member, or another for it, ran of it
+//     construct          from a member's call to when it went on; args.waited: for the others
+//     wait, stage        from the first poll on; how long of it the thread yielded and slept
+//     node, user         of plans; of trace_region
+//     decision, woken, anticipated, missed wake-up, share taken over, parted, crowded, user   instants; args.why
+//     wake, arrow        who woke a sleeper; arrows from who let go to who was let go: barrier, region, wake
 //
 //   EXPORT-1  The JSON is valid whatever names the program gives: text that is no UTF-8 is replaced.
 //   EXPORT-2  Slices of a track nest; their begins do not go back.
