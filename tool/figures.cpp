@@ -2,6 +2,7 @@
 #include "tool/figures.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 
 namespace tool {
@@ -137,15 +138,16 @@ std::vector<region_figures> figures_of_regions(const trace& of,
   return regions;
 }
 
-/// Of all slices of a kind; `time` says how much of one counts.
+/// Of all slices of some kinds; `time` says how much of one counts.
 template <class Time>
-std::vector<named_figures> figures_by_label(const trace& of, kind wanted, Time time) {
+std::vector<named_figures> figures_by_label(const trace& of, std::initializer_list<kind> wanted,
+                                            Time time) {
   std::map<std::string, std::vector<nanoseconds>> by_label;
   std::vector<std::vector<nanoseconds>*> of_look(of.looks.size());
   for (const thread& each : of.threads) {
     for (const slice& one : each.slices) {
       const look& what = of.look_of(one);
-      if (what.of != wanted) continue;
+      if (std::find(wanted.begin(), wanted.end(), what.of) == wanted.end()) continue;
       if (of_look[one.look] == nullptr) of_look[one.look] = &by_label[what.label()];
       of_look[one.look]->push_back(time(one));
     }
@@ -201,13 +203,16 @@ figures figures_of(const trace& of) {
   for (const thread& each : of.threads) result.threads.push_back(figures_of_thread(of, each));
   result.runs = runs_of(of, result.threads);
   result.regions = figures_of_regions(of, result.runs);
-  result.constructs =
-      figures_by_label(of, kind::construct, [](const slice& one) { return one.waited; });
-  result.waits = figures_by_label(of, kind::wait, [](const slice& one) { return one.length; });
+  const auto waited = [](const slice& one) { return one.waited; };
+  const auto length = [](const slice& one) { return one.length; };
+  result.constructs = figures_by_label(of, {kind::construct}, waited);
+  result.nodes = figures_by_label(of, {kind::node, kind::user}, length);
+  result.waits = figures_by_label(of, {kind::wait}, length);
   result.marks = count_marks(of);
   const auto longest_first = [](const auto& a, const auto& b) { return a.total > b.total; };
   std::stable_sort(result.regions.begin(), result.regions.end(), longest_first);
   std::stable_sort(result.constructs.begin(), result.constructs.end(), longest_first);
+  std::stable_sort(result.nodes.begin(), result.nodes.end(), longest_first);
   std::stable_sort(result.waits.begin(), result.waits.end(), longest_first);
   std::stable_sort(
       result.marks.begin(), result.marks.end(),

@@ -57,6 +57,7 @@ struct figures {
   std::vector<region_figures> regions;  // the longest total first
   std::vector<named_figures>
       constructs;                    // how long members waited in them; the longest total first
+  std::vector<named_figures> nodes;  // and the user's regions; the longest total first
   std::vector<named_figures> waits;  // the longest total first
   std::vector<named_figures> marks;  // the most frequent first; no times
 };

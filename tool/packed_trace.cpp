@@ -89,6 +89,7 @@ json packer::describe() const {
           {"counters", counters},
           {"regions", describe_regions()},
           {"constructs", describe_named(figures_.constructs)},
+          {"nodes", describe_named(figures_.nodes)},
           {"waits", describe_named(figures_.waits)},
           {"decisions", describe_named(figures_.marks)}};
 }

@@ -91,8 +91,12 @@ std::string summary_text(const trace& of, const figures& in_numbers) {
             "its share of the time\n"
             "of all members.\n";
   }
-  if (!in_numbers.constructs.empty()) text += "\n" + time_table("waited in", in_numbers.constructs);
-  if (!in_numbers.waits.empty()) text += "\n" + time_table("longer waits", in_numbers.waits);
+  const auto add = [&text](const char* title, const std::vector<named_figures>& rows) {
+    if (!rows.empty()) text += "\n" + time_table(title, rows);
+  };
+  add("waited in", in_numbers.constructs);
+  add("node or named region", in_numbers.nodes);
+  add("longer waits", in_numbers.waits);
   if (!in_numbers.marks.empty()) text += "\n" + mark_table(in_numbers);
   return text;
 }

@@ -196,6 +196,8 @@ TEST(Figures, WaitsAndMarksAreCountedByName) {
   staged made(2);
   made.add(0, kind::wait, 0, 5, 0, "barrier");
   made.add(1, kind::wait, 0, 9, 0, "barrier");
+  made.add(1, kind::node, 10, 13, 0, "update");
+  made.add(1, kind::user, 20, 21, 0, "output");
   const std::uint32_t look = made.look(kind::other, "loop inline");
   made.of.threads[0].marks = {{1, look, 0}, {2, look, 0}};
   const figures found = figures_of(made.of);
@@ -203,6 +205,9 @@ TEST(Figures, WaitsAndMarksAreCountedByName) {
   EXPECT_EQ(found.waits[0].count, 2u);
   EXPECT_EQ(found.waits[0].total, 14);
   EXPECT_EQ(found.waits[0].worst, 9);
+  ASSERT_EQ(found.nodes.size(), 2u);
+  EXPECT_EQ(found.nodes[0].name, "update");
+  EXPECT_EQ(found.nodes[0].median, 3);
   ASSERT_EQ(found.marks.size(), 1u);
   EXPECT_EQ(found.marks[0].count, 2u);
   EXPECT_EQ(found.threads[1].longest_wait, 9);

@@ -117,7 +117,7 @@ class Page(unittest.TestCase):
     def test_waits_and_marks_are_counted(self):
         text = self.ask("""document.getElementById("tables").innerText""")
         for word in ("sync_threads at solver.cpp:31", "wait for barrier", "wait for members", "loop inline",
-                     "loop on 4 members"):
+                     "loop on 4 members", "node 3"):
             self.assertIn(word, text)
 
     def test_the_head_says_how_much_there_is(self):

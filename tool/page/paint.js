@@ -10,11 +10,11 @@ const COLOURS = {
 const COLUMN = 2;  // pixels. With columns of 1 a frame of 10^6 slices took 19 ms, half of them for half of the rectangles
 const LEVELS = 8;  // heights of a column that is covered in part
 
-/// The same name has the same colour in each trace.
+/// The same name has the same colour in each trace; names that differ in a digit have colours far apart.
 function colourOfName(name) {
   let hash = 7;
   for (let i = 0; i < name.length; ++i) hash = (hash * 31 + name.charCodeAt(i)) >>> 0;
-  return `hsl(${hash % 360} 55% ${76 + (hash >>> 9) % 8}%)`;
+  return `hsl(${hash * 137 % 360} 55% ${76 + hash % 8}%)`;
 }
 
 function colourOfLook({name, category, details}) {

@@ -45,6 +45,7 @@ function fillTables(section, model, onRegion) {
     ["regions", "regions: a click shows the worst run", REGION_COLUMNS, model.regions, choose],
     ["threads", "threads", THREAD_COLUMNS, model.threads],
     ["constructs", "constructs: how long members waited in them", TIME_COLUMNS, model.constructs],
+    ["nodes", "nodes and named regions", TIME_COLUMNS, model.nodes],
     ["waits", "waits that were longer than a look", TIME_COLUMNS, model.waits],
     ["decisions", "marks", DECISION_COLUMNS, model.decisions],
   ];
