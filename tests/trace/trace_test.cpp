@@ -150,6 +150,36 @@ TEST(trace, VIEW_3_arrows_of_a_region_go_from_its_caller_to_the_parts_of_the_oth
   }
 }
 
+TEST(trace, VIEW_3_arrows_join_members_of_the_same_meeting_though_sub_teams_come_again) {
+  constexpr std::size_t rounds = 20;
+  team workers(2);
+  const seen_trace seen = trace_of([&] {
+    workers.run([](member& me) {
+      for (std::size_t i = 0; i < rounds; ++i) {
+        lockstep::sub_team all = me.split(0);
+        all->sync_threads();
+      }
+    });
+  });
+  std::vector<seen_event> visits = seen.named("sync_threads");
+  EXPECT_EQ(visits.size(), 2 * rounds);
+  std::size_t joined = 0;
+  for (const auto& [from, to] : seen.arrows("barrier")) {
+    const auto is_around = [](const seen_event& visit, const seen_event& at) {
+      return visit.track == at.track && visit.begin <= at.begin && at.begin <= visit.end;
+    };
+    for (const seen_event& sender : visits) {
+      for (const seen_event& receiver : visits) {
+        if (!is_around(sender, from) || !is_around(receiver, to)) continue;
+        ++joined;
+        EXPECT_LE(receiver.begin, sender.end) << "they are in the meeting at the same time";
+        EXPECT_LE(sender.begin, receiver.end);
+      }
+    }
+  }
+  EXPECT_GE(joined, rounds / 2);
+}
+
 /// wait() on one thread until it sleeps, then let_go() on another: one arrow between the two, and the wait's name.
 template <class Wait, class Release>
 void expect_wake(const std::string& kind, const void* object, Wait wait, Release let_go) {

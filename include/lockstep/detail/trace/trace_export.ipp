@@ -47,15 +47,16 @@ class trace_writer {
  private:
   static constexpr std::size_t most_open = 64;
 
-  json_file& meta(std::size_t track, const char* name, const char* argument = "name") {
+  LOCKSTEP_COLD json_file& meta(std::size_t track, const char* name,
+                                const char* argument = "name") {
     out_.put("{\"name\":\"").put(name).put("\",\"ph\":\"M\"");
     place(track);
     return out_.put(",\"args\":{\"").put(argument).put("\":");
   }
-  void place(std::size_t track) {
+  LOCKSTEP_COLD void place(std::size_t track) {
     out_.put(",\"pid\":").number(process_).put(",\"tid\":").number(track);
   }
-  void write_track(const trace_view::track& at) {
+  LOCKSTEP_COLD void write_track(const trace_view::track& at) {
     std::uint64_t open[most_open];  // ends of the slices around
     std::size_t depth = 0;
     for (std::size_t i = at.first; i < at.last; ++i) {
@@ -73,23 +74,24 @@ class trace_writer {
     }
   }
   /// Up to the arguments, which follow.
-  json_file& head(const trace_view::event& of, const char* before, const char* name,
-                  const char* category, const char* phase, std::uint64_t begin) {
+  LOCKSTEP_COLD json_file& head(const trace_view::event& of, const char* before, const char* name,
+                                const char* category, const char* phase, std::uint64_t begin) {
     out_.put("{\"name\":").text(before, name);
     if (category != nullptr) out_.put(",\"cat\":\"").put(category).put("\"");
     out_.put(",\"ph\":\"").put(phase).put("\",\"ts\":").time(begin);
     place(of.track);
     return out_;
   }
-  json_file& slice(const trace_view::event& of, const char* before, const char* name,
-                   const char* category, std::uint64_t begin, std::uint64_t end) {
+  LOCKSTEP_COLD json_file& slice(const trace_view::event& of, const char* before, const char* name,
+                                 const char* category, std::uint64_t begin, std::uint64_t end) {
     return head(of, before, name, category, "X", begin).put(",\"dur\":").time(end - begin);
   }
-  void site(const char* file, std::uint64_t line) {
+  LOCKSTEP_COLD void site(const char* file, std::uint64_t line) {
     if (file == nullptr) return;
     out_.put(",\"where\":\"").characters(file).put(":").number(line).put("\"");
   }
-  void write_event(const trace_view::event& each, std::uint64_t begin, std::uint64_t end) {
+  LOCKSTEP_COLD void write_event(const trace_view::event& each, std::uint64_t begin,
+                                 std::uint64_t end) {
     const trace_record& at = of_.record_of(each);
     const trace_record* const rest = of_.rest_of(each);
     const char* const name = at.text() != nullptr ? at.text() : "?";
@@ -149,8 +151,9 @@ class trace_writer {
     }
     out_.put("}}");
   }
-  void write_region(const trace_view::event& each, const trace_record& at, const trace_record* rest,
-                    std::uint64_t begin, std::uint64_t end) {
+  LOCKSTEP_COLD void write_region(const trace_view::event& each, const trace_record& at,
+                                  const trace_record* rest, std::uint64_t begin,
+                                  std::uint64_t end) {
     const char* const kind = at.text() != nullptr ? at.text() : "region";
     const char* const user = rest != nullptr ? rest->rest_text() : nullptr;
     slice(each, "", user != nullptr ? user : kind, "region", begin, end);
@@ -162,8 +165,8 @@ class trace_writer {
     }
     out_.put("}}");
   }
-  void write_mark(const trace_view::event& each, const trace_record& at, const trace_record* rest,
-                  std::uint64_t begin) {
+  LOCKSTEP_COLD void write_mark(const trace_view::event& each, const trace_record& at,
+                                const trace_record* rest, std::uint64_t begin) {
     static const char* const categories[] = {
         "decision",         "woken",  "anticipated", "missed wake-up",
         "share taken over", "parted", "crowded",     "user"};
@@ -174,7 +177,7 @@ class trace_writer {
     }
     out_.put("}}");
   }
-  void write_arrow(const trace_view::arrow& each) {
+  LOCKSTEP_COLD void write_arrow(const trace_view::arrow& each) {
     ++arrows_;
     const std::uint64_t sent = of_.time(each.sent);
     std::uint64_t came = of_.time(each.came);

@@ -70,27 +70,29 @@ class trace_view {
   double nanoseconds_a_tick = 1;
 
  private:
-  struct meeting {
-    std::uint64_t team, key;  ///< region and phase
-    std::uint64_t arrived, released;
-    std::uint32_t track;
-  };
-  struct told {
-    std::uint64_t team, region, at;
+  /// What may be an end of arrows, in one form, for it is sorted: by whom and what, then by time.
+  struct end_point {
+    std::uint64_t whom;  ///< the team, or the word
+    std::uint64_t what;  ///< region and phase
+    std::uint64_t at, until;
     std::uint32_t track;
     bool is_caller;
+
+    bool is_before(const end_point& other) const noexcept {
+      if (whom != other.whom) return whom < other.whom;
+      if (what != other.what) return what < other.what;
+      return at != other.at ? at < other.at : is_caller && !other.is_caller;
+    }
   };
-  struct wake {
-    std::uint64_t word, at;
-    std::uint32_t track;
-  };
+  using end_points = growing_array<end_point>;
 
   LOCKSTEP_COLD void read(const thread_log& from, const record_ring& ring);
   LOCKSTEP_COLD void sort_events(std::size_t first);
   LOCKSTEP_COLD void find_arrows();
-  LOCKSTEP_COLD void join_meetings(growing_array<meeting>& all);
-  LOCKSTEP_COLD void join_regions(growing_array<told>& all);
-  LOCKSTEP_COLD void join_wakes(growing_array<wake>& all);
+  LOCKSTEP_COLD static void sort(end_points& all);
+  LOCKSTEP_COLD void join_meetings(const end_points& all);
+  LOCKSTEP_COLD void join_regions(const end_points& all);
+  LOCKSTEP_COLD void join_wakes(const end_points& all);
 
   growing_array<event> scratch_;
 };

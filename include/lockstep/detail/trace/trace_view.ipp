@@ -103,62 +103,62 @@ LOCKSTEP_COLD void trace_view::sort_events(std::size_t first) {
   }
 }
 
+LOCKSTEP_COLD void trace_view::sort(end_points& all) {
+  sort_by(all, [](const end_point& a, const end_point& b) { return a.is_before(b); });
+}
+
 LOCKSTEP_COLD void trace_view::find_arrows() {
-  growing_array<meeting> meetings;
-  growing_array<told> parts;
-  growing_array<wake> wakes;
+  end_points meetings, parts, wakes;
   for (const event& each : events) {
     const trace_record& at = record_of(each);
-    if (at.kind() == record_kind::wake) wakes.push_back({at.number(), each.begin, each.track});
+    const record_kind kind = at.kind();
+    if (kind == record_kind::wake) {
+      wakes.push_back({at.number(), 0, each.begin, 0, each.track, false});
+    }
     const trace_record* const rest = rest_of(each);
     if (rest == nullptr) continue;
-    if (at.kind() == record_kind::construct) {
-      meetings.push_back({at.number(), rest->words[3], each.begin + (rest->rest_number() >> 24),
-                          each.end, each.track});
-    } else if (at.kind() == record_kind::region || at.kind() == record_kind::part) {
-      const bool is_caller = at.kind() == record_kind::region;
-      parts.push_back({at.number(), rest->high(), each.begin, each.track, is_caller});
+    if (kind == record_kind::construct) {
+      const std::uint64_t arrived = each.begin + (rest->rest_number() >> 24);
+      meetings.push_back({at.number(), rest->words[3], arrived, each.end, each.track, false});
+    } else if (kind == record_kind::region || kind == record_kind::part) {
+      const bool is_caller = kind == record_kind::region;
+      parts.push_back({at.number(), rest->high(), each.begin, 0, each.track, is_caller});
       if (is_caller && rest->size() > members) members = rest->size();
     }
   }
+  sort(meetings);
+  sort(parts);
+  sort(wakes);
   join_meetings(meetings);
   join_regions(parts);
   join_wakes(wakes);
 }
 
 /// The last to arrive lets the others go.
-LOCKSTEP_COLD void trace_view::join_meetings(growing_array<meeting>& all) {
-  sort_by(all, [](const meeting& a, const meeting& b) {
-    if (a.team != b.team) return a.team < b.team;
-    if (a.key != b.key) return a.key < b.key;
-    return a.arrived < b.arrived;
-  });
+LOCKSTEP_COLD void trace_view::join_meetings(const end_points& all) {
   for (std::size_t i = 0, next = 0; i < all.size(); i = next) {
-    for (next = i + 1;
-         next < all.size() && all[next].team == all[i].team && all[next].key == all[i].key;) {
-      ++next;
+    // The numbers come again, where members make one sub-team after another. Nobody arrives in a meeting from which
+    // somebody was let go: then it is the next one.
+    std::uint64_t over = all[i].until;
+    for (next = i + 1; next < all.size(); ++next) {
+      const end_point& at = all[next];
+      if (at.whom != all[i].whom || at.what != all[i].what || at.at > over) break;
+      if (at.until < over) over = at.until;
     }
-    const meeting& last = all[next - 1];
+    const end_point& last = all[next - 1];
     for (std::size_t k = i; k + 1 < next; ++k) {
-      // Numbers of regions come again: a meeting that was over before is another one.
-      if (all[k].track == last.track || all[k].released < last.arrived) continue;
-      arrows.push_back({"barrier", last.track, all[k].track, last.arrived, all[k].released});
+      if (all[k].track == last.track) continue;
+      arrows.push_back({"barrier", last.track, all[k].track, last.at, all[k].until});
     }
   }
 }
 
 /// The caller announces the region to the others.
-LOCKSTEP_COLD void trace_view::join_regions(growing_array<told>& all) {
-  sort_by(all, [](const told& a, const told& b) {
-    if (a.team != b.team) return a.team < b.team;
-    if (a.region != b.region) return a.region < b.region;
-    if (a.at != b.at) return a.at < b.at;
-    return a.is_caller && !b.is_caller;
-  });
-  const told* caller = nullptr;
-  for (const told& each : all) {
+LOCKSTEP_COLD void trace_view::join_regions(const end_points& all) {
+  const end_point* caller = nullptr;
+  for (const end_point& each : all) {
     if (each.is_caller) caller = &each;
-    if (caller == nullptr || caller->team != each.team || caller->region != each.region) {
+    if (caller == nullptr || caller->whom != each.whom || caller->what != each.what) {
       caller = nullptr;
     } else if (each.track != caller->track) {
       arrows.push_back({"region", caller->track, each.track, caller->at, each.at});
@@ -167,10 +167,7 @@ LOCKSTEP_COLD void trace_view::join_regions(growing_array<told>& all) {
 }
 
 /// The last wake of a word before a sleep on it was over.
-LOCKSTEP_COLD void trace_view::join_wakes(growing_array<wake>& all) {
-  sort_by(all, [](const wake& a, const wake& b) {
-    return a.word != b.word ? a.word < b.word : a.at < b.at;
-  });
+LOCKSTEP_COLD void trace_view::join_wakes(const end_points& all) {
   for (const event& each : events) {
     const trace_record& at = record_of(each);
     const trace_record* const rest = rest_of(each);
@@ -180,15 +177,15 @@ LOCKSTEP_COLD void trace_view::join_wakes(growing_array<wake>& all) {
     std::size_t low = 0, high = all.size();  // the first that is later
     while (low < high) {
       const std::size_t middle = (low + high) / 2;
-      if (all[middle].word < word || (all[middle].word == word && all[middle].at <= each.end)) {
+      if (all[middle].whom < word || (all[middle].whom == word && all[middle].at <= each.end)) {
         low = middle + 1;
       } else {
         high = middle;
       }
     }
     if (low == 0) continue;
-    const wake& by = all[low - 1];
-    if (by.word != word || by.at < each.begin || by.track == each.track) continue;
+    const end_point& by = all[low - 1];
+    if (by.whom != word || by.at < each.begin || by.track == each.track) continue;
     arrows.push_back({"wake", by.track, each.track, by.at, each.end});
   }
 }
