@@ -182,6 +182,17 @@ class Page(unittest.TestCase):
         x, y = self.point(0, 0, below=-4)
         self.assertIn("worth a wake-up", self.hover(x + 1, y))
 
+    def test_hovering_a_counter_says_its_value(self):
+        self.ask("document.getElementById('scroller').scrollTop = 1e6")  # it is the last row
+        self.show(0, 30_000)
+        x, y = self.ask("""(() => {
+          const scroller = document.getElementById("scroller");
+          const box = scroller.getBoundingClientRect();
+          return [box.left + timeline.view.x(9000), box.top + timeline.layout.counters[0].top + 20 - scroller.scrollTop];
+        })()""")
+        self.assertIn("residual (counter)\nvalue\n1\n", self.hover(x, y))
+        self.assertTrue(near(self.pixel(x, y), (91, 139, 208)))
+
     def test_the_words_go_when_there_is_nothing(self):
         self.show(0, 30_000)
         self.assertEqual(self.hover(*self.point(1, 50, below=10)), "")

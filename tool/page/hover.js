@@ -46,10 +46,19 @@ function markNear({count, when}, view, x) {
   return i < count && when[i] <= view.time(x + 3) ? i : -1;
 }
 
+/// The value that a counter has at that time.
+function counterInWords({name, when, amount}, time) {
+  const i = firstFrom(0, when.length, (k) => when[k] > time) - 1;
+  return i < 0 ? null : {title: `${name} (counter)`, details: [["value", String(amount[i])], ["since", exactText(when[i])]]};
+}
+
 /// What is at a point of the layout: words and the span, or null.
 function thingAt(model, view, layout, x, y) {
+  if (x < view.left) return null;
+  const counted = layout.counters.find(({top}) => y >= top && y < top + COUNTER);
+  if (counted) return counterInWords(counted.counter, view.time(x));
   const track = layout.trackAt(y);
-  if (!track || x < view.left) return null;
+  if (!track) return null;
   const {thread} = track;
   if (y < track.bar || (y >= track.bar + BAR && y < track.rows)) {
     const mark = markNear(thread.marks, view, x);

@@ -66,6 +66,10 @@ class Model {
     Object.assign(this, description);
     this.looks = description.looks.map(([name, category, details]) =>
         ({name, category, details, numbers: details.filter(([, value]) => typeof value === "number").length}));
+    for (const counter of this.counters) {
+      counter.lowest = counter.amount.reduce((least, each) => Math.min(least, each), 0);
+      counter.highest = counter.amount.reduce((most, each) => Math.max(most, each), 0);
+    }
     this.readSlices();
     this.readActivity();
     this.readMarks();

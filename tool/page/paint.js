@@ -138,19 +138,20 @@ class Painter {
     }
   }
 
-  /// Steps; of several values in a pixel the last is drawn.
-  counter({when, amount, top = Math.max(...amount.slice(0, 1e5), 1e-9)}, y) {
+  /// Steps up or down from 0; of several values in a pixel the last is drawn.
+  counter({when, amount, lowest, highest}, y) {
     const view = this.view;
     const count = when.length;
-    const height = (value) => COUNTER * Math.max(0, Math.min(value / top, 1));
+    const heightOf = (value) => COUNTER * (highest - value) / (highest - lowest || 1);
+    const zero = y + heightOf(0);
     this.context.fillStyle = COLOURS.counter;
     let i = Math.max(firstFrom(0, count, (k) => when[k] > view.begin) - 1, 0);
     while (i < count && when[i] < view.end) {
       const next = firstFrom(i + 1, count, (k) => when[k] >= when[i] + view.perPixel);
       const x = Math.max(view.x(when[i]), view.left);
       const x2 = next < count ? Math.min(view.x(when[next]), view.left + view.width) : view.x(this.model.end);
-      const h = height(amount[next - 1]);
-      this.fill(x, y + COUNTER - h, Math.max(x2 - x, 1), h);
+      const to = y + heightOf(amount[next - 1]);
+      this.fill(x, Math.min(zero, to), Math.max(x2 - x, 1), Math.max(Math.abs(to - zero), 1));
       i = next;
     }
   }
