@@ -14,8 +14,8 @@ using nanoseconds = std::int64_t;
 
 enum class kind : std::uint8_t { region, part, node, user, construct, wait, other };
 
-/// What many slices or marks have in common. `arguments` is a JSON array of pairs [name, value]. A value that is a number
-/// stands for the next of the record's own `numbers`, in this unit: 1, or 0.001.
+/// What many slices or marks have in common. `arguments` is a JSON array of pairs [name, value]. A value that is a
+/// number stands for the next of the record's own `numbers`, in this unit: 1, or 0.001.
 struct look {
   std::string name;
   std::string category;

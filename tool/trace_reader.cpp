@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 
 #include "tool/event_parser.hpp"
+#include "tool/trace_order.hpp"
 
 namespace tool {
 namespace {
@@ -86,8 +86,6 @@ class builder {
   void take_counter(const event& one);
   void take_name(const event& one);
   void join_arrows();
-  void begin_at_zero();
-  void order_threads();
 
   std::string name_;
   trace result_;
@@ -257,95 +255,9 @@ void builder::join_arrows() {
   });
 }
 
-void builder::begin_at_zero() {
-  nanoseconds begin = std::numeric_limits<nanoseconds>::max();
-  const auto earliest = [&begin](nanoseconds when) { begin = std::min(begin, when); };
-  for (const thread& each : result_.threads) {
-    for (const slice& one : each.slices) earliest(one.begin);
-    for (const mark& one : each.marks) earliest(one.when);
-  }
-  for (const arrow& one : result_.arrows) earliest(std::min(one.left, one.came));
-  for (const counter& each : result_.counters) {
-    for (const counter::value& one : each.values) earliest(one.when);
-  }
-  const auto shift = [this, begin](nanoseconds& when) {
-    when -= begin;
-    result_.end = std::max(result_.end, when);
-  };
-  for (thread& each : result_.threads) {
-    for (slice& one : each.slices) {
-      shift(one.begin);
-      result_.end = std::max(result_.end, one.end());
-    }
-    for (mark& one : each.marks) shift(one.when);
-  }
-  for (arrow& one : result_.arrows) shift(one.left), shift(one.came);
-  for (counter& each : result_.counters) {
-    for (counter::value& one : each.values) shift(one.when);
-  }
-}
-
-/// Gives each slice its depth; returns how many end after what they begin in.
-std::uint64_t nest(std::vector<slice>& slices) {
-  std::uint64_t crossing = 0;
-  std::vector<nanoseconds> ends;
-  for (slice& one : slices) {
-    while (!ends.empty() && ends.back() <= one.begin) ends.pop_back();
-    one.depth = static_cast<std::uint32_t>(ends.size());
-    if (!ends.empty() && one.end() > ends.back()) ++crossing;
-    ends.push_back(one.end());
-  }
-  return crossing;
-}
-
-void builder::order_threads() {
-  const std::vector<look>& looks = result_.looks;
-  const auto outer_first = [&looks](const slice& a, const slice& b) {
-    return std::make_tuple(a.begin, -a.length, looks[a.look].of) <
-           std::make_tuple(b.begin, -b.length, looks[b.look].of);
-  };
-  for (thread& each : result_.threads) {
-    std::stable_sort(each.slices.begin(), each.slices.end(), outer_first);
-    std::stable_sort(each.marks.begin(), each.marks.end(),
-                     [](const mark& a, const mark& b) { return a.when < b.when; });
-    result_.crossing += nest(each.slices);
-    if (each.name.empty()) each.name = fmt::format("thread {}", each.number);
-  }
-  for (counter& each : result_.counters) {
-    std::stable_sort(
-        each.values.begin(), each.values.end(),
-        [](const counter::value& a, const counter::value& b) { return a.when < b.when; });
-  }
-
-  // A thread that has a name and nothing else is not shown.
-  std::vector<std::uint32_t> shown, place(result_.threads.size());
-  for (std::uint32_t i = 0; i < result_.threads.size(); ++i) {
-    if (!result_.threads[i].slices.empty() || !result_.threads[i].marks.empty()) shown.push_back(i);
-  }
-  // The members of a team by rank, then the others as the file says.
-  const auto place_of = [this](std::uint32_t i) {
-    const thread& one = result_.threads[i];
-    return std::make_tuple(one.process, one.team == 0, one.team, one.rank, one.order, one.number);
-  };
-  std::stable_sort(shown.begin(), shown.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return place_of(a) < place_of(b); });
-  std::vector<thread> ordered;
-  std::vector<bool> is_shown(result_.threads.size());
-  for (const std::uint32_t i : shown) {
-    place[i] = static_cast<std::uint32_t>(ordered.size());
-    is_shown[i] = true;
-    ordered.push_back(std::move(result_.threads[i]));
-  }
-  result_.threads = std::move(ordered);
-  std::erase_if(result_.arrows,
-                [&](const arrow& one) { return !is_shown[one.from] || !is_shown[one.to]; });
-  for (arrow& one : result_.arrows) one.from = place[one.from], one.to = place[one.to];
-}
-
 trace builder::finish(const event& other_data) {
   join_arrows();
-  begin_at_zero();
-  order_threads();
+  put_in_order(result_);
   if (result_.slices() == 0) {
     throw fault(name_, fmt::format("has {} events, and no slice of time among them.", count_),
                 "Nothing was recorded: let a team run regions or loops while the trace is on.");

@@ -121,7 +121,8 @@ class Page(unittest.TestCase):
             self.assertIn(word, text)
 
     def test_the_head_says_how_much_there_is(self):
-        self.assertIn(f"{self.trace.slices} slices of 4 threads", self.ask("document.querySelector('#about').innerText"))
+        about = self.ask("document.getElementById('about').innerText")
+        self.assertIn(f"{self.trace.slices} slices of 4 threads", about)
 
     # --- bars ---
 
@@ -134,7 +135,7 @@ class Page(unittest.TestCase):
             self.assertTrue(near(self.bar_colour(thread, 100), (255, 255, 255)))  # not begun
 
     def test_the_picture_is_not_blank(self):
-        picture = chromium.pixels(self.browser.screenshot((150, 40, 1000, 300)))
+        picture = chromium.pixels(self.browser.screenshot((150, 40, 1000, 150)))
         count = sum(near(pixel, COMPUTING) for row in picture for pixel in row)
         self.assertGreater(count, 10_000)
         self.assertGreater(sum(near(pixel, WAITING) for row in picture for pixel in row), 1_000)
@@ -188,7 +189,8 @@ class Page(unittest.TestCase):
         x, y = self.ask("""(() => {
           const scroller = document.getElementById("scroller");
           const box = scroller.getBoundingClientRect();
-          return [box.left + timeline.view.x(9000), box.top + timeline.layout.counters[0].top + 20 - scroller.scrollTop];
+          const {top} = timeline.layout.counters[0];
+          return [box.left + timeline.view.x(9000), box.top + top + 20 - scroller.scrollTop];
         })()""")
         self.assertIn("residual (counter)\nvalue\n1\n", self.hover(x, y))
         self.assertTrue(near(self.pixel(x, y), (91, 139, 208)))

@@ -49,7 +49,8 @@ function markNear({count, when}, view, x) {
 /// The value that a counter has at that time.
 function counterInWords({name, when, amount}, time) {
   const i = firstFrom(0, when.length, (k) => when[k] > time) - 1;
-  return i < 0 ? null : {title: `${name} (counter)`, details: [["value", String(amount[i])], ["since", exactText(when[i])]]};
+  if (i < 0) return null;
+  return {title: `${name} (counter)`, details: [["value", String(amount[i])], ["since", exactText(when[i])]]};
 }
 
 /// What is at a point of the layout: words and the span, or null.

@@ -86,7 +86,8 @@ function step(direction) {
   const {runs} = model;
   if (runs.length === 0) return;
   const middle = view.begin + view.length / 2;
-  const here = chosen ? runs.indexOf(chosen) : firstFrom(0, runs.length, (i) => runs[i].begin >= middle) - (direction > 0);
+  const next = firstFrom(0, runs.length, (i) => runs[i].begin >= middle);
+  const here = chosen ? runs.indexOf(chosen) : direction > 0 ? next - 1 : next;
   choose(runs[Math.min(Math.max(here + direction, 0), runs.length - 1)]);
 }
 
@@ -196,9 +197,9 @@ function showAddress() {
   else view.showAll();
 }
 
+const lost = `; ${model.dropped} records were lost, the ${model.whenFull === "stop" ? "newest" : "oldest"}`;
 find("about").textContent =
-    `${model.slices} slices of ${model.threads.length} threads, ${timeText(model.end)}` +
-    (model.dropped ? `; ${model.dropped} records were lost, the ${model.whenFull === "stop" ? "newest" : "oldest"}` : "");
+    `${model.slices} slices of ${model.threads.length} threads, ${timeText(model.end)}${model.dropped ? lost : ""}`;
 fillTables(find("tables"), model, (region) => choose(model.runs[region.worstRun]));
 new ResizeObserver(() => view.place(NAMES, scroller.clientWidth - NAMES)).observe(scroller);
 addEventListener("hashchange", showAddress);

@@ -156,7 +156,8 @@ class Model {
   }
 
   readNumbers() {
-    this.numbersBefore = new Uint32Array(this.slices + this.threads.reduce((sum, each) => sum + each.marks.count, 0) + 1);
+    const marks = this.threads.reduce((sum, each) => sum + each.marks.count, 0);
+    this.numbersBefore = new Uint32Array(this.slices + marks + 1);
     let at = 0;
     for (const records of [...this.rows, ...this.threads.map((thread) => thread.marks)]) {
       for (let i = 0; i < records.count; ++i, ++at) {

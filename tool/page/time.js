@@ -16,7 +16,7 @@ const exactText = (nanoseconds) => `${(nanoseconds / 1000).toFixed(3)} us`;
 
 const shareText = (share) => `${(share * 100).toFixed(0)} %`;
 
-/// The distance of the marks of a ruler, when `least` is the smallest that there is room for: 1, 2 or 5 of a power of ten.
+/// The distance of the marks of a ruler, 1, 2 or 5 of a power of ten, when there is room for `least`.
 function rulerStep(least) {
   const power = 10 ** Math.max(0, Math.floor(Math.log10(least)));
   return [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= least) ?? 10 * power;
