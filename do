@@ -17,7 +17,7 @@ usage: ./do COMMAND
                    millisecond), graph (plans against flow graphs and tasks); these four take --budget 20m;
                    arguments are passed on to it
   performance      remake docs/performance.md, its pictures, and the figures of README.md, from bench/results
-  pictures         draws the pictures of docs/graphs.md anew
+  pictures         draws the pictures of docs/graphs.md and docs/why-is-my-loop-slow.md anew
   figures [ARG...] the program bench/figures: the default policy against its peers
   build [PRESET]   configure and build a preset of CMakePresets.json (default: dev)
   nightly [REGEX]  an hour or two: more schedules, Promela, stress beside each disturbance, all tests at -O2 and with
@@ -75,9 +75,10 @@ do_figures() {
 }
 
 do_pictures() {
-  need build program scripts pictures
-  build release 17_graph_solver audio
+  need build program scripts pictures browser
+  build release 17_graph_solver 22_slow_loops audio lockstep_command
   python3 scripts/graph_pictures.py
+  python3 scripts/timeline_pictures.py
 }
 
 do_build() {
@@ -94,7 +95,7 @@ do_build() {
 
 do_nightly() {
   [ $# -le 1 ] || no_arguments "nightly $1" "$2"
-  need build program peers team libomp test model scripts clang
+  need build program peers team libomp test model scripts clang browser
   exec scripts/test.sh --nightly "${1:-.}"
 }
 
@@ -158,7 +159,7 @@ do_performance() {
 }
 
 do_test() {
-  need build program peers team libomp test model scripts clang format
+  need build program peers team libomp test model scripts clang format browser
   exec scripts/test.sh
 }
 

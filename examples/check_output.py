@@ -221,6 +221,13 @@ def check_graph_errors(program):
     require_lines(run(program), shown.splitlines())
 
 
+def check_slow_loops(program):
+    for case in (1, 2, 3):
+        for mended in (0, 1):
+            for steps in (1, 7):
+                require_lines(run(program, case, mended, steps), ["check: ok"])
+
+
 def check_refusals(program, most_arguments):
     wrong = [["1000000000000"] * (most_arguments + 1), *([text] for text in NOT_NUMBERS)]
     for arguments in wrong:
@@ -260,6 +267,7 @@ EXAMPLES = {
     "19_graph_errors": (check_graph_errors, 0),
     "20_graph_search": (check_graph_search, 2),
     "21_trace": (check_trace, 1),
+    "22_slow_loops": (check_slow_loops, 3),
 }
 
 

@@ -88,6 +88,8 @@ packages_of() {  # group
       either "lib${clang/clang/omp}-dev" ""
       ;;
     format) either clang-format-19 "" ;;
+    # Ubuntu has Chromium as a snap only, which a container cannot run: there nothing is installed.
+    browser) either chromium-headless-shell "$(either chromium "")" ;;
     *) awk -v group="$1" '$1 == group { print $2 }' <<<"$NEEDS" ;;
   esac
 }
@@ -99,6 +101,7 @@ there_without_apt() {  # group
   case $1 in
     clang) clang_sanitizes ;;
     format) present clang-format-19 ;;
+    browser) browser_present ;;
     *) return 1 ;;
   esac
 }
@@ -129,6 +132,14 @@ present() {
   esac
 }
 
+browser_present() {
+  local program
+  for program in chromium-headless-shell chromium google-chrome; do
+    if present "$program"; then return 0; fi
+  done
+  return 1
+}
+
 clang_sanitizes() {
   local compiler scratch status=1
   compiler=$(command -v clang++-19 || command -v clang++) || return 1
@@ -145,7 +156,7 @@ need_from_elsewhere() {
   for group in "$@"; do
     case $group in
       clang) clang_sanitizes || missing+=("clang++ with its sanitizer runtime (compiler-rt)") ;;
-      format | libomp) ;;
+      format | libomp | browser) ;;
       *)
         while read -r package shown; do
           present "$shown" || missing+=("$shown  (Debian: $package)")

@@ -18,7 +18,7 @@ CONSUMER = HERE / "consumer"
 SOURCE = HERE.parents[1]
 # For those that show how the library is found, after the first have shown that all of it is there.
 LOCKS_ONLY = "-DCONSUMER_LOCKS_ONLY"
-LIBRARY_ONLY = [f"-DLOCKSTEP_BUILD_{part}=OFF" for part in ("TESTS", "EXAMPLES", "BENCH", "COMPILED")]
+LIBRARY_ONLY = [f"-DLOCKSTEP_BUILD_{part}=OFF" for part in ("TESTS", "EXAMPLES", "BENCH", "TOOL", "COMPILED")]
 
 
 def run(*command, **environment):

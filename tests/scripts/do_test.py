@@ -103,6 +103,16 @@ class Need(unittest.TestCase):
         self.program("clang++-19", 'cat >/dev/null; out=""; while [ $# -gt 0 ]; do [ "$1" != -o ] || out=$2; shift; done; : >"$out"')
         self.assertEqual(self.need("format", "clang"), "")
 
+    def test_any_chromium_will_do(self):
+        self.assertRegex(self.need("browser"), "install .*chromium-headless-shell")
+        self.log.unlink()
+        self.program("google-chrome")
+        self.assertEqual(self.need("browser"), "")
+
+    def test_nothing_is_installed_where_there_is_no_package_of_chromium(self):
+        self.program("apt-cache", 'echo "  Candidate: (none)"')
+        self.assertEqual(self.need("browser"), "")
+
 
 if __name__ == "__main__":
     unittest.main()

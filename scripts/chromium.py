@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""A headless Chromium that tests and scripts drive over a pipe with the DevTools protocol; standard library only."""
+
+import base64
+import fcntl
+import json
+import os
+import select
+import shutil
+import struct
+import subprocess
+import tempfile
+import time
+import zlib
+
+PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome-headless-shell")
+# Without a sandbox, as root in a container has none; nothing but pages of the project is opened.
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync", "--remote-debugging-pipe")
+
+
+def find():
+    """The path of the first program that is there, or None."""
+    return next(filter(None, map(shutil.which, PROGRAMS)), None)
+
+
+class Failure(Exception):
+    pass
+
+
+class Browser:
+    """One page in one browser. Use as a context."""
+
+    def __init__(self, width=1200, height=700, timeout=60):
+        self.width, self.height, self.timeout = width, height, timeout
+        self.profile = tempfile.TemporaryDirectory(prefix="lockstep-page-", ignore_cleanup_errors=True)
+        # The browser reads commands from its file 3, and writes answers to its file 4.
+        commands, self.commands = os.pipe()
+        self.answers, answers = os.pipe()
+
+        def connect():
+            # Duplicates above 4 first, lest one of the two takes the other's place.
+            there = fcntl.fcntl(commands, fcntl.F_DUPFD, 5)
+            back = fcntl.fcntl(answers, fcntl.F_DUPFD, 5)
+            os.dup2(there, 3)
+            os.dup2(back, 4)
+            os.close(there)
+            os.close(back)
+
+        self.process = subprocess.Popen(
+            [find(), *FLAGS, f"--user-data-dir={self.profile.name}", f"--window-size={width},{height}", "about:blank"],
+            preexec_fn=connect, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(commands)
+        os.close(answers)
+        self.received = b""
+        self.events = []
+        self.count = 0
+        self.session = None
+
+    def __enter__(self):
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
+        self.call("Emulation.setDeviceMetricsOverride", width=self.width, height=self.height, deviceScaleFactor=1,
+                  mobile=False)
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.session = None
+            self.call("Browser.close")
+        except (Failure, OSError):
+            self.process.kill()
+        self.process.wait()
+        os.close(self.commands)
+        os.close(self.answers)
+        self.profile.cleanup()
+
+    # --- the protocol: JSON, each message ended by a zero byte ---
+
+    def receive(self, deadline):
+        while b"\0" not in self.received:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.answers], [], [], left)[0]:
+                raise Failure("Chromium does not answer")
+            piece = os.read(self.answers, 1 << 20)
+            if not piece:
+                raise Failure("Chromium has ended")
+            self.received += piece
+        message, _, self.received = self.received.partition(b"\0")
+        return json.loads(message)
+
+    def call(self, method, **params):
+        self.count += 1
+        message = {"id": self.count, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.commands, json.dumps(message).encode() + b"\0")
+        deadline = time.monotonic() + self.timeout
+        while True:
+            answer = self.receive(deadline)
+            if answer.get("id") == self.count:
+                if "error" in answer:
+                    raise Failure(f"{method}: {answer['error']['message']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    # --- what a user does and sees ---
+
+    def open(self, url):
+        self.events.clear()
+        self.call("Page.navigate", url=url)
+        deadline = time.monotonic() + self.timeout
+        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+            self.events.append(self.receive(deadline))
+
+    def evaluate(self, expression):
+        """The value of an expression in the page; a promise is awaited."""
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in result:
+            raise Failure(f"{expression}: {result['exceptionDetails']['exception'].get('description')}")
+        return result["result"].get("value")
+
+    def next_frame(self):
+        """Waits until the page has painted what it was told to."""
+        self.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
+
+    def mouse(self, kind, x, y, **more):
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def drag(self, x, x2, y, modifiers=0):
+        self.mouse("mousePressed", x, y, button="left", buttons=1, clickCount=1, modifiers=modifiers)
+        self.mouse("mouseMoved", x2, y, button="left", buttons=1, modifiers=modifiers)
+        self.mouse("mouseReleased", x2, y, button="left", clickCount=1, modifiers=modifiers)
+        self.next_frame()
+
+    def wheel(self, x, y, delta):
+        self.mouse("mouseWheel", x, y, deltaX=0, deltaY=delta)
+        self.next_frame()
+
+    def key(self, key):
+        text = {"text": key} if len(key) == 1 else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+        self.next_frame()
+
+    def complaints(self):
+        """Exceptions, and errors that the page logged or caused."""
+        self.evaluate("0")  # what came before it has arrived
+        found = []
+        for event in self.events:
+            params = event.get("params", {})
+            if event.get("method") == "Runtime.exceptionThrown":
+                found.append(params["exceptionDetails"].get("exception", {}).get("description", "exception"))
+            if event.get("method") == "Log.entryAdded" and params["entry"]["level"] == "error":
+                found.append(params["entry"]["text"])
+        return found
+
+    def screenshot(self, clip=None):
+        """PNG; clip is (x, y, width, height)."""
+        more = {"clip": dict(zip(("x", "y", "width", "height"), clip), scale=1)} if clip else {}
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png", **more)["data"])
+
+
+def pixels(png):
+    """The rows of a PNG of 8 bits a channel, each a list of (red, green, blue)."""
+    at, packed = 8, b""
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at:at + 8])
+        data = png[at + 8:at + 8 + length]
+        at += 12 + length
+        if kind == b"IHDR":
+            width, height, depth, colour = struct.unpack(">IIBB", data[:10])
+            channels = {2: 3, 6: 4}[colour]
+            assert depth == 8
+        elif kind == b"IDAT":
+            packed += data
+    raw = zlib.decompress(packed)
+    stride = width * channels
+    before, rows = bytearray(stride), []
+    for y in range(height):
+        filter_kind, line = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        unfilter(filter_kind, line, before, channels)
+        rows.append([tuple(line[x:x + 3]) for x in range(0, stride, channels)])
+        before = line
+    return rows
+
+
+def unfilter(kind, line, before, channels):
+    for i in range(len(line)):
+        left = line[i - channels] if i >= channels else 0
+        up = before[i]
+        corner = before[i - channels] if i >= channels else 0
+        if kind == 1:
+            line[i] = (line[i] + left) & 255
+        elif kind == 2:
+            line[i] = (line[i] + up) & 255
+        elif kind == 3:
+            line[i] = (line[i] + (left + up) // 2) & 255
+        elif kind == 4:
+            near = left + up - corner
+            best = min((left, up, corner), key=lambda value: abs(near - value))
+            line[i] = (line[i] + best) & 255

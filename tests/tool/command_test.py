@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The command 'lockstep' as people call it: what it makes, and what it says of files that it cannot use.
+
+usage: command_test.py path-of-the-command
+"""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import make_trace
+
+COMMAND = None
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = Path(scratch.name)
+        self.trace = self.scratch / "some.json"
+        self.trace.write_text(make_trace.make(members=3, slices=200, seed=1).text(dropped=0), encoding="utf-8")
+
+    def call(self, *arguments, status=0):
+        done = subprocess.run([COMMAND, *map(str, arguments)], cwd=self.scratch, capture_output=True, text=True)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout if status == 0 else done.stderr
+
+    def test_the_page_lies_beside_the_trace(self):
+        self.assertIn("some.html: 2", self.call("timeline", "some.json"))
+        self.assertIn("<title>some.json - lockstep</title>", (self.scratch / "some.html").read_text(encoding="utf-8"))
+
+    def test_the_page_goes_where_it_is_told(self):
+        self.call("timeline", self.trace, "-o", "other.html")
+        self.assertEqual({path.name for path in self.scratch.iterdir()}, {"some.json", "other.html"})
+
+    def test_the_summary_has_threads_regions_waits_and_marks(self):
+        text = self.call("summary", self.trace)
+        for part in ("| member 2", "| solver.cpp:30 ", "| sync_threads at solver.cpp:31 ", "| wait for barrier ",
+                     "| loop inline ", "skew:"):
+            self.assertIn(part, text)
+
+    def test_a_bad_file_is_refused_and_leaves_no_page(self):
+        bad = self.scratch / "bad.json"
+        for text, cause in (("", "is empty"), ("not JSON", "is not JSON"), ('{"a": 1}', 'no "traceEvents"'),
+                            (self.trace.read_text()[:-40], "ends in the middle"),
+                            ('{"traceEvents": []}', "no slice of time")):
+            bad.write_text(text, encoding="utf-8")
+            for command in ("timeline", "summary"):
+                said = self.call(command, "bad.json", status=2)
+                self.assertTrue(said.startswith("lockstep: bad.json: ") and said.count("\n") == 1, said)
+                self.assertIn(cause, said)
+        self.assertFalse((self.scratch / "bad.html").exists())
+
+    def test_a_missing_file_or_argument_is_told(self):
+        self.assertIn("nowhere.json", self.call("timeline", "nowhere.json", status=2))
+        self.assertIn("LOCKSTEP_TRACE=", self.call("timeline", "nowhere.json", status=2))
+        self.assertIn("LOCKSTEP_TRACE=", self.call("timeline", self.scratch, status=2))
+        for arguments in ((), ("timeline",), ("unheard-of",), ("summary", "some.json", "more")):
+            self.assertIn("See lockstep --help.", self.call(*arguments, status=2))
+
+    def test_a_page_that_cannot_be_written_is_told(self):
+        self.assertIn("cannot write", self.call("timeline", self.trace, "-o", "no/such/directory.html", status=1))
+
+    def test_help_names_the_sub_commands(self):
+        for word in ("timeline", "summary"):
+            self.assertIn(word, self.call("--help"))
+
+
+if __name__ == "__main__":
+    COMMAND = str(Path(sys.argv.pop(1)).resolve())
+    unittest.main()

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// tool/activity.hpp -- when a thread computed, and when it waited
+#pragma once
+
+#include <vector>
+
+#include "tool/trace.hpp"
+
+namespace tool {
+
+struct span {
+  nanoseconds begin = 0;
+  nanoseconds end = 0;
+
+  [[nodiscard]] nanoseconds length() const { return end - begin; }
+};
+
+struct activity {
+  std::vector<span> computing;  // in order, apart from each other
+  std::vector<span> waiting;
+};
+
+/// The innermost slice of the kinds part, node, user and wait decides: who helps while it waits computes. A region
+/// that has no part on its thread, such as a loop that ran inline, is one; the end of a construct in which its member
+/// waited is a wait, also where that was too short for a slice of its own.
+[[nodiscard]] activity activity_of(const trace& of, const thread& on);
+
+[[nodiscard]] nanoseconds total(const std::vector<span>& spans);
+
+/// How long the spans lie in `window`.
+[[nodiscard]] nanoseconds total_within(const std::vector<span>& spans, span window);
+
+/// Those parts of the spans that lie in `window`, put at the end of `found`.
+void append_within(const std::vector<span>& spans, span window, std::vector<span>& found);
+
+}  // namespace tool

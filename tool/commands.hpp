@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// tool/commands.hpp -- the sub-commands; each adds itself to the program, in a file of its own
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <stdexcept>
+
+namespace tool {
+
+enum exit_status : int { success = 0, failed = 1, bad_input = 2 };
+
+/// Something of the system's failed; exit status 1.
+struct system_failure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+void add_timeline(CLI::App& program);
+void add_summary(CLI::App& program);
+
+}  // namespace tool

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// tool/figures.hpp -- what a trace says in numbers: of each thread, each region, each wait, each decision
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tool/activity.hpp"
+#include "tool/trace.hpp"
+
+namespace tool {
+
+struct thread_figures {
+  activity when;
+  std::size_t parts = 0;
+  std::size_t waits = 0;
+  nanoseconds longest_wait = 0;
+};
+
+/// One run of a region or a loop. Its members are the threads that began a part of it.
+struct region_run {
+  std::uint32_t look = 0;
+  span time;
+  nanoseconds first_start = 0;  // when the first and the last member began
+  nanoseconds last_start = 0;
+  std::uint32_t members = 1;
+  nanoseconds parallel = 0;  // how long at least two members computed
+  nanoseconds lost =
+      0;  // summed over members: how long each did not compute, but came late or waited
+
+  [[nodiscard]] nanoseconds skew() const { return last_start - first_start; }
+};
+
+/// All runs of the same name.
+struct region_figures {
+  std::string name;
+  std::size_t count = 0;
+  std::uint32_t members = 1;  // of the run with the most
+  nanoseconds total = 0, median = 0, worst = 0;
+  nanoseconds median_skew = 0, worst_skew = 0;
+  double parallel_share = 0;  // of `total`
+  nanoseconds lost = 0;
+  double lost_share = 0;      // of the time of all members
+  std::size_t worst_run = 0;  // its place in figures::runs
+};
+
+/// Slices of one kind, name and place in the source, or marks of one name.
+struct named_figures {
+  std::string name;
+  std::size_t count = 0;
+  nanoseconds total = 0, median = 0, worst = 0;
+};
+
+struct figures {
+  std::vector<thread_figures> threads;
+  std::vector<region_run> runs;         // by begin
+  std::vector<region_figures> regions;  // the longest total first
+  std::vector<named_figures>
+      constructs;                    // how long members waited in them; the longest total first
+  std::vector<named_figures> nodes;  // and the user's regions; the longest total first
+  std::vector<named_figures> waits;  // the longest total first
+  std::vector<named_figures> marks;  // the most frequent first; no times
+};
+
+[[nodiscard]] figures figures_of(const trace& of);
+
+/// Requires values.
+[[nodiscard]] nanoseconds median(std::vector<nanoseconds> values);
+
+/// Requires `spans` of several threads in any order. How long at least two of them go on at once.
+[[nodiscard]] nanoseconds time_of_two(const std::vector<span>& spans);
+
+}  // namespace tool

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// tool/text.hpp -- times and shares for the eye
+#pragma once
+
+#include <string>
+
+#include "tool/trace.hpp"
+
+namespace tool {
+
+/// "12.3 us": three digits that count, and the unit that suits.
+[[nodiscard]] std::string time_text(nanoseconds time);
+
+/// "12 %"; a share between 0 and 1.
+[[nodiscard]] std::string share_text(double share);
+
+}  // namespace tool

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// tool/trace_order.hpp -- makes a trace what trace.hpp says, from records in any order
+#pragma once
+
+#include "tool/trace.hpp"
+
+namespace tool {
+
+/// Lets time begin at 0, sorts and nests what each thread has, and sorts the threads; those without records go.
+void put_in_order(trace& of);
+
+}  // namespace tool

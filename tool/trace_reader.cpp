@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#include "tool/trace_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "tool/event_parser.hpp"
+#include "tool/trace_order.hpp"
+
+namespace tool {
+namespace {
+
+constexpr std::string_view record_one =
+    "Record one with LOCKSTEP_TRACE=FILE in the environment of a program that uses lockstep.";
+constexpr std::string_view not_ours =
+    "The file was damaged, or something other than lockstep wrote it. Record the trace again.";
+
+bad_trace fault(std::string_view name, std::string_view cause, std::string_view remedy) {
+  return bad_trace(fmt::format("{}: {} {}", name, cause, remedy));
+}
+
+std::size_t line_of(std::string_view text, std::size_t position) {
+  const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(position, text.size()));
+  return 1 + static_cast<std::size_t>(std::count(text.begin(), end, '\n'));
+}
+
+bad_trace not_json(std::string_view text, std::string_view name, std::size_t position) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) {
+    return fault(name, "is empty.",
+                 "Did the program that should write it end normally? Run it again.");
+  }
+  if (text[first] != '{' && text[first] != '[') return fault(name, "is not JSON.", record_one);
+  if (position >= text.size()) {
+    return fault(name, fmt::format("ends in the middle, after {} bytes.", text.size()),
+                 "The program did not end normally, the disk is full, or the file was not copied "
+                 "whole. Record it "
+                 "again.");
+  }
+  return fault(name,
+               fmt::format("is not JSON: line {}, byte {} cannot be read.", line_of(text, position),
+                           position),
+               not_ours);
+}
+
+kind kind_of(std::string_view category) {
+  if (category == "region") return kind::region;
+  if (category == "part") return kind::part;
+  if (category == "node") return kind::node;
+  if (category == "user") return kind::user;
+  if (category == "construct") return kind::construct;
+  if (category == "wait") return kind::wait;
+  return kind::other;
+}
+
+/// Gathers events, which come in any order, and puts them in order at the end.
+class builder {
+ public:
+  explicit builder(std::string_view name) : name_(name) {}
+
+  void take(const event& one);
+  trace finish(const event& other_data);
+
+ private:
+  struct arrow_end {
+    std::string id;
+    nanoseconds when;
+    std::uint32_t thread;
+  };
+
+  bad_trace event_fault(const event& one, std::string_view what) const {
+    return fault(name_, fmt::format("event {} ('{}') {}", count_, one.name, what), not_ours);
+  }
+  nanoseconds to_nanoseconds(const event& one, std::optional<double> microseconds,
+                             std::string_view key) const;
+  thread& thread_of(const event& one) { return result_.threads[thread_index(one)]; }
+  std::uint32_t thread_index(const event& one);
+  std::uint32_t look_of(const event& one);
+  void name_region(const event& one, slice& made);
+  void take_slice(const event& one);
+  void take_counter(const event& one);
+  void take_name(const event& one);
+  void join_arrows();
+
+  std::string name_;
+  trace result_;
+  std::size_t count_ = 0;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> threads_;
+  std::unordered_map<std::string, std::uint32_t> looks_;
+  std::map<std::string, std::uint32_t> teams_;
+  std::map<std::string, std::size_t> counters_;
+  std::vector<arrow_end> starts_, ends_;
+  std::string arguments_, look_key_;
+};
+
+nanoseconds builder::to_nanoseconds(const event& one, std::optional<double> microseconds,
+                                    std::string_view key) const {
+  if (!microseconds) throw event_fault(one, fmt::format("has no number \"{}\".", key));
+  // 2^53 ns, or 104 days: up to there a double counts nanoseconds.
+  if (!(std::abs(*microseconds) <= 9e12))
+    throw event_fault(one, fmt::format("has a \"{}\" out of range.", key));
+  return std::llround(*microseconds * 1000);
+}
+
+std::uint32_t builder::thread_index(const event& one) {
+  const auto next = static_cast<std::uint32_t>(result_.threads.size());
+  const auto [found, is_new] = threads_.try_emplace({one.process, one.thread}, next);
+  if (is_new) {
+    thread& made = result_.threads.emplace_back();
+    made.process = one.process;
+    made.number = made.order = one.thread;
+  }
+  return found->second;
+}
+
+/// The place in the source, without directories.
+std::string where(const event& one) {
+  const event_value* const place = one.argument("where");
+  return place ? place->text.substr(place->text.find_last_of("/\\") + 1) : "";
+}
+
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// Puts the numbers among the arguments aside: they differ from record to record, the rest seldom does.
+std::uint32_t builder::look_of(const event& one) {
+  std::uint32_t numbers = 0;
+  arguments_.clear();
+  for (std::size_t i = 0; i < one.used_arguments; ++i) {
+    const auto& [key, value] = one.arguments[i];
+    arguments_ += (i == 0 ? "[[" : ",[") + quoted(key) + ",";
+    const double thousandths = value.number.value_or(-1) * 1000;
+    if (value.number && thousandths >= 0 && thousandths < 9e15) {
+      const bool is_whole = value.whole.has_value();
+      arguments_ += is_whole ? "1]" : "0.001]";
+      result_.numbers.push_back(is_whole ? *value.whole
+                                         : static_cast<std::uint64_t>(std::llround(thousandths)));
+      ++numbers;
+    } else {
+      arguments_ += quoted(value.text) + "]";
+    }
+  }
+  arguments_ += arguments_.empty() ? "[]" : "]";
+  look_key_.assign(one.name)
+      .append(1, '\0')
+      .append(one.category)
+      .append(1, '\0')
+      .append(arguments_);
+  const auto [found, is_new] =
+      looks_.try_emplace(look_key_, static_cast<std::uint32_t>(result_.looks.size()));
+  if (is_new) {
+    result_.looks.push_back(
+        {one.name, one.category, arguments_, where(one), numbers, kind_of(one.category)});
+  }
+  return found->second;
+}
+
+/// The team and the number of the region, where the record says them.
+void builder::name_region(const event& one, slice& made) {
+  const event_value* const team = one.argument("team");
+  const event_value* const region = one.argument("region");
+  if (!team || !region || !region->whole) return;
+  made.team =
+      teams_.try_emplace(team->text, static_cast<std::uint32_t>(teams_.size() + 1)).first->second;
+  made.region = static_cast<std::uint32_t>(*region->whole);
+}
+
+void builder::take_slice(const event& one) {
+  slice made;
+  made.begin = to_nanoseconds(one, one.ts, "ts");
+  made.length = to_nanoseconds(one, one.duration, "dur");
+  if (made.length < 0) {
+    throw event_fault(one, fmt::format("has the negative duration {} us.", *one.duration));
+  }
+  made.first_number = static_cast<std::uint32_t>(result_.numbers.size());
+  made.look = look_of(one);
+  const kind what = result_.looks[made.look].of;
+  if (what == kind::region || what == kind::part) name_region(one, made);
+  const event_value* const waited = one.argument("waited");
+  if (what == kind::construct && waited) {
+    made.waited =
+        std::clamp<nanoseconds>(to_nanoseconds(one, waited->number, "waited"), 0, made.length);
+  }
+  thread& on = thread_of(one);
+  if (on.team == 0 && made.team != 0) {
+    const event_value* const rank = one.argument("rank");  // who calls a region is member 0
+    on.team = made.team;
+    on.rank = rank ? static_cast<std::uint32_t>(rank->whole.value_or(0)) : 0;
+  }
+  on.slices.push_back(made);
+}
+
+void builder::take_counter(const event& one) {
+  const nanoseconds when = to_nanoseconds(one, one.ts, "ts");
+  for (std::size_t i = 0; i < one.used_arguments; ++i) {
+    const auto& [key, value] = one.arguments[i];
+    if (!value.number) continue;
+    const std::string name = one.used_arguments == 1 ? one.name : one.name + " " + key;
+    const auto [found, is_new] = counters_.try_emplace(name, result_.counters.size());
+    if (is_new) result_.counters.push_back({name, {}});
+    result_.counters[found->second].values.push_back({when, *value.number});
+  }
+}
+
+void builder::take_name(const event& one) {
+  const event_value* const name = one.argument("name");
+  const event_value* const order = one.argument("sort_index");
+  if (one.name == "thread_name" && name) thread_of(one).name = name->text;
+  if (one.name == "thread_sort_index" && order && order->number) {
+    thread_of(one).order = static_cast<std::int64_t>(*order->number);
+  }
+}
+
+void builder::take(const event& one) {
+  ++count_;
+  const char phase = one.phase.size() == 1 ? one.phase[0] : '\0';
+  switch (phase) {
+    case 'X': take_slice(one); break;
+    case 'i':
+    case 'I': {
+      const auto first = static_cast<std::uint32_t>(result_.numbers.size());
+      const nanoseconds when = to_nanoseconds(one, one.ts, "ts");
+      const std::uint32_t look = look_of(one);
+      thread_of(one).marks.push_back({when, look, first});
+      break;
+    }
+    case 'C': take_counter(one); break;
+    case 's':
+      starts_.push_back({one.id, to_nanoseconds(one, one.ts, "ts"), thread_index(one)});
+      break;
+    case 'f':
+      ends_.push_back({one.id, to_nanoseconds(one, one.ts, "ts"), thread_index(one)});
+      break;
+    case 'M': take_name(one); break;
+    default: ++result_.ignored;
+  }
+}
+
+void builder::join_arrows() {
+  const auto by_id = [](const arrow_end& a, const arrow_end& b) { return a.id < b.id; };
+  std::stable_sort(starts_.begin(), starts_.end(), by_id);
+  for (const arrow_end& end : ends_) {
+    const auto start = std::lower_bound(starts_.begin(), starts_.end(), end, by_id);
+    if (start == starts_.end() || start->id != end.id) continue;
+    result_.arrows.push_back({start->thread, end.thread, start->when, end.when});
+  }
+  std::sort(result_.arrows.begin(), result_.arrows.end(), [](const arrow& a, const arrow& b) {
+    return std::tie(a.came, a.left) < std::tie(b.came, b.left);
+  });
+}
+
+trace builder::finish(const event& other_data) {
+  join_arrows();
+  put_in_order(result_);
+  if (result_.slices() == 0) {
+    throw fault(name_, fmt::format("has {} events, and no slice of time among them.", count_),
+                "Nothing was recorded: let a team run regions or loops while the trace is on.");
+  }
+  if (const event_value* const version = other_data.argument("lockstep"))
+    result_.version = version->text;
+  if (const event_value* const lost = other_data.argument("dropped"))
+    result_.dropped = lost->whole.value_or(0);
+  if (const event_value* const full = other_data.argument("when_full"))
+    result_.when_full = full->text;
+  return std::move(result_);
+}
+
+}  // namespace
+
+trace read_trace(std::string_view text, std::string_view name) {
+  builder made(name);
+  event_parser parser([&made](const event& one) { made.take(one); });
+  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &parser)) {
+    throw not_json(text, name, parser.failed_at());
+  }
+  if (!parser.has_events()) {
+    throw fault(name, "is JSON, but not a trace: it has no \"traceEvents\".", record_one);
+  }
+  return made.finish(parser.other_data());
+}
+
+}  // namespace tool
