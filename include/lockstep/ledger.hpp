@@ -80,6 +80,9 @@ struct ledger {
 }  // namespace lockstep
 
 #if LOCKSTEP_HAS_BODIES
+#include "detail/trace/ledger_text.ipp"
+#endif
+#if LOCKSTEP_HAS_OBSERVERS
 #include "detail/trace/ledger.ipp"
 #endif
 

@@ -101,16 +101,25 @@ LOCKSTEP_COLD void name_this_thread(const char* name) noexcept;
 #if LOCKSTEP_HAS_BODIES
 
 LOCKSTEP_COLD bool start_trace(trace_options options) {
+  detail::need_observers("start_trace");
   return detail::recorder::start(options.records_per_thread, options.full == when_full::stop);
 }
 LOCKSTEP_COLD bool stop_trace() {
+  if (!detail::has_observers()) return false;
   const std::string path = detail::trace_export::take_path();
   return detail::recorder::stop() && (path.empty() || write_trace(path.c_str()));
 }
 LOCKSTEP_COLD bool stop_trace(const char* file) { return stop_trace() && write_trace(file); }
-LOCKSTEP_COLD bool write_trace(const char* file) { return detail::trace_export::write(file); }
-LOCKSTEP_COLD std::string trace_summary() { return detail::trace_export::summary(); }
-LOCKSTEP_COLD void name_this_thread(const char* name) noexcept { detail::note_name(name); }
+LOCKSTEP_COLD bool write_trace(const char* file) {
+  detail::need_observers("write_trace");
+  return detail::trace_export::write(file);
+}
+LOCKSTEP_COLD std::string trace_summary() {
+  return detail::has_observers() ? detail::trace_export::summary() : std::string();
+}
+LOCKSTEP_COLD void name_this_thread(const char* name) noexcept {
+  if (detail::has_observers()) detail::note_name(name);
+}
 
 #endif
 

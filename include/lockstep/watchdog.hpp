@@ -62,38 +62,45 @@ class watchdog_options {
 namespace detail {
 
 struct watchdog_control {
-  LOCKSTEP_ENTRY static bool start(const watchdog_options& how);
-  LOCKSTEP_ENTRY static void stop();
-  LOCKSTEP_ENTRY static std::string who_waits();
+  LOCKSTEP_OBSERVER static bool start(const watchdog_options& how);
+  LOCKSTEP_OBSERVER static void stop();
+  LOCKSTEP_OBSERVER static std::string who_waits();
 };
 
 /// LOCKSTEP_WATCHDOG: SECONDS[,abort][,signal]. False if it is none; `result` is as it was then. In small letters.
-LOCKSTEP_COLD bool parse_watchdog(const char* word, watchdog_options& result) noexcept;
+LOCKSTEP_OBSERVER bool parse_watchdog(const char* word, watchdog_options& result) noexcept;
 /// LOCKSTEP_DELAY: a number.
-LOCKSTEP_COLD bool parse_delay(const char* word, std::uint64_t& seed) noexcept;
+LOCKSTEP_OBSERVER bool parse_delay(const char* word, std::uint64_t& seed) noexcept;
 
 /// Starts what LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY ask for, once in a process. Says so if they are wrong.
-LOCKSTEP_COLD void start_debug_aids() noexcept;
+LOCKSTEP_OBSERVER void start_debug_aids() noexcept;
 
 // When the module is loaded, where there is such a time: so a program without a team is watched, too. Else with the
 // first team.
-LOCKSTEP_AT_LOAD start_debug_aids_at_load() { start_debug_aids(); }
+LOCKSTEP_AT_LOAD start_debug_aids_at_load() {
+  if (has_observers()) start_debug_aids();
+}
 
 }  // namespace detail
 
 /// Watches from now on, so, and no more as before. False if the system gives no thread or no pipe: then nobody watches.
 inline bool start_watchdog(const watchdog_options& how = watchdog_options()) {
+  detail::need_observers("start_watchdog");
   return detail::watchdog_control::start(how);
 }
 /// Blocks until the watchdog has ended. Does nothing if there is none.
-inline void stop_watchdog() { detail::watchdog_control::stop(); }
+inline void stop_watchdog() {
+  if (detail::has_observers()) detail::watchdog_control::stop();
+}
 /// What the watchdog would print now: of all threads, stuck or not. Empty if it does not watch.
-inline std::string who_waits() { return detail::watchdog_control::who_waits(); }
+inline std::string who_waits() {
+  return detail::has_observers() ? detail::watchdog_control::who_waits() : std::string();
+}
 
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#if LOCKSTEP_HAS_BODIES
+#if LOCKSTEP_HAS_OBSERVERS
 #include "detail/trace/debug_aids.ipp"
 #include "detail/trace/watchdog.ipp"
 #endif

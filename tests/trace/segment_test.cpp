@@ -54,7 +54,7 @@ TEST(segment, busy_times_add_up_to_the_segment_and_to_what_members_did) {
   std::mt19937 random(7);
   std::uniform_int_distribution<std::uint64_t> time(0, 1000);
   for (int round = 0; round < 500; ++round) {
-    std::vector<busy_time> of(1 + round % 9);
+    std::vector<busy_time> of(static_cast<std::size_t>(1 + round % 9));
     std::uint64_t first = ~std::uint64_t{0}, last = 0, work = 0;
     for (busy_time& each : of) {
       each.begin = 1000 + time(random);

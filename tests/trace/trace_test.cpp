@@ -33,7 +33,7 @@ using lockstep::test::trace_of;
 using lockstep::test::watched_thread;
 
 TEST(trace, VIEW_2_EXPORT_2_whatever_a_team_does_gives_a_valid_file_whose_slices_nest) {
-  for (const std::size_t size : {1, 2, 3, 9}) {
+  for (const std::size_t size : {1u, 2u, 3u, 9u}) {
     team workers(size);
     const seen_trace seen = trace_of([&] {
       LOCKSTEP_REGION("all of it");
@@ -348,7 +348,7 @@ TEST(trace, RING_2_a_full_ring_loses_the_oldest_records_or_takes_no_more_and_say
 
 TEST(trace, RING_2_records_of_two_words_survive_or_are_lost_together) {
   team workers(2);
-  for (const std::size_t room : {16, 32, 64}) {
+  for (const std::size_t room : {16u, 32u, 64u}) {
     for (const bool stops : {false, true}) {
       const seen_trace seen = trace_of(
           [&] {

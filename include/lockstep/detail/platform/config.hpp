@@ -94,6 +94,26 @@
 #define LOCKSTEP_COLD inline
 #endif
 
+// What sees threads work (detail/trace) is as much code as all the rest. A header-only program has it where one of its
+// units defines LOCKSTEP_OBSERVABLE as 1 before it includes the library; a compiled one always. The functions are weak:
+// where no unit of a module has them their addresses are null, and observers() is 0, so that nobody calls them. Headers
+// declare them LOCKSTEP_OBSERVER, and have the bodies, LOCKSTEP_OBSERVER as well, in
+//   #if LOCKSTEP_HAS_OBSERVERS
+//   #endif
+// Where the system has no such symbols, every unit has them.
+#if !defined(LOCKSTEP_OBSERVABLE)
+#define LOCKSTEP_OBSERVABLE 0
+#endif
+#if defined(__GNUC__) && defined(__ELF__) && !LOCKSTEP_COMPILED
+#define LOCKSTEP_OBSERVERS_ON_DEMAND 1
+#define LOCKSTEP_OBSERVER __attribute__((weak, cold))
+#define LOCKSTEP_HAS_OBSERVERS LOCKSTEP_OBSERVABLE
+#else
+#define LOCKSTEP_OBSERVERS_ON_DEMAND 0
+#define LOCKSTEP_OBSERVER LOCKSTEP_COLD
+#define LOCKSTEP_HAS_OBSERVERS LOCKSTEP_HAS_BODIES
+#endif
+
 // Rare, but called by functions of the user that need not be rare: a loop of regions follows the constructor of its
 // team. GCC takes a function that calls cold code on every way for cold itself, and its callers too as far as it sees
 // the bodies, and compiles them for size. So these are not cold, and noipa (which GCC has from version 8 on) hides what

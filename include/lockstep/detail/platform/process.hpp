@@ -192,7 +192,7 @@ struct process_state {
   unseamed_atomic<void*> trace;
   unseamed_atomic<void*> trace_texts;
   unseamed_atomic<std::uint32_t> ledgers;  // that are on
-  fork_section watchdog_forks;  // and its lock guards the watchdog
+  fork_section watchdog_forks;             // and its lock guards the watchdog
   void* watchdog;
   unseamed_atomic<std::uint64_t> delay_seed;
 

@@ -277,15 +277,21 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
   if (trace.is_set) trace.value = file;
 }
 
+constexpr const char* without_observers =
+    "the program has no code for it; define LOCKSTEP_OBSERVABLE as 1 in one unit, before it "
+    "includes lockstep, or link lockstep::compiled";
+
 LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
                                          bool only_ignored) const {
   const environment_entry* const all[] = {&members,  &policy, &bind,  &anticipate, &learn,
                                           &find_cpu, &ledger, &trace, &display};
   for (const environment_entry* each : all) {
-    if (only_ignored && !each->is_ignored()) continue;
+    const bool is_in_vain = each->is_set && (each == &ledger || each == &trace) && !has_observers();
+    if (only_ignored && !each->is_ignored() && !is_in_vain) continue;
     append(text, "%s%s%s%s", before, each->name, each->given.text[0] != 0 ? "=" : " not set",
            each->given.text);
     if (each->is_ignored()) append(text, " is ignored: must be %s", each->expected);
+    if (is_in_vain) append(text, " is ignored: %s", without_observers);
     text.append("\n");
   }
 }
@@ -293,7 +299,7 @@ LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
 LOCKSTEP_COLD const environment& environment::of_process() {
   static made_once<environment> known;
   return known.get([] {
-    start_debug_aids();
+    if (has_observers()) start_debug_aids();
     environment result = read([](const char* name) -> const char* { return std::getenv(name); });
     result.complain();
     return result;
@@ -302,7 +308,7 @@ LOCKSTEP_COLD const environment& environment::of_process() {
 
 LOCKSTEP_COLD const environment& environment::of_process_with_observers() {
   const environment& here = of_process();
-  if (here.trace.is_set && is_first_to_print(message::trace)) {
+  if (here.trace.is_set && has_observers() && is_first_to_print(message::trace)) {
     trace_export::start_for_program(here.trace.value.c_str(), here.trace.name);
   }
   return here;

@@ -135,8 +135,8 @@ class group {
   }
 
   /// For the ledger, by rank 0 after a phase: reads what the others told of it, as check_constructs() does.
-  LOCKSTEP_COLD void look_at_segment(const member_state& self, std::size_t account,
-                                     std::uint64_t over, std::uint64_t weight) noexcept;
+  LOCKSTEP_OBSERVER void look_at_segment(const member_state& self, std::size_t account,
+                                         std::uint64_t over, std::uint64_t weight) noexcept;
 
   /// A member keeps a value in its member_state.
   void note_kept_values() noexcept {
@@ -333,7 +333,7 @@ LOCKSTEP_COLD void sub_group_list::destroy_all() {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#if LOCKSTEP_HAS_BODIES
+#if LOCKSTEP_HAS_OBSERVERS
 #include "ledger.ipp"
 #endif
 

@@ -106,8 +106,8 @@ bool member_state::sync_observed() {
   return goes_on;
 }
 
-LOCKSTEP_COLD void group::look_at_segment(const member_state& self, std::size_t account,
-                                          std::uint64_t over, std::uint64_t weight) noexcept {
+LOCKSTEP_OBSERVER void group::look_at_segment(const member_state& self, std::size_t account,
+                                              std::uint64_t over, std::uint64_t weight) noexcept {
   busy_time* const times = self.accounts->times();
   for (std::size_t rank = 0; rank < self.size(); ++rank) {
     const segment_note& of = state(rank).segments[self.phase & 1u];
@@ -155,8 +155,8 @@ void region_accounts::finish(std::size_t size) noexcept {
   }
 }
 
-LOCKSTEP_COLD void region_accounts::look_at_parts(member_ledger& own, std::size_t size,
-                                                  std::uint64_t over) const noexcept {
+LOCKSTEP_OBSERVER void region_accounts::look_at_parts(member_ledger& own, std::size_t size,
+                                                      std::uint64_t over) const noexcept {
   busy_time* const times = own.times();
   std::size_t* const ranks = own.ranks();
   std::size_t came = 0;
@@ -176,7 +176,7 @@ LOCKSTEP_COLD void region_accounts::look_at_parts(member_ledger& own, std::size_
   own.note_skew(account_, last - first, weight_);
 }
 
-LOCKSTEP_COLD void show_ledger_at_end(const ledger& of) {
+LOCKSTEP_OBSERVER void show_ledger_at_end(const ledger& of) {
   const environment& variables = environment::of_process();
   if (!variables.ledger.value || of.constructs.empty()) return;
   if (variables.ledger_file.empty()) {

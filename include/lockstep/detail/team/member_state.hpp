@@ -105,7 +105,8 @@ class member_state {
     in_construct = {kind, where, extent, 0};
     tell_construct();
   }
-  LOCKSTEP_ENTRY void come_observed(const char* kind, call_site where, std::size_t extent) noexcept;
+  LOCKSTEP_OBSERVER void come_observed(const char* kind, call_site where,
+                                       std::size_t extent) noexcept;
   /// Who it is, for observers.
   observed_member observed() const noexcept {
     return {shared_, region_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(size_)};
@@ -118,7 +119,7 @@ class member_state {
   /// Blocks until all have arrived; false once the region is stopped. This and those below are in group.hpp.
   bool sync();
   /// The same where somebody watches.
-  LOCKSTEP_ENTRY bool sync_observed();
+  LOCKSTEP_OBSERVER bool sync_observed();
   /// The same with values, as team_barrier::meet(). Requires: !is_alone().
   template <class Combine>
   bool meet(cell& out, Combine combine);
@@ -130,10 +131,10 @@ class member_state {
   void end_meeting(bool is_seen) noexcept {
     if (LOCKSTEP_UNLIKELY(is_seen)) meeting_ends();
   }
-  LOCKSTEP_ENTRY bool meeting_begins() noexcept;
-  LOCKSTEP_ENTRY void meeting_ends() noexcept;
+  LOCKSTEP_OBSERVER bool meeting_begins() noexcept;
+  LOCKSTEP_OBSERVER void meeting_ends() noexcept;
   /// For the ledger, in a meeting: once, while the member waits or when it was let go.
-  LOCKSTEP_ENTRY void count_meeting() noexcept;
+  LOCKSTEP_OBSERVER void count_meeting() noexcept;
   /// The phase in which this member arrives next: that of the cells which it writes before.
   std::uint32_t next_phase() const noexcept { return phase + 1; }
 

@@ -254,7 +254,8 @@ LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environme
   result.finds_cpu_by = who(options.has_find_cpu(), variables.find_cpu.is_set);
   result.finds_cpu = can_adapt && result.cpu_of_rank.empty() &&
                      (options.has_find_cpu() ? options.find_cpu() : variables.find_cpu.value);
-  result.keeps_ledger = options.has_ledger() ? options.ledger() : variables.ledger.value;
+  result.keeps_ledger =
+      options.has_ledger() ? options.ledger() : (variables.ledger.value && has_observers());
   return result;
 }
 

@@ -18,13 +18,13 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// Prints it, or adds it to a file, if LOCKSTEP_LEDGER says so.
-LOCKSTEP_COLD void show_ledger_at_end(const ledger& of);
+LOCKSTEP_OBSERVER void show_ledger_at_end(const ledger& of);
 
 class region_accounts {
  public:
   /// A region has begun, and the others know: they come meanwhile. Nothing if no ledger is kept.
-  LOCKSTEP_ENTRY void begin(const ledger_slot& slot, const construct_key& key, std::uint32_t region,
-                            std::size_t size, bool is_loop) noexcept;
+  LOCKSTEP_OBSERVER void begin(const ledger_slot& slot, const construct_key& key,
+                               std::uint32_t region, std::size_t size, bool is_loop) noexcept;
   /// Every member has reported.
   void end(std::size_t size) noexcept {
     if (own_ == nullptr) return;
@@ -36,9 +36,9 @@ class region_accounts {
   }
 
  private:
-  LOCKSTEP_ENTRY void finish(std::size_t size) noexcept;
-  LOCKSTEP_COLD void look_at_parts(member_ledger& own, std::size_t size,
-                                   std::uint64_t over) const noexcept;
+  LOCKSTEP_OBSERVER void finish(std::size_t size) noexcept;
+  LOCKSTEP_OBSERVER void look_at_parts(member_ledger& own, std::size_t size,
+                                       std::uint64_t over) const noexcept;
 
   member_ledger* own_ = nullptr;     ///< of member 0; null: none are kept
   member_ledger* before_ = nullptr;  ///< of a region around this one

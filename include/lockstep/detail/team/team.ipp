@@ -93,7 +93,7 @@ LOCKSTEP_COLD void team::in_child(void* self) noexcept {
 namespace detail {
 
 LOCKSTEP_COLD void show_ledger_at_exit(team&) {
-  if (!environment::of_process().ledger.value) return;
+  if (!has_observers() || !environment::of_process().ledger.value) return;
   std::atexit([] {
     void* const made = process().default_team.load(memory_order_acquire);  // 1
     if (made != nullptr) show_ledger_at_end(static_cast<const team*>(made)->ledger());

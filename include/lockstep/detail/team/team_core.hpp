@@ -163,6 +163,8 @@ class team_core {
   LOCKSTEP_COLD void reset_ledger() noexcept;
   /// What was gathered so far. Any thread, at any time.
   LOCKSTEP_COLD ledger ledger_so_far() const;
+  /// Prints what there is, where LOCKSTEP_LEDGER asks for it.
+  LOCKSTEP_OBSERVER void show_ledger() const;
 
   /// Stops the region that runs, if any. Any thread.
   LOCKSTEP_COLD void request_stop();
@@ -219,12 +221,12 @@ class team_core {
   static std::uint64_t begin_to_tell() noexcept {
     return watch_others_than_ledger(observers()) ? tick_clock::now() : 1;
   }
-  LOCKSTEP_ENTRY void is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
-                                 std::uint64_t iterations, const place_of_region& at) noexcept;
+  LOCKSTEP_OBSERVER void is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
+                                    std::uint64_t iterations, const place_of_region& at) noexcept;
   /// The region is over.
-  LOCKSTEP_ENTRY void tell_end(const region_head& head) noexcept;
-  LOCKSTEP_ENTRY bool part_begins(member_state& self, const region_head& head) noexcept;
-  LOCKSTEP_ENTRY void part_ends(member_state& self) noexcept;
+  LOCKSTEP_OBSERVER void tell_end(const region_head& head) noexcept;
+  LOCKSTEP_OBSERVER bool part_begins(member_state& self, const region_head& head) noexcept;
+  LOCKSTEP_OBSERVER void part_ends(member_state& self) noexcept;
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {

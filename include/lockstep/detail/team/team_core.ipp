@@ -8,6 +8,7 @@
 #ifndef LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
 #define LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
 
+#include "../../ledger.hpp"
 #include "team_core.hpp"
 
 namespace lockstep {
@@ -32,6 +33,7 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
 
 LOCKSTEP_COLD void team_core::keep_ledger(bool yes) {
   if (yes) {
+    need_observers("team::keep_ledger");
     ledger_.switch_on(size_);
   } else {
     ledger_.switch_off();
@@ -58,41 +60,7 @@ LOCKSTEP_COLD void team_core::tell_alone(const char* what) noexcept {
 }
 
 LOCKSTEP_COLD team_core::~team_core() {
-  if (ledger_.made() != nullptr) show_ledger_at_end(ledger_so_far());
-}
-
-bool team_core::part_begins(member_state& self, const region_head& head) noexcept {
-  ledger_board* const board = ledger_.if_on();
-  self.in_construct.kind = nullptr;
-  self.accounts = board != nullptr ? &board->of(self.rank()) : nullptr;
-  self.seen_part = watch_others_than_ledger(observers())
-                       ? detail::part_begins({&group_, head.region,
-                                              static_cast<std::uint32_t>(self.rank()), head.size},
-                                             0, "part")
-                       : nullptr;
-  if (self.accounts != nullptr) self.accounts->begin_part(head.region, self.next_phase());
-  return self.accounts != nullptr || self.seen_part != nullptr;
-}
-
-void team_core::part_ends(member_state& self) noexcept {
-  if (self.accounts != nullptr) self.accounts->end_part();
-  if (self.seen_part != nullptr) detail::part_ends(*self.seen_part);
-}
-
-void team_core::is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
-                           std::uint64_t iterations, const place_of_region& at) noexcept {
-  kind_ = kind;
-  parts_ = parts;
-  iterations_ = iterations;
-  if (!is_observed_by(observer::accounts)) return;
-  const void* const place = at.where.file == nullptr ? at.place : nullptr;
-  accounts_.begin(ledger_, {kind, at.where, place}, head.region, head.size, at.is_loop);
-}
-
-void team_core::tell_end(const region_head& head) noexcept {
-  accounts_.end(head.size);
-  if (!watch_others_than_ledger(observers())) return;
-  region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
+  if (ledger_.made() != nullptr) show_ledger();
 }
 
 LOCKSTEP_OUT_OF_LINE bool team_core::join() {
@@ -164,6 +132,46 @@ LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
   if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
   forks_.report(rank, what.announced);
 }
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+bool team_core::part_begins(member_state& self, const region_head& head) noexcept {
+  ledger_board* const board = ledger_.if_on();
+  self.in_construct.kind = nullptr;
+  self.accounts = board != nullptr ? &board->of(self.rank()) : nullptr;
+  self.seen_part = watch_others_than_ledger(observers())
+                       ? detail::part_begins({&group_, head.region,
+                                              static_cast<std::uint32_t>(self.rank()), head.size},
+                                             0, "part")
+                       : nullptr;
+  if (self.accounts != nullptr) self.accounts->begin_part(head.region, self.next_phase());
+  return self.accounts != nullptr || self.seen_part != nullptr;
+}
+
+void team_core::part_ends(member_state& self) noexcept {
+  if (self.accounts != nullptr) self.accounts->end_part();
+  if (self.seen_part != nullptr) detail::part_ends(*self.seen_part);
+}
+
+void team_core::is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
+                           std::uint64_t iterations, const place_of_region& at) noexcept {
+  kind_ = kind;
+  parts_ = parts;
+  iterations_ = iterations;
+  if (!is_observed_by(observer::accounts)) return;
+  const void* const place = at.where.file == nullptr ? at.place : nullptr;
+  accounts_.begin(ledger_, {kind, at.where, place}, head.region, head.size, at.is_loop);
+}
+
+void team_core::tell_end(const region_head& head) noexcept {
+  accounts_.end(head.size);
+  if (!watch_others_than_ledger(observers())) return;
+  region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
+}
+
+void team_core::show_ledger() const { show_ledger_at_end(ledger_so_far()); }
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -18,7 +18,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_COLD bool parse_watchdog(const char* word, watchdog_options& result) noexcept {
+LOCKSTEP_OBSERVER bool parse_watchdog(const char* word, watchdog_options& result) noexcept {
   unsigned long long whole = 0, part = 0, scale = 1;
   constexpr unsigned long long most = 31536000;  // a year
   if (!read_number(word, most, whole)) return false;
@@ -51,7 +51,7 @@ LOCKSTEP_COLD bool parse_watchdog(const char* word, watchdog_options& result) no
   return true;
 }
 
-LOCKSTEP_COLD bool parse_delay(const char* word, std::uint64_t& seed) noexcept {
+LOCKSTEP_OBSERVER bool parse_delay(const char* word, std::uint64_t& seed) noexcept {
   unsigned long long number = 0;
   if (!read_number(word, ~0ull, number) || *word != 0) return false;
   seed = number;
@@ -59,7 +59,7 @@ LOCKSTEP_COLD bool parse_delay(const char* word, std::uint64_t& seed) noexcept {
 }
 
 /// What of a variable counts: without the blanks around it, in small letters. False if nothing is left.
-LOCKSTEP_COLD bool plain_word(const char* value, char* word, std::size_t room) noexcept {
+LOCKSTEP_OBSERVER bool plain_word(const char* value, char* word, std::size_t room) noexcept {
   const char* const text = skip_blanks(value != nullptr ? value : "");
   std::size_t size = std::strlen(text);
   while (size > 0 && std::strchr(" \t\r\n\v\f", text[size - 1]) != nullptr) --size;
@@ -72,7 +72,8 @@ LOCKSTEP_COLD bool plain_word(const char* value, char* word, std::size_t room) n
   return size > 0;
 }
 
-LOCKSTEP_COLD void complain_of(const char* name, const char* word, const char* expected) noexcept {
+LOCKSTEP_OBSERVER void complain_of(const char* name, const char* word,
+                                   const char* expected) noexcept {
   char shown_word[64];
   std::size_t size = 0;
   for (; word[size] != 0 && size + 1 < sizeof shown_word; ++size) {
@@ -83,7 +84,7 @@ LOCKSTEP_COLD void complain_of(const char* name, const char* word, const char* e
   std::fprintf(stderr, "lockstep: %s='%s' is ignored: must be %s\n", name, shown_word, expected);
 }
 
-LOCKSTEP_COLD void start_debug_aids() noexcept {
+LOCKSTEP_OBSERVER void start_debug_aids() noexcept {
   const char* const patience = std::getenv("LOCKSTEP_WATCHDOG");
   const char* const seed_text = std::getenv("LOCKSTEP_DELAY");
   if ((patience == nullptr && seed_text == nullptr) || !is_first_to_print(message::debug_aids)) {

@@ -42,9 +42,9 @@ class observed_wait {
   }
 
  private:
-  LOCKSTEP_COLD void begin(const wait_subject& what) noexcept;
-  LOCKSTEP_COLD void change(wait_stage next) noexcept;
-  LOCKSTEP_COLD void end() noexcept;
+  LOCKSTEP_OBSERVER void begin(const wait_subject& what) noexcept;
+  LOCKSTEP_OBSERVER void change(wait_stage next) noexcept;
+  LOCKSTEP_OBSERVER void end() noexcept;
 
   thread_log* log_ = nullptr;
   wait_subject what_;
@@ -53,13 +53,13 @@ class observed_wait {
 };
 
 /// The member has called a construct.
-LOCKSTEP_COLD void member_comes(const observed_member& who, const char* kind, call_site where,
-                                std::size_t extent, std::uint64_t came) noexcept;
+LOCKSTEP_OBSERVER void member_comes(const observed_member& who, const char* kind, call_site where,
+                                    std::size_t extent, std::uint64_t came) noexcept;
 /// It begins to wait for all others, in that phase; and goes on. `came`: to the construct; 0: it has met them in it.
-LOCKSTEP_COLD thread_log* member_arrives(const observed_member& who, std::uint32_t phase,
-                                         const char* kind, call_site where, std::size_t extent,
-                                         std::uint64_t came) noexcept;
-LOCKSTEP_COLD void member_leaves(thread_log& log) noexcept;
+LOCKSTEP_OBSERVER thread_log* member_arrives(const observed_member& who, std::uint32_t phase,
+                                             const char* kind, call_site where, std::size_t extent,
+                                             std::uint64_t came) noexcept;
+LOCKSTEP_OBSERVER void member_leaves(thread_log& log) noexcept;
 
 /// A region or a loop, from its caller's view.
 struct observed_region {
@@ -68,39 +68,39 @@ struct observed_region {
   std::uint32_t region, size, parts;
   std::uint64_t iterations;
 };
-LOCKSTEP_COLD void region_ended(const observed_region& what, std::uint64_t begin) noexcept;
+LOCKSTEP_OBSERVER void region_ended(const observed_region& what, std::uint64_t begin) noexcept;
 
 /// A member begins its part of a region, or a part of a share of a loop; and ends what part_begins() has returned. Not a
 /// guard object: with one, a loop of 64 iterations on the caller alone took 67 to 71 ns in place of 60.
-LOCKSTEP_COLD open_part* part_begins(const observed_member& who, std::uint32_t part,
-                                     const char* kind) noexcept;
-LOCKSTEP_COLD void part_ends(open_part& what) noexcept;
+LOCKSTEP_OBSERVER open_part* part_begins(const observed_member& who, std::uint32_t part,
+                                         const char* kind) noexcept;
+LOCKSTEP_OBSERVER void part_ends(open_part& what) noexcept;
 
 /// What was decided, or found out: a mark on the thread's track. Texts are literals; `why` may be null.
-LOCKSTEP_COLD void note_mark(mark_kind kind, const char* name, const char* why,
-                             std::uint64_t number) noexcept;
-LOCKSTEP_COLD void note_name(const char* name) noexcept;
-LOCKSTEP_COLD void note_counter(const char* name, double value) noexcept;
+LOCKSTEP_OBSERVER void note_mark(mark_kind kind, const char* name, const char* why,
+                                 std::uint64_t number) noexcept;
+LOCKSTEP_OBSERVER void note_name(const char* name) noexcept;
+LOCKSTEP_OBSERVER void note_counter(const char* name, double value) noexcept;
 /// Sleepers on a word are woken.
-LOCKSTEP_COLD void note_wake(const void* word) noexcept;
+LOCKSTEP_OBSERVER void note_wake(const void* word) noexcept;
 /// A lock was taken, or is about to be given up.
-LOCKSTEP_COLD void note_lock(const void* object, bool is_taken) noexcept;
+LOCKSTEP_OBSERVER void note_lock(const void* object, bool is_taken) noexcept;
 /// Where threads may be delayed: before what others may wait for.
-LOCKSTEP_COLD void pass_sync_point() noexcept;
+LOCKSTEP_OBSERVER void pass_sync_point() noexcept;
 inline void sync_point() noexcept {
   if (diagnoses_misuse && LOCKSTEP_UNLIKELY(observers() != 0)) pass_sync_point();
 }
 /// A node of a plan is about to run. The name is copied.
-LOCKSTEP_COLD void node_begins(const char* name) noexcept;
+LOCKSTEP_OBSERVER void node_begins(const char* name) noexcept;
 /// A node of a plan was run.
-LOCKSTEP_COLD void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
-                             std::uint64_t begin) noexcept;
+LOCKSTEP_OBSERVER void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
+                                 std::uint64_t begin) noexcept;
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#if LOCKSTEP_HAS_BODIES
+#if LOCKSTEP_HAS_OBSERVERS
 #include "hooks.ipp"
 #endif
 

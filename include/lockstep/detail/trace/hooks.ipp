@@ -20,7 +20,7 @@ inline void note_step(thread_log& log) noexcept {
   log.steps.store(log.steps.load(memory_order_relaxed) + 1, memory_order_relaxed);  // 2
 }
 
-LOCKSTEP_COLD void observed_wait::begin(const wait_subject& what) noexcept {
+LOCKSTEP_OBSERVER void observed_wait::begin(const wait_subject& what) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
   const std::uint32_t on = observers();
@@ -46,7 +46,7 @@ LOCKSTEP_COLD void observed_wait::begin(const wait_subject& what) noexcept {
   log_ = log;
 }
 
-LOCKSTEP_COLD void observed_wait::change(wait_stage next) noexcept {
+LOCKSTEP_OBSERVER void observed_wait::change(wait_stage next) noexcept {
   if (next == stage_) return;
   const std::uint64_t now = tick_clock::now();
   if (stage_ != wait_stage::spin && is_observed_by(observer::records)) {
@@ -59,7 +59,7 @@ LOCKSTEP_COLD void observed_wait::change(wait_stage next) noexcept {
   log_->stage.store(static_cast<std::uint32_t>(next), memory_order_relaxed);  // 1
 }
 
-LOCKSTEP_COLD void observed_wait::end() noexcept {
+LOCKSTEP_OBSERVER void observed_wait::end() noexcept {
   const std::uint64_t now = tick_clock::now();
   thread_log& log = *log_;
   log.depth.store(log.depth.load(memory_order_relaxed) - 1, memory_order_relaxed);  // 1
@@ -87,8 +87,8 @@ LOCKSTEP_COLD void observed_wait::end() noexcept {
   ring->put(both, 2);
 }
 
-LOCKSTEP_COLD void member_comes(const observed_member& who, const char* kind, call_site where,
-                                std::size_t extent, std::uint64_t came) noexcept {
+LOCKSTEP_OBSERVER void member_comes(const observed_member& who, const char* kind, call_site where,
+                                    std::size_t extent, std::uint64_t came) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
   log->here = {kind,     where,       extent, who.team, who.region, who.rank,
@@ -98,9 +98,9 @@ LOCKSTEP_COLD void member_comes(const observed_member& who, const char* kind, ca
   note_step(*log);
 }
 
-LOCKSTEP_COLD thread_log* member_arrives(const observed_member& who, std::uint32_t phase,
-                                         const char* kind, call_site where, std::size_t extent,
-                                         std::uint64_t came) noexcept {
+LOCKSTEP_OBSERVER thread_log* member_arrives(const observed_member& who, std::uint32_t phase,
+                                             const char* kind, call_site where, std::size_t extent,
+                                             std::uint64_t came) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return nullptr;
   if (is_observed_by(observer::delays)) delay_hooks::point(*log);
@@ -123,7 +123,7 @@ LOCKSTEP_COLD thread_log* member_arrives(const observed_member& who, std::uint32
   return log;
 }
 
-LOCKSTEP_COLD void member_leaves(thread_log& log) noexcept {
+LOCKSTEP_OBSERVER void member_leaves(thread_log& log) noexcept {
   construct_visit& here = log.here;
   here.released = tick_clock::now();
   log.construct.show(here);
@@ -147,7 +147,7 @@ LOCKSTEP_COLD void member_leaves(thread_log& log) noexcept {
   }
 }
 
-LOCKSTEP_COLD void region_ended(const observed_region& what, std::uint64_t begin) noexcept {
+LOCKSTEP_OBSERVER void region_ended(const observed_region& what, std::uint64_t begin) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
   note_step(*log);
@@ -167,8 +167,8 @@ LOCKSTEP_COLD void region_ended(const observed_region& what, std::uint64_t begin
   ring->put(both, 2);
 }
 
-LOCKSTEP_COLD open_part* part_begins(const observed_member& who, std::uint32_t part,
-                                     const char* kind) noexcept {
+LOCKSTEP_OBSERVER open_part* part_begins(const observed_member& who, std::uint32_t part,
+                                         const char* kind) noexcept {
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return nullptr;
   if (is_observed_by(observer::delays)) delay_hooks::point(*log);
@@ -182,7 +182,7 @@ LOCKSTEP_COLD open_part* part_begins(const observed_member& who, std::uint32_t p
   return &made;
 }
 
-LOCKSTEP_COLD void part_ends(open_part& what) noexcept {
+LOCKSTEP_OBSERVER void part_ends(open_part& what) noexcept {
   const std::uint64_t now = tick_clock::now();
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
@@ -205,8 +205,8 @@ LOCKSTEP_COLD void part_ends(open_part& what) noexcept {
   ring->put(both, 2);
 }
 
-LOCKSTEP_COLD void note_mark(mark_kind kind, const char* name, const char* why,
-                             std::uint64_t number) noexcept {
+LOCKSTEP_OBSERVER void note_mark(mark_kind kind, const char* name, const char* why,
+                                 std::uint64_t number) noexcept {
   const std::uint32_t on = observers();
   thread_log* const log = log_of_this_thread();
   if (log != nullptr && (on & observer::accounts) != 0) ledger_hooks::marked(*log, kind);
@@ -220,7 +220,7 @@ LOCKSTEP_COLD void note_mark(mark_kind kind, const char* name, const char* why,
   ring->put(both, why != nullptr ? 2 : 1);
 }
 
-LOCKSTEP_COLD void note_name(const char* name) noexcept {
+LOCKSTEP_OBSERVER void note_name(const char* name) noexcept {
   thread_logs::name_mine(name);
   thread_log* const log = log_of_this_thread();
   if (log == nullptr || !is_observed_by(observer::records)) return;
@@ -228,7 +228,7 @@ LOCKSTEP_COLD void note_name(const char* name) noexcept {
   recorder::put(*log, record_kind::begin, 1, now, now, name, 0);
 }
 
-LOCKSTEP_COLD void note_counter(const char* name, double value) noexcept {
+LOCKSTEP_OBSERVER void note_counter(const char* name, double value) noexcept {
   if (!is_observed_by(observer::records)) return;
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
@@ -238,7 +238,7 @@ LOCKSTEP_COLD void note_counter(const char* name, double value) noexcept {
   recorder::put(*log, record_kind::counter, 0, now, now, name, bits);
 }
 
-LOCKSTEP_COLD void note_lock(const void* object, bool is_taken) noexcept {
+LOCKSTEP_OBSERVER void note_lock(const void* object, bool is_taken) noexcept {
   if (!is_observed_by(observer::watches)) return;
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
@@ -249,12 +249,12 @@ LOCKSTEP_COLD void note_lock(const void* object, bool is_taken) noexcept {
   }
 }
 
-LOCKSTEP_COLD void pass_sync_point() noexcept {
+LOCKSTEP_OBSERVER void pass_sync_point() noexcept {
   if (!is_observed_by(observer::delays)) return;
   if (thread_log* const log = log_of_this_thread()) delay_hooks::point(*log);
 }
 
-LOCKSTEP_COLD void note_wake(const void* word) noexcept {
+LOCKSTEP_OBSERVER void note_wake(const void* word) noexcept {
   if (!is_observed_by(observer::records)) return;
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
@@ -263,15 +263,15 @@ LOCKSTEP_COLD void note_wake(const void* word) noexcept {
                 reinterpret_cast<std::uintptr_t>(word));
 }
 
-LOCKSTEP_COLD void node_begins(const char* name) noexcept {
+LOCKSTEP_OBSERVER void node_begins(const char* name) noexcept {
   if (!is_observed_by(observer::watches)) return;
   if (thread_log* const log = log_of_this_thread()) {
     watch_hooks::node_begins(*log, name, tick_clock::now());
   }
 }
 
-LOCKSTEP_COLD void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
-                             std::uint64_t begin) noexcept {
+LOCKSTEP_OBSERVER void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
+                                 std::uint64_t begin) noexcept {
   const std::uint32_t on = observers();
   if ((on & (observer::records | observer::watches)) == 0) return;
   thread_log* const log = log_of_this_thread();

@@ -222,7 +222,7 @@ class ledger_board {
   static constexpr std::size_t most_members = 1024;
 
   /// A second has so many ticks.
-  LOCKSTEP_COLD ledger_board(std::size_t members, double ticks_per_second);
+  LOCKSTEP_OBSERVER ledger_board(std::size_t members, double ticks_per_second);
   ledger_board(const ledger_board&) = delete;
   ledger_board& operator=(const ledger_board&) = delete;
 
@@ -231,9 +231,9 @@ class ledger_board {
   const member_ledger& of(std::size_t rank) const noexcept { return *members_[rank]; }
 
   /// What was gathered.
-  LOCKSTEP_COLD ledger gather(const char* team) const;
+  LOCKSTEP_OBSERVER ledger gather(const char* team) const;
   /// All numbers begin at 0 again. While no member adds.
-  LOCKSTEP_COLD void reset() noexcept;
+  LOCKSTEP_OBSERVER void reset() noexcept;
 
  private:
   const double ticks_per_second_;

@@ -34,8 +34,7 @@ class ledger_slot {
  public:
   ledger_slot() noexcept = default;
   ~ledger_slot() {
-    switch_off();
-    delete made();
+    if (LOCKSTEP_UNLIKELY(made() != nullptr)) destroy();
   }
   ledger_slot(const ledger_slot&) = delete;
   ledger_slot& operator=(const ledger_slot&) = delete;
@@ -64,9 +63,18 @@ class ledger_slot {
   }
 
  private:
+  LOCKSTEP_OBSERVER void destroy() noexcept;
+
   unseamed_atomic<ledger_board*> made_{nullptr};
   unseamed_atomic<ledger_board*> on_{nullptr};
 };
+
+#if LOCKSTEP_HAS_OBSERVERS
+LOCKSTEP_OBSERVER void ledger_slot::destroy() noexcept {
+  switch_off();
+  delete made();
+}
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

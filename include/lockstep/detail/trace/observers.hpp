@@ -19,7 +19,9 @@
 #define LOCKSTEP_DETAIL_TRACE_OBSERVERS_HPP
 
 #include <cstdint>
+#include <cstdio>
 
+#include "../platform/error.hpp"
 #include "../platform/process.hpp"
 
 namespace lockstep {
@@ -36,9 +38,38 @@ struct observer {
   };
 };
 
-/// Who watches now.
+/// Is where the module has the code of the observers.
+LOCKSTEP_OBSERVER void observers_are_here() noexcept;
+#if LOCKSTEP_HAS_OBSERVERS
+LOCKSTEP_OBSERVER void observers_are_here() noexcept {}
+#endif
+
+#if LOCKSTEP_OBSERVERS_ON_DEMAND
+inline bool has_observers() noexcept {
+  void (*volatile mark)() =
+      &observers_are_here;  // volatile: a unit that has it is not to take it for granted
+  return mark != nullptr;
+}
+#else
+inline bool has_observers() noexcept { return true; }
+#endif
+
+/// For functions that are of no use without: fails if this module has no observers.
+inline void need_observers(const char* function) {
+  if (has_observers()) return;
+  char text[256];
+  std::snprintf(
+      text, sizeof text,
+      "lockstep::%s: the program has no code for that; define LOCKSTEP_OBSERVABLE as 1 in "
+      "one unit, before it includes lockstep, or link lockstep::compiled",
+      function);
+  fail_use(text);
+}
+
+/// Who watches now, as far as this module can serve them.
 inline std::uint32_t observers() noexcept {
-  return process().observers.load(memory_order_relaxed);  // 1
+  const std::uint32_t all = process().observers.load(memory_order_relaxed);  // 1
+  return LOCKSTEP_UNLIKELY(all != 0) && has_observers() ? all : 0;
 }
 /// Whether somebody watches beside the ledger, which has ways of its own through constructs and regions.
 inline bool watch_others_than_ledger(std::uint32_t on) noexcept {

@@ -67,26 +67,27 @@ struct recorder {
   }
 
   /// Starts a trace; false if one runs, or there is no memory.
-  LOCKSTEP_COLD static bool start(std::size_t records, bool stops) noexcept;
+  LOCKSTEP_OBSERVER static bool start(std::size_t records, bool stops) noexcept;
   /// No more is recorded; false if none runs.
-  LOCKSTEP_COLD static bool stop() noexcept;
-  LOCKSTEP_COLD static bool is_running() noexcept;
+  LOCKSTEP_OBSERVER static bool stop() noexcept;
+  LOCKSTEP_OBSERVER static bool is_running() noexcept;
 
  private:
-  LOCKSTEP_COLD static record_ring* make_ready(thread_log& log) noexcept;
+  LOCKSTEP_OBSERVER static record_ring* make_ready(thread_log& log) noexcept;
 };
 
 /// For trace.hpp: a part of the timeline with a name.
 struct user_region {
-  LOCKSTEP_ENTRY static std::uint64_t begin(const char* name, const char*& outer) noexcept;
-  LOCKSTEP_ENTRY static void end(const char* name, const char* outer, std::uint64_t since) noexcept;
+  LOCKSTEP_OBSERVER static std::uint64_t begin(const char* name, const char*& outer) noexcept;
+  LOCKSTEP_OBSERVER static void end(const char* name, const char* outer,
+                                    std::uint64_t since) noexcept;
 };
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#if LOCKSTEP_HAS_BODIES
+#if LOCKSTEP_HAS_OBSERVERS
 #include "recorder.ipp"
 #endif
 

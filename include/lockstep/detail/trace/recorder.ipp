@@ -27,7 +27,7 @@ struct trace_around_fork {
   }
 };
 
-LOCKSTEP_COLD bool recorder::start(std::size_t records, bool stops) noexcept {
+LOCKSTEP_OBSERVER bool recorder::start(std::size_t records, bool stops) noexcept {
   std::size_t rounded = 16;
   while (rounded < records && rounded < std::size_t{1} << 30) rounded *= 2;
   watch_forks<trace_around_fork>();
@@ -49,7 +49,7 @@ LOCKSTEP_COLD bool recorder::start(std::size_t records, bool stops) noexcept {
   return true;
 }
 
-LOCKSTEP_COLD bool recorder::stop() noexcept {
+LOCKSTEP_OBSERVER bool recorder::stop() noexcept {
   const holding<system_mutex> held(process().trace_forks.lock());
   trace_session* const of = session();
   if (of == nullptr || !of->is_running) return false;
@@ -59,13 +59,13 @@ LOCKSTEP_COLD bool recorder::stop() noexcept {
   return true;
 }
 
-LOCKSTEP_COLD bool recorder::is_running() noexcept {
+LOCKSTEP_OBSERVER bool recorder::is_running() noexcept {
   const holding<system_mutex> held(process().trace_forks.lock());
   const trace_session* const of = session();
   return of != nullptr && of->is_running;
 }
 
-LOCKSTEP_COLD record_ring* recorder::make_ready(thread_log& log) noexcept {
+LOCKSTEP_OBSERVER record_ring* recorder::make_ready(thread_log& log) noexcept {
   const trace_session* const of = session();
   const std::uint32_t number = of != nullptr ? of->number.load(memory_order_acquire) : 0;  // 3
   if (number == 0) return nullptr;

@@ -122,11 +122,11 @@ class record_ring {
  public:
   /// With room for so many records, a power of two above 1; null if there is no memory. Never freed.
   /// `before`: the ring that it replaces, which somebody may be reading; or null.
-  LOCKSTEP_COLD static record_ring* make(std::size_t room, record_ring* before) noexcept;
+  LOCKSTEP_OBSERVER static record_ring* make(std::size_t room, record_ring* before) noexcept;
 
   std::size_t room() const noexcept { return room_; }
   /// Begins anew, for a trace of that number, with so many records at most. By its thread.
-  LOCKSTEP_COLD void begin(std::uint32_t trace, std::size_t records, bool stops) noexcept;
+  LOCKSTEP_OBSERVER void begin(std::uint32_t trace, std::size_t records, bool stops) noexcept;
   std::uint32_t trace() const noexcept { return trace_.load(memory_order_acquire); }  // 6
 
   /// One or two records. By its thread.
@@ -149,7 +149,7 @@ class record_ring {
     return count_.load(memory_order_acquire) + lost_.load(memory_order_relaxed);  // 2, 5
   }
   /// Copies what there is, the oldest first, to `to`, which has place for `room` records; their number.
-  LOCKSTEP_COLD std::size_t copy(trace_record* to, std::size_t room) const noexcept;
+  LOCKSTEP_OBSERVER std::size_t copy(trace_record* to, std::size_t room) const noexcept;
 
   std::uint64_t thread = 0;  ///< that writes it: its thread's own
 
@@ -162,6 +162,9 @@ class record_ring {
     known.given = text;
     return known.kept;
   }
+
+  /// The ring that the thread had before, which is never freed.
+  const record_ring* before() const noexcept { return before_; }
 
  private:
   static constexpr std::size_t known_texts = 256;
@@ -176,7 +179,7 @@ class record_ring {
   record_ring(slot* its_slots, std::size_t room, record_ring* before) noexcept
       : slots_(its_slots), room_(room), before_(before) {}
 
-  LOCKSTEP_COLD static const char* keep(const char* text) noexcept;
+  LOCKSTEP_OBSERVER static const char* keep(const char* text) noexcept;
 
   slot* const slots_;
   const std::size_t room_;
@@ -192,7 +195,7 @@ class record_ring {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#if LOCKSTEP_HAS_BODIES
+#if LOCKSTEP_HAS_OBSERVERS
 #include "records.ipp"
 #endif
 

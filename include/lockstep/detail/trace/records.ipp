@@ -24,7 +24,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_COLD record_ring* record_ring::make(std::size_t room, record_ring* before) noexcept {
+LOCKSTEP_OBSERVER record_ring* record_ring::make(std::size_t room, record_ring* before) noexcept {
   slot* const room_of_records =
       new (std::nothrow) slot[room]();  // touched here, not by the records
   if (room_of_records == nullptr) return nullptr;
@@ -33,8 +33,8 @@ LOCKSTEP_COLD record_ring* record_ring::make(std::size_t room, record_ring* befo
   return made;
 }
 
-LOCKSTEP_COLD void record_ring::begin(std::uint32_t trace, std::size_t records,
-                                      bool stops) noexcept {
+LOCKSTEP_OBSERVER void record_ring::begin(std::uint32_t trace, std::size_t records,
+                                          bool stops) noexcept {
   count_.store(0, memory_order_relaxed);  // 2
   lost_.store(0, memory_order_relaxed);   // 2
   records_ = records;
@@ -42,7 +42,7 @@ LOCKSTEP_COLD void record_ring::begin(std::uint32_t trace, std::size_t records,
   trace_.store(trace, memory_order_release);  // 1
 }
 
-LOCKSTEP_COLD std::size_t record_ring::copy(trace_record* to, std::size_t room) const noexcept {
+LOCKSTEP_OBSERVER std::size_t record_ring::copy(trace_record* to, std::size_t room) const noexcept {
   const std::uint64_t end = count_.load(memory_order_acquire);  // 3
   std::uint64_t first = end > records_ ? end - records_ : 0;
   if (end - first > room) first = end - room;
@@ -89,7 +89,7 @@ struct kept_texts {
   }
 };
 
-LOCKSTEP_COLD const char* record_ring::keep(const char* given) noexcept {
+LOCKSTEP_OBSERVER const char* record_ring::keep(const char* given) noexcept {
   kept_texts* const texts = kept_texts::of_process();
   if (texts == nullptr) return "?";
   std::size_t place = 5381;

@@ -11,11 +11,11 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_COLD bool is_idle(const wait_subject& what) noexcept {
+LOCKSTEP_OBSERVER bool is_idle(const wait_subject& what) noexcept {
   return what.kind != nullptr && std::strcmp(what.kind, idle_wait_kind()) == 0;
 }
 
-LOCKSTEP_COLD const shown_wait* wait_of(const seen_thread& one) noexcept {
+LOCKSTEP_OBSERVER const shown_wait* wait_of(const seen_thread& one) noexcept {
   if (one.wait_count == 0) return nullptr;
   const shown_wait& innermost = one.waits[one.wait_count - 1];
   return is_idle(innermost.what) ? nullptr : &innermost;
@@ -94,8 +94,8 @@ struct stuck_questions {
   }
 };
 
-LOCKSTEP_COLD bool find_missing(const stuck_snapshot& all, std::size_t thread,
-                                growing_array<std::uint32_t>& missing) {
+LOCKSTEP_OBSERVER bool find_missing(const stuck_snapshot& all, std::size_t thread,
+                                    growing_array<std::uint32_t>& missing) {
   const stuck_questions ask{all};
   const construct_visit* const in = ask.meeting_of(ask.at(thread));
   if (in == nullptr) return false;
@@ -106,7 +106,8 @@ LOCKSTEP_COLD bool find_missing(const stuck_snapshot& all, std::size_t thread,
   return true;
 }
 
-LOCKSTEP_COLD growing_array<std::size_t> awaited_by(const stuck_snapshot& all, std::size_t thread) {
+LOCKSTEP_OBSERVER growing_array<std::size_t> awaited_by(const stuck_snapshot& all,
+                                                        std::size_t thread) {
   const stuck_questions ask{all};
   growing_array<std::size_t> found;
   const auto add = [&](std::size_t other) {
@@ -132,7 +133,7 @@ LOCKSTEP_COLD growing_array<std::size_t> awaited_by(const stuck_snapshot& all, s
   return found;
 }
 
-LOCKSTEP_COLD growing_array<std::size_t> find_ring(const stuck_snapshot& all) {
+LOCKSTEP_OBSERVER growing_array<std::size_t> find_ring(const stuck_snapshot& all) {
   // Depth first, without recursion: a thread on the way that is met again closes a ring.
   enum mark : unsigned char { fresh, on_way, done };
   struct step {
@@ -169,8 +170,8 @@ LOCKSTEP_COLD growing_array<std::size_t> find_ring(const stuck_snapshot& all) {
   return ring;
 }
 
-LOCKSTEP_COLD bool find_mismatch(const stuck_snapshot& all, const construct_visit& in,
-                                 construct_mismatch& found) {
+LOCKSTEP_OBSERVER bool find_mismatch(const stuck_snapshot& all, const construct_visit& in,
+                                     construct_mismatch& found) {
   // The first member whose visits of this region differ from those of another, in the earliest phase.
   bool is_found = false;
   const auto compare = [&](const construct_visit& a, const construct_visit& b) {
@@ -194,7 +195,7 @@ LOCKSTEP_COLD bool find_mismatch(const stuck_snapshot& all, const construct_visi
   return is_found;
 }
 
-LOCKSTEP_COLD bool differ(const construct_visit& a, const construct_visit& b) noexcept {
+LOCKSTEP_OBSERVER bool differ(const construct_visit& a, const construct_visit& b) noexcept {
   const auto are_unlike = [](const char* x, const char* y) {
     return x != nullptr && y != nullptr && std::strcmp(x, y) != 0;
   };

@@ -238,7 +238,7 @@ class stuck_text {
   std::string text_;
 };
 
-LOCKSTEP_COLD std::string stuck_report(const stuck_snapshot& all, const char* why) {
+LOCKSTEP_OBSERVER std::string stuck_report(const stuck_snapshot& all, const char* why) {
   return stuck_text(all, why).text();
 }
 

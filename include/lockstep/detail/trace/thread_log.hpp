@@ -201,17 +201,17 @@ struct thread_logs {
     return known != nullptr ? known : make();
   }
   /// A name for the calling thread, here and where the system shows it.
-  LOCKSTEP_COLD static void name_mine(const char* name) noexcept;
+  LOCKSTEP_OBSERVER static void name_mine(const char* name) noexcept;
 
  private:
   friend struct log_of_thread;
   friend struct logs_around_fork;
 
-  LOCKSTEP_COLD static thread_log* make() noexcept;
-  LOCKSTEP_COLD static thread_log* unused() noexcept;
-  LOCKSTEP_COLD static thread_log* add() noexcept;
-  LOCKSTEP_COLD static void end(thread_log& of) noexcept;
-  LOCKSTEP_COLD static void forget_others() noexcept;
+  LOCKSTEP_OBSERVER static thread_log* make() noexcept;
+  LOCKSTEP_OBSERVER static thread_log* unused() noexcept;
+  LOCKSTEP_OBSERVER static thread_log* add() noexcept;
+  LOCKSTEP_OBSERVER static void end(thread_log& of) noexcept;
+  LOCKSTEP_OBSERVER static void forget_others() noexcept;
 };
 
 /// The log of the calling thread, or null: LOG-4.
@@ -221,7 +221,7 @@ inline thread_log* log_of_this_thread() noexcept { return thread_logs::mine(); }
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#if LOCKSTEP_HAS_BODIES
+#if LOCKSTEP_HAS_OBSERVERS
 #include "thread_log.ipp"
 #endif
 

@@ -40,7 +40,7 @@ struct logs_around_fork {
   }
 };
 
-LOCKSTEP_COLD thread_log* thread_logs::make() noexcept {
+LOCKSTEP_OBSERVER thread_log* thread_logs::make() noexcept {
   log_of_thread& own = log_of_thread::mine();
   if (own.has_ended) return nullptr;
   watch_forks<logs_around_fork>();
@@ -66,7 +66,7 @@ LOCKSTEP_COLD thread_log* thread_logs::make() noexcept {
   return log;
 }
 
-LOCKSTEP_COLD thread_log* thread_logs::unused() noexcept {
+LOCKSTEP_OBSERVER thread_log* thread_logs::unused() noexcept {
   const std::uint64_t me = this_thread_slot().number;
   for (thread_log* at = first(); at != nullptr; at = at->next_) {
     std::uint64_t nobody = 0;
@@ -78,7 +78,7 @@ LOCKSTEP_COLD thread_log* thread_logs::unused() noexcept {
   return nullptr;
 }
 
-LOCKSTEP_COLD thread_log* thread_logs::add() noexcept {
+LOCKSTEP_OBSERVER thread_log* thread_logs::add() noexcept {
   thread_log* const made = new (std::nothrow) thread_log();
   if (made == nullptr) return nullptr;
   made->owner_.store(this_thread_slot().number, memory_order_release);  // 11
@@ -92,20 +92,20 @@ LOCKSTEP_COLD thread_log* thread_logs::add() noexcept {
   return made;
 }
 
-LOCKSTEP_COLD void thread_logs::end(thread_log& of) noexcept {
+LOCKSTEP_OBSERVER void thread_logs::end(thread_log& of) noexcept {
   this_thread_slot().log = nullptr;
   of.depth.store(0, memory_order_relaxed);   // 7
   of.owner_.store(0, memory_order_release);  // 11
 }
 
-LOCKSTEP_COLD void thread_logs::forget_others() noexcept {
+LOCKSTEP_OBSERVER void thread_logs::forget_others() noexcept {
   const std::uint64_t me = this_thread_slot().number;
   for (thread_log* at = first(); at != nullptr; at = at->next_) {
     if (at->thread() != me) at->owner_.store(0, memory_order_relaxed);  // 11
   }
 }
 
-LOCKSTEP_COLD void thread_logs::name_mine(const char* text) noexcept {
+LOCKSTEP_OBSERVER void thread_logs::name_mine(const char* text) noexcept {
   detail::name_this_thread(text);
   thread_log* const log = mine();
   if (log == nullptr) return;

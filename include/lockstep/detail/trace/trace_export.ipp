@@ -23,7 +23,7 @@ class trace_writer {
  public:
   trace_writer(const trace_view& of, std::FILE* to) noexcept : of_(of), out_(to) {}
 
-  LOCKSTEP_COLD bool write() {
+  LOCKSTEP_OBSERVER bool write() {
     out_.put("{\"traceEvents\":[\n");
     meta(0, "process_name").text(program_name()).put("}}");
     for (std::size_t i = 0; i < of_.tracks.size(); ++i) {
@@ -47,16 +47,16 @@ class trace_writer {
  private:
   static constexpr std::size_t most_open = 64;
 
-  LOCKSTEP_COLD json_file& meta(std::size_t track, const char* name,
-                                const char* argument = "name") {
+  LOCKSTEP_OBSERVER json_file& meta(std::size_t track, const char* name,
+                                    const char* argument = "name") {
     out_.put("{\"name\":\"").put(name).put("\",\"ph\":\"M\"");
     place(track);
     return out_.put(",\"args\":{\"").put(argument).put("\":");
   }
-  LOCKSTEP_COLD void place(std::size_t track) {
+  LOCKSTEP_OBSERVER void place(std::size_t track) {
     out_.put(",\"pid\":").number(process_).put(",\"tid\":").number(track);
   }
-  LOCKSTEP_COLD void write_track(const trace_view::track& at) {
+  LOCKSTEP_OBSERVER void write_track(const trace_view::track& at) {
     std::uint64_t open[most_open];  // ends of the slices around
     std::size_t depth = 0;
     for (std::size_t i = at.first; i < at.last; ++i) {
@@ -74,24 +74,26 @@ class trace_writer {
     }
   }
   /// Up to the arguments, which follow.
-  LOCKSTEP_COLD json_file& head(const trace_view::event& of, const char* before, const char* name,
-                                const char* category, const char* phase, std::uint64_t begin) {
+  LOCKSTEP_OBSERVER json_file& head(const trace_view::event& of, const char* before,
+                                    const char* name, const char* category, const char* phase,
+                                    std::uint64_t begin) {
     out_.put("{\"name\":").text(before, name);
     if (category != nullptr) out_.put(",\"cat\":\"").put(category).put("\"");
     out_.put(",\"ph\":\"").put(phase).put("\",\"ts\":").time(begin);
     place(of.track);
     return out_;
   }
-  LOCKSTEP_COLD json_file& slice(const trace_view::event& of, const char* before, const char* name,
-                                 const char* category, std::uint64_t begin, std::uint64_t end) {
+  LOCKSTEP_OBSERVER json_file& slice(const trace_view::event& of, const char* before,
+                                     const char* name, const char* category, std::uint64_t begin,
+                                     std::uint64_t end) {
     return head(of, before, name, category, "X", begin).put(",\"dur\":").time(end - begin);
   }
-  LOCKSTEP_COLD void site(const char* file, std::uint64_t line) {
+  LOCKSTEP_OBSERVER void site(const char* file, std::uint64_t line) {
     if (file == nullptr) return;
     out_.put(",\"where\":\"").characters(file).put(":").number(line).put("\"");
   }
-  LOCKSTEP_COLD void write_event(const trace_view::event& each, std::uint64_t begin,
-                                 std::uint64_t end) {
+  LOCKSTEP_OBSERVER void write_event(const trace_view::event& each, std::uint64_t begin,
+                                     std::uint64_t end) {
     const trace_record& at = of_.record_of(each);
     const trace_record* const rest = of_.rest_of(each);
     const char* const name = at.text() != nullptr ? at.text() : "?";
@@ -151,9 +153,9 @@ class trace_writer {
     }
     out_.put("}}");
   }
-  LOCKSTEP_COLD void write_region(const trace_view::event& each, const trace_record& at,
-                                  const trace_record* rest, std::uint64_t begin,
-                                  std::uint64_t end) {
+  LOCKSTEP_OBSERVER void write_region(const trace_view::event& each, const trace_record& at,
+                                      const trace_record* rest, std::uint64_t begin,
+                                      std::uint64_t end) {
     const char* const kind = at.text() != nullptr ? at.text() : "region";
     const char* const user = rest != nullptr ? rest->rest_text() : nullptr;
     slice(each, "", user != nullptr ? user : kind, "region", begin, end);
@@ -165,8 +167,8 @@ class trace_writer {
     }
     out_.put("}}");
   }
-  LOCKSTEP_COLD void write_mark(const trace_view::event& each, const trace_record& at,
-                                const trace_record* rest, std::uint64_t begin) {
+  LOCKSTEP_OBSERVER void write_mark(const trace_view::event& each, const trace_record& at,
+                                    const trace_record* rest, std::uint64_t begin) {
     static const char* const categories[] = {
         "decision",         "woken",  "anticipated", "missed wake-up",
         "share taken over", "parted", "crowded",     "user"};
@@ -177,7 +179,7 @@ class trace_writer {
     }
     out_.put("}}");
   }
-  LOCKSTEP_COLD void write_arrow(const trace_view::arrow& each) {
+  LOCKSTEP_OBSERVER void write_arrow(const trace_view::arrow& each) {
     ++arrows_;
     const std::uint64_t sent = of_.time(each.sent);
     std::uint64_t came = of_.time(each.came);
@@ -198,7 +200,7 @@ class trace_writer {
   json_file out_;
 };
 
-LOCKSTEP_COLD bool trace_export::write(const char* path) {
+LOCKSTEP_OBSERVER bool trace_export::write(const char* path) {
   const int saved = errno;
   errno = 0;
   std::FILE* const to = std::fopen(path, "w");
@@ -225,7 +227,7 @@ struct named_time {
   std::uint64_t count, sum, most;  ///< nanoseconds
 };
 
-LOCKSTEP_COLD std::string trace_export::summary() {
+LOCKSTEP_OBSERVER std::string trace_export::summary() {
   const trace_view all;
   std::string text;
   const double whole = static_cast<double>(all.time(all.end)) / 1000;
@@ -288,7 +290,7 @@ LOCKSTEP_COLD std::string trace_export::summary() {
   return text;
 }
 
-LOCKSTEP_COLD bool trace_export::start_for_program(const char* path, const char* whose) {
+LOCKSTEP_OBSERVER bool trace_export::start_for_program(const char* path, const char* whose) {
   std::string real;
   for (const char* at = path; *at != 0; ++at) {
     if (at[0] == '%' && at[1] == 'p') {
@@ -320,14 +322,14 @@ LOCKSTEP_COLD bool trace_export::start_for_program(const char* path, const char*
   return std::atexit([] { end_of_program(); }) == 0;
 }
 
-LOCKSTEP_COLD void trace_export::end_of_program() {
+LOCKSTEP_OBSERVER void trace_export::end_of_program() {
   const std::string path = take_path();
   if (path.empty()) return;
   recorder::stop();
   write(path.c_str());
 }
 
-LOCKSTEP_COLD std::string trace_export::take_path() {
+LOCKSTEP_OBSERVER std::string trace_export::take_path() {
   trace_session* const of = recorder::session();
   if (of == nullptr) return std::string();
   const holding<system_mutex> held(process().trace_forks.lock());

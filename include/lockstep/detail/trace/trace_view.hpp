@@ -39,10 +39,10 @@ class trace_view {
   };
 
   /// Copies what there is. For less than all of it, it needs memory for two copies.
-  LOCKSTEP_COLD trace_view();
+  LOCKSTEP_OBSERVER trace_view();
   trace_view(const trace_view&) = delete;
   trace_view& operator=(const trace_view&) = delete;
-  LOCKSTEP_COLD ~trace_view();
+  LOCKSTEP_OBSERVER ~trace_view();
 
   const trace_record& record_of(const event& of) const noexcept { return records[of.record]; }
   /// The second record, or null.
@@ -86,13 +86,13 @@ class trace_view {
   };
   using end_points = growing_array<end_point>;
 
-  LOCKSTEP_COLD void read(const thread_log& from, const record_ring& ring);
-  LOCKSTEP_COLD void sort_events(std::size_t first);
-  LOCKSTEP_COLD void find_arrows();
-  LOCKSTEP_COLD static void sort(end_points& all);
-  LOCKSTEP_COLD void join_meetings(const end_points& all);
-  LOCKSTEP_COLD void join_regions(const end_points& all);
-  LOCKSTEP_COLD void join_wakes(const end_points& all);
+  LOCKSTEP_OBSERVER void read(const thread_log& from, const record_ring& ring);
+  LOCKSTEP_OBSERVER void sort_events(std::size_t first);
+  LOCKSTEP_OBSERVER void find_arrows();
+  LOCKSTEP_OBSERVER static void sort(end_points& all);
+  LOCKSTEP_OBSERVER void join_meetings(const end_points& all);
+  LOCKSTEP_OBSERVER void join_regions(const end_points& all);
+  LOCKSTEP_OBSERVER void join_wakes(const end_points& all);
 
   growing_array<event> scratch_;
 };
@@ -101,7 +101,7 @@ class trace_view {
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
 
-#if LOCKSTEP_HAS_BODIES
+#if LOCKSTEP_HAS_OBSERVERS
 #include "trace_view.ipp"
 #endif
 

@@ -18,7 +18,7 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_COLD trace_view::trace_view() {
+LOCKSTEP_OBSERVER trace_view::trace_view() {
   nanoseconds_a_tick = 1e9 / tick_clock::rate();
   {
     const holding<system_mutex> held(process().trace_forks.lock());
@@ -38,9 +38,9 @@ LOCKSTEP_COLD trace_view::trace_view() {
   find_arrows();
 }
 
-LOCKSTEP_COLD trace_view::~trace_view() = default;
+LOCKSTEP_OBSERVER trace_view::~trace_view() = default;
 
-LOCKSTEP_COLD void trace_view::read(const thread_log& from, const record_ring& ring) {
+LOCKSTEP_OBSERVER void trace_view::read(const thread_log& from, const record_ring& ring) {
   const std::size_t before = records.size(), room = ring.room();
   records.resize(before + room);
   const std::size_t count = ring.copy(records.data() + before, room);
@@ -80,7 +80,7 @@ LOCKSTEP_COLD void trace_view::read(const thread_log& from, const record_ring& r
 
 /// Merges runs that are in order already: what threads write is nearly so. Of events that are equal, the one that was
 /// written later encloses the other.
-LOCKSTEP_COLD void trace_view::sort_events(std::size_t first) {
+LOCKSTEP_OBSERVER void trace_view::sort_events(std::size_t first) {
   const auto is_before = [](const event& a, const event& b) {
     if (a.begin != b.begin) return a.begin < b.begin;
     return a.end != b.end ? a.end > b.end : a.record > b.record;
@@ -103,11 +103,11 @@ LOCKSTEP_COLD void trace_view::sort_events(std::size_t first) {
   }
 }
 
-LOCKSTEP_COLD void trace_view::sort(end_points& all) {
+LOCKSTEP_OBSERVER void trace_view::sort(end_points& all) {
   sort_by(all, [](const end_point& a, const end_point& b) { return a.is_before(b); });
 }
 
-LOCKSTEP_COLD void trace_view::find_arrows() {
+LOCKSTEP_OBSERVER void trace_view::find_arrows() {
   end_points meetings, parts, wakes;
   for (const event& each : events) {
     const trace_record& at = record_of(each);
@@ -135,7 +135,7 @@ LOCKSTEP_COLD void trace_view::find_arrows() {
 }
 
 /// The last to arrive lets the others go.
-LOCKSTEP_COLD void trace_view::join_meetings(const end_points& all) {
+LOCKSTEP_OBSERVER void trace_view::join_meetings(const end_points& all) {
   for (std::size_t i = 0, next = 0; i < all.size(); i = next) {
     // The numbers come again, where members make one sub-team after another. Nobody arrives in a meeting from which
     // somebody was let go: then it is the next one.
@@ -154,7 +154,7 @@ LOCKSTEP_COLD void trace_view::join_meetings(const end_points& all) {
 }
 
 /// The caller announces the region to the others.
-LOCKSTEP_COLD void trace_view::join_regions(const end_points& all) {
+LOCKSTEP_OBSERVER void trace_view::join_regions(const end_points& all) {
   const end_point* caller = nullptr;
   for (const end_point& each : all) {
     if (each.is_caller) caller = &each;
@@ -167,7 +167,7 @@ LOCKSTEP_COLD void trace_view::join_regions(const end_points& all) {
 }
 
 /// The last wake of a word before a sleep on it was over.
-LOCKSTEP_COLD void trace_view::join_wakes(const end_points& all) {
+LOCKSTEP_OBSERVER void trace_view::join_wakes(const end_points& all) {
   for (const event& each : events) {
     const trace_record& at = record_of(each);
     const trace_record* const rest = rest_of(each);

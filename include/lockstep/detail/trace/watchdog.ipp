@@ -58,7 +58,7 @@ class watchdog {
  public:
   static constexpr char asks = 'q', wakes = 'w';
 
-  LOCKSTEP_COLD static bool start(const watchdog_options& how) {
+  LOCKSTEP_OBSERVER static bool start(const watchdog_options& how) {
     watch_forks<around_fork>();
     const holding<system_mutex> held(process().watchdog_forks.lock());
     if (process().watchdog == nullptr) process().watchdog = new (std::nothrow) watchdog_state;
@@ -85,13 +85,13 @@ class watchdog {
     return true;
   }
 
-  LOCKSTEP_COLD static void stop() {
+  LOCKSTEP_OBSERVER static void stop() {
     const holding<system_mutex> held(process().watchdog_forks.lock());
     if (watchdog_state* const of = watchdog_state::known()) end(*of);
   }
 
   /// What was seen of all threads.
-  LOCKSTEP_COLD static void look(stuck_snapshot& all) {
+  LOCKSTEP_OBSERVER static void look(stuck_snapshot& all) {
     all.now = tick_clock::now();
     all.ticks_per_second = tick_clock::rate();
     for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
@@ -116,7 +116,7 @@ class watchdog {
 
   explicit watchdog(watchdog_state& of) : of_(of), how_(of.how) {}
 
-  LOCKSTEP_COLD static void end(watchdog_state& of) {
+  LOCKSTEP_OBSERVER static void end(watchdog_state& of) {
     if (!of.runs) return;
     of.must_end.store(1, memory_order_release);  // 1
     of.pipe.wake(wakes);
@@ -127,13 +127,13 @@ class watchdog {
     of.has_signal = false;
   }
 
-  LOCKSTEP_COLD static void end_with_module() {
+  LOCKSTEP_OBSERVER static void end_with_module() {
     const holding<system_mutex> held(process().watchdog_forks.lock());
     watchdog_state* const of = watchdog_state::known();
     if (of != nullptr && of->module == &ends_here::is_set) end(*of);
   }
 
-  LOCKSTEP_COLD static void answer(int) {
+  LOCKSTEP_OBSERVER static void answer(int) {
     if (watchdog_state* const of = watchdog_state::known()) of->pipe.wake(asks);
   }
 
@@ -153,13 +153,13 @@ class watchdog {
     }
   };
 
-  LOCKSTEP_COLD static void* run(void* of) {
+  LOCKSTEP_OBSERVER static void* run(void* of) {
     name_this_thread("lockstep dog");
     watchdog(*static_cast<watchdog_state*>(of)).watch();
     return nullptr;
   }
 
-  LOCKSTEP_COLD void watch() {
+  LOCKSTEP_OBSERVER void watch() {
     const std::uint64_t limit = static_cast<std::uint64_t>(how_.after().count());
     std::uint64_t next = limit;
     bool has_excused = false;
@@ -179,7 +179,7 @@ class watchdog {
   }
 
   /// Looks for waits that are too old. The time until there may be one.
-  LOCKSTEP_COLD std::uint64_t guard(std::uint64_t limit) {
+  LOCKSTEP_OBSERVER std::uint64_t guard(std::uint64_t limit) {
     const std::uint64_t now = tick_clock::now();
     const double ticks = static_cast<double>(limit) * tick_clock::rate() * 1e-9;
     double oldest = 0;
@@ -214,7 +214,7 @@ class watchdog {
     return limit;
   }
 
-  LOCKSTEP_COLD static void print(const char* why) {
+  LOCKSTEP_OBSERVER static void print(const char* why) {
 #if LOCKSTEP_HAS_EXCEPTIONS
     try {
 #endif
@@ -229,7 +229,7 @@ class watchdog {
 #endif
   }
 
-  LOCKSTEP_COLD static bool outermost(const thread_log& log, shown_wait& out) noexcept {
+  LOCKSTEP_OBSERVER static bool outermost(const thread_log& log, shown_wait& out) noexcept {
     if (!log.is_alive()) return false;
     for (std::uint32_t i = 0; log.wait_at(i, out); ++i) {
       if (!is_idle(out.what)) return true;
@@ -237,12 +237,12 @@ class watchdog {
     return false;
   }
 
-  LOCKSTEP_COLD bool was_told(const thread_log& log, std::uint64_t since) const noexcept {
+  LOCKSTEP_OBSERVER bool was_told(const thread_log& log, std::uint64_t since) const noexcept {
     std::size_t i = 0;
     while (i < told_.size() && (told_[i].log != &log || told_[i].since != since)) ++i;
     return i < told_.size();
   }
-  LOCKSTEP_COLD void tell(const thread_log& log, std::uint64_t since) {
+  LOCKSTEP_OBSERVER void tell(const thread_log& log, std::uint64_t since) {
     for (told_wait& each : told_) {
       if (each.log != &log) continue;
       each.since = since;
@@ -252,7 +252,7 @@ class watchdog {
   }
 
   /// False for a log that says nothing: its thread has ended, and was no member.
-  LOCKSTEP_COLD static bool look_at(const thread_log& log, seen_thread& one) {
+  LOCKSTEP_OBSERVER static bool look_at(const thread_log& log, seen_thread& one) {
     one.number = log.thread();
     watch_log* const known = watch_hooks::of(log);
     const bool is_known = known != nullptr && (one.number == 0 || known->is_of(one.number));
@@ -283,7 +283,7 @@ class watchdog {
   }
 
   /// As /proc tells it, where there is one.
-  LOCKSTEP_COLD static char state_of(std::uint64_t thread) {
+  LOCKSTEP_OBSERVER static char state_of(std::uint64_t thread) {
     const std::string text =
         file_text("/proc/self/task/%llu/stat", static_cast<unsigned long long>(thread));
     const std::size_t name_ends = text.rfind(") ");
