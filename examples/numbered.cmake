@@ -25,6 +25,7 @@ foreach(name IN ITEMS
     18_graph_pipeline
     19_graph_errors
     20_graph_search
+    21_trace
     22_slow_loops)
   lockstep_example(${name} ${name}.cpp)
   set_target_properties(${name} PROPERTIES
