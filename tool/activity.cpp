@@ -56,7 +56,8 @@ stretch stretch_of(const slice& one, kind what, bool has_parts) {
     case kind::node:
     case kind::user: return {one.begin, one.end(), state::computing, false};
     case kind::wait: return {one.begin, one.end(), state::waiting, false};
-    case kind::region: return {one.begin, one.end(), state::computing, has_parts};
+    case kind::region:
+      return {one.begin, one.end(), has_parts ? state::neither : state::computing, false};
     case kind::construct:
     case kind::other: break;
   }

@@ -20,8 +20,9 @@ struct activity {
   std::vector<span> waiting;
 };
 
-/// The innermost slice of the kinds part, node, user and wait decides: who helps while it waits computes. A region
-/// that has no part on its thread, such as a loop that ran inline, is one; the end of a construct in which its member
+/// The innermost slice of the kinds part, node, user, wait and region decides: who helps while it waits computes. In a
+/// region its parts compute, not what lies between them; one that has no part on its thread, such as a loop that ran
+/// inline, computes itself; the end of a construct in which its member
 /// waited is a wait, also where that was too short for a slice of its own.
 [[nodiscard]] activity activity_of(const trace& of, const thread& on);
 

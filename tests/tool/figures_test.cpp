@@ -71,6 +71,15 @@ TEST(Activity, TheInnermostSliceDecides) {
   EXPECT_EQ(pairs(found.waiting), (spans{{25, 30}, {40, 50}, {80, 100}}));
 }
 
+TEST(Activity, ARegionComputesInItsPartsOnlyAlsoInsideOfANamedOne) {
+  staged made(1);
+  made.add(0, kind::user, 0, 100, 0);
+  made.add(0, kind::region, 10, 90, 1);
+  made.add(0, kind::part, 30, 80, 2);
+  EXPECT_EQ(pairs(activity_of(made.of, made.of.threads[0]).computing),
+            (spans{{0, 10}, {30, 80}, {90, 100}}));
+}
+
 TEST(Activity, ARegionWithoutPartsComputes) {
   staged made(1);
   made.add(0, kind::region, 0, 10, 0);
