@@ -63,8 +63,7 @@ class member : public detail::member_loops {
     return or_leave(try_sync_threads(where));
   }
   LOCKSTEP_NODISCARD bool try_sync_threads(call_site where = call_site::here()) {
-    at_.come_to("sync_threads", where);
-    return at_.sync();
+    return at_.sync_in("sync_threads", where);
   }
 
   /// op over the values of all members, in the order of ranks: the same on each, and in every run. One

@@ -204,6 +204,17 @@ inline void member_state::enter(std::size_t size, std::uint32_t region,
 inline bool member_state::sync() {
   if (is_alone()) return !is_stopped();
   if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_observed();
+  return sync_unobserved();
+}
+inline bool member_state::sync_in(const char* kind, call_site where) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_in_observed(kind, where);
+  if (diagnoses_misuse) {
+    in_construct = {kind, where, 0, 0};
+    tell_construct();
+  }
+  return is_alone() ? !is_stopped() : sync_unobserved();
+}
+inline bool member_state::sync_unobserved() {
   tell_construct();
   const bool goes_on = shared_->barrier.arrive_and_wait(*this);
   if (goes_on) shared_->check_constructs(*this);

@@ -96,6 +96,11 @@ struct counted_arrival {
   }
 };
 
+bool member_state::sync_in_observed(const char* kind, call_site where) {
+  come_to(kind, where);
+  return sync();
+}
+
 bool member_state::sync_observed() {
   const bool seen = begin_meeting();
   tell_construct();

@@ -118,6 +118,10 @@ class member_state {
 
   /// Blocks until all have arrived; false once the region is stopped. This and those below are in group.hpp.
   bool sync();
+  /// come_to() and sync() with one look for observers.
+  bool sync_in(const char* kind, call_site where);
+  LOCKSTEP_OBSERVER bool sync_in_observed(const char* kind, call_site where);
+  bool sync_unobserved();
   /// The same where somebody watches.
   LOCKSTEP_OBSERVER bool sync_observed();
   /// The same with values, as team_barrier::meet(). Requires: !is_alone().

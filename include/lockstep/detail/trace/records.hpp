@@ -125,6 +125,7 @@ class record_ring {
   LOCKSTEP_OBSERVER static record_ring* make(std::size_t room, record_ring* before) noexcept;
 
   std::size_t room() const noexcept { return room_; }
+  const record_ring* before() const noexcept { return before_; }
   /// Begins anew, for a trace of that number, with so many records at most. By its thread.
   LOCKSTEP_OBSERVER void begin(std::uint32_t trace, std::size_t records, bool stops) noexcept;
   std::uint32_t trace() const noexcept { return trace_.load(memory_order_acquire); }  // 6
