@@ -123,6 +123,7 @@ class record_ring {
   /// With room for so many records, a power of two above 1; null if there is no memory. Never freed.
   /// `before`: the ring that it replaces, which somebody may be reading; or null.
   LOCKSTEP_COLD static record_ring* make(std::size_t room, record_ring* before) noexcept;
+  const record_ring* before() const noexcept { return before_; }
 
   std::size_t room() const noexcept { return room_; }
   /// Begins anew, for a trace of that number, with so many records at most. By its thread.
