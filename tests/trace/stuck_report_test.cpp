@@ -184,8 +184,30 @@ TEST(stuck_report, a_member_that_no_thread_has_been_is_said_to_be_nobody) {
   EXPECT_TRUE(has(w.report(), "rank 1, which no thread is known to be"));
   world region_end;
   waits(region_end.member(0, 2), "the end of a member's part", nullptr, 5000, 1);
-  EXPECT_TRUE(
-      has(region_end.report(), "missing: rank 1, which no thread is known to be in region 7"));
+  EXPECT_TRUE(has(region_end.report(), ": rank 1, which no thread is known to be\n"));
+}
+
+TEST(stuck_report, a_member_that_has_not_begun_is_the_thread_of_the_region_before) {
+  world w;
+  is_stuck_in(w.member(0, 2), "sync_threads", 42, 12, 8000);
+  seen_thread& late = w.member(1, 2);
+  late.part.region = region - 1;
+  late.part.ended = 7000;
+  EXPECT_EQ(w.missing(0), std::vector<std::uint32_t>{1});
+  EXPECT_TRUE(has(w.report(), "missing: rank 1, who has not begun: thread 'member 1': waits for"));
+}
+
+TEST(stuck_report, who_waits_after_its_part_is_in_no_construct_of_it) {
+  world w;
+  seen_thread& zero = w.member(0, 2);
+  zero.visits[zero.visit_count++] = visit_of(zero, "for_range", 30, 0, 5000);
+  zero.part.ended = 6000;
+  waits(zero, "the end of a member's part", nullptr, 6001, 1);
+  w.member(1, 2);
+  const std::string text = w.report();
+  EXPECT_TRUE(has(text,
+                  "waits 4 s for the end of a member's part of rank 1, spinning; that is up "
+                  "to thread 'member 1'"));
 }
 
 TEST(stuck_report, members_that_met_at_different_places_are_named_with_the_first_such_phase) {

@@ -214,8 +214,8 @@ TEST(watchdog, a_member_of_an_external_team_that_never_serves_is_nobody) {
     team.run([](member&) {});
     return 0;
   });
-  EXPECT_TRUE(child.says(
-      {"the end of a member's part", "missing: rank 2, which no thread is known to be"}));
+  EXPECT_TRUE(
+      child.says({"the end of a member's part", ": rank 2, which no thread is known to be"}));
 }
 
 TEST(watchdog, a_node_that_does_not_end_is_named) {

@@ -65,6 +65,14 @@ struct stuck_questions {
     return found;
   }
 
+  /// The thread that was this member in the last region that it was in.
+  std::size_t former_member(const void* team, std::uint32_t rank) const noexcept {
+    for (std::size_t i = 0; i < all.threads.size(); ++i) {
+      if (at(i).part.team == team && at(i).part.rank == rank) return i;
+    }
+    return none;
+  }
+
   /// STUCK-1.
   bool has_come(std::size_t thread, const construct_visit& to) const noexcept {
     if (thread == none) return false;

@@ -168,8 +168,8 @@ class stuck_text {
         ask_.member(team, region, wait->what.awaited) != stuck_questions::none) {
       return;
     }
-    append(text_, "  missing: rank %u, which no thread is known to be in region %u of team %p\n",
-           wait->what.awaited, region, team);
+    append(text_, "  missing in region %u of team %p: rank %u, ", region, team, wait->what.awaited);
+    add_member(team, region, wait->what.awaited);
   }
   void add_phase(const construct_visit& in, const growing_array<std::uint32_t>& missing) {
     growing_array<std::uint32_t> come;
@@ -190,16 +190,21 @@ class stuck_text {
     text_.append("\n");
     for (std::size_t i = 0; i < missing.size() && i < most_members; ++i) {
       append(text_, "    missing: rank %u, ", missing[i]);
-      add_member(ask_.member(in.team, in.region, missing[i]));
+      add_member(in.team, in.region, missing[i]);
     }
     if (missing.size() > most_members) {
       append(text_, "    missing: %zu more\n", missing.size() - most_members);
     }
   }
-  void add_member(std::size_t thread) {
+  void add_member(const void* team, std::uint32_t region, std::uint32_t rank) {
+    std::size_t thread = ask_.member(team, region, rank);
     if (thread == stuck_questions::none) {
-      text_.append("which no thread is known to be\n");
-      return;
+      thread = ask_.former_member(team, rank);
+      if (thread == stuck_questions::none) {
+        text_.append("which no thread is known to be\n");
+        return;
+      }
+      text_.append("who has not begun: ");
     }
     add_label(thread);
     text_.append(": ");
