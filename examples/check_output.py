@@ -232,6 +232,12 @@ def check_refusals(program, most_arguments):
 
 
 # The check and the number of arguments of each example.
+def check_trace(program):
+    for members in (1, 2, 5):
+        names = ("sweep", "even", "uneven")
+        require_lines(run(program, members), [f"{name} is on the timeline" for name in names])
+
+
 EXAMPLES = {
     "01_lock_only": (check_lock_only, 1),
     "02_lost_wakeup": (check_lost_wakeup, 0),
@@ -253,6 +259,7 @@ EXAMPLES = {
     "18_graph_pipeline": (check_graph_pipeline, 2),
     "19_graph_errors": (check_graph_errors, 0),
     "20_graph_search": (check_graph_search, 2),
+    "21_trace": (check_trace, 1),
 }
 
 

@@ -24,7 +24,8 @@ foreach(name IN ITEMS
     17_graph_solver
     18_graph_pipeline
     19_graph_errors
-    20_graph_search)
+    20_graph_search
+    21_trace)
   lockstep_example(${name} ${name}.cpp)
   set_target_properties(${name} PROPERTIES
     COMPILE_FEATURES cxx_std_11 CXX_STANDARD 11 CXX_EXTENSIONS OFF)

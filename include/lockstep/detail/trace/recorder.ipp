@@ -73,7 +73,7 @@ LOCKSTEP_COLD record_ring* recorder::make_ready(thread_log& log) noexcept {
       static_cast<std::size_t>(of->records.load(memory_order_relaxed));  // 5
   record_ring* ring = log.ring.load(memory_order_acquire);               // 7
   if (ring == nullptr || ring->room() < records) {
-    ring = record_ring::make(records);
+    ring = record_ring::make(records, ring);
     if (ring == nullptr) return nullptr;
     log.ring.store(ring, memory_order_release);  // 6
   }

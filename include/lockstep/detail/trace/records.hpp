@@ -121,7 +121,8 @@ static_assert(sizeof(trace_record) == 32, "two a cache line");
 class record_ring {
  public:
   /// With room for so many records, a power of two above 1; null if there is no memory. Never freed.
-  LOCKSTEP_COLD static record_ring* make(std::size_t room) noexcept;
+  /// `before`: the ring that it replaces, which somebody may be reading; or null.
+  LOCKSTEP_COLD static record_ring* make(std::size_t room, record_ring* before) noexcept;
 
   std::size_t room() const noexcept { return room_; }
   /// Begins anew, for a trace of that number, with so many records at most. By its thread.
@@ -172,12 +173,14 @@ class record_ring {
     const char *given, *kept;
   };
 
-  record_ring(slot* slots, std::size_t room) noexcept : slots_(slots), room_(room) {}
+  record_ring(slot* slots, std::size_t room, record_ring* before) noexcept
+      : slots_(slots), room_(room), before_(before) {}
 
   LOCKSTEP_COLD static const char* keep(const char* text) noexcept;
 
   slot* const slots_;
   const std::size_t room_;
+  record_ring* const before_;
   std::size_t records_ = 1;
   bool stops_ = false;
   unseamed_atomic<std::uint32_t> trace_{0};

@@ -24,10 +24,10 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_COLD record_ring* record_ring::make(std::size_t room) noexcept {
+LOCKSTEP_COLD record_ring* record_ring::make(std::size_t room, record_ring* before) noexcept {
   slot* const slots = new (std::nothrow) slot[room]();  // touched here, not by the records
   if (slots == nullptr) return nullptr;
-  record_ring* const made = new (std::nothrow) record_ring(slots, room);
+  record_ring* const made = new (std::nothrow) record_ring(slots, room, before);
   if (made == nullptr) delete[] slots;
   return made;
 }
