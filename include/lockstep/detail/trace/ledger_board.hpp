@@ -6,7 +6,7 @@
 // their last two segments where it can read them.
 //
 //   LEDGER-1  A member's numbers are written by that member only. Any thread may read at any time.
-//   LEDGER-2  How often members came is counted each time, and so is each wait that outlasts its first polls. All else is
+//   LEDGER-2  How often members came is counted each time, and so is each wait that outlasts its polls. All else is
 //             measured where a segment is chosen: all are as long as they last 20 us and more on average, and the first
 //             64; else one in 32, by a hash of its number, which all members know. A chosen one counts 32 times then.
 //   LEDGER-3  A board lives as long as its team, also while the ledger is switched off.
@@ -16,7 +16,7 @@
 //   1  one_in      relaxed  -      a hint; members that differ over a segment do not look at it
 //
 // Cost   a construct: some 5 ns. One that is chosen: three looks at the tick clock, about 20 stores to lines of the
-//        member's own, and a fetch of a line of each other member by one of them. Room: 130 KiB a member, and more above
+//        member's own, and a fetch of a line of each other member by one. Room: 130 KiB a member, and more above
 //        16 members.
 #ifndef LOCKSTEP_DETAIL_TRACE_LEDGER_BOARD_HPP
 #define LOCKSTEP_DETAIL_TRACE_LEDGER_BOARD_HPP

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/trace/ledger_hooks.hpp -- what the ledger of waits is told (layer: trace)
 //
-// A thread that works for a team whose ledger is on has its accounts in its log (thread_log::ledger), as long as it does.
+// A thread that works for a team whose ledger is on has its accounts in its log (thread_log::ledger) meanwhile.
 // Constructs and regions are told to the ledger by the team itself (detail/team/ledger.ipp), without this.
 //
 // Memory order (# marks the line)

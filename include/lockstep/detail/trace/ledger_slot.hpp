@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/trace/ledger_slot.hpp -- whether a team keeps a ledger, and where (layer: trace)
 //
-//   KEEP-1  A board is made when the ledger is first switched on. It lives as long as the slot: a thread that has seen it
+//   KEEP-1  A board is made when the ledger is first switched on. It lives as long as the slot: who has seen it
 //           may use it until its team ends.
 //   KEEP-2  observer::accounts is on as long as a ledger of the process is.
 //

@@ -122,11 +122,11 @@ LOCKSTEP_COLD std::string ledger::table() const {
   using namespace detail::ledger_text;
   std::string text = "lockstep ledger of team " + team;
   append(text, ", %zu %s\n", members, members == 1 ? "member" : "members");
-  append(text, "%-14s %-22s %9s %9s %9s %9s %9s %9s %9s  %s\n", "construct", "called at", "count",
-         "waited", "median", "p99", "worst", "gain", "skew", "last to come, by rank");
+  append(text, "%-14s %-20s %9s %9s %9s %9s %9s %9s %9s  %s\n", "construct", "called at", "count",
+         "waited", "median", "p99", "worst", "gain", "skew", "last, by rank");
   for (const construct& each : constructs) {
     const double passes = each.seen != 0 ? static_cast<double>(each.seen) : 1;
-    append(text, "%-14s %-22s %9llu %9s %9s %9s %9s %9s %9s  %s\n", each.kind.c_str(),
+    append(text, "%-14s %-20s %9llu %9s %9s %9s %9s %9s %9s  %s\n", each.kind.c_str(),
            site_text(each).c_str(), static_cast<unsigned long long>(each.count),
            time_text(each.all.total).c_str(), time_text(each.all.median).c_str(),
            time_text(each.all.p99).c_str(), time_text(each.all.worst).c_str(),

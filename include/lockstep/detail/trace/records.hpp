@@ -164,9 +164,6 @@ class record_ring {
     return known.kept;
   }
 
-  /// The ring that the thread had before, which is never freed.
-  const record_ring* before() const noexcept { return before_; }
-
  private:
   static constexpr std::size_t known_texts = 256;
 
