@@ -127,6 +127,26 @@
 #define LOCKSTEP_COLD inline
 #endif
 
+// What sees threads work (detail/trace) is as much code as all the rest. A header-only program has it where one of its
+// units defines LOCKSTEP_OBSERVABLE as 1 before it includes the library; a compiled one always. The functions are weak:
+// where no unit of a module has them their addresses are null, and observers() is 0, so that nobody calls them. Headers
+// declare them LOCKSTEP_OBSERVER, and have the bodies, LOCKSTEP_OBSERVER as well, in
+//   #if LOCKSTEP_HAS_OBSERVERS
+//   #endif
+// Where the system has no such symbols, every unit has them.
+#if !defined(LOCKSTEP_OBSERVABLE)
+#define LOCKSTEP_OBSERVABLE 0
+#endif
+#if defined(__GNUC__) && defined(__ELF__) && !LOCKSTEP_COMPILED
+#define LOCKSTEP_OBSERVERS_ON_DEMAND 1
+#define LOCKSTEP_OBSERVER __attribute__((weak, cold))
+#define LOCKSTEP_HAS_OBSERVERS LOCKSTEP_OBSERVABLE
+#else
+#define LOCKSTEP_OBSERVERS_ON_DEMAND 0
+#define LOCKSTEP_OBSERVER LOCKSTEP_COLD
+#define LOCKSTEP_HAS_OBSERVERS LOCKSTEP_HAS_BODIES
+#endif
+
 // Rare, but called by functions of the user that need not be rare: a loop of regions follows the constructor of its
 // team. GCC takes a function that calls cold code on every way for cold itself, and its callers too as far as it sees
 // the bodies, and compiles them for size. So these are not cold, and noipa (which GCC has from version 8 on) hides what
@@ -160,6 +180,27 @@
 #define LOCKSTEP_NOINLINE __declspec(noinline)
 #else
 #define LOCKSTEP_NOINLINE
+#endif
+
+/// A function without arguments that a module calls when it is loaded, where the compiler knows such.
+#if defined(__GNUC__)
+#define LOCKSTEP_AT_LOAD __attribute__((constructor)) static void
+#else
+#define LOCKSTEP_AT_LOAD inline void
+#endif
+
+// Where a call of its own costs more than the function.
+#if defined(__GNUC__)
+#define LOCKSTEP_ALWAYS_INLINE __attribute__((always_inline)) inline
+#else
+#define LOCKSTEP_ALWAYS_INLINE inline
+#endif
+
+/// A condition that is false nearly always.
+#if defined(__GNUC__)
+#define LOCKSTEP_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#else
+#define LOCKSTEP_UNLIKELY(condition) (condition)
 #endif
 
 /// Before a loop whose iterations may run several at once.
@@ -218,9 +259,8 @@
 #define LOCKSTEP_END_MISSING_INITIALIZERS
 #endif
 
-// Default arguments that are the place of the call, for the messages of builds that diagnose misuse.
-#if LOCKSTEP_DIAGNOSE_MISUSE && \
-    (defined(__GNUC__) || defined(__clang__) || (defined(_MSC_VER) && _MSC_VER >= 1926))
+// Default arguments that are the place of the call, for messages and observers.
+#if defined(__GNUC__) || defined(__clang__) || (defined(_MSC_VER) && _MSC_VER >= 1926)
 #define LOCKSTEP_CALLER_FILE __builtin_FILE()
 #define LOCKSTEP_CALLER_LINE __builtin_LINE()
 #else
@@ -242,6 +282,11 @@
 #else
 #define LOCKSTEP_SHARED_BY_MODULES
 #endif
+
+/// The scope that follows is a part of the timeline, under this name: an object of trace.hpp, which lives as long.
+#define LOCKSTEP_REGION(name) LOCKSTEP_REGION_AT(name, __LINE__)
+#define LOCKSTEP_REGION_AT(name, line) LOCKSTEP_REGION_OF(name, line)
+#define LOCKSTEP_REGION_OF(name, line) const ::lockstep::trace_region lockstep_region_##line(name)
 
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86) || defined(_M_ARM64))
 #include <intrin.h>
@@ -1013,13 +1058,13 @@ class intrusive_list {
 #endif
 
 // Of process_state; and a number for each futex, because who sleeps in one is not woken through another.
-#define LOCKSTEP_PROCESS_LAYOUT 3
+#define LOCKSTEP_PROCESS_LAYOUT 4
 #if defined(LOCKSTEP_FORCE_PORTABLE_FUTEX) && LOCKSTEP_FORCE_PORTABLE_FUTEX
-#define LOCKSTEP_PROCESS_KIND "6"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_3_portable"
+#define LOCKSTEP_PROCESS_KIND "8"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_4_portable"
 #else
-#define LOCKSTEP_PROCESS_KIND "5"
-#define LOCKSTEP_PROCESS_WORD "lockstep_process_3_native"
+#define LOCKSTEP_PROCESS_KIND "7"
+#define LOCKSTEP_PROCESS_WORD "lockstep_process_4_native"
 #endif
 
 #if LOCKSTEP_MODULES_HAVE_NOTES
@@ -1080,6 +1125,7 @@ struct thread_slot {
   std::uint64_t number;
   std::uintptr_t place;
   thread_slot* next;
+  void* log;  ///< what observers know of the thread: detail/trace/thread_log.hpp; null: nothing yet
 };
 
 /// For detail/wait/parking_lot.hpp.
@@ -1107,7 +1153,13 @@ struct growing_list {
 };
 
 /// Messages that are printed once.
-enum class message : std::uint32_t { environment = 1, unusable_cpus = 2, first_team = 4 };
+enum class message : std::uint32_t {
+  environment = 1,
+  unusable_cpus = 2,
+  first_team = 4,
+  trace = 8,
+  debug_aids = 16
+};
 
 struct process_state {
   static constexpr unsigned parking_bits = 8;
@@ -1137,6 +1189,17 @@ struct process_state {
   wait_word team_ages;
   atomic<void*> default_team;  // once made
 
+  // For detail/trace: who watches (observers.hpp), what is known of each thread, and the trace that is recorded.
+  unseamed_atomic<std::uint32_t> observers;
+  growing_list thread_logs;
+  fork_section trace_forks;  // and its lock guards the trace
+  unseamed_atomic<void*> trace;
+  unseamed_atomic<void*> trace_texts;
+  unseamed_atomic<std::uint32_t> ledgers;  // that are on
+  fork_section watchdog_forks;             // and its lock guards the watchdog
+  void* watchdog;
+  unseamed_atomic<std::uint64_t> delay_seed;
+
   constexpr process_state() noexcept
       : first_fork_listener(nullptr),
         portable_futex(nullptr),
@@ -1149,7 +1212,13 @@ struct process_state {
         messages(0),
         unchecked_units(0),
         team_ages(0),
-        default_team(nullptr) {}
+        default_team(nullptr),
+        observers(0),
+        trace(nullptr),
+        trace_texts(nullptr),
+        ledgers(0),
+        watchdog(nullptr),
+        delay_seed(0) {}
 };
 
 #if LOCKSTEP_MODULES_HAVE_NOTES
@@ -1190,6 +1259,10 @@ inline process_state& process() noexcept { return process_holder<struct whole_pr
 
 /// True for the first that asks about this message.
 LOCKSTEP_COLD bool is_first_to_print(message which) noexcept;
+
+/// What the system calls this process: its number, and the name of its program without directories.
+LOCKSTEP_COLD std::uint64_t process_number() noexcept;
+LOCKSTEP_COLD const char* program_name() noexcept;
 
 /// Is an object part of a program or library file? Objects of static storage are: they are destroyed when the
 /// program ends, but their memory stays. What lies on the heap, on a stack or in a thread's own storage is not.
@@ -2362,6 +2435,7 @@ class thread_slot_table {
     if (slot != nullptr && put_in_key(all, slot)) {
       // The thread is new, the slot perhaps not: whoever had it is gone.
       slot->innermost = nullptr;
+      slot->log = nullptr;
       slot->number = next_number(all);
     }
     return slot != nullptr ? slot : of_module(all);
@@ -2393,7 +2467,7 @@ class thread_slot_table {
     unseamed_atomic<void*>& first = list_of(all, place()).first;
     void* next = first.load(memory_order_acquire);  // 1
     thread_slot* const slot = ::new (raw)
-        thread_slot{nullptr, next_number(all), place(), static_cast<thread_slot*>(next)};
+        thread_slot{nullptr, next_number(all), place(), static_cast<thread_slot*>(next), nullptr};
     while (!first.compare_exchange_weak(next, slot, memory_order_release,  // 2
                                         memory_order_acquire)) {           // 1
       slot->next = static_cast<thread_slot*>(next);
@@ -2403,7 +2477,7 @@ class thread_slot_table {
 
   /// Without memory: not shared with other modules, but right within this one.
   static thread_slot* of_module(process_state& all) noexcept {
-    static thread_local thread_slot spare = {nullptr, 0, 0, nullptr};
+    static thread_local thread_slot spare = {nullptr, 0, 0, nullptr, nullptr};
     if (spare.number == 0) spare.number = next_number(all);
     return &spare;
   }
@@ -2934,6 +3008,2558 @@ static_assert(sizeof(wait_policy) == 4, "objects hold a policy each: keep it sma
 
 #endif  // LOCKSTEP_WAIT_POLICY_HPP
 
+// lockstep/call_site.hpp -- where a function of member was called (layer: trace)
+#ifndef LOCKSTEP_CALL_SITE_HPP
+#define LOCKSTEP_CALL_SITE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// Where a construct was called, for messages: the default argument of the functions of member. A function of yours
+/// that calls them for others takes one too, with the same default, and passes it on: then messages name its callers.
+struct call_site {
+  const char* file;
+  unsigned line;
+
+  static constexpr call_site here(const char* in_file = LOCKSTEP_CALLER_FILE,
+                                  unsigned at_line = LOCKSTEP_CALLER_LINE) noexcept {
+    return {in_file, at_line};
+  }
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_CALL_SITE_HPP
+
+// lockstep/detail/trace/observers.hpp -- who watches this process (layer: trace)
+//
+// Four observers see what threads do: the recorder of the timeline, the ledger of waits, the watchdog, and the one that
+// delays threads. Which are on is one word for the process. All that is to be seen goes through hooks of the form
+//     if (LOCKSTEP_UNLIKELY(observers() != 0)) cold_function(...);
+//
+//   OBSERVE-1  An observer that is switched on sees what begins from now on. A hook that is under way when one is
+//              switched off may still reach it: what an observer writes to is never freed.
+//
+// Memory order (# marks the line)
+//   #  access              order    pairs  why it suffices
+//   1  observers.load      relaxed  -      a hint; who acts on it finds what it needs by orders of its own
+//   2  observers.fetch_or  release  -      what the observer made before; its users acquire that by its own address
+//   3  observers.fetch_and relaxed  -      as 1
+//
+// Cost   nobody watches: two loads and two branches, of lines that nobody writes.
+#ifndef LOCKSTEP_DETAIL_TRACE_OBSERVERS_HPP
+#define LOCKSTEP_DETAIL_TRACE_OBSERVERS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Bits of the word.
+struct observer {
+  enum bit : std::uint32_t {
+    records = 1,   ///< recorder.hpp
+    accounts = 2,  ///< the ledger
+    watches = 4,   ///< the watchdog
+    delays = 8     ///< seeded delays
+  };
+};
+
+/// Is where the module has the code of the observers.
+LOCKSTEP_OBSERVER void observers_are_here() noexcept;
+#if LOCKSTEP_HAS_OBSERVERS
+LOCKSTEP_OBSERVER void observers_are_here() noexcept {}
+#endif
+
+#if LOCKSTEP_OBSERVERS_ON_DEMAND
+inline bool has_observers() noexcept {
+  void (*volatile mark)() =
+      &observers_are_here;  // volatile: a unit that has it is not to take it for granted
+  return mark != nullptr;
+}
+#else
+inline bool has_observers() noexcept { return true; }
+#endif
+
+/// For functions that are of no use without: fails if this module has no observers.
+inline void need_observers(const char* function) {
+  if (has_observers()) return;
+  char text[256];
+  std::snprintf(
+      text, sizeof text,
+      "lockstep::%s: the program has no code for that; define LOCKSTEP_OBSERVABLE as 1 in "
+      "one unit, before it includes lockstep, or link lockstep::compiled",
+      function);
+  fail_use(text);
+}
+
+/// Who watches now, as far as this module can serve them.
+inline std::uint32_t observers() noexcept {
+  const std::uint32_t all = process().observers.load(memory_order_relaxed);  // 1
+  return LOCKSTEP_UNLIKELY(all != 0) && has_observers() ? all : 0;
+}
+/// Whether somebody watches beside the ledger, which has ways of its own through constructs and regions.
+inline bool watch_others_than_ledger(std::uint32_t on) noexcept {
+  return (on & ~std::uint32_t{observer::accounts}) != 0;
+}
+inline bool is_observed_by(observer::bit one) noexcept { return (observers() & one) != 0; }
+
+inline void begin_to_observe(observer::bit one) noexcept {
+  process().observers.fetch_or(one, memory_order_release);  // 2
+}
+inline void end_to_observe(observer::bit one) noexcept {
+  process().observers.fetch_and(~std::uint32_t{one}, memory_order_relaxed);  // 3
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_OBSERVERS_HPP
+
+// lockstep/detail/trace/thread_log.hpp -- what observers know of a thread, readable by all others (layer: trace)
+//
+// A thread has a log from the first hook on that it passes while somebody watches. Only the thread itself writes to it,
+// but for the name of one that is gone. Others read while it runs: the watchdog what it waits for and to which construct
+// it came last, the exporter its records.
+//
+//   LOG-1  A log is never freed. A thread's log is used again by a later thread after it has ended; `number` tells them
+//          apart.
+//   LOG-2  What is shown is read whole: a reader that meets a writer tries again, and gives up after some tries.
+//   LOG-3  In a child of fork() all threads but the caller have ended.
+//   LOG-4  A thread that runs the destructors of its thread_local objects may have no log any more: what it does then is
+//          not seen.
+//
+// Memory order (# marks the line)
+//   #  access              order    pairs  why it suffices
+//   1  sequence.store      relaxed  -      odd: the stores of the words, which follow, are release
+//   2  word.store          release  3      who sees the word sees the odd number before it, by 3
+//   3  word.load           acquire  2      the other half
+//   4  sequence.store      release  5      who sees the even number sees the words
+//   5  sequence.load       acquire  4      the other half
+//   6  sequence.load       relaxed  -      3 orders it after the words
+//   7  stage, depth        relaxed  -      hints that stand for themselves
+//   8  first.load          acquire  9      a log is whole before it is in the list
+//   9  first.compare_exch  release  8      as 8
+//   10 owner.compare_exch  acq_rel  10,11  the next thread sees all that the one before has written
+//   11 owner.store         release  10     as 10
+//   12 owner.load          acquire  10,11  as 10
+#ifndef LOCKSTEP_DETAIL_TRACE_THREAD_LOG_HPP
+#define LOCKSTEP_DETAIL_TRACE_THREAD_LOG_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What a thread waits for. All texts live as long as the module whose code waits.
+struct wait_subject {
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+
+  const char* kind;          ///< "lockstep::event"; null: not known
+  const void* object;        ///< its address, or that of the word that is awaited
+  const void* sleeps_on;     ///< the word that a waiter sleeps on, by which wakes are told apart
+  const char* label;         ///< of the user's, or null
+  call_site where;           ///< of the construct, if the thread is in one
+  std::uint32_t phase;       ///< that is awaited
+  std::uint32_t rank, size;  ///< of the member that waits; size is 0 outside of regions
+  std::uint32_t awaited;     ///< the rank of the member that is waited for, or nobody
+  std::uint32_t region;      ///< with `team`
+  const void* team;          ///< as construct_visit's, of that rank; null: of the thread's part
+};
+
+enum class wait_stage : std::uint32_t { spin, yield, sleep };
+
+/// A visit of a member to a construct of its region: from when it came to when it was let go.
+struct construct_visit {
+  const char* kind;  ///< the name of member's function; null: none yet
+  call_site where;
+  std::size_t extent;  ///< iterations, or the size of a value
+  const void*
+      team;  ///< the address of what the members share: the same for all members of the region
+  std::uint32_t region;  ///< its number
+  std::uint32_t rank, size;
+  std::uint32_t phase;     ///< of the barrier in which all meet; 0: it does not meet
+  std::uint64_t came;      ///< tick at which the member called
+  std::uint64_t arrived;   ///< tick at which it began to wait for the others; 0: not yet
+  std::uint64_t released;  ///< tick at which it went on; 0: it is in it
+};
+
+/// Who a member is, for observers.
+struct observed_member {
+  const void* team;      ///< the same for all members of the region
+  std::uint32_t region;  ///< its number
+  std::uint32_t rank, size;
+};
+
+/// A part that the thread runs.
+struct open_part {
+  observed_member who;
+  std::uint32_t part;
+  const char* kind;
+  std::uint64_t since;  ///< tick
+};
+
+/// A value that one thread writes, and others read while it does.
+template <class T>
+class shown {
+ public:
+  void show(const T& value) noexcept {
+    std::uint64_t image[words] = {};
+    std::memcpy(image, &value, sizeof value);
+    const std::uint32_t odd = sequence_.load(memory_order_relaxed) | 1u;                      // 6
+    sequence_.store(odd, memory_order_relaxed);                                               // 1
+    for (std::size_t i = 0; i < words; ++i) words_[i].store(image[i], memory_order_release);  // 2
+    sequence_.store(odd + 1, memory_order_release);                                           // 4
+  }
+  /// False if nothing was shown yet, or the writer was in the way each time.
+  bool read(T& out) const noexcept {
+    for (unsigned i = 0; i < 1000; ++i) {
+      const std::uint32_t before = sequence_.load(memory_order_acquire);  // 5
+      if (before == 0) return false;
+      if ((before & 1u) != 0) continue;
+      std::uint64_t image[words];
+      for (std::size_t k = 0; k < words; ++k) image[k] = words_[k].load(memory_order_acquire);  // 3
+      if (sequence_.load(memory_order_relaxed) != before) continue;                             // 6
+      std::memcpy(static_cast<void*>(&out), image, sizeof out);
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t words = (sizeof(T) + 7) / 8;
+
+  unseamed_atomic<std::uint32_t> sequence_{0};
+  unseamed_atomic<std::uint64_t> words_[words] = {};
+};
+
+/// A wait, as others see it.
+struct shown_wait {
+  wait_subject what;
+  std::uint64_t since;  ///< tick
+};
+struct thread_name {
+  char text[48];
+};
+
+class record_ring;
+
+class thread_log {
+ public:
+  static constexpr std::uint32_t most_waits = 4;
+
+  /// The track of the thread: 0 for the first log of the process.
+  std::uint32_t track() const noexcept { return track_; }
+  /// Of its thread: number_of_this_thread(); 0 once it has ended.
+  std::uint64_t thread() const noexcept { return owner_.load(memory_order_acquire); }  // 12
+  bool is_alive() const noexcept { return thread() != 0; }
+  /// What debuggers call the thread.
+  std::uint64_t shown_number() const noexcept {
+    return shown_number_.load(memory_order_relaxed);  // 7
+  }
+  thread_log* next() const noexcept { return next_; }
+
+  shown<thread_name> name;
+  /// How many waits the thread is in, one inside the other, and what they are; more than most_waits are not shown.
+  unseamed_atomic<std::uint32_t> depth{0};
+  shown<shown_wait> waits[most_waits];
+  unseamed_atomic<std::uint32_t> stage{0};  ///< wait_stage of the innermost
+  /// The construct that the thread is in, or was in last.
+  shown<construct_visit> construct;
+  /// How many hooks the thread has passed: whether it moves.
+  unseamed_atomic<std::uint64_t> steps{0};
+
+  /// How many delays the thread has drawn (delay_hooks.hpp).
+  unseamed_atomic<std::uint64_t> delays{0};
+  /// For the ledger, and for the watchdog: made by the thread, never freed.
+  unseamed_atomic<void*> ledger{nullptr}, watchdog{nullptr};
+  /// For the recorder (recorder.hpp).
+  unseamed_atomic<record_ring*> ring{nullptr};
+
+  // The thread's own.
+  static constexpr std::uint32_t most_parts = 8;
+  open_part parts[most_parts];               ///< that it is in, the outermost first
+  std::uint32_t open_parts = 0;              ///< of these
+  construct_visit here = construct_visit();  ///< as `construct`
+  const char* region_name = nullptr;         ///< the innermost of the user's regions, or null
+
+  /// How the watchdog reads a wait, the outermost first; false if there is none at that depth.
+  bool wait_at(std::uint32_t index, shown_wait& out) const noexcept {
+    const std::uint32_t in = depth.load(memory_order_relaxed);  // 7
+    return index < in && index < most_waits && waits[index].read(out);
+  }
+
+ private:
+  friend struct thread_logs;
+
+  thread_log() = default;
+
+  unseamed_atomic<std::uint64_t> owner_{0};
+  unseamed_atomic<std::uint64_t> shown_number_{0};
+  std::uint32_t track_ = 0;
+  thread_log* next_ = nullptr;
+};
+
+struct thread_logs {
+  /// All that there are, in no order: for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next())
+  static thread_log* first() noexcept {
+    return static_cast<thread_log*>(process().thread_logs.first.load(memory_order_acquire));  // 8
+  }
+  /// Of the calling thread; made if there is none. Null: LOG-4, or no memory.
+  static thread_log* mine() noexcept {
+    thread_log* const known = static_cast<thread_log*>(this_thread_slot().log);
+    return known != nullptr ? known : make();
+  }
+  /// A name for the calling thread, here and where the system shows it.
+  LOCKSTEP_OBSERVER static void name_mine(const char* name) noexcept;
+
+ private:
+  friend struct log_of_thread;
+  friend struct logs_around_fork;
+
+  LOCKSTEP_OBSERVER static thread_log* make() noexcept;
+  LOCKSTEP_OBSERVER static thread_log* unused() noexcept;
+  LOCKSTEP_OBSERVER static thread_log* add() noexcept;
+  LOCKSTEP_OBSERVER static void end(thread_log& of) noexcept;
+  LOCKSTEP_OBSERVER static void forget_others() noexcept;
+};
+
+/// The log of the calling thread, or null: LOG-4.
+inline thread_log* log_of_this_thread() noexcept { return thread_logs::mine(); }
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+// lockstep/detail/trace/thread_log.ipp -- the bodies of thread_log.hpp (layer: trace)
+#ifndef LOCKSTEP_DETAIL_TRACE_THREAD_LOG_IPP
+#define LOCKSTEP_DETAIL_TRACE_THREAD_LOG_IPP
+
+#include <cstdio>
+#include <new>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Ends the log with its thread, and says so afterwards.
+struct log_of_thread {
+  thread_log* log = nullptr;
+  bool has_ended = false;
+
+  ~log_of_thread() {
+    has_ended = true;
+    if (log != nullptr) thread_logs::end(*log);
+  }
+  static log_of_thread& mine() noexcept {
+    static thread_local log_of_thread own;
+    return own;
+  }
+};
+
+/// LOG-3.
+struct logs_around_fork {
+  static void before() { process().trace_forks.enter(); }
+  static void after() {
+    if (process().trace_forks.is_last()) process().trace_forks.leave();
+  }
+  static void child() {
+    thread_logs::forget_others();
+    if (process().trace_forks.is_last()) process().trace_forks.leave();
+  }
+};
+
+LOCKSTEP_OBSERVER thread_log* thread_logs::make() noexcept {
+  log_of_thread& own = log_of_thread::mine();
+  if (own.has_ended) return nullptr;
+  watch_forks<logs_around_fork>();
+  thread_slot& slot = this_thread_slot();
+  thread_log* log = unused();
+  if (log == nullptr) log = add();
+  if (log == nullptr) return nullptr;
+  own.log = log;
+  const thread_label label = label_of_this_thread();
+  thread_name name = {};
+  // The name in the label is in quotes.
+  const char* const quote = std::strchr(label.text, '\'');
+  std::snprintf(name.text, sizeof name.text, "%s", quote != nullptr ? quote + 1 : label.text);
+  if (char* const end = std::strrchr(name.text, '\'')) *end = 0;
+  log->name.show(name);
+  log->shown_number_.store(shown_thread_number(), memory_order_relaxed);  // 7
+  log->depth.store(0, memory_order_relaxed);                              // 7
+  log->here = construct_visit();
+  log->construct.show(log->here);
+  log->region_name = nullptr;
+  log->open_parts = 0;
+  slot.log = log;
+  return log;
+}
+
+LOCKSTEP_OBSERVER thread_log* thread_logs::unused() noexcept {
+  const std::uint64_t me = this_thread_slot().number;
+  for (thread_log* at = first(); at != nullptr; at = at->next_) {
+    std::uint64_t nobody = 0;
+    if (at->owner_.compare_exchange_strong(nobody, me, memory_order_acq_rel,  // 10
+                                           memory_order_relaxed)) {           // 7
+      return at;
+    }
+  }
+  return nullptr;
+}
+
+LOCKSTEP_OBSERVER thread_log* thread_logs::add() noexcept {
+  thread_log* const made = new (std::nothrow) thread_log();
+  if (made == nullptr) return nullptr;
+  made->owner_.store(this_thread_slot().number, memory_order_release);  // 11
+  unseamed_atomic<void*>& first = process().thread_logs.first;
+  void* next = first.load(memory_order_acquire);  // 8
+  do {
+    made->next_ = static_cast<thread_log*>(next);
+    made->track_ = next != nullptr ? made->next_->track_ + 1 : 0;
+  } while (!first.compare_exchange_weak(next, made, memory_order_release,  // 9
+                                        memory_order_acquire));  // 8
+  return made;
+}
+
+LOCKSTEP_OBSERVER void thread_logs::end(thread_log& of) noexcept {
+  this_thread_slot().log = nullptr;
+  of.depth.store(0, memory_order_relaxed);   // 7
+  of.owner_.store(0, memory_order_release);  // 11
+}
+
+LOCKSTEP_OBSERVER void thread_logs::forget_others() noexcept {
+  const std::uint64_t me = this_thread_slot().number;
+  for (thread_log* at = first(); at != nullptr; at = at->next_) {
+    if (at->thread() != me) at->owner_.store(0, memory_order_relaxed);  // 11
+  }
+}
+
+LOCKSTEP_OBSERVER void thread_logs::name_mine(const char* text) noexcept {
+  detail::name_this_thread(text);
+  thread_log* const log = mine();
+  if (log == nullptr) return;
+  thread_name name = {};
+  std::snprintf(name.text, sizeof name.text, "%s", text);
+  log->name.show(name);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_THREAD_LOG_IPP
+
+#endif
+
+#endif  // LOCKSTEP_DETAIL_TRACE_THREAD_LOG_HPP
+
+// lockstep/detail/trace/delay_hooks.hpp -- seeded delays where threads synchronise (layer: trace)
+//
+// A program that lacks a barrier or a wait may work for years, because its threads happen to run in a good order.
+// LOCKSTEP_DELAY=seed delays threads where they synchronise: before and after a wait that outlasts its first poll, before
+// a member arrives and after it goes on, before and after its part of a region; in builds that diagnose misuse also
+// before it locks, unlocks and notifies. A thread draws its delays
+// from the seed, its number, and how many it has drawn.
+//
+//   DELAY-1  The same seed, thread and number of the point have the same delay. The thread's number is its track
+//            (thread_log.hpp): in which order the threads of the process have come to the first point.
+//   DELAY-2  Half of the points have none; others 0.1 to 5 us, few 20 to 200 us, and one of 64 up to 2 ms, in which
+//            others run.
+//
+// Memory order (# marks the line)
+//   #  access       order    pairs  why it suffices
+//   1  seed.load    relaxed  -      a number that stands for itself
+//   2  drawn        relaxed  -      the thread's own
+#ifndef LOCKSTEP_DETAIL_TRACE_DELAY_HOOKS_HPP
+#define LOCKSTEP_DETAIL_TRACE_DELAY_HOOKS_HPP
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The delay of one point, in nanoseconds: pure.
+inline std::uint64_t delay_at(std::uint64_t seed, std::uint64_t thread,
+                              std::uint64_t point) noexcept {
+  // splitmix64, over all three.
+  std::uint64_t bits = seed * 0x9E3779B97F4A7C15u + thread * 0xD1B54A32D192ED03u + point + 1;
+  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u + 0x94D049BB133111EBu * (point + 1);
+  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
+  bits ^= bits >> 31;
+  const std::uint64_t kind = bits & 63u, fraction = (bits >> 32) & 0xFFFFu;
+  if (kind < 32) return 0;
+  if (kind < 56) return 100 + fraction * 4900 / 65536;
+  if (kind < 63) return 20000 + fraction * 180000 / 65536;
+  return 200000 + fraction * 1800000 / 65536;
+}
+
+/// Called where observer::delays is on, on the thread itself; see sync_point() of hooks.hpp, too.
+struct delay_hooks {
+  LOCKSTEP_OBSERVER static void point(thread_log& log) noexcept;
+};
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+LOCKSTEP_OBSERVER void delay_hooks::point(thread_log& log) noexcept {
+  const std::uint64_t number = log.delays.load(memory_order_relaxed);          // 2
+  log.delays.store(number + 1, memory_order_relaxed);                          // 2
+  const std::uint64_t seed = process().delay_seed.load(memory_order_relaxed);  // 1
+  const std::uint64_t time = delay_at(seed, log.track(), number);
+  if (time == 0) return;
+  const std::uint64_t begin = steady_nanoseconds();
+  while (steady_nanoseconds() - begin < time) {
+    if (time >= 20000) yield_native_thread();
+  }
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_DELAY_HOOKS_HPP
+
+// lockstep/detail/platform/growing_array.hpp -- values in a row that can become more (layer: platform)
+//
+// As std::vector, whose names it uses, for code that every unit compiles: a std::vector of one type takes 10 to 20 ms of
+// the compiler, this a tenth. Likewise sort_by() and the heap. A T moves without throwing.
+#ifndef LOCKSTEP_DETAIL_PLATFORM_GROWING_ARRAY_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_GROWING_ARRAY_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+template <class T>
+class growing_array {
+ public:
+  growing_array() noexcept = default;
+  explicit growing_array(std::size_t count) : growing_array() { resize(count); }
+  growing_array(std::size_t count, const T& value) : growing_array() { assign(count, value); }
+  growing_array(const T* first, const T* last) : growing_array() { append(first, last); }
+  growing_array(std::initializer_list<T> values) : growing_array(values.begin(), values.end()) {}
+  growing_array(const growing_array& other) : growing_array(other.begin(), other.end()) {}
+  growing_array(growing_array&& other) noexcept { swap(other); }
+  growing_array& operator=(growing_array other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~growing_array() {
+    clear();
+    ::operator delete(data_);
+  }
+
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  T* data() noexcept { return data_; }
+  const T* data() const noexcept { return data_; }
+  T* begin() noexcept { return data_; }
+  T* end() noexcept { return data_ + size_; }
+  const T* begin() const noexcept { return data_; }
+  const T* end() const noexcept { return data_ + size_; }
+  T& operator[](std::size_t index) noexcept { return data_[index]; }
+  const T& operator[](std::size_t index) const noexcept { return data_[index]; }
+  T& front() noexcept { return data_[0]; }
+  T& back() noexcept { return data_[size_ - 1]; }
+  const T& back() const noexcept { return data_[size_ - 1]; }
+
+  void push_back(T value) {
+    if (size_ == capacity_) reserve(size_ < 4 ? 4 : 2 * size_);
+    ::new (static_cast<void*>(data_ + size_)) T(std::move(value));
+    ++size_;
+  }
+  void pop_back() noexcept { data_[--size_].~T(); }
+  void clear() noexcept {
+    while (size_ > 0) pop_back();
+  }
+  /// Copies of values that are none of these.
+  void append(const T* first, const T* last) {
+    for (; first != last; ++first) push_back(*first);
+  }
+  /// `value` is none of these.
+  void assign(std::size_t count, const T& value) {
+    clear();
+    reserve(count);
+    while (size_ < count) push_back(value);
+  }
+  void resize(std::size_t count) {
+    while (size_ > count) pop_back();
+    reserve(count);
+    while (size_ < count) push_back(T());
+  }
+  void reserve(std::size_t count) {
+    if (count <= capacity_) return;
+    constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
+    T* const made =
+        static_cast<T*>(::operator new(count > most / sizeof(T) ? most : count * sizeof(T)));
+    for (std::size_t i = 0; i < size_; ++i) {
+      ::new (static_cast<void*>(made + i)) T(std::move(data_[i]));
+      data_[i].~T();
+    }
+    ::operator delete(data_);
+    data_ = made;
+    capacity_ = count;
+  }
+  void swap(growing_array& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+
+ private:
+  static_assert(alignof(T) <= alignof(std::max_align_t), "growing_array: see aligned_array");
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+/// In a heap no value is less than those below it: that at i has those at 2i + 1 and 2i + 2 below. Moves the value at
+/// `at` down to its place.
+template <class T, class Less>
+void sift_down(T* heap, std::size_t count, std::size_t at, Less less) {
+  for (std::size_t below = 2 * at + 1; below < count; below = 2 * at + 1) {
+    if (below + 1 < count && less(heap[below], heap[below + 1])) ++below;
+    if (!less(heap[at], heap[below])) return;
+    std::swap(heap[at], heap[below]);
+    at = below;
+  }
+}
+template <class T, class Less>
+void push_to_heap(growing_array<T>& heap, const T& value, Less less) {
+  std::size_t at = heap.size();
+  heap.push_back(value);
+  while (at > 0 && less(heap[(at - 1) / 2], heap[at])) {
+    std::swap(heap[(at - 1) / 2], heap[at]);
+    at = (at - 1) / 2;
+  }
+}
+template <class T, class Less>
+T pop_from_heap(growing_array<T>& heap, Less less) {
+  const T first = heap.front();
+  heap.front() = heap.back();
+  heap.pop_back();
+  sift_down(heap.data(), heap.size(), 0, less);
+  return first;
+}
+
+/// Equal values may change places.
+template <class T, class Less>
+void sort_by(T* values, std::size_t count, Less less) {
+  for (std::size_t i = count / 2; i-- > 0;) sift_down(values, count, i, less);
+  for (std::size_t left = count; left-- > 1;) {
+    std::swap(values[0], values[left]);
+    sift_down(values, left, 0, less);
+  }
+}
+template <class T, class Less>
+void sort_by(growing_array<T>& values, Less less) {
+  detail::sort_by(values.data(), values.size(), less);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_GROWING_ARRAY_HPP
+
+// lockstep/detail/trace/segment.hpp -- what members did between two meetings: pure (layer: trace)
+//
+// A segment ends where all members of a region come together: at a barrier, or at the end of the region. Each member is
+// busy from its begin to its arrival. The segment is over when they have been let go.
+#ifndef LOCKSTEP_DETAIL_TRACE_SEGMENT_HPP
+#define LOCKSTEP_DETAIL_TRACE_SEGMENT_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// One member in one segment. Times are ticks of one clock.
+struct busy_time {
+  std::uint64_t begin, arrival;
+};
+
+struct segment_figures {
+  std::size_t last;  ///< the member that came last; of several the first
+  std::uint64_t
+      gain;  ///< the last arrival less the mean one: what is gained if the same work is balanced
+  std::uint64_t skew;  ///< from the first begin to the last
+};
+
+/// Requires: count > 0.
+inline segment_figures figures_of(const busy_time* of, std::size_t count) noexcept {
+  std::size_t last = 0;
+  std::uint64_t first_begin = of[0].begin, last_begin = of[0].begin;
+  for (std::size_t i = 1; i < count; ++i) {
+    if (of[i].arrival > of[last].arrival) last = i;
+    if (of[i].begin < first_begin) first_begin = of[i].begin;
+    if (of[i].begin > last_begin) last_begin = of[i].begin;
+  }
+  std::uint64_t lost = 0;
+  for (std::size_t i = 0; i < count; ++i) lost += of[last].arrival - of[i].arrival;
+  return {last, lost / count, last_begin - first_begin};
+}
+
+/// Calls add(k, time) with the times in which exactly k members were busy, from the first begin to `over`. `scratch` has
+/// room for 2 * count values.
+template <class Add>
+void share_by_busy(const busy_time* of, std::size_t count, std::uint64_t over,
+                   std::uint64_t* scratch, Add add) noexcept {
+  std::uint64_t *const begins = scratch, *const arrivals = scratch + count;
+  for (std::size_t i = 0; i < count; ++i) {
+    begins[i] = of[i].begin;
+    arrivals[i] = of[i].arrival < of[i].begin ? of[i].begin : of[i].arrival;
+  }
+  const auto less = [](std::uint64_t a, std::uint64_t b) { return a < b; };
+  sort_by(begins, count, less);
+  sort_by(arrivals, count, less);
+  std::uint64_t now = begins[0];
+  std::size_t begun = 0, arrived = 0;
+  while (arrived < count) {
+    const bool is_begin = begun < count && begins[begun] <= arrivals[arrived];
+    const std::uint64_t next = is_begin ? begins[begun] : arrivals[arrived];
+    if (next > now) add(begun - arrived, next - now);
+    now = next;
+    ++(is_begin ? begun : arrived);
+  }
+  if (over > now) add(std::size_t{0}, over - now);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_SEGMENT_HPP
+
+// lockstep/detail/trace/wait_histogram.hpp -- how often times were how long, in a fixed amount of room (layer: trace)
+//
+// Eight buckets for each power of two: a quantile differs from the value that it stands for by 6 % at most
+// (wait_counts::most_error). Values below 8 are exact, those from 2^40 on are counted as the longest.
+// One thread adds; any thread may read meanwhile, and finds each count as it was at some time (tally).
+//
+// Memory order (# marks the line)
+//   #  access       order    pairs  why it suffices
+//   1  value.load   relaxed  -      a number that stands for itself
+//   2  value.store  relaxed  -      as 1; one thread writes
+#ifndef LOCKSTEP_DETAIL_TRACE_WAIT_HISTOGRAM_HPP
+#define LOCKSTEP_DETAIL_TRACE_WAIT_HISTOGRAM_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A number that one thread changes, and that others may read at any time.
+class tally {
+ public:
+  std::uint64_t get() const noexcept { return value_.load(memory_order_relaxed); }       // 1
+  void set(std::uint64_t value) noexcept { value_.store(value, memory_order_relaxed); }  // 2
+  void add(std::uint64_t more) noexcept { set(get() + more); }
+  void raise_to(std::uint64_t least) noexcept {
+    if (get() < least) set(least);
+  }
+
+ private:
+  unseamed_atomic<std::uint64_t> value_{0};
+};
+
+/// The buckets of times.
+struct wait_buckets {
+  static constexpr unsigned per_octave = 8, octaves = 40;
+  static constexpr std::size_t count = (octaves - 2) * per_octave;
+
+  /// From the exponent and the first three digits of the value as a floating-point number.
+  static std::size_t of(std::uint64_t value) noexcept {
+    static_assert(std::numeric_limits<double>::is_iec559,
+                  "its digits are where they are looked for");
+    if (value < per_octave) return static_cast<std::size_t>(value);
+    if (value >= std::uint64_t{1} << octaves) return count - 1;
+    const double number = static_cast<double>(static_cast<std::int64_t>(value));
+    std::uint64_t digits;
+    std::memcpy(&digits, &number, sizeof digits);
+    return static_cast<std::size_t>((digits >> 49) - 1025 * per_octave);
+  }
+  /// The least value of a bucket.
+  static std::uint64_t least_of(std::size_t bucket) noexcept {
+    if (bucket < 2 * per_octave) return bucket;
+    return (bucket % per_octave + per_octave) << (bucket / per_octave - 1);
+  }
+  /// The value that differs least, in proportion, from all that a bucket may hold.
+  static double value_of(std::size_t bucket) noexcept {
+    const double least = static_cast<double>(least_of(bucket));
+    if (bucket < 2 * per_octave) return least;
+    const double end = static_cast<double>(least_of(bucket + 1));
+    return 2 * least * end / (least + end);
+  }
+};
+
+class wait_histogram {
+ public:
+  void add(std::uint64_t value, std::uint64_t times = 1) noexcept {
+    counts_[wait_buckets::of(value)].add(times);
+  }
+  std::uint64_t count_of(std::size_t bucket) const noexcept { return counts_[bucket].get(); }
+  void reset() noexcept {
+    for (tally& each : counts_) each.set(0);
+  }
+
+ private:
+  tally counts_[wait_buckets::count];
+};
+
+/// What one or several histograms say together. Plain data.
+class wait_counts {
+ public:
+  /// Of a quantile, in proportion.
+  static constexpr double most_error = 1.0 / 17;
+
+  void add(const wait_histogram& of) noexcept {
+    for (std::size_t i = 0; i < wait_buckets::count; ++i) counts_[i] += of.count_of(i);
+  }
+  std::uint64_t total() const noexcept {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t each : counts_) sum += each;
+    return sum;
+  }
+  /// The smallest value that is not below a `share` of all; 0 of none.
+  double quantile(double share) const noexcept {
+    const std::uint64_t all = total();
+    if (all == 0) return 0;
+    const double wanted = share * static_cast<double>(all);
+    std::uint64_t seen = 0;
+    std::size_t bucket = 0;
+    for (; bucket + 1 < wait_buckets::count; ++bucket) {
+      seen += counts_[bucket];
+      if (seen > 0 && static_cast<double>(seen) >= wanted) break;
+    }
+    return wait_buckets::value_of(bucket);
+  }
+
+ private:
+  std::uint64_t counts_[wait_buckets::count] = {};
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_WAIT_HISTOGRAM_HPP
+
+// lockstep/detail/trace/account_table.hpp -- what one member keeps of each construct that it comes to (layer: trace)
+//
+// A table of fixed size. A construct is found by what it is and where it was called. Constructs that find no room share
+// one account, `others`.
+//
+//   ACCOUNT-1  Only the member's own thread adds. Any thread may read at any time: each number is one that was there,
+//              but numbers of one account may be of different moments.
+//   ACCOUNT-2  A construct keeps its place as long as the table lives, also when the numbers are reset.
+//
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  used.load   acquire  2      the key is seen before its account is shown
+//   2  used.store  release  1      as 1
+//   3  used.load   relaxed  -      by the thread that writes it
+//
+// Cost   room: 2.4 KiB for an account and 8 bytes more for each two members. Time: a comparison for the construct of
+//        before, about 5 ns for another.
+#ifndef LOCKSTEP_DETAIL_TRACE_ACCOUNT_TABLE_HPP
+#define LOCKSTEP_DETAIL_TRACE_ACCOUNT_TABLE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What a construct is known by. The texts live for ever.
+struct construct_key {
+  const char* kind;   ///< the name of its function
+  call_site where;    ///< no file: not known
+  const void* place;  ///< tells apart what has no call site; may be null
+
+  /// As one thread meets it again and again: by addresses.
+  bool is(const construct_key& other) const noexcept {
+    return where.line == other.where.line && where.file == other.where.file && kind == other.kind &&
+           place == other.place;
+  }
+  /// As different units of a program spell it.
+  bool is_same(const construct_key& other) const noexcept {
+    return where.line == other.where.line && place == other.place &&
+           is_same_text(kind, other.kind) && is_same_text(where.file, other.where.file);
+  }
+  std::size_t hash() const noexcept {
+    const std::uint64_t file = reinterpret_cast<std::uintptr_t>(where.file);
+    const std::uint64_t what = reinterpret_cast<std::uintptr_t>(kind);
+    const std::uint64_t at = reinterpret_cast<std::uintptr_t>(place);
+    const std::uint64_t mixed = (file ^ (what << 21) ^ (at << 7)) + where.line * std::uint64_t{41};
+    return static_cast<std::size_t>((mixed * 0x9E3779B97F4A7C15u) >> 40);
+  }
+
+ private:
+  static bool is_same_text(const char* a, const char* b) noexcept {
+    return a == b || (a != nullptr && b != nullptr && std::strcmp(a, b) == 0);
+  }
+};
+
+/// The numbers of one construct on one member. Times are ticks.
+struct construct_account {
+  tally passes;                ///< how often the member came
+  tally waited, longest_wait;  ///< all waits together; the longest
+  tally regions_time;  ///< of regions and loops: from the begin to the end, for their caller
+  wait_histogram waits;
+  // Of segments that this member has looked at, for all; each counts `weight` times.
+  tally seen;                ///< how many
+  tally gain;                ///< the last arrival less the mean one, together
+  tally skew, longest_skew;  ///< from the first begin to the last
+
+  void reset() noexcept {
+    for (tally* each :
+         {&passes, &waited, &longest_wait, &regions_time, &seen, &gain, &skew, &longest_skew}) {
+      each->set(0);
+    }
+    waits.reset();
+  }
+  /// One that stands for `weight` waits.
+  void note_wait(std::uint64_t ticks, std::uint64_t weight) noexcept {
+    waited.add(weight * ticks);
+    longest_wait.raise_to(ticks);
+    waits.add(ticks, weight);
+  }
+};
+
+class account_table {
+ public:
+  static constexpr std::size_t most = 48;
+  static constexpr std::size_t others = most;  ///< the account of all that found no room
+
+  /// For a team of so many members.
+  explicit account_table(std::size_t members)
+      : members_(members), accounts_(most + 1), counts_((most + 1) * (2 * members + 1)) {}
+  account_table(const account_table&) = delete;
+  account_table& operator=(const account_table&) = delete;
+
+  std::size_t members() const noexcept { return members_; }
+
+  /// The account of a construct, which gets one if there is room. By the thread that adds.
+  std::size_t find(const construct_key& key) noexcept {
+    if (last_ < most && keys_[last_].is(key)) return last_;
+    return last_ = find_slowly(key);
+  }
+  construct_account& operator[](std::size_t account) noexcept { return accounts_[account]; }
+  const construct_account& operator[](std::size_t account) const noexcept {
+    return accounts_[account];
+  }
+  /// How often a member came last, and how long exactly so many members were busy; of segments that were looked at.
+  tally& last(std::size_t account, std::size_t rank) noexcept {
+    return counts_[account * (2 * members_ + 1) + rank];
+  }
+  tally& busy(std::size_t account, std::size_t members) noexcept {
+    return counts_[account * (2 * members_ + 1) + members_ + members];
+  }
+  std::uint64_t last(std::size_t account, std::size_t rank) const noexcept {
+    return counts_[account * (2 * members_ + 1) + rank].get();
+  }
+  std::uint64_t busy(std::size_t account, std::size_t members) const noexcept {
+    return counts_[account * (2 * members_ + 1) + members_ + members].get();
+  }
+
+  /// How many constructs have an account of their own: the first ones.
+  std::size_t used() const noexcept { return used_.load(memory_order_acquire); }  // 1
+  const construct_key& key(std::size_t account) const noexcept { return keys_[account]; }
+
+  /// A segment that ended at this construct, looked at for all. `ranks`: of the members in the team.
+  void note_segment(std::size_t account, const segment_figures& of, std::size_t last_rank,
+                    std::uint64_t weight) noexcept {
+    construct_account& to = accounts_[account];
+    to.seen.add(weight);
+    to.gain.add(weight * of.gain);
+    last(account, last_rank).add(weight);
+  }
+
+  /// The numbers begin at 0 again. While nobody adds.
+  void reset() noexcept {
+    for (std::size_t i = 0; i <= most; ++i) accounts_[i].reset();
+    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i].set(0);
+  }
+
+ private:
+  static constexpr std::size_t slots = 128;
+  static_assert(slots > most + most, "a search finds a free slot soon");
+
+  LOCKSTEP_NOINLINE std::size_t find_slowly(const construct_key& key) noexcept {
+    std::size_t slot = key.hash() % slots;
+    for (; slots_[slot] != 0; slot = (slot + 1) % slots) {
+      const std::size_t account = slots_[slot] - 1u;
+      if (keys_[account].is(key)) return account;
+    }
+    const std::size_t next = used_.load(memory_order_relaxed);  // 3
+    if (next == most) return others;
+    keys_[next] = key;
+    slots_[slot] = static_cast<unsigned char>(next + 1);
+    used_.store(next + 1, memory_order_release);  // 2
+    return next;
+  }
+
+  const std::size_t members_;
+  std::size_t last_ = most;
+  unseamed_atomic<std::size_t> used_{0};
+  construct_key keys_[most];
+  unsigned char slots_[slots] = {};  ///< of an account, and 1; 0: free
+  aligned_array<construct_account> accounts_;
+  aligned_array<tally> counts_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_ACCOUNT_TABLE_HPP
+
+// lockstep/detail/trace/ledger_board.hpp -- where the members of a team keep their accounts of waits (layer: trace)
+//
+// Each member adds to a table of its own, on lines of its own. What needs the times of all members, who came last and
+// what balance would gain, is made by the member with the lowest rank of those that meet: members leave the times of
+// their last two segments where it can read them.
+//
+//   LEDGER-1  A member's numbers are written by that member only. Any thread may read at any time.
+//   LEDGER-2  How often members came is counted each time, and so is each wait that outlasts its polls. All else is
+//             measured where a segment is chosen: all are as long as they last 20 us and more on average, and the first
+//             64; else one in 32, by a hash of its number, which all members know. A chosen one counts 32 times then.
+//   LEDGER-3  A board lives as long as its team, also while the ledger is switched off.
+//
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  one_in      relaxed  -      a hint; members that differ over a segment do not look at it
+//
+// Cost   a construct: some 5 ns. One that is chosen: three looks at the tick clock, about 20 stores to lines of the
+//        member's own, and a fetch of a line of each other member by one. Room: 130 KiB a member, and more above
+//        16 members.
+#ifndef LOCKSTEP_DETAIL_TRACE_LEDGER_BOARD_HPP
+#define LOCKSTEP_DETAIL_TRACE_LEDGER_BOARD_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+struct ledger;
+
+namespace detail {
+
+/// What was decided for a member, or found out: counted for each.
+enum class ledger_count : unsigned {
+  shares_taken,   ///< of others, that this thread has run
+  anticipated,    ///< a region came while the member polled because it was due
+  missed,         ///< a region came, and the member slept
+  parted,         ///< it left a CPU that it shared with a member it waited for
+  waits_spun,     ///< waits that were over while it polled,
+  waits_yielded,  ///< while it yielded,
+  waits_slept,    ///< and when it had slept
+  how_many
+};
+
+/// Which segments are chosen, of meetings or of regions: LEDGER-2. The first member decides, the others follow.
+class ledger_pace {
+ public:
+  static constexpr std::uint32_t first_ones = 64, usual = 32;
+
+  /// Segments of so many ticks are all chosen.
+  void begin(std::uint64_t long_ticks) noexcept {
+    long_ = long_ticks;
+    reset();
+  }
+  void reset() noexcept {
+    left_ = first_ones;
+    mean_ = 0;
+    one_in_.store(1, memory_order_relaxed);  // 1
+  }
+  /// How often the segment of that number counts; 0: it is not chosen.
+  std::uint32_t weight_of(std::uint32_t number) const noexcept {
+    const std::uint32_t one_in = one_in_.load(memory_order_relaxed);  // 1
+    return one_in == 1 || (number * 0x9E3779B1u) >> 27 == 0 ? one_in : 0;
+  }
+  /// By the first member: a segment that was chosen took so long.
+  void took(std::uint64_t ticks) noexcept {
+    if (ticks > 8 * long_) ticks = 8 * long_;
+    mean_ = mean_ - mean_ / 8 + ticks / 8;
+    if (left_ > 0) {
+      --left_;
+      return;
+    }
+    const std::uint32_t one_in = mean_ >= long_ ? 1 : usual;
+    if (one_in_.load(memory_order_relaxed) == one_in) return;  // 1
+    one_in_.store(one_in, memory_order_relaxed);               // 1
+  }
+
+ private:
+  unseamed_atomic<std::uint32_t> one_in_{1};  ///< read by all, written rarely
+  line_gap apart_;
+  std::uint32_t left_ = first_ones;
+  std::uint64_t long_ = 0, mean_ = 0;
+};
+
+/// What the members of a team agree on.
+struct ledger_paces {
+  line_gap before;
+  ledger_pace meetings;
+  line_gap between;
+  ledger_pace regions;
+  line_gap after;
+};
+
+/// One member's accounts.
+class member_ledger {
+  line_gap before_;
+
+ public:
+  member_ledger(std::size_t members, ledger_paces& all)
+      : accounts(members),
+        paces(all),
+        of_loops_(members + 1),
+        times_(members),
+        ranks_(members),
+        scratch_(2 * members) {}
+
+  account_table accounts;
+  ledger_paces& paces;
+
+  void count(ledger_count what) noexcept { counts_[static_cast<unsigned>(what)].add(1); }
+  std::uint64_t count_of(ledger_count what) const noexcept {
+    return counts_[static_cast<unsigned>(what)].get();
+  }
+  /// By the caller of loops: on how many members one was run.
+  tally& loops_on(std::size_t members) noexcept { return of_loops_[members]; }
+  std::uint64_t loops_on(std::size_t members) const noexcept { return of_loops_[members].get(); }
+
+  /// The last part of a chosen region that this member has run: when it began, when it last came out of a construct (0:
+  /// not known), when it ended.
+  tally part_of_region, part_begin, part_segment, part_end;
+
+  // The member's own.
+  std::uint64_t segment_begin = 0;  ///< 0: not known
+  std::uint64_t long_wait =
+      0;  ///< in waits that outlasted their first polls, since the last arrival
+  std::uint32_t region_weight = 0, meeting_weight = 0;  ///< of the region, and of the next meeting
+  bool is_meeting = false;                              ///< of which it is told
+  bool has_to_count = false;                            ///< the meeting that it is in:
+  std::size_t at = 0;                                   ///< of its construct,
+  std::uint32_t stands_for = 0;                         ///< and how often it counts
+  std::uint32_t loop = 0;                               ///< the last region that was a loop
+  std::uint32_t known_releases =
+      0;  ///< so many times more in this region it looks when it was let go
+
+  /// A part of a region begins, in which that phase is the first.
+  void begin_part(std::uint32_t region, std::uint32_t first_phase) noexcept {
+    region_weight = paces.regions.weight_of(region);
+    meeting_weight = paces.meetings.weight_of(first_phase);
+    known_releases = region_weight != 0 ? most_known_releases : 0;
+    if ((region_weight | meeting_weight) == 0) return;
+    segment_begin = tick_clock::now();
+    if (region_weight == 0) return;
+    part_begin.set(segment_begin);
+    part_of_region.set(region);
+  }
+  /// The same of a loop, whose parts one thread runs one after the other.
+  void begin_loop(std::uint32_t region) noexcept {
+    loop = region;
+    region_weight = paces.regions.weight_of(region);
+    if (region_weight == 0) return;
+    segment_begin = tick_clock::now();
+    part_begin.set(segment_begin);
+    part_of_region.set(region);
+  }
+  void begin_meeting() noexcept {
+    long_wait = 0;
+    is_meeting = has_to_count = true;
+  }
+  void end_part() noexcept {
+    long_wait = 0;
+    if (region_weight == 0) return;
+    part_segment.set(segment_begin);
+    part_end.set(tick_clock::now());
+  }
+  /// A wait that was measured, if its construct was chosen, else 0 ticks; or a long one.
+  void note_wait(construct_account& to, std::uint64_t ticks, std::uint64_t weight) const noexcept {
+    if (long_wait != 0) {
+      to.note_wait(weight != 0 ? ticks : long_wait, 1);
+    } else if (weight != 0) {
+      to.note_wait(ticks, weight);
+    }
+  }
+
+  /// Room for the times of the members that meet, and for their ranks.
+  busy_time* times() noexcept { return times_.data(); }
+  std::size_t* ranks() noexcept { return ranks_.data(); }
+  /// Notes a segment of `count` members, whose times are in times(), and which was over then. rank_of(i): the rank in
+  /// the team of the member whose times are there.
+  template <class RankOf>
+  void note_segment(std::size_t account, std::size_t count, std::uint64_t over,
+                    std::uint64_t weight, RankOf rank_of) noexcept {
+    const segment_figures figures = figures_of(times(), count);
+    accounts.note_segment(account, figures, rank_of(figures.last), weight);
+    share_by_busy(times(), count, over, scratch_.data(), [&](std::size_t k, std::uint64_t time) {
+      accounts.busy(account, k).add(weight * time);
+    });
+  }
+  /// From the first begin of a part to the last one.
+  void note_skew(std::size_t account, std::uint64_t ticks, std::uint64_t weight) noexcept {
+    accounts[account].skew.add(weight * ticks);
+    accounts[account].longest_skew.raise_to(ticks);
+  }
+
+  void reset() noexcept {
+    accounts.reset();
+    for (tally& each : counts_) each.set(0);
+    for (std::size_t i = 0; i < of_loops_.size(); ++i) of_loops_[i].set(0);
+  }
+
+ private:
+  static constexpr std::uint32_t most_known_releases = 16;
+
+  tally counts_[static_cast<unsigned>(ledger_count::how_many)];
+  aligned_array<tally> of_loops_;
+  aligned_array<busy_time> times_;
+  aligned_array<std::size_t> ranks_;
+  aligned_array<std::uint64_t> scratch_;
+  line_gap after_;
+};
+
+/// The accounts of a team.
+class ledger_board {
+ public:
+  /// Larger teams keep none.
+  static constexpr std::size_t most_members = 1024;
+
+  /// A second has so many ticks.
+  LOCKSTEP_OBSERVER ledger_board(std::size_t members, double ticks_per_second);
+  ledger_board(const ledger_board&) = delete;
+  ledger_board& operator=(const ledger_board&) = delete;
+
+  std::size_t members() const noexcept { return members_.size(); }
+  member_ledger& of(std::size_t rank) noexcept { return *members_[rank]; }
+  const member_ledger& of(std::size_t rank) const noexcept { return *members_[rank]; }
+
+  /// What was gathered.
+  LOCKSTEP_OBSERVER ledger gather(const char* team) const;
+  /// All numbers begin at 0 again. While no member adds.
+  LOCKSTEP_OBSERVER void reset() noexcept;
+
+ private:
+  const double ticks_per_second_;
+  ledger_paces paces_;
+  aligned_array<owner<member_ledger>> members_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_LEDGER_BOARD_HPP
+
+// lockstep/detail/trace/records.hpp -- a ring of records for each thread (layer: trace)
+//
+// A record is 32 bytes: what began when, how long it took, a text, a number. What needs more takes two records, of which
+// the second is the `rest`. One thread writes a ring; it never waits, and takes no lock.
+//
+//   RING-1  A record is read whole or not at all, also while its thread writes on: the reader looks how far the
+//           writer is after it has read, and drops what may have been written over meanwhile.
+//   RING-2  A ring that is full loses its oldest records, or takes no more, as the trace says. It counts what is lost.
+//   RING-3  A ring is of one trace. Its thread begins it anew in the next one, when it has something to write.
+//
+//   words of a record
+//     0  tick at which it began                       of a rest: a text
+//     1  bits 0..7 kind, 8..15 detail, 16 scale, 24..63 duration in ticks; with `scale` in 2^20 ticks
+//                                                     of a rest: 0..7 kind, 8..31 rank, 32..55 size or awaited
+//     2  a text                                       of a rest: a number
+//     3  a number or an address                       of a rest: two numbers of 32 bits
+//
+// Memory order (# marks the line)
+//   #  access            order    pairs  why it suffices
+//   1  count.store       release  2      who sees the count sees the records before it
+//   2  count.load        acquire  1      the other half
+//   3  word.store        release  -      who sees a word of a later round (4 of records.ipp) sees the count before it
+//   4  count.load        relaxed  -      its own thread
+//   5  lost              relaxed  -      a number that stands for itself
+//   6  trace.load        acquire  -      what the ring is for is set before (1 of records.ipp)
+//
+// Cost   two looks at the tick clock for what takes time (10 ns each here), and 5 to 10 ns a record.
+#ifndef LOCKSTEP_DETAIL_TRACE_RECORDS_HPP
+#define LOCKSTEP_DETAIL_TRACE_RECORDS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+enum class record_kind : std::uint8_t {
+  none,
+  region,  ///< number: the team. Rest: text user's region; 2 iterations; 3 number of the region, parts of a share
+  part,    ///< number: the team. Rest: 3 number of the region, part
+  construct,  ///< number: the team. Rest: text file; 2 line, and after how many ticks it arrived; 3 region, phase
+  wait,  ///< number: the object; detail: wait_stage. Rest: text file; 2 what it sleeps on; 3 phase, line
+  stage,  ///< of a wait
+  node,   ///< number: the iteration; detail: 1 if run for another member
+  user,
+  mark,     ///< detail: mark_kind. Rest, if there is one: text why
+  counter,  ///< number: the value's bits
+  begin,  ///< of a thread; text: its name; number: what debuggers call it; detail 1: it has a new name
+  wake,  ///< number: the word whose sleepers are woken
+  rest
+};
+
+enum class mark_kind : std::uint8_t {
+  decision,
+  woken,
+  anticipated,
+  missed_wake_up,
+  share_taken_over,
+  parted,
+  crowded,
+  user
+};
+
+struct trace_record {
+  std::uint64_t words[4];
+
+  static trace_record of(record_kind kind, std::uint8_t detail, std::uint64_t begin,
+                         std::uint64_t end, const char* text, std::uint64_t number) noexcept {
+    const std::uint64_t time = end - begin;
+    const bool is_long = time >> 40 != 0;
+    const std::uint64_t shown = is_long ? time >> 20 : time;
+    return {{begin,
+             static_cast<std::uint64_t>(kind) | std::uint64_t{detail} << 8 |
+                 (is_long ? std::uint64_t{1} << 16 : 0) | shown << 24,
+             static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(text)), number}};
+  }
+  static trace_record rest_of(const char* text, std::uint32_t rank, std::uint32_t size,
+                              std::uint64_t number, std::uint32_t high,
+                              std::uint32_t low) noexcept {
+    return {{static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(text)),
+             static_cast<std::uint64_t>(record_kind::rest) | std::uint64_t{rank & 0xFFFFFFu} << 8 |
+                 std::uint64_t{size & 0xFFFFFFu} << 32,
+             number, std::uint64_t{high} << 32 | low}};
+  }
+
+  record_kind kind() const noexcept { return static_cast<record_kind>(words[1] & 0xFF); }
+  std::uint8_t detail() const noexcept { return static_cast<std::uint8_t>(words[1] >> 8); }
+  std::uint64_t begin() const noexcept { return words[0]; }
+  std::uint64_t duration() const noexcept {
+    return (words[1] & 0x10000) != 0 ? words[1] >> 24 << 20 : words[1] >> 24;
+  }
+  std::uint64_t end() const noexcept { return begin() + duration(); }
+  const char* text() const noexcept { return text_in(words[2]); }
+  std::uint64_t number() const noexcept { return words[3]; }
+
+  // Of a rest.
+  const char* rest_text() const noexcept { return text_in(words[0]); }
+  std::uint32_t rank() const noexcept {
+    return static_cast<std::uint32_t>(words[1] >> 8) & 0xFFFFFF;
+  }
+  std::uint32_t size() const noexcept {
+    return static_cast<std::uint32_t>(words[1] >> 32) & 0xFFFFFF;
+  }
+  std::uint64_t rest_number() const noexcept { return words[2]; }
+  std::uint32_t high() const noexcept { return static_cast<std::uint32_t>(words[3] >> 32); }
+  std::uint32_t low() const noexcept { return static_cast<std::uint32_t>(words[3]); }
+
+ private:
+  static const char* text_in(std::uint64_t word) noexcept {
+    return reinterpret_cast<const char*>(static_cast<std::uintptr_t>(word));
+  }
+};
+static_assert(sizeof(trace_record) == 32, "two a cache line");
+
+class record_ring {
+ public:
+  /// With room for so many records, a power of two above 1; null if there is no memory. Never freed.
+  /// `before`: the ring that it replaces, which somebody may be reading; or null.
+  LOCKSTEP_OBSERVER static record_ring* make(std::size_t room, record_ring* before) noexcept;
+
+  std::size_t room() const noexcept { return room_; }
+  const record_ring* before() const noexcept { return before_; }
+  /// Begins anew, for a trace of that number, with so many records at most. By its thread.
+  LOCKSTEP_OBSERVER void begin(std::uint32_t trace, std::size_t records, bool stops) noexcept;
+  std::uint32_t trace() const noexcept { return trace_.load(memory_order_acquire); }  // 6
+
+  /// One or two records. By its thread.
+  void put(const trace_record* of, unsigned count) noexcept {
+    const std::uint64_t at = count_.load(memory_order_relaxed);  // 4
+    if (stops_ && at + count > records_) {
+      lost_.store(lost_.load(memory_order_relaxed) + count, memory_order_relaxed);  // 5
+      return;
+    }
+    for (unsigned i = 0; i < count; ++i) {
+      slot& to = slots_[(at + i) & (records_ - 1)];
+      for (unsigned k = 0; k < 4; ++k)
+        to.words[k].store(of[i].words[k], memory_order_release);  // 3
+    }
+    count_.store(at + count, memory_order_release);  // 1
+  }
+
+  /// How many records there were, with those that are lost.
+  std::uint64_t count() const noexcept {
+    return count_.load(memory_order_acquire) + lost_.load(memory_order_relaxed);  // 2, 5
+  }
+  /// Copies what there is, the oldest first, to `to`, which has place for `room` records; their number.
+  LOCKSTEP_OBSERVER std::size_t copy(trace_record* to, std::size_t room) const noexcept;
+
+  std::uint64_t thread = 0;  ///< that writes it: its thread's own
+
+  /// A text that lives for ever, equal to `text`. By its thread.
+  const char* kept(const char* text) noexcept {
+    if (text == nullptr) return nullptr;
+    known_text& known = texts_[(reinterpret_cast<std::uintptr_t>(text) >> 2) % known_texts];
+    if (known.given == text && std::strcmp(known.kept, text) == 0) return known.kept;
+    known.kept = keep(text);
+    known.given = text;
+    return known.kept;
+  }
+
+ private:
+  static constexpr std::size_t known_texts = 256;
+
+  struct slot {
+    unseamed_atomic<std::uint64_t> words[4];
+  };
+  struct known_text {
+    const char *given, *kept;
+  };
+
+  record_ring(slot* its_slots, std::size_t room, record_ring* before) noexcept
+      : slots_(its_slots), room_(room), before_(before) {}
+
+  LOCKSTEP_OBSERVER static const char* keep(const char* text) noexcept;
+
+  slot* const slots_;
+  const std::size_t room_;
+  record_ring* const before_;
+  std::size_t records_ = 1;
+  bool stops_ = false;
+  unseamed_atomic<std::uint32_t> trace_{0};
+  unseamed_atomic<std::uint64_t> count_{0}, lost_{0};
+  known_text texts_[known_texts] = {};
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+// lockstep/detail/trace/records.ipp -- the bodies of records.hpp (layer: trace)
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  trace.store    release  -      the counts are set before: trace() acquires them
+//   2  count.store    relaxed  -      as 1
+//   3  count.load     acquire  -      the records are seen; pairs with the release of put()
+//   4  word.load      acquire  -      pairs with the release of put(): the count that is read next is not older
+//   5  count.load     relaxed  -      4 orders it
+//   6  first.load     acquire  7      a text, and the table, is whole before its address is seen
+//   7  first.cmp_exch release  6      as 6
+//   8  count.add      relaxed  -      a limit
+#ifndef LOCKSTEP_DETAIL_TRACE_RECORDS_IPP
+#define LOCKSTEP_DETAIL_TRACE_RECORDS_IPP
+
+#include <cstdlib>
+#include <new>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_OBSERVER record_ring* record_ring::make(std::size_t room, record_ring* before) noexcept {
+  slot* const room_of_records =
+      new (std::nothrow) slot[room]();  // touched here, not by the records
+  if (room_of_records == nullptr) return nullptr;
+  record_ring* const made = new (std::nothrow) record_ring(room_of_records, room, before);
+  if (made == nullptr) delete[] room_of_records;
+  return made;
+}
+
+LOCKSTEP_OBSERVER void record_ring::begin(std::uint32_t trace, std::size_t records,
+                                          bool stops) noexcept {
+  count_.store(0, memory_order_relaxed);  // 2
+  lost_.store(0, memory_order_relaxed);   // 2
+  records_ = records;
+  stops_ = stops;
+  trace_.store(trace, memory_order_release);  // 1
+}
+
+LOCKSTEP_OBSERVER std::size_t record_ring::copy(trace_record* to, std::size_t room) const noexcept {
+  const std::uint64_t end = count_.load(memory_order_acquire);  // 3
+  std::uint64_t first = end > records_ ? end - records_ : 0;
+  if (end - first > room) first = end - room;
+  for (std::uint64_t at = first; at < end; ++at) {
+    const slot& from = slots_[at & (records_ - 1)];
+    for (unsigned k = 0; k < 4; ++k) {
+      to[at - first].words[k] = from.words[k].load(memory_order_acquire);  // 4
+    }
+  }
+  // The thread may be writing the two records behind its count now.
+  const std::uint64_t now = count_.load(memory_order_relaxed);  // 5
+  const std::uint64_t whole = now + 2 > records_ ? now + 2 - records_ : 0;
+  std::uint64_t begin = first;
+  if (!stops_ && whole > first && (now != end || end > records_ - 2))
+    begin = whole < end ? whole : end;
+  for (std::uint64_t at = begin; begin != first && at < end; ++at) to[at - begin] = to[at - first];
+  return static_cast<std::size_t>(end - begin);
+}
+
+/// Lists that only grow: without a lock, so that a thread that forks may keep texts at any time.
+struct kept_texts {
+  struct text {
+    text* next;
+  };
+  static constexpr std::size_t size = 256, most = 65536;
+
+  unseamed_atomic<text*> first[size];
+  unseamed_atomic<std::size_t> count;
+
+  static const char* content(const text* of) noexcept {
+    return reinterpret_cast<const char*>(of + 1);
+  }
+  static kept_texts* of_process() noexcept {
+    unseamed_atomic<void*>& word = process().trace_texts;
+    void* known = word.load(memory_order_acquire);  // 6
+    if (known != nullptr) return static_cast<kept_texts*>(known);
+    kept_texts* const made = new (std::nothrow) kept_texts();
+    if (made == nullptr || word.compare_exchange_strong(known, made, memory_order_release,  // 7
+                                                        memory_order_acquire)) {            // 6
+      return made;
+    }
+    delete made;
+    return static_cast<kept_texts*>(known);
+  }
+};
+
+LOCKSTEP_OBSERVER const char* record_ring::keep(const char* given) noexcept {
+  kept_texts* const texts = kept_texts::of_process();
+  if (texts == nullptr) return "?";
+  std::size_t place = 5381;
+  for (const char* at = given; *at != 0; ++at) place = place * 33 + static_cast<unsigned char>(*at);
+  unseamed_atomic<kept_texts::text*>& first = texts->first[place % kept_texts::size];
+  kept_texts::text* next = first.load(memory_order_acquire);  // 6
+  for (const kept_texts::text* at = next; at != nullptr; at = at->next) {
+    if (std::strcmp(kept_texts::content(at), given) == 0) return kept_texts::content(at);
+  }
+  if (texts->count.fetch_add(1, memory_order_relaxed) >= kept_texts::most) {  // 8
+    return "(too many names)";
+  }
+  const std::size_t length = std::strlen(given) + 1;
+  void* const raw = std::malloc(sizeof(kept_texts::text) + length);
+  if (raw == nullptr) return "?";
+  kept_texts::text* const made = ::new (raw) kept_texts::text{next};
+  std::memcpy(static_cast<void*>(made + 1), given, length);
+  while (!first.compare_exchange_weak(made->next, made, memory_order_release,  // 7
+                                      memory_order_acquire)) {                 // 6
+  }
+  return kept_texts::content(made);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_RECORDS_IPP
+
+#endif
+
+#endif  // LOCKSTEP_DETAIL_TRACE_RECORDS_HPP
+
+// lockstep/detail/trace/ledger_hooks.hpp -- what the ledger of waits is told (layer: trace)
+//
+// A thread that works for a team whose ledger is on has its accounts in its log (thread_log::ledger) meanwhile.
+// Constructs and regions are told to the ledger by the team itself (detail/team/ledger.ipp), without this.
+//
+// Memory order (# marks the line)
+//   #  access        order    pairs  why it suffices
+//   1  ledger.load   relaxed  -      the thread's own
+//   2  ledger.store  relaxed  -      as 1
+#ifndef LOCKSTEP_DETAIL_TRACE_LEDGER_HOOKS_HPP
+#define LOCKSTEP_DETAIL_TRACE_LEDGER_HOOKS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Called where observer::accounts is on, on the thread itself.
+struct ledger_hooks {
+  /// The accounts of the calling thread from now on; returns those that it had. Null: none.
+  static member_ledger* work_for(member_ledger* own) noexcept {
+    thread_log* const log = log_of_this_thread();
+    if (log == nullptr) return nullptr;
+    member_ledger* const before = of(*log);
+    if (before != own) log->ledger.store(own, memory_order_relaxed);  // 2
+    return before;
+  }
+
+  static void member_left(thread_log&, const construct_visit&) noexcept {}
+  static void region_ended(thread_log&, const char* /*kind*/, const void* /*team*/,
+                           std::uint32_t /*region*/, std::uint32_t /*size*/,
+                           std::uint64_t /*begin*/, std::uint64_t /*end*/) noexcept {}
+  static void part_ended(thread_log&, const void* /*team*/, std::uint32_t /*region*/,
+                         std::uint32_t /*rank*/, std::uint32_t /*size*/, std::uint64_t /*begin*/,
+                         std::uint64_t /*end*/) noexcept {}
+
+  /// A wait that outlasted its first polls is over. That of a worker that has nothing to do does not count.
+  static void wait_ended(thread_log& log, const wait_subject& what, wait_stage furthest,
+                         std::uint64_t begin, std::uint64_t end) noexcept {
+    member_ledger* const own = of(log);
+    if (own == nullptr) return;
+    own->long_wait += end - begin;
+    if (what.kind != nullptr && std::strcmp(what.kind, "the next region") == 0) return;
+    own->count(furthest == wait_stage::spin    ? ledger_count::waits_spun
+               : furthest == wait_stage::yield ? ledger_count::waits_yielded
+                                               : ledger_count::waits_slept);
+  }
+  /// Something was decided, or found out.
+  static void marked(thread_log& log, mark_kind what) noexcept {
+    member_ledger* const own = of(log);
+    if (own == nullptr) return;
+    if (what == mark_kind::share_taken_over) own->count(ledger_count::shares_taken);
+    if (what == mark_kind::anticipated) own->count(ledger_count::anticipated);
+    if (what == mark_kind::missed_wake_up) own->count(ledger_count::missed);
+    if (what == mark_kind::parted) own->count(ledger_count::parted);
+  }
+
+ private:
+  static member_ledger* of(const thread_log& log) noexcept {
+    return static_cast<member_ledger*>(log.ledger.load(memory_order_relaxed));  // 1
+  }
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_LEDGER_HOOKS_HPP
+
+// lockstep/detail/trace/recorder.hpp -- writes what threads do into their rings (layer: trace)
+//
+// For users: trace.hpp. The file is made by trace_export.hpp.
+//
+//   RECORD-1  At most one trace runs in a process. Its rings are those that carry its number.
+//   RECORD-2  A child of fork() records nothing until it starts a trace of its own.
+//
+// Memory order (# marks the line)
+//   #  access           order    pairs  why it suffices
+//   1  session.load     acquire  2      a session is made before its address is seen
+//   2  session.store    release  1      as 1
+//   3  number.load      acquire  4      what the trace wants is set before its number
+//   4  number.store     release  3      as 3
+//   5  options          relaxed  -      ordered by 3 and 4
+//   6  ring.store       release  7      a ring is whole before it is seen
+//   7  ring.load        acquire  6      the other half
+#ifndef LOCKSTEP_DETAIL_TRACE_RECORDER_HPP
+#define LOCKSTEP_DETAIL_TRACE_RECORDER_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// The trace of the process: the one that runs, or ran last. Made once, never freed.
+struct trace_session {
+  unseamed_atomic<std::uint32_t> number{0};   ///< of the trace; 0: none yet
+  unseamed_atomic<std::uint64_t> records{0};  ///< for each thread, a power of two
+  unseamed_atomic<std::uint32_t> stops{0};    ///< 1: what does not fit is left out
+  // Under the lock of process_state::trace_forks.
+  bool is_running = false;
+  std::uint64_t begin = 0, end = 0;  ///< ticks
+  bool is_to_be_written = false;     ///< when the program ends, to the path
+  char path[4096];
+};
+
+struct recorder {
+  static trace_session* session() noexcept {
+    return static_cast<trace_session*>(process().trace.load(memory_order_acquire));  // 1
+  }
+  /// The ring of the calling thread, for the trace that runs; null: no memory.
+  static record_ring* ring_of(thread_log& log) noexcept {
+    const trace_session* const of = session();
+    record_ring* const ring = log.ring.load(memory_order_acquire);                           // 7
+    const std::uint32_t number = of != nullptr ? of->number.load(memory_order_acquire) : 0;  // 3
+    if (LOCKSTEP_UNLIKELY(ring == nullptr || ring->trace() != number ||
+                          ring->thread != log.thread())) {
+      return make_ready(log);
+    }
+    return ring;
+  }
+
+  static void put(thread_log& log, record_kind kind, std::uint8_t detail, std::uint64_t begin,
+                  std::uint64_t end, const char* text, std::uint64_t number) noexcept {
+    record_ring* const ring = ring_of(log);
+    if (ring == nullptr) return;
+    const trace_record one = trace_record::of(kind, detail, begin, end, ring->kept(text), number);
+    ring->put(&one, 1);
+  }
+
+  /// Starts a trace; false if one runs, or there is no memory.
+  LOCKSTEP_OBSERVER static bool start(std::size_t records, bool stops) noexcept;
+  /// No more is recorded; false if none runs.
+  LOCKSTEP_OBSERVER static bool stop() noexcept;
+  LOCKSTEP_OBSERVER static bool is_running() noexcept;
+
+ private:
+  LOCKSTEP_OBSERVER static record_ring* make_ready(thread_log& log) noexcept;
+};
+
+/// For trace.hpp: a part of the timeline with a name.
+struct user_region {
+  LOCKSTEP_OBSERVER static std::uint64_t begin(const char* name, const char*& outer) noexcept;
+  LOCKSTEP_OBSERVER static void end(const char* name, const char* outer,
+                                    std::uint64_t since) noexcept;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+// lockstep/detail/trace/recorder.ipp -- the bodies of recorder.hpp (layer: trace)
+#ifndef LOCKSTEP_DETAIL_TRACE_RECORDER_IPP
+#define LOCKSTEP_DETAIL_TRACE_RECORDER_IPP
+
+#include <new>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// RECORD-2. The lock is held in the child, too.
+struct trace_around_fork {
+  static void before() { process().trace_forks.enter(); }
+  static void after() {
+    if (process().trace_forks.is_last()) process().trace_forks.leave();
+  }
+  static void child() {
+    end_to_observe(observer::records);
+    if (trace_session* const of = recorder::session()) {
+      of->is_running = of->is_to_be_written = false;
+    }
+    if (process().trace_forks.is_last()) process().trace_forks.leave();
+  }
+};
+
+LOCKSTEP_OBSERVER bool recorder::start(std::size_t records, bool stops) noexcept {
+  std::size_t rounded = 16;
+  while (rounded < records && rounded < std::size_t{1} << 30) rounded *= 2;
+  watch_forks<trace_around_fork>();
+  const holding<system_mutex> held(process().trace_forks.lock());
+  trace_session* of = session();
+  if (of == nullptr) {
+    of = new (std::nothrow) trace_session;
+    if (of == nullptr) return false;
+    process().trace.store(of, memory_order_release);  // 2
+  }
+  if (of->is_running) return false;
+  of->is_running = true;
+  of->records.store(rounded, memory_order_relaxed);      // 5
+  of->stops.store(stops ? 1 : 0, memory_order_relaxed);  // 5
+  of->begin = tick_clock::now();
+  of->end = 0;
+  of->number.store(of->number.load(memory_order_acquire) + 1, memory_order_release);  // 3, 4
+  begin_to_observe(observer::records);
+  return true;
+}
+
+LOCKSTEP_OBSERVER bool recorder::stop() noexcept {
+  const holding<system_mutex> held(process().trace_forks.lock());
+  trace_session* const of = session();
+  if (of == nullptr || !of->is_running) return false;
+  end_to_observe(observer::records);
+  of->end = tick_clock::now();
+  of->is_running = false;
+  return true;
+}
+
+LOCKSTEP_OBSERVER bool recorder::is_running() noexcept {
+  const holding<system_mutex> held(process().trace_forks.lock());
+  const trace_session* const of = session();
+  return of != nullptr && of->is_running;
+}
+
+LOCKSTEP_OBSERVER record_ring* recorder::make_ready(thread_log& log) noexcept {
+  const trace_session* const of = session();
+  const std::uint32_t number = of != nullptr ? of->number.load(memory_order_acquire) : 0;  // 3
+  if (number == 0) return nullptr;
+  const std::size_t records =
+      static_cast<std::size_t>(of->records.load(memory_order_relaxed));  // 5
+  record_ring* ring = log.ring.load(memory_order_acquire);               // 7
+  if (ring == nullptr || ring->room() < records) {
+    ring = record_ring::make(records, ring);
+    if (ring == nullptr) return nullptr;
+    log.ring.store(ring, memory_order_release);  // 6
+  }
+  if (ring->trace() != number) {
+    ring->begin(number, records, of->stops.load(memory_order_relaxed) != 0);  // 5
+  }
+  ring->thread = log.thread();
+  thread_name name = {};
+  log.name.read(name);
+  const std::uint64_t now = tick_clock::now();
+  const trace_record begin =
+      trace_record::of(record_kind::begin, 0, now, now, ring->kept(name.text), log.shown_number());
+  ring->put(&begin, 1);
+  return ring;
+}
+
+std::uint64_t user_region::begin(const char* name, const char*& outer) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return 0;
+  outer = log->region_name;
+  log->region_name = name;
+  return tick_clock::now();
+}
+
+void user_region::end(const char* name, const char* outer, std::uint64_t since) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  log->region_name = outer;
+  if (!is_observed_by(observer::records)) return;
+  recorder::put(*log, record_kind::user, 0, since, tick_clock::now(), name, 0);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_RECORDER_IPP
+
+#endif
+
+#endif  // LOCKSTEP_DETAIL_TRACE_RECORDER_HPP
+
+// lockstep/detail/trace/watch_hooks.hpp -- what the watchdog is told, and keeps of each thread (layer: trace)
+//
+// The watchdog reads the logs of threads while they run (thread_log.hpp). What it needs beyond that is in a watch_log
+// of each thread: the last constructs, not only the last one; the part of a region that the thread is in; the node of a
+// graph; the locks that it holds.
+//
+//   WATCH-1  Only its thread writes to a watch_log. It is hung on the log of its thread, and used again with it.
+//
+// Memory order (# marks the line)
+//   #  access         order    pairs  why it suffices
+//   1  watchdog.load  relaxed  -      its own thread has stored it, or one before it (10, 12 of thread_log.hpp)
+//   2  watchdog.store release  3      the watch_log is made before its address is seen
+//   3  watchdog.load  acquire  2      as 2
+//   4  count, thread  release  5      a visit is shown before it is counted; what is left of another thread is gone
+//   5  count, thread  acquire  4      as 4
+#ifndef LOCKSTEP_DETAIL_TRACE_WATCH_HOOKS_HPP
+#define LOCKSTEP_DETAIL_TRACE_WATCH_HOOKS_HPP
+
+#if LOCKSTEP_HAS_OBSERVERS
+#include <new>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A member's part of a region.
+struct region_part {
+  const void* team;  ///< as construct_visit's; null: none yet
+  std::uint32_t region, rank, size;
+  std::uint64_t began, ended;  ///< ticks; ended is 0 while it runs
+};
+
+/// A node of a graph that a thread runs, or has run last.
+struct node_visit {
+  char name[40];               ///< cut, and a copy: the node may end before it is read
+  std::uint64_t began, ended;  ///< began is 0: none yet
+};
+
+/// More than `most` are not known.
+struct held_locks {
+  static constexpr std::uint32_t most = 8;
+
+  std::uint32_t count;
+  const void* objects[most];
+};
+
+class watch_log {
+ public:
+  static constexpr std::uint32_t most_visits = 8, most_parts = 4;
+
+  /// How many visits there were, modulo 2^32; the last ones are at their numbers modulo most_visits.
+  unseamed_atomic<std::uint32_t> visit_count{0};
+  /// The number of the thread that writes here.
+  unseamed_atomic<std::uint64_t> thread{0};
+  shown<construct_visit> visits[most_visits];
+  shown<region_part> part;  ///< the innermost that runs, or the last
+  shown<node_visit> node;
+  shown<held_locks> locks;
+
+  std::uint32_t visits_so_far() const noexcept {
+    return visit_count.load(memory_order_acquire);  // 5
+  }
+  bool is_of(std::uint64_t number) const noexcept {
+    return thread.load(memory_order_acquire) == number;  // 5
+  }
+
+  // The thread's own.
+  std::uint32_t part_count = 0;
+  bool shows_ended_part = false;
+  region_part parts[most_parts] = {};
+  held_locks held = {};
+  node_visit node_here = {};
+};
+
+/// Called where observer::watches is on, on the thread itself.
+struct watch_hooks {
+  /// For readers: what the watchdog knows of that thread, or null.
+  static watch_log* of(const thread_log& log) noexcept {
+    return static_cast<watch_log*>(log.watchdog.load(memory_order_acquire));  // 3
+  }
+
+  /// What the caller of a region waits for after its own part.
+  static constexpr const char* end_of_part() { return "the end of a member's part"; }
+
+  static void wait_begins(thread_log& log, const wait_subject& what) noexcept {
+    const bool is_for_region = what.kind != nullptr && std::strcmp(what.kind, end_of_part()) == 0;
+    if (!is_for_region) show_outer_part(log);
+  }
+  static void wait_ends(thread_log& log, const wait_subject&) noexcept { show_outer_part(log); }
+
+  /// A member has come to a construct; it arrives in a phase, or goes on: the same visit, by its `came`, with more in it.
+  LOCKSTEP_OBSERVER static void visit_changes(thread_log& log,
+                                              const construct_visit& visit) noexcept;
+
+  LOCKSTEP_OBSERVER static void part_begins(thread_log& log, const region_part& part) noexcept;
+  LOCKSTEP_OBSERVER static void part_ends(thread_log& log, std::uint64_t now) noexcept;
+
+  LOCKSTEP_OBSERVER static void node_begins(thread_log& log, const char* name,
+                                            std::uint64_t now) noexcept;
+  LOCKSTEP_OBSERVER static void node_ends(thread_log& log, std::uint64_t now) noexcept;
+
+  LOCKSTEP_OBSERVER static void lock_taken(thread_log& log, const void* object) noexcept;
+  LOCKSTEP_OBSERVER static void lock_left(thread_log& log, const void* object) noexcept;
+
+ private:
+  /// A part that has ended is shown until its region has. Then the one from which that was called is again.
+  LOCKSTEP_OBSERVER static void show_outer_part(thread_log& log) noexcept;
+  LOCKSTEP_OBSERVER static void visit_begins(thread_log& log,
+                                             const construct_visit& visit) noexcept;
+  LOCKSTEP_OBSERVER static watch_log* mine(thread_log& log) noexcept;
+};
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+LOCKSTEP_OBSERVER watch_log* watch_hooks::mine(thread_log& log) noexcept {
+  void* known = log.watchdog.load(memory_order_relaxed);  // 1
+  watch_log* made = static_cast<watch_log*>(known);
+  if (made != nullptr && made->is_of(log.thread())) return made;
+  if (made == nullptr) made = new (std::nothrow) watch_log;
+  if (made == nullptr) return nullptr;
+  // New, or of a thread that has ended.
+  made->part_count = 0;
+  made->shows_ended_part = false;
+  made->held = held_locks();
+  made->node_here = node_visit();
+  made->visit_count.store(0, memory_order_release);  // 4
+  made->part.show(region_part());
+  made->node.show(made->node_here);
+  made->locks.show(made->held);
+  made->thread.store(log.thread(), memory_order_release);  // 4
+  log.watchdog.store(made, memory_order_release);          // 2
+  return made;
+}
+
+LOCKSTEP_OBSERVER void watch_hooks::visit_begins(thread_log& log,
+                                                 const construct_visit& visit) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr) return;
+  const std::uint32_t number = own->visits_so_far();
+  own->visits[number % watch_log::most_visits].show(visit);
+  own->visit_count.store(number + 1, memory_order_release);  // 4
+}
+
+LOCKSTEP_OBSERVER void watch_hooks::visit_changes(thread_log& log,
+                                                  const construct_visit& visit) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr) return;
+  show_outer_part(log);
+  const std::uint32_t number = own->visits_so_far();
+  construct_visit last;
+  shown<construct_visit>& at = own->visits[(number - 1) % watch_log::most_visits];
+  if (number == 0 || !at.read(last) || last.team != visit.team || last.came != visit.came) {
+    return visit_begins(log, visit);
+  }
+  at.show(visit);
+}
+
+LOCKSTEP_OBSERVER void watch_hooks::part_begins(thread_log& log, const region_part& part) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr) return;
+  if (own->part_count < watch_log::most_parts) own->parts[own->part_count] = part;
+  ++own->part_count;
+  own->shows_ended_part = false;
+  own->part.show(part);
+}
+
+LOCKSTEP_OBSERVER void watch_hooks::part_ends(thread_log& log, std::uint64_t now) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr || own->part_count == 0) return;
+  const std::uint32_t left = --own->part_count;
+  if (left >= watch_log::most_parts) return;
+  region_part shown_part = own->parts[left];
+  shown_part.ended = now;
+  own->part.show(shown_part);
+  own->shows_ended_part = true;
+}
+
+LOCKSTEP_OBSERVER void watch_hooks::show_outer_part(thread_log& log) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr || !own->shows_ended_part || own->part_count == 0) return;
+  own->shows_ended_part = false;
+  if (own->part_count <= watch_log::most_parts) own->part.show(own->parts[own->part_count - 1]);
+}
+
+LOCKSTEP_OBSERVER void watch_hooks::node_begins(thread_log& log, const char* name,
+                                                std::uint64_t now) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr) return;
+  own->node_here = node_visit();
+  std::strncpy(own->node_here.name, name, sizeof own->node_here.name - 1);
+  own->node_here.began = now;
+  own->node.show(own->node_here);
+}
+LOCKSTEP_OBSERVER void watch_hooks::node_ends(thread_log& log, std::uint64_t now) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr || own->node_here.began == 0) return;
+  own->node_here.ended = now;
+  own->node.show(own->node_here);
+}
+
+LOCKSTEP_OBSERVER void watch_hooks::lock_taken(thread_log& log, const void* object) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr || own->held.count == held_locks::most) return;
+  own->held.objects[own->held.count++] = object;
+  own->locks.show(own->held);
+}
+LOCKSTEP_OBSERVER void watch_hooks::lock_left(thread_log& log, const void* object) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr) return;
+  held_locks& held = own->held;
+  // The last first: locks are given up in reverse mostly.
+  for (std::uint32_t i = held.count; i-- > 0;) {
+    if (held.objects[i] != object) continue;
+    held.objects[i] = held.objects[--held.count];
+    return own->locks.show(held);
+  }
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_WATCH_HOOKS_HPP
+
+// lockstep/detail/trace/hooks.hpp -- what waits, constructs and regions tell whoever watches (layer: trace)
+//
+// The layers above call these where observers() is not 0; else they go on. The functions hand on to the recorder
+// (recorder.hpp), the ledger and the watchdog, and delay the thread, as the word says.
+#ifndef LOCKSTEP_DETAIL_TRACE_HOOKS_HPP
+#define LOCKSTEP_DETAIL_TRACE_HOOKS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A wait of the calling thread, as long as this lives: from its long part on.
+class observed_wait {
+ public:
+  /// Subject: has subject(), a wait_subject. Asked only where somebody watches.
+  template <class Subject>
+  explicit observed_wait(const Subject& of) noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) begin(of.subject());
+  }
+  ~observed_wait() {
+    if (LOCKSTEP_UNLIKELY(log_ != nullptr)) end();
+  }
+  observed_wait(const observed_wait&) = delete;
+  observed_wait& operator=(const observed_wait&) = delete;
+
+  /// From now on it spins, yields or sleeps.
+  void enter(wait_stage next) noexcept {
+    if (LOCKSTEP_UNLIKELY(log_ != nullptr)) change(next);
+  }
+
+ private:
+  LOCKSTEP_OBSERVER void begin(const wait_subject& what) noexcept;
+  LOCKSTEP_OBSERVER void change(wait_stage next) noexcept;
+  LOCKSTEP_OBSERVER void end() noexcept;
+
+  thread_log* log_ = nullptr;
+  wait_subject what_;
+  std::uint64_t since_, stage_since_;
+  wait_stage stage_, furthest_;
+};
+
+/// The member has called a construct.
+LOCKSTEP_OBSERVER void member_comes(const observed_member& who, const char* kind, call_site where,
+                                    std::size_t extent, std::uint64_t came) noexcept;
+/// It begins to wait for all others, in that phase; and goes on. `came`: to the construct; 0: it has met them in it.
+LOCKSTEP_OBSERVER thread_log* member_arrives(const observed_member& who, std::uint32_t phase,
+                                             const char* kind, call_site where, std::size_t extent,
+                                             std::uint64_t came) noexcept;
+LOCKSTEP_OBSERVER void member_leaves(thread_log& log) noexcept;
+
+/// A region or a loop, from its caller's view.
+struct observed_region {
+  const char* kind;  ///< "run", "loop", "plan"
+  const void* team;
+  std::uint32_t region, size, parts;
+  std::uint64_t iterations;
+};
+LOCKSTEP_OBSERVER void region_ended(const observed_region& what, std::uint64_t begin) noexcept;
+
+/// A member begins its part of a region, or a part of a share of a loop; and ends what part_begins() has returned. Not a
+/// guard object: with one, a loop of 64 iterations on the caller alone took 67 to 71 ns in place of 60.
+LOCKSTEP_OBSERVER open_part* part_begins(const observed_member& who, std::uint32_t part,
+                                         const char* kind) noexcept;
+LOCKSTEP_OBSERVER void part_ends(open_part& what) noexcept;
+
+/// What was decided, or found out: a mark on the thread's track. Texts are literals; `why` may be null.
+LOCKSTEP_OBSERVER void note_mark(mark_kind kind, const char* name, const char* why,
+                                 std::uint64_t number) noexcept;
+LOCKSTEP_OBSERVER void note_name(const char* name) noexcept;
+LOCKSTEP_OBSERVER void note_counter(const char* name, double value) noexcept;
+/// Sleepers on a word are woken.
+LOCKSTEP_OBSERVER void note_wake(const void* word) noexcept;
+/// A lock was taken, or is about to be given up.
+LOCKSTEP_OBSERVER void note_lock(const void* object, bool is_taken) noexcept;
+/// Where threads may be delayed: before what others may wait for.
+LOCKSTEP_OBSERVER void pass_sync_point() noexcept;
+inline void sync_point() noexcept {
+  if (diagnoses_misuse && LOCKSTEP_UNLIKELY(observers() != 0)) pass_sync_point();
+}
+/// A node of a plan is about to run. The name is copied.
+LOCKSTEP_OBSERVER void node_begins(const char* name) noexcept;
+/// A node of a plan was run.
+LOCKSTEP_OBSERVER void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
+                                 std::uint64_t begin) noexcept;
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+// lockstep/detail/trace/hooks.ipp -- the bodies of hooks.hpp (layer: trace)
+//
+// Memory order (# marks the line)
+//   #  access        order    pairs  why it suffices
+//   1  depth, stage  relaxed  -      hints for others; the thread's own
+//   2  steps         relaxed  -      as 1
+#ifndef LOCKSTEP_DETAIL_TRACE_HOOKS_IPP
+#define LOCKSTEP_DETAIL_TRACE_HOOKS_IPP
+
+#include <cstring>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+inline void note_step(thread_log& log) noexcept {
+  log.steps.store(log.steps.load(memory_order_relaxed) + 1, memory_order_relaxed);  // 2
+}
+
+LOCKSTEP_OBSERVER void observed_wait::begin(const wait_subject& what) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  const std::uint32_t on = observers();
+  if ((on & observer::delays) != 0) delay_hooks::point(*log);
+  what_ = what;
+  const construct_visit& in = log->here;
+  if (what_.kind == nullptr && in.kind != nullptr && in.released == 0) {
+    what_.kind = in.kind;
+    what_.where = in.where;
+    what_.rank = in.rank;
+    what_.size = in.size;
+  }
+  since_ = stage_since_ = tick_clock::now();
+  stage_ = furthest_ = wait_stage::spin;
+  const std::uint32_t depth = log->depth.load(memory_order_relaxed);  // 1
+  if ((on & observer::watches) != 0) watch_hooks::wait_begins(*log, what_);
+  if (depth < thread_log::most_waits && watch_others_than_ledger(on)) {
+    log->waits[depth].show(shown_wait{what_, since_});
+  }
+  log->stage.store(0, memory_order_relaxed);          // 1
+  log->depth.store(depth + 1, memory_order_relaxed);  // 1
+  note_step(*log);
+  log_ = log;
+}
+
+LOCKSTEP_OBSERVER void observed_wait::change(wait_stage next) noexcept {
+  if (next == stage_) return;
+  const std::uint64_t now = tick_clock::now();
+  if (stage_ != wait_stage::spin && is_observed_by(observer::records)) {
+    recorder::put(*log_, record_kind::stage, static_cast<std::uint8_t>(stage_), stage_since_, now,
+                  stage_ == wait_stage::sleep ? "sleep" : "yield", 0);
+  }
+  stage_ = next;
+  stage_since_ = now;
+  if (next > furthest_) furthest_ = next;
+  log_->stage.store(static_cast<std::uint32_t>(next), memory_order_relaxed);  // 1
+}
+
+LOCKSTEP_OBSERVER void observed_wait::end() noexcept {
+  const std::uint64_t now = tick_clock::now();
+  thread_log& log = *log_;
+  log.depth.store(log.depth.load(memory_order_relaxed) - 1, memory_order_relaxed);  // 1
+  note_step(log);
+  const std::uint32_t on = observers();
+  if ((on & observer::delays) != 0) delay_hooks::point(log);
+  if ((on & observer::watches) != 0) watch_hooks::wait_ends(log, what_);
+  if ((on & observer::accounts) != 0) ledger_hooks::wait_ended(log, what_, furthest_, since_, now);
+  if ((on & observer::records) == 0) return;
+  record_ring* const ring = recorder::ring_of(log);
+  if (ring == nullptr) return;
+  if (stage_ != wait_stage::spin) {
+    const trace_record stage =
+        trace_record::of(record_kind::stage, static_cast<std::uint8_t>(stage_), stage_since_, now,
+                         ring->kept(stage_ == wait_stage::sleep ? "sleep" : "yield"), 0);
+    ring->put(&stage, 1);
+  }
+  const trace_record both[2] = {
+      trace_record::of(record_kind::wait, static_cast<std::uint8_t>(furthest_), since_, now,
+                       ring->kept(what_.kind != nullptr ? what_.kind : "a word"),
+                       reinterpret_cast<std::uintptr_t>(what_.object)),
+      trace_record::rest_of(ring->kept(what_.where.file), what_.rank, what_.awaited,
+                            reinterpret_cast<std::uintptr_t>(what_.sleeps_on), what_.phase,
+                            what_.where.line)};
+  ring->put(both, 2);
+}
+
+LOCKSTEP_OBSERVER void member_comes(const observed_member& who, const char* kind, call_site where,
+                                    std::size_t extent, std::uint64_t came) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  log->here = {kind,     where,       extent, who.team, who.region, who.rank,
+               who.size, 0 /*phase*/, came,   0,        0};
+  log->construct.show(log->here);
+  if (is_observed_by(observer::watches)) watch_hooks::visit_changes(*log, log->here);
+  note_step(*log);
+}
+
+LOCKSTEP_OBSERVER thread_log* member_arrives(const observed_member& who, std::uint32_t phase,
+                                             const char* kind, call_site where, std::size_t extent,
+                                             std::uint64_t came) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return nullptr;
+  if (is_observed_by(observer::delays)) delay_hooks::point(*log);
+  const std::uint64_t now = tick_clock::now();
+  const bool is_known = kind != nullptr;
+  log->here = {is_known ? kind : "a barrier of the team",
+               is_known ? where : call_site{nullptr, 0},
+               extent,
+               who.team,
+               who.region,
+               who.rank,
+               who.size,
+               phase,
+               is_known && came != 0 ? came : now,
+               now,
+               0};
+  log->construct.show(log->here);
+  if (is_observed_by(observer::watches)) watch_hooks::visit_changes(*log, log->here);
+  note_step(*log);
+  return log;
+}
+
+LOCKSTEP_OBSERVER void member_leaves(thread_log& log) noexcept {
+  construct_visit& here = log.here;
+  here.released = tick_clock::now();
+  log.construct.show(here);
+  note_step(log);
+  const std::uint32_t on = observers();
+  if ((on & observer::delays) != 0) delay_hooks::point(log);
+  if ((on & observer::watches) != 0) watch_hooks::visit_changes(log, here);
+  if ((on & observer::accounts) != 0) ledger_hooks::member_left(log, here);
+  if ((on & observer::records) != 0) {
+    if (record_ring* const ring = recorder::ring_of(log)) {
+      const std::uint64_t line = here.where.line & 0xFFFFFFu, most = (std::uint64_t{1} << 40) - 1;
+      const std::uint64_t before = here.arrived - here.came;
+      const trace_record both[2] = {
+          trace_record::of(record_kind::construct, 0, here.came, here.released,
+                           ring->kept(here.kind), reinterpret_cast<std::uintptr_t>(here.team)),
+          trace_record::rest_of(ring->kept(here.where.file), here.rank, here.size,
+                                line | (before < most ? before : most) << 24, here.region,
+                                here.phase)};
+      ring->put(both, 2);
+    }
+  }
+}
+
+LOCKSTEP_OBSERVER void region_ended(const observed_region& what, std::uint64_t begin) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  note_step(*log);
+  const std::uint32_t on = observers();
+  const std::uint64_t now = tick_clock::now();
+  if ((on & observer::accounts) != 0) {
+    ledger_hooks::region_ended(*log, what.kind, what.team, what.region, what.size, begin, now);
+  }
+  if ((on & observer::records) == 0) return;
+  record_ring* const ring = recorder::ring_of(*log);
+  if (ring == nullptr) return;
+  const trace_record both[2] = {
+      trace_record::of(record_kind::region, 0, begin, now, ring->kept(what.kind),
+                       reinterpret_cast<std::uintptr_t>(what.team)),
+      trace_record::rest_of(ring->kept(log->region_name), 0, what.size, what.iterations,
+                            what.region, what.parts)};
+  ring->put(both, 2);
+}
+
+LOCKSTEP_OBSERVER open_part* part_begins(const observed_member& who, std::uint32_t part,
+                                         const char* kind) noexcept {
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return nullptr;
+  if (is_observed_by(observer::delays)) delay_hooks::point(*log);
+  note_step(*log);
+  if (log->open_parts == thread_log::most_parts) return nullptr;
+  open_part& made = log->parts[log->open_parts++];
+  made = {who, part, kind, tick_clock::now()};
+  if (is_observed_by(observer::watches)) {
+    watch_hooks::part_begins(*log, {who.team, who.region, who.rank, who.size, made.since, 0});
+  }
+  return &made;
+}
+
+LOCKSTEP_OBSERVER void part_ends(open_part& what) noexcept {
+  const std::uint64_t now = tick_clock::now();
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  log->open_parts = static_cast<std::uint32_t>(&what - log->parts);
+  note_step(*log);
+  const std::uint32_t on = observers();
+  if ((on & observer::delays) != 0) delay_hooks::point(*log);
+  if ((on & observer::watches) != 0) watch_hooks::part_ends(*log, now);
+  const observed_member& who = what.who;
+  if ((on & observer::accounts) != 0) {
+    ledger_hooks::part_ended(*log, who.team, who.region, who.rank, who.size, what.since, now);
+  }
+  if ((on & observer::records) == 0) return;
+  record_ring* const ring = recorder::ring_of(*log);
+  if (ring == nullptr) return;
+  const trace_record both[2] = {
+      trace_record::of(record_kind::part, 0, what.since, now, ring->kept(what.kind),
+                       reinterpret_cast<std::uintptr_t>(who.team)),
+      trace_record::rest_of(nullptr, who.rank, who.size, 0, who.region, what.part)};
+  ring->put(both, 2);
+}
+
+LOCKSTEP_OBSERVER void note_mark(mark_kind kind, const char* name, const char* why,
+                                 std::uint64_t number) noexcept {
+  const std::uint32_t on = observers();
+  thread_log* const log = log_of_this_thread();
+  if (log != nullptr && (on & observer::accounts) != 0) ledger_hooks::marked(*log, kind);
+  if ((on & observer::records) == 0) return;
+  record_ring* const ring = log != nullptr ? recorder::ring_of(*log) : nullptr;
+  if (ring == nullptr) return;
+  const std::uint64_t now = tick_clock::now();
+  const trace_record both[2] = {trace_record::of(record_kind::mark, static_cast<std::uint8_t>(kind),
+                                                 now, now, ring->kept(name), number),
+                                trace_record::rest_of(ring->kept(why), 0, 0, 0, 0, 0)};
+  ring->put(both, why != nullptr ? 2 : 1);
+}
+
+LOCKSTEP_OBSERVER void note_name(const char* name) noexcept {
+  thread_logs::name_mine(name);
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr || !is_observed_by(observer::records)) return;
+  const std::uint64_t now = tick_clock::now();
+  recorder::put(*log, record_kind::begin, 1, now, now, name, 0);
+}
+
+LOCKSTEP_OBSERVER void note_counter(const char* name, double value) noexcept {
+  if (!is_observed_by(observer::records)) return;
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  const std::uint64_t now = tick_clock::now();
+  recorder::put(*log, record_kind::counter, 0, now, now, name, bits);
+}
+
+LOCKSTEP_OBSERVER void note_lock(const void* object, bool is_taken) noexcept {
+  if (!is_observed_by(observer::watches)) return;
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  if (is_taken) {
+    watch_hooks::lock_taken(*log, object);
+  } else {
+    watch_hooks::lock_left(*log, object);
+  }
+}
+
+LOCKSTEP_OBSERVER void pass_sync_point() noexcept {
+  if (!is_observed_by(observer::delays)) return;
+  if (thread_log* const log = log_of_this_thread()) delay_hooks::point(*log);
+}
+
+LOCKSTEP_OBSERVER void note_wake(const void* word) noexcept {
+  if (!is_observed_by(observer::records)) return;
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  const std::uint64_t now = tick_clock::now();
+  recorder::put(*log, record_kind::wake, 0, now, now, nullptr,
+                reinterpret_cast<std::uintptr_t>(word));
+}
+
+LOCKSTEP_OBSERVER void node_begins(const char* name) noexcept {
+  if (!is_observed_by(observer::watches)) return;
+  if (thread_log* const log = log_of_this_thread()) {
+    watch_hooks::node_begins(*log, name, tick_clock::now());
+  }
+}
+
+LOCKSTEP_OBSERVER void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
+                                 std::uint64_t begin) noexcept {
+  const std::uint32_t on = observers();
+  if ((on & (observer::records | observer::watches)) == 0) return;
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr) return;
+  if ((on & observer::watches) != 0) watch_hooks::node_ends(*log, tick_clock::now());
+  if ((on & observer::records) == 0) return;
+  recorder::put(*log, record_kind::node, is_taken_over ? 1 : 0, begin, tick_clock::now(), name,
+                iteration);
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_HOOKS_IPP
+
+#endif
+
+#endif  // LOCKSTEP_DETAIL_TRACE_HOOKS_HPP
+
+// lockstep/detail/wait/any_waitable.hpp -- what the wait engine waits for, without its type (layer: wait)
+//
+// What a Waitable has and may have is said in wait_engine.hpp, which uses this.
+#ifndef LOCKSTEP_DETAIL_WAIT_ANY_WAITABLE_HPP
+#define LOCKSTEP_DETAIL_WAIT_ANY_WAITABLE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What a Waitable need not have.
+struct optional_parts {
+  template <class Waitable>
+  static auto sleep(Waitable& what, deadline until, int) -> decltype(what.sleep(until)) {
+    what.sleep(until);
+  }
+  template <class Waitable>
+  static void sleep(Waitable&, deadline, long) {
+  }  // of one that only wait_awake() takes: not called
+
+  template <class Waitable>
+  static auto pauses(Waitable& what, int) -> decltype(what.pauses()) {
+    return what.pauses();
+  }
+  template <class Waitable>
+  static constexpr unsigned pauses(Waitable&, long) {
+    return 1;
+  }
+
+  template <class Waitable>
+  static constexpr auto has_pauses(int) -> decltype(std::declval<Waitable&>().pauses(), bool()) {
+    return true;
+  }
+  template <class Waitable>
+  static constexpr bool has_pauses(long) {
+    return false;
+  }
+
+  template <class Waitable>
+  static auto ask_where(Waitable& what, int) -> decltype(what.is_elsewhere(std::uint64_t())) {
+    return what.is_elsewhere(monotonic_nanoseconds());
+  }
+  template <class Waitable>
+  static constexpr bool ask_where(Waitable&, long) {
+    return false;
+  }
+
+  /// Also for what a Waitable is made of: predicates, stops.
+  template <class What>
+  static auto describe(const What& what, wait_subject& to, int) noexcept
+      -> decltype(what.describe(to)) {
+    what.describe(to);
+  }
+  template <class What>
+  static void describe(const What&, wait_subject&, long) noexcept {}
+};
+
+/// A Waitable whose type is forgotten, so that the long part of a wait is there once for all of them. Valid as long as
+/// the Waitable.
+class any_waitable {
+ public:
+  template <class Waitable>
+  static any_waitable of(Waitable& what) noexcept {
+    return any_waitable(&what, functions_of<Waitable>::table);
+  }
+
+  bool ready() const { return how_->ready(what_); }
+  void sleep(deadline until) const { how_->sleep(what_, until); }
+  bool has_pauses() const noexcept { return how_->has_pauses; }
+  unsigned pauses() const { return how_->pauses(what_); }
+  bool ask_where() const { return how_->ask_where(what_); }
+  /// For observed_wait.
+  wait_subject subject() const noexcept {
+    wait_subject result = {};
+    result.object = result.sleeps_on = what_;
+    result.awaited = wait_subject::nobody;
+    how_->describe(what_, result);
+    return result;
+  }
+
+ private:
+  struct functions {
+    bool (*ready)(void*);
+    void (*sleep)(void*, deadline);
+    unsigned (*pauses)(void*);
+    bool (*ask_where)(void*);
+    void (*describe)(const void*, wait_subject&);
+    bool has_pauses;
+  };
+
+  template <class Waitable>
+  struct functions_of {
+    static Waitable& at(void* what) noexcept { return *static_cast<Waitable*>(what); }
+    static bool ready(void* what) { return at(what).ready(); }
+    static void sleep(void* what, deadline until) { optional_parts::sleep(at(what), until, 0); }
+    static unsigned pauses(void* what) { return optional_parts::pauses(at(what), 0); }
+    static bool ask_where(void* what) { return optional_parts::ask_where(at(what), 0); }
+    static void describe(const void* what, wait_subject& to) {
+      optional_parts::describe(*static_cast<const Waitable*>(what), to, 0);
+    }
+
+    static const functions table;
+  };
+
+  any_waitable(void* what, const functions& how) noexcept : what_(what), how_(&how) {}
+
+  void* what_;
+  const functions* how_;
+};
+
+template <class Waitable>
+const any_waitable::functions any_waitable::functions_of<Waitable>::table = {
+    &functions_of::ready,     &functions_of::sleep,    &functions_of::pauses,
+    &functions_of::ask_where, &functions_of::describe, optional_parts::has_pauses<Waitable>(0)};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_WAIT_ANY_WAITABLE_HPP
+
 // lockstep/detail/wait/wait_engine.hpp -- how a thread waits until something is ready (layer: wait)
 //
 // One loop for all objects of the library: spin for a time, then yield while that helps, then sleep in
@@ -2945,6 +5571,7 @@ static_assert(sizeof(wait_policy) == 4, "objects hold a policy each: keep it sma
 //                                        pauses are part of the time that is spun
 //     bool is_elsewhere(uint64_t now)    optional: whether the thread that will make it ready runs on another
 //                                        CPU. Asked after the spin, unless the policy is crowded
+//     void describe(wait_subject& to)    optional: what it is, for observers (hooks.hpp)
 // published_words.hpp and word_waiter.hpp have the two usual ones, and the notifier's side of each.
 //
 //   WAIT-1  wait() returns true only after ready() was true, false only after the deadline.
@@ -3034,90 +5661,6 @@ inline wait_history& this_thread_history_in_queues() noexcept {
 
 static_assert(sizeof(wait_history) == 4, "small objects hold a history");
 
-/// What a Waitable need not have.
-struct optional_parts {
-  template <class Waitable>
-  static auto sleep(Waitable& what, deadline until, int) -> decltype(what.sleep(until)) {
-    what.sleep(until);
-  }
-  template <class Waitable>
-  static void sleep(Waitable&, deadline, long) {
-  }  // of one that only wait_awake() takes: not called
-
-  template <class Waitable>
-  static auto pauses(Waitable& what, int) -> decltype(what.pauses()) {
-    return what.pauses();
-  }
-  template <class Waitable>
-  static constexpr unsigned pauses(Waitable&, long) {
-    return 1;
-  }
-
-  template <class Waitable>
-  static constexpr auto has_pauses(int) -> decltype(std::declval<Waitable&>().pauses(), bool()) {
-    return true;
-  }
-  template <class Waitable>
-  static constexpr bool has_pauses(long) {
-    return false;
-  }
-
-  template <class Waitable>
-  static auto ask_where(Waitable& what, int) -> decltype(what.is_elsewhere(std::uint64_t())) {
-    return what.is_elsewhere(monotonic_nanoseconds());
-  }
-  template <class Waitable>
-  static constexpr bool ask_where(Waitable&, long) {
-    return false;
-  }
-};
-
-/// A Waitable whose type is forgotten, so that the long part of a wait is there once for all of them. Valid as long as
-/// the Waitable.
-class any_waitable {
- public:
-  template <class Waitable>
-  static any_waitable of(Waitable& what) noexcept {
-    return any_waitable(&what, functions_of<Waitable>::table);
-  }
-
-  bool ready() const { return how_->ready(what_); }
-  void sleep(deadline until) const { how_->sleep(what_, until); }
-  bool has_pauses() const noexcept { return how_->has_pauses; }
-  unsigned pauses() const { return how_->pauses(what_); }
-  bool ask_where() const { return how_->ask_where(what_); }
-
- private:
-  struct functions {
-    bool (*ready)(void*);
-    void (*sleep)(void*, deadline);
-    unsigned (*pauses)(void*);
-    bool (*ask_where)(void*);
-    bool has_pauses;
-  };
-
-  template <class Waitable>
-  struct functions_of {
-    static Waitable& at(void* what) noexcept { return *static_cast<Waitable*>(what); }
-    static bool ready(void* what) { return at(what).ready(); }
-    static void sleep(void* what, deadline until) { optional_parts::sleep(at(what), until, 0); }
-    static unsigned pauses(void* what) { return optional_parts::pauses(at(what), 0); }
-    static bool ask_where(void* what) { return optional_parts::ask_where(at(what), 0); }
-
-    static const functions table;
-  };
-
-  any_waitable(void* what, const functions& how) noexcept : what_(what), how_(&how) {}
-
-  void* what_;
-  const functions* how_;
-};
-
-template <class Waitable>
-const any_waitable::functions any_waitable::functions_of<Waitable>::table = {
-    &functions_of::ready, &functions_of::sleep, &functions_of::pauses, &functions_of::ask_where,
-    optional_parts::has_pauses<Waitable>(0)};
-
 class wait_engine {
  public:
   /// How long a wait yields at most, in nanoseconds, where it shares its notification with others, and
@@ -3145,7 +5688,7 @@ class wait_engine {
 
   /// For waits that spin in a way of their own: wait() without a spin, for a crowded policy.
   LOCKSTEP_ENTRY static bool wait_without_spin(any_waitable what, wait_policy policy,
-                                               wait_history& history);
+                                               wait_history& history, observed_wait& seen);
 
   /// Looks for the time between two looks at the clock.
   template <class Waitable>
@@ -3202,6 +5745,13 @@ class wait_engine {
   LOCKSTEP_ENTRY static bool wait_long_awake(any_waitable what, wait_policy policy,
                                              wait_history& history, deadline until,
                                              std::uint64_t yield_time, bool spins);
+  LOCKSTEP_ENTRY static bool wait_seen(any_waitable what, wait_policy policy, wait_history& history,
+                                       deadline until, std::uint64_t yield_time, bool spins,
+                                       observed_wait& seen);
+  LOCKSTEP_ENTRY static bool wait_seen_awake(any_waitable what, wait_policy policy,
+                                             wait_history& history, deadline until,
+                                             std::uint64_t yield_time, bool spins,
+                                             observed_wait& seen);
   /// Polls for `budget` nanoseconds, and at most one poll longer.
   LOCKSTEP_ENTRY static bool spin(any_waitable what, std::uint64_t budget, deadline until);
   /// Gives the CPU to others while that helps.
@@ -3216,17 +5766,33 @@ bool wait_engine::begins_with_spin(wait_policy policy, wait_history& history) {
   return !policy.is_adaptive() || (cpus_for_waits() > 1 && history.spinning.asks());
 }
 
-bool wait_engine::wait_without_spin(any_waitable what, wait_policy policy, wait_history& history) {
-  return what.ready() || wait_long(what, policy.when_crowded(true), history, deadline::never(),
-                                   shared_yield_time, false);
+bool wait_engine::wait_without_spin(any_waitable what, wait_policy policy, wait_history& history,
+                                    observed_wait& seen) {
+  return what.ready() || wait_seen(what, policy.when_crowded(true), history, deadline::never(),
+                                   shared_yield_time, false, seen);
 }
 
 bool wait_engine::wait_long(any_waitable what, wait_policy policy, wait_history& history,
                             deadline until, std::uint64_t yield_time, bool spins) {
+  observed_wait seen(what);
+  return wait_seen(what, policy, history, until, yield_time, spins, seen);
+}
+
+bool wait_engine::wait_long_awake(any_waitable what, wait_policy policy, wait_history& history,
+                                  deadline until, std::uint64_t yield_time, bool spins) {
+  observed_wait seen(what);
+  return wait_seen_awake(what, policy, history, until, yield_time, spins, seen);
+}
+
+bool wait_engine::wait_seen(any_waitable what, wait_policy policy, wait_history& history,
+                            deadline until, std::uint64_t yield_time, bool spins,
+                            observed_wait& seen) {
   if (policy.is_spin()) return spin(what, no_deadline, until) || what.ready();
-  if (!policy.is_block() && wait_long_awake(what, policy, history, until, yield_time, spins)) {
+  if (!policy.is_block() &&
+      wait_seen_awake(what, policy, history, until, yield_time, spins, seen)) {
     return true;
   }
+  seen.enter(wait_stage::sleep);
   while (!what.ready()) {
     if (!until.is_never() && until.is_past(monotonic_nanoseconds())) return what.ready();
     what.sleep(until);
@@ -3234,19 +5800,25 @@ bool wait_engine::wait_long(any_waitable what, wait_policy policy, wait_history&
   return true;
 }
 
-bool wait_engine::wait_long_awake(any_waitable what, wait_policy policy, wait_history& history,
-                                  deadline until, std::uint64_t yield_time, bool spins) {
+bool wait_engine::wait_seen_awake(any_waitable what, wait_policy policy, wait_history& history,
+                                  deadline until, std::uint64_t yield_time, bool spins,
+                                  observed_wait& seen) {
   if (policy.is_spin()) return spin(what, spin_budget, until);
   if (policy.is_hybrid()) {
     const std::uint64_t budget = static_cast<std::uint64_t>(policy.spin_time().count());
-    return (spins && spin(what, budget, until)) || yield(what, history.yielding, until, yield_time);
+    if (spins && spin(what, budget, until)) return true;
+    seen.enter(wait_stage::yield);
+    return yield(what, history.yielding, until, yield_time);
   }
   if (spins) {
     if (spin(what, spin_budget, until)) return note_spin(policy, history);
     history.spinning.failed();
   }
   const bool is_elsewhere = !policy.is_crowded() && what.ask_where();
-  if (history.yielding.asks()) return yield(what, history.yielding, until, yield_time);
+  if (history.yielding.asks()) {
+    seen.enter(wait_stage::yield);
+    return yield(what, history.yielding, until, yield_time);
+  }
   return is_elsewhere && ((!what.has_pauses() && poll(what)) || spin(what, far_budget, until));
 }
 
@@ -3433,6 +6005,7 @@ void sleeper_mark::wake() {
   if ((odd & 1u) == 0) return;
   if (mark_.compare_exchange_strong(odd, odd + 1u, memory_order_relaxed,  // 5
                                     memory_order_relaxed)) {              // 5
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(&mark_);
     futex_wake_all(&mark_);
   }
 }
@@ -3464,6 +6037,16 @@ struct stops_when_set {
 
 /// Where the thread runs that is awaited: not known.
 struct anywhere {};
+/// The same, of a word of some object: for observers.
+struct anywhere_in {
+  const char* kind;
+  const void* object;
+
+  void describe(wait_subject& to) const noexcept {
+    to.kind = kind;
+    to.object = object;
+  }
+};
 
 /// The predicate of a wait for a phase: true from that phase on, modulo 2^32.
 struct phase_reached {
@@ -3472,6 +6055,7 @@ struct phase_reached {
   bool operator()(std::uint32_t phase) const noexcept {
     return static_cast<std::int32_t>(phase - target) >= 0;
   }
+  void describe(wait_subject& to) const noexcept { to.phase = target; }
 };
 
 /// What the wait engine looks at. Done: bool(Word). Stop: bool requested(), with acquire order. Where: nothing, or
@@ -3489,6 +6073,13 @@ class awaited_word {
   void sleep(deadline until) { mark_.sleep(*this, until, payer_); }
   /// After a sleep that came to its deadline: see sleeper_mark.
   void withdraw() noexcept { mark_.withdraw(); }
+  /// For observers.
+  void describe(wait_subject& to) const noexcept {
+    to.object = &word_;
+    to.sleeps_on = &mark_;
+    optional_parts::describe(done_, to, 0);
+    optional_parts::describe(where_, to, 0);
+  }
 
   template <class Known = Where>
   auto is_elsewhere(std::uint64_t now) noexcept
@@ -3520,6 +6111,7 @@ class published_word {
   }
   /// The two halves, for a wake that comes later or not at all.
   void publish_quietly(Word value) const noexcept {
+    sync_point();
     word_.store(value, memory_order_release);  // 1
   }
   void wake() const { mark_.notify(payer_); }
@@ -3857,149 +6449,6 @@ class ranked_barrier {
 
 #endif  // LOCKSTEP_DETAIL_WAIT_RANKED_BARRIER_HPP
 
-// lockstep/detail/platform/growing_array.hpp -- values in a row that can become more (layer: platform)
-//
-// As std::vector, whose names it uses, for code that every unit compiles: a std::vector of one type takes 10 to 20 ms of
-// the compiler, this a tenth. Likewise sort_by() and the heap. A T moves without throwing.
-#ifndef LOCKSTEP_DETAIL_PLATFORM_GROWING_ARRAY_HPP
-#define LOCKSTEP_DETAIL_PLATFORM_GROWING_ARRAY_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-template <class T>
-class growing_array {
- public:
-  growing_array() noexcept = default;
-  explicit growing_array(std::size_t count) : growing_array() { resize(count); }
-  growing_array(std::size_t count, const T& value) : growing_array() { assign(count, value); }
-  growing_array(const T* first, const T* last) : growing_array() { append(first, last); }
-  growing_array(std::initializer_list<T> values) : growing_array(values.begin(), values.end()) {}
-  growing_array(const growing_array& other) : growing_array(other.begin(), other.end()) {}
-  growing_array(growing_array&& other) noexcept { swap(other); }
-  growing_array& operator=(growing_array other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~growing_array() {
-    clear();
-    ::operator delete(data_);
-  }
-
-  std::size_t size() const noexcept { return size_; }
-  bool empty() const noexcept { return size_ == 0; }
-  T* data() noexcept { return data_; }
-  const T* data() const noexcept { return data_; }
-  T* begin() noexcept { return data_; }
-  T* end() noexcept { return data_ + size_; }
-  const T* begin() const noexcept { return data_; }
-  const T* end() const noexcept { return data_ + size_; }
-  T& operator[](std::size_t index) noexcept { return data_[index]; }
-  const T& operator[](std::size_t index) const noexcept { return data_[index]; }
-  T& front() noexcept { return data_[0]; }
-  T& back() noexcept { return data_[size_ - 1]; }
-  const T& back() const noexcept { return data_[size_ - 1]; }
-
-  void push_back(T value) {
-    if (size_ == capacity_) reserve(size_ < 4 ? 4 : 2 * size_);
-    ::new (static_cast<void*>(data_ + size_)) T(std::move(value));
-    ++size_;
-  }
-  void pop_back() noexcept { data_[--size_].~T(); }
-  void clear() noexcept {
-    while (size_ > 0) pop_back();
-  }
-  /// Copies of values that are none of these.
-  void append(const T* first, const T* last) {
-    for (; first != last; ++first) push_back(*first);
-  }
-  /// `value` is none of these.
-  void assign(std::size_t count, const T& value) {
-    clear();
-    reserve(count);
-    while (size_ < count) push_back(value);
-  }
-  void resize(std::size_t count) {
-    while (size_ > count) pop_back();
-    reserve(count);
-    while (size_ < count) push_back(T());
-  }
-  void reserve(std::size_t count) {
-    if (count <= capacity_) return;
-    constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
-    T* const made =
-        static_cast<T*>(::operator new(count > most / sizeof(T) ? most : count * sizeof(T)));
-    for (std::size_t i = 0; i < size_; ++i) {
-      ::new (static_cast<void*>(made + i)) T(std::move(data_[i]));
-      data_[i].~T();
-    }
-    ::operator delete(data_);
-    data_ = made;
-    capacity_ = count;
-  }
-  void swap(growing_array& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    std::swap(capacity_, other.capacity_);
-  }
-
- private:
-  static_assert(alignof(T) <= alignof(std::max_align_t), "growing_array: see aligned_array");
-
-  T* data_ = nullptr;
-  std::size_t size_ = 0, capacity_ = 0;
-};
-
-/// In a heap no value is less than those below it: that at i has those at 2i + 1 and 2i + 2 below. Moves the value at
-/// `at` down to its place.
-template <class T, class Less>
-void sift_down(T* heap, std::size_t count, std::size_t at, Less less) {
-  for (std::size_t below = 2 * at + 1; below < count; below = 2 * at + 1) {
-    if (below + 1 < count && less(heap[below], heap[below + 1])) ++below;
-    if (!less(heap[at], heap[below])) return;
-    std::swap(heap[at], heap[below]);
-    at = below;
-  }
-}
-template <class T, class Less>
-void push_to_heap(growing_array<T>& heap, const T& value, Less less) {
-  std::size_t at = heap.size();
-  heap.push_back(value);
-  while (at > 0 && less(heap[(at - 1) / 2], heap[at])) {
-    std::swap(heap[(at - 1) / 2], heap[at]);
-    at = (at - 1) / 2;
-  }
-}
-template <class T, class Less>
-T pop_from_heap(growing_array<T>& heap, Less less) {
-  const T first = heap.front();
-  heap.front() = heap.back();
-  heap.pop_back();
-  sift_down(heap.data(), heap.size(), 0, less);
-  return first;
-}
-
-/// Equal values may change places.
-template <class T, class Less>
-void sort_by(T* values, std::size_t count, Less less) {
-  for (std::size_t i = count / 2; i-- > 0;) sift_down(values, count, i, less);
-  for (std::size_t left = count; left-- > 1;) {
-    std::swap(values[0], values[left]);
-    sift_down(values, left, 0, less);
-  }
-}
-template <class T, class Less>
-void sort_by(growing_array<T>& values, Less less) {
-  detail::sort_by(values.data(), values.size(), less);
-}
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_PLATFORM_GROWING_ARRAY_HPP
-
 // lockstep/detail/wait/misuse.hpp -- tells who did what wrong, in debug builds (layer: wait)
 //
 // Where LOCKSTEP_DIAGNOSE_MISUSE is 1 (the default without NDEBUG), objects register who owns them and
@@ -4039,12 +6488,18 @@ constexpr bool diagnosed = detail::diagnoses_misuse;
 /// Prints "kind at address: text" and aborts.
 [[noreturn]] LOCKSTEP_COLD void report(const void* object, const char* kind, const char* text);
 
+/// Tells the watchdog who holds what.
+inline void note_if_watched(const void* object, bool is_taken) noexcept {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_lock(object, is_taken);
+}
+
 #if LOCKSTEP_DIAGNOSE_MISUSE
 
 /// Before the calling thread waits to own `object`.
 LOCKSTEP_COLD void locking(const void* object, const char* kind);
-/// The calling thread owns `object` now.
-LOCKSTEP_COLD void locked(const void* object);
+/// The calling thread owns `object` now. Where it counts the observers are looked at before the read-modify-write, which
+/// would hold up the look.
+LOCKSTEP_COLD void locked(const void* object, bool is_watched = observers() != 0);
 /// Before the calling thread unlocks `object`, once or for good.
 LOCKSTEP_COLD void check_owner(const void* object, const char* kind);
 /// Before the calling thread gives `object` up.
@@ -4069,11 +6524,13 @@ LOCKSTEP_COLD void destroying_lock(const void* object, const char* kind);
 #else
 
 inline void locking(const void*, const char*) {}
-inline void locked(const void*) {}
+inline void locked(const void* object, bool is_watched = observers() != 0) {
+  if (LOCKSTEP_UNLIKELY(is_watched)) note_lock(object, true);
+}
 inline void check_owner(const void*, const char*) {}
-inline void unlocking(const void*, const char*) {}
-inline void locked_shared(const void*) {}
-inline void unlocking_shared(const void*, const char*) {}
+inline void unlocking(const void* object, const char*) { note_if_watched(object, false); }
+inline void locked_shared(const void* object) { note_if_watched(object, true); }
+inline void unlocking_shared(const void* object, const char*) { note_if_watched(object, false); }
 inline void check_no_reader(const void*, const char*) {}
 inline void waiting(const void*) {}
 inline void let_go(const void*, std::uint64_t) {}
@@ -4220,13 +6677,18 @@ LOCKSTEP_COLD bool table_is_whole() noexcept {
   return detail::process().unchecked_units.load(detail::memory_order_relaxed) == 0;  // 1
 }
 
-LOCKSTEP_COLD void locked(const void* object) { registry::add(object, registry::role::owner); }
+LOCKSTEP_COLD void locked(const void* object, bool is_watched) {
+  registry::add(object, registry::role::owner);
+  if (is_watched) note_lock(object, true);
+}
 LOCKSTEP_COLD void locked_shared(const void* object) {
   registry::add(object, registry::role::reader);
+  note_if_watched(object, true);
 }
 LOCKSTEP_COLD void waiting(const void* object) { registry::add(object, registry::role::waiter); }
 
 LOCKSTEP_COLD void locking(const void* object, const char* kind) {
+  sync_point();
   if (!table_is_whole()) return;
   const detail::thread_label owner = registry::find(object, registry::role::owner);
   if (owner.number != detail::number_of_this_thread()) return;
@@ -4244,6 +6706,8 @@ LOCKSTEP_COLD void check_owner(const void* object, const char* kind) {
 
 LOCKSTEP_COLD void unlocking(const void* object, const char* kind) {
   check_owner(object, kind);
+  note_if_watched(object, false);
+  sync_point();
   registry::remove(object, registry::role::owner);
 }
 
@@ -4254,6 +6718,7 @@ LOCKSTEP_COLD void check_no_reader(const void* object, const char* kind) {
 }
 
 LOCKSTEP_COLD void unlocking_shared(const void* object, const char* kind) {
+  note_if_watched(object, false);
   if (registry::remove(object, registry::role::reader) || !table_is_whole()) return;
   const detail::thread_label reader = registry::find(object, registry::role::reader);
   if (reader.number == 0) report(object, kind, "unlocked by a reader, but no reader holds it");
@@ -4355,6 +6820,12 @@ class word_waiter {
     futex_wait(word_, word | sleeping_bit, until.nanoseconds());
   }
 
+  /// For observers. The word is the first of its object.
+  void describe(wait_subject& to) const noexcept {
+    to.object = to.sleeps_on = &word_;
+    optional_parts::describe(done_, to, 0);
+  }
+
   /// True if this waiter may have set the sleeping bit.
   bool has_announced() const noexcept { return announced_; }
 
@@ -4392,7 +6863,14 @@ bool wait_until_word(wait_word& word, Done done, const void* object, wait_policy
 
 /// The changer's side of WORD-2. `old` is the word before the change. The object may be gone already.
 inline void wake_sleepers(const wait_word* word, std::uint32_t old) {
-  if ((old & sleeping_bit) != 0) futex_wake_all(word);
+  if ((old & sleeping_bit) == 0) return;
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(word);
+  futex_wake_all(word);
+}
+/// For objects that count their sleepers.
+inline void wake_one_sleeper(const wait_word* word) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) note_wake(word);
+  futex_wake_one(word);
 }
 
 }  // namespace detail
@@ -4516,7 +6994,8 @@ class barrier {
     own_state& self = ranks_[rank].value;
     const auto wait_for = [&](const phase_word& word, std::size_t) {
       auto what =
-          word.awaited(detail::phase_reached{self.arrived}, detail::stops_when_set{terminated_});
+          word.awaited(detail::phase_reached{self.arrived}, detail::stops_when_set{terminated_},
+                       detail::anywhere_in{"lockstep::barrier", this});
       return what.ready() || detail::wait_watched(what, this, policy(), self.history,
                                                   until != nullptr ? *until : deadline::never(),
                                                   detail::wait_engine::shared_yield_time);
@@ -4583,30 +7062,6 @@ LOCKSTEP_COLD std::string to_string(const build_information& info);
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_BUILD_INFO_HPP
-
-// lockstep/call_site.hpp -- where a function of member was called (layer: team)
-#ifndef LOCKSTEP_CALL_SITE_HPP
-#define LOCKSTEP_CALL_SITE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-/// Where a construct was called, for messages: the default argument of the functions of member. A function of yours
-/// that calls them for others takes one too, with the same default, and passes it on: then messages name its callers.
-struct call_site {
-  const char* file;
-  unsigned line;
-
-  static constexpr call_site here(const char* in_file = LOCKSTEP_CALLER_FILE,
-                                  unsigned at_line = LOCKSTEP_CALLER_LINE) noexcept {
-    return {in_file, at_line};
-  }
-};
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_CALL_SITE_HPP
 
 // lockstep/detail/wait/short_lock.hpp -- guards a few instructions of the library's own (layer: wait)
 //
@@ -4681,6 +7136,10 @@ class short_lock {
       taken = word.exchange(slept_on_, detail::memory_order_acquire) == free_;  // 2
       if (!taken) detail::futex_wait(word, slept_on_, until.nanoseconds());
     }
+    void describe(wait_subject& to) const noexcept {
+      to.object = to.sleeps_on = &word;
+      to.kind = "a lock of the library";
+    }
   };
 
   detail::wait_word word_;
@@ -4741,13 +7200,15 @@ namespace detail {
 /// A thread in a queue.
 class parked_thread : public list_node<parked_thread> {
  public:
-  constexpr explicit parked_thread(std::uint32_t purpose = 0) noexcept
-      : word_(0), purpose_(purpose) {}
+  /// `queue`: the key of the first queue that it will be in, for observers.
+  constexpr explicit parked_thread(std::uint32_t purpose = 0, std::uintptr_t queue = 0) noexcept
+      : word_(0), purpose_(purpose), first_queue_(queue) {}
   parked_thread(const parked_thread&) = delete;
   parked_thread& operator=(const parked_thread&) = delete;
 
   /// What it waits for, in its object's terms.
   std::uint32_t purpose() const noexcept { return purpose_; }
+  LOCKSTEP_COLD void describe(wait_subject& to) const noexcept;
 
   /// Waits for the notification; false if `until` came first.
   bool wait(wait_policy policy, deadline until = deadline::never(),
@@ -4796,6 +7257,7 @@ class parked_thread : public list_node<parked_thread> {
 
   detail::wait_word word_;
   std::uint32_t purpose_;
+  const std::uintptr_t first_queue_;
   bool slept_ = false;
   bool was_ahead_ = false;
   bool goes_first_ = false;
@@ -4826,7 +7288,11 @@ class wake_list {
   static constexpr std::size_t capacity = 32;
 
   void flush() {
-    for (std::size_t i = 0; i < count_; ++i) detail::futex_wake_one(words_[i]);
+    const bool is_seen = count_ > 0 && LOCKSTEP_UNLIKELY(observers() != 0);
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (is_seen) note_wake(words_[i]);
+      detail::futex_wake_one(words_[i]);
+    }
     count_ = 0;
   }
 
@@ -4846,6 +7312,14 @@ class parking_lot {
   static std::uintptr_t key(const detail::wait_word& word, kind of) noexcept {
     static_assert(alignof(detail::wait_word) >= 4, "two bits are free");
     return reinterpret_cast<std::uintptr_t>(&word) + static_cast<std::uintptr_t>(of);
+  }
+
+  /// What an object of that kind is called in messages.
+  static const char* name_of(kind of) noexcept {
+    return of == kind::mutex          ? "lockstep::mutex"
+           : of == kind::semaphore    ? "lockstep::counting_semaphore"
+           : of == kind::shared_mutex ? "lockstep::shared_mutex"
+                                      : "lockstep::condition_variable";
   }
 
   /// The bits of an object's word that do not tell of its waiters (PARKING-4).
@@ -4983,6 +7457,17 @@ class parking_lot {
   };
 };
 
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD void parked_thread::describe(wait_subject& to) const noexcept {
+  const std::uintptr_t which = first_queue_ & 3u;
+  to.sleeps_on = &word_;
+  to.object = reinterpret_cast<const void*>(first_queue_ - which);
+  if (first_queue_ != 0) to.kind = parking_lot::name_of(static_cast<parking_lot::kind>(which));
+}
+
+#endif
+
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
@@ -5114,6 +7599,10 @@ class queued_word {
 
     plain_attempt(queued_word& of, std::uint32_t purpose) noexcept : owner(of), as(purpose) {}
     bool ready() noexcept { return owner.try_take(as); }
+    void describe(wait_subject& to) const noexcept {
+      to.object = &owner.word_;
+      to.kind = parking_lot::name_of(Rules::queue);
+    }
   };
   /// Each look takes the word's line away from the holder.
   struct backing_off_attempt : plain_attempt {
@@ -5148,7 +7637,7 @@ class handed_word : protected queued_word<Rules> {
   LOCKSTEP_NOINLINE bool take_slowly(std::uint32_t as, deadline until) {
     const misuse::waiting_scope waiting(this);
     if (this->poll(as, until)) return true;
-    parked_thread self(as);
+    parked_thread self(as, this->key());
     return !this->enqueue(self, as) || self.wait(this->policy_, until) || !leave(self);
   }
 
@@ -5308,12 +7797,13 @@ class mutex : private detail::queued_word<detail::mutex_rules> {
   /// Blocks until the calling thread holds the lock. Requires: it does not hold it yet.
   void lock() {
     detail::misuse::locking(this, kind());
+    const bool is_watched = detail::observers() != 0;
     std::uint32_t free = 0;
     if (!word_.compare_exchange_strong(free, rules::locked, detail::memory_order_acquire,  // 1
                                        detail::memory_order_relaxed)) {                    // 3
       lock_slowly(deadline::never());
     }
-    detail::misuse::locked(this);
+    detail::misuse::locked(this, is_watched);
   }
 
   /// Takes the lock if it is free and not reserved; never blocks.
@@ -5352,7 +7842,7 @@ class mutex : private detail::queued_word<detail::mutex_rules> {
   LOCKSTEP_NOINLINE bool lock_slowly(deadline until) {
     const detail::misuse::waiting_scope waiting(this);
     if (poll(rules::newcomer, until)) return true;
-    detail::parked_thread self;
+    detail::parked_thread self(0, key());
     return !enqueue(self, rules::newcomer) || finish(self, until);
   }
 
@@ -5684,8 +8174,10 @@ class condition_variable {
     bool is_let_go = false;
     bool stopped = false;  // taken out of the queue by a stop request
 
-    explicit waiter(mutex* of) noexcept
-        : target(of), number(detail::misuse::diagnosed ? detail::number_of_this_thread() : 0) {}
+    waiter(mutex* of, std::uintptr_t queue) noexcept
+        : parked_thread(0, queue),
+          target(of),
+          number(detail::misuse::diagnosed ? detail::number_of_this_thread() : 0) {}
   };
 
   /// Threads that were taken out of the queue at one time: those that go to their mutex, and those that form a chain,
@@ -5748,8 +8240,8 @@ class condition_variable {
   template <class Lock, class StopToken>
   bool block(Lock& lock, deadline until, const StopToken& token) {
     if (!is_owner(lock)) lock.unlock();  // throws
-    waiter self(target_of(lock));
     const std::uintptr_t queue = key();
+    waiter self(target_of(lock), queue);
     detail::misuse::waiting(this);
     {
       detail::parking_lot::queue waiters(queue);
@@ -5848,6 +8340,7 @@ class condition_variable {
   }
 
   void notify(std::uint32_t most) {
+    detail::sync_point();
     // Those that begin to wait while we work are not ours to notify (CONDITION-4).
     const std::uint32_t there = word_.load(detail::memory_order_acquire);  // 1
     if (there == 0) return;
@@ -5968,6 +8461,7 @@ class event : detail::misuse::watched<event> {
 
   /// Lets one wait() return. Requires: one notifier at a time, fewer than 2^30 notifications pending.
   void notify() {
+    detail::sync_point();
     const std::uint32_t old = word_.fetch_add(one_, detail::memory_order_release);  // 1
     detail::wake_sleepers(&word_, old);
   }
@@ -6024,6 +8518,10 @@ class event : detail::misuse::watched<event> {
     bool operator()(std::uint32_t word) const noexcept {
       return (word & terminated_) != 0 || (word & count_) != taken;
     }
+    void describe(detail::wait_subject& to) const noexcept {
+      to.kind = kind;
+      to.phase = taken / one_ + 1;
+    }
   };
 
   detail::wait_word word_;
@@ -6074,8 +8572,9 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
 
   /// Makes a notification pending, if none is; never blocks.
   void notify() {
+    detail::sync_point();
     const std::uint32_t old = word_.fetch_or(notified_, detail::memory_order_release);  // 1
-    if ((old & notified_) == 0 && old >= sleeper_) detail::futex_wake_one(&word_);
+    if ((old & notified_) == 0 && old >= sleeper_) detail::wake_one_sleeper(&word_);
   }
 
   /// Takes the notification if one is pending; never blocks.
@@ -6124,6 +8623,11 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
               : owner.word_.load(detail::memory_order_relaxed);                           // 2
       announced = sleeper_;
       if ((word & notified_) == 0) detail::futex_wait(owner.word_, word, until.nanoseconds());
+    }
+
+    void describe(detail::wait_subject& to) const noexcept {
+      to.object = to.sleeps_on = &owner;
+      to.kind = kind;
     }
   };
 
@@ -6192,6 +8696,7 @@ class manual_reset_event : detail::misuse::watched<manual_reset_event> {
 
   /// Opens the gate and releases all waiters.
   void notify() {
+    detail::sync_point();
     const std::uint32_t old = word_.fetch_or(open_, detail::memory_order_release);  // 1
     if ((old & open_) == 0) detail::wake_sleepers(&word_, old);
   }
@@ -6227,10 +8732,7 @@ class manual_reset_event : detail::misuse::watched<manual_reset_event> {
     const std::uint32_t word = word_.load(detail::memory_order_acquire);  // 2
     if ((word & open_) != 0) return wait_status::ready;
     const std::uint32_t first = word | detail::sleeping_bit;
-    const auto was_opened = [first](std::uint32_t now) noexcept {
-      return (now | detail::sleeping_bit) != first;
-    };
-    return detail::wait_until_word(word_, was_opened, this, policy_, until)  // 4
+    return detail::wait_until_word(word_, was_opened{first}, this, policy_, until)  // 4
                ? wait_status::ready
                : wait_status::timed_out;
   }
@@ -6241,6 +8743,14 @@ class manual_reset_event : detail::misuse::watched<manual_reset_event> {
   friend class detail::misuse::watched<manual_reset_event>;
   static constexpr const char* kind = "lockstep::manual_reset_event";
   static constexpr std::uint32_t open_ = 2, reset_ = 4;
+
+  struct was_opened {
+    std::uint32_t first;
+    bool operator()(std::uint32_t now) const noexcept {
+      return (now | detail::sleeping_bit) != first;
+    }
+    void describe(detail::wait_subject& to) const noexcept { to.kind = kind; }
+  };
 
   detail::wait_word word_;
   wait_policy policy_;
@@ -6339,7 +8849,7 @@ class eventual_base {
     return wait_until(deadline::after(time));
   }
   wait_status wait_until(deadline until) const {
-    return detail::wait_until_word(word_, is_settled, &word_, policy_, until)  // 4
+    return detail::wait_until_word(word_, settled{}, &word_, policy_, until)  // 4
                ? wait_status::ready
                : wait_status::timed_out;
   }
@@ -6363,6 +8873,7 @@ class eventual_base {
 
   template <class... Arguments>
   void set(Arguments&&... arguments) {
+    detail::sync_point();
     claim ours(*this);
     ::new (static_cast<void*>(&content_)) Content(std::forward<Arguments>(arguments)...);
     ours.publish(ready_);
@@ -6389,6 +8900,10 @@ class eventual_base {
   static constexpr std::uint32_t claimed_ = 2, ready_ = 4, failed_ = 8, taken_ = 16;
 
   static bool is_settled(std::uint32_t word) noexcept { return word >= ready_; }
+  struct settled {
+    bool operator()(std::uint32_t word) const noexcept { return is_settled(word); }
+    void describe(wait_subject& to) const noexcept { to.kind = "lockstep::eventual"; }
+  };
 
   /// The right to write the content; given back unless used.
   class claim {
@@ -6619,6 +9134,2951 @@ LOCKSTEP_COLD mutex& find_or_add(const type_name& name) {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_CRITICAL_NAME_HPP
+
+// lockstep/ledger.hpp -- who waited where, how long, and for whom: the ledger of a team (layer: trace)
+//
+//   lockstep::team team(lockstep::team_options().ledger(true));    // or LOCKSTEP_LEDGER=1 in the environment
+//   ...
+//   std::fputs(team.ledger().table().c_str(), stderr);
+//
+// Plain data: a copy of what the members of a team have counted since the ledger was switched on, or reset. Times are
+// nanoseconds. Quantiles differ by 6 % at most from the times that they stand for.
+//
+// `count` is exact, and so are waits that outlast their first polls, about 0.4 us. All else is exact as well where what
+// happens between two meetings of the members takes 20 us and more on average, and for the first 64 meetings. Where it
+// is shorter, one in 32 is measured, and stands for 32: the sums are estimates then. Regions are counted apart from
+// meetings, in the same way. `seen` says how many passes the figures of all members stand for.
+#ifndef LOCKSTEP_LEDGER_HPP
+#define LOCKSTEP_LEDGER_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+struct ledger {
+  /// Waits of one member, or of all.
+  struct waits {
+    std::uint64_t count = 0;  ///< how often it came
+    double total = 0, median = 0, p99 = 0, worst = 0;
+  };
+
+  /// What members come to together: a function of member, a region, a loop that is a region.
+  struct construct {
+    std::string kind;  ///< the name of the function; "others": all that found no room
+    std::string file;  ///< where it was called; empty: not known
+    unsigned line = 0;
+
+    std::uint64_t count = 0;  ///< how often members came to it together
+    waits all;                ///< of all members
+    std::vector<waits> members;
+    double time = 0;  ///< of regions and loops: all of them together
+
+    std::uint64_t seen = 0;           ///< how many passes the figures below stand for
+    std::vector<std::uint64_t> last;  ///< how often the member of that rank came last
+    std::vector<double> busy;         ///< [k]: how long exactly k members were busy before it
+    double gain = 0;  ///< the last arrival less the mean one, together: what balance would gain
+    double skew = 0;  ///< of a region: from the first member's start to the last one's, together
+    double worst_skew = 0;
+  };
+
+  /// What was decided, or found out, for all members together.
+  struct decisions {
+    std::vector<std::uint64_t>
+        loops_on;  ///< [k]: loops that were run on k members; [1]: by the caller alone
+    std::uint64_t shares_taken = 0;  ///< parts of other members' shares that a thread has run
+    std::uint64_t anticipated =
+        0;                     ///< regions that came while a worker polled because they were due
+    std::uint64_t missed = 0;  ///< and while a worker slept
+    std::uint64_t parted = 0;  ///< moves of a worker to another CPU
+    std::uint64_t spun = 0, yielded = 0, slept = 0;  ///< waits by the stage in which they were over
+  };
+
+  std::string team;  ///< its name
+  std::size_t members = 0;
+  std::vector<construct> constructs;  ///< those with the longest waits first
+  decisions decided;
+
+  /// How long exactly k members were busy, k = 0 to `members`, in all constructs together.
+  LOCKSTEP_COLD std::vector<double> busy() const;
+  /// For terminals. Several lines, each with a newline.
+  LOCKSTEP_COLD std::string table() const;
+  /// One object, on one line without a newline.
+  LOCKSTEP_COLD std::string json() const;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+// lockstep/detail/trace/ledger.ipp -- the bodies of ledger_board.hpp (layer: trace)
+#ifndef LOCKSTEP_DETAIL_TRACE_LEDGER_IPP
+#define LOCKSTEP_DETAIL_TRACE_LEDGER_IPP
+
+#include <cstdio>
+#include <cstring>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_OBSERVER ledger_board::ledger_board(std::size_t members, double ticks_per_second)
+    : ticks_per_second_(ticks_per_second), members_(members) {
+  const double long_time = 20e-6 + 2e-6 * static_cast<double>(members);
+  paces_.meetings.begin(static_cast<std::uint64_t>(long_time * ticks_per_second));
+  paces_.regions.begin(static_cast<std::uint64_t>(long_time * ticks_per_second));
+  for (std::size_t i = 0; i < members; ++i) members_[i].reset(new member_ledger(members, paces_));
+}
+
+LOCKSTEP_OBSERVER void ledger_board::reset() noexcept {
+  for (std::size_t i = 0; i < members(); ++i) of(i).reset();
+  paces_.meetings.reset();
+  paces_.regions.reset();
+}
+
+namespace ledger_text {
+
+/// The account of one member that is part of a construct.
+struct account_place {
+  std::size_t rank, account;
+};
+
+/// All that belongs to one construct, from the tables of all members.
+struct found_construct {
+  construct_key key;
+  growing_array<account_place> accounts;
+};
+
+/// A construct of no known place: what found no room.
+inline construct_key key_of_others() noexcept { return {"others", {nullptr, 0}, nullptr}; }
+
+LOCKSTEP_OBSERVER void add_account(growing_array<found_construct>& to, const construct_key& key,
+                                   account_place at) {
+  for (found_construct& each : to) {
+    if (!each.key.is_same(key)) continue;
+    each.accounts.push_back(at);
+    return;
+  }
+  to.push_back(found_construct{key, growing_array<account_place>(1, at)});
+}
+
+LOCKSTEP_OBSERVER ledger::waits waits_of(const construct_account& of, double nanosecond,
+                                         wait_counts& all) {
+  wait_counts counts;
+  counts.add(of.waits);
+  all.add(of.waits);
+  ledger::waits result;
+  result.count = of.passes.get();
+  result.total = static_cast<double>(of.waited.get()) / nanosecond;
+  result.worst = static_cast<double>(of.longest_wait.get()) / nanosecond;
+  const auto at_most_worst = [&](double ticks) {
+    return ticks / nanosecond < result.worst ? ticks / nanosecond : result.worst;
+  };
+  result.median = at_most_worst(counts.quantile(0.5));
+  result.p99 = at_most_worst(counts.quantile(0.99));
+  return result;
+}
+
+/// `nanosecond`: in ticks.
+LOCKSTEP_OBSERVER ledger::construct construct_of(const ledger_board& board,
+                                                 const found_construct& of, double nanosecond) {
+  ledger::construct result;
+  result.kind = of.key.kind;
+  if (of.key.where.file != nullptr) result.file = of.key.where.file;
+  result.line = of.key.where.line;
+  const std::size_t size = board.members();
+  result.members.resize(size);
+  result.last.resize(size);
+  result.busy.resize(size + 1);
+  wait_counts all;
+  for (const account_place& at : of.accounts) {
+    const account_table& table = board.of(at.rank).accounts;
+    const construct_account& account = table[at.account];
+    const ledger::waits own = waits_of(account, nanosecond, all);
+    ledger::waits& member = result.members[at.rank];
+    // The same construct twice on one member: spelled differently in two units.
+    member.median = own.count > member.count ? own.median : member.median;
+    member.p99 = own.p99 > member.p99 ? own.p99 : member.p99;
+    member.worst = own.worst > member.worst ? own.worst : member.worst;
+    member.count += own.count;
+    member.total += own.total;
+    result.all.total += own.total;
+    result.all.count += own.count;
+    if (own.worst > result.all.worst) result.all.worst = own.worst;
+    if (member.count > result.count) result.count = member.count;
+    result.time += static_cast<double>(account.regions_time.get()) / nanosecond;
+    result.seen += account.seen.get();
+    result.gain += static_cast<double>(account.gain.get()) / nanosecond;
+    result.skew += static_cast<double>(account.skew.get()) / nanosecond;
+    const double worst_skew = static_cast<double>(account.longest_skew.get()) / nanosecond;
+    if (worst_skew > result.worst_skew) result.worst_skew = worst_skew;
+    for (std::size_t i = 0; i < size; ++i) result.last[i] += table.last(at.account, i);
+    for (std::size_t k = 0; k <= size; ++k) {
+      result.busy[k] += static_cast<double>(table.busy(at.account, k)) / nanosecond;
+    }
+  }
+  const double worst = result.all.worst;
+  const double median = all.quantile(0.5) / nanosecond, p99 = all.quantile(0.99) / nanosecond;
+  result.all.median = median < worst ? median : worst;
+  result.all.p99 = p99 < worst ? p99 : worst;
+  return result;
+}
+
+}  // namespace ledger_text
+
+LOCKSTEP_OBSERVER ledger ledger_board::gather(const char* team) const {
+  using namespace ledger_text;
+  const double nanosecond = ticks_per_second_ / 1e9;
+  growing_array<found_construct> found;
+  for (std::size_t rank = 0; rank < members(); ++rank) {
+    const account_table& table = of(rank).accounts;
+    for (std::size_t i = 0; i < table.used(); ++i) {
+      if (table[i].passes.get() != 0) add_account(found, table.key(i), {rank, i});
+    }
+    if (table[account_table::others].passes.get() != 0) {
+      add_account(found, key_of_others(), {rank, account_table::others});
+    }
+  }
+  ledger result;
+  result.team = team;
+  result.members = members();
+  for (const found_construct& each : found) {
+    result.constructs.push_back(construct_of(*this, each, nanosecond));
+  }
+  // The longest waits first.
+  std::vector<ledger::construct>& all = result.constructs;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    for (std::size_t at = i; at > 0 && all[at - 1].all.total < all[at].all.total; --at) {
+      std::swap(all[at - 1], all[at]);
+    }
+  }
+  ledger::decisions& decided = result.decided;
+  decided.loops_on.resize(members() + 1);
+  for (std::size_t rank = 0; rank < members(); ++rank) {
+    const member_ledger& own = of(rank);
+    for (std::size_t k = 0; k <= members(); ++k) decided.loops_on[k] += own.loops_on(k);
+    decided.shares_taken += own.count_of(ledger_count::shares_taken);
+    decided.anticipated += own.count_of(ledger_count::anticipated);
+    decided.missed += own.count_of(ledger_count::missed);
+    decided.parted += own.count_of(ledger_count::parted);
+    decided.spun += own.count_of(ledger_count::waits_spun);
+    decided.yielded += own.count_of(ledger_count::waits_yielded);
+    decided.slept += own.count_of(ledger_count::waits_slept);
+  }
+  return result;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_LEDGER_IPP
+
+#endif
+
+#endif  // LOCKSTEP_LEDGER_HPP
+
+// lockstep/team_options.hpp -- what a program says about a team that it makes: a value (layer: team)
+//
+//   lockstep::team team(lockstep::team_options().members(4).bind(lockstep::binding::close()));
+//
+// What is not said here is taken from the environment (environment.hpp), and what is not said there either has its
+// default; see resolve() in placement.hpp.
+#ifndef LOCKSTEP_TEAM_OPTIONS_HPP
+#define LOCKSTEP_TEAM_OPTIONS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// Where a team's members shall run: a value.
+///   binding()          nothing said: the environment decides, else none
+///   binding::none()    members run where the system puts them
+///   binding::close()   one member on each core, on neighbouring cores, fast ones first; then the cores'
+///                      siblings. For members that share data
+///   binding::spread()  as close(), but as far apart as it goes. For members that need memory bandwidth
+///   binding::cpus({})  rank i on the i-th of these CPUs
+/// In all of them the CPUs are taken in turns when there are more members than CPUs.
+class binding {
+ public:
+  binding() = default;
+  static binding none() { return binding(kind::none); }
+  static binding close() { return binding(kind::close); }
+  static binding spread() { return binding(kind::spread); }
+  /// CPUs by the system's numbers, in the order of ranks; one may stand there several times. An empty
+  /// list is none().
+  static binding cpus(std::vector<unsigned> list) {
+    binding result(list.empty() ? kind::none : kind::list);
+    result.list_ = std::move(list);
+    return result;
+  }
+
+  bool is_unset() const noexcept { return kind_ == kind::unset; }
+  bool is_none() const noexcept { return kind_ == kind::none; }
+  bool is_close() const noexcept { return kind_ == kind::close; }
+  bool is_spread() const noexcept { return kind_ == kind::spread; }
+  bool is_list() const noexcept { return kind_ == kind::list; }
+  /// What cpus() was given; empty for all others.
+  const std::vector<unsigned>& list() const noexcept { return list_; }
+
+  friend bool operator==(const binding& a, const binding& b) {
+    return a.kind_ == b.kind_ && a.list_ == b.list_;
+  }
+  friend bool operator!=(const binding& a, const binding& b) { return !(a == b); }
+
+ private:
+  enum class kind : unsigned char { unset, none, close, spread, list };
+
+  explicit binding(kind which) : kind_(which) {}
+
+  kind kind_ = kind::unset;
+  std::vector<unsigned> list_;
+};
+
+class team_options {
+ public:
+  /// What threads call with their rank: made from any function that can be copied; a null pointer or an empty
+  /// std::function is none. As std::function<void(std::size_t)>, without the rest of <functional>.
+  class hook {
+   public:
+    hook() noexcept = default;
+    hook(std::nullptr_t) noexcept {}
+    template <class Function,
+              class = typename std::enable_if<!std::is_same<Function, hook>::value>::type>
+    hook(Function f) {
+      if (!is_none(f, is_pointer_like<Function>())) held_ = new held<Function>(std::move(f));
+    }
+    hook(const hook& other) : held_(other.held_ != nullptr ? other.held_->copy() : nullptr) {}
+    hook(hook&& other) noexcept : held_(other.held_) { other.held_ = nullptr; }
+    hook& operator=(hook other) noexcept {
+      std::swap(held_, other.held_);
+      return *this;
+    }
+    ~hook() { delete held_; }
+
+    explicit operator bool() const noexcept { return held_ != nullptr; }
+    void operator()(std::size_t rank) const { held_->call(rank); }
+
+   private:
+    struct any {
+      virtual ~any() = default;
+      virtual any* copy() const = 0;
+      virtual void call(std::size_t rank) = 0;
+    };
+    template <class Function>
+    struct held final : any {
+      explicit held(Function f) : function(std::move(f)) {}
+      any* copy() const override { return new held(function); }
+      void call(std::size_t rank) override { function(rank); }
+
+      Function function;
+    };
+    /// What can be asked whether it is null: pointers, and classes that are no plain functions themselves.
+    template <class Function>
+    using is_pointer_like =
+        std::integral_constant<bool,
+                               std::is_pointer<Function>::value ||
+                                   (std::is_constructible<bool, const Function&>::value &&
+                                    !std::is_convertible<Function, void (*)(std::size_t)>::value)>;
+    template <class Function>
+    static bool is_none(const Function& f, std::true_type) {
+      return !static_cast<bool>(f);
+    }
+    template <class Function>
+    static bool is_none(const Function&, std::false_type) {
+      return false;
+    }
+
+    any* held_ = nullptr;
+  };
+
+  /// Members including the caller, 1 to 65536; 0: not said, one for each usable CPU.
+  team_options& members(std::size_t count) {
+    members_ = count;
+    return *this;
+  }
+  /// How members wait. wait_policy() said here beats the environment as any other.
+  team_options& policy(wait_policy how) {
+    policy_ = how;
+    has_policy_ = true;
+    return *this;
+  }
+  /// Whether workers learn when the next region is due, and poll shortly before it: for a quarter of the time between
+  /// regions at most, and 4 ms after the last. True by default; counts for wait_policy() in teams that are
+  /// not crowded.
+  team_options& anticipate(bool yes) {
+    anticipate_ = yes;
+    has_anticipate_ = true;
+    return *this;
+  }
+  /// Whether parallel_for and its like learn what their iterations cost, and run on as many members as pay
+  /// (team_loops.hpp). True by default; false: always on all members that have a CPU.
+  team_options& learn(bool yes) {
+    learn_ = yes;
+    has_learn_ = true;
+    return *this;
+  }
+  /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its
+  /// affinity lets it run. True by default; counts as anticipate() does, where members are not bound.
+  team_options& find_cpu(bool yes) {
+    find_cpu_ = yes;
+    has_find_cpu_ = true;
+    return *this;
+  }
+  /// Whether the team counts who waits where and for whom: team::ledger(). False by default; costs a member two looks at
+  /// the tick clock, some 20 to 30 ns, in each construct at which it meets others.
+  team_options& ledger(bool yes) {
+    ledger_ = yes;
+    has_ledger_ = true;
+    return *this;
+  }
+  /// Where members run; binding(): not said.
+  team_options& bind(binding where) {
+    bind_ = std::move(where);
+    return *this;
+  }
+  /// What debuggers and messages call the team; the rank is added to the names of its threads.
+  team_options& name(std::string text) {
+    name_ = std::move(text);
+    return *this;
+  }
+  /// Called on each thread that the team starts, with its rank, before its first region: for thread
+  /// local state. Not for rank 0, whose thread is the caller's.
+  team_options& on_start(hook function) {
+    on_start_ = std::move(function);
+    return *this;
+  }
+  /// As on_start(), after the last region.
+  team_options& on_exit(hook function) {
+    on_exit_ = std::move(function);
+    return *this;
+  }
+
+  std::size_t members() const noexcept { return members_; }
+  bool has_policy() const noexcept { return has_policy_; }
+  wait_policy policy() const noexcept { return policy_; }
+  bool has_anticipate() const noexcept { return has_anticipate_; }
+  bool anticipate() const noexcept { return anticipate_; }
+  bool has_learn() const noexcept { return has_learn_; }
+  bool learn() const noexcept { return learn_; }
+  bool has_find_cpu() const noexcept { return has_find_cpu_; }
+  bool find_cpu() const noexcept { return find_cpu_; }
+  bool has_ledger() const noexcept { return has_ledger_; }
+  bool ledger() const noexcept { return ledger_; }
+  const binding& bind() const noexcept { return bind_; }
+  const std::string& name() const noexcept { return name_; }
+  const hook& on_start() const noexcept { return on_start_; }
+  const hook& on_exit() const noexcept { return on_exit_; }
+
+ private:
+  std::size_t members_ = 0;
+  wait_policy policy_;
+  bool has_policy_ = false;
+  bool anticipate_ = true;
+  bool has_anticipate_ = false;
+  bool learn_ = true;
+  bool has_learn_ = false;
+  bool find_cpu_ = true;
+  bool has_find_cpu_ = false;
+  bool ledger_ = false;
+  bool has_ledger_ = false;
+  binding bind_;
+  std::string name_ = "lockstep";
+  hook on_start_;
+  hook on_exit_;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TEAM_OPTIONS_HPP
+
+// lockstep/watchdog.hpp -- says who is stuck, on what, and who is missing (layer: trace)
+//
+//   lockstep::start_watchdog(lockstep::watchdog_options().after(std::chrono::seconds(2)));
+//
+// or, without touching the program, LOCKSTEP_WATCHDOG=2. When a thread has waited so long for anything of the library,
+// the watchdog prints once, on stderr, what every thread waits for and since when, who has come and who is missing, and
+// where the missing ones were last. It names threads that wait for each other in a ring, and members that met at
+// different places. Nobody is stopped, unless that is asked for. Workers that have nothing to do are not stuck.
+//
+//   DOG-1  Of each wait that lasts too long there is one report, in which it is; a wait that began at most half the time
+//          later is in the same, and makes none of its own.
+//   DOG-2  It sees waits that begin after it was started, and outlast their first poll.
+//   DOG-3  In a child of fork() it does not run; it may be started there.
+//   DOG-4  It ends with the program: at exit(), or when the shared object that started it is unloaded.
+//
+// Cost   its thread wakes once in the time that is given, as long as nobody is stuck. While it watches, a lock with its
+//        unlock takes 20 ns more, and a region or a meeting of 2 members 0.3 us.
+#ifndef LOCKSTEP_WATCHDOG_HPP
+#define LOCKSTEP_WATCHDOG_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// How the watchdog watches: a value.
+class watchdog_options {
+ public:
+  /// How long a wait may last: 1 ms at least. 10 s by default.
+  watchdog_options& after(std::chrono::nanoseconds time) noexcept {
+    const std::chrono::nanoseconds least = std::chrono::milliseconds(1);
+    after_ = time < least ? least : time;
+    return *this;
+  }
+  /// Whether the program is to end with std::abort() after the first report of a wait that lasts too long: for tests,
+  /// and for a core file.
+  watchdog_options& aborts(bool yes) noexcept {
+    aborts_ = yes;
+    return *this;
+  }
+  /// Whether SIGUSR1 asks for a report. The handler that the program had for it is back after stop_watchdog().
+  watchdog_options& on_signal(bool yes) noexcept {
+    on_signal_ = yes;
+    return *this;
+  }
+
+  std::chrono::nanoseconds after() const noexcept { return after_; }
+  bool aborts() const noexcept { return aborts_; }
+  bool on_signal() const noexcept { return on_signal_; }
+
+ private:
+  std::chrono::nanoseconds after_ = std::chrono::seconds(10);
+  bool aborts_ = false, on_signal_ = false;
+};
+
+namespace detail {
+
+struct watchdog_control {
+  LOCKSTEP_OBSERVER static bool start(const watchdog_options& how);
+  LOCKSTEP_OBSERVER static void stop();
+  LOCKSTEP_OBSERVER static std::string who_waits();
+};
+
+/// LOCKSTEP_WATCHDOG: SECONDS[,abort][,signal]. False if it is none; `result` is as it was then. In small letters.
+LOCKSTEP_OBSERVER bool parse_watchdog(const char* word, watchdog_options& result) noexcept;
+/// LOCKSTEP_DELAY: a number.
+LOCKSTEP_OBSERVER bool parse_delay(const char* word, std::uint64_t& seed) noexcept;
+
+/// Starts what LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY ask for, once in a process. Says so if they are wrong.
+LOCKSTEP_OBSERVER void start_debug_aids() noexcept;
+
+// When the module is loaded, where there is such a time: so a program without a team is watched, too. Else with the
+// first team.
+LOCKSTEP_AT_LOAD start_debug_aids_at_load() {
+  if (has_observers()) start_debug_aids();
+}
+
+}  // namespace detail
+
+/// Watches from now on, so, and no more as before. False if the system gives no thread or no pipe: then nobody watches.
+inline bool start_watchdog(const watchdog_options& how = watchdog_options()) {
+  detail::need_observers("start_watchdog");
+  return detail::watchdog_control::start(how);
+}
+/// Blocks until the watchdog has ended. Does nothing if there is none.
+inline void stop_watchdog() {
+  if (detail::has_observers()) detail::watchdog_control::stop();
+}
+/// What the watchdog would print now: of all threads, stuck or not. Empty if it does not watch.
+inline std::string who_waits() {
+  return detail::has_observers() ? detail::watchdog_control::who_waits() : std::string();
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+// lockstep/detail/trace/debug_aids.ipp -- LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY (layer: trace)
+//
+// Memory order (# marks the line)
+//   #  access      order    pairs  why it suffices
+//   1  seed.store  relaxed  -      before any thread is delayed
+#ifndef LOCKSTEP_DETAIL_TRACE_DEBUG_AIDS_IPP
+#define LOCKSTEP_DETAIL_TRACE_DEBUG_AIDS_IPP
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_OBSERVER bool parse_watchdog(const char* word, watchdog_options& result) noexcept {
+  unsigned long long whole = 0, part = 0, scale = 1;
+  constexpr unsigned long long most = 31536000;  // a year
+  if (!read_number(word, most, whole)) return false;
+  if (*word == '.') {
+    for (++word; *word >= '0' && *word <= '9'; ++word) {
+      if (scale == 1000000000u) continue;
+      part = part * 10 + static_cast<unsigned long long>(*word - '0');
+      scale *= 10;
+    }
+    if (scale == 1) return false;
+  }
+  watchdog_options said;
+  const unsigned long long time = whole * 1000000000u + part * (1000000000u / scale);
+  if (time == 0) return false;
+  said.after(std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(time)));
+  while (*word == ',') {
+    ++word;
+    if (std::strncmp(word, "abort", 5) == 0) {
+      said.aborts(true);
+      word += 5;
+    } else if (std::strncmp(word, "signal", 6) == 0) {
+      said.on_signal(true);
+      word += 6;
+    } else {
+      return false;
+    }
+  }
+  if (*word != 0) return false;
+  result = said;
+  return true;
+}
+
+LOCKSTEP_OBSERVER bool parse_delay(const char* word, std::uint64_t& seed) noexcept {
+  unsigned long long number = 0;
+  if (!read_number(word, ~0ull, number) || *word != 0) return false;
+  seed = number;
+  return true;
+}
+
+/// What of a variable counts: without the blanks around it, in small letters. False if nothing is left.
+LOCKSTEP_OBSERVER bool plain_word(const char* value, char* word, std::size_t room) noexcept {
+  const char* const text = skip_blanks(value != nullptr ? value : "");
+  std::size_t size = std::strlen(text);
+  while (size > 0 && std::strchr(" \t\r\n\v\f", text[size - 1]) != nullptr) --size;
+  if (size + 1 > room) size = room - 1;  // too long to be right
+  for (std::size_t i = 0; i < size; ++i) {
+    const bool is_capital = text[i] >= 'A' && text[i] <= 'Z';
+    word[i] = is_capital ? static_cast<char>(text[i] - 'A' + 'a') : text[i];
+  }
+  word[size] = 0;
+  return size > 0;
+}
+
+LOCKSTEP_OBSERVER void complain_of(const char* name, const char* word,
+                                   const char* expected) noexcept {
+  char shown_word[64];
+  std::size_t size = 0;
+  for (; word[size] != 0 && size + 1 < sizeof shown_word; ++size) {
+    const bool is_control = static_cast<unsigned char>(word[size]) < 0x20 || word[size] == 0x7f;
+    shown_word[size] = is_control ? '?' : word[size];
+  }
+  shown_word[size] = 0;
+  std::fprintf(stderr, "lockstep: %s='%s' is ignored: must be %s\n", name, shown_word, expected);
+}
+
+LOCKSTEP_OBSERVER void start_debug_aids() noexcept {
+  const char* const patience = std::getenv("LOCKSTEP_WATCHDOG");
+  const char* const seed_text = std::getenv("LOCKSTEP_DELAY");
+  if ((patience == nullptr && seed_text == nullptr) || !is_first_to_print(message::debug_aids)) {
+    return;
+  }
+  char word[64];
+  std::uint64_t seed = 0;
+  if (plain_word(seed_text, word, sizeof word)) {
+    if (parse_delay(word, seed)) {
+      process().delay_seed.store(seed, memory_order_relaxed);  // 1
+      begin_to_observe(observer::delays);
+    } else {
+      complain_of("LOCKSTEP_DELAY", word, "a number");
+    }
+  }
+  watchdog_options how;
+  if (plain_word(patience, word, sizeof word)) {
+    if (!parse_watchdog(word, how)) {
+      complain_of("LOCKSTEP_WATCHDOG", word,
+                  "seconds as 2 or 0.5, at most a year, and perhaps ,abort and ,signal");
+    } else if (!watchdog_control::start(how)) {
+      std::fputs("lockstep: LOCKSTEP_WATCHDOG: the system gives no thread or no pipe\n", stderr);
+    }
+  }
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_DEBUG_AIDS_IPP
+
+// lockstep/detail/platform/wake_pipe.hpp -- a sleep that a signal handler may end (layer: platform)
+//
+// For one thread of the library that sleeps for seconds and is woken by others, also from a signal handler. It sleeps on
+// a pipe where there are pipes. Elsewhere it sleeps on a condition, and there are no handlers.
+//
+//   PIPE-1  wake() is safe in a signal handler. The pipe is not closed while the process lives, so a handler that is
+//           late writes to nothing else.
+//   PIPE-2  A child of fork() gives up its ends before it does anything else; it may open a pipe of its own.
+//
+// Memory order (# marks the line)
+//   #  access     order    pairs  why it suffices
+//   1  end.load   acquire  2      both ends are there before their numbers are seen
+//   2  end.store  release  1      as 1
+#ifndef LOCKSTEP_DETAIL_PLATFORM_WAKE_PIPE_HPP
+#define LOCKSTEP_DETAIL_PLATFORM_WAKE_PIPE_HPP
+
+#include <cstdint>
+
+#if defined(__unix__) || defined(__APPLE__)
+#define LOCKSTEP_HAS_PIPES 1
+#include <signal.h>
+#else
+#define LOCKSTEP_HAS_PIPES 0
+#include <condition_variable>
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+#include <initializer_list>
+#if LOCKSTEP_HAS_PIPES
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+#else
+#include <chrono>
+#endif
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Begins as zeros, and is never destroyed.
+class wake_pipe {
+ public:
+  /// False if the system refuses. Once it is open, this does nothing.
+  LOCKSTEP_COLD bool open() noexcept;
+  /// Ends a sleep, this one or the next. `why` is not 0.
+  LOCKSTEP_COLD void wake(char why) noexcept;
+  /// Sleeps so long or until a wake; what that said, or 0. By one thread.
+  LOCKSTEP_COLD char sleep(std::uint64_t nanoseconds) noexcept;
+  /// In a child of fork(): PIPE-2.
+  LOCKSTEP_COLD void forget() noexcept;
+
+ private:
+#if LOCKSTEP_HAS_PIPES
+  // The number of the file and 1, so that zeros are a pipe that is not open.
+  unseamed_atomic<int> read_end_{0}, write_end_{0};
+#else
+  std::mutex lock_;
+  std::condition_variable woken_;
+  char why_ = 0;
+#endif
+};
+
+/// A handler for the signal with which users ask a program what it does: SIGUSR1 where there is one.
+class question_signal {
+ public:
+  /// False where the system has no such signal.
+  LOCKSTEP_COLD bool take(void (*handler)(int)) noexcept;
+  /// What was before is again, unless somebody else has a handler there now.
+  LOCKSTEP_COLD void give_back() noexcept;
+
+ private:
+#if LOCKSTEP_HAS_PIPES
+  struct sigaction before_;
+#endif
+  void (*handler_)(int);
+};
+
+/// Threads that the calling thread starts while this lives get no signals.
+class no_signals {
+ public:
+  LOCKSTEP_COLD no_signals() noexcept;
+  LOCKSTEP_COLD ~no_signals();
+  no_signals(const no_signals&) = delete;
+  no_signals& operator=(const no_signals&) = delete;
+
+ private:
+#if LOCKSTEP_HAS_PIPES
+  sigset_t before_;
+#endif
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+#if LOCKSTEP_HAS_PIPES
+
+LOCKSTEP_COLD bool wake_pipe::open() noexcept {
+  if (read_end_.load(memory_order_acquire) != 0) return true;  // 1
+  int ends[2];
+  if (::pipe(ends) != 0) return false;
+  for (const int end : ends) {
+    ::fcntl(end, F_SETFD, FD_CLOEXEC);
+    ::fcntl(end, F_SETFL,
+            O_NONBLOCK);  // a handler must not wait, nor a reader for what another has read
+  }
+  write_end_.store(ends[1] + 1, memory_order_release);  // 2
+  read_end_.store(ends[0] + 1, memory_order_release);   // 2
+  return true;
+}
+
+LOCKSTEP_COLD void wake_pipe::wake(char why) noexcept {
+  const int end = write_end_.load(memory_order_acquire);  // 1
+  if (end == 0) return;
+  const int saved = errno;
+  // A full pipe wakes as well.
+  while (::write(end - 1, &why, 1) < 0 && errno == EINTR) continue;
+  errno = saved;
+}
+
+LOCKSTEP_COLD char wake_pipe::sleep(std::uint64_t nanoseconds) noexcept {
+  constexpr std::uint64_t longest = 3600000;
+  const std::uint64_t wanted = (nanoseconds + 999999) / 1000000;
+  struct pollfd end;
+  end.fd = read_end_.load(memory_order_acquire) - 1;  // 1
+  end.events = POLLIN;
+  end.revents = 0;
+  char why = 0;
+  if (::poll(&end, 1, static_cast<int>(wanted < longest ? wanted : longest)) <= 0) return 0;
+  return ::read(end.fd, &why, 1) == 1 ? why : static_cast<char>(0);
+}
+
+LOCKSTEP_COLD void wake_pipe::forget() noexcept {
+  for (unseamed_atomic<int>* each : {&read_end_, &write_end_}) {
+    const int end = each->load(memory_order_acquire);  // 1
+    each->store(0, memory_order_release);              // 2
+    if (end != 0) ::close(end - 1);
+  }
+}
+
+LOCKSTEP_COLD bool question_signal::take(void (*handler)(int)) noexcept {
+  struct sigaction action;
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  handler_ = handler;
+  return ::sigaction(SIGUSR1, &action, &before_) == 0;
+}
+
+LOCKSTEP_COLD void question_signal::give_back() noexcept {
+  struct sigaction now;
+  if (::sigaction(SIGUSR1, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0) return;
+  if (now.sa_handler == handler_) ::sigaction(SIGUSR1, &before_, nullptr);
+}
+
+LOCKSTEP_COLD no_signals::no_signals() noexcept {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+}
+LOCKSTEP_COLD no_signals::~no_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+#else
+
+LOCKSTEP_COLD bool wake_pipe::open() noexcept { return true; }
+LOCKSTEP_COLD void wake_pipe::wake(char why) noexcept {
+  const std::lock_guard<std::mutex> held(lock_);
+  why_ = why;
+  woken_.notify_all();
+}
+LOCKSTEP_COLD char wake_pipe::sleep(std::uint64_t nanoseconds) noexcept {
+  constexpr std::uint64_t longest = 3600000000000u;
+  std::unique_lock<std::mutex> held(lock_);
+  const std::uint64_t time = nanoseconds < longest ? nanoseconds : longest;
+  woken_.wait_for(held, std::chrono::nanoseconds(static_cast<long long>(time)),
+                  [&] { return why_ != 0; });
+  const char why = why_;
+  why_ = 0;
+  return why;
+}
+LOCKSTEP_COLD void wake_pipe::forget() noexcept {}
+LOCKSTEP_COLD bool question_signal::take(void (*handler)(int)) noexcept {
+  handler_ = handler;
+  return false;
+}
+LOCKSTEP_COLD void question_signal::give_back() noexcept {}
+LOCKSTEP_COLD no_signals::no_signals() noexcept {}
+LOCKSTEP_COLD no_signals::~no_signals() {}
+
+#endif
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_PLATFORM_WAKE_PIPE_HPP
+
+// lockstep/detail/trace/stuck_report.hpp -- who waits for whom, who is missing, who waits in a ring (layer: trace)
+//
+// Pure: from what was seen of all threads at one time to a text for people. watchdog.hpp sees it, and prints it.
+//
+//   STUCK-1  A member has come to a phase if its last construct is of that region, and in that phase or a later one,
+//            and it has arrived there. All others of the region are missing: a member that was let go from a phase has
+//            seen all arrive in it.
+//   STUCK-2  A wait leads from a thread to another that it cannot end without: the member that is named, each missing
+//            member, the holder of a lock, the thread that has to end. So threads in a ring of such steps wait for
+//            ever, unless one of the waits has a time limit or is stopped from outside. Waits that began after the
+//            snapshot was begun do not count: the others were all under way when the first thread was looked at.
+//   STUCK-3  What is not known adds no step. So no ring is found where there is none, but some may not be found.
+#ifndef LOCKSTEP_DETAIL_TRACE_STUCK_REPORT_HPP
+#define LOCKSTEP_DETAIL_TRACE_STUCK_REPORT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// What was seen of a thread.
+struct seen_thread {
+  char label[80];        ///< "thread 4711 'lockstep 3'"
+  std::uint64_t number;  ///< no other thread has it
+  char state;            ///< as the system tells it: R, S, D, T, ...; 0: not known
+  std::uint32_t wait_count, visit_count;
+  shown_wait waits[thread_log::most_waits];        ///< the outermost first
+  wait_stage stage;                                ///< of the innermost
+  construct_visit visits[watch_log::most_visits];  ///< the latest last
+  region_part part;  ///< the innermost, or the last; team is null if there was none
+  node_visit node;
+  held_locks held;
+
+  seen_thread() noexcept { std::memset(static_cast<void*>(this), 0, sizeof *this); }
+};
+
+struct stuck_snapshot {
+  growing_array<seen_thread> threads;
+  std::uint64_t now;  ///< tick at which the first thread was looked at
+  double ticks_per_second;
+
+  double seconds_since(std::uint64_t tick) const noexcept {
+    return now > tick ? static_cast<double>(now - tick) / ticks_per_second : 0;
+  }
+};
+
+/// Workers that have nothing to do wait so; that is no wait that anybody has to hear of.
+constexpr const char* idle_wait_kind() { return "the next region"; }
+LOCKSTEP_OBSERVER bool is_idle(const wait_subject& what) noexcept;
+
+/// The wait of a thread that counts: the innermost. Null: it waits for nothing, or is idle.
+LOCKSTEP_OBSERVER const shown_wait* wait_of(const seen_thread& one) noexcept;
+
+/// The threads that this one cannot go on without, as indices: STUCK-2.
+LOCKSTEP_OBSERVER growing_array<std::size_t> awaited_by(const stuck_snapshot& all,
+                                                        std::size_t thread);
+
+/// Threads that wait for each other, each for the next one, the last for the first; empty if there are none.
+LOCKSTEP_OBSERVER growing_array<std::size_t> find_ring(const stuck_snapshot& all);
+
+/// The ranks of the members that have not come to the phase in which this thread waits. False if it waits in none.
+LOCKSTEP_OBSERVER bool find_missing(const stuck_snapshot& all, std::size_t thread,
+                                    growing_array<std::uint32_t>& missing);
+
+/// Two members that were in the same phase of a region at different places, the earliest that is known.
+struct construct_mismatch {
+  construct_visit one, other;
+};
+LOCKSTEP_OBSERVER bool differ(const construct_visit& a, const construct_visit& b) noexcept;
+LOCKSTEP_OBSERVER bool find_mismatch(const stuck_snapshot& all, const construct_visit& in,
+                                     construct_mismatch& found);
+
+/// `why` is the first line, without its end.
+LOCKSTEP_OBSERVER std::string stuck_report(const stuck_snapshot& all, const char* why);
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+// lockstep/detail/trace/stuck_report.ipp -- the bodies of stuck_report.hpp (layer: trace)
+#ifndef LOCKSTEP_DETAIL_TRACE_STUCK_REPORT_IPP
+#define LOCKSTEP_DETAIL_TRACE_STUCK_REPORT_IPP
+
+#include <cstring>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_OBSERVER bool is_idle(const wait_subject& what) noexcept {
+  return what.kind != nullptr && std::strcmp(what.kind, idle_wait_kind()) == 0;
+}
+
+LOCKSTEP_OBSERVER const shown_wait* wait_of(const seen_thread& one) noexcept {
+  if (one.wait_count == 0) return nullptr;
+  const shown_wait& innermost = one.waits[one.wait_count - 1];
+  return is_idle(innermost.what) ? nullptr : &innermost;
+}
+
+/// What the functions of this file ask.
+struct stuck_questions {
+  static constexpr std::size_t none = ~std::size_t{0};
+
+  const stuck_snapshot& all;
+
+  const seen_thread& at(std::size_t thread) const noexcept { return all.threads[thread]; }
+
+  static const construct_visit* last_visit(const seen_thread& one) noexcept {
+    return one.visit_count != 0 ? &one.visits[one.visit_count - 1] : nullptr;
+  }
+  /// The construct in which the thread waits. One that does not meet others is never said to end.
+  static const construct_visit* visit_under_way(const seen_thread& one) noexcept {
+    const construct_visit* const last = last_visit(one);
+    const shown_wait* const wait = wait_of(one);
+    const bool is_in = last != nullptr && last->released == 0 && wait != nullptr &&
+                       wait->since >= last->came && one.part.ended <= last->came;
+    return is_in ? last : nullptr;
+  }
+  /// The construct in which it waits for all others.
+  static const construct_visit* meeting_of(const seen_thread& one) noexcept {
+    const construct_visit* const in = visit_under_way(one);
+    return in != nullptr && in->phase != 0 && in->arrived != 0 ? in : nullptr;
+  }
+  static bool is_in_part(const seen_thread& one) noexcept {
+    return one.part.team != nullptr && one.part.ended == 0;
+  }
+
+  /// The thread that is this member, or was it last in this region.
+  std::size_t member(const void* team, std::uint32_t region, std::uint32_t rank) const noexcept {
+    std::size_t found = none;
+    for (std::size_t i = 0; i < all.threads.size(); ++i) {
+      const seen_thread& one = at(i);
+      const region_part& part = one.part;
+      if (part.team == team && part.region == region && part.rank == rank) return i;
+      // Of a sub-team: known by its constructs only.
+      for (std::uint32_t k = 0; k < one.visit_count; ++k) {
+        const construct_visit& visit = one.visits[k];
+        if (visit.team == team && visit.region == region && visit.rank == rank) found = i;
+      }
+    }
+    return found;
+  }
+
+  /// The thread that was this member in the last region that it was in.
+  std::size_t former_member(const void* team, std::uint32_t rank) const noexcept {
+    for (std::size_t i = 0; i < all.threads.size(); ++i) {
+      if (at(i).part.team == team && at(i).part.rank == rank) return i;
+    }
+    return none;
+  }
+
+  /// STUCK-1.
+  bool has_come(std::size_t thread, const construct_visit& to) const noexcept {
+    if (thread == none) return false;
+    const seen_thread& one = at(thread);
+    for (std::uint32_t k = one.visit_count; k-- > 0;) {
+      const construct_visit& visit = one.visits[k];
+      if (visit.team != to.team || visit.region != to.region || visit.phase == 0) continue;
+      return visit.arrived != 0 && static_cast<std::int32_t>(visit.phase - to.phase) >= 0;
+    }
+    return false;
+  }
+
+  bool holds(std::size_t thread, const void* object) const noexcept {
+    const held_locks& held = at(thread).held;
+    std::uint32_t k = 0;
+    while (k < held.count && held.objects[k] != object) ++k;
+    return object != nullptr && k < held.count;
+  }
+
+  /// The team and the region in which the thread waits for a member; false if that is not known.
+  static bool region_of(const seen_thread& one, const shown_wait& wait, const void*& team,
+                        std::uint32_t& region) noexcept {
+    const bool is_said = wait.what.team != nullptr;
+    team = is_said ? wait.what.team : one.part.team;
+    region = is_said ? wait.what.region : one.part.region;
+    return team != nullptr;
+  }
+};
+
+LOCKSTEP_OBSERVER bool find_missing(const stuck_snapshot& all, std::size_t thread,
+                                    growing_array<std::uint32_t>& missing) {
+  const stuck_questions ask{all};
+  const construct_visit* const in = ask.meeting_of(ask.at(thread));
+  if (in == nullptr) return false;
+  for (std::uint32_t rank = 0; rank < in->size; ++rank) {
+    if (rank == in->rank) continue;
+    if (!ask.has_come(ask.member(in->team, in->region, rank), *in)) missing.push_back(rank);
+  }
+  return true;
+}
+
+LOCKSTEP_OBSERVER growing_array<std::size_t> awaited_by(const stuck_snapshot& all,
+                                                        std::size_t thread) {
+  const stuck_questions ask{all};
+  growing_array<std::size_t> found;
+  const auto add = [&](std::size_t other) {
+    if (other != stuck_questions::none) found.push_back(other);
+  };
+  const seen_thread& one = ask.at(thread);
+  const shown_wait* const wait = wait_of(one);
+  if (wait == nullptr || wait->since >= all.now) return found;
+  growing_array<std::uint32_t> missing;
+  const void* team = nullptr;
+  std::uint32_t region = 0;
+  if (find_missing(all, thread, missing)) {
+    const construct_visit& in = *ask.meeting_of(one);
+    for (const std::uint32_t rank : missing) add(ask.member(in.team, in.region, rank));
+  } else if (wait->what.awaited != wait_subject::nobody &&
+             ask.region_of(one, *wait, team, region)) {
+    add(ask.member(team, region, wait->what.awaited));
+  } else {
+    for (std::size_t i = 0; i < all.threads.size(); ++i) {
+      if (ask.holds(i, wait->what.object)) add(i);
+    }
+  }
+  return found;
+}
+
+LOCKSTEP_OBSERVER growing_array<std::size_t> find_ring(const stuck_snapshot& all) {
+  // Depth first, without recursion: a thread on the way that is met again closes a ring.
+  enum mark : unsigned char { fresh, on_way, done };
+  struct step {
+    std::size_t thread, next;
+    growing_array<std::size_t> awaited;
+  };
+  growing_array<unsigned char> marks(all.threads.size(), fresh);
+  growing_array<step> way;
+  growing_array<std::size_t> ring;
+  const auto enter = [&](std::size_t thread) {
+    marks[thread] = on_way;
+    way.push_back(step{thread, 0, awaited_by(all, thread)});
+  };
+  for (std::size_t start = 0; start < marks.size(); ++start) {
+    if (marks[start] == fresh) enter(start);
+    while (!way.empty()) {
+      step& here = way.back();
+      if (here.next == here.awaited.size()) {
+        marks[here.thread] = done;
+        way.pop_back();
+        continue;
+      }
+      const std::size_t to = here.awaited[here.next++];
+      if (marks[to] == fresh) {
+        enter(to);
+      } else if (marks[to] == on_way) {
+        std::size_t from = 0;
+        while (way[from].thread != to) ++from;
+        for (; from < way.size(); ++from) ring.push_back(way[from].thread);
+        return ring;
+      }
+    }
+  }
+  return ring;
+}
+
+LOCKSTEP_OBSERVER bool find_mismatch(const stuck_snapshot& all, const construct_visit& in,
+                                     construct_mismatch& found) {
+  // The first member whose visits of this region differ from those of another, in the earliest phase.
+  bool is_found = false;
+  const auto compare = [&](const construct_visit& a, const construct_visit& b) {
+    if (a.phase != b.phase || a.rank >= b.rank || !differ(a, b)) return;
+    if (is_found && static_cast<std::int32_t>(a.phase - found.one.phase) >= 0) return;
+    is_found = true;
+    found = {a, b};
+  };
+  growing_array<construct_visit> visits;
+  for (const seen_thread& one : all.threads) {
+    for (std::uint32_t k = 0; k < one.visit_count; ++k) {
+      const construct_visit& visit = one.visits[k];
+      if (visit.team == in.team && visit.region == in.region && visit.phase != 0) {
+        visits.push_back(visit);
+      }
+    }
+  }
+  for (const construct_visit& a : visits) {
+    for (const construct_visit& b : visits) compare(a, b);
+  }
+  return is_found;
+}
+
+LOCKSTEP_OBSERVER bool differ(const construct_visit& a, const construct_visit& b) noexcept {
+  const auto are_unlike = [](const char* x, const char* y) {
+    return x != nullptr && y != nullptr && std::strcmp(x, y) != 0;
+  };
+  if (are_unlike(a.kind, b.kind)) return true;
+  return are_unlike(a.where.file, b.where.file) || a.where.line != b.where.line;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_STUCK_REPORT_IPP
+
+// lockstep/detail/trace/stuck_text.ipp -- the sentences of a stuck_report (layer: trace)
+#ifndef LOCKSTEP_DETAIL_TRACE_STUCK_TEXT_IPP
+#define LOCKSTEP_DETAIL_TRACE_STUCK_TEXT_IPP
+
+#include <utility>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class stuck_text {
+ public:
+  stuck_text(const stuck_snapshot& all, const char* why) : ask_{all}, all_(all), text_(why) {
+    text_.append("\n");
+    for (std::size_t i = 0; i < all.threads.size(); ++i) add_line(i);
+    for (std::size_t i = 0; i < all.threads.size(); ++i) add_missing(i);
+    add_ring();
+  }
+
+  std::string text() { return std::move(text_); }
+
+ private:
+  static constexpr std::size_t most_members = 16;
+
+  double seconds(std::uint64_t since) const noexcept { return all_.seconds_since(since); }
+
+  void add_construct(const char* kind, call_site where) {
+    append(text_, "%s", kind != nullptr ? kind : "a construct");
+    if (where.file != nullptr) append(text_, " (%s:%u)", where.file, where.line);
+  }
+  void add_visit(const construct_visit& visit) {
+    add_construct(visit.kind, visit.where);
+    if (visit.phase != 0) append(text_, ", phase %u", visit.phase);
+  }
+  void add_label(std::size_t thread) { text_.append(ask_.at(thread).label); }
+  /// In growing order: ranks 0-6, 8.
+  void add_ranks(const growing_array<std::uint32_t>& ranks) {
+    append(text_, ranks.size() == 1 ? "rank " : ranks.empty() ? "none" : "ranks ");
+    for (std::size_t i = 0, end = 0; i < ranks.size(); i = end) {
+      end = i + 1;
+      while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+      append(text_, "%s%u", i > 0 ? ", " : "", ranks[i]);
+      if (end > i + 1) append(text_, "%s%u", end > i + 2 ? "-" : ", ", ranks[end - 1]);
+    }
+  }
+
+  void add_line(std::size_t thread) {
+    const seen_thread& one = ask_.at(thread);
+    text_.append("  ");
+    add_label(thread);
+    if (one.part.team != nullptr && one.part.size > 1) {
+      append(text_, ", %srank %u of %u in region %u of team %p", one.part.ended != 0 ? "was " : "",
+             one.part.rank, one.part.size, one.part.region, one.part.team);
+    }
+    text_.append(": ");
+    add_doing(thread);
+    text_.append("\n");
+  }
+
+  void add_doing(std::size_t thread) {
+    const seen_thread& one = ask_.at(thread);
+    const shown_wait* const wait = wait_of(one);
+    if (wait != nullptr) {
+      add_wait(thread, *wait);
+    } else if (one.wait_count != 0) {
+      text_.append("idle, waits for the next region");
+      add_last(one);
+    } else {
+      append(text_, "waits for nothing that lockstep knows%s", of_state(one.state));
+      add_last(one);
+    }
+    for (std::uint32_t k = 0; k < one.held.count; ++k) {
+      append(text_, "%s %p", k == 0 ? "; holds the lock at" : ",", one.held.objects[k]);
+    }
+  }
+
+  void add_wait(std::size_t thread, const shown_wait& wait) {
+    const seen_thread& one = ask_.at(thread);
+    append(text_, "waits %.3g s for ", seconds(wait.since));
+    add_subject(one, wait.what);
+    text_.append(one.stage == wait_stage::sleep   ? ", asleep"
+                 : one.stage == wait_stage::yield ? ", yielding"
+                                                  : ", spinning");
+    if (ask_.meeting_of(one) != nullptr) return;  // who is missing is said below
+    for (const std::size_t other : awaited_by(all_, thread)) {
+      text_.append(wait.what.awaited != wait_subject::nobody ? "; that is up to " : "; held by ");
+      add_label(other);
+    }
+    if (ask_.visit_under_way(one) == nullptr) add_last(one);
+  }
+
+  void add_subject(const seen_thread& one, const wait_subject& what) {
+    const construct_visit* const in = ask_.visit_under_way(one);
+    if (in != nullptr && in->kind != nullptr) {
+      add_visit(*in);
+      // What the construct waits for, where it is not the barrier.
+      if (ask_.meeting_of(one) == nullptr && what.kind != nullptr) append(text_, ": %s", what.kind);
+    } else {
+      add_construct(what.kind != nullptr ? what.kind : "something", what.where);
+      if (what.object != nullptr && what.awaited == wait_subject::nobody) {
+        append(text_, " at %p", what.object);
+      }
+      if (what.phase != 0) append(text_, ", phase %u", what.phase);
+    }
+    if (what.label != nullptr) append(text_, " '%s'", what.label);
+    if (what.awaited != wait_subject::nobody && ask_.meeting_of(one) == nullptr) {
+      append(text_, " of rank %u", what.awaited);
+    }
+  }
+
+  static const char* of_state(char state) noexcept {
+    switch (state) {
+      case 'R': return " (it runs on a CPU)";
+      case 'S': return " (it sleeps in a call of the system)";
+      case 'D': return " (it waits for a device)";
+      case 'T':
+      case 't': return " (it is stopped by a signal or a debugger)";
+      default: return "";
+    }
+  }
+
+  /// Where the thread was last.
+  void add_last(const seen_thread& one) {
+    if (one.node.began > one.part.began && one.node.ended == 0 && one.part.ended == 0) {
+      append(text_, "; in node '%s' for %.3g s", one.node.name, seconds(one.node.began));
+    }
+    const construct_visit* const last = ask_.last_visit(one);
+    if (last != nullptr) {
+      text_.append("; it was last in ");
+      add_visit(*last);
+      if (last->released != 0) {
+        append(text_, ", and left it %.3g s ago", seconds(last->released));
+      } else {
+        append(text_, ", to which it came %.3g s ago", seconds(last->came));
+      }
+    }
+    if (one.part.team == nullptr) return;
+    if (one.part.ended != 0) {
+      append(text_, "; its part of the region ended %.3g s ago", seconds(one.part.ended));
+    } else {
+      append(text_, "; its part of the region began %.3g s ago", seconds(one.part.began));
+    }
+  }
+
+  /// Of each phase that is waited for, once: by the first that waits for it.
+  void add_missing(std::size_t thread) {
+    const seen_thread& one = ask_.at(thread);
+    growing_array<std::uint32_t> missing;
+    if (find_missing(all_, thread, missing)) {
+      const construct_visit& in = *ask_.meeting_of(one);
+      for (std::size_t i = 0; i < thread; ++i) {
+        const construct_visit* const other = ask_.meeting_of(ask_.at(i));
+        if (other != nullptr && other->team == in.team && other->phase == in.phase) return;
+      }
+      add_phase(in, missing);
+      add_mismatch(in);
+      return;
+    }
+    const shown_wait* const wait = wait_of(one);
+    const void* team = nullptr;
+    std::uint32_t region = 0;
+    if (wait == nullptr || wait->what.awaited == wait_subject::nobody ||
+        !ask_.region_of(one, *wait, team, region) ||
+        ask_.member(team, region, wait->what.awaited) != stuck_questions::none) {
+      return;
+    }
+    append(text_, "  missing in region %u of team %p: rank %u, ", region, team, wait->what.awaited);
+    add_member(team, region, wait->what.awaited);
+  }
+  void add_phase(const construct_visit& in, const growing_array<std::uint32_t>& missing) {
+    growing_array<std::uint32_t> come;
+    std::size_t next = 0;
+    for (std::uint32_t rank = 0; rank < in.size; ++rank) {
+      if (next < missing.size() && missing[next] == rank) {
+        ++next;
+      } else {
+        come.push_back(rank);
+      }
+    }
+    text_.append("  ");
+    add_visit(in);
+    text_.append(": come: ");
+    add_ranks(come);
+    text_.append("; missing: ");
+    add_ranks(missing);
+    text_.append("\n");
+    for (std::size_t i = 0; i < missing.size() && i < most_members; ++i) {
+      append(text_, "    missing: rank %u, ", missing[i]);
+      add_member(in.team, in.region, missing[i]);
+    }
+    if (missing.size() > most_members) {
+      append(text_, "    missing: %zu more\n", missing.size() - most_members);
+    }
+  }
+  void add_member(const void* team, std::uint32_t region, std::uint32_t rank) {
+    std::size_t thread = ask_.member(team, region, rank);
+    if (thread == stuck_questions::none) {
+      thread = ask_.former_member(team, rank);
+      if (thread == stuck_questions::none) {
+        text_.append("which no thread is known to be\n");
+        return;
+      }
+      text_.append("who has not begun: ");
+    }
+    add_label(thread);
+    text_.append(": ");
+    add_doing(thread);
+    text_.append("\n");
+  }
+  void add_mismatch(const construct_visit& in) {
+    construct_mismatch found;
+    if (!find_mismatch(all_, in, found)) return;
+    append(text_, "  different places in phase %u: rank %u was at ", found.one.phase,
+           found.one.rank);
+    add_construct(found.one.kind, found.one.where);
+    append(text_, ", rank %u at ", found.other.rank);
+    add_construct(found.other.kind, found.other.where);
+    text_.append("; does one of them meet the others once too often, or too seldom?\n");
+  }
+
+  void add_ring() {
+    const growing_array<std::size_t> ring = find_ring(all_);
+    if (ring.empty()) return;
+    text_.append("  deadlock: these wait for each other\n");
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      const seen_thread& one = ask_.at(ring[i]);
+      text_.append("    ");
+      add_label(ring[i]);
+      text_.append(" waits for ");
+      add_subject(one, wait_of(one)->what);
+      text_.append(", and so for ");
+      add_label(ring[(i + 1) % ring.size()]);
+      text_.append("\n");
+    }
+  }
+
+  const stuck_questions ask_;
+  const stuck_snapshot& all_;
+  std::string text_;
+};
+
+LOCKSTEP_OBSERVER std::string stuck_report(const stuck_snapshot& all, const char* why) {
+  return stuck_text(all, why).text();
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_STUCK_TEXT_IPP
+
+#endif
+
+#endif  // LOCKSTEP_DETAIL_TRACE_STUCK_REPORT_HPP
+
+// lockstep/detail/trace/watchdog.ipp -- the watchdog's thread, and what the environment asks for (layer: trace)
+//
+// The thread sleeps until the oldest wait that it knows of would be too old, and at most as long as a wait may last. So
+// it wakes once in that time, and a little more often where waits are nearly too long.
+//
+// Memory order (# marks the line)
+//   #  access        order    pairs  why it suffices
+//   1  must_end      release  2      what the caller did before; the thread ends anyway
+//   2  must_end      acquire  1      as 1
+//   3  stage         relaxed  -      values that stand for themselves
+//   4  is_set        relaxed  -      under the lock
+#ifndef LOCKSTEP_DETAIL_TRACE_WATCHDOG_IPP
+#define LOCKSTEP_DETAIL_TRACE_WATCHDOG_IPP
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Made once, never freed; process().watchdog_forks guards it.
+struct watchdog_state {
+  wake_pipe pipe;
+  unseamed_atomic<std::uint32_t> must_end{0};
+  plain_thread thread;
+  question_signal signal;
+  watchdog_options how;
+  bool runs = false, has_signal = false;
+  const void* module = nullptr;  ///< whose code the thread runs
+
+  /// That of the process, or null.
+  static watchdog_state* known() noexcept {
+    return static_cast<watchdog_state*>(process().watchdog);
+  }
+};
+
+/// Something of this module that no other has.
+template <class Name>
+struct LOCKSTEP_MODULE_LOCAL module_mark {
+  static unseamed_atomic<bool> is_set;
+};
+template <class Name>
+unseamed_atomic<bool> module_mark<Name>::is_set{false};
+
+class watchdog {
+ public:
+  static constexpr char asks = 'q', wakes = 'w';
+
+  LOCKSTEP_OBSERVER static bool start(const watchdog_options& how) {
+    watch_forks<around_fork>();
+    const holding<system_mutex> held(process().watchdog_forks.lock());
+    if (process().watchdog == nullptr) process().watchdog = new (std::nothrow) watchdog_state;
+    watchdog_state* const of = watchdog_state::known();
+    if (of == nullptr || !of->pipe.open()) return false;
+    end(*of);
+    while (of->pipe.sleep(0) != 0) continue;  // what nobody has heard
+    of->how = how;
+    of->must_end.store(0, memory_order_release);  // 1
+    begin_to_observe(observer::watches);
+    {
+      const no_signals here;
+      of->runs = of->thread.start(&run, of) == 0;
+    }
+    if (!of->runs) {
+      end_to_observe(observer::watches);
+      return false;
+    }
+    of->module = &ends_here::is_set;
+    if (!ends_here::is_set.exchange(true, memory_order_relaxed)) {  // 4
+      std::atexit(&end_with_module);
+    }
+    if (how.on_signal() && !of->has_signal) of->has_signal = of->signal.take(&answer);
+    return true;
+  }
+
+  LOCKSTEP_OBSERVER static void stop() {
+    const holding<system_mutex> held(process().watchdog_forks.lock());
+    if (watchdog_state* const of = watchdog_state::known()) end(*of);
+  }
+
+  /// What was seen of all threads.
+  LOCKSTEP_OBSERVER static void look(stuck_snapshot& all) {
+    all.now = tick_clock::now();
+    all.ticks_per_second = tick_clock::rate();
+    for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+      seen_thread one;
+      if (look_at(*at, one)) all.threads.push_back(one);
+    }
+    // By team and rank; then in the order in which they were first seen.
+    sort_by(all.threads, [](const seen_thread& a, const seen_thread& b) {
+      if (a.part.team != b.part.team) return a.part.team > b.part.team;
+      return a.part.rank != b.part.rank ? a.part.rank < b.part.rank : a.number < b.number;
+    });
+  }
+
+ private:
+  using ends_here = module_mark<class watchdog_ends>;
+
+  /// A wait of which there was a report.
+  struct told_wait {
+    const thread_log* log;
+    std::uint64_t since;
+  };
+
+  explicit watchdog(watchdog_state& of) : of_(of), how_(of.how) {}
+
+  LOCKSTEP_OBSERVER static void end(watchdog_state& of) {
+    if (!of.runs) return;
+    of.must_end.store(1, memory_order_release);  // 1
+    of.pipe.wake(wakes);
+    of.thread.join();
+    of.runs = false;
+    end_to_observe(observer::watches);
+    if (of.has_signal) of.signal.give_back();
+    of.has_signal = false;
+  }
+
+  LOCKSTEP_OBSERVER static void end_with_module() {
+    const holding<system_mutex> held(process().watchdog_forks.lock());
+    watchdog_state* const of = watchdog_state::known();
+    if (of != nullptr && of->module == &ends_here::is_set) end(*of);
+  }
+
+  LOCKSTEP_OBSERVER static void answer(int) {
+    if (watchdog_state* const of = watchdog_state::known()) of->pipe.wake(asks);
+  }
+
+  struct around_fork {
+    static void before() { process().watchdog_forks.enter(); }
+    static void after() {
+      if (process().watchdog_forks.is_last()) process().watchdog_forks.leave();
+    }
+    static void child() {
+      if (!process().watchdog_forks.is_last()) return;
+      if (watchdog_state* const of = watchdog_state::known()) {
+        of->pipe.forget();
+        of->runs = false;
+        end_to_observe(observer::watches);
+      }
+      process().watchdog_forks.leave();
+    }
+  };
+
+  LOCKSTEP_OBSERVER static void* run(void* of) {
+    name_this_thread("lockstep dog");
+    watchdog(*static_cast<watchdog_state*>(of)).watch();
+    return nullptr;
+  }
+
+  LOCKSTEP_OBSERVER void watch() {
+    const std::uint64_t limit = static_cast<std::uint64_t>(how_.after().count());
+    std::uint64_t next = limit;
+    bool has_excused = false;
+    while (true) {
+      const std::uint64_t begin = steady_nanoseconds();
+      const char why = of_.pipe.sleep(next);
+      if (of_.must_end.load(memory_order_acquire) != 0) return;  // 2
+      if (why == asks) {
+        print("lockstep watchdog: a signal asks what threads wait for");
+        continue;
+      }
+      // Who sleeps much too long was stopped, with the whole process: others get time to go on.
+      const bool was_stopped = steady_nanoseconds() - begin > next + limit / 2 + 1000000;
+      has_excused = was_stopped && !has_excused;
+      next = has_excused ? limit / 4 + 1 : guard(limit);
+    }
+  }
+
+  /// Looks for waits that are too old. The time until there may be one.
+  LOCKSTEP_OBSERVER std::uint64_t guard(std::uint64_t limit) {
+    const std::uint64_t now = tick_clock::now();
+    const double ticks = static_cast<double>(limit) * tick_clock::rate() * 1e-9;
+    double oldest = 0;
+    const thread_log* stuck = nullptr;
+    std::uint64_t since = 0;
+    for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+      shown_wait wait;
+      if (!outermost(*at, wait) || wait.since >= now || was_told(*at, wait.since)) continue;
+      const double age = static_cast<double>(now - wait.since);
+      if (age <= oldest) continue;
+      oldest = age;
+      stuck = at;
+      since = wait.since;
+    }
+    if (oldest < ticks) {
+      const double left = (ticks - oldest) / tick_clock::rate() * 1e9;
+      return left < 1e6 ? 1000000u : static_cast<std::uint64_t>(left);
+    }
+    for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+      shown_wait wait;
+      if (outermost(*at, wait) && static_cast<double>(now - wait.since) * 2 >= ticks) {
+        tell(*at, wait.since);
+      }
+    }
+    char why[160];
+    seen_thread who;
+    look_at(*stuck, who);
+    std::snprintf(why, sizeof why, "lockstep watchdog: %s has waited %.3g s", who.label,
+                  static_cast<double>(now - since) / tick_clock::rate());
+    print(why);
+    if (how_.aborts()) std::abort();
+    return limit;
+  }
+
+  LOCKSTEP_OBSERVER static void print(const char* why) {
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+#endif
+      stuck_snapshot all;
+      look(all);
+      const std::string text = stuck_report(all, why);
+      std::fwrite(text.data(), 1, text.size(), stderr);
+#if LOCKSTEP_HAS_EXCEPTIONS
+    } catch (const std::bad_alloc&) {
+      std::fprintf(stderr, "%s; there is no memory for the report\n", why);
+    }
+#endif
+  }
+
+  LOCKSTEP_OBSERVER static bool outermost(const thread_log& log, shown_wait& out) noexcept {
+    if (!log.is_alive()) return false;
+    for (std::uint32_t i = 0; log.wait_at(i, out); ++i) {
+      if (!is_idle(out.what)) return true;
+    }
+    return false;
+  }
+
+  LOCKSTEP_OBSERVER bool was_told(const thread_log& log, std::uint64_t since) const noexcept {
+    std::size_t i = 0;
+    while (i < told_.size() && (told_[i].log != &log || told_[i].since != since)) ++i;
+    return i < told_.size();
+  }
+  LOCKSTEP_OBSERVER void tell(const thread_log& log, std::uint64_t since) {
+    for (told_wait& each : told_) {
+      if (each.log != &log) continue;
+      each.since = since;
+      return;
+    }
+    told_.push_back(told_wait{&log, since});
+  }
+
+  /// False for a log that says nothing: its thread has ended, and was no member.
+  LOCKSTEP_OBSERVER static bool look_at(const thread_log& log, seen_thread& one) {
+    one.number = log.thread();
+    watch_log* const known = watch_hooks::of(log);
+    const bool is_known = known != nullptr && (one.number == 0 || known->is_of(one.number));
+    if (is_known) {
+      static_cast<void>(known->part.read(one.part));
+      static_cast<void>(known->node.read(one.node));
+      if (one.number != 0) static_cast<void>(known->locks.read(one.held));
+      const std::uint32_t most = watch_log::most_visits;
+      const std::uint32_t last = known->visits_so_far();
+      for (std::uint32_t i = last < most ? 0 : last - most; i != last; ++i) {
+        if (known->visits[i % most].read(one.visits[one.visit_count])) ++one.visit_count;
+      }
+    }
+    if (one.number == 0 && one.part.team == nullptr) return false;
+    thread_name name = {};
+    static_cast<void>(log.name.read(name));
+    std::snprintf(one.label, sizeof one.label, "thread %llu '%s'%s",
+                  static_cast<unsigned long long>(log.shown_number()), name.text,
+                  one.number == 0 ? ", which has ended" : "");
+    if (one.number == 0) return true;
+    while (one.wait_count < thread_log::most_waits &&
+           log.wait_at(one.wait_count, one.waits[one.wait_count])) {
+      ++one.wait_count;
+    }
+    one.stage = static_cast<wait_stage>(log.stage.load(memory_order_relaxed));  // 3
+    one.state = state_of(log.shown_number());
+    return true;
+  }
+
+  /// As /proc tells it, where there is one.
+  LOCKSTEP_OBSERVER static char state_of(std::uint64_t thread) {
+    const std::string text =
+        file_text("/proc/self/task/%llu/stat", static_cast<unsigned long long>(thread));
+    const std::size_t name_ends = text.rfind(") ");
+    return name_ends != std::string::npos && name_ends + 2 < text.size() ? text[name_ends + 2]
+                                                                         : static_cast<char>(0);
+  }
+
+  watchdog_state& of_;
+  const watchdog_options how_;
+  growing_array<told_wait> told_;
+};
+
+bool watchdog_control::start(const watchdog_options& how) { return watchdog::start(how); }
+void watchdog_control::stop() { watchdog::stop(); }
+std::string watchdog_control::who_waits() {
+  if (!is_observed_by(observer::watches)) return std::string();
+  stuck_snapshot all;
+  watchdog::look(all);
+  return stuck_report(all, "lockstep: what threads wait for");
+}
+
+}  // namespace detail
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_WATCHDOG_IPP
+
+#endif
+
+#endif  // LOCKSTEP_WATCHDOG_HPP
+
+// lockstep/detail/trace/trace_view.hpp -- what was recorded, in order (layer: trace)
+//
+// A copy of all rings of the trace that runs or ran last. For trace_export.hpp.
+//
+//   VIEW-1  Each thread has a track; threads that had the same log one after the other have different ones.
+//   VIEW-2  Events of a track are in order of their begin; of those that begin together, the longer one comes first.
+//           So whatever encloses an event comes before it.
+//   VIEW-3  An arrow goes from a thread that let others go to one of those, and never back in time.
+#ifndef LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_HPP
+#define LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class trace_view {
+ public:
+  struct event {
+    std::uint64_t begin, end;  ///< ticks
+    std::uint32_t record, track;
+  };
+  struct track {
+    thread_name name;
+    std::uint64_t shown_number;
+    std::size_t first, last;  ///< of events
+  };
+  /// From the thread that let the other go, in ticks.
+  struct arrow {
+    const char* name;
+    std::uint32_t from, to;  ///< tracks
+    std::uint64_t sent, came;
+  };
+
+  /// Copies what there is. For less than all of it, it needs memory for two copies.
+  LOCKSTEP_OBSERVER trace_view();
+  trace_view(const trace_view&) = delete;
+  trace_view& operator=(const trace_view&) = delete;
+  LOCKSTEP_OBSERVER ~trace_view();
+
+  const trace_record& record_of(const event& of) const noexcept { return records[of.record]; }
+  /// The second record, or null.
+  const trace_record* rest_of(const event& of) const noexcept {
+    const std::size_t next = std::size_t{of.record} + 1;
+    return next < records.size() && records[next].kind() == record_kind::rest ? &records[next]
+                                                                              : nullptr;
+  }
+  std::uint64_t nanoseconds(std::uint64_t ticks) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(ticks) * nanoseconds_a_tick + 0.5);
+  }
+  /// Since the trace began.
+  std::uint64_t time(std::uint64_t tick) const noexcept {
+    return tick > begin ? nanoseconds(tick - begin) : 0;
+  }
+
+  growing_array<trace_record> records;
+  growing_array<event> events;
+  growing_array<track> tracks;
+  growing_array<arrow> arrows;
+  std::uint64_t begin = 0, end = 0;  ///< of the trace, in ticks
+  std::uint64_t lost = 0;            ///< records
+  std::uint32_t members = 0;         ///< of the largest region
+  bool stops = false;                ///< what did not fit was left out; else the oldest was
+  double nanoseconds_a_tick = 1;
+
+ private:
+  /// What may be an end of arrows, in one form, for it is sorted: by whom and what, then by time.
+  struct end_point {
+    std::uint64_t whom;  ///< the team, or the word
+    std::uint64_t what;  ///< region and phase
+    std::uint64_t at, until;
+    std::uint32_t track;
+    bool is_caller;
+
+    bool is_before(const end_point& other) const noexcept {
+      if (whom != other.whom) return whom < other.whom;
+      if (what != other.what) return what < other.what;
+      return at != other.at ? at < other.at : is_caller && !other.is_caller;
+    }
+  };
+  using end_points = growing_array<end_point>;
+
+  LOCKSTEP_OBSERVER void read(const thread_log& from, const record_ring& ring);
+  LOCKSTEP_OBSERVER void sort_events(std::size_t first);
+  LOCKSTEP_OBSERVER void find_arrows();
+  LOCKSTEP_OBSERVER static void sort(end_points& all);
+  LOCKSTEP_OBSERVER void join_meetings(const end_points& all);
+  LOCKSTEP_OBSERVER void join_regions(const end_points& all);
+  LOCKSTEP_OBSERVER void join_wakes(const end_points& all);
+
+  growing_array<event> scratch_;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+// lockstep/detail/trace/trace_view.ipp -- the bodies of trace_view.hpp (layer: trace)
+//
+// Memory order (# marks the line)
+//   #  access        order    pairs  why it suffices
+//   1  options.load  relaxed  -      under the lock of the trace
+//   2  ring.load     acquire  -      a ring is whole before it is seen (6 of recorder.hpp)
+#ifndef LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_IPP
+#define LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_IPP
+
+#include <cstdio>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_OBSERVER trace_view::trace_view() {
+  nanoseconds_a_tick = 1e9 / tick_clock::rate();
+  {
+    const holding<system_mutex> held(process().trace_forks.lock());
+    const trace_session* const of = recorder::session();
+    if (of == nullptr) return;
+    const std::uint32_t number = of->number.load(memory_order_relaxed);  // 1
+    begin = of->begin;
+    end = of->is_running ? tick_clock::now() : of->end;
+    stops = of->stops.load(memory_order_relaxed) != 0;  // 1
+    growing_array<const thread_log*> logs;
+    for (thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) logs.push_back(at);
+    for (std::size_t i = logs.size(); i-- > 0;) {  // as they were made
+      const record_ring* const ring = logs[i]->ring.load(memory_order_acquire);  // 2
+      if (ring != nullptr && ring->trace() == number) read(*logs[i], *ring);
+    }
+  }
+  find_arrows();
+}
+
+LOCKSTEP_OBSERVER trace_view::~trace_view() = default;
+
+LOCKSTEP_OBSERVER void trace_view::read(const thread_log& from, const record_ring& ring) {
+  const std::size_t before = records.size(), room = ring.room();
+  records.resize(before + room);
+  const std::size_t count = ring.copy(records.data() + before, room);
+  records.resize(before + count);
+  const std::uint64_t all = ring.count();
+  lost += all > count ? all - count : 0;
+  events.reserve(events.size() + count);
+  std::size_t first = events.size();
+  bool has_track = false;
+  for (std::size_t i = before; i < records.size(); ++i) {
+    const trace_record& at = records[i];
+    if (at.kind() == record_kind::rest) {
+      if (!has_track) records[i].words[1] = 0;  // of a record that is lost
+      continue;
+    }
+    const bool begins = at.kind() == record_kind::begin, is_named = at.detail() != 0;
+    if (!has_track || (begins && !is_named)) {
+      has_track = true;
+      if (events.size() > first) sort_events(first);
+      first = events.size();
+      track made = {thread_name(), 0, first, first};
+      from.name.read(made.name);
+      made.shown_number = from.shown_number();
+      tracks.push_back(made);
+    }
+    if (begins) {
+      track& of = tracks.back();
+      std::snprintf(of.name.text, sizeof of.name.text, "%s", at.text());
+      if (!is_named) of.shown_number = at.number();
+    }
+    events.push_back({at.begin(), at.end(), static_cast<std::uint32_t>(i),
+                      static_cast<std::uint32_t>(tracks.size() - 1)});
+    tracks.back().last = events.size();
+  }
+  if (events.size() > first) sort_events(first);
+}
+
+/// Merges runs that are in order already: what threads write is nearly so. Of events that are equal, the one that was
+/// written later encloses the other.
+LOCKSTEP_OBSERVER void trace_view::sort_events(std::size_t first) {
+  const auto is_before = [](const event& a, const event& b) {
+    if (a.begin != b.begin) return a.begin < b.begin;
+    return a.end != b.end ? a.end > b.end : a.record > b.record;
+  };
+  const std::size_t count = events.size() - first;
+  event* const all = events.data() + first;
+  scratch_.resize(count);
+  for (std::size_t width = 1; width < count; width *= 2) {
+    for (std::size_t low = 0; low + width < count; low += 2 * width) {
+      const std::size_t middle = low + width;
+      const std::size_t high = middle + width < count ? middle + width : count;
+      if (!is_before(all[middle], all[middle - 1])) continue;
+      std::size_t left = low, right = middle, to = 0;
+      while (left < middle && right < high) {
+        scratch_[to++] = is_before(all[right], all[left]) ? all[right++] : all[left++];
+      }
+      while (left < middle) scratch_[to++] = all[left++];
+      for (std::size_t i = 0; i < to; ++i) all[low + i] = scratch_[i];
+    }
+  }
+}
+
+LOCKSTEP_OBSERVER void trace_view::sort(end_points& all) {
+  sort_by(all, [](const end_point& a, const end_point& b) { return a.is_before(b); });
+}
+
+LOCKSTEP_OBSERVER void trace_view::find_arrows() {
+  end_points meetings, parts, wakes;
+  for (const event& each : events) {
+    const trace_record& at = record_of(each);
+    const record_kind kind = at.kind();
+    if (kind == record_kind::wake) {
+      wakes.push_back({at.number(), 0, each.begin, 0, each.track, false});
+    }
+    const trace_record* const rest = rest_of(each);
+    if (rest == nullptr) continue;
+    if (kind == record_kind::construct) {
+      const std::uint64_t arrived = each.begin + (rest->rest_number() >> 24);
+      meetings.push_back({at.number(), rest->words[3], arrived, each.end, each.track, false});
+    } else if (kind == record_kind::region || kind == record_kind::part) {
+      const bool is_caller = kind == record_kind::region;
+      parts.push_back({at.number(), rest->high(), each.begin, 0, each.track, is_caller});
+      if (is_caller && rest->size() > members) members = rest->size();
+    }
+  }
+  sort(meetings);
+  sort(parts);
+  sort(wakes);
+  join_meetings(meetings);
+  join_regions(parts);
+  join_wakes(wakes);
+}
+
+/// The last to arrive lets the others go.
+LOCKSTEP_OBSERVER void trace_view::join_meetings(const end_points& all) {
+  for (std::size_t i = 0, next = 0; i < all.size(); i = next) {
+    // The numbers come again, where members make one sub-team after another. Nobody arrives in a meeting from which
+    // somebody was let go: then it is the next one.
+    std::uint64_t over = all[i].until;
+    for (next = i + 1; next < all.size(); ++next) {
+      const end_point& at = all[next];
+      if (at.whom != all[i].whom || at.what != all[i].what || at.at > over) break;
+      if (at.until < over) over = at.until;
+    }
+    const end_point& last = all[next - 1];
+    for (std::size_t k = i; k + 1 < next; ++k) {
+      if (all[k].track == last.track) continue;
+      arrows.push_back({"barrier", last.track, all[k].track, last.at, all[k].until});
+    }
+  }
+}
+
+/// The caller announces the region to the others.
+LOCKSTEP_OBSERVER void trace_view::join_regions(const end_points& all) {
+  const end_point* caller = nullptr;
+  for (const end_point& each : all) {
+    if (each.is_caller) caller = &each;
+    if (caller == nullptr || caller->whom != each.whom || caller->what != each.what) {
+      caller = nullptr;
+    } else if (each.track != caller->track) {
+      arrows.push_back({"region", caller->track, each.track, caller->at, each.at});
+    }
+  }
+}
+
+/// The last wake of a word before a sleep on it was over.
+LOCKSTEP_OBSERVER void trace_view::join_wakes(const end_points& all) {
+  for (const event& each : events) {
+    const trace_record& at = record_of(each);
+    const trace_record* const rest = rest_of(each);
+    if (at.kind() != record_kind::wait || rest == nullptr) continue;
+    if (static_cast<wait_stage>(at.detail()) != wait_stage::sleep) continue;
+    const std::uint64_t word = rest->rest_number();
+    std::size_t low = 0, high = all.size();  // the first that is later
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (all[middle].whom < word || (all[middle].whom == word && all[middle].at <= each.end)) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    if (low == 0) continue;
+    const end_point& by = all[low - 1];
+    if (by.whom != word || by.at < each.begin || by.track == each.track) continue;
+    arrows.push_back({"wake", by.track, each.track, by.at, each.end});
+  }
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_IPP
+
+#endif
+
+#endif  // LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_HPP
+
+// lockstep/detail/trace/trace_export.hpp -- writes a trace as Trace Event JSON, and as a text (layer: trace)
+//
+// The file opens in Perfetto and chrome://tracing. Events by category:
+//     region, part       a region or loop on its caller; what each member, or another for it, ran of it
+//     construct          from a member's call to when it went on; args.waited: for the others
+//     wait, stage        from the first poll on; how long of it the thread yielded and slept
+//     node, user         of plans; of trace_region
+//     decision, woken, anticipated, missed wake-up, share taken over, parted, crowded, user   instants; args.why
+//     wake, arrow        who woke a sleeper; arrows from who let go to who was let go: barrier, region, wake
+//
+//   EXPORT-1  The JSON is valid whatever names the program gives: text that is no UTF-8 is replaced.
+//   EXPORT-2  Slices of a track nest; their begins do not go back.
+//   EXPORT-3  A file that cannot be written is told by its name, once, with the system's reason.
+//
+// Cost   0.3 us a record.
+#ifndef LOCKSTEP_DETAIL_TRACE_TRACE_EXPORT_HPP
+#define LOCKSTEP_DETAIL_TRACE_TRACE_EXPORT_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+struct trace_export {
+  /// What was recorded, to a file; false, and a message, if that cannot be written.
+  LOCKSTEP_OBSERVER static bool write(const char* path);
+  /// A table of threads, and one of names.
+  LOCKSTEP_OBSERVER static std::string summary();
+
+  /// Starts a trace that is written when the program ends. `path`: %p in it is the number of the process.
+  LOCKSTEP_OBSERVER static bool start_for_program(const char* path, const char* whose);
+  /// Stops that, and writes it; nothing if there is none.
+  LOCKSTEP_OBSERVER static void end_of_program();
+  /// Where that was to be written; from now on it is not. Empty if there is none.
+  LOCKSTEP_OBSERVER static std::string take_path();
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+// lockstep/detail/trace/json_file.hpp -- writes JSON to a file, fast (layer: trace)
+//
+// Only for cold bodies.
+#ifndef LOCKSTEP_DETAIL_TRACE_JSON_FILE_HPP
+#define LOCKSTEP_DETAIL_TRACE_JSON_FILE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Text on its way to a file. Not through printf: a million records are to take less than a second.
+class json_file {
+ public:
+  explicit json_file(std::FILE* to) noexcept : to_(to) {}
+  ~json_file() { flush(); }
+  json_file(const json_file&) = delete;
+  json_file& operator=(const json_file&) = delete;
+
+  LOCKSTEP_OBSERVER json_file& put(const char* text) { return put(text, std::strlen(text)); }
+  LOCKSTEP_OBSERVER json_file& put(const char* text, std::size_t length) {
+    if (size_ + length > sizeof buffer_) flush();
+    if (length > sizeof buffer_) {
+      is_good_ = std::fwrite(text, 1, length, to_) == length && is_good_;
+      return *this;
+    }
+    std::memcpy(buffer_ + size_, text, length);
+    size_ += length;
+    return *this;
+  }
+  LOCKSTEP_OBSERVER json_file& number(std::uint64_t value) {
+    char digits[20];
+    std::size_t at = sizeof digits;
+    do {
+      digits[--at] = static_cast<char>('0' + value % 10);
+      value /= 10;
+    } while (value != 0);
+    return put(digits + at, sizeof digits - at);
+  }
+  /// Nanoseconds as microseconds.
+  LOCKSTEP_OBSERVER json_file& time(std::uint64_t nanoseconds) {
+    const unsigned rest = static_cast<unsigned>(nanoseconds % 1000);
+    const char decimals[4] = {'.', static_cast<char>('0' + rest / 100),
+                              static_cast<char>('0' + rest / 10 % 10),
+                              static_cast<char>('0' + rest % 10)};
+    return number(nanoseconds / 1000).put(decimals, 4);
+  }
+  LOCKSTEP_OBSERVER json_file& address(std::uint64_t value) {
+    char text[24];
+    return put(text, static_cast<std::size_t>(std::snprintf(
+                         text, sizeof text, "\"0x%llx\"", static_cast<unsigned long long>(value))));
+  }
+  LOCKSTEP_OBSERVER json_file& real(double value) {
+    if (!(value - value == 0)) return put("null");  // JSON has no infinity
+    char text[40];
+    const int length = std::snprintf(text, sizeof text, "%.17g", value);
+    for (int i = 0; i < length; ++i) {
+      if (text[i] == ',') text[i] = '.';  // of the locale
+    }
+    return put(text, static_cast<std::size_t>(length));
+  }
+  /// In quotes: EXPORT-1.
+  LOCKSTEP_OBSERVER json_file& text(const char* before, const char* of) {
+    put("\"").put(before);
+    return characters(of).put("\"");
+  }
+  LOCKSTEP_OBSERVER json_file& text(const char* of) { return text("", of); }
+  LOCKSTEP_OBSERVER json_file& characters(const char* of) {
+    const char* at = of;
+    while (*at != 0) {
+      const std::size_t plain = plain_length(at);
+      if (plain > 0) {
+        put(at, plain);
+        at += plain;
+        continue;
+      }
+      const unsigned char next = static_cast<unsigned char>(*at++);
+      if (next == '"' || next == '\\') {
+        const char escaped[2] = {'\\', static_cast<char>(next)};
+        put(escaped, 2);
+      } else if (next < 0x20) {
+        char escaped[8];
+        std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(next));
+        put(escaped, 6);
+      } else {
+        put("\\ufffd", 6);
+      }
+    }
+    return *this;
+  }
+
+  LOCKSTEP_OBSERVER bool flush() {
+    is_good_ = std::fwrite(buffer_, 1, size_, to_) == size_ && is_good_;
+    size_ = 0;
+    return is_good_;
+  }
+
+ private:
+  /// How many bytes can stand as they are.
+  LOCKSTEP_OBSERVER static std::size_t plain_length(const char* at) noexcept {
+    std::size_t length = 0;
+    while (true) {
+      const unsigned char next = static_cast<unsigned char>(at[length]);
+      if (next < 0x20 || next == '"' || next == '\\') return length;
+      if (next < 0x80) {
+        ++length;
+        continue;
+      }
+      const std::size_t more = next >= 0xC2 && next < 0xE0   ? 1
+                               : next >= 0xE0 && next < 0xF0 ? 2
+                               : next >= 0xF0 && next < 0xF5 ? 3
+                                                             : 0;
+      if (more == 0) return length;
+      for (std::size_t i = 1; i <= more; ++i) {
+        const unsigned char follows = static_cast<unsigned char>(at[length + i]);
+        const bool is_first = i == 1;
+        const unsigned char least = is_first && next == 0xE0   ? 0xA0
+                                    : is_first && next == 0xF0 ? 0x90
+                                                               : 0x80;
+        const unsigned char most = is_first && next == 0xED   ? 0x9F
+                                   : is_first && next == 0xF4 ? 0x8F
+                                                              : 0xBF;
+        if (follows < least || follows > most) return length;
+      }
+      length += more + 1;
+    }
+  }
+
+  std::FILE* const to_;
+  std::size_t size_ = 0;
+  bool is_good_ = true;
+  char buffer_[1 << 16];
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_JSON_FILE_HPP
+
+// lockstep/detail/trace/trace_export.ipp -- the bodies of trace_export.hpp (layer: trace)
+#ifndef LOCKSTEP_DETAIL_TRACE_TRACE_EXPORT_IPP
+#define LOCKSTEP_DETAIL_TRACE_TRACE_EXPORT_IPP
+
+#include <errno.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class trace_writer {
+ public:
+  trace_writer(const trace_view& of, std::FILE* to) noexcept : of_(of), out_(to) {}
+
+  LOCKSTEP_OBSERVER bool write() {
+    out_.put("{\"traceEvents\":[\n");
+    meta(0, "process_name").text(program_name()).put("}}");
+    for (std::size_t i = 0; i < of_.tracks.size(); ++i) {
+      const trace_view::track& at = of_.tracks[i];
+      out_.put(",\n");
+      meta(i, "thread_name").text(at.name.text).put("}}");
+      out_.put(",\n");
+      meta(i, "thread_sort_index", "sort_index").number(i).put("}}");
+      write_track(at);
+    }
+    for (const trace_view::arrow& each : of_.arrows) write_arrow(each);
+    out_.put("\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"lockstep\":\"" LOCKSTEP_VERSION
+             "\",\"members\":")
+        .number(of_.members);
+    out_.put(",\"dropped\":").number(of_.lost).put(",\"when_full\":");
+    out_.put(of_.stops ? "\"stop\"" : "\"overwrite\"").put(",\"duration_us\":");
+    out_.time(of_.time(of_.end)).put("}}\n");
+    return out_.flush();
+  }
+
+ private:
+  static constexpr std::size_t most_open = 64;
+
+  LOCKSTEP_OBSERVER json_file& meta(std::size_t track, const char* name,
+                                    const char* argument = "name") {
+    out_.put("{\"name\":\"").put(name).put("\",\"ph\":\"M\"");
+    place(track);
+    return out_.put(",\"args\":{\"").put(argument).put("\":");
+  }
+  LOCKSTEP_OBSERVER void place(std::size_t track) {
+    out_.put(",\"pid\":").number(process_).put(",\"tid\":").number(track);
+  }
+  LOCKSTEP_OBSERVER void write_track(const trace_view::track& at) {
+    std::uint64_t open[most_open];  // ends of the slices around
+    std::size_t depth = 0;
+    for (std::size_t i = at.first; i < at.last; ++i) {
+      const trace_view::event& each = of_.events[i];
+      const record_kind kind = of_.record_of(each).kind();
+      if (kind == record_kind::begin || kind == record_kind::none) continue;
+      const std::uint64_t begin = of_.time(each.begin);
+      std::uint64_t end = of_.time(each.end);
+      while (depth > 0 && open[depth - 1] <= begin) --depth;
+      if (depth > 0 && end > open[depth - 1]) end = open[depth - 1];  // EXPORT-2
+      out_.put(",\n");
+      write_event(each, begin, end);
+      const bool is_slice = kind != record_kind::mark && kind != record_kind::counter;
+      if (is_slice && end > begin && depth < most_open) open[depth++] = end;
+    }
+  }
+  /// Up to the arguments, which follow.
+  LOCKSTEP_OBSERVER json_file& head(const trace_view::event& of, const char* before,
+                                    const char* name, const char* category, const char* phase,
+                                    std::uint64_t begin) {
+    out_.put("{\"name\":").text(before, name);
+    if (category != nullptr) out_.put(",\"cat\":\"").put(category).put("\"");
+    out_.put(",\"ph\":\"").put(phase).put("\",\"ts\":").time(begin);
+    place(of.track);
+    return out_;
+  }
+  LOCKSTEP_OBSERVER json_file& slice(const trace_view::event& of, const char* before,
+                                     const char* name, const char* category, std::uint64_t begin,
+                                     std::uint64_t end) {
+    return head(of, before, name, category, "X", begin).put(",\"dur\":").time(end - begin);
+  }
+  LOCKSTEP_OBSERVER void site(const char* file, std::uint64_t line) {
+    if (file == nullptr) return;
+    out_.put(",\"where\":\"").characters(file).put(":").number(line).put("\"");
+  }
+  LOCKSTEP_OBSERVER void write_event(const trace_view::event& each, std::uint64_t begin,
+                                     std::uint64_t end) {
+    const trace_record& at = of_.record_of(each);
+    const trace_record* const rest = of_.rest_of(each);
+    const char* const name = at.text() != nullptr ? at.text() : "?";
+    switch (at.kind()) {
+      case record_kind::region: return write_region(each, at, rest, begin, end);
+      case record_kind::part:
+        slice(each, "", name, "part", begin, end).put(",\"args\":{\"team\":").address(at.number());
+        if (rest != nullptr) {
+          out_.put(",\"region\":").number(rest->high()).put(",\"rank\":").number(rest->rank());
+          out_.put(",\"of\":").number(rest->size()).put(",\"part\":").number(rest->low());
+        }
+        break;
+      case record_kind::construct:
+        slice(each, "", name, "construct", begin, end)
+            .put(",\"args\":{\"team\":")
+            .address(at.number());
+        if (rest != nullptr) {
+          const std::uint64_t arrived = of_.time(each.begin + (rest->rest_number() >> 24));
+          out_.put(",\"region\":").number(rest->high()).put(",\"phase\":").number(rest->low());
+          out_.put(",\"rank\":").number(rest->rank()).put(",\"of\":").number(rest->size());
+          out_.put(",\"waited\":").time(end > arrived ? end - arrived : 0);
+          site(rest->rest_text(), rest->rest_number() & 0xFFFFFF);
+        }
+        break;
+      case record_kind::wait: {
+        static const char* const stages[] = {"spin", "yield", "sleep"};
+        slice(each, "waits for ", name, "wait", begin, end).put(",\"args\":{\"for\":").text(name);
+        out_.put(",\"object\":").address(at.number()).put(",\"stage\":\"");
+        out_.put(stages[at.detail() % 3]).put("\"");
+        if (rest != nullptr) {
+          out_.put(",\"phase\":").number(rest->high());
+          if (rest->size() != 0xFFFFFF) out_.put(",\"awaited\":").number(rest->size());
+          site(rest->rest_text(), rest->low());
+        }
+        break;
+      }
+      case record_kind::stage: slice(each, "", name, "stage", begin, end).put(",\"args\":{"); break;
+      case record_kind::node:
+        slice(each, "", name, "node", begin, end)
+            .put(",\"args\":{\"iteration\":")
+            .number(at.number());
+        break;
+      case record_kind::wake:
+        slice(each, "", "wakes", "wake", begin, end)
+            .put(",\"args\":{\"word\":")
+            .address(at.number());
+        break;
+      case record_kind::mark: return write_mark(each, at, rest, begin);
+      case record_kind::counter: {
+        double value = 0;
+        const std::uint64_t bits = at.number();
+        std::memcpy(&value, &bits, sizeof value);
+        head(each, "", name, nullptr, "C", begin).put(",\"args\":{\"value\":").real(value);
+        break;
+      }
+      default: slice(each, "", name, "user", begin, end).put(",\"args\":{");
+    }
+    out_.put("}}");
+  }
+  LOCKSTEP_OBSERVER void write_region(const trace_view::event& each, const trace_record& at,
+                                      const trace_record* rest, std::uint64_t begin,
+                                      std::uint64_t end) {
+    const char* const kind = at.text() != nullptr ? at.text() : "region";
+    const char* const user = rest != nullptr ? rest->rest_text() : nullptr;
+    slice(each, "", user != nullptr ? user : kind, "region", begin, end);
+    out_.put(",\"args\":{\"kind\":").text(kind).put(",\"team\":").address(at.number());
+    if (rest != nullptr) {
+      out_.put(",\"region\":").number(rest->high()).put(",\"members\":").number(rest->size());
+      if (rest->low() != 0) out_.put(",\"parts\":").number(rest->low());
+      if (rest->rest_number() != 0) out_.put(",\"iterations\":").number(rest->rest_number());
+    }
+    out_.put("}}");
+  }
+  LOCKSTEP_OBSERVER void write_mark(const trace_view::event& each, const trace_record& at,
+                                    const trace_record* rest, std::uint64_t begin) {
+    static const char* const categories[] = {
+        "decision",         "woken",  "anticipated", "missed wake-up",
+        "share taken over", "parted", "crowded",     "user"};
+    head(each, "", at.text() != nullptr ? at.text() : "?", categories[at.detail() % 8], "i", begin);
+    out_.put(",\"s\":\"t\",\"args\":{\"value\":").number(at.number());
+    if (rest != nullptr && rest->rest_text() != nullptr) {
+      out_.put(",\"why\":").text(rest->rest_text());
+    }
+    out_.put("}}");
+  }
+  LOCKSTEP_OBSERVER void write_arrow(const trace_view::arrow& each) {
+    ++arrows_;
+    const std::uint64_t sent = of_.time(each.sent);
+    std::uint64_t came = of_.time(each.came);
+    if (came > sent && each.name[0] != 'r') --came;  // inside of the slice that ends then
+    out_.put(",\n{\"name\":\"").put(each.name).put("\",\"cat\":\"arrow\",\"ph\":\"s\",\"id\":");
+    out_.number(arrows_).put(",\"ts\":").time(sent);
+    place(each.from);
+    out_.put("},\n{\"name\":\"")
+        .put(each.name)
+        .put("\",\"cat\":\"arrow\",\"ph\":\"f\",\"bp\":\"e\",\"id\":");
+    out_.number(arrows_).put(",\"ts\":").time(came);
+    place(each.to);
+    out_.put("}");
+  }
+  const trace_view& of_;
+  const std::uint64_t process_ = process_number();
+  std::uint64_t arrows_ = 0;
+  json_file out_;
+};
+
+LOCKSTEP_OBSERVER bool trace_export::write(const char* path) {
+  const int saved = errno;
+  errno = 0;
+  std::FILE* const to = std::fopen(path, "w");
+  bool is_written = false;
+  if (to != nullptr) {
+    const trace_view what;
+    owner<trace_writer> writer(new trace_writer(what, to));
+    is_written = writer->write();
+    writer.reset();
+    is_written = std::fclose(to) == 0 && is_written;
+  }
+  if (!is_written) {
+    std::fprintf(stderr, "lockstep: the trace cannot be written to '%s': %s\n", path,
+                 errno != 0 ? std::strerror(errno) : "?");
+  }
+  errno = saved;
+  return is_written;
+}
+
+/// What a name took, over all threads.
+struct named_time {
+  const char* name;
+  record_kind kind;
+  std::uint64_t count, sum, most;  ///< nanoseconds
+};
+
+LOCKSTEP_OBSERVER std::string trace_export::summary() {
+  const trace_view all;
+  std::string text;
+  const double whole = static_cast<double>(all.time(all.end)) / 1000;
+  append(text, "trace of %.1f us, %zu threads, %zu events, %llu lost\n", whole, all.tracks.size(),
+         all.events.size(), static_cast<unsigned long long>(all.lost));
+  append(text, "  %-20s %7s %12s %12s %6s\n", "thread", "parts", "in parts/us", "waiting/us",
+         "busy");
+  growing_array<named_time> names;
+  for (const trace_view::track& at : all.tracks) {
+    std::uint64_t parts = 0, inside = 0, waiting = 0, waiting_inside = 0, part_end = 0,
+                  wait_end = 0;
+    for (std::size_t i = at.first; i < at.last; ++i) {
+      const trace_view::event& each = all.events[i];
+      const trace_record& record = all.record_of(each);
+      const std::uint64_t took = all.nanoseconds(each.end - each.begin);
+      if (record.kind() == record_kind::part && each.begin >= part_end) {
+        ++parts;
+        inside += took;
+        part_end = each.end;
+      }
+      if (record.kind() == record_kind::wait && each.begin >= wait_end) {
+        waiting += took;
+        if (each.begin < part_end) waiting_inside += took;
+        wait_end = each.end;
+      }
+      const bool has_name =
+          record.kind() == record_kind::region || record.kind() == record_kind::user ||
+          record.kind() == record_kind::construct || record.kind() == record_kind::node;
+      if (!has_name || record.text() == nullptr) continue;
+      const trace_record* const rest = all.rest_of(each);
+      const bool is_users =
+          record.kind() == record_kind::region && rest != nullptr && rest->rest_text() != nullptr;
+      const char* const name = is_users ? rest->rest_text() : record.text();
+      std::size_t n = 0;  // texts are kept once: equal ones have one address
+      while (n < names.size() && (names[n].name != name || names[n].kind != record.kind())) ++n;
+      if (n == names.size()) names.push_back({name, record.kind(), 0, 0, 0});
+      ++names[n].count;
+      names[n].sum += took;
+      if (took > names[n].most) names[n].most = took;
+    }
+    const double busy =
+        static_cast<double>(inside - (waiting_inside < inside ? waiting_inside : inside)) / 1000;
+    append(text, "  %-20s %7llu %12.1f %12.1f %5.1f%%\n", at.name.text,
+           static_cast<unsigned long long>(parts), static_cast<double>(inside) / 1000,
+           static_cast<double>(waiting) / 1000, whole > 0 ? 100 * busy / whole : 0);
+  }
+  sort_by(names, [](const named_time& a, const named_time& b) { return a.sum > b.sum; });
+  append(text, "  %-32s %-10s %9s %12s %10s %10s\n", "name", "is a", "count", "sum/us", "mean/us",
+         "most/us");
+  for (const named_time& each : names) {
+    append(text, "  %-32s %-10s %9llu %12.1f %10.3f %10.3f\n", each.name,
+           each.kind == record_kind::region      ? "region"
+           : each.kind == record_kind::construct ? "construct"
+           : each.kind == record_kind::node      ? "node"
+                                                 : "part",
+           static_cast<unsigned long long>(each.count), static_cast<double>(each.sum) / 1000,
+           static_cast<double>(each.sum) / 1000 / static_cast<double>(each.count),
+           static_cast<double>(each.most) / 1000);
+  }
+  return text;
+}
+
+LOCKSTEP_OBSERVER bool trace_export::start_for_program(const char* path, const char* whose) {
+  std::string real;
+  for (const char* at = path; *at != 0; ++at) {
+    if (at[0] == '%' && at[1] == 'p') {
+      append(real, "%llu", static_cast<unsigned long long>(process_number()));
+      ++at;
+    } else {
+      real.push_back(*at);
+    }
+  }
+  const int saved = errno;
+  std::FILE* const probe =
+      real.size() < sizeof(trace_session::path) ? std::fopen(real.c_str(), "w") : nullptr;
+  if (probe == nullptr) {
+    std::fprintf(
+        stderr, "lockstep: %s='%s' is ignored: %s\n", whose, path,
+        real.size() < sizeof(trace_session::path) ? std::strerror(errno) : "it is too long");
+    errno = saved;
+    return false;
+  }
+  std::fclose(probe);
+  errno = saved;
+  if (!recorder::start(std::size_t{1} << 16, false)) return false;
+  {
+    const holding<system_mutex> held(process().trace_forks.lock());
+    trace_session& of = *recorder::session();
+    std::memcpy(of.path, real.c_str(), real.size() + 1);
+    of.is_to_be_written = true;
+  }
+  return std::atexit([] { end_of_program(); }) == 0;
+}
+
+LOCKSTEP_OBSERVER void trace_export::end_of_program() {
+  const std::string path = take_path();
+  if (path.empty()) return;
+  recorder::stop();
+  write(path.c_str());
+}
+
+LOCKSTEP_OBSERVER std::string trace_export::take_path() {
+  trace_session* const of = recorder::session();
+  if (of == nullptr) return std::string();
+  const holding<system_mutex> held(process().trace_forks.lock());
+  if (!of->is_to_be_written) return std::string();
+  of->is_to_be_written = false;
+  return of->path;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_TRACE_EXPORT_IPP
+
+#endif
+
+#endif  // LOCKSTEP_DETAIL_TRACE_TRACE_EXPORT_HPP
+
+// lockstep/detail/team/environment.hpp -- what the user asks of all teams by environment variables (layer: team)
+//
+//   LOCKSTEP_NUM_THREADS   1 to 65536: members of a team whose program names no number
+//   LOCKSTEP_WAIT_POLICY   default | spin | block | hybrid:TIME, TIME as 500ns, 20us, 1ms
+//   LOCKSTEP_PROC_BIND     none | close | spread | a list of CPUs: 0,2,4-7,8-14:2
+//   LOCKSTEP_ANTICIPATE    0 | 1 | false | true: whether workers learn when the next region is due
+//   LOCKSTEP_LEARN         0 | 1 | false | true: whether loops learn on how many members they pay
+//   LOCKSTEP_FIND_CPU      0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait for
+//   LOCKSTEP_LEDGER        0 | 1 | false | true, or a file, with a dot or a slash in its name: teams keep a ledger, whose
+//                          table goes to stderr, or whose JSON is added to the file as a line, when the team ends
+//   LOCKSTEP_TRACE         a file: what threads do is recorded from the first team on, and written when the program ends
+//                          (trace.hpp); %p in its name is the number of the process
+//   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
+// LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY are of watchdog.hpp: they count for programs without a team, too.
+//
+// Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
+// is told once, on stderr, with the variable's name, and it is ignored. What the program says beats the
+// environment.
+// Reading is pure but for of_process(): it is given the function that looks a variable up.
+#ifndef LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
+#define LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
+
+#if LOCKSTEP_HAS_BODIES
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// A text in quotes, fit for one line of a message: cut, and without control characters.
+struct quoted_text {
+  static constexpr std::size_t longest = 60;
+  char text[longest + 6];
+
+  /// Nothing, not even quotes.
+  quoted_text() noexcept { text[0] = 0; }
+  LOCKSTEP_COLD explicit quoted_text(const char* of) noexcept;
+};
+
+namespace environment_text {
+
+// Each parse_ function takes a word in small letters; it returns false, and leaves `result` as it was, if that is
+// no value of its kind.
+
+LOCKSTEP_COLD bool parse_members(const char* word, std::size_t& result) noexcept;
+
+/// The time is at most wait_policy::longest_spin().
+LOCKSTEP_COLD bool parse_policy(const char* word, wait_policy& result);
+
+LOCKSTEP_COLD bool parse_binding(const char* word, binding& result);
+
+LOCKSTEP_COLD bool parse_switch(const char* word, bool& result) noexcept;
+
+/// Whether that looks like a file and not like a word: it has a dot or a slash.
+LOCKSTEP_COLD bool is_file_name(const char* word) noexcept;
+
+/// The policy as LOCKSTEP_WAIT_POLICY would name it.
+LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy);
+
+/// The binding as LOCKSTEP_PROC_BIND would name it; "none" if unset.
+LOCKSTEP_COLD void append_binding(std::string& text, const binding& where);
+
+}  // namespace environment_text
+
+/// One variable as it was found.
+struct environment_entry {
+  const char* name;
+  const char* expected;  ///< what a message says that it must be
+  bool is_set;           ///< to a value that counts
+  quoted_text given;     ///< nothing if the variable does not exist or is blank
+
+  environment_entry(const char* its_name, const char* it_must_be) noexcept
+      : name(its_name), expected(it_must_be), is_set(false) {}
+
+  bool is_ignored() const noexcept { return given.text[0] != 0 && !is_set; }
+};
+template <class Value>
+struct environment_variable : environment_entry {
+  Value value;  ///< as it is by default unless is_set
+
+  environment_variable(const char* its_name, const char* it_must_be, Value by_default)
+      : environment_entry(its_name, it_must_be), value(std::move(by_default)) {}
+};
+
+struct environment {
+  environment_variable<std::size_t> members;
+  environment_variable<wait_policy> policy;
+  environment_variable<binding> bind;
+  environment_variable<bool> anticipate, learn, find_cpu, ledger, display;
+  environment_variable<std::string> trace;
+  std::string ledger_file;  ///< empty: stderr
+
+  /// look_up(name) returns the value or null, as std::getenv does.
+  template <class Lookup>
+  static environment read(const Lookup& look_up) {
+    return environment([](const void* with,
+                          const char* name) { return (*static_cast<const Lookup*>(with))(name); },
+                       &look_up);
+  }
+
+  /// A line for each variable, in a fixed order: `before`, "NAME='value'", and why it is ignored if it is; or "NAME not
+  /// set". If wanted, only for those that are ignored, which the user has to be told.
+  LOCKSTEP_COLD void describe(std::string& text, const char* before, bool only_ignored) const;
+
+  /// The environment as it was when the process first asked, which is when it hears the complaints.
+  LOCKSTEP_COLD static const environment& of_process();
+  /// The same for the first team: starts the observers that it asks for, once.
+  LOCKSTEP_COLD static const environment& of_process_with_observers();
+
+ private:
+  using lookup = const char*(const void* with, const char* name);
+  LOCKSTEP_COLD environment(lookup* look_up, const void* with);
+  LOCKSTEP_COLD void complain() const;
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD quoted_text::quoted_text(const char* of) noexcept {
+  char* to = text;
+  *to++ = '\'';
+  for (; *of != 0 && to <= text + longest; ++of) {
+    const bool is_control = static_cast<unsigned char>(*of) < 0x20 || *of == 0x7f;
+    *to++ = is_control ? '?' : *of;
+  }
+  std::strcpy(to, *of != 0 ? "...'" : "'");
+}
+
+namespace environment_text {
+
+LOCKSTEP_COLD bool parse_members(const char* word, std::size_t& result) noexcept {
+  unsigned long long number = 0;
+  if (!read_number(word, max_participants, number) || *word != 0 || number == 0) return false;
+  result = static_cast<std::size_t>(number);
+  return true;
+}
+
+LOCKSTEP_COLD bool parse_policy(const char* word, wait_policy& result) {
+  const unsigned long long most =
+      static_cast<unsigned long long>(wait_policy::longest_spin().count());
+  unsigned long long time = 0;
+  if (std::strcmp(word, "default") == 0) {
+    result = wait_policy();
+  } else if (std::strcmp(word, "spin") == 0) {
+    result = wait_policy::spin();
+  } else if (std::strcmp(word, "block") == 0) {
+    result = wait_policy::block();
+  } else if (std::strncmp(word, "hybrid:", 7) == 0 && read_number(word += 7, most, time)) {
+    const unsigned long long scale = std::strcmp(word, "ns") == 0   ? 1
+                                     : std::strcmp(word, "us") == 0 ? 1000
+                                     : std::strcmp(word, "ms") == 0 ? 1000000
+                                                                    : 0;
+    if (scale == 0 || time * scale > most) return false;
+    result = wait_policy::hybrid(
+        std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(time * scale)));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+LOCKSTEP_COLD bool parse_binding(const char* word, binding& result) {
+  std::vector<unsigned> cpus;
+  if (std::strcmp(word, "none") == 0) {
+    result = binding::none();
+  } else if (std::strcmp(word, "close") == 0) {
+    result = binding::close();
+  } else if (std::strcmp(word, "spread") == 0) {
+    result = binding::spread();
+  } else if (parse_cpu_list(word, cpus)) {
+    result = binding::cpus(std::move(cpus));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+LOCKSTEP_COLD bool parse_switch(const char* word, bool& result) noexcept {
+  const bool on = std::strcmp(word, "1") == 0 || std::strcmp(word, "true") == 0;
+  if (!on && std::strcmp(word, "0") != 0 && std::strcmp(word, "false") != 0) return false;
+  result = on;
+  return true;
+}
+
+LOCKSTEP_COLD bool is_file_name(const char* word) noexcept {
+  return std::strpbrk(word, "./\\") != nullptr;
+}
+
+LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy) {
+  if (policy.is_adaptive() || policy.is_spin() || policy.is_block()) {
+    text.append(policy.is_adaptive() ? "default" : policy.is_spin() ? "spin" : "block");
+    return;
+  }
+  const long long time = policy.spin_time().count();
+  const long long scale = time % 1000 != 0 ? 1 : time % 1000000 != 0 ? 1000 : 1000000;
+  append(text, "hybrid:%lld%s", time / scale, scale == 1 ? "ns" : scale == 1000 ? "us" : "ms");
+}
+
+LOCKSTEP_COLD void append_binding(std::string& text, const binding& where) {
+  append_cpu_list(text, where.list());
+  if (!where.is_list()) {
+    text.append(where.is_close() ? "close" : where.is_spread() ? "spread" : "none");
+  }
+}
+
+}  // namespace environment_text
+
+/// The value of that variable, without the blanks around it, in small letters of ASCII whatever the locale. Keeps what
+/// a message shows of it.
+LOCKSTEP_COLD const char* plain_word(const char* value, environment_entry& entry,
+                                     std::string& word) {
+  const char* const text = skip_blanks(value != nullptr ? value : "");
+  std::size_t size = std::strlen(text);
+  if (size > 0) entry.given = quoted_text(value);
+  while (size > 0 && std::strchr(" \t\r\n\v\f", text[size - 1]) != nullptr) --size;
+  word.assign(text, size);
+  for (std::size_t i = 0; i < size; ++i) {
+    if (word[i] >= 'A' && word[i] <= 'Z') word[i] = static_cast<char>(word[i] - 'A' + 'a');
+  }
+  return word.c_str();
+}
+
+LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
+    : members("LOCKSTEP_NUM_THREADS", "a number from 1 to 65536", 0),
+      policy("LOCKSTEP_WAIT_POLICY",
+             "default, spin, block or hybrid:TIME, TIME as 500ns, 20us or 1ms, at most 536ms",
+             wait_policy()),
+      bind("LOCKSTEP_PROC_BIND",
+           "none, close, spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536", binding()),
+      anticipate("LOCKSTEP_ANTICIPATE", "0, 1, false or true", true),
+      learn("LOCKSTEP_LEARN", anticipate.expected, true),
+      find_cpu("LOCKSTEP_FIND_CPU", anticipate.expected, true),
+      ledger("LOCKSTEP_LEDGER", "0, 1, false, true, or a file with a dot or a slash in its name",
+             false),
+      display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false),
+      trace("LOCKSTEP_TRACE", "the name of a file", std::string()) {
+  using namespace environment_text;
+  std::string word;
+  const auto word_of = [&](environment_entry& entry) {
+    return plain_word(look_up(with, entry.name), entry, word);
+  };
+  members.is_set = parse_members(word_of(members), members.value);
+  policy.is_set = parse_policy(word_of(policy), policy.value);
+  bind.is_set = parse_binding(word_of(bind), bind.value);
+  environment_variable<bool>* const switches[] = {&anticipate, &learn, &find_cpu, &display};
+  for (environment_variable<bool>* each : switches) {
+    each->is_set = parse_switch(word_of(*each), each->value);
+  }
+  ledger.is_set = parse_switch(word_of(ledger), ledger.value);
+  if (!ledger.is_set && is_file_name(word.c_str())) {
+    const char* const given = skip_blanks(look_up(with, ledger.name));
+    ledger_file.assign(given, word.size());
+    ledger.is_set = ledger.value = true;
+  }
+  word_of(trace);
+  const char* const file = look_up(with, trace.name);
+  trace.is_set = trace.given.text[0] != 0;
+  if (trace.is_set) trace.value = file;
+}
+
+constexpr const char* without_observers =
+    "the program has no code for it; define LOCKSTEP_OBSERVABLE as 1 in one unit, before it "
+    "includes lockstep, or link lockstep::compiled";
+
+LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
+                                         bool only_ignored) const {
+  const environment_entry* const all[] = {&members,  &policy, &bind,  &anticipate, &learn,
+                                          &find_cpu, &ledger, &trace, &display};
+  for (const environment_entry* each : all) {
+    const bool is_in_vain = each->is_set && (each == &ledger || each == &trace) && !has_observers();
+    if (only_ignored && !each->is_ignored() && !is_in_vain) continue;
+    append(text, "%s%s%s%s", before, each->name, each->given.text[0] != 0 ? "=" : " not set",
+           each->given.text);
+    if (each->is_ignored()) append(text, " is ignored: must be %s", each->expected);
+    if (is_in_vain) append(text, " is ignored: %s", without_observers);
+    text.append("\n");
+  }
+}
+
+LOCKSTEP_COLD const environment& environment::of_process() {
+  static made_once<environment> known;
+  return known.get([] {
+    if (has_observers()) start_debug_aids();
+    environment result = read([](const char* name) -> const char* { return std::getenv(name); });
+    result.complain();
+    return result;
+  });
+}
+
+LOCKSTEP_COLD const environment& environment::of_process_with_observers() {
+  const environment& here = of_process();
+  if (here.trace.is_set && has_observers() && is_first_to_print(message::trace)) {
+    trace_export::start_for_program(here.trace.value.c_str(), here.trace.name);
+  }
+  return here;
+}
+
+LOCKSTEP_COLD void environment::complain() const {
+  std::string lines;
+  describe(lines, "lockstep: ", true);
+  if (lines.empty() || !is_first_to_print(message::environment)) return;
+  std::fputs(lines.c_str(), stderr);
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
+
+// lockstep/detail/trace/ledger_slot.hpp -- whether a team keeps a ledger, and where (layer: trace)
+//
+//   KEEP-1  A board is made when the ledger is first switched on. It lives as long as the slot: who has seen it
+//           may use it until its team ends.
+//   KEEP-2  observer::accounts is on as long as a ledger of the process is.
+//
+// Memory order (# marks the line)
+//   #  access            order    pairs  why it suffices
+//   1  made.load         acquire  2      the board is made before its address is seen
+//   2  made.store        release  1      as 1
+//   3  on.load           acquire  4      as 1: the board, where one is to be kept
+//   4  on.store          release  3      as 1
+//   5  ledgers.fetch_add relaxed  -      a count that stands for itself
+//   6  ledgers.fetch_sub relaxed  -      as 5
+//
+// Cost   off: none but the look at observers().
+#ifndef LOCKSTEP_DETAIL_TRACE_LEDGER_SLOT_HPP
+#define LOCKSTEP_DETAIL_TRACE_LEDGER_SLOT_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class ledger_slot {
+ public:
+  ledger_slot() noexcept = default;
+  ~ledger_slot() {
+    if (LOCKSTEP_UNLIKELY(made() != nullptr)) destroy();
+  }
+  ledger_slot(const ledger_slot&) = delete;
+  ledger_slot& operator=(const ledger_slot&) = delete;
+
+  /// The board, also when the ledger is off; null: never made.
+  ledger_board* made() const noexcept { return made_.load(memory_order_acquire); }  // 1
+  /// Where to keep accounts; null: nowhere.
+  ledger_board* if_on() const noexcept { return on_.load(memory_order_acquire); }  // 3
+
+  /// By one thread at a time. Throws std::bad_alloc. Larger teams than ledger_board::most_members keep none.
+  void switch_on(std::size_t members) {
+    if (if_on() != nullptr || members > ledger_board::most_members) return;
+    if (made() == nullptr)
+      made_.store(new ledger_board(members, tick_clock::rate()), memory_order_release);  // 2
+    on_.store(made(), memory_order_release);                                             // 4
+    if (process().ledgers.fetch_add(1, memory_order_relaxed) == 0) {                     // 5
+      begin_to_observe(observer::accounts);
+    }
+  }
+  void switch_off() noexcept {
+    if (if_on() == nullptr) return;
+    on_.store(nullptr, memory_order_release);                         // 4
+    if (process().ledgers.fetch_sub(1, memory_order_relaxed) == 1) {  // 6
+      end_to_observe(observer::accounts);
+    }
+  }
+
+ private:
+  LOCKSTEP_OBSERVER void destroy() noexcept;
+
+  unseamed_atomic<ledger_board*> made_{nullptr};
+  unseamed_atomic<ledger_board*> on_{nullptr};
+};
+
+#if LOCKSTEP_HAS_OBSERVERS
+LOCKSTEP_OBSERVER void ledger_slot::destroy() noexcept {
+  switch_off();
+  delete made();
+}
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_LEDGER_SLOT_HPP
 
 // lockstep/detail/team/cells.hpp -- values of any type that members hand to each other (layer: team)
 //
@@ -7812,6 +13272,13 @@ struct construct_note {
   const char* kind;  ///< the name of its function; null: not known
   call_site where;
   std::size_t extent;  ///< the iterations of a loop, the size of a value: the same on all members
+  std::uint64_t came;  ///< tick, where somebody watches; 0 from the first meeting in it on
+};
+
+/// The segment that a member ends where it meets the others, for the ledger. Times are ticks.
+struct segment_note {
+  std::uint64_t begin, arrival;
+  std::uint32_t region, phase;
 };
 
 class member_state {
@@ -7870,11 +13337,19 @@ class member_state {
   bool goes_on() const noexcept { return is_alone() ? !is_stopped() : !has_left; }
   void request_stop() const { stop_->request(region_); }
 
-  /// Begins a construct that all members come to, in builds that diagnose misuse: see check_constructs() of group.hpp.
+  /// Begins a construct that all members come to: for observers, and in builds that diagnose misuse, see
+  /// check_constructs() of group.hpp.
   void come_to(const char* kind, call_site where, std::size_t extent = 0) noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) return come_observed(kind, where, extent);
     if (!diagnoses_misuse) return;
-    in_construct = {kind, where, extent};
+    in_construct = {kind, where, extent, 0};
     tell_construct();
+  }
+  LOCKSTEP_OBSERVER void come_observed(const char* kind, call_site where,
+                                       std::size_t extent) noexcept;
+  /// Who it is, for observers.
+  observed_member observed() const noexcept {
+    return {shared_, region_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(size_)};
   }
   /// Before the member arrives in the next phase: as the cells of that phase.
   void tell_construct() noexcept {
@@ -7883,11 +13358,27 @@ class member_state {
 
   /// Blocks until all have arrived; false once the region is stopped. This and those below are in group.hpp.
   bool sync();
+  /// come_to() and sync() with one look for observers.
+  bool sync_in(const char* kind, call_site where);
+  LOCKSTEP_OBSERVER bool sync_in_observed(const char* kind, call_site where);
+  bool sync_unobserved();
+  /// The same where somebody watches.
+  LOCKSTEP_OBSERVER bool sync_observed();
   /// The same with values, as team_barrier::meet(). Requires: !is_alone().
   template <class Combine>
   bool meet(cell& out, Combine combine);
   template <class Combine, class Arrival>
   bool meet(cell& out, Combine combine, Arrival& arrival);
+  /// Around a meeting, for observers. No guard object: what it would need for exceptions costs a sum 20 ns. Where a
+  /// combination throws, the end is not told.
+  bool begin_meeting() noexcept { return LOCKSTEP_UNLIKELY(observers() != 0) && meeting_begins(); }
+  void end_meeting(bool is_seen) noexcept {
+    if (LOCKSTEP_UNLIKELY(is_seen)) meeting_ends();
+  }
+  LOCKSTEP_OBSERVER bool meeting_begins() noexcept;
+  LOCKSTEP_OBSERVER void meeting_ends() noexcept;
+  /// For the ledger, in a meeting: once, while the member waits or when it was let go.
+  LOCKSTEP_OBSERVER void count_meeting() noexcept;
   /// The phase in which this member arrives next: that of the cells which it writes before.
   std::uint32_t next_phase() const noexcept { return phase + 1; }
 
@@ -7926,6 +13417,12 @@ class member_state {
   owner<kept_values> kept_result;
   owner<kept_values> kept_leaves;
 
+  // For observers.
+  thread_log* meets_in = nullptr;     ///< the log of the meeting that it is in, or null
+  open_part* seen_part = nullptr;     ///< or null
+  member_ledger* accounts = nullptr;  ///< null: none are kept
+  segment_note segments[2] = {};      ///< told to the others, in two phases
+
   // For messages.
   construct_note in_construct = {};
   construct_note told[2] = {};  ///< to the others, in two phases
@@ -7936,6 +13433,104 @@ class member_state {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_MEMBER_STATE_HPP
+
+// lockstep/detail/team/region_accounts.hpp -- what the caller of a region notes in the ledger of the team (layer: team)
+//
+// The end of a region is a construct at which all members meet: its caller waits for the others, and looks at their
+// times, which they leave before they report. For team_core.hpp.
+#ifndef LOCKSTEP_DETAIL_TEAM_REGION_ACCOUNTS_HPP
+#define LOCKSTEP_DETAIL_TEAM_REGION_ACCOUNTS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Prints it, or adds it to a file, if LOCKSTEP_LEDGER says so.
+LOCKSTEP_OBSERVER void show_ledger_at_end(const ledger& of);
+
+class region_accounts {
+ public:
+  /// A region has begun, and the others know: they come meanwhile. Nothing if no ledger is kept.
+  LOCKSTEP_OBSERVER void begin(const ledger_slot& slot, const construct_key& key,
+                               std::uint32_t region, std::size_t size, bool is_loop) noexcept;
+  /// Every member has reported.
+  void end(std::size_t size) noexcept {
+    if (own_ == nullptr) return;
+    if ((weight_ | own_->long_wait) == 0 && before_ == own_) {
+      own_ = nullptr;
+    } else {
+      finish(size);
+    }
+  }
+
+ private:
+  LOCKSTEP_OBSERVER void finish(std::size_t size) noexcept;
+  LOCKSTEP_OBSERVER void look_at_parts(member_ledger& own, std::size_t size,
+                                       std::uint64_t over) const noexcept;
+
+  member_ledger* own_ = nullptr;     ///< of member 0; null: none are kept
+  member_ledger* before_ = nullptr;  ///< of a region around this one
+  const ledger_board* board_ = nullptr;
+  std::size_t account_ = 0;
+  std::uint64_t begin_ = 0;
+  std::uint32_t region_ = 0, weight_ = 0;
+};
+
+/// A worker, as long as its thread serves a team: what it finds out between regions is counted, too.
+class worker_accounts {
+ public:
+  worker_accounts(const ledger_slot& slot, std::size_t rank) noexcept : slot_(slot), rank_(rank) {
+    look();
+  }
+  ~worker_accounts() {
+    if (board_ != nullptr) ledger_hooks::work_for(nullptr);
+  }
+  worker_accounts(const worker_accounts&) = delete;
+  worker_accounts& operator=(const worker_accounts&) = delete;
+
+  /// Before each region.
+  void look() const noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0) && slot_.made() != board_) {
+      board_ = slot_.made();
+      ledger_hooks::work_for(&board_->of(rank_));
+    }
+  }
+
+ private:
+  const ledger_slot& slot_;
+  const std::size_t rank_;
+  mutable ledger_board* board_ = nullptr;
+};
+
+/// The parts of loops that one thread of a team runs.
+class loop_accounts {
+ public:
+  /// `slot` may be null.
+  loop_accounts(const ledger_slot* slot, std::size_t rank, std::uint32_t region) noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0) && slot != nullptr) begin(*slot, rank, region);
+  }
+  /// A part is done, before others can know.
+  void end_part() const noexcept {
+    if (LOCKSTEP_UNLIKELY(own_ != nullptr)) own_->end_part();
+  }
+
+ private:
+  LOCKSTEP_NOINLINE void begin(const ledger_slot& slot, std::size_t rank,
+                               std::uint32_t region) noexcept {
+    ledger_board* const board = slot.if_on();
+    if (board == nullptr) return;
+    own_ = &board->of(rank);
+    if (own_->loop != region) own_->begin_loop(region);
+  }
+
+  member_ledger* own_ = nullptr;
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_REGION_ACCOUNTS_HPP
 
 // lockstep/detail/team/team_barrier.hpp -- how the members of a team meet: with values, until a stop (layer: team)
 //
@@ -8031,7 +13626,12 @@ class parting_board {
   /// Moves the calling thread, that of member `rank`, to another CPU.
   LOCKSTEP_COLD void leave(std::size_t rank) noexcept {
     const int cpu = current_cpu();
-    if (moves_ && rank != 0 && cpu >= 0) leave_cpu(static_cast<unsigned>(cpu));
+    if (!moves_ || rank == 0 || cpu < 0) return;
+    leave_cpu(static_cast<unsigned>(cpu));
+    if (observers() != 0) {
+      note_mark(mark_kind::parted, "parted", "it shared its CPU with the member that it waited for",
+                static_cast<std::uint64_t>(cpu));
+    }
   }
 
  private:
@@ -8061,6 +13661,10 @@ struct whereabouts {
 
   bool is_elsewhere(std::uint64_t now) noexcept {
     return board != nullptr && board->is_elsewhere(self, other, now);
+  }
+  void describe(wait_subject& to) const noexcept {
+    to.rank = static_cast<std::uint32_t>(self);
+    if (board != nullptr) to.awaited = static_cast<std::uint32_t>(other);
   }
 };
 
@@ -8123,6 +13727,13 @@ class team_barrier final : public stoppable {
     const auto nothing = [](cell&) {};
     return phases_.has_flags(self.size()) ? pass_by_flags(self, usual)
                                           : pass_by_tree(self, nothing, usual);
+  }
+
+  template <class Arrival>
+  bool arrive_and_wait(member_state& self, Arrival& arrival) {
+    const auto nothing = [](cell&) {};
+    return phases_.has_flags(self.size()) ? pass_by_flags(self, arrival)
+                                          : pass_by_tree(self, nothing, arrival);
   }
 
   /// The same, and `out` gets what combine(out) makes of the values of all, which are at
@@ -8290,8 +13901,7 @@ class loop_board final : public stoppable {
 
   /// Waits until the slot of the construct is free of the one before. False once the region is stopped.
   bool enter(member_state& self, std::uint32_t construct) {
-    return wait(self, open_[slot_of(construct)],
-                [construct](std::uint32_t holds) { return holds == construct; });
+    return wait(self, open_[slot_of(construct)], holds{construct});
   }
 
   std::size_t take_ticket(std::uint32_t construct) noexcept {
@@ -8318,8 +13928,7 @@ class loop_board final : public stoppable {
 
   /// Waits for the turn of `position`, counted from 0. False once the region is stopped.
   bool wait_for_turn(member_state& self, std::uint32_t construct, std::size_t position) {
-    return wait(self, turns_[slot_of(construct)],
-                [position](std::size_t turn) { return turn == position; });
+    return wait(self, turns_[slot_of(construct)], is_turn_of{position});
   }
   /// Requires: it was this thread's turn.
   void pass_turn(std::uint32_t construct) {
@@ -8342,6 +13951,19 @@ class loop_board final : public stoppable {
   }
 
  private:
+  struct holds {
+    std::uint32_t construct;
+    bool operator()(std::uint32_t held) const noexcept { return held == construct; }
+    void describe(wait_subject& to) const noexcept { to.kind = "room for one construct more"; }
+  };
+  struct is_turn_of {
+    std::size_t position;
+    bool operator()(std::size_t turn) const noexcept { return turn == position; }
+    void describe(wait_subject& to) const noexcept {
+      to.kind = "its turn in an ordered loop";
+      to.phase = static_cast<std::uint32_t>(position);
+    }
+  };
   /// Who has left, beside the word that says for whom the slot is open.
   struct leavers {
     wait_word left{0};
@@ -8412,7 +14034,7 @@ class progress_board final : public stoppable {
 
   /// Blocks until the member `rank` has published `step` or more. False once the region is stopped.
   bool wait_for(member_state& self, std::size_t rank, std::size_t step) {
-    steps_[rank].wait([step](std::size_t finished) { return finished >= step; },
+    steps_[rank].wait(is_past{step, self, static_cast<std::uint32_t>(rank)},
                       stops_with_region{stop_, self.region()}, self.history);
     return !stop_.requested(self.region());
   }
@@ -8428,6 +14050,23 @@ class progress_board final : public stoppable {
   LOCKSTEP_COLD void notify_all_sleepers() override { steps_.wake_all(); }
 
  private:
+  struct is_past {
+    std::size_t step;
+    const member_state& self;
+    std::uint32_t rank;
+    bool operator()(std::size_t finished) const noexcept { return finished >= step; }
+    void describe(wait_subject& to) const noexcept {
+      const observed_member who = self.observed();
+      to.kind = "a step of another member";
+      to.phase = static_cast<std::uint32_t>(step);
+      to.rank = who.rank;
+      to.size = who.size;
+      to.awaited = rank;
+      to.team = who.team;
+      to.region = who.region;
+    }
+  };
+
   stop_source& stop_;
   published_words<std::size_t> steps_;
   wait_word used_{0};
@@ -9099,6 +14738,10 @@ class group {
     }
   }
 
+  /// For the ledger, by rank 0 after a phase: reads what the others told of it, as check_constructs() does.
+  LOCKSTEP_OBSERVER void look_at_segment(const member_state& self, std::size_t account,
+                                         std::uint64_t over, std::uint64_t weight) noexcept;
+
   /// A member keeps a value in its member_state.
   void note_kept_values() noexcept {
     if (kept_.load(memory_order_relaxed) == 0) {  // 1
@@ -9164,6 +14807,18 @@ inline void member_state::enter(std::size_t size, std::uint32_t region,
 }
 inline bool member_state::sync() {
   if (is_alone()) return !is_stopped();
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_observed();
+  return sync_unobserved();
+}
+inline bool member_state::sync_in(const char* kind, call_site where) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_in_observed(kind, where);
+  if (diagnoses_misuse) {
+    in_construct = {kind, where, 0, 0};
+    tell_construct();
+  }
+  return is_alone() ? !is_stopped() : sync_unobserved();
+}
+inline bool member_state::sync_unobserved() {
   tell_construct();
   const bool goes_on = shared_->barrier.arrive_and_wait(*this);
   if (goes_on) shared_->check_constructs(*this);
@@ -9181,14 +14836,21 @@ struct checked_combine {
   }
 };
 template <class Combine>
-bool member_state::meet(cell& out, Combine combine) {
+LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
+  const bool seen = begin_meeting();
   tell_construct();
-  return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine});
+  const bool goes_on = shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine});
+  end_meeting(seen);
+  return goes_on;
 }
 template <class Combine, class Arrival>
 bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
+  const bool seen = begin_meeting();
   tell_construct();
-  return shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, arrival);
+  const bool goes_on =
+      shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, arrival);
+  end_meeting(seen);
+  return goes_on;
 }
 inline std::uint32_t member_state::next_construct() noexcept {
   if (!has_construct) {
@@ -9285,6 +14947,210 @@ LOCKSTEP_COLD void sub_group_list::destroy_all() {
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
 }  // namespace lockstep
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+// lockstep/detail/team/ledger.ipp -- what members and callers of regions note in a ledger (layer: team)
+#ifndef LOCKSTEP_DETAIL_TEAM_LEDGER_IPP
+#define LOCKSTEP_DETAIL_TEAM_LEDGER_IPP
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+void member_state::come_observed(const char* kind, call_site where, std::size_t extent) noexcept {
+  in_construct.kind = kind;
+  in_construct.where = where;
+  in_construct.extent = extent;
+  in_construct.came = 0;
+  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
+    in_construct.came = tick_clock::now();
+    member_comes(observed(), kind, where, extent, in_construct.came);
+  }
+  if (diagnoses_misuse && !is_alone()) tell_construct();
+}
+
+bool member_state::meeting_begins() noexcept {
+  const std::uint32_t on = observers();
+  meets_in = nullptr;
+  if (watch_others_than_ledger(on)) {
+    construct_note& note = in_construct;
+    const std::uint64_t came = note.came;
+    note.came = 0;  // it may meet the others once more
+    meets_in = member_arrives(observed(), next_phase(), note.kind, note.where, note.extent, came);
+  }
+  if (accounts == nullptr || (on & observer::accounts) == 0) return meets_in != nullptr;
+  accounts->begin_meeting();
+  if (accounts->meeting_weight != 0) {
+    segments[next_phase() & 1u] = {accounts->segment_begin, tick_clock::now(), region_,
+                                   next_phase()};
+  }
+  return true;
+}
+
+void member_state::count_meeting() noexcept {
+  if (accounts == nullptr || !accounts->has_to_count) return;
+  member_ledger& own = *accounts;
+  own.has_to_count = false;
+  const char* const kind = in_construct.kind != nullptr ? in_construct.kind : "barrier";
+  own.at = own.accounts.find({kind, in_construct.where, nullptr});
+  own.accounts[own.at].passes.add(1);
+  own.stands_for = own.meeting_weight;
+  own.meeting_weight = own.paces.meetings.weight_of(phase + 1);
+  own.segment_begin = 0;
+}
+
+/// The member goes on after a meeting.
+inline void leave_meeting(member_state& self, member_ledger& own) noexcept {
+  if (own.has_to_count) {
+    own.has_to_count = !self.has_left;
+    self.count_meeting();
+  }
+  if ((own.stands_for | own.meeting_weight | own.known_releases) == 0 && own.long_wait == 0) return;
+  const std::uint64_t now = tick_clock::now();
+  const bool is_last_known = own.known_releases > 0 && --own.known_releases == 0;
+  own.segment_begin = is_last_known && own.meeting_weight == 0 ? 0 : now;
+  if (self.has_left) return;
+  const segment_note& mine = self.segments[self.phase & 1u];
+  own.note_wait(own.accounts[own.at], now - mine.arrival, own.stands_for);
+  if (own.stands_for == 0 || self.rank() != 0 || mine.begin == 0) return;
+  if (self.rank_in_team() == 0) own.paces.meetings.took(now - mine.begin);
+  self.shared().look_at_segment(self, own.at, now, own.stands_for);
+}
+
+void member_state::meeting_ends() noexcept {
+  if (accounts != nullptr && accounts->is_meeting) {
+    accounts->is_meeting = false;
+    leave_meeting(*this, *accounts);
+  }
+  if (meets_in != nullptr) member_leaves(*meets_in);
+}
+
+/// Arrives by itself, and counts while it waits.
+struct counted_arrival {
+  member_state& self;
+  bool is_seen;
+
+  static constexpr bool arrives() noexcept { return true; }
+  void meanwhile() const noexcept {
+    if (is_seen) self.count_meeting();
+  }
+};
+
+bool member_state::sync_in_observed(const char* kind, call_site where) {
+  come_to(kind, where);
+  return sync();
+}
+
+bool member_state::sync_observed() {
+  const bool seen = begin_meeting();
+  tell_construct();
+  counted_arrival arrival{*this, seen};
+  const bool goes_on = shared_->barrier.arrive_and_wait(*this, arrival);
+  end_meeting(seen);
+  if (goes_on) shared_->check_constructs(*this);
+  return goes_on;
+}
+
+LOCKSTEP_OBSERVER void group::look_at_segment(const member_state& self, std::size_t account,
+                                              std::uint64_t over, std::uint64_t weight) noexcept {
+  busy_time* const times = self.accounts->times();
+  for (std::size_t rank = 0; rank < self.size(); ++rank) {
+    const segment_note& of = state(rank).segments[self.phase & 1u];
+    // One that keeps no accounts, or did not when it came.
+    if (of.region != self.region() || of.phase != self.phase || of.begin == 0) return;
+    times[rank] = {of.begin, of.arrival};
+  }
+  self.accounts->note_segment(account, self.size(), over, weight,
+                              [this](std::size_t rank) { return state(rank).rank_in_team(); });
+}
+
+void region_accounts::begin(const ledger_slot& slot, const construct_key& key, std::uint32_t region,
+                            std::size_t size, bool is_loop) noexcept {
+  own_ = nullptr;
+  ledger_board* const board = slot.if_on();
+  if (board == nullptr) return;
+  board_ = board;
+  own_ = &board->of(0);
+  before_ = ledger_hooks::work_for(own_);
+  region_ = region;
+  account_ = own_->accounts.find(key);
+  own_->accounts[account_].passes.add(1);
+  if (is_loop) own_->loops_on(size).add(1);
+  weight_ = own_->paces.regions.weight_of(region);
+  begin_ = weight_ != 0 ? tick_clock::now() : 0;
+}
+
+void region_accounts::finish(std::size_t size) noexcept {
+  member_ledger& own = *own_;
+  own_ = nullptr;
+  if (before_ != &own) ledger_hooks::work_for(before_);
+  construct_account& to = own.accounts[account_];
+  if (weight_ == 0) {
+    if (size > 1) own.note_wait(to, 0, 0);
+    return;
+  }
+  const std::uint64_t now = tick_clock::now();
+  to.regions_time.add(weight_ * (now - begin_));
+  own.paces.regions.took(now - begin_);
+  if (size == 1) {
+    own.accounts.busy(account_, 1).add(weight_ * (now - begin_));
+  } else if (own.part_of_region.get() == region_) {
+    own.note_wait(to, now - own.part_end.get(), weight_);
+    look_at_parts(own, size, now);
+  }
+}
+
+LOCKSTEP_OBSERVER void region_accounts::look_at_parts(member_ledger& own, std::size_t size,
+                                                      std::uint64_t over) const noexcept {
+  busy_time* const times = own.times();
+  std::size_t* const ranks = own.ranks();
+  std::size_t came = 0;
+  std::uint64_t first = ~std::uint64_t{0}, last = 0;
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    const member_ledger& of = board_->of(rank);
+    // In a loop members may not have come.
+    if (of.part_of_region.get() != region_) continue;
+    const std::uint64_t begin = of.part_begin.get(), end = of.part_end.get();
+    if (begin < first) first = begin;
+    if (begin > last) last = begin;
+    const std::uint64_t segment = of.part_segment.get();
+    times[came] = {segment != 0 ? segment : end, end};
+    ranks[came++] = rank;
+  }
+  own.note_segment(account_, came, over, weight_, [ranks](std::size_t i) { return ranks[i]; });
+  own.note_skew(account_, last - first, weight_);
+}
+
+LOCKSTEP_OBSERVER void show_ledger_at_end(const ledger& of) {
+  const environment& variables = environment::of_process();
+  if (!variables.ledger.value || of.constructs.empty()) return;
+  if (variables.ledger_file.empty()) {
+    std::fputs(of.table().c_str(), stderr);
+    return;
+  }
+  std::FILE* const file = std::fopen(variables.ledger_file.c_str(), "a");
+  const std::string line = of.json() + "\n";
+  const bool is_written =
+      file != nullptr && std::fwrite(line.data(), 1, line.size(), file) == line.size();
+  const bool is_closed = file != nullptr && std::fclose(file) == 0;
+  if (is_written && is_closed) return;
+  std::fprintf(stderr, "lockstep: %s=%s: the ledger cannot be written there: %s\n",
+               variables.ledger.name, variables.ledger.given.text, std::strerror(errno));
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_LEDGER_IPP
+
+#endif
 
 #endif  // LOCKSTEP_DETAIL_TEAM_GROUP_HPP
 
@@ -11208,8 +17074,7 @@ class member : public detail::member_loops {
     return or_leave(try_sync_threads(where));
   }
   LOCKSTEP_NODISCARD bool try_sync_threads(call_site where = call_site::here()) {
-    at_.come_to("sync_threads", where);
-    return at_.sync();
+    return at_.sync_in("sync_threads", where);
   }
 
   /// op over the values of all members, in the order of ranks: the same on each, and in every run. One
@@ -11659,7 +17524,11 @@ class anticipating_wait {
   }
   /// What follows the first poll.
   LOCKSTEP_ENTRY void wait_long(any_waitable what, wait_policy policy, wait_history& history);
-  LOCKSTEP_OUT_OF_LINE void follow(any_waitable what);
+  LOCKSTEP_OUT_OF_LINE void follow(any_waitable what, observed_wait& seen);
+  /// For observers: how an anticipated wait ended.
+  static void tell(mark_kind kind, const char* text) noexcept {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) note_mark(kind, text, nullptr, 0);
+  }
   /// Whether it got ready before the wait had lasted `until`.
   LOCKSTEP_ENTRY bool poll_until(any_waitable what, std::uint64_t until);
   /// As poll_until(), asleep.
@@ -11725,6 +17594,7 @@ struct region_watch {
 #if LOCKSTEP_HAS_BODIES
 
 void anticipating_wait::wait_long(any_waitable what, wait_policy policy, wait_history& history) {
+  observed_wait seen(what);
   start_ = now_ = monotonic_nanoseconds();
   if (history.spinning.asks()) {
     if (poll_until(what, anticipation::shortest_gap)) {
@@ -11735,30 +17605,34 @@ void anticipating_wait::wait_long(any_waitable what, wait_policy policy, wait_hi
   }
   if (gap_ != 0) known_.came_after(gap_);  // only now: there is time
   if (known_.is_on()) {
-    follow(what);
+    follow(what, seen);
   } else {
     what.ask_where();
-    wait_engine::wait_without_spin(what, policy, history);  // it has spun already
+    wait_engine::wait_without_spin(what, policy, history, seen);  // it has spun already
     now_ = monotonic_nanoseconds();
   }
   gap_ = now_ - start_;
 }
 
-LOCKSTEP_OUT_OF_LINE void anticipating_wait::follow(any_waitable what) {
+LOCKSTEP_OUT_OF_LINE void anticipating_wait::follow(any_waitable what, observed_wait& seen) {
   std::uint64_t polled = now_ - start_;
   while (known_.is_on()) {
     const std::uint64_t elapsed = now_ - start_;
     const wait_step step = known_.next_step(elapsed, polled);
     if (step.what == wait_step::kind::rest) break;
     if (step.what == wait_step::kind::poll) {
-      if (poll_until(what, step.until)) return;
+      seen.enter(wait_stage::spin);
+      if (poll_until(what, step.until)) return tell(mark_kind::anticipated, "anticipated");
       polled += now_ - start_ - elapsed;
-    } else if (sleep_until(what, step.until)) {
-      return;
+    } else {
+      seen.enter(wait_stage::sleep);
+      if (sleep_until(what, step.until)) return tell(mark_kind::missed_wake_up, "missed wake-up");
     }
   }
+  seen.enter(wait_stage::sleep);
   while (!what.ready()) what.sleep(deadline::never());
   now_ = monotonic_nanoseconds();
+  tell(mark_kind::missed_wake_up, "missed wake-up");
 }
 
 bool anticipating_wait::poll_until(any_waitable what, std::uint64_t until) {
@@ -11854,6 +17728,9 @@ class fork_board {
  public:
   enum class way { direct, relayed };
 
+  /// What observers call the wait of a worker that has nothing to do.
+  static constexpr const char* next_region = "the next region";
+
   /// After how many phases lines and claims are renewed (FORK-5): half of all that a line tells apart.
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
 
@@ -11923,7 +17800,7 @@ class fork_board {
 
   /// By a member that takes part: whether a share was reported.
   bool has_reported(std::size_t rank, announcement of) const noexcept {
-    return is_phase{of.phase()}(reports_[rank].value());
+    return is_phase{of.phase(), 0}(reports_[rank].value());
   }
   /// For the caller, which does not look at a line that it has just published.
   announcement current() const noexcept { return announcement(caller_[0].value.announced); }
@@ -11970,10 +17847,15 @@ class fork_board {
   struct is_news {
     std::uint64_t seen;
     bool operator()(std::uint64_t word) const noexcept { return word != seen; }
+    void describe(wait_subject& to) const noexcept { to.kind = next_region; }
   };
   struct is_phase {
-    std::uint32_t phase;
+    std::uint32_t phase, rank;
     bool operator()(std::uint32_t reported) const noexcept { return reported == phase; }
+    void describe(wait_subject& to) const noexcept {
+      to.kind = watch_hooks::end_of_part();
+      to.awaited = rank;
+    }
   };
 
   /// What a worker waits for: news on its line, or the end.
@@ -12158,6 +18040,11 @@ struct loop_request {
   std::size_t grain;  ///< the fewest iterations of a share; 0: to be learned
   bool can_split;     ///< shares may have several parts
   bool is_fixed;      ///< a share for every member, whatever was learned
+  call_site where;    ///< for observers
+
+  loop_request(std::size_t count, const void* at, std::size_t least, bool splits, bool fixed,
+               call_site in = call_site{nullptr, 0}) noexcept
+      : iterations(count), place(at), grain(least), can_split(splits), is_fixed(fixed), where(in) {}
 };
 
 /// How a loop is to be run: by loop_steering.hpp.
@@ -12197,8 +18084,15 @@ class part_listener {
 
 class loop_crew {
  public:
-  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded)
-      : forks_(forks), stop_(stop), errors_(errors), is_crowded_(is_crowded) {}
+  /// `team`: what observers know it by.
+  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded,
+            const void* team = nullptr, const ledger_slot* ledger = nullptr)
+      : forks_(forks),
+        stop_(stop),
+        errors_(errors),
+        is_crowded_(is_crowded),
+        team_(team),
+        ledger_(ledger) {}
   loop_crew(const loop_crew&) = delete;
   loop_crew& operator=(const loop_crew&) = delete;
 
@@ -12209,7 +18103,9 @@ class loop_crew {
     const announcement at = forks_.current();
     if (at.parts() == 1) {
       // Not through the line just published: it is on its way to the others.
+      const loop_accounts accounts(ledger_, 0, head.region);
       run_part(common_of(head, at), 0, 0, what);
+      accounts.end_part();
       if (listener != nullptr) listener->after_part(true);
       const bool has_patience = !is_crowded_ && !is_woken && patience_.asks();
       if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_late_members)) {
@@ -12263,7 +18159,12 @@ class loop_crew {
   LOCKSTEP_NOINLINE void play(std::size_t self, std::size_t rank, const order& claimed,
                               bool wakes) {
     if (claimed.part == 0 && rank != 0) forks_.relay(rank, claimed, wakes);
+    if (LOCKSTEP_UNLIKELY(observers() != 0) && self != rank) {
+      note_mark(mark_kind::share_taken_over, "share taken over", nullptr, rank);
+    }
+    const loop_accounts accounts(ledger_, self, claimed.head().region);
     run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, claimed.line->what);
+    accounts.end_part();
     if (is_alone_) {
       if (self != 0) end_of_lone_child();
       return;
@@ -12304,14 +18205,28 @@ class loop_crew {
   LOCKSTEP_NOINLINE void run_part(const loop_common& common, std::size_t rank, std::uint32_t part,
                                   job& what) {
     if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
+    open_part* const seen =
+        LOCKSTEP_UNLIKELY(observers() != 0) ? part_begins(common, rank, part) : nullptr;
     loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
     call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), what, me);
+    if (LOCKSTEP_UNLIKELY(seen != nullptr)) part_ends(*seen);
+  }
+
+  /// For observers.
+  LOCKSTEP_COLD open_part* part_begins(const loop_common& common, std::size_t rank,
+                                       std::uint32_t part) const noexcept {
+    if (!watch_others_than_ledger(observers())) return nullptr;
+    return detail::part_begins(
+        {team_, common.region, static_cast<std::uint32_t>(rank), common.shares}, part,
+        "part of a loop");
   }
 
   fork_board& forks_;
   stop_source& stop_;
   first_error& errors_;
   const bool is_crowded_;
+  const void* const team_;
+  const ledger_slot* const ledger_;
   bool is_alone_ = false;
   detail::aligned_array<detail::padded<detail::atomic<std::size_t>>> tickets_{1};
   detail::line_gap callers_apart_;
@@ -12324,756 +18239,9 @@ class loop_crew {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
 
-// lockstep/team_options.hpp -- what a program says about a team that it makes: a value (layer: team)
+// lockstep/detail/team/loop_costs.hpp -- what loops cost, and on how many members they pay (layer: team)
 //
-//   lockstep::team team(lockstep::team_options().members(4).bind(lockstep::binding::close()));
-//
-// What is not said here is taken from the environment (environment.hpp), and what is not said there either has its
-// default; see resolve() in placement.hpp.
-#ifndef LOCKSTEP_TEAM_OPTIONS_HPP
-#define LOCKSTEP_TEAM_OPTIONS_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-/// Where a team's members shall run: a value.
-///   binding()          nothing said: the environment decides, else none
-///   binding::none()    members run where the system puts them
-///   binding::close()   one member on each core, on neighbouring cores, fast ones first; then the cores'
-///                      siblings. For members that share data
-///   binding::spread()  as close(), but as far apart as it goes. For members that need memory bandwidth
-///   binding::cpus({})  rank i on the i-th of these CPUs
-/// In all of them the CPUs are taken in turns when there are more members than CPUs.
-class binding {
- public:
-  binding() = default;
-  static binding none() { return binding(kind::none); }
-  static binding close() { return binding(kind::close); }
-  static binding spread() { return binding(kind::spread); }
-  /// CPUs by the system's numbers, in the order of ranks; one may stand there several times. An empty
-  /// list is none().
-  static binding cpus(std::vector<unsigned> list) {
-    binding result(list.empty() ? kind::none : kind::list);
-    result.list_ = std::move(list);
-    return result;
-  }
-
-  bool is_unset() const noexcept { return kind_ == kind::unset; }
-  bool is_none() const noexcept { return kind_ == kind::none; }
-  bool is_close() const noexcept { return kind_ == kind::close; }
-  bool is_spread() const noexcept { return kind_ == kind::spread; }
-  bool is_list() const noexcept { return kind_ == kind::list; }
-  /// What cpus() was given; empty for all others.
-  const std::vector<unsigned>& list() const noexcept { return list_; }
-
-  friend bool operator==(const binding& a, const binding& b) {
-    return a.kind_ == b.kind_ && a.list_ == b.list_;
-  }
-  friend bool operator!=(const binding& a, const binding& b) { return !(a == b); }
-
- private:
-  enum class kind : unsigned char { unset, none, close, spread, list };
-
-  explicit binding(kind which) : kind_(which) {}
-
-  kind kind_ = kind::unset;
-  std::vector<unsigned> list_;
-};
-
-class team_options {
- public:
-  /// What threads call with their rank: made from any function that can be copied; a null pointer or an empty
-  /// std::function is none. As std::function<void(std::size_t)>, without the rest of <functional>.
-  class hook {
-   public:
-    hook() noexcept = default;
-    hook(std::nullptr_t) noexcept {}
-    template <class Function,
-              class = typename std::enable_if<!std::is_same<Function, hook>::value>::type>
-    hook(Function f) {
-      if (!is_none(f, is_pointer_like<Function>())) held_ = new held<Function>(std::move(f));
-    }
-    hook(const hook& other) : held_(other.held_ != nullptr ? other.held_->copy() : nullptr) {}
-    hook(hook&& other) noexcept : held_(other.held_) { other.held_ = nullptr; }
-    hook& operator=(hook other) noexcept {
-      std::swap(held_, other.held_);
-      return *this;
-    }
-    ~hook() { delete held_; }
-
-    explicit operator bool() const noexcept { return held_ != nullptr; }
-    void operator()(std::size_t rank) const { held_->call(rank); }
-
-   private:
-    struct any {
-      virtual ~any() = default;
-      virtual any* copy() const = 0;
-      virtual void call(std::size_t rank) = 0;
-    };
-    template <class Function>
-    struct held final : any {
-      explicit held(Function f) : function(std::move(f)) {}
-      any* copy() const override { return new held(function); }
-      void call(std::size_t rank) override { function(rank); }
-
-      Function function;
-    };
-    /// What can be asked whether it is null: pointers, and classes that are no plain functions themselves.
-    template <class Function>
-    using is_pointer_like =
-        std::integral_constant<bool,
-                               std::is_pointer<Function>::value ||
-                                   (std::is_constructible<bool, const Function&>::value &&
-                                    !std::is_convertible<Function, void (*)(std::size_t)>::value)>;
-    template <class Function>
-    static bool is_none(const Function& f, std::true_type) {
-      return !static_cast<bool>(f);
-    }
-    template <class Function>
-    static bool is_none(const Function&, std::false_type) {
-      return false;
-    }
-
-    any* held_ = nullptr;
-  };
-
-  /// Members including the caller, 1 to 65536; 0: not said, one for each usable CPU.
-  team_options& members(std::size_t count) {
-    members_ = count;
-    return *this;
-  }
-  /// How members wait. wait_policy() said here beats the environment as any other.
-  team_options& policy(wait_policy how) {
-    policy_ = how;
-    has_policy_ = true;
-    return *this;
-  }
-  /// Whether workers learn when the next region is due, and poll shortly before it: for a quarter of the time between
-  /// regions at most, and 4 ms after the last. True by default; counts for wait_policy() in teams that are
-  /// not crowded.
-  team_options& anticipate(bool yes) {
-    anticipate_ = yes;
-    has_anticipate_ = true;
-    return *this;
-  }
-  /// Whether parallel_for and its like learn what their iterations cost, and run on as many members as pay
-  /// (team_loops.hpp). True by default; false: always on all members that have a CPU.
-  team_options& learn(bool yes) {
-    learn_ = yes;
-    has_learn_ = true;
-    return *this;
-  }
-  /// Whether a worker that shares its CPU with a member that it keeps waiting for moves to another CPU, on which its
-  /// affinity lets it run. True by default; counts as anticipate() does, where members are not bound.
-  team_options& find_cpu(bool yes) {
-    find_cpu_ = yes;
-    has_find_cpu_ = true;
-    return *this;
-  }
-  /// Where members run; binding(): not said.
-  team_options& bind(binding where) {
-    bind_ = std::move(where);
-    return *this;
-  }
-  /// What debuggers and messages call the team; the rank is added to the names of its threads.
-  team_options& name(std::string text) {
-    name_ = std::move(text);
-    return *this;
-  }
-  /// Called on each thread that the team starts, with its rank, before its first region: for thread
-  /// local state. Not for rank 0, whose thread is the caller's.
-  team_options& on_start(hook function) {
-    on_start_ = std::move(function);
-    return *this;
-  }
-  /// As on_start(), after the last region.
-  team_options& on_exit(hook function) {
-    on_exit_ = std::move(function);
-    return *this;
-  }
-
-  std::size_t members() const noexcept { return members_; }
-  bool has_policy() const noexcept { return has_policy_; }
-  wait_policy policy() const noexcept { return policy_; }
-  bool has_anticipate() const noexcept { return has_anticipate_; }
-  bool anticipate() const noexcept { return anticipate_; }
-  bool has_learn() const noexcept { return has_learn_; }
-  bool learn() const noexcept { return learn_; }
-  bool has_find_cpu() const noexcept { return has_find_cpu_; }
-  bool find_cpu() const noexcept { return find_cpu_; }
-  const binding& bind() const noexcept { return bind_; }
-  const std::string& name() const noexcept { return name_; }
-  const hook& on_start() const noexcept { return on_start_; }
-  const hook& on_exit() const noexcept { return on_exit_; }
-
- private:
-  std::size_t members_ = 0;
-  wait_policy policy_;
-  bool has_policy_ = false;
-  bool anticipate_ = true;
-  bool has_anticipate_ = false;
-  bool learn_ = true;
-  bool has_learn_ = false;
-  bool find_cpu_ = true;
-  bool has_find_cpu_ = false;
-  binding bind_;
-  std::string name_ = "lockstep";
-  hook on_start_;
-  hook on_exit_;
-};
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_TEAM_OPTIONS_HPP
-
-// lockstep/detail/team/environment.hpp -- what the user asks of all teams by environment variables (layer: team)
-//
-//   LOCKSTEP_NUM_THREADS   1 to 65536: members of a team whose program names no number
-//   LOCKSTEP_WAIT_POLICY   default | spin | block | hybrid:TIME, TIME as 500ns, 20us, 1ms
-//   LOCKSTEP_PROC_BIND     none | close | spread | a list of CPUs: 0,2,4-7,8-14:2
-//   LOCKSTEP_ANTICIPATE    0 | 1 | false | true: whether workers learn when the next region is due
-//   LOCKSTEP_LEARN         0 | 1 | false | true: whether loops learn on how many members they pay
-//   LOCKSTEP_FIND_CPU      0 | 1 | false | true: whether workers leave a CPU that they share with a member they wait for
-//   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
-//
-// Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
-// is told once, on stderr, with the variable's name, and it is ignored. What the program says beats the
-// environment.
-// Reading is pure but for of_process(): it is given the function that looks a variable up.
-#ifndef LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
-#define LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
-
-#if LOCKSTEP_HAS_BODIES
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// A text in quotes, fit for one line of a message: cut, and without control characters.
-struct quoted_text {
-  static constexpr std::size_t longest = 60;
-  char text[longest + 6];
-
-  /// Nothing, not even quotes.
-  quoted_text() noexcept { text[0] = 0; }
-  LOCKSTEP_COLD explicit quoted_text(const char* of) noexcept;
-};
-
-namespace environment_text {
-
-// Each parse_ function takes a word in small letters; it returns false, and leaves `result` as it was, if that is
-// no value of its kind.
-
-LOCKSTEP_COLD bool parse_members(const char* word, std::size_t& result) noexcept;
-
-/// The time is at most wait_policy::longest_spin().
-LOCKSTEP_COLD bool parse_policy(const char* word, wait_policy& result);
-
-LOCKSTEP_COLD bool parse_binding(const char* word, binding& result);
-
-LOCKSTEP_COLD bool parse_switch(const char* word, bool& result) noexcept;
-
-/// The policy as LOCKSTEP_WAIT_POLICY would name it.
-LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy);
-
-/// The binding as LOCKSTEP_PROC_BIND would name it; "none" if unset.
-LOCKSTEP_COLD void append_binding(std::string& text, const binding& where);
-
-}  // namespace environment_text
-
-/// One variable as it was found.
-struct environment_entry {
-  const char* name;
-  const char* expected;  ///< what a message says that it must be
-  bool is_set;           ///< to a value that counts
-  quoted_text given;     ///< nothing if the variable does not exist or is blank
-
-  environment_entry(const char* its_name, const char* it_must_be) noexcept
-      : name(its_name), expected(it_must_be), is_set(false) {}
-
-  bool is_ignored() const noexcept { return given.text[0] != 0 && !is_set; }
-};
-template <class Value>
-struct environment_variable : environment_entry {
-  Value value;  ///< as it is by default unless is_set
-
-  environment_variable(const char* its_name, const char* it_must_be, Value by_default)
-      : environment_entry(its_name, it_must_be), value(std::move(by_default)) {}
-};
-
-struct environment {
-  environment_variable<std::size_t> members;
-  environment_variable<wait_policy> policy;
-  environment_variable<binding> bind;
-  environment_variable<bool> anticipate, learn, find_cpu, display;
-
-  /// look_up(name) returns the value or null, as std::getenv does.
-  template <class Lookup>
-  static environment read(const Lookup& look_up) {
-    return environment([](const void* with,
-                          const char* name) { return (*static_cast<const Lookup*>(with))(name); },
-                       &look_up);
-  }
-
-  /// A line for each variable, in a fixed order: `before`, "NAME='value'", and why it is ignored if it is; or "NAME not
-  /// set". If wanted, only for those that are ignored, which the user has to be told.
-  LOCKSTEP_COLD void describe(std::string& text, const char* before, bool only_ignored) const;
-
-  /// The environment as it was when the process first asked, which is when it hears the complaints.
-  LOCKSTEP_COLD static const environment& of_process();
-
- private:
-  using lookup = const char*(const void* with, const char* name);
-  LOCKSTEP_COLD environment(lookup* look_up, const void* with);
-  LOCKSTEP_COLD void complain() const;
-};
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD quoted_text::quoted_text(const char* of) noexcept {
-  char* to = text;
-  *to++ = '\'';
-  for (; *of != 0 && to <= text + longest; ++of) {
-    const bool is_control = static_cast<unsigned char>(*of) < 0x20 || *of == 0x7f;
-    *to++ = is_control ? '?' : *of;
-  }
-  std::strcpy(to, *of != 0 ? "...'" : "'");
-}
-
-namespace environment_text {
-
-LOCKSTEP_COLD bool parse_members(const char* word, std::size_t& result) noexcept {
-  unsigned long long number = 0;
-  if (!read_number(word, max_participants, number) || *word != 0 || number == 0) return false;
-  result = static_cast<std::size_t>(number);
-  return true;
-}
-
-LOCKSTEP_COLD bool parse_policy(const char* word, wait_policy& result) {
-  const unsigned long long most =
-      static_cast<unsigned long long>(wait_policy::longest_spin().count());
-  unsigned long long time = 0;
-  if (std::strcmp(word, "default") == 0) {
-    result = wait_policy();
-  } else if (std::strcmp(word, "spin") == 0) {
-    result = wait_policy::spin();
-  } else if (std::strcmp(word, "block") == 0) {
-    result = wait_policy::block();
-  } else if (std::strncmp(word, "hybrid:", 7) == 0 && read_number(word += 7, most, time)) {
-    const unsigned long long scale = std::strcmp(word, "ns") == 0   ? 1
-                                     : std::strcmp(word, "us") == 0 ? 1000
-                                     : std::strcmp(word, "ms") == 0 ? 1000000
-                                                                    : 0;
-    if (scale == 0 || time * scale > most) return false;
-    result = wait_policy::hybrid(
-        std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(time * scale)));
-  } else {
-    return false;
-  }
-  return true;
-}
-
-LOCKSTEP_COLD bool parse_binding(const char* word, binding& result) {
-  std::vector<unsigned> cpus;
-  if (std::strcmp(word, "none") == 0) {
-    result = binding::none();
-  } else if (std::strcmp(word, "close") == 0) {
-    result = binding::close();
-  } else if (std::strcmp(word, "spread") == 0) {
-    result = binding::spread();
-  } else if (parse_cpu_list(word, cpus)) {
-    result = binding::cpus(std::move(cpus));
-  } else {
-    return false;
-  }
-  return true;
-}
-
-LOCKSTEP_COLD bool parse_switch(const char* word, bool& result) noexcept {
-  const bool on = std::strcmp(word, "1") == 0 || std::strcmp(word, "true") == 0;
-  if (!on && std::strcmp(word, "0") != 0 && std::strcmp(word, "false") != 0) return false;
-  result = on;
-  return true;
-}
-
-LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy) {
-  if (policy.is_adaptive() || policy.is_spin() || policy.is_block()) {
-    text.append(policy.is_adaptive() ? "default" : policy.is_spin() ? "spin" : "block");
-    return;
-  }
-  const long long time = policy.spin_time().count();
-  const long long scale = time % 1000 != 0 ? 1 : time % 1000000 != 0 ? 1000 : 1000000;
-  append(text, "hybrid:%lld%s", time / scale, scale == 1 ? "ns" : scale == 1000 ? "us" : "ms");
-}
-
-LOCKSTEP_COLD void append_binding(std::string& text, const binding& where) {
-  append_cpu_list(text, where.list());
-  if (!where.is_list()) {
-    text.append(where.is_close() ? "close" : where.is_spread() ? "spread" : "none");
-  }
-}
-
-}  // namespace environment_text
-
-/// The value of that variable, without the blanks around it, in small letters of ASCII whatever the locale. Keeps what
-/// a message shows of it.
-LOCKSTEP_COLD const char* plain_word(const char* value, environment_entry& entry,
-                                     std::string& word) {
-  const char* const text = skip_blanks(value != nullptr ? value : "");
-  std::size_t size = std::strlen(text);
-  if (size > 0) entry.given = quoted_text(value);
-  while (size > 0 && std::strchr(" \t\r\n\v\f", text[size - 1]) != nullptr) --size;
-  word.assign(text, size);
-  for (std::size_t i = 0; i < size; ++i) {
-    if (word[i] >= 'A' && word[i] <= 'Z') word[i] = static_cast<char>(word[i] - 'A' + 'a');
-  }
-  return word.c_str();
-}
-
-LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
-    : members("LOCKSTEP_NUM_THREADS", "a number from 1 to 65536", 0),
-      policy("LOCKSTEP_WAIT_POLICY",
-             "default, spin, block or hybrid:TIME, TIME as 500ns, 20us or 1ms, at most 536ms",
-             wait_policy()),
-      bind("LOCKSTEP_PROC_BIND",
-           "none, close, spread or a list of CPUs as 0,2,4-7,8-14:2, below 65536", binding()),
-      anticipate("LOCKSTEP_ANTICIPATE", "0, 1, false or true", true),
-      learn("LOCKSTEP_LEARN", anticipate.expected, true),
-      find_cpu("LOCKSTEP_FIND_CPU", anticipate.expected, true),
-      display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false) {
-  using namespace environment_text;
-  std::string word;
-  const auto word_of = [&](environment_entry& entry) {
-    return plain_word(look_up(with, entry.name), entry, word);
-  };
-  members.is_set = parse_members(word_of(members), members.value);
-  policy.is_set = parse_policy(word_of(policy), policy.value);
-  bind.is_set = parse_binding(word_of(bind), bind.value);
-  environment_variable<bool>* const switches[] = {&anticipate, &learn, &find_cpu, &display};
-  for (environment_variable<bool>* each : switches) {
-    each->is_set = parse_switch(word_of(*each), each->value);
-  }
-}
-
-LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
-                                         bool only_ignored) const {
-  const environment_entry* const all[] = {&members, &policy,   &bind,   &anticipate,
-                                          &learn,   &find_cpu, &display};
-  for (const environment_entry* each : all) {
-    if (only_ignored && !each->is_ignored()) continue;
-    append(text, "%s%s%s%s", before, each->name, each->given.text[0] != 0 ? "=" : " not set",
-           each->given.text);
-    if (each->is_ignored()) append(text, " is ignored: must be %s", each->expected);
-    text.append("\n");
-  }
-}
-
-LOCKSTEP_COLD const environment& environment::of_process() {
-  static made_once<environment> known;
-  return known.get([] {
-    environment result = read([](const char* name) -> const char* { return std::getenv(name); });
-    result.complain();
-    return result;
-  });
-}
-
-LOCKSTEP_COLD void environment::complain() const {
-  std::string lines;
-  describe(lines, "lockstep: ", true);
-  if (lines.empty() || !is_first_to_print(message::environment)) return;
-  std::fputs(lines.c_str(), stderr);
-}
-
-#endif
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
-
-// lockstep/detail/team/placement.hpp -- how many members a team has, and on which CPUs: pure plans (layer: team)
-//
-// What the program says (team_options) beats the environment, the environment beats the default. Nothing
-// here starts or binds a thread: resolve() says what the team has to do.
-//
-//   PLACEMENT-1  A core gets a second member when all cores have one, a CPU when all CPUs have one.
-//   PLACEMENT-2  Fast cores get members before efficient ones, and those before any core's sibling.
-//   PLACEMENT-3  close fills a package before the next, and numbers the ranks so that neighbours are close.
-//       spread takes packages in turns, and in each the cores evenly; so neighbours are apart.
-//   PLACEMENT-4  A list is taken as it is, but for CPUs that are not usable.
-#ifndef LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
-#define LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
-
-#if LOCKSTEP_HAS_BODIES
-#include <cstdio>
-#include <cstdlib>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// Who had the say.
-enum class decided_by : unsigned char { nobody, environment, program };
-
-/// A team as it is to be made.
-struct resolved_team {
-  std::size_t members = 1;  ///< 1 to 65536
-  wait_policy policy;       ///< when_crowded(is_crowded) already
-  bool is_crowded = false;  ///< more members than the CPUs that they may run on at once
-  binding bind;             ///< never unset
-  /// The CPU of each rank, `members` of them; empty: bind nobody. That of rank 0 is the caller's.
-  std::vector<unsigned> cpu_of_rank;
-  std::vector<unsigned> left_out;  ///< CPUs of a list that this process may not use
-  std::string name;
-  std::size_t can_run_at_once = 1;  ///< members, on the CPUs they may use
-  bool learns = true;               ///< whether loops learn on how many members they pay
-  decided_by learns_by = decided_by::nobody;
-  bool anticipates = false;  ///< whether workers learn when the next region is due
-  decided_by anticipates_by = decided_by::nobody;
-  bool finds_cpu =
-      false;  ///< whether workers leave a CPU that they share with a member they wait for
-  decided_by finds_cpu_by = decided_by::nobody;
-  decided_by members_by = decided_by::nobody;
-  decided_by policy_by = decided_by::nobody;
-  decided_by bind_by = decided_by::nobody;
-};
-
-namespace placement {
-
-/// Appends `count` of the CPUs of one level, which are sorted by package.
-LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
-                        std::vector<unsigned>& order);
-
-/// Appends `count` of the CPUs, which are sorted by PLACEMENT-1 and PLACEMENT-2, in the order of ranks.
-LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
-                          std::vector<unsigned>& order);
-
-/// Parts a list into CPUs that are usable and others.
-LOCKSTEP_COLD void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
-                               std::vector<unsigned>& fitting, std::vector<unsigned>& left_out);
-
-/// The CPU of each rank; empty if nobody is to be bound, or there is no usable CPU for it.
-LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
-                                         const binding& where);
-
-/// Who decides what both may say.
-LOCKSTEP_COLD decided_by who(bool is_programs, bool is_environments) noexcept;
-
-/// Where the members of a team run; unset if nobody has said it.
-LOCKSTEP_COLD const binding& binding_of(const team_options& options,
-                                        const environment& variables) noexcept;
-
-}  // namespace placement
-
-/// The team that `options` and the environment ask for, on a machine with that many CPUs usable at once
-/// and that topology; `cpus` may be empty where nobody is to be bound. Pure. Fails if options.members()
-/// is above 65536.
-LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
-                                    std::size_t usable, const cpu_topology& cpus);
-
-/// The same for this process and machine; looks at the machine's topology only where members are bound. Says once which
-/// CPUs of LOCKSTEP_PROC_BIND are not usable.
-LOCKSTEP_COLD resolved_team resolve(const team_options& options);
-
-#if LOCKSTEP_HAS_BODIES
-
-namespace placement {
-
-/// Compares by the first of four numbers in which two places differ.
-LOCKSTEP_COLD int compare_four(const unsigned* a, const unsigned* b) noexcept {
-  int i = 0;
-  while (i < 3 && a[i] == b[i]) ++i;
-  return a[i] < b[i] ? -1 : a[i] > b[i] ? 1 : 0;
-}
-/// PLACEMENT-1, PLACEMENT-2: who gets a member first.
-LOCKSTEP_COLD int compare_taken(const void* left, const void* right) noexcept {
-  const cpu_place &a = *static_cast<const cpu_place*>(left),
-                  &b = *static_cast<const cpu_place*>(right);
-  const unsigned first[] = {a.sibling, static_cast<unsigned>(a.kind), a.package, a.core};
-  const unsigned second[] = {b.sibling, static_cast<unsigned>(b.kind), b.package, b.core};
-  return compare_four(first, second);
-}
-/// PLACEMENT-3: who has the lower rank.
-LOCKSTEP_COLD int compare_ranked(const void* left, const void* right) noexcept {
-  const cpu_place &a = *static_cast<const cpu_place*>(left),
-                  &b = *static_cast<const cpu_place*>(right);
-  const unsigned first[] = {a.package, static_cast<unsigned>(a.kind), a.core, a.sibling};
-  const unsigned second[] = {b.package, static_cast<unsigned>(b.kind), b.core, b.sibling};
-  return compare_four(first, second);
-}
-
-LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
-                        std::vector<unsigned>& order) {
-  std::vector<unsigned> begins;  // of each package, and the end
-  for (unsigned i = 0; i <= size; ++i) {
-    if (i == 0 || i == size || level[i].package != level[i - 1].package) begins.push_back(i);
-  }
-  const std::size_t packages = begins.size() - 1;
-  std::vector<unsigned> taken(packages);
-  for (std::size_t rest = count; rest > 0;) {
-    for (std::size_t i = 0; i < packages && rest > 0; ++i) {
-      if (taken[i] == begins[i + 1] - begins[i]) continue;
-      ++taken[i];
-      --rest;
-    }
-  }
-  const std::size_t end = order.size() + count;
-  for (std::size_t turn = 0; order.size() < end; ++turn) {
-    for (std::size_t i = 0; i < packages; ++i) {
-      if (turn >= taken[i]) continue;
-      const std::size_t all = begins[i + 1] - begins[i];
-      const unsigned& cpu = level[begins[i] + turn * all / taken[i]].cpu;
-      order.push_back(cpu);
-    }
-  }
-}
-
-LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
-                          std::vector<unsigned>& order) {
-  for (std::size_t i = 0; order.size() < count;) {
-    std::size_t end = i + 1;
-    while (end < sorted.size() && sorted[end].sibling == sorted[i].sibling &&
-           sorted[end].kind == sorted[i].kind) {
-      ++end;
-    }
-    const std::size_t wanted = count - order.size();
-    deal(&sorted[i], end - i, wanted < end - i ? wanted : end - i, order);
-    i = end;
-  }
-}
-
-LOCKSTEP_COLD void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
-                               std::vector<unsigned>& fitting, std::vector<unsigned>& left_out) {
-  std::vector<unsigned> known;
-  for (const cpu_place& place : usable) known.push_back(place.cpu);
-  sort_once(known);
-  for (const unsigned& cpu : list) {
-    (find_sorted(known, cpu) < known.size() ? fitting : left_out).push_back(cpu);
-  }
-}
-
-LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
-                                         const binding& where) {
-  std::vector<unsigned> order, left_out;
-  if (where.is_list()) {
-    part_by_use(usable, where.list(), order, left_out);
-  } else if (!usable.empty() && (where.is_close() || where.is_spread())) {
-    const std::size_t count = members < usable.size() ? members : usable.size();
-    cpu_topology sorted(usable);
-    std::qsort(sorted.data(), sorted.size(), sizeof(cpu_place), compare_taken);
-    if (where.is_spread()) {
-      spread(sorted, count, order);
-    } else {
-      std::qsort(sorted.data(), count, sizeof(cpu_place), compare_ranked);
-      for (std::size_t i = 0; i < count; ++i) order.push_back(sorted[i].cpu);
-    }
-  }
-  // Members beyond the CPUs begin anew.
-  const std::size_t found = order.size();
-  for (std::size_t rank = found; found > 0 && rank < members; ++rank) {
-    const unsigned cpu = order[rank - found];
-    order.push_back(cpu);
-  }
-  while (order.size() > members) order.pop_back();
-  return order;
-}
-
-LOCKSTEP_COLD decided_by who(bool is_programs, bool is_environments) noexcept {
-  return is_programs       ? decided_by::program
-         : is_environments ? decided_by::environment
-                           : decided_by::nobody;
-}
-
-LOCKSTEP_COLD const binding& binding_of(const team_options& options,
-                                        const environment& variables) noexcept {
-  return options.bind().is_unset() ? variables.bind.value : options.bind();
-}
-
-}  // namespace placement
-
-LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
-                                    std::size_t usable, const cpu_topology& cpus) {
-  using placement::who;
-  resolved_team result;
-  result.name = options.name();
-  const binding& where = placement::binding_of(options, variables);
-  result.bind = where.is_unset() ? binding::none() : where;
-  result.bind_by = who(!options.bind().is_unset(), variables.bind.is_set);
-  // The CPUs of a list that are usable, each once: at most one member for each by default.
-  std::vector<unsigned> different;
-  placement::part_by_use(cpus, where.list(), different, result.left_out);
-  sort_once(different);
-  const std::size_t most =
-      different.empty() || usable < different.size() ? usable : different.size();
-
-  result.members_by = who(options.members() != 0, variables.members.is_set);
-  result.members = options.members() != 0     ? options.members()
-                   : variables.members.is_set ? variables.members.value
-                   : most < max_participants  ? most
-                                              : max_participants;
-  checked_count("lockstep::team", "members", result.members);
-
-  result.cpu_of_rank = placement::plan(cpus, result.members, where);
-  different = result.cpu_of_rank;
-  sort_once(different);
-  const std::size_t at_once =
-      different.empty() || usable < different.size() ? usable : different.size();
-  result.can_run_at_once = result.members < at_once ? result.members : at_once;
-  result.is_crowded = result.members > result.can_run_at_once;
-
-  result.policy_by = who(options.has_policy(), variables.policy.is_set);
-  result.policy = options.has_policy() ? options.policy() : variables.policy.value;
-  result.policy = result.policy.when_crowded(result.is_crowded);
-  result.learns_by = who(options.has_learn(), variables.learn.is_set);
-  result.learns = options.has_learn() ? options.learn() : variables.learn.value;
-  const bool can_adapt = result.members > 1 && result.policy.is_adaptive() && !result.is_crowded;
-  result.anticipates_by = who(options.has_anticipate(), variables.anticipate.is_set);
-  result.anticipates =
-      can_adapt && (options.has_anticipate() ? options.anticipate() : variables.anticipate.value);
-  result.finds_cpu_by = who(options.has_find_cpu(), variables.find_cpu.is_set);
-  result.finds_cpu = can_adapt && result.cpu_of_rank.empty() &&
-                     (options.has_find_cpu() ? options.find_cpu() : variables.find_cpu.value);
-  return result;
-}
-
-LOCKSTEP_COLD resolved_team resolve(const team_options& options) {
-  const environment& variables = environment::of_process();
-  const binding& where = placement::binding_of(options, variables);
-  const bool binds = !where.is_unset() && !where.is_none();
-  const cpu_topology none;
-  resolved_team result =
-      resolve(options, variables, usable_cpus(), binds ? usable_topology() : none);
-  // Which CPUs of LOCKSTEP_PROC_BIND are not usable is said once.
-  if (result.bind_by == decided_by::environment && !result.left_out.empty() &&
-      is_first_to_print(message::unusable_cpus)) {
-    std::string text;
-    append_cpu_list(text, result.left_out);
-    std::fprintf(stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
-                 variables.bind.given.text, text.c_str());
-  }
-  return result;
-}
-
-#endif
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
-
-// lockstep/detail/team/loop_steering.hpp -- decides how a loop is run, and learns what loops cost (layer: team)
-//
-// loop_costs is pure: it makes a plan of what it has learned. loop_steering measures, and looks whether members sleep.
-// For team_core.hpp: the caller that has the turn uses both, in one loop after another.
+// Pure: it makes a plan of what it has learned. loop_steering.hpp measures.
 //
 // A loop pays on several members if what they take off the caller is more than what it costs to have them. Both are
 // learned: what an iteration costs at each place in the program (one closure type, in one team), what it costs to
@@ -13087,17 +18255,8 @@ LOCKSTEP_COLD resolved_team resolve(const team_options& options) {
 //   COST-3   A long share has several parts of about `part_time`: what its member loses when others take parts of it.
 //   COST-4   One strange sample moves what is known by a factor of two at most.
 //   COST-5   A place that is not used for long can lose its slot to another place: then it is unknown again.
-//   STEER-1  A loop that wakes nobody at its beginning wakes its members as soon as the caller has seen, after a part
-//            of it, that what is left is worth a wake-up.
-//   STEER-2  Loops that follow each other closely without members that sleep wake them when all of them together have
-//            missed as much as a wake-up takes: at most twice the time is lost that way.
-//   STEER-3  Where workers may anticipate, and slept through loops that were worth joining, they are woken after the
-//            loop, a few times in a row now and then: so they learn when the next ones are due.
-//
-// Cost   a loop that is not measured: none. Else two or three looks at the clock, 20 to 25 ns each: the first loops of
-//        a place, then one in 16, and all that last longer than 10 us. What only those run is compiled for size.
-#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
-#define LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
+#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_COSTS_HPP
+#define LOCKSTEP_DETAIL_TEAM_LOOP_COSTS_HPP
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -13318,6 +18477,312 @@ class loop_costs {
   place places_[places];
 };
 
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_COSTS_HPP
+
+// lockstep/detail/team/placement.hpp -- how many members a team has, and on which CPUs: pure plans (layer: team)
+//
+// What the program says (team_options) beats the environment, the environment beats the default. Nothing
+// here starts or binds a thread: resolve() says what the team has to do.
+//
+//   PLACEMENT-1  A core gets a second member when all cores have one, a CPU when all CPUs have one.
+//   PLACEMENT-2  Fast cores get members before efficient ones, and those before any core's sibling.
+//   PLACEMENT-3  close fills a package before the next, and numbers the ranks so that neighbours are close.
+//       spread takes packages in turns, and in each the cores evenly; so neighbours are apart.
+//   PLACEMENT-4  A list is taken as it is, but for CPUs that are not usable.
+#ifndef LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
+#define LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
+
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#include <cstdlib>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Who had the say.
+enum class decided_by : unsigned char { nobody, environment, program };
+
+/// A team as it is to be made.
+struct resolved_team {
+  std::size_t members = 1;  ///< 1 to 65536
+  wait_policy policy;       ///< when_crowded(is_crowded) already
+  bool is_crowded = false;  ///< more members than the CPUs that they may run on at once
+  binding bind;             ///< never unset
+  /// The CPU of each rank, `members` of them; empty: bind nobody. That of rank 0 is the caller's.
+  std::vector<unsigned> cpu_of_rank;
+  std::vector<unsigned> left_out;  ///< CPUs of a list that this process may not use
+  std::string name;
+  std::size_t can_run_at_once = 1;  ///< members, on the CPUs they may use
+  bool learns = true;               ///< whether loops learn on how many members they pay
+  decided_by learns_by = decided_by::nobody;
+  bool anticipates = false;  ///< whether workers learn when the next region is due
+  decided_by anticipates_by = decided_by::nobody;
+  bool finds_cpu =
+      false;  ///< whether workers leave a CPU that they share with a member they wait for
+  decided_by finds_cpu_by = decided_by::nobody;
+  bool keeps_ledger = false;
+  decided_by members_by = decided_by::nobody;
+  decided_by policy_by = decided_by::nobody;
+  decided_by bind_by = decided_by::nobody;
+};
+
+namespace placement {
+
+/// Appends `count` of the CPUs of one level, which are sorted by package.
+LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
+                        std::vector<unsigned>& order);
+
+/// Appends `count` of the CPUs, which are sorted by PLACEMENT-1 and PLACEMENT-2, in the order of ranks.
+LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
+                          std::vector<unsigned>& order);
+
+/// Parts a list into CPUs that are usable and others.
+LOCKSTEP_COLD void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
+                               std::vector<unsigned>& fitting, std::vector<unsigned>& left_out);
+
+/// The CPU of each rank; empty if nobody is to be bound, or there is no usable CPU for it.
+LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
+                                         const binding& where);
+
+/// Who decides what both may say.
+LOCKSTEP_COLD decided_by who(bool is_programs, bool is_environments) noexcept;
+
+/// Where the members of a team run; unset if nobody has said it.
+LOCKSTEP_COLD const binding& binding_of(const team_options& options,
+                                        const environment& variables) noexcept;
+
+}  // namespace placement
+
+/// The team that `options` and the environment ask for, on a machine with that many CPUs usable at once
+/// and that topology; `cpus` may be empty where nobody is to be bound. Pure. Fails if options.members()
+/// is above 65536.
+LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
+                                    std::size_t usable, const cpu_topology& cpus);
+
+/// The same for this process and machine; looks at the machine's topology only where members are bound. Says once which
+/// CPUs of LOCKSTEP_PROC_BIND are not usable.
+LOCKSTEP_COLD resolved_team resolve(const team_options& options);
+
+#if LOCKSTEP_HAS_BODIES
+
+namespace placement {
+
+/// Compares by the first of four numbers in which two places differ.
+LOCKSTEP_COLD int compare_four(const unsigned* a, const unsigned* b) noexcept {
+  int i = 0;
+  while (i < 3 && a[i] == b[i]) ++i;
+  return a[i] < b[i] ? -1 : a[i] > b[i] ? 1 : 0;
+}
+/// PLACEMENT-1, PLACEMENT-2: who gets a member first.
+LOCKSTEP_COLD int compare_taken(const void* left, const void* right) noexcept {
+  const cpu_place &a = *static_cast<const cpu_place*>(left),
+                  &b = *static_cast<const cpu_place*>(right);
+  const unsigned first[] = {a.sibling, static_cast<unsigned>(a.kind), a.package, a.core};
+  const unsigned second[] = {b.sibling, static_cast<unsigned>(b.kind), b.package, b.core};
+  return compare_four(first, second);
+}
+/// PLACEMENT-3: who has the lower rank.
+LOCKSTEP_COLD int compare_ranked(const void* left, const void* right) noexcept {
+  const cpu_place &a = *static_cast<const cpu_place*>(left),
+                  &b = *static_cast<const cpu_place*>(right);
+  const unsigned first[] = {a.package, static_cast<unsigned>(a.kind), a.core, a.sibling};
+  const unsigned second[] = {b.package, static_cast<unsigned>(b.kind), b.core, b.sibling};
+  return compare_four(first, second);
+}
+
+LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
+                        std::vector<unsigned>& order) {
+  std::vector<unsigned> begins;  // of each package, and the end
+  for (unsigned i = 0; i <= size; ++i) {
+    if (i == 0 || i == size || level[i].package != level[i - 1].package) begins.push_back(i);
+  }
+  const std::size_t packages = begins.size() - 1;
+  std::vector<unsigned> taken(packages);
+  for (std::size_t rest = count; rest > 0;) {
+    for (std::size_t i = 0; i < packages && rest > 0; ++i) {
+      if (taken[i] == begins[i + 1] - begins[i]) continue;
+      ++taken[i];
+      --rest;
+    }
+  }
+  const std::size_t end = order.size() + count;
+  for (std::size_t turn = 0; order.size() < end; ++turn) {
+    for (std::size_t i = 0; i < packages; ++i) {
+      if (turn >= taken[i]) continue;
+      const std::size_t all = begins[i + 1] - begins[i];
+      const unsigned& cpu = level[begins[i] + turn * all / taken[i]].cpu;
+      order.push_back(cpu);
+    }
+  }
+}
+
+LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
+                          std::vector<unsigned>& order) {
+  for (std::size_t i = 0; order.size() < count;) {
+    std::size_t end = i + 1;
+    while (end < sorted.size() && sorted[end].sibling == sorted[i].sibling &&
+           sorted[end].kind == sorted[i].kind) {
+      ++end;
+    }
+    const std::size_t wanted = count - order.size();
+    deal(&sorted[i], end - i, wanted < end - i ? wanted : end - i, order);
+    i = end;
+  }
+}
+
+LOCKSTEP_COLD void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
+                               std::vector<unsigned>& fitting, std::vector<unsigned>& left_out) {
+  std::vector<unsigned> known;
+  for (const cpu_place& place : usable) known.push_back(place.cpu);
+  sort_once(known);
+  for (const unsigned& cpu : list) {
+    (find_sorted(known, cpu) < known.size() ? fitting : left_out).push_back(cpu);
+  }
+}
+
+LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
+                                         const binding& where) {
+  std::vector<unsigned> order, left_out;
+  if (where.is_list()) {
+    part_by_use(usable, where.list(), order, left_out);
+  } else if (!usable.empty() && (where.is_close() || where.is_spread())) {
+    const std::size_t count = members < usable.size() ? members : usable.size();
+    cpu_topology sorted(usable);
+    std::qsort(sorted.data(), sorted.size(), sizeof(cpu_place), compare_taken);
+    if (where.is_spread()) {
+      spread(sorted, count, order);
+    } else {
+      std::qsort(sorted.data(), count, sizeof(cpu_place), compare_ranked);
+      for (std::size_t i = 0; i < count; ++i) order.push_back(sorted[i].cpu);
+    }
+  }
+  // Members beyond the CPUs begin anew.
+  const std::size_t found = order.size();
+  for (std::size_t rank = found; found > 0 && rank < members; ++rank) {
+    const unsigned cpu = order[rank - found];
+    order.push_back(cpu);
+  }
+  while (order.size() > members) order.pop_back();
+  return order;
+}
+
+LOCKSTEP_COLD decided_by who(bool is_programs, bool is_environments) noexcept {
+  return is_programs       ? decided_by::program
+         : is_environments ? decided_by::environment
+                           : decided_by::nobody;
+}
+
+LOCKSTEP_COLD const binding& binding_of(const team_options& options,
+                                        const environment& variables) noexcept {
+  return options.bind().is_unset() ? variables.bind.value : options.bind();
+}
+
+}  // namespace placement
+
+LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
+                                    std::size_t usable, const cpu_topology& cpus) {
+  using placement::who;
+  resolved_team result;
+  result.name = options.name();
+  const binding& where = placement::binding_of(options, variables);
+  result.bind = where.is_unset() ? binding::none() : where;
+  result.bind_by = who(!options.bind().is_unset(), variables.bind.is_set);
+  // The CPUs of a list that are usable, each once: at most one member for each by default.
+  std::vector<unsigned> different;
+  placement::part_by_use(cpus, where.list(), different, result.left_out);
+  sort_once(different);
+  const std::size_t most =
+      different.empty() || usable < different.size() ? usable : different.size();
+
+  result.members_by = who(options.members() != 0, variables.members.is_set);
+  result.members = options.members() != 0     ? options.members()
+                   : variables.members.is_set ? variables.members.value
+                   : most < max_participants  ? most
+                                              : max_participants;
+  checked_count("lockstep::team", "members", result.members);
+
+  result.cpu_of_rank = placement::plan(cpus, result.members, where);
+  different = result.cpu_of_rank;
+  sort_once(different);
+  const std::size_t at_once =
+      different.empty() || usable < different.size() ? usable : different.size();
+  result.can_run_at_once = result.members < at_once ? result.members : at_once;
+  result.is_crowded = result.members > result.can_run_at_once;
+
+  result.policy_by = who(options.has_policy(), variables.policy.is_set);
+  result.policy = options.has_policy() ? options.policy() : variables.policy.value;
+  result.policy = result.policy.when_crowded(result.is_crowded);
+  result.learns_by = who(options.has_learn(), variables.learn.is_set);
+  result.learns = options.has_learn() ? options.learn() : variables.learn.value;
+  const bool can_adapt = result.members > 1 && result.policy.is_adaptive() && !result.is_crowded;
+  result.anticipates_by = who(options.has_anticipate(), variables.anticipate.is_set);
+  result.anticipates =
+      can_adapt && (options.has_anticipate() ? options.anticipate() : variables.anticipate.value);
+  result.finds_cpu_by = who(options.has_find_cpu(), variables.find_cpu.is_set);
+  result.finds_cpu = can_adapt && result.cpu_of_rank.empty() &&
+                     (options.has_find_cpu() ? options.find_cpu() : variables.find_cpu.value);
+  result.keeps_ledger =
+      options.has_ledger() ? options.ledger() : (variables.ledger.value && has_observers());
+  return result;
+}
+
+LOCKSTEP_COLD resolved_team resolve(const team_options& options) {
+  const environment& variables = environment::of_process_with_observers();
+  const binding& where = placement::binding_of(options, variables);
+  const bool binds = !where.is_unset() && !where.is_none();
+  const cpu_topology none;
+  resolved_team result =
+      resolve(options, variables, usable_cpus(), binds ? usable_topology() : none);
+  // Which CPUs of LOCKSTEP_PROC_BIND are not usable is said once.
+  if (result.bind_by == decided_by::environment && !result.left_out.empty() &&
+      is_first_to_print(message::unusable_cpus)) {
+    std::string text;
+    append_cpu_list(text, result.left_out);
+    std::fprintf(stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
+                 variables.bind.given.text, text.c_str());
+  }
+  return result;
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
+
+// lockstep/detail/team/loop_steering.hpp -- measures loops, and decides how the next one is run (layer: team)
+//
+// It measures, and looks whether members sleep; loop_costs.hpp makes a plan of what was learned. For team_core.hpp: the
+// caller that has the turn uses it, in one loop after another.
+//
+//   STEER-1  A loop that wakes nobody at its beginning wakes its members as soon as the caller has seen, after a part
+//            of it, that what is left is worth a wake-up.
+//   STEER-2  Loops that follow each other closely without members that sleep wake them when all of them together have
+//            missed as much as a wake-up takes: at most twice the time is lost that way.
+//   STEER-3  Where workers may anticipate, and slept through loops that were worth joining, they are woken after the
+//            loop, a few times in a row now and then: so they learn when the next ones are due.
+//
+// Cost   a loop that is not measured: none. Else two or three looks at the clock, 20 to 25 ns each: the first loops of
+//        a place, then one in 16, and all that last longer than 10 us. What only those run is compiled for size.
+#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
+#define LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
+
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
 class loop_steering final : public part_listener {
  public:
   loop_steering(fork_board& forks, const resolved_team& made) noexcept
@@ -13335,6 +18800,8 @@ class loop_steering final : public part_listener {
     if (plan_.is_timed) begin_to_measure();
     return plan_;
   }
+  /// For observers: how the loop is run, and why.
+  LOCKSTEP_COLD void tell(const loop_plan& plan) const noexcept;
   /// What after_part() is to be called for; null: nothing.
   part_listener* listener() noexcept { return plan_.is_timed ? this : nullptr; }
 
@@ -13430,6 +18897,7 @@ class loop_steering final : public part_listener {
     if (!costs_.is_worth_waking(each * static_cast<double>(left))) return;
     may_wake_ = false;
     woken_at_ = at;
+    if (observers() != 0) note_mark(mark_kind::woken, "woken", "the loop is long", plan_.shares);
     forks_.wake(plan_.shares);
   }
   void learn_wake_up() {
@@ -13451,6 +18919,9 @@ class loop_steering final : public part_listener {
       rest_ = pause_;
       pause_ = 2 * pause_ < most_pause ? 2 * pause_ : most_pause;
     }
+    if (observers() != 0) {
+      note_mark(mark_kind::woken, "woken", "they slept through loops", plan_.shares);
+    }
     forks_.wake(plan_.shares);
   }
 
@@ -13466,6 +18937,28 @@ class loop_steering final : public part_listener {
   double missed_ = 0;
   unsigned pause_ = 0, rest_ = 0, lessons_left_ = 0;  ///< in loops; no pause: members were there
 };
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD void loop_steering::tell(const loop_plan& plan) const noexcept {
+  char name[48] = "loop inline";
+  if (plan.shares > 1) {
+    std::snprintf(name, sizeof name, "loop on %u members", static_cast<unsigned>(plan.shares));
+  }
+  const char* why = of_.is_fixed           ? "a share for each was asked for"
+                    : of_.grain != 0       ? "the grain was given"
+                    : plan.shares == 1     ? "it would not gain"
+                    : of_.place == nullptr ? "as asked for"
+                                           : "it gains";
+  if (plan.shares == 1 && of_.iterations < 2) why = "there is one iteration at most";
+  if (plan.missed > 0) why = "members sleep: they are not woken for so little";
+  note_mark(mark_kind::decision, name, why, of_.iterations);
+  if (is_asleep_ && plan.shares > 1 && plan.wakes) {
+    note_mark(mark_kind::woken, "woken", "for a loop", plan.shares);
+  }
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -13625,6 +19118,10 @@ class caller_queue {
   struct is_turn_of {
     std::uint32_t number;
     bool operator()(std::uint32_t serving) const noexcept { return serving == number; }
+    void describe(wait_subject& to) const noexcept {
+      to.kind = "its turn with a team";
+      to.phase = number;
+    }
   };
   /// The number that is served.
   published_word<std::uint32_t> serving() noexcept {
@@ -13826,7 +19323,6 @@ LOCKSTEP_COLD void caller_queue::forget_others(bool has_turn) noexcept {
 //   #  access         order    pairs  why it suffices
 //   1  running.store  relaxed  -      request_stop() takes a number from it; what it does with a number
 //                                     that is old is harmless (STOP-1 of stop_source.hpp)
-//   2  running.load   relaxed  -      as 1
 //
 // Cost   see team.hpp.
 #ifndef LOCKSTEP_DETAIL_TEAM_TEAM_CORE_HPP
@@ -13851,14 +19347,17 @@ class team_core {
   /// f(member&) on the first `size` members. False if the region was stopped. `workers` has make_ready(), which is
   /// called where others are needed. Before the turn nothing of the core is looked at: TURN-3 of nesting.hpp.
   template <class Workers, class Function>
-  static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size,
-                  Function& f) {
+  static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size, Function& f,
+                  call_site where = call_site{nullptr, 0}) {
     const region_turn turn(door, core);
     if (!turn) return run_alone(f);
     if (size > 1) workers.make_ready();
     const region_head head = core->begin(size, core->group_.begin(size));
     const nesting::inside here(core->region_);  // up to the last of the user's code
     if (size > 1) core->forks_.announce(head, f);
+    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
+      core->is_seen_as("run", head, 0, 0, {where, nullptr, false});
+    }
     // Not through the line just published: it is on its way to the others.
     core->perform(0, head, f);
     if (size > 1) core->forks_.collect(0, core->forks_.current());
@@ -13875,8 +19374,9 @@ class team_core {
     const loop_plan& plan = core->steering_.begin(of);
     if (ends.prepare != nullptr) ends.prepare(ends.data, plan, core->group_.leaves);
     const region_head head = core->begin(plan.shares, 0);
+    if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) core->steering_.tell(plan);
     const nesting::inside here(core->region_);
-    core->run_shares(plan, head, what);
+    core->run_shares(plan, head, what, of);
     if (!core->end_of_region(head)) {
       core->error_.rethrow();
       return false;
@@ -13899,6 +19399,9 @@ class team_core {
     const nesting::inside here(core->region_);
     core->crew_.reset_tickets();
     core->forks_.announce_loop(head, what, 1, wakes);
+    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
+      core->is_seen_as("plan", head, 1, 0, {{nullptr, 0}, nullptr, false});
+    }
     const bool all_came =
         core->crew_.lead(head, what, wakes && core->steering_.were_asleep(), nullptr);
     core->steering_.end_shares();
@@ -13910,6 +19413,7 @@ class team_core {
   /// A region of one member, the calling thread.
   template <class Function>
   static bool run_alone(Function& f) {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone("run inline");
     stop_source stop;
     member_state own(stop);
     member_access alone(own);
@@ -13917,6 +19421,7 @@ class team_core {
   }
   /// The same for a loop.
   static bool run_loop_alone(job& what, const loop_ends& ends) {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone("loop inline");
     stop_source stop;
     atomic<std::size_t> tickets{0};
     loop_cells none(0);
@@ -13929,10 +19434,13 @@ class team_core {
   /// run() in two halves, for f on all members: a region that is open between them. In a turn of the caller.
   /// For users: started_region of region.hpp.
   template <class Function>
-  void start(Function& f) {
+  void start(Function& f, call_site where = call_site{nullptr, 0}) {
     started_.what.assign<member>(f);
     started_.head = begin(size_, group_.begin(size_));
     if (size_ > 1) forks_.announce(started_.head, f);
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) {
+      is_seen_as("started region", started_.head, 0, 0, {where, nullptr, false});
+    }
     between_.outer = nesting::innermost();
     nesting::innermost() = &between_;
   }
@@ -13944,6 +19452,14 @@ class team_core {
   /// Whether it was the calling thread that started it; and whether that has entered no other since.
   bool has_started() const noexcept { return nesting::contains(between_); }
   bool can_join() const noexcept { return nesting::innermost() == &between_; }
+
+  /// Between regions.
+  LOCKSTEP_COLD void keep_ledger(bool yes);
+  LOCKSTEP_COLD void reset_ledger() noexcept;
+  /// What was gathered so far. Any thread, at any time.
+  LOCKSTEP_COLD ledger ledger_so_far() const;
+  /// Prints what there is, where LOCKSTEP_LEDGER asks for it.
+  LOCKSTEP_OBSERVER void show_ledger() const;
 
   /// Stops the region that runs, if any. Any thread.
   LOCKSTEP_COLD void request_stop();
@@ -13966,6 +19482,7 @@ class team_core {
   LOCKSTEP_COLD void forget_others() noexcept;
 
  private:
+  static LOCKSTEP_COLD void tell_alone(const char* what) noexcept;
   static LOCKSTEP_COLD fork_board::way way_of(const resolved_team& made) noexcept;
 
   /// Destroys the values of a region, whether its end throws or not.
@@ -13984,22 +19501,46 @@ class team_core {
   region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
+    since_ = LOCKSTEP_UNLIKELY(observers() != 0) ? begin_to_tell() : 0;
     running_.store(number_, memory_order_relaxed);  // 1
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
     return region_head{number_, static_cast<std::uint32_t>(size), phase};
   }
+  /// For observers: what region_ended() is to say of the region.
+  struct place_of_region {
+    call_site where;
+    const void* place;
+    bool is_loop;
+  };
+  /// The tick, or 1 if only the ledger is kept.
+  static std::uint64_t begin_to_tell() noexcept {
+    return watch_others_than_ledger(observers()) ? tick_clock::now() : 1;
+  }
+  LOCKSTEP_OBSERVER void is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
+                                    std::uint64_t iterations, const place_of_region& at) noexcept;
+  /// The region is over.
+  LOCKSTEP_OBSERVER void tell_end(const region_head& head) noexcept;
+  LOCKSTEP_OBSERVER bool part_begins(member_state& self, const region_head& head) noexcept;
+  LOCKSTEP_OBSERVER void part_ends(member_state& self) noexcept;
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
-    member_access here(group_.enter(rank, head.size, head.region, head.phase));
+    member_state& self = group_.enter(rank, head.size, head.region, head.phase);
+    const bool is_seen = LOCKSTEP_UNLIKELY(observers() != 0) && part_begins(self, head);
+    member_access here(self);
     call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
+    if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
   }
   /// The caller's part of a loop; every share is done when it returns.
-  void run_shares(const loop_plan& plan, const region_head& head, job& what) {
+  void run_shares(const loop_plan& plan, const region_head& head, job& what,
+                  const loop_request& of) {
     crew_.reset_tickets();
     bool all_came = true;
+    if (plan.shares > 1) forks_.announce_loop(head, what, plan.parts, plan.wakes);
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) {
+      is_seen_as("loop", head, plan.parts, of.iterations, {of.where, of.place, true});
+    }
     if (plan.shares > 1) {
-      forks_.announce_loop(head, what, plan.parts, plan.wakes);
       all_came =
           crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_.listener());
     } else {
@@ -14010,7 +19551,8 @@ class team_core {
   }
   /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
-    running_.store(0, memory_order_relaxed);      // 1
+    running_.store(0, memory_order_relaxed);  // 1
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) tell_end(head);
     if (crew_.is_alone()) crew_.be_alone(false);  // members read that line
     return !stop_.requested(head.region);
   }
@@ -14041,6 +19583,7 @@ class team_core {
   line_gap before_;
   const std::size_t size_;
   team_door& door_;
+  ledger_slot ledger_;  // here, where nobody writes: members look at it in each region
   stop_source stop_;
   group group_;
   fork_board forks_;
@@ -14052,93 +19595,14 @@ class team_core {
   nesting::region between_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
   wait_word running_{0};
+  // For observers: when the region began, in ticks, or 0; and what it is.
+  std::uint64_t since_ = 0, iterations_ = 0;
+  const char* kind_ = nullptr;
+  std::uint32_t parts_ = 0;
+  region_accounts accounts_;
   open_region started_ = {};
   line_gap after_;
 };
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
-    : size_(made.members),
-      door_(door),
-      group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
-      forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
-             fork_board::usual_most_age, made.finds_cpu),
-      crew_(forks_, stop_, error_, made.is_crowded),
-      steering_(forks_, made),
-      region_{this, door.age(), &group_, &running_, nullptr},
-      between_(region_) {}
-
-LOCKSTEP_COLD team_core::~team_core() = default;
-
-LOCKSTEP_OUT_OF_LINE bool team_core::join() {
-  const region_head head = leave_between();
-  const nesting::inside here(region_);
-  perform(0, head, started_.what);
-  if (head.size > 1) forks_.collect(0, forks_.current());
-  return finish(head);
-}
-
-LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
-  const nesting::inside here(region_);  // whatever it runs of the user's is in one
-  order what;
-  while (forks_.next(rank, what)) {
-    if (what.is_loop()) {
-      crew_.serve(rank, what);
-    } else {
-      play(rank, what);
-    }
-  }
-}
-
-LOCKSTEP_COLD void team_core::give_up() {
-  const region_head head = leave_between();
-  const nesting::inside here(region_);
-  stop_.request(head.region);
-  if (head.size > 1) forks_.collect(0, forks_.current());
-  error_.forget();
-  finish(head);
-}
-
-LOCKSTEP_COLD void team_core::forget_others() noexcept {
-  const bool in_region = nesting::contains(region_) || nesting::contains(between_);
-  door_.callers().forget_others(in_region);
-  forks_.reset();
-  stop_.forget_others();
-  error_.forget_others();
-  group_.sub_groups().forget_others();
-  group_.forget_kept_values();
-  if (in_region) {
-    crew_.be_alone(true);
-    request_stop();
-  } else {
-    running_.store(0, memory_order_relaxed);  // 1
-    started_.head.region = 0;
-    error_.forget();  // of a region that has ended here
-    group_.end(true);
-  }
-}
-
-LOCKSTEP_COLD fork_board::way team_core::way_of(const resolved_team& made) noexcept {
-  return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
-                                                                   : fork_board::way::direct;
-}
-
-LOCKSTEP_COLD void team_core::request_stop() {
-  const std::uint32_t region = running_.load(memory_order_relaxed);  // 2
-  if (region != 0) stop_.request(region);
-}
-
-LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
-  forks_.relay(rank, what, true);
-  const region_head head = what.head();
-  if (rank < head.size) perform(rank, head, what.line->what);
-  if (crew_.is_alone()) end_of_lone_child();
-  if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
-  forks_.report(rank, what.announced);
-}
-
-#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -14514,39 +19978,41 @@ class team_loops {
  public:
   /// Calls f(i) for every i of [first, last), in contiguous blocks by rank.
   template <class First, class Last, class Function>
-  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f) {
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
+                                      call_site where = call_site::here()) {
     const auto span = span_of(first, last);
-    return run_blocks(each_of(span, f), span.length, 0);
+    return run_blocks(each_of(span, f), span.length, 0, where);
   }
   template <class First, class Last, class Function>
-  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, schedule how) {
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, schedule how,
+                                      call_site where = call_site::here()) {
     const auto span = span_of(first, last);
-    return run_parts(each_of(span, f), span.length, how);
+    return run_parts(each_of(span, f), span.length, how, where);
   }
   /// With blocks by what was measured in the runs before: weighted_schedule.hpp. On all members.
   template <class First, class Last, class Function>
-  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f,
-                                      weighted_schedule& how) {
+  if_bounds<First, Last> parallel_for(First first, Last last, Function&& f, weighted_schedule& how,
+                                      call_site where = call_site::here()) {
     const auto span = span_of(first, last);
     const auto each = each_of(span, f);
     const range_body body = body_of(each);
     job work;
     work.carry<loop_share>(weighted_parts{span.length, &how, &body, run_weighted});
-    return team().run_loop({team().size(), nullptr, 0, false, true}, work, no_ends());
+    return team().run_loop({team().size(), nullptr, 0, false, true, where}, work, no_ends());
   }
 
   /// Calls f(i, j) for every pair, and f(i, j, k) for every triple, as one range; the last index moves fastest.
   template <class Function>
   bool parallel_for_2d(index_range rows, index_range columns, Function&& f,
-                       schedule how = static_schedule()) {
+                       schedule how = static_schedule(), call_site where = call_site::here()) {
     const index_range_2 ranges = {rows, columns};
-    return run_parts(each_of_nested(ranges, f), iterations_of(ranges), how);
+    return run_parts(each_of_nested(ranges, f), iterations_of(ranges), how, where);
   }
   template <class Function>
   bool parallel_for_3d(index_range planes, index_range rows, index_range columns, Function&& f,
-                       schedule how = static_schedule()) {
+                       schedule how = static_schedule(), call_site where = call_site::here()) {
     const index_range_3 ranges = {planes, rows, columns};
-    return run_parts(each_of_nested(ranges, f), iterations_of(ranges), how);
+    return run_parts(each_of_nested(ranges, f), iterations_of(ranges), how, where);
   }
 
   /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. If the
@@ -14554,7 +20020,8 @@ class team_loops {
   /// T needs to be movable only. Of the schedule, only a grain has a meaning: the values come from a tree of blocks.
   template <class T, class First, class Last, class Function, class Op>
   if_bounds<First, Last, T> parallel_reduce(First first, Last last, T init, Function&& f, Op op,
-                                            schedule how = static_schedule()) {
+                                            schedule how = static_schedule(),
+                                            call_site where = call_site::here()) {
     const auto span = span_of(first, last);
     const auto values = reductions::values_of<T>(span, f, op);
     reductions::check_types<T, typename decltype(values)::value, Op>();
@@ -14562,7 +20029,7 @@ class team_loops {
     reductions::result_of<T> result;
     const std::size_t grain = how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
     const reductions::operations& what = reductions::operations_for<T, Op>(values, true);
-    if (!run_reduction(what, values, span.length, grain, result.room())) {
+    if (!run_reduction(what, values, span.length, grain, result.room(), where)) {
       leave_stopped_region();
       return init;
     }
@@ -14573,7 +20040,8 @@ class team_loops {
   /// member::reduce_range(fast, ...) does. On all members.
   template <class T, class First, class Last, class Function, class Op>
   if_bounds<First, Last, T> parallel_reduce(fast_t, First first, Last last, T init, Function&& f,
-                                            Op op, schedule how = static_schedule()) {
+                                            Op op, schedule how = static_schedule(),
+                                            call_site where = call_site::here()) {
     const auto span = span_of(first, last);
     const auto values = reductions::values_of<T>(span, f, op);
     reductions::check_types<T, typename decltype(values)::value, Op>();
@@ -14581,7 +20049,7 @@ class team_loops {
                                              values, span.length, how, std::move(init), op);
     job work;
     work.carry<loop_share>(whole.work());
-    if (!team().run_loop({span.length, nullptr, 0, false, true}, work, whole.ends())) {
+    if (!team().run_loop({span.length, nullptr, 0, false, true, where}, work, whole.ends())) {
       leave_stopped_region();
     }
     return whole.take();
@@ -14593,7 +20061,8 @@ class team_loops {
     const auto each = [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
     };
-    return run_scheduled(body_of(each), sizeof...(Functions), dynamic_schedule());
+    return run_scheduled(body_of(each), sizeof...(Functions), dynamic_schedule(),
+                         call_site{nullptr, 0});
   }
   bool parallel_invoke() noexcept { return true; }
 
@@ -14602,7 +20071,7 @@ class team_loops {
   /// Two loops; allocates room for 1024 values.
   template <class T, class First, class Last, class Function, class Op, class Store>
   if_bounds<First, Last, T> parallel_scan(First first, Last last, T init, Function&& f, Op op,
-                                          Store&& store) {
+                                          Store&& store, call_site where = call_site::here()) {
     const auto span = span_of(first, last);
     const auto by = reductions::by_offset(span, f);
     const auto to = reductions::store_by_offset(span, store);
@@ -14613,10 +20082,12 @@ class team_loops {
     reductions::range_scan<T, values, Op, stored> whole(std::move(init), span.length, by, op, to);
     job work;
     work.carry<loop_share>(whole.first());
-    bool goes_on = team().run_loop({span.length, work.place(), 0, true, false}, work, whole.ends());
+    bool goes_on =
+        team().run_loop({span.length, work.place(), 0, true, false, where}, work, whole.ends());
     if (goes_on && whole.has_more()) {
       work.carry<loop_share>(whole.second());
-      goes_on = team().run_loop({span.length, work.place(), 0, true, false}, work, no_ends());
+      goes_on =
+          team().run_loop({span.length, work.place(), 0, true, false, where}, work, no_ends());
     }
     if (!goes_on) leave_stopped_region();
     return whole.take();
@@ -14631,39 +20102,45 @@ class team_loops {
   template <class Leaf>
   typename std::enable_if<carried_blocks<Leaf>::fits, bool>::type run_blocks(const Leaf& leaf,
                                                                              std::size_t length,
-                                                                             std::size_t grain) {
+                                                                             std::size_t grain,
+                                                                             call_site where) {
     job work;
     work.carry<loop_share>(carried_blocks<Leaf>{length, leaf});
-    return team().run_loop({length, work.place(), grain, true, false}, work, no_ends());
+    return team().run_loop({length, work.place(), grain, true, false, where}, work, no_ends());
   }
   template <class Leaf>
   typename std::enable_if<!carried_blocks<Leaf>::fits, bool>::type run_blocks(const Leaf& leaf,
                                                                               std::size_t length,
-                                                                              std::size_t grain) {
+                                                                              std::size_t grain,
+                                                                              call_site where) {
     return run_scheduled(body_of(leaf), length,
-                         grain == 0 ? static_schedule() : lockstep::grain(grain));
+                         grain == 0 ? static_schedule() : lockstep::grain(grain), where);
   }
   template <class Leaf>
-  bool run_parts(const Leaf& leaf, std::size_t length, schedule how) {
-    if (how.kind() == schedule_kind::static_blocks) return run_blocks(leaf, length, how.chunk());
-    return run_scheduled(body_of(leaf), length, how);
+  bool run_parts(const Leaf& leaf, std::size_t length, schedule how, call_site where) {
+    if (how.kind() == schedule_kind::static_blocks) {
+      return run_blocks(leaf, length, how.chunk(), where);
+    }
+    return run_scheduled(body_of(leaf), length, how, where);
   }
-  LOCKSTEP_NOINLINE bool run_scheduled(const range_body& body, std::size_t length, schedule how) {
+  LOCKSTEP_NOINLINE bool run_scheduled(const range_body& body, std::size_t length, schedule how,
+                                       call_site where) {
     const bool is_blocks = how.kind() == schedule_kind::static_blocks;
     job work;
     work.carry<loop_share>(scheduled_parts{length, how, &body});
     return team().run_loop(
-        {length, place_of(body.call), is_blocks ? how.chunk() : 0, is_blocks, false}, work,
+        {length, place_of(body.call), is_blocks ? how.chunk() : 0, is_blocks, false, where}, work,
         no_ends());
   }
   /// False if it was stopped.
   LOCKSTEP_NOINLINE bool run_reduction(const reductions::operations& what,
                                        const reductions::operands& of, std::size_t length,
-                                       std::size_t grain, void* result) {
+                                       std::size_t grain, void* result, call_site where) {
     reductions::range_reduction whole(what, of, length, result);
     job work;
     work.carry<loop_share>(whole.work());
-    return team().run_loop({length, place_of(what.fold), grain, true, false}, work, whole.ends()) &&
+    return team().run_loop({length, place_of(what.fold), grain, true, false, where}, work,
+                           whole.ends()) &&
            whole.has_result();
   }
 };
@@ -14764,6 +20241,7 @@ class counting_semaphore : private detail::handed_word<detail::semaphore_rules> 
 
   /// Gives `count` permits. Fails, and gives none, if there were more than max() then.
   void release(std::ptrdiff_t count = 1) {
+    detail::sync_point();
     if (count < 0) fail_release(count, 0);
     std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 2
     do {
@@ -14860,6 +20338,7 @@ class sub_team {
     const std::uint32_t region = outer.region();
     detail::member_state& inner = of.shared.enter(rank, of.shared.most(), region, 0);
     inner.set_rank_in_team(outer.rank_in_team());
+    inner.accounts = outer.accounts;
     set_self(member(inner));
     const void* const boards = &of.shared.of_region();
     if (!detail::nesting::is_in_region(boards, region)) return;  // one without a team
@@ -15013,15 +20492,25 @@ class external_team : public detail::team_loops<external_team> {
 
   /// As team's.
   template <class Function>
-  bool run(Function&& f) {
-    return run_on(size(), f);
+  bool run(Function&& f, call_site where = call_site::here()) {
+    return run_on(size(), f, where);
   }
   template <class Function>
-  bool run(std::size_t k, Function&& f) {
+  bool run(std::size_t k, Function&& f, call_site where = call_site::here()) {
     detail::checked_range("lockstep::external_team::run", "members", k, 1, size());
-    return run_on(k, f);
+    return run_on(k, f, where);
   }
   void request_stop() { body_->core.request_stop(); }
+
+  /// Who waited where, how long, and for whom, since keep_ledger(true) or reset_ledger(): see ledger.hpp, which defines
+  /// the result. Empty if no ledger was ever kept, and in teams of more than 1024 members. Any thread may call it at any
+  /// time; while a region runs, the numbers of one construct may be of different moments.
+  LOCKSTEP_ENTRY lockstep::ledger ledger() const;
+  /// Switches the ledger on or off, as team_options::ledger() and LOCKSTEP_LEDGER do. What was counted stays. Waits for
+  /// its turn.
+  LOCKSTEP_ENTRY void keep_ledger(bool yes);
+  /// All numbers begin at 0 again. Waits for its turn.
+  LOCKSTEP_ENTRY void reset_ledger();
 
  private:
   friend class detail::team_loops<external_team>;
@@ -15053,16 +20542,17 @@ class external_team : public detail::team_loops<external_team> {
   static LOCKSTEP_COLD team_options options_for(std::size_t members);
 
   template <class Function>
-  bool run_on(std::size_t k, Function& f) {
+  bool run_on(std::size_t k, Function& f, call_site where) {
     if (k > 1) check_parent();
     detail::check_part<Function>();
     detail::part_of<Function> part(f);
-    return detail::team_core::run(door_, &body_->core, body_->servers, k, part.function());
+    return detail::team_core::run(door_, &body_->core, body_->servers, k, part.function(), where);
   }
   /// As team_core's.
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
                                      const detail::loop_ends& ends);
 
+  LOCKSTEP_COLD void check_outside(const char* function) const;
   void check_parent() const {
     if (is_child_ && !detail::nesting::is_inside(&body_->core)) refuse_child();
   }
@@ -15114,9 +20604,10 @@ namespace detail {
 
 class phase_board {
  public:
+  /// `kind`: what observers call it.
   phase_board(std::size_t writers, std::size_t readers, wait_policy policy,
-              std::uint32_t first_phase)
-      : phases_(writers, policy), written_(writers), readers_(readers) {
+              std::uint32_t first_phase, const char* kind = nullptr)
+      : kind_(kind), phases_(writers, policy), written_(writers), readers_(readers) {
     phases_.reset(first_phase, writers);
     for (std::size_t i = 0; i < writers; ++i) written_[i].value = first_phase;
     for (std::size_t i = 0; i < readers; ++i) readers_[i].value.phase = first_phase;
@@ -15136,7 +20627,8 @@ class phase_board {
     const phase_reached next{self.phase + 1};
     for (std::size_t i = 0, writer = first; i < writers(); ++i, ++writer) {
       if (writer == writers()) writer = 0;
-      auto what = phases_[writer].awaited(next, stops_when_set{terminated_});
+      auto what =
+          phases_[writer].awaited(next, stops_when_set{terminated_}, anywhere_in{kind_, this});
       if (!wait_watched(what, this, policy(), self.history, until, wait_engine::shared_yield_time))
         return wait_status::timed_out;
     }
@@ -15172,6 +20664,7 @@ class phase_board {
   };
 
   detail::line_gap before_;
+  const char* const kind_;
   published_words<std::uint32_t> phases_;
   detail::aligned_array<detail::padded<std::uint32_t>> written_;
   detail::aligned_array<detail::padded<reader_state>> readers_;
@@ -15212,7 +20705,8 @@ class fan_out {
   explicit fan_out(std::size_t waiters, wait_policy policy = wait_policy(),
                    std::uint32_t first_phase = 0)
       : board_(1, detail::checked_count("lockstep::fan_out", "waiters", waiters),
-               policy.when_crowded(waiters + 1 > detail::usable_cpus()), first_phase) {}
+               policy.when_crowded(waiters + 1 > detail::usable_cpus()), first_phase,
+               "lockstep::fan_out") {}
   fan_out(const fan_out&) = delete;
   fan_out& operator=(const fan_out&) = delete;
   ~fan_out() { detail::misuse::destroying(&board_, "lockstep::fan_out"); }
@@ -15254,7 +20748,8 @@ class fan_in {
   explicit fan_in(std::size_t notifiers, wait_policy policy = wait_policy(),
                   std::uint32_t first_phase = 0)
       : board_(detail::checked_count("lockstep::fan_in", "notifiers", notifiers), 1,
-               policy.when_crowded(notifiers + 1 > detail::usable_cpus()), first_phase) {}
+               policy.when_crowded(notifiers + 1 > detail::usable_cpus()), first_phase,
+               "lockstep::fan_in") {}
   fan_in(const fan_in&) = delete;
   fan_in& operator=(const fan_in&) = delete;
   ~fan_in() { detail::misuse::destroying(&board_, "lockstep::fan_in"); }
@@ -15293,7 +20788,8 @@ class rendezvous {
              std::uint32_t first_phase = 0)
       : board_(detail::checked_count("lockstep::rendezvous", "notifiers", notifiers),
                detail::checked_count("lockstep::rendezvous", "waiters", waiters),
-               policy.when_crowded(notifiers + waiters > detail::usable_cpus()), first_phase) {}
+               policy.when_crowded(notifiers + waiters > detail::usable_cpus()), first_phase,
+               "lockstep::rendezvous") {}
   rendezvous(const rendezvous&) = delete;
   rendezvous& operator=(const rendezvous&) = delete;
   ~rendezvous() { detail::misuse::destroying(&board_, "lockstep::rendezvous"); }
@@ -15422,6 +20918,7 @@ class future_counts {
   /// The last call completes the set. The caller touches nothing of the set afterwards.
   template <class Callback>
   void arrive(const Callback& callback) {
+    detail::sync_point();
     // Read first: an arrival that is not the last must not touch the set any more (FUTURES-3).
     const std::size_t last = contributions_ - 1;
     if (arrived_.fetch_add(1, detail::memory_order_acq_rel) == last) {  // 3
@@ -16163,6 +21660,7 @@ class latch : detail::misuse::watched<latch> {
 
   /// Takes `n` off the count; never blocks. Requires: 0 <= n <= what is left of the count.
   void count_down(std::ptrdiff_t n = 1) {
+    detail::sync_point();
     const std::uint32_t change = static_cast<std::uint32_t>(n) * one_;
     const std::uint32_t old = word_.fetch_sub(change, detail::memory_order_release);  // 1
     if (detail::misuse::diagnosed) diagnose(&word_, n, static_cast<std::ptrdiff_t>(old / one_));
@@ -16186,7 +21684,7 @@ class latch : detail::misuse::watched<latch> {
     return wait_until(deadline::after(time));
   }
   wait_status wait_until(deadline until) const {
-    return detail::wait_until_word(word_, is_open, this, policy_, until)  // 3
+    return detail::wait_until_word(word_, opened{}, this, policy_, until)  // 3
                ? wait_status::ready
                : wait_status::timed_out;
   }
@@ -16199,6 +21697,10 @@ class latch : detail::misuse::watched<latch> {
   static constexpr std::uint32_t one_ = 2;
 
   static bool is_open(std::uint32_t word) noexcept { return word < one_; }
+  struct opened {
+    bool operator()(std::uint32_t word) const noexcept { return is_open(word); }
+    void describe(detail::wait_subject& to) const noexcept { to.kind = kind; }
+  };
 
   static constexpr std::uint32_t checked(std::ptrdiff_t expected) {
     return expected >= 0 && expected <= (max)() ? static_cast<std::uint32_t>(expected)
@@ -16393,6 +21895,11 @@ class mailbox {
     bool ready() const noexcept { return owner.is_posted(owner.head_) || owner.is_over(); }
     void sleep(deadline until) {
       owner.mark_.sleep(*this, until, detail::fence_payer_of(owner.policy_));
+    }
+    void describe(detail::wait_subject& to) const noexcept {
+      to.object = &owner;
+      to.sleeps_on = &owner.mark_;
+      to.kind = "lockstep::mailbox";
     }
   };
 
@@ -17239,7 +22746,7 @@ class flow_machine {
 
   /// Calls a node, unless it is to be skipped.
   void run(const bound_call& what, std::uint64_t iteration, member* me) {
-    if (iteration >= timed_iterations) {
+    if (iteration >= looked_at) {
       what.call(what.held, static_cast<std::size_t>(iteration), me);
     } else {
       run_timed(what, iteration, me);
@@ -17259,6 +22766,8 @@ class flow_machine {
   aligned_array<padded<walker_state>> walkers;
   // Which of the next run's calls look at the clock: in its first iterations, until a node has so many samples.
   std::uint64_t timed_iterations = 0, most_samples = 0;
+  std::uint64_t looked_at = 0;  ///< of the run: timed_iterations, or all while somebody watches
+  const graph_model* model = nullptr;  ///< for the names of nodes; null: not known
 
   // Of the run: written by its caller before it.
   std::uint64_t first = 0, last = 0;  ///< turns of the graph
@@ -17274,6 +22783,12 @@ class flow_machine {
   bool is_timed(const bound_call& what, std::uint64_t iteration) const noexcept {
     return iteration < timed_iterations && times[what.node].count < most_samples;
   }
+  void look_at_run() noexcept {
+    looked_at = LOCKSTEP_UNLIKELY(observers() != 0) ? ~std::uint64_t{0} : timed_iterations;
+  }
+  LOCKSTEP_COLD const char* name_of(const bound_call& what) const noexcept;
+  LOCKSTEP_COLD void note_run(const bound_call& what, std::uint64_t iteration,
+                              std::uint64_t begin) const noexcept;
   LOCKSTEP_OUT_OF_LINE bool run_plain(std::uint64_t iterations, const stop_question& stop);
   LOCKSTEP_OUT_OF_LINE void run_timed(const bound_call& what, std::uint64_t iteration, member* me);
   LOCKSTEP_COLD void note_time(const bound_call& what, std::uint64_t begin) noexcept;
@@ -17791,15 +23306,15 @@ class team : public detail::team_loops<team> {
   /// Calls f(member&), or f() if it takes no member, once on every member. Returns when all have returned: false if the
   /// region was stopped by request_stop(). See TEAM-1 to TEAM-3.
   template <class Function>
-  bool run(Function&& f) {
-    return run_on(size(), f);
+  bool run(Function&& f, call_site where = call_site::here()) {
+    return run_on(size(), f, where);
   }
   /// On the first k members only; of the others, up to 7 hear of it, where they watch a line with one of
   /// those (fork_lines.hpp). Fails if k is 0 or above size().
   template <class Function>
-  bool run(std::size_t k, Function&& f) {
+  bool run(std::size_t k, Function&& f, call_site where = call_site::here()) {
     detail::checked_range("lockstep::team::run", "members", k, 1, size());
-    return run_on(k, f);
+    return run_on(k, f, where);
   }
 
   /// Starts a region on the other members and returns a handle, which is to be kept: its join(), or its end, runs
@@ -17807,7 +23322,7 @@ class team : public detail::team_loops<team> {
   /// function must live until then; a temporary is taken only where it is copied (closures.hpp). Fails if called from
   /// inside a region.
   template <class Function>
-  LOCKSTEP_NODISCARD started_region start(Function&& f) {
+  LOCKSTEP_NODISCARD started_region start(Function&& f, call_site where = call_site::here()) {
     detail::check_part<Function>();
     static_assert(
         std::is_lvalue_reference<Function>::value || detail::part_of<Function>::is_copied(),
@@ -17817,13 +23332,23 @@ class team : public detail::team_loops<team> {
     detail::region_turn turn(door_, &body_->core);
     body_->threads.make_ready();
     detail::part_of<typename std::remove_reference<Function>::type> part(f);
-    body_->core.start(part.function());
+    body_->core.start(part.function(), where);
     turn.keep();
     return started_region(door_, body_->core);
   }
 
   /// Ends the region that runs, if one does: see MEMBER-3 of member.hpp. Any thread may call it.
   LOCKSTEP_ENTRY void request_stop();
+
+  /// Who waited where, how long, and for whom, since keep_ledger(true) or reset_ledger(): see ledger.hpp, which defines
+  /// the result. Empty if no ledger was ever kept, and in teams of more than 1024 members. Any thread may call it at any
+  /// time; while a region runs, the numbers of one construct may be of different moments.
+  LOCKSTEP_ENTRY lockstep::ledger ledger() const;
+  /// Switches the ledger on or off, as team_options::ledger() and LOCKSTEP_LEDGER do. What was counted stays. Waits for
+  /// its turn.
+  LOCKSTEP_ENTRY void keep_ledger(bool yes);
+  /// All numbers begin at 0 again. Waits for its turn.
+  LOCKSTEP_ENTRY void reset_ledger();
 
   /// Gives the threads back to the system, until resume() or the next region. Waits for its turn.
   LOCKSTEP_ENTRY void pause();
@@ -17846,10 +23371,10 @@ class team : public detail::team_loops<team> {
   LOCKSTEP_COLD team(const team_options& options, const detail::resolved_team& made);
 
   template <class Function>
-  bool run_on(std::size_t k, Function& f) {
+  bool run_on(std::size_t k, Function& f, call_site where) {
     detail::check_part<Function>();
     detail::part_of<Function> part(f);
-    return detail::team_core::run(door_, &body_->core, body_->threads, k, part.function());
+    return detail::team_core::run(door_, &body_->core, body_->threads, k, part.function(), where);
   }
   /// As team_core's.
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
@@ -17871,6 +23396,11 @@ class team : public detail::team_loops<team> {
 
 namespace detail {
 
+/// The ledger of a team that is never destroyed is shown when the program ends, if LOCKSTEP_LEDGER says so.
+LOCKSTEP_COLD void show_ledger_at_exit(team& of);
+template <class T>
+void show_ledger_at_exit(T&) noexcept {}
+
 /// What the first of all callers made. Never destroyed.
 template <class T>
 T& made_by_the_first(detail::atomic<void*>& slot) {
@@ -17880,6 +23410,7 @@ T& made_by_the_first(detail::atomic<void*>& slot) {
   T* const made = new T;
   if (slot.compare_exchange_strong(known, made, detail::memory_order_release,  // 2
                                    detail::memory_order_acquire)) {            // 1
+    show_ledger_at_exit(*made);
     return *made;
   }
   delete made;
@@ -18417,6 +23948,7 @@ class split_barrier {
   /// token for the wait.
   /// Requires: 1 <= n <= the arrivals still expected in this phase (diagnosed in debug builds).
   arrival_token arrive(std::ptrdiff_t n = 1) {
+    detail::sync_point();
     const std::uint32_t phase =
         phase_.load(detail::memory_order_relaxed) & ~detail::sleeping_bit;  // 1
     take_off(n);
@@ -18461,6 +23993,10 @@ class split_barrier {
     std::uint32_t phase;
     bool operator()(std::uint32_t word) const noexcept {
       return (word & ~detail::sleeping_bit) != phase;
+    }
+    void describe(detail::wait_subject& to) const noexcept {
+      to.kind = kind;
+      to.phase = phase / one_ + 1;
     }
   };
 
@@ -18777,10 +24313,7 @@ class joinable_thread {
   }
   wait_status join_until(deadline until) {
     check_joinable();
-    const auto is_done = [](std::uint32_t word) noexcept {
-      return (word & detail::thread_is_done) != 0;
-    };
-    if (!detail::wait_until_word(block_->word, is_done, block_, block_->policy, until,
+    if (!detail::wait_until_word(block_->word, is_done{}, block_, block_->policy, until,
                                  detail::wait_engine::single_yield_time)) {
       return wait_status::timed_out;
     }
@@ -18791,6 +24324,15 @@ class joinable_thread {
   }
 
  private:
+  struct is_done {
+    bool operator()(std::uint32_t word) const noexcept {
+      return (word & detail::thread_is_done) != 0;
+    }
+    void describe(detail::wait_subject& to) const noexcept {
+      to.kind = "lockstep::joinable_thread";
+    }
+  };
+
   void check_joinable() const {
     if (!joinable()) {
       detail::fail<detail::no_thread>("lockstep::joinable_thread: join without a thread");
@@ -18815,6 +24357,128 @@ inline void swap(joinable_thread& a, joinable_thread& b) noexcept { a.swap(b); }
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_THREAD_HPP
+
+// lockstep/trace.hpp -- a timeline of what the threads of a program do (layer: trace)
+//
+// While a trace runs, each thread records what it does: its part of each region, the constructs in which members meet,
+// its waits, what a loop's steering decided, and what the program adds. The file opens in Perfetto (ui.perfetto.dev).
+//
+//     lockstep::start_trace();
+//     ... LOCKSTEP_REGION("assemble"); ...
+//     lockstep::stop_trace("trace.json");
+//
+// Without a change of the program: LOCKSTEP_TRACE=trace.json in the environment, if the program makes a team. The file
+// is written when the program ends as by exit().
+//
+//   TRACE-1  At most one trace runs at a time in a process. What threads did before it began is not in it, except how
+//            long they had been waiting or working.
+//   TRACE-2  Each thread keeps so many records as was asked for; then it loses the oldest ones, or takes no more. The
+//            file says which, and how many were lost.
+//   TRACE-3  Threads may run, begin and end while a trace starts, stops or is written. They never wait for it.
+//   TRACE-4  A child of fork() records nothing, and writes nothing, until it starts a trace of its own.
+//   TRACE-5  Names may be any text, which is copied when it is recorded; a trace keeps at most 65536 different ones.
+//
+// Cost   no trace: a load and a branch for each region, part and construct; for locks, events and the like nothing
+//        unless the thread waits longer than half a microsecond. A trace: 32 or 64 bytes and 10 to 30 ns a record,
+//        once 2 MB for each thread.
+#ifndef LOCKSTEP_TRACE_HPP
+#define LOCKSTEP_TRACE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+enum class when_full { overwrite, stop };
+
+struct trace_options {
+  std::size_t records_per_thread;  ///< rounded up to a power of two; 32 bytes each
+  when_full full;
+
+  constexpr explicit trace_options(std::size_t records = 65536,
+                                   when_full then = when_full::overwrite) noexcept
+      : records_per_thread(records), full(then) {}
+};
+
+/// From now on threads record. False if a trace runs already, or there is no memory.
+LOCKSTEP_COLD bool start_trace(trace_options options = trace_options());
+/// No more is recorded; what there is stays until the next trace. One that LOCKSTEP_TRACE has started is written now,
+/// and not at the end of the program. False if none runs.
+LOCKSTEP_COLD bool stop_trace();
+/// The same, and writes it. False, and a message, if it cannot be written.
+LOCKSTEP_COLD bool stop_trace(const char* file);
+/// Writes what was recorded so far, or in the trace that ran last, as Trace Event JSON.
+LOCKSTEP_COLD bool write_trace(const char* file);
+/// The same as a table for a terminal: what each thread did, and how long each name took.
+LOCKSTEP_COLD std::string trace_summary();
+
+/// Whether a trace runs now.
+inline bool is_tracing() noexcept { return detail::is_observed_by(detail::observer::records); }
+
+/// A part of the timeline of the calling thread, under a name, as long as this lives; LOCKSTEP_REGION("name") makes one
+/// for the rest of a scope. Regions that the thread calls meanwhile have the name, too.
+class trace_region {
+ public:
+  /// `name` is to live as long as this object.
+  explicit trace_region(const char* name) noexcept {
+    if (LOCKSTEP_UNLIKELY(detail::observers() != 0)) {
+      name_ = name;
+      since_ = detail::user_region::begin(name, outer_);
+    }
+  }
+  ~trace_region() {
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) detail::user_region::end(name_, outer_, since_);
+  }
+  trace_region(const trace_region&) = delete;
+  trace_region& operator=(const trace_region&) = delete;
+
+ private:
+  std::uint64_t since_ = 0;
+  const char* name_;
+  const char* outer_;
+};
+
+/// A mark on the timeline of the calling thread.
+inline void trace_mark(const char* name, std::uint64_t value = 0) noexcept {
+  if (LOCKSTEP_UNLIKELY(detail::observers() != 0)) {
+    detail::note_mark(detail::mark_kind::user, name, nullptr, value);
+  }
+}
+/// A value that changes over time: the timeline draws a curve for each name.
+inline void trace_counter(const char* name, double value) noexcept {
+  if (LOCKSTEP_UNLIKELY(detail::observers() != 0)) detail::note_counter(name, value);
+}
+/// What the calling thread is called: in timelines and messages from now on, and in debuggers as far as the system has
+/// room for it. At most 47 characters.
+LOCKSTEP_COLD void name_this_thread(const char* name) noexcept;
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD bool start_trace(trace_options options) {
+  detail::need_observers("start_trace");
+  return detail::recorder::start(options.records_per_thread, options.full == when_full::stop);
+}
+LOCKSTEP_COLD bool stop_trace() {
+  if (!detail::has_observers()) return false;
+  const std::string path = detail::trace_export::take_path();
+  return detail::recorder::stop() && (path.empty() || write_trace(path.c_str()));
+}
+LOCKSTEP_COLD bool stop_trace(const char* file) { return stop_trace() && write_trace(file); }
+LOCKSTEP_COLD bool write_trace(const char* file) {
+  detail::need_observers("write_trace");
+  return detail::trace_export::write(file);
+}
+LOCKSTEP_COLD std::string trace_summary() {
+  return detail::has_observers() ? detail::trace_export::summary() : std::string();
+}
+LOCKSTEP_COLD void name_this_thread(const char* name) noexcept {
+  if (detail::has_observers()) detail::note_name(name);
+}
+
+#endif
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_TRACE_HPP
 
 // lockstep/detail/team/partition.hpp -- learns how much of a range each member should get (layer: team)
 //
@@ -19291,6 +24955,13 @@ inline void run_weighted(loop_share& me, std::size_t length, const range_body& b
 #ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
 #define LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
 
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#endif
+#if defined(__GLIBC__)
+#include <errno.h>
+#endif
+
 #if defined(__linux__) || defined(__FreeBSD__)
 #include <link.h>
 #endif
@@ -19372,6 +25043,24 @@ LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept {
 LOCKSTEP_COLD bool is_first_to_print(message which) noexcept {
   const std::uint32_t bit = static_cast<std::uint32_t>(which);
   return (process().messages.fetch_or(bit, memory_order_relaxed) & bit) == 0;  // 3
+}
+
+LOCKSTEP_COLD std::uint64_t process_number() noexcept {
+#if defined(__unix__) || defined(__APPLE__)
+  return static_cast<std::uint64_t>(getpid());
+#else
+  return 1;
+#endif
+}
+
+LOCKSTEP_COLD const char* program_name() noexcept {
+#if defined(__GLIBC__) && defined(_GNU_SOURCE)
+  return program_invocation_short_name;
+#elif defined(__APPLE__) || defined(__FreeBSD__)
+  return getprogname();
+#else
+  return "lockstep";
+#endif
 }
 
 LOCKSTEP_COLD type_name type_name_in(const char* function, const char* information) noexcept {
@@ -19509,6 +25198,30 @@ LOCKSTEP_OUT_OF_LINE void external_team::serve(std::size_t rank) {
   at.left.release();
 }
 
+lockstep::ledger external_team::ledger() const { return body_->core.ledger_so_far(); }
+
+void external_team::keep_ledger(bool yes) {
+  check_outside("keep_ledger");
+  const detail::caller_turn mine(door_.callers());
+  body_->core.keep_ledger(yes);
+}
+
+void external_team::reset_ledger() {
+  check_outside("reset_ledger");
+  const detail::caller_turn mine(door_.callers());
+  body_->core.reset_ledger();
+}
+
+LOCKSTEP_COLD void external_team::check_outside(const char* function) const {
+  if (door_.may_wait()) return;
+  char message[192];
+  std::snprintf(message, sizeof message,
+                "lockstep::external_team::%s: called inside a region of this team, or of one that "
+                "was made later, and would wait for it; call it after run() has returned",
+                function);
+  detail::fail_use(message);
+}
+
 void external_team::release() { body_->core.close(); }
 
 LOCKSTEP_COLD external_team::external_team(const team_options& options)
@@ -19551,6 +25264,187 @@ LOCKSTEP_COLD void external_team::in_child(void* self) noexcept {
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_EXTERNAL_TEAM_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/team/team_core.ipp -- the bodies of team_core.hpp (layer: team)
+//
+// Memory order (# marks the line): see team_core.hpp
+//   #  access         order    pairs  why it suffices
+//   1  running.store  relaxed  -      as there
+//   2  running.load   relaxed  -      as there
+#ifndef LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
+#define LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
+    : size_(made.members),
+      door_(door),
+      group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
+      forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
+             fork_board::usual_most_age, made.finds_cpu),
+      crew_(forks_, stop_, error_, made.is_crowded, &group_, &ledger_),
+      steering_(forks_, made),
+      region_{this, door.age(), &group_, &running_, nullptr},
+      between_(region_) {
+  if (made.is_crowded && observers() != 0) {
+    note_mark(mark_kind::crowded, "crowded", "a team has more members than CPUs for them", size_);
+  }
+  if (made.keeps_ledger) keep_ledger(true);
+}
+
+LOCKSTEP_COLD void team_core::keep_ledger(bool yes) {
+  if (yes) {
+    need_observers("team::keep_ledger");
+    ledger_.switch_on(size_);
+  } else {
+    ledger_.switch_off();
+  }
+}
+
+LOCKSTEP_COLD void team_core::reset_ledger() noexcept {
+  if (ledger_board* const board = ledger_.made()) board->reset();
+}
+
+LOCKSTEP_COLD ledger team_core::ledger_so_far() const {
+  const char* const name = door_.callers().whose().name;
+  if (const ledger_board* const board = ledger_.made()) {
+    return board->gather(name);
+  }
+  ledger none;
+  none.team = name;
+  none.members = size_;
+  return none;
+}
+
+LOCKSTEP_COLD void team_core::tell_alone(const char* what) noexcept {
+  note_mark(mark_kind::decision, what, "it was called from inside of a region", 1);
+}
+
+LOCKSTEP_COLD team_core::~team_core() {
+  if (ledger_.made() != nullptr) show_ledger();
+}
+
+LOCKSTEP_OUT_OF_LINE bool team_core::join() {
+  const region_head head = leave_between();
+  const nesting::inside here(region_);
+  perform(0, head, started_.what);
+  if (head.size > 1) forks_.collect(0, forks_.current());
+  return finish(head);
+}
+
+LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
+  const nesting::inside here(region_);  // whatever it runs of the user's is in one
+  const worker_accounts accounts(ledger_, rank);
+  order what;
+  while (forks_.next(rank, what)) {
+    accounts.look();
+    if (what.is_loop()) {
+      crew_.serve(rank, what);
+    } else {
+      play(rank, what);
+    }
+  }
+}
+
+LOCKSTEP_COLD void team_core::give_up() {
+  const region_head head = leave_between();
+  const nesting::inside here(region_);
+  stop_.request(head.region);
+  if (head.size > 1) forks_.collect(0, forks_.current());
+  error_.forget();
+  finish(head);
+}
+
+LOCKSTEP_COLD void team_core::forget_others() noexcept {
+  const bool in_region = nesting::contains(region_) || nesting::contains(between_);
+  door_.callers().forget_others(in_region);
+  forks_.reset();
+  stop_.forget_others();
+  error_.forget_others();
+  group_.sub_groups().forget_others();
+  reset_ledger();
+  group_.forget_kept_values();
+  if (in_region) {
+    crew_.be_alone(true);
+    request_stop();
+  } else {
+    running_.store(0, memory_order_relaxed);  // 1
+    started_.head.region = 0;
+    error_.forget();  // of a region that has ended here
+    group_.end(true);
+  }
+}
+
+LOCKSTEP_COLD fork_board::way team_core::way_of(const resolved_team& made) noexcept {
+  return made.members > fork_tree::usual_width && !made.is_crowded ? fork_board::way::relayed
+                                                                   : fork_board::way::direct;
+}
+
+LOCKSTEP_COLD void team_core::request_stop() {
+  const std::uint32_t region = running_.load(memory_order_relaxed);  // 2
+  if (region != 0) stop_.request(region);
+}
+
+LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
+  forks_.relay(rank, what, true);
+  const region_head head = what.head();
+  if (rank < head.size) perform(rank, head, what.line->what);
+  if (crew_.is_alone()) end_of_lone_child();
+  if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
+  forks_.report(rank, what.announced);
+}
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+bool team_core::part_begins(member_state& self, const region_head& head) noexcept {
+  ledger_board* const board = ledger_.if_on();
+  self.in_construct.kind = nullptr;
+  self.accounts = board != nullptr ? &board->of(self.rank()) : nullptr;
+  self.seen_part = watch_others_than_ledger(observers())
+                       ? detail::part_begins({&group_, head.region,
+                                              static_cast<std::uint32_t>(self.rank()), head.size},
+                                             0, "part")
+                       : nullptr;
+  if (self.accounts != nullptr) self.accounts->begin_part(head.region, self.next_phase());
+  return self.accounts != nullptr || self.seen_part != nullptr;
+}
+
+void team_core::part_ends(member_state& self) noexcept {
+  if (self.accounts != nullptr) self.accounts->end_part();
+  if (self.seen_part != nullptr) detail::part_ends(*self.seen_part);
+}
+
+void team_core::is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
+                           std::uint64_t iterations, const place_of_region& at) noexcept {
+  kind_ = kind;
+  parts_ = parts;
+  iterations_ = iterations;
+  if (!is_observed_by(observer::accounts)) return;
+  const void* const place = at.where.file == nullptr ? at.place : nullptr;
+  accounts_.begin(ledger_, {kind, at.where, place}, head.region, head.size, at.is_loop);
+}
+
+void team_core::tell_end(const region_head& head) noexcept {
+  accounts_.end(head.size);
+  if (!watch_others_than_ledger(observers())) return;
+  region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
+}
+
+void team_core::show_ledger() const { show_ledger_at_end(ledger_so_far()); }
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
 
 #endif
 
@@ -19644,8 +25538,9 @@ LOCKSTEP_OUT_OF_LINE void fork_board::collect(std::size_t rank, announcement of)
   parting_board* const known = rank == 0 ? &parting_ : nullptr;
   for (std::size_t watcher = first_told(rank, of); watcher < members();
        watcher = next_told(rank, of, watcher)) {
-    reports_[watcher].wait(is_phase{of.phase()}, never_stops(), histories_[rank].value.reports,
-                           deadline::never(), whereabouts{known, 0, watcher});
+    reports_[watcher].wait(is_phase{of.phase(), static_cast<std::uint32_t>(watcher)}, never_stops(),
+                           histories_[rank].value.reports, deadline::never(),
+                           whereabouts{known, 0, watcher});
   }
 }
 
@@ -19737,6 +25632,206 @@ LOCKSTEP_OUT_OF_LINE bool fork_board::claim_on(std::size_t line, std::size_t ran
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_FORK_BOARD_IPP
+
+#endif
+
+#if LOCKSTEP_HAS_BODIES
+
+// lockstep/detail/trace/ledger_text.ipp -- the bodies of ledger.hpp (layer: trace)
+#ifndef LOCKSTEP_DETAIL_TRACE_LEDGER_TEXT_IPP
+#define LOCKSTEP_DETAIL_TRACE_LEDGER_TEXT_IPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+namespace ledger_text {
+
+/// In four characters of a number and a unit: "1.23 us".
+LOCKSTEP_COLD std::string time_text(double nanoseconds) {
+  static const char* const units[] = {"ns", "us", "ms", "s"};
+  unsigned unit = 0;
+  while (unit < 3 && nanoseconds >= 999.5) {
+    nanoseconds /= 1000;
+    ++unit;
+  }
+  std::string text;
+  append(text,
+         nanoseconds < 9.995 && unit > 0   ? "%.2f %s"
+         : nanoseconds < 99.95 && unit > 0 ? "%.1f %s"
+                                           : "%.0f %s",
+         nanoseconds, units[unit]);
+  return text;
+}
+
+/// The name of a file without its directories, and the line.
+LOCKSTEP_COLD std::string site_text(const ledger::construct& of) {
+  const std::size_t slash = of.file.find_last_of("/\\");
+  std::string text = slash == std::string::npos ? of.file : of.file.substr(slash + 1);
+  if (!text.empty()) append(text, ":%u", of.line);
+  return text;
+}
+
+/// "0: 12 %  1: 88 %" for the shares of a sum that are not small; at most eight.
+LOCKSTEP_COLD std::string shares_text(const double* parts, std::size_t count) {
+  double sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += parts[i];
+  std::string text;
+  unsigned shown = 0;
+  for (std::size_t i = 0; i < count && sum > 0; ++i) {
+    const double percent = 100 * parts[i] / sum;
+    if (percent < 0.5) continue;
+    if (++shown > 8) {
+      text += "  ...";
+      break;
+    }
+    append(text, "%s%zu: %.0f %%", text.empty() ? "" : "  ", i, percent);
+  }
+  return text;
+}
+LOCKSTEP_COLD std::string shares_text(const std::vector<std::uint64_t>& parts) {
+  std::vector<double> values;
+  for (const std::uint64_t each : parts) values.push_back(static_cast<double>(each));
+  return shares_text(values.data(), values.size());
+}
+
+/// A text in quotes, as JSON has it.
+LOCKSTEP_COLD std::string json_text(const std::string& of) {
+  std::string text = "\"";
+  for (const char each : of) {
+    const unsigned char code = static_cast<unsigned char>(each);
+    if (each == '"' || each == '\\') {
+      text += '\\';
+      text += each;
+    } else if (code < 0x20 || code >= 0x7f) {
+      append(text, "\\u%04x", code < 0x20 ? code : unsigned{'?'});  // of an unknown encoding
+    } else {
+      text += each;
+    }
+  }
+  return text + "\"";
+}
+LOCKSTEP_COLD std::string json_of(const ledger::waits& of) {
+  std::string text;
+  append(text, "{\"count\":%llu,\"total\":%.0f,\"median\":%.0f,\"p99\":%.0f,\"worst\":%.0f}",
+         static_cast<unsigned long long>(of.count), of.total, of.median, of.p99, of.worst);
+  return text;
+}
+LOCKSTEP_COLD void append_json(std::string& text, std::uint64_t number) {
+  append(text, "%llu", static_cast<unsigned long long>(number));
+}
+/// Without a decimal point, which a locale may change.
+LOCKSTEP_COLD void append_json(std::string& text, double number) { append(text, "%.0f", number); }
+LOCKSTEP_COLD void append_json(std::string& text, const ledger::waits& of) { text += json_of(of); }
+template <class Value>
+void append_json(std::string& text, const char* name, const std::vector<Value>& values) {
+  append(text, ",\"%s\":[", name);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) text += ',';
+    append_json(text, values[i]);
+  }
+  text += ']';
+}
+template <class Value>
+void append_json(std::string& text, const char* name, const Value& value) {
+  append(text, ",\"%s\":", name);
+  append_json(text, value);
+}
+
+}  // namespace ledger_text
+}  // namespace detail
+
+LOCKSTEP_COLD std::vector<double> ledger::busy() const {
+  std::vector<double> sums(members + 1);
+  for (const construct& each : constructs) {
+    for (std::size_t k = 0; k < each.busy.size(); ++k) sums[k] += each.busy[k];
+  }
+  return sums;
+}
+
+LOCKSTEP_COLD std::string ledger::table() const {
+  using namespace detail;
+  using namespace detail::ledger_text;
+  std::string text = "lockstep ledger of team " + team;
+  append(text, ", %zu %s\n", members, members == 1 ? "member" : "members");
+  append(text, "%-14s %-20s %9s %9s %9s %9s %9s %9s %9s  %s\n", "construct", "called at", "count",
+         "waited", "median", "p99", "worst", "gain", "skew", "last, by rank");
+  for (const construct& each : constructs) {
+    const double passes = each.seen != 0 ? static_cast<double>(each.seen) : 1;
+    append(text, "%-14s %-20s %9llu %9s %9s %9s %9s %9s %9s  %s\n", each.kind.c_str(),
+           site_text(each).c_str(), static_cast<unsigned long long>(each.count),
+           time_text(each.all.total).c_str(), time_text(each.all.median).c_str(),
+           time_text(each.all.p99).c_str(), time_text(each.all.worst).c_str(),
+           each.seen != 0 ? time_text(each.gain).c_str() : "-",
+           each.worst_skew > 0 ? time_text(each.skew / passes).c_str() : "-",
+           shares_text(each.last).c_str());
+  }
+  const std::vector<double> shares = busy();
+  const std::string busy_shares = shares_text(shares.data(), shares.size());
+  if (!busy_shares.empty())
+    text += "share of time with so many members busy: " + busy_shares + "\n";
+  std::string loops;
+  for (std::size_t k = 1; k < decided.loops_on.size(); ++k) {
+    if (decided.loops_on[k] == 0) continue;
+    append(loops, "%s%llu on %zu%s", loops.empty() ? "" : ", ",
+           static_cast<unsigned long long>(decided.loops_on[k]), k, k == 1 ? " (inline)" : "");
+  }
+  if (!loops.empty()) text += "loops: " + loops + "\n";
+  const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  append(
+      text,
+      "shares taken over %llu; regions anticipated %llu, missed %llu; moves to another CPU %llu\n",
+      number(decided.shares_taken), number(decided.anticipated), number(decided.missed),
+      number(decided.parted));
+  append(text, "long waits over while spinning %llu, yielding %llu, asleep %llu\n",
+         number(decided.spun), number(decided.yielded), number(decided.slept));
+  text +=
+      "waited: by all members; gain: if the same work were balanced; median, p99, last, gain, skew "
+      "and busy\n"
+      "are of chosen passes where those are short (one in 32, and all long waits), else of all\n";
+  return text;
+}
+
+LOCKSTEP_COLD std::string ledger::json() const {
+  using namespace detail;
+  using namespace detail::ledger_text;
+  std::string text = "{\"team\":" + json_text(team);
+  append_json(text, "members", std::uint64_t{members});
+  text += ",\"unit\":\"ns\",\"constructs\":[";
+  bool is_first = true;
+  for (const construct& each : constructs) {
+    text += (is_first ? "{\"kind\":" : ",{\"kind\":") + json_text(each.kind);
+    is_first = false;
+    text += ",\"file\":" + json_text(each.file);
+    append_json(text, "line", std::uint64_t{each.line});
+    append_json(text, "count", each.count);
+    append_json(text, "waits", each.all);
+    append_json(text, "members", each.members);
+    append_json(text, "time", each.time);
+    append_json(text, "seen", each.seen);
+    append_json(text, "last", each.last);
+    append_json(text, "busy", each.busy);
+    append_json(text, "gain", each.gain);
+    append_json(text, "skew", each.skew);
+    append_json(text, "worst_skew", each.worst_skew);
+    text += '}';
+  }
+  text += "],\"decisions\":{\"shares_taken\":";
+  append_json(text, decided.shares_taken);
+  append_json(text, "anticipated", decided.anticipated);
+  append_json(text, "missed", decided.missed);
+  append_json(text, "parted", decided.parted);
+  append_json(text, "spun", decided.spun);
+  append_json(text, "yielded", decided.yielded);
+  append_json(text, "slept", decided.slept);
+  append_json(text, "loops_on", decided.loops_on);
+  return text + "}}";
+}
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_LEDGER_TEXT_IPP
 
 #endif
 
@@ -20863,6 +26958,7 @@ LOCKSTEP_COLD void plan_body::make() {
   owner<flow_machine> fresh(
       new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
   machine = std::move(fresh);
+  machine->model = &model;
 }
 
 LOCKSTEP_COLD bool plan_body::take_times(double nanoseconds_a_tick) {
@@ -21358,6 +27454,7 @@ LOCKSTEP_COLD void flow_machine::reset() noexcept {
 
 LOCKSTEP_OUT_OF_LINE void flow_machine::begin(std::uint64_t iterations,
                                               const iteration_gate* asks) {
+  look_at_run();
   gate = asks;
   last = asks != nullptr ? ~std::uint64_t{0} : first + iterations;
   if (asks != nullptr) board.gate().reset(first << 1);
@@ -21409,10 +27506,13 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_asked(const bound_call& what, std::u
   std::uint8_t said = 0;
   if ((what.flags & bound_call::may_be_skipped) == 0 || !is_skipped(what.node)) {
     bool result;
-    if (is_timed(what, iteration)) {
+    if (iteration < looked_at) {
+      const bool notes = is_timed(what, iteration);
+      if (observers() != 0) node_begins(name_of(what));
       const std::uint64_t begin = tick_clock::now();
       result = what.call(what.held, static_cast<std::size_t>(iteration), me);
-      note_time(what, begin);
+      if (notes) note_time(what, begin);
+      if (observers() != 0) note_run(what, iteration, begin);
     } else {
       result = what.call(what.held, static_cast<std::size_t>(iteration), me);
     }
@@ -21424,9 +27524,21 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_asked(const bound_call& what, std::u
 LOCKSTEP_OUT_OF_LINE void flow_machine::run_timed(const bound_call& what, std::uint64_t iteration,
                                                   member* me) {
   const bool notes = is_timed(what, iteration);
+  if (observers() != 0) node_begins(name_of(what));
   const std::uint64_t begin = tick_clock::now();
   what.call(what.held, static_cast<std::size_t>(iteration), me);
   if (notes) note_time(what, begin);
+  if (observers() != 0) note_run(what, iteration, begin);
+}
+
+LOCKSTEP_COLD const char* flow_machine::name_of(const bound_call& what) const noexcept {
+  const bool has_name = model != nullptr && what.node < model->nodes.size();
+  return has_name ? model->nodes[what.node].name.c_str() : "node";
+}
+
+LOCKSTEP_COLD void flow_machine::note_run(const bound_call& what, std::uint64_t iteration,
+                                          std::uint64_t begin) const noexcept {
+  note_node(name_of(what), iteration, false, begin);
 }
 
 LOCKSTEP_COLD void flow_machine::note_time(const bound_call& what, std::uint64_t begin) noexcept {
@@ -21447,7 +27559,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_machine::run_plain(std::uint64_t iterations,
   const bound_call *const begin = line.data(), *const end = begin + line.size();
   for (std::uint64_t i = 0; i < iterations; ++i) {
     if (stop()) return false;
-    if (i < timed_iterations) {
+    if (i < looked_at) {
       for (const bound_call& each : line) run_timed(each, i, nullptr);
       continue;
     }
@@ -21461,6 +27573,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_machine::run_plain(std::uint64_t iterations,
 LOCKSTEP_OUT_OF_LINE bool flow_machine::run_alone(std::uint64_t iterations,
                                                   const iteration_gate* asks, member* me,
                                                   const stop_question& stop) {
+  look_at_run();
   if (is_plain_ && asks == nullptr) return run_plain(iterations, stop);
   for (std::uint64_t i = 0; asks != nullptr || i < iterations; ++i) {
     if (stop()) return false;
@@ -21560,6 +27673,20 @@ void team::resume() {
   body_->threads.make_ready();
 }
 
+lockstep::ledger team::ledger() const { return body_->core.ledger_so_far(); }
+
+void team::keep_ledger(bool yes) {
+  check_outside("keep_ledger");
+  const detail::caller_turn mine(door_.callers());
+  body_->core.keep_ledger(yes);
+}
+
+void team::reset_ledger() {
+  check_outside("reset_ledger");
+  const detail::caller_turn mine(door_.callers());
+  body_->core.reset_ledger();
+}
+
 void team::request_stop() { body_->core.request_stop(); }
 
 LOCKSTEP_COLD team::team(const team_options& options, const detail::resolved_team& made)
@@ -21589,6 +27716,18 @@ LOCKSTEP_COLD void team::in_child(void* self) noexcept {
   at.threads.forget();
   at.core.forget_others();
 }
+
+namespace detail {
+
+LOCKSTEP_COLD void show_ledger_at_exit(team&) {
+  if (!has_observers() || !environment::of_process().ledger.value) return;
+  std::atexit([] {
+    void* const made = process().default_team.load(memory_order_acquire);  // 1
+    if (made != nullptr) show_ledger_at_end(static_cast<const team*>(made)->ledger());
+  });
+}
+
+}  // namespace detail
 
 LOCKSTEP_OUT_OF_LINE bool team::run_loop(const detail::loop_request& of, detail::job& what,
                                          const detail::loop_ends& ends) {
@@ -22586,6 +28725,13 @@ struct flow_walk::watched_lane {
   bool has_found = false;
   unsigned looks = 0;
 
+  /// For observers.
+  void describe(wait_subject& to) const noexcept {
+    to.kind = "a step of a plan";
+    to.phase = static_cast<std::uint32_t>(steps);
+    to.rank = self.rank_;
+    to.awaited = member;
+  }
   bool is_ready() const noexcept { return word.value() >= steps || self.stop_.requested(); }
   bool ready() {
     if (is_ready()) return true;
@@ -22912,6 +29058,10 @@ LOCKSTEP_OUT_OF_LINE flow_walk::look flow_walk::find_on(std::uint32_t& member, f
 
 LOCKSTEP_OUT_OF_LINE void flow_walk::help(const found_step& with) {
   if (!of_.board.try_claim(with.lane, with.step)) return;
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) {
+    note_mark(mark_kind::share_taken_over, "step taken over", nullptr,
+              plan_.lanes[with.lane].member);
+  }
   if (with.what != nullptr) {
     static_cast<void>(perform(*with.what, with.iteration));  // none is team-wide
     if (with.what->decides) decide(with.lane, with.turn, with.outer_turn);
