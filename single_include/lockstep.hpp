@@ -3985,12 +3985,12 @@ class account_table {
   }
 
  private:
-  static constexpr std::size_t slots = 128;
-  static_assert(slots > most + most, "a search finds a free slot soon");
+  static constexpr std::size_t slot_count = 128;
+  static_assert(slot_count > most + most, "a search finds a free slot soon");
 
   LOCKSTEP_NOINLINE std::size_t find_slowly(const construct_key& key) noexcept {
-    std::size_t slot = key.hash() % slots;
-    for (; slots_[slot] != 0; slot = (slot + 1) % slots) {
+    std::size_t slot = key.hash() % slot_count;
+    for (; slots_[slot] != 0; slot = (slot + 1) % slot_count) {
       const std::size_t account = slots_[slot] - 1u;
       if (keys_[account].is(key)) return account;
     }
@@ -4006,7 +4006,7 @@ class account_table {
   std::size_t last_ = most;
   unseamed_atomic<std::size_t> used_{0};
   construct_key keys_[most];
-  unsigned char slots_[slots] = {};  ///< of an account, and 1; 0: free
+  unsigned char slots_[slot_count] = {};  ///< of an account, and 1; 0: free
   aligned_array<construct_account> accounts_;
   aligned_array<tally> counts_;
 };
@@ -11993,6 +11993,10 @@ LOCKSTEP_COLD const environment& environment::of_process_with_observers() {
 LOCKSTEP_COLD void environment::complain() const {
   std::string lines;
   describe(lines, "lockstep: ", true);
+  for (const char* const name : {"LOCKSTEP_WATCHDOG", "LOCKSTEP_DELAY"}) {
+    if (has_observers() || std::getenv(name) == nullptr) continue;
+    append(lines, "lockstep: %s is ignored: %s\n", name, without_observers);
+  }
   if (lines.empty() || !is_first_to_print(message::environment)) return;
   std::fputs(lines.c_str(), stderr);
 }

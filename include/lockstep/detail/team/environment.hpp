@@ -317,6 +317,10 @@ LOCKSTEP_COLD const environment& environment::of_process_with_observers() {
 LOCKSTEP_COLD void environment::complain() const {
   std::string lines;
   describe(lines, "lockstep: ", true);
+  for (const char* const name : {"LOCKSTEP_WATCHDOG", "LOCKSTEP_DELAY"}) {
+    if (has_observers() || std::getenv(name) == nullptr) continue;
+    append(lines, "lockstep: %s is ignored: %s\n", name, without_observers);
+  }
   if (lines.empty() || !is_first_to_print(message::environment)) return;
   std::fputs(lines.c_str(), stderr);
 }

@@ -146,12 +146,12 @@ class account_table {
   }
 
  private:
-  static constexpr std::size_t slots = 128;
-  static_assert(slots > most + most, "a search finds a free slot soon");
+  static constexpr std::size_t slot_count = 128;
+  static_assert(slot_count > most + most, "a search finds a free slot soon");
 
   LOCKSTEP_NOINLINE std::size_t find_slowly(const construct_key& key) noexcept {
-    std::size_t slot = key.hash() % slots;
-    for (; slots_[slot] != 0; slot = (slot + 1) % slots) {
+    std::size_t slot = key.hash() % slot_count;
+    for (; slots_[slot] != 0; slot = (slot + 1) % slot_count) {
       const std::size_t account = slots_[slot] - 1u;
       if (keys_[account].is(key)) return account;
     }
@@ -167,7 +167,7 @@ class account_table {
   std::size_t last_ = most;
   unseamed_atomic<std::size_t> used_{0};
   construct_key keys_[most];
-  unsigned char slots_[slots] = {};  ///< of an account, and 1; 0: free
+  unsigned char slots_[slot_count] = {};  ///< of an account, and 1; 0: free
   aligned_array<construct_account> accounts_;
   aligned_array<tally> counts_;
 };
