@@ -28,7 +28,7 @@ class CheckLayers(TreeTest):
 
     def test_a_layer_may_not_include_a_later_layer(self):
         self.assert_bad(sync("#include <lockstep/team.hpp>\n"), "event.hpp:4: layer sync includes")
-        self.assert_bad(sync('#include "detail/trace/ring.hpp"\n'), "later layer trace")
+        self.assert_bad(sync('#include "detail/graph/flow.hpp"\n'), "later layer graph")
         self.assert_bad(platform('#include "../wait/engine.hpp"\n'), "later layer wait")
 
     def test_a_layer_may_not_include_the_umbrella(self):
