@@ -62,6 +62,7 @@ TEST(display, it_says_what_was_decided_and_by_whom) {
             "  LOCKSTEP_ANTICIPATE not set\n"
             "  LOCKSTEP_LEARN not set\n"
             "  LOCKSTEP_FIND_CPU not set\n"
+            "  LOCKSTEP_LEDGER not set\n"
             "  LOCKSTEP_TRACE not set\n"
             "  LOCKSTEP_DISPLAY_ENV not set\n");
 }
@@ -86,6 +87,7 @@ TEST(display, it_says_what_is_so_by_default) {
             "  LOCKSTEP_ANTICIPATE not set\n"
             "  LOCKSTEP_LEARN not set\n"
             "  LOCKSTEP_FIND_CPU not set\n"
+            "  LOCKSTEP_LEDGER not set\n"
             "  LOCKSTEP_TRACE not set\n"
             "  LOCKSTEP_DISPLAY_ENV not set\n");
 }
