@@ -62,10 +62,9 @@ class worker_accounts {
 
   /// Before each region.
   void look() const noexcept {
-    if (LOCKSTEP_UNLIKELY(observers() != 0) && slot_.made() != board_) {
-      board_ = slot_.made();
-      ledger_hooks::work_for(&board_->of(rank_));
-    }
+    if (observers() == 0 || slot_.made() == board_) return;
+    board_ = slot_.made();
+    ledger_hooks::work_for(&board_->of(rank_));
   }
 
  private:

@@ -60,9 +60,8 @@ class team_core {
     const region_head head = core->begin(size, core->group_.begin(size));
     const nesting::inside here(core->region_);  // up to the last of the user's code
     if (size > 1) core->forks_.announce(head, f);
-    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
+    if (LOCKSTEP_UNLIKELY(head.is_seen))
       core->is_seen_as("run", head, 0, 0, {where, nullptr, false});
-    }
     // Not through the line just published: it is on its way to the others.
     core->perform(0, head, f);
     if (size > 1) core->forks_.collect(0, core->forks_.current());
@@ -79,7 +78,7 @@ class team_core {
     const loop_plan& plan = core->steering_.begin(of);
     if (ends.prepare != nullptr) ends.prepare(ends.data, plan, core->group_.leaves);
     const region_head head = core->begin(plan.shares, 0);
-    if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) core->steering_.tell(plan);
+    if (LOCKSTEP_UNLIKELY(head.is_seen)) core->tell_steering(plan);
     const nesting::inside here(core->region_);
     core->run_shares(plan, head, what, of);
     if (!core->end_of_region(head)) {
@@ -104,7 +103,7 @@ class team_core {
     const nesting::inside here(core->region_);
     core->crew_.reset_tickets();
     core->forks_.announce_loop(head, what, 1, wakes);
-    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
+    if (LOCKSTEP_UNLIKELY(head.is_seen)) {
       core->is_seen_as("plan", head, 1, 0, {{nullptr, 0}, nullptr, false});
     }
     const bool all_came =
@@ -143,7 +142,7 @@ class team_core {
     started_.what.assign<member>(f);
     started_.head = begin(size_, group_.begin(size_));
     if (size_ > 1) forks_.announce(started_.head, f);
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) {
+    if (LOCKSTEP_UNLIKELY(started_.head.is_seen)) {
       is_seen_as("started region", started_.head, 0, 0, {where, nullptr, false});
     }
     between_.outer = nesting::innermost();
@@ -206,10 +205,11 @@ class team_core {
   region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
-    since_ = LOCKSTEP_UNLIKELY(observers() != 0) ? begin_to_tell() : 0;
+    const bool is_seen = LOCKSTEP_UNLIKELY(observers() != 0);
+    if (is_seen) begin_to_tell();
     running_.store(number_, memory_order_relaxed);  // 1
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
-    return region_head{number_, static_cast<std::uint32_t>(size), phase};
+    return region_head{number_, static_cast<std::uint32_t>(size), phase, is_seen};
   }
   /// For observers: what region_ended() is to say of the region.
   struct place_of_region {
@@ -217,10 +217,8 @@ class team_core {
     const void* place;
     bool is_loop;
   };
-  /// The tick, or 1 if only the ledger is kept.
-  static std::uint64_t begin_to_tell() noexcept {
-    return watch_others_than_ledger(observers()) ? tick_clock::now() : 1;
-  }
+  LOCKSTEP_OBSERVER void begin_to_tell() noexcept;
+  LOCKSTEP_OBSERVER void tell_steering(const loop_plan& plan) noexcept;
   LOCKSTEP_OBSERVER void is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
                                     std::uint64_t iterations, const place_of_region& at) noexcept;
   /// The region is over.
@@ -231,7 +229,9 @@ class team_core {
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
     member_state& self = group_.enter(rank, head.size, head.region, head.phase);
-    const bool is_seen = LOCKSTEP_UNLIKELY(observers() != 0) && part_begins(self, head);
+    // The module that runs the part need not have the observers of the one that began the region.
+    const bool is_seen =
+        LOCKSTEP_UNLIKELY(head.is_seen) && observers() != 0 && part_begins(self, head);
     member_access here(self);
     call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
     if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
@@ -242,7 +242,7 @@ class team_core {
     crew_.reset_tickets();
     bool all_came = true;
     if (plan.shares > 1) forks_.announce_loop(head, what, plan.parts, plan.wakes);
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) {
+    if (LOCKSTEP_UNLIKELY(head.is_seen)) {
       is_seen_as("loop", head, plan.parts, of.iterations, {of.where, of.place, true});
     }
     if (plan.shares > 1) {
@@ -257,7 +257,7 @@ class team_core {
   /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
     running_.store(0, memory_order_relaxed);  // 1
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) tell_end(head);
+    if (LOCKSTEP_UNLIKELY(head.is_seen)) tell_end(head);
     if (crew_.is_alone()) crew_.be_alone(false);  // members read that line
     return !stop_.requested(head.region);
   }
@@ -300,7 +300,7 @@ class team_core {
   nesting::region between_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
   wait_word running_{0};
-  // For observers: when the region began, in ticks, or 0; and what it is.
+  // For observers of a region that is seen: when it began, in ticks, 0 if only its ledger is kept; and what it is.
   std::uint64_t since_ = 0, iterations_ = 0;
   const char* kind_ = nullptr;
   std::uint32_t parts_ = 0;

@@ -76,7 +76,7 @@ LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
   const worker_accounts accounts(ledger_, rank);
   order what;
   while (forks_.next(rank, what)) {
-    accounts.look();
+    if (LOCKSTEP_UNLIKELY(what.announced.is_seen())) accounts.look();
     if (what.is_loop()) {
       crew_.serve(rank, what);
     } else {
@@ -135,6 +135,14 @@ LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
 
 #if LOCKSTEP_HAS_OBSERVERS
 
+void team_core::begin_to_tell() noexcept {
+  since_ = watch_others_than_ledger(observers()) ? tick_clock::now() : 0;
+}
+
+void team_core::tell_steering(const loop_plan& plan) noexcept {
+  if (watch_others_than_ledger(observers())) steering_.tell(plan);
+}
+
 bool team_core::part_begins(member_state& self, const region_head& head) noexcept {
   ledger_board* const board = ledger_.if_on();
   self.in_construct.kind = nullptr;
@@ -165,7 +173,7 @@ void team_core::is_seen_as(const char* kind, const region_head& head, std::uint3
 
 void team_core::tell_end(const region_head& head) noexcept {
   accounts_.end(head.size);
-  if (!watch_others_than_ledger(observers())) return;
+  if (since_ == 0 || !watch_others_than_ledger(observers())) return;
   region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
 }
 
