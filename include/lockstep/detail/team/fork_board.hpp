@@ -226,7 +226,7 @@ class fork_board {
     caller_state& own = caller_[0].value;
     if (own.phase - own.renewed > most_age_) renew();
     own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
-    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts, head.is_seen);
+    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts);
     own.announced = now.word();
     return now;
   }

@@ -144,7 +144,7 @@ LOCKSTEP_COLD void fork_board::reset(std::uint32_t first_phase) noexcept {
 
 LOCKSTEP_COLD void fork_board::renew() {
   caller_[0].value.renewed = caller_[0].value.phase;
-  const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0, false};
+  const region_head head{0, static_cast<std::uint32_t>(tree_.members()), 0};
   const auto nothing = [](loop_share&) {};
   announce<loop_share>(head, nothing, 1, true);
   shares_.reset(0, current().phase());

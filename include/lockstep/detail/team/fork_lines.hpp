@@ -121,7 +121,6 @@ struct region_head {
   std::uint32_t region;  ///< its number, never 0
   std::uint32_t size;    ///< members that take part: ranks below it
   std::uint32_t phase;   ///< of the barrier when it begins
-  bool is_seen;          ///< by observers: the same for all members
 };
 
 /// Which members a region needs.
@@ -136,18 +135,15 @@ enum class region_kind : std::uint32_t {
 //   bits    of the word         set by the member that announces the region
 //   63..32  its phase           the lowest bit is the kind of region: 1 for a loop
 //   31..16  its size less 1     ranks from that on have no share of a loop
-//   15      1: observers see it
-//   14..0   parts of a share    0 for a `run`
+//   15..0   parts of a share    0 for a `run`
 class announcement {
  public:
-  static constexpr std::uint32_t most_parts = 0x7FFF;
+  static constexpr std::uint32_t most_parts = 0xFFFF;
 
   constexpr explicit announcement(std::uint64_t word = 0) noexcept : word_(word) {}
   /// Requires 0 < size <= 65536; parts is 0 for a `run`, 1 to most_parts for a loop.
-  constexpr announcement(std::uint32_t phase, std::uint32_t size, std::uint32_t parts,
-                         bool is_seen = false) noexcept
-      : word_(std::uint64_t{phase} << 32 | std::uint64_t{size - 1} << 16 |
-              (is_seen ? seen_bit : 0u) | parts) {}
+  constexpr announcement(std::uint32_t phase, std::uint32_t size, std::uint32_t parts) noexcept
+      : word_(std::uint64_t{phase} << 32 | std::uint64_t{size - 1} << 16 | parts) {}
 
   constexpr std::uint64_t word() const noexcept { return word_; }
   constexpr std::uint32_t phase() const noexcept { return static_cast<std::uint32_t>(word_ >> 32); }
@@ -157,13 +153,10 @@ class announcement {
     return static_cast<std::uint32_t>(word_ >> 16 & 0xFFFF) + 1;
   }
   constexpr std::uint32_t parts() const noexcept {
-    return static_cast<std::uint32_t>(word_) & most_parts;
+    return static_cast<std::uint32_t>(word_) & 0xFFFF;
   }
-  constexpr bool is_seen() const noexcept { return (word_ & seen_bit) != 0; }
 
  private:
-  static constexpr std::uint32_t seen_bit = most_parts + 1;
-
   std::uint64_t word_;
 };
 
@@ -302,9 +295,7 @@ struct announced_region {
   std::uint32_t barrier_phase = 0;
   job what;
 
-  region_head head(announcement as) const noexcept {
-    return {region, as.size(), barrier_phase, as.is_seen()};
-  }
+  region_head head(announcement as) const noexcept { return {region, as.size(), barrier_phase}; }
 };
 static_assert(sizeof(announced_region) <= 64 - sizeof(std::uint64_t),
               "the word, the region and its job share a cache line");
