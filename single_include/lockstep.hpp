@@ -3046,8 +3046,10 @@ struct call_site {
 //   1  observers.load      relaxed  -      a hint; who acts on it finds what it needs by orders of its own
 //   2  observers.fetch_or  release  -      what the observer made before; its users acquire that by its own address
 //   3  observers.fetch_and relaxed  -      as 1
+//   4  word.load           relaxed  -      what it points to was made before the program began
+//   5  word.store          relaxed  -      as 4
 //
-// Cost   nobody watches: two loads and two branches, of lines that nobody writes.
+// Cost   nobody watches: two loads, of lines that nobody writes, and a branch.
 #ifndef LOCKSTEP_DETAIL_TRACE_OBSERVERS_HPP
 #define LOCKSTEP_DETAIL_TRACE_OBSERVERS_HPP
 
@@ -3093,11 +3095,44 @@ inline void need_observers(const char* function) {
   fail_use(text);
 }
 
+#if LOCKSTEP_MODULES_HAVE_NOTES
+
+/// Where this module looks for who watches: at a word that stays 0, or from the load of a unit that has the code of the
+/// observers on at that of the process. So a look needs no test whether the process is known, nor whether code is there.
+template <class Name>
+struct __attribute__((visibility("hidden"))) observers_of_module {
+  using word = unseamed_atomic<std::uint32_t>;
+
+  static word none;
+  static unseamed_atomic<const word*> at;
+};
+template <class Name>
+typename observers_of_module<Name>::word observers_of_module<Name>::none{0};
+template <class Name>
+unseamed_atomic<const typename observers_of_module<Name>::word*> observers_of_module<Name>::at{
+    &observers_of_module<Name>::none};
+using watched_module = observers_of_module<struct whole_module>;
+
+#if LOCKSTEP_HAS_OBSERVERS || !LOCKSTEP_OBSERVERS_ON_DEMAND
+LOCKSTEP_AT_LOAD see_observers_at_load() {
+  watched_module::at.store(&process().observers, memory_order_relaxed);  // 5
+}
+#endif
+
 /// Who watches now, as far as this module can serve them.
+inline std::uint32_t observers() noexcept {
+  return watched_module::at.load(memory_order_relaxed)->load(memory_order_relaxed);  // 1, 4
+}
+
+#else
+
 inline std::uint32_t observers() noexcept {
   const std::uint32_t all = process().observers.load(memory_order_relaxed);  // 1
   return LOCKSTEP_UNLIKELY(all != 0) && has_observers() ? all : 0;
 }
+
+#endif
+
 /// Whether somebody watches beside the ledger, which has ways of its own through constructs and regions.
 inline bool watch_others_than_ledger(std::uint32_t on) noexcept {
   return (on & ~std::uint32_t{observer::accounts}) != 0;
@@ -13423,7 +13458,6 @@ class member_state {
 
   // For observers.
   thread_log* meets_in = nullptr;     ///< the log of the meeting that it is in, or null
-  open_part* seen_part = nullptr;     ///< or null
   member_ledger* accounts = nullptr;  ///< null: none are kept
   segment_note segments[2] = {};      ///< told to the others, in two phases
 
@@ -13480,30 +13514,18 @@ class region_accounts {
   std::uint32_t region_ = 0, weight_ = 0;
 };
 
-/// A worker, as long as its thread serves a team: what it finds out between regions is counted, too.
+/// A worker, as long as its thread serves a team. It has accounts from the first region on in which they are kept: what
+/// it finds out between regions is counted, too.
 class worker_accounts {
  public:
-  worker_accounts(const ledger_slot& slot, std::size_t rank) noexcept : slot_(slot), rank_(rank) {
-    look();
-  }
+  worker_accounts() noexcept = default;
   ~worker_accounts() {
-    if (board_ != nullptr) ledger_hooks::work_for(nullptr);
+    if (LOCKSTEP_UNLIKELY(this_thread_slot().log != nullptr) && has_observers()) {
+      ledger_hooks::work_for(nullptr);
+    }
   }
   worker_accounts(const worker_accounts&) = delete;
   worker_accounts& operator=(const worker_accounts&) = delete;
-
-  /// Before each region.
-  void look() const noexcept {
-    if (LOCKSTEP_UNLIKELY(observers() != 0) && slot_.made() != board_) {
-      board_ = slot_.made();
-      ledger_hooks::work_for(&board_->of(rank_));
-    }
-  }
-
- private:
-  const ledger_slot& slot_;
-  const std::size_t rank_;
-  mutable ledger_board* board_ = nullptr;
 };
 
 /// The parts of loops that one thread of a team runs.
@@ -13524,6 +13546,7 @@ class loop_accounts {
     ledger_board* const board = slot.if_on();
     if (board == nullptr) return;
     own_ = &board->of(rank);
+    if (rank != 0) ledger_hooks::work_for(own_);
     if (own_->loop != region) own_->begin_loop(region);
   }
 
@@ -14807,7 +14830,7 @@ inline void member_state::enter(std::size_t size, std::uint32_t region,
   has_left = false;
   has_construct = false;
   last_by_rank = phase_before - 1;  // in no phase of this region
-  if (diagnoses_misuse) in_construct = told[0] = told[1] = construct_note();
+  if (diagnoses_misuse) in_construct.kind = told[0].kind = told[1].kind = nullptr;
 }
 inline bool member_state::sync() {
   if (is_alone()) return !is_stopped();
@@ -19353,15 +19376,18 @@ class team_core {
   template <class Workers, class Function>
   static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size, Function& f,
                   call_site where = call_site{nullptr, 0}) {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) {
+      const auto make_ready = [](void* of) { static_cast<Workers*>(of)->make_ready(); };
+      job what;
+      what.assign<member>(f);
+      return run_seen(door, core, {make_ready, &workers}, size, what, where);
+    }
     const region_turn turn(door, core);
     if (!turn) return run_alone(f);
     if (size > 1) workers.make_ready();
     const region_head head = core->begin(size, core->group_.begin(size));
     const nesting::inside here(core->region_);  // up to the last of the user's code
     if (size > 1) core->forks_.announce(head, f);
-    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
-      core->is_seen_as("run", head, 0, 0, {where, nullptr, false});
-    }
     // Not through the line just published: it is on its way to the others.
     core->perform(0, head, f);
     if (size > 1) core->forks_.collect(0, core->forks_.current());
@@ -19377,10 +19403,12 @@ class team_core {
     if (core->size_ > 1) workers.make_ready();
     const loop_plan& plan = core->steering_.begin(of);
     if (ends.prepare != nullptr) ends.prepare(ends.data, plan, core->group_.leaves);
+    const bool is_seen = core->is_seen();
     const region_head head = core->begin(plan.shares, 0);
-    if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) core->steering_.tell(plan);
+    if (LOCKSTEP_UNLIKELY(is_seen) && core->since_ != 0) core->steering_.tell(plan);
     const nesting::inside here(core->region_);
-    core->run_shares(plan, head, what, of);
+    core->run_shares(plan, head, what, of, is_seen);
+    if (LOCKSTEP_UNLIKELY(is_seen)) core->tell_end(head);
     if (!core->end_of_region(head)) {
       core->error_.rethrow();
       return false;
@@ -19399,16 +19427,18 @@ class team_core {
     if (!turn) return {run_loop_alone(what, loop_ends{nullptr, nullptr, nullptr}), false};
     workers.make_ready();
     const bool wakes = core->steering_.begin_shares(of);
+    const bool is_seen = core->is_seen();
     const region_head head = core->begin(of.shares, 0);
     const nesting::inside here(core->region_);
     core->crew_.reset_tickets();
     core->forks_.announce_loop(head, what, 1, wakes);
-    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
+    if (LOCKSTEP_UNLIKELY(is_seen)) {
       core->is_seen_as("plan", head, 1, 0, {{nullptr, 0}, nullptr, false});
     }
     const bool all_came =
         core->crew_.lead(head, what, wakes && core->steering_.were_asleep(), nullptr);
     core->steering_.end_shares();
+    if (LOCKSTEP_UNLIKELY(is_seen)) core->tell_end(head);
     if (core->end_of_region(head)) return {true, all_came};
     core->error_.rethrow();
     return {false, all_came};
@@ -19417,7 +19447,6 @@ class team_core {
   /// A region of one member, the calling thread.
   template <class Function>
   static bool run_alone(Function& f) {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone("run inline");
     stop_source stop;
     member_state own(stop);
     member_access alone(own);
@@ -19440,10 +19469,12 @@ class team_core {
   template <class Function>
   void start(Function& f, call_site where = call_site{nullptr, 0}) {
     started_.what.assign<member>(f);
+    started_.is_seen = is_seen();
     started_.head = begin(size_, group_.begin(size_));
-    if (size_ > 1) forks_.announce(started_.head, f);
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) {
-      is_seen_as("started region", started_.head, 0, 0, {where, nullptr, false});
+    if (LOCKSTEP_UNLIKELY(started_.is_seen)) {
+      announce_seen("started region", started_.head, started_.what, where);
+    } else if (size_ > 1) {
+      forks_.announce(started_.head, f);
     }
     between_.outer = nesting::innermost();
     nesting::innermost() = &between_;
@@ -19505,43 +19536,51 @@ class team_core {
   region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
-    since_ = LOCKSTEP_UNLIKELY(observers() != 0) ? begin_to_tell() : 0;
     running_.store(number_, memory_order_relaxed);  // 1
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
     return region_head{number_, static_cast<std::uint32_t>(size), phase};
   }
+  /// Before a region: whether observers see it.
+  bool is_seen() noexcept { return LOCKSTEP_UNLIKELY(observers() != 0) && begin_to_tell(); }
+  /// The same as run() for them. What they want to know of each member's part is told by the function that is announced:
+  /// regions that nobody sees pay for one look.
+  struct callback {
+    void (*function)(void*);
+    void* with;
+    void operator()() const { function(with); }
+  };
+  LOCKSTEP_OBSERVER static bool run_seen(team_door& door, team_core* core,
+                                         const callback& make_ready, std::size_t size, job& what,
+                                         call_site where);
+  LOCKSTEP_OBSERVER void announce_seen(const char* kind, const region_head& head, job& what,
+                                       call_site where);
+  LOCKSTEP_OBSERVER void perform_seen(const region_head& head, job& what);
   /// For observers: what region_ended() is to say of the region.
   struct place_of_region {
     call_site where;
     const void* place;
     bool is_loop;
   };
-  /// The tick, or 1 if only the ledger is kept.
-  static std::uint64_t begin_to_tell() noexcept {
-    return watch_others_than_ledger(observers()) ? tick_clock::now() : 1;
-  }
+  /// Returns true.
+  LOCKSTEP_OBSERVER bool begin_to_tell() noexcept;
   LOCKSTEP_OBSERVER void is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
                                     std::uint64_t iterations, const place_of_region& at) noexcept;
   /// The region is over.
   LOCKSTEP_OBSERVER void tell_end(const region_head& head) noexcept;
-  LOCKSTEP_OBSERVER bool part_begins(member_state& self, const region_head& head) noexcept;
-  LOCKSTEP_OBSERVER void part_ends(member_state& self) noexcept;
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
     member_state& self = group_.enter(rank, head.size, head.region, head.phase);
-    const bool is_seen = LOCKSTEP_UNLIKELY(observers() != 0) && part_begins(self, head);
     member_access here(self);
     call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
-    if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
   }
   /// The caller's part of a loop; every share is done when it returns.
-  void run_shares(const loop_plan& plan, const region_head& head, job& what,
-                  const loop_request& of) {
+  void run_shares(const loop_plan& plan, const region_head& head, job& what, const loop_request& of,
+                  bool is_seen) {
     crew_.reset_tickets();
     bool all_came = true;
     if (plan.shares > 1) forks_.announce_loop(head, what, plan.parts, plan.wakes);
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) {
+    if (LOCKSTEP_UNLIKELY(is_seen)) {
       is_seen_as("loop", head, plan.parts, of.iterations, {of.where, of.place, true});
     }
     if (plan.shares > 1) {
@@ -19555,8 +19594,7 @@ class team_core {
   }
   /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
-    running_.store(0, memory_order_relaxed);  // 1
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) tell_end(head);
+    running_.store(0, memory_order_relaxed);      // 1
     if (crew_.is_alone()) crew_.be_alone(false);  // members read that line
     return !stop_.requested(head.region);
   }
@@ -19582,6 +19620,7 @@ class team_core {
   struct open_region {
     region_head head;
     job what;
+    bool is_seen;
   };
 
   line_gap before_;
@@ -19599,7 +19638,7 @@ class team_core {
   nesting::region between_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
   wait_word running_{0};
-  // For observers: when the region began, in ticks, or 0; and what it is.
+  // For observers of a region that they see: when it began, in ticks, or 0 if only its ledger is kept; and what it is.
   std::uint64_t since_ = 0, iterations_ = 0;
   const char* kind_ = nullptr;
   std::uint32_t parts_ = 0;
@@ -25337,17 +25376,23 @@ LOCKSTEP_COLD team_core::~team_core() {
 LOCKSTEP_OUT_OF_LINE bool team_core::join() {
   const region_head head = leave_between();
   const nesting::inside here(region_);
-  perform(0, head, started_.what);
+  // The module that joins need not have the observers of the one that started.
+  const bool is_seen = LOCKSTEP_UNLIKELY(started_.is_seen) && has_observers();
+  if (is_seen) {
+    perform_seen(head, started_.what);
+  } else {
+    perform(0, head, started_.what);
+  }
   if (head.size > 1) forks_.collect(0, forks_.current());
+  if (is_seen) tell_end(head);
   return finish(head);
 }
 
 LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
   const nesting::inside here(region_);  // whatever it runs of the user's is in one
-  const worker_accounts accounts(ledger_, rank);
+  const worker_accounts accounts;
   order what;
   while (forks_.next(rank, what)) {
-    accounts.look();
     if (what.is_loop()) {
       crew_.serve(rank, what);
     } else {
@@ -25361,6 +25406,7 @@ LOCKSTEP_COLD void team_core::give_up() {
   const nesting::inside here(region_);
   stop_.request(head.region);
   if (head.size > 1) forks_.collect(0, forks_.current());
+  if (LOCKSTEP_UNLIKELY(started_.is_seen) && has_observers()) tell_end(head);
   error_.forget();
   finish(head);
 }
@@ -25406,22 +25452,80 @@ LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
 
 #if LOCKSTEP_HAS_OBSERVERS
 
-bool team_core::part_begins(member_state& self, const region_head& head) noexcept {
-  ledger_board* const board = ledger_.if_on();
-  self.in_construct.kind = nullptr;
-  self.accounts = board != nullptr ? &board->of(self.rank()) : nullptr;
-  self.seen_part = watch_others_than_ledger(observers())
-                       ? detail::part_begins({&group_, head.region,
-                                              static_cast<std::uint32_t>(self.rank()), head.size},
-                                             0, "part")
-                       : nullptr;
-  if (self.accounts != nullptr) self.accounts->begin_part(head.region, self.next_phase());
-  return self.accounts != nullptr || self.seen_part != nullptr;
+/// A member's part of a region that is seen: what observers want to know around the user's function.
+struct seen_part {
+  const void* team;
+  ledger_board* board;  ///< or null
+  job* what;
+  std::uint32_t region;
+
+  void operator()(member& me) const;
+};
+template <>
+struct may_be_copied<seen_part, true> : std::true_type {};
+
+LOCKSTEP_OBSERVER void seen_part::operator()(member& me) const {
+  class told_part {
+   public:
+    told_part(const seen_part& of, member_state& self) noexcept : self_(self) {
+      self.in_construct.kind = nullptr;
+      const auto rank = static_cast<std::uint32_t>(self.rank());
+      if (watch_others_than_ledger(observers())) {
+        part_ = part_begins({of.team, of.region, rank, static_cast<std::uint32_t>(self.size())}, 0,
+                            "part");
+      }
+      if (of.board == nullptr) return;
+      self.accounts = &of.board->of(rank);
+      if (rank != 0) ledger_hooks::work_for(self.accounts);
+      self.accounts->begin_part(of.region, self.next_phase());
+    }
+    ~told_part() {
+      if (self_.accounts != nullptr) self_.accounts->end_part();
+      self_.accounts = nullptr;
+      if (part_ != nullptr) part_ends(*part_);
+    }
+
+   private:
+    member_state& self_;
+    open_part* part_ = nullptr;
+  };
+  const told_part around(*this, member_access::state_of(me));
+  (*what)(me);
 }
 
-void team_core::part_ends(member_state& self) noexcept {
-  if (self.accounts != nullptr) self.accounts->end_part();
-  if (self.seen_part != nullptr) detail::part_ends(*self.seen_part);
+bool team_core::begin_to_tell() noexcept {
+  since_ = watch_others_than_ledger(observers()) ? tick_clock::now() : 0;
+  return true;
+}
+
+bool team_core::run_seen(team_door& door, team_core* core, const callback& make_ready,
+                         std::size_t size, job& what, call_site where) {
+  const region_turn turn(door, core);
+  if (!turn) {
+    tell_alone("run inline");
+    return run_alone(what);
+  }
+  if (size > 1) make_ready();
+  core->begin_to_tell();
+  const region_head head = core->begin(size, core->group_.begin(size));
+  const nesting::inside here(core->region_);
+  core->announce_seen("run", head, what, where);
+  core->perform_seen(head, what);
+  if (size > 1) core->forks_.collect(0, core->forks_.current());
+  core->tell_end(head);
+  return core->finish(head);
+}
+
+void team_core::announce_seen(const char* kind, const region_head& head, job& what,
+                              call_site where) {
+  seen_part part{&group_, ledger_.if_on(), &what, head.region};
+  if (head.size > 1) forks_.announce(head, part);
+  is_seen_as(kind, head, 0, 0, {where, nullptr, false});
+}
+
+void team_core::perform_seen(const region_head& head, job& what) {
+  seen_part part{&group_, ledger_.if_on(), &what, head.region};
+  perform(0, head, part);
 }
 
 void team_core::is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
@@ -25436,7 +25540,7 @@ void team_core::is_seen_as(const char* kind, const region_head& head, std::uint3
 
 void team_core::tell_end(const region_head& head) noexcept {
   accounts_.end(head.size);
-  if (!watch_others_than_ledger(observers())) return;
+  if (since_ == 0 || !watch_others_than_ledger(observers())) return;
   region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
 }
 
