@@ -35,6 +35,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <stdexcept>
 
 #include "detail/platform/error.hpp"
 #include "detail/wait/misuse.hpp"
