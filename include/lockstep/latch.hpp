@@ -36,6 +36,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "call_site.hpp"
 #include "detail/platform/config.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/wait/word_waiter.hpp"
@@ -67,20 +68,21 @@ class latch : detail::misuse::watched<latch> {
   bool try_wait() const noexcept { return is_open(word_.load(detail::memory_order_acquire)); }  // 2
 
   /// Blocks until the latch is open.
-  void wait() const { wait_until(deadline::never()); }
+  void wait(call_site where = call_site::here()) const { wait_until(deadline::never(), where); }
 
-  void arrive_and_wait(std::ptrdiff_t n = 1) {
+  void arrive_and_wait(std::ptrdiff_t n = 1, call_site where = call_site::here()) {
     count_down(n);
-    wait();
+    wait(where);
   }
 
   /// As wait(), for at most `time`: ready or timed_out.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
-    return wait_until(deadline::after(time));
+  wait_status wait_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) const {
+    return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until) const {
-    return detail::wait_until_word(word_, opened{}, this, policy_, until)  // 3
+  wait_status wait_until(deadline until, call_site where = call_site::here()) const {
+    return detail::wait_until_word(word_, opened{}, this, policy_, until, where)  // 3
                ? wait_status::ready
                : wait_status::timed_out;
   }

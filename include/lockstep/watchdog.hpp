@@ -25,6 +25,7 @@
 
 #include "detail/platform/config.hpp"
 #include "detail/trace/watch_hooks.hpp"
+#include "named_object.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

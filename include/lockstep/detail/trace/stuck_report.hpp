@@ -19,6 +19,7 @@
 #include <string>
 
 #include "../platform/growing_array.hpp"
+#include "object_names.hpp"
 #include "thread_log.hpp"
 #include "watch_hooks.hpp"
 
@@ -44,13 +45,17 @@ struct seen_thread {
 
 struct stuck_snapshot {
   growing_array<seen_thread> threads;
-  std::uint64_t now;  ///< tick at which the first thread was looked at
+  growing_array<object_name> names;  ///< of what they wait for or hold
+  std::uint64_t now;                 ///< tick at which the first thread was looked at
   double ticks_per_second;
 
   double seconds_since(std::uint64_t tick) const noexcept {
     return now > tick ? static_cast<double>(now - tick) / ticks_per_second : 0;
   }
 };
+
+/// What the program calls the object, or null.
+LOCKSTEP_OBSERVER const char* name_of(const stuck_snapshot& all, const void* object) noexcept;
 
 /// Workers that have nothing to do wait so; that is no wait that anybody has to hear of.
 constexpr const char* idle_wait_kind() { return "the next region"; }

@@ -11,6 +11,13 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+LOCKSTEP_OBSERVER const char* name_of(const stuck_snapshot& all, const void* object) noexcept {
+  for (const object_name& each : all.names) {
+    if (each.object == object) return each.text;
+  }
+  return nullptr;
+}
+
 LOCKSTEP_OBSERVER bool is_idle(const wait_subject& what) noexcept {
   return what.kind != nullptr && std::strcmp(what.kind, idle_wait_kind()) == 0;
 }

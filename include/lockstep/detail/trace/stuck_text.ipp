@@ -36,6 +36,10 @@ class stuck_text {
     add_construct(visit.kind, visit.where);
     if (visit.phase != 0) append(text_, ", phase %u", visit.phase);
   }
+  void add_name(const void* object) {
+    const char* const name = name_of(all_, object);
+    if (name != nullptr) append(text_, " '%s'", name);
+  }
   void add_label(std::size_t thread) { text_.append(ask_.at(thread).label); }
   /// In growing order: ranks 0-6, 8.
   void add_ranks(const growing_array<std::uint32_t>& ranks) {
@@ -75,6 +79,7 @@ class stuck_text {
     }
     for (std::uint32_t k = 0; k < one.held.count; ++k) {
       append(text_, "%s %p", k == 0 ? "; holds the lock at" : ",", one.held.objects[k]);
+      add_name(one.held.objects[k]);
     }
   }
 
@@ -98,18 +103,27 @@ class stuck_text {
     if (in != nullptr && in->kind != nullptr) {
       add_visit(*in);
       // What the construct waits for, where it is not the barrier.
-      if (ask_.meeting_of(one) == nullptr && what.kind != nullptr) append(text_, ": %s", what.kind);
-    } else {
-      add_construct(what.kind != nullptr ? what.kind : "something", what.where);
-      if (what.object != nullptr && what.awaited == wait_subject::nobody) {
-        append(text_, " at %p", what.object);
+      if (ask_.meeting_of(one) == nullptr && what.kind != nullptr) {
+        text_.append(": ");
+        add_object(what);
       }
+    } else {
+      add_object(what);
       if (what.phase != 0) append(text_, ", phase %u", what.phase);
     }
-    if (what.label != nullptr) append(text_, " '%s'", what.label);
     if (what.awaited != wait_subject::nobody && ask_.meeting_of(one) == nullptr) {
       append(text_, " of rank %u", what.awaited);
     }
+  }
+
+  /// As "lockstep::event 'ready' at 0x1000 (solver.cpp:12)".
+  void add_object(const wait_subject& what) {
+    append(text_, "%s", what.kind != nullptr ? what.kind : "something");
+    if (what.object != nullptr && what.awaited == wait_subject::nobody) {
+      add_name(what.object);
+      append(text_, " at %p", what.object);
+    }
+    if (what.where.file != nullptr) append(text_, " (%s:%u)", what.where.file, what.where.line);
   }
 
   static const char* of_state(char state) noexcept {

@@ -48,8 +48,7 @@ struct wait_subject {
   const char* kind;          ///< "lockstep::event"; null: not known
   const void* object;        ///< its address, or that of the word that is awaited
   const void* sleeps_on;     ///< the word that a waiter sleeps on, by which wakes are told apart
-  const char* label;         ///< of the user's, or null
-  call_site where;           ///< of the construct, if the thread is in one
+  call_site where;           ///< of the call; file is null: not known
   std::uint32_t phase;       ///< that is awaited
   std::uint32_t rank, size;  ///< of the member that waits; size is 0 outside of regions
   std::uint32_t awaited;     ///< the rank of the member that is waited for, or nobody

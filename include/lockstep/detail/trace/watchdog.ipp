@@ -98,6 +98,12 @@ class watchdog {
       seen_thread one;
       if (look_at(*at, one)) all.threads.push_back(one);
     }
+    for (const seen_thread& each : all.threads) {
+      for (std::uint32_t i = 0; i < each.wait_count; ++i) {
+        look_up_name(all, each.waits[i].what.object);
+      }
+      for (std::uint32_t i = 0; i < each.held.count; ++i) look_up_name(all, each.held.objects[i]);
+    }
     // By team and rank; then in the order in which they were first seen.
     sort_by(all.threads, [](const seen_thread& a, const seen_thread& b) {
       if (a.part.team != b.part.team) return a.part.team > b.part.team;
@@ -113,6 +119,13 @@ class watchdog {
     const thread_log* log;
     std::uint64_t since;
   };
+
+  LOCKSTEP_OBSERVER static void look_up_name(stuck_snapshot& all, const void* object) {
+    object_name found;
+    if (name_of(all, object) == nullptr && object_names::find(object, found)) {
+      all.names.push_back(found);
+    }
+  }
 
   explicit watchdog(watchdog_state& of) : of_(of), how_(of.how) {}
 

@@ -56,13 +56,15 @@ class phase_board {
 
   /// Waits until every writer is beyond the reader's phase, then moves the reader on. Begins with writer `first`:
   /// readers that begin with different writers disturb each other less.
-  wait_status wait_until(std::size_t reader, std::size_t first, deadline until) {
+  wait_status wait_until(std::size_t reader, std::size_t first, deadline until,
+                         call_site where = call_site()) {
     reader_state& self = readers_[reader].value;
     const phase_reached next{self.phase + 1};
     for (std::size_t i = 0, writer = first; i < writers(); ++i, ++writer) {
       if (writer == writers()) writer = 0;
-      auto what =
-          phases_[writer].awaited(next, stops_when_set{terminated_}, anywhere_in{kind_, this});
+      if (next(phases_[writer].value())) continue;
+      auto what = phases_[writer].awaited(next, stops_when_set{terminated_},
+                                          anywhere_in{kind_, this, where});
       if (!wait_watched(what, this, policy(), self.history, until, wait_engine::shared_yield_time))
         return wait_status::timed_out;
     }

@@ -59,6 +59,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "../../call_site.hpp"
 #include "../../wait_policy.hpp"
 #include "../platform/cache_line.hpp"
 #include "../platform/config.hpp"
@@ -185,10 +186,12 @@ struct anywhere {};
 struct anywhere_in {
   const char* kind;
   const void* object;
+  call_site where;
 
   void describe(wait_subject& to) const noexcept {
     to.kind = kind;
     to.object = object;
+    to.where = where;
   }
 };
 
