@@ -117,6 +117,23 @@ class barrier {
     detail::wait_history history = {};
   };
 
+  /// For observers.
+  struct meeting {
+    const barrier& of;
+    const own_state& self;
+    std::size_t rank;
+    call_site where;
+
+    void describe(detail::wait_subject& to) const noexcept {
+      to.kind = "lockstep::barrier";
+      to.object = &of;
+      to.where = where;
+      to.rank = static_cast<std::uint32_t>(rank);
+      to.expected = static_cast<std::uint32_t>(of.participants());
+      to.come = of.phases_.arrived_ranks(of.participants(), {self.arrived});
+    }
+  };
+
   using phase_word = detail::published_word<std::uint32_t>;
 
   /// `until`: null is never.
@@ -126,7 +143,7 @@ class barrier {
       const detail::phase_reached reached{self.arrived};
       if (reached(word.value()) || terminated()) return true;
       auto what = word.awaited(reached, detail::stops_when_set{terminated_},
-                               detail::anywhere_in{"lockstep::barrier", this, where});
+                               meeting{*this, self, rank, where});
       return detail::wait_watched(what, this, policy(), self.history,
                                   until != nullptr ? *until : deadline::never(),
                                   detail::wait_engine::shared_yield_time);

@@ -24,6 +24,7 @@
 //                                      sequence, so the waiter acquires from all that counted down
 //   2  word.load       acquire  1      the other half
 //   3  wait for word   acquire  1      as 2 (1 of word_waiter.hpp)
+//   4  word.load       relaxed  -      for observers
 //
 // Cost   count_down: one RMW. wait: one load when open, else a refetch of the line for each change. No
 //        system call unless a waiter sleeps. 8 bytes: 4 of state, 4 of policy.
@@ -82,7 +83,7 @@ class latch : detail::misuse::watched<latch> {
     return wait_until(deadline::after(time), where);
   }
   wait_status wait_until(deadline until, call_site where = call_site::here()) const {
-    return detail::wait_until_word(word_, opened{}, this, policy_, until, where)  // 3
+    return detail::wait_until_word(word_, opened{&word_}, this, policy_, until, where)  // 3
                ? wait_status::ready
                : wait_status::timed_out;
   }
@@ -96,8 +97,13 @@ class latch : detail::misuse::watched<latch> {
 
   static bool is_open(std::uint32_t word) noexcept { return word < one_; }
   struct opened {
+    const detail::wait_word* of;
+
     bool operator()(std::uint32_t word) const noexcept { return is_open(word); }
-    void describe(detail::wait_subject& to) const noexcept { to.kind = kind; }
+    void describe(detail::wait_subject& to) const noexcept {
+      to.kind = kind;
+      to.left = of->load(detail::memory_order_relaxed) / one_;  // 4
+    }
   };
 
   static constexpr std::uint32_t checked(std::ptrdiff_t expected) {

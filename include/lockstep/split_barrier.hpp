@@ -162,6 +162,7 @@ class split_barrier {
     void describe(detail::wait_subject& to) const noexcept {
       to.kind = kind;
       to.object = owner;
+      to.left = owner->remaining_.load(detail::memory_order_relaxed);  // 8
       to.phase = phase / one_ + 1;
     }
   };

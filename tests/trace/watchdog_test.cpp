@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "fault/child_process.hpp"
 #include "support/sanitizer.hpp"
@@ -24,6 +25,7 @@ namespace {
 
 using lockstep::member;
 using lockstep::team_options;
+using lockstep::wait_policy;
 using lockstep::watchdog_options;
 using lockstep::test::child_process;
 using namespace std::chrono_literals;
@@ -469,6 +471,111 @@ TEST(watchdog, the_end_of_a_nested_region_is_up_to_a_member_of_that) {
   EXPECT_TRUE(child.says(
       {"for the end of a member's part of rank 1", "; that is up to thread ", " 'inner 1'; "}));
   EXPECT_EQ(child.text().find("up to thread 'outer"), std::string::npos) << child.text();
+}
+
+TEST(watchdog, a_barrier_of_its_own_says_who_has_come_and_who_is_missing) {
+  for (const wait_policy policy : {wait_policy(), wait_policy::block()}) {
+    told_child child([policy] {
+      constexpr std::size_t size = 5;  // with block() by a tree
+      watch();
+      lockstep::barrier object(size, policy);
+      const lockstep::named_object name(&object, "step");
+      lockstep::latch all_were_there(size);
+      std::vector<std::thread> threads;
+      for (std::size_t rank = 0; rank < size; ++rank) {
+        threads.emplace_back([&, rank] {
+          lockstep::name_this_thread(("rank " + std::to_string(rank)).c_str());
+          all_were_there.arrive_and_wait();
+          object.arrive_and_wait(rank);
+          if (rank != 3) object.arrive_and_wait(rank);
+        });
+      }
+      for (std::thread& each : threads) each.join();
+      return 0;
+    });
+    EXPECT_TRUE(
+        child.says({"for lockstep::barrier 'step' at 0x", ", phase 2, as rank 4 of 5, ",
+                    "  lockstep::barrier 'step' at 0x",
+                    ", phase 2: 4 wait; 4 of 5 have come: ranks 0-2, 4; missing: rank 3\n"}))
+        << child.text();
+  }
+}
+
+TEST(watchdog, a_missing_rank_of_a_barrier_is_the_thread_that_waited_there_before) {
+  told_child child([] {
+    watch();
+    lockstep::barrier object(2);
+    std::thread other([&] {
+      lockstep::name_this_thread("the late one");
+      object.arrive_and_wait(1);
+      work_for_ever();
+    });
+    // The other one waits for long, so that it is seen.
+    while (lockstep::who_waits().find("as rank 1 of 2") == std::string::npos) {
+      std::this_thread::yield();
+    }
+    object.arrive_and_wait(0);
+    object.arrive_and_wait(0);
+    return 0;
+  });
+  EXPECT_TRUE(child.says({": 1 waits; 1 of 2 have come: rank 0; missing: rank 1\n",
+                          "    missing: rank 1, who was last thread ",
+                          "'the late one': waits for nothing that lockstep knows"}));
+}
+
+TEST(watchdog, latches_split_barriers_and_rendezvous_say_what_lacks) {
+  told_child child([] {
+    watch();
+    lockstep::latch count(3);
+    lockstep::split_barrier<> split(4);
+    lockstep::rendezvous both(3, 1);
+    both.notify(1);
+    std::thread a([&] { count.arrive_and_wait(); }), b([&] { split.arrive_and_wait(); });
+    both.wait(0);
+    a.join();
+    b.join();
+    return 0;
+  });
+  EXPECT_TRUE(child.says({"  lockstep::latch at 0x",
+                          ": 1 waits; when the last one began to, 2 more were to come\n",
+                          "  lockstep::split_barrier at 0x",
+                          ", phase 1: 1 waits; when the last one began to, 3 more were to come\n",
+                          "  lockstep::rendezvous at 0x",
+                          ": 1 waits; 1 of 3 have notified: rank 1; missing: ranks 0, 2\n"}));
+}
+
+TEST(watchdog, waits_that_last_only_because_the_process_was_stopped_are_not_reported) {
+  constexpr std::chrono::nanoseconds limit = 800ms;
+  int go[2];
+  ASSERT_EQ(pipe(go), 0);
+  told_child child([&] {
+    lockstep::event ready, never_notified;
+    const lockstep::named_object first(&ready, "short"), second(&never_notified, "long");
+    watch(limit);
+    std::thread notifier([&] {
+      while (lockstep::who_waits().find("'short'") == std::string::npos) {
+        std::this_thread::yield();
+      }
+      std::fputs("it waits\n", stderr);
+      char one = 0;
+      if (read(go[0], &one, 1) != 1) std::abort();
+      ready.notify();
+    });
+    ready.wait();
+    never_notified.wait();
+    notifier.join();
+    return 0;
+  });
+  ASSERT_TRUE(child.says({"it waits\n"}));
+  ASSERT_TRUE(child.process().stop());
+  // What ends the wait is there when the process goes on, after the wait was too long by far. Time has to pass.
+  EXPECT_EQ(write(go[1], "g", 1), 1);
+  std::this_thread::sleep_for(2 * limit);
+  child.process().send(SIGCONT);
+  EXPECT_TRUE(child.says({"for lockstep::event 'long' at 0x"}));
+  EXPECT_EQ(child.text().find("'short'"), std::string::npos) << child.text();
+  close(go[0]);
+  close(go[1]);
 }
 
 TEST(watchdog, threads_are_read_while_they_run) {

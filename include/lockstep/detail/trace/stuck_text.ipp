@@ -18,6 +18,7 @@ class stuck_text {
     text_.append("\n");
     for (std::size_t i = 0; i < all.threads.size(); ++i) add_line(i);
     for (std::size_t i = 0; i < all.threads.size(); ++i) add_missing(i);
+    for (std::size_t i = 0; i < all.threads.size(); ++i) add_arrivals(i);
     add_ring();
   }
 
@@ -111,6 +112,9 @@ class stuck_text {
       add_object(what);
       if (what.phase != 0) append(text_, ", phase %u", what.phase);
     }
+    if (what.expected != 0 && what.rank != wait_subject::nobody) {
+      append(text_, ", as rank %u of %u", what.rank, what.expected);
+    }
     if (what.awaited != wait_subject::nobody && ask_.meeting_of(one) == nullptr) {
       append(text_, " of rank %u", what.awaited);
     }
@@ -124,6 +128,49 @@ class stuck_text {
       append(text_, " at %p", what.object);
     }
     if (what.where.file != nullptr) append(text_, " (%s:%u)", what.where.file, what.where.line);
+  }
+  /// Of each object at which others are to arrive, and each phase, once: by the first that waits there.
+  void add_arrivals(std::size_t thread) {
+    const shown_wait* const wait = wait_of(ask_.at(thread));
+    if (wait == nullptr || (wait->what.expected == 0 && wait->what.left == 0)) return;
+    const shown_wait* last = wait;  // to begin
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < all_.threads.size(); ++i) {
+      const shown_wait* const other = wait_of(ask_.at(i));
+      if (other == nullptr || !ask_.are_together(other->what, wait->what)) continue;
+      if (i < thread) return;
+      if (other->since > last->since) last = other;
+      ++count;
+    }
+    wait_subject what = wait->what;
+    what.where = call_site{nullptr, 0};  // each waiter has its own
+    text_.append("  ");
+    add_object(what);
+    if (what.phase != 0) append(text_, ", phase %u", what.phase);
+    append(text_, ": %zu %s", count, count == 1 ? "waits" : "wait");
+    growing_array<std::uint32_t> come, missing;
+    if (!find_arrivals(all_, thread, come, missing)) {
+      append(text_, "; when the last one began to, %u more %s to come\n", last->what.left,
+             last->what.left == 1 ? "was" : "were");
+      return;
+    }
+    const bool is_one = what.rank != wait_subject::nobody;
+    append(text_, "; %zu of %u have %s: ", come.size(), what.expected,
+           is_one ? "come" : "notified");
+    add_ranks(come);
+    text_.append("; missing: ");
+    add_ranks(missing);
+    text_.append("\n");
+    for (std::size_t i = 0; i < missing.size() && i < most_members; ++i) {
+      const std::size_t former =
+          is_one ? ask_.former_rank(what, missing[i]) : stuck_questions::none;
+      if (former == stuck_questions::none) continue;
+      append(text_, "    missing: rank %u, who was last ", missing[i]);
+      add_label(former);
+      text_.append(": ");
+      add_doing(former);
+      text_.append("\n");
+    }
   }
 
   static const char* of_state(char state) noexcept {

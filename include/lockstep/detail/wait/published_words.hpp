@@ -59,7 +59,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "../../call_site.hpp"
 #include "../../wait_policy.hpp"
 #include "../platform/cache_line.hpp"
 #include "../platform/config.hpp"
@@ -182,18 +181,6 @@ struct stops_when_set {
 
 /// Where the thread runs that is awaited: not known.
 struct anywhere {};
-/// The same, of a word of some object: for observers.
-struct anywhere_in {
-  const char* kind;
-  const void* object;
-  call_site where;
-
-  void describe(wait_subject& to) const noexcept {
-    to.kind = kind;
-    to.object = object;
-    to.where = where;
-  }
-};
 
 /// The predicate of a wait for a phase: true from that phase on, modulo 2^32.
 struct phase_reached {
