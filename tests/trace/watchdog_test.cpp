@@ -168,96 +168,100 @@ std::string said_of(const std::string& kind, std::function<void()> wait,
   } while (false)
 
 TEST(watchdog, a_wait_outside_of_constructs_names_the_line_of_its_call) {
-  watch(never);
-  {
-    lockstep::event object;
-    EXPECT_HERE("event", object.wait(), object.notify());
-    EXPECT_HERE("event", object.wait_for(1h), object.notify());
-    EXPECT_HERE("event", object.wait_until(lockstep::deadline::never()), object.notify());
-  }
-  {
-    lockstep::auto_reset_event object;
-    EXPECT_HERE("auto_reset_event", object.wait(), object.notify());
-    EXPECT_HERE("auto_reset_event", object.wait_for(1h), object.notify());
-  }
-  {
-    lockstep::manual_reset_event object;
-    EXPECT_HERE("manual_reset_event", object.wait(), object.notify());
-  }
-  {
-    lockstep::latch object(1);
-    EXPECT_HERE("latch", object.wait(), object.count_down());
-    lockstep::latch two(2);
-    EXPECT_HERE("latch", two.arrive_and_wait(), two.count_down());
-  }
-  {
-    lockstep::semaphore object(0);
-    EXPECT_HERE("counting_semaphore", object.acquire(), object.release());
-    EXPECT_HERE("counting_semaphore", object.try_acquire_for(1h), object.release());
-  }
-  {
-    lockstep::eventual<int> object;
-    EXPECT_HERE("eventual", object.get(), object.set_value(1));
-    lockstep::eventual<void> nothing;
-    EXPECT_HERE("eventual", nothing.take(), nothing.set_value());
-    lockstep::future_set<int> set(1);
-    EXPECT_HERE("eventual", set.get(), set.contribute(1));
-  }
-  {
-    lockstep::fan_out object(1);
-    EXPECT_HERE("fan_out", object.wait(0), object.notify());
-    lockstep::fan_in in(1);
-    EXPECT_HERE("fan_in", in.wait(), in.notify(0));
-    lockstep::rendezvous both(1, 1);
-    EXPECT_HERE("rendezvous", both.wait(0), both.notify(0));
-  }
-  {
-    lockstep::barrier object(2);
-    EXPECT_HERE("barrier", object.arrive_and_wait(0), object.arrive_and_wait(1));
-    lockstep::split_barrier<> split(2);
-    EXPECT_HERE("split_barrier", split.arrive_and_wait(), static_cast<void>(split.arrive()));
-  }
-  {
-    lockstep::mailbox object(2);
-    EXPECT_HERE("mailbox", object.wait_and_run(), object.post([] {}));
-  }
-  {
-    lockstep::event ends;
-    lockstep::joinable_thread object([&] { ends.wait(); });
-    EXPECT_HERE("joinable_thread", object.join(), ends.notify());
-  }
-  {
-    lockstep::mutex lock;
-    lockstep::condition_variable object;
-    bool is_ready = false;
-    const auto tell = [&] {
-      const std::lock_guard<lockstep::mutex> held(lock);
-      is_ready = true;
-      object.notify_all();
-    };
-    const auto is_it = [&] { return is_ready; };
-    const auto locked = [&](auto f) {
-      std::unique_lock<lockstep::mutex> held(lock);
-      f(held);
-    };
-    EXPECT_HERE("condition_variable", locked([&](auto& l) { object.wait(l, is_it); }), tell());
-    is_ready = false;
-    EXPECT_HERE("condition_v", locked([&](auto& l) { object.wait_for(l, 1h, is_it); }), tell());
-  }
-  lockstep::stop_watchdog();
+  lockstep::test::expect_in_child([] {
+    watch(never);
+    {
+      lockstep::event object;
+      EXPECT_HERE("event", object.wait(), object.notify());
+      EXPECT_HERE("event", object.wait_for(1h), object.notify());
+      EXPECT_HERE("event", object.wait_until(lockstep::deadline::never()), object.notify());
+    }
+    {
+      lockstep::auto_reset_event object;
+      EXPECT_HERE("auto_reset_event", object.wait(), object.notify());
+      EXPECT_HERE("auto_reset_event", object.wait_for(1h), object.notify());
+    }
+    {
+      lockstep::manual_reset_event object;
+      EXPECT_HERE("manual_reset_event", object.wait(), object.notify());
+    }
+    {
+      lockstep::latch object(1);
+      EXPECT_HERE("latch", object.wait(), object.count_down());
+      lockstep::latch two(2);
+      EXPECT_HERE("latch", two.arrive_and_wait(), two.count_down());
+    }
+    {
+      lockstep::semaphore object(0);
+      EXPECT_HERE("counting_semaphore", object.acquire(), object.release());
+      EXPECT_HERE("counting_semaphore", object.try_acquire_for(1h), object.release());
+    }
+    {
+      lockstep::eventual<int> object;
+      EXPECT_HERE("eventual", object.get(), object.set_value(1));
+      lockstep::eventual<void> nothing;
+      EXPECT_HERE("eventual", nothing.take(), nothing.set_value());
+      lockstep::future_set<int> set(1);
+      EXPECT_HERE("eventual", set.get(), set.contribute(1));
+    }
+    {
+      lockstep::fan_out object(1);
+      EXPECT_HERE("fan_out", object.wait(0), object.notify());
+      lockstep::fan_in in(1);
+      EXPECT_HERE("fan_in", in.wait(), in.notify(0));
+      lockstep::rendezvous both(1, 1);
+      EXPECT_HERE("rendezvous", both.wait(0), both.notify(0));
+    }
+    {
+      lockstep::barrier object(2);
+      EXPECT_HERE("barrier", object.arrive_and_wait(0), object.arrive_and_wait(1));
+      lockstep::split_barrier<> split(2);
+      EXPECT_HERE("split_barrier", split.arrive_and_wait(), static_cast<void>(split.arrive()));
+    }
+    {
+      lockstep::mailbox object(2);
+      EXPECT_HERE("mailbox", object.wait_and_run(), object.post([] {}));
+    }
+    {
+      lockstep::event ends;
+      lockstep::joinable_thread object([&] { ends.wait(); });
+      EXPECT_HERE("joinable_thread", object.join(), ends.notify());
+    }
+    {
+      lockstep::mutex lock;
+      lockstep::condition_variable object;
+      bool is_ready = false;
+      const auto tell = [&] {
+        const std::lock_guard<lockstep::mutex> held(lock);
+        is_ready = true;
+        object.notify_all();
+      };
+      const auto is_it = [&] { return is_ready; };
+      const auto locked = [&](auto f) {
+        std::unique_lock<lockstep::mutex> held(lock);
+        f(held);
+      };
+      EXPECT_HERE("condition_variable", locked([&](auto& l) { object.wait(l, is_it); }), tell());
+      is_ready = false;
+      EXPECT_HERE("condition_v", locked([&](auto& l) { object.wait_for(l, 1h, is_it); }), tell());
+    }
+    lockstep::stop_watchdog();
+  });
 }
 
 TEST(watchdog, a_lock_says_no_place_rather_than_that_of_a_guard) {
-  watch(never);
-  lockstep::mutex object;
-  object.lock();
-  const std::string said = said_of(
-      "for lockstep::mutex", [&] { const std::lock_guard<lockstep::mutex> held(object); },
-      [&] { object.unlock(); });
-  EXPECT_EQ(said.find(".h:"), std::string::npos) << said;
-  EXPECT_EQ(said.find(".hpp:"), std::string::npos) << said;
-  EXPECT_EQ(said.find(".cpp:"), std::string::npos) << said;
-  lockstep::stop_watchdog();
+  lockstep::test::expect_in_child([] {
+    watch(never);
+    lockstep::mutex object;
+    object.lock();
+    const std::string said = said_of(
+        "for lockstep::mutex", [&] { const std::lock_guard<lockstep::mutex> held(object); },
+        [&] { object.unlock(); });
+    EXPECT_EQ(said.find(".h:"), std::string::npos) << said;
+    EXPECT_EQ(said.find(".hpp:"), std::string::npos) << said;
+    EXPECT_EQ(said.find(".cpp:"), std::string::npos) << said;
+    lockstep::stop_watchdog();
+  });
 }
 
 TEST(watchdog, a_wait_inside_of_a_construct_names_both_places) {
