@@ -159,7 +159,7 @@ enum class message : std::uint32_t {
 
 struct process_state {
   static constexpr unsigned parking_bits = 8;
-  static constexpr std::size_t misuse_size = 64, slots_size = 64;
+  static constexpr std::size_t misuse_size = 64, slots_size = 64, object_names_size = 64;
 
   fork_section parking_forks;
   parking_bucket parking[std::size_t{1} << parking_bits];
@@ -195,6 +195,8 @@ struct process_state {
   fork_section watchdog_forks;             // and its lock guards the watchdog
   void* watchdog;
   unseamed_atomic<std::uint64_t> delay_seed;
+  fork_section name_forks;  // and its lock guards changes of the names
+  growing_list object_names[object_names_size];
 
   constexpr process_state() noexcept
       : first_fork_listener(nullptr),

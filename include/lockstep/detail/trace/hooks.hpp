@@ -13,6 +13,7 @@
 #include "../platform/clock.hpp"
 #include "delay_hooks.hpp"
 #include "ledger_hooks.hpp"
+#include "object_names.hpp"
 #include "observers.hpp"
 #include "recorder.hpp"
 #include "thread_log.hpp"

@@ -85,6 +85,11 @@ LOCKSTEP_OBSERVER void observed_wait::end() noexcept {
                             reinterpret_cast<std::uintptr_t>(what_.sleeps_on), what_.phase,
                             what_.where.line)};
   ring->put(both, 2);
+  object_name name;
+  if (!object_names::find(what_.object, name)) return;
+  const trace_record label =
+      trace_record::of(record_kind::label, 0, now, now, ring->kept(name.text), 0);
+  ring->put(&label, 1);
 }
 
 LOCKSTEP_OBSERVER void member_comes(const observed_member& who, const char* kind, call_site where,

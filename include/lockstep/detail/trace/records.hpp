@@ -53,7 +53,8 @@ enum class record_kind : std::uint8_t {
   counter,  ///< number: the value's bits
   begin,  ///< of a thread; text: its name; number: what debuggers call it; detail 1: it has a new name
   wake,  ///< number: the word whose sleepers are woken
-  rest
+  rest,
+  label  ///< text: what the program calls the object of the wait before
 };
 
 enum class mark_kind : std::uint8_t {

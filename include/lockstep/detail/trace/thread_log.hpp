@@ -48,13 +48,16 @@ struct wait_subject {
   const char* kind;          ///< "lockstep::event"; null: not known
   const void* object;        ///< its address, or that of the word that is awaited
   const void* sleeps_on;     ///< the word that a waiter sleeps on, by which wakes are told apart
-  const char* label;         ///< of the user's, or null
-  call_site where;           ///< of the construct, if the thread is in one
+  call_site where;           ///< of the call; file is null: not known
   std::uint32_t phase;       ///< that is awaited
-  std::uint32_t rank, size;  ///< of the member that waits; size is 0 outside of regions
+  std::uint32_t rank, size;  ///< of the thread that waits; size is 0 outside of regions
   std::uint32_t awaited;     ///< the rank of the member that is waited for, or nobody
   std::uint32_t region;      ///< with `team`
   const void* team;          ///< as construct_visit's, of that rank; null: of the thread's part
+  // Of an object at which so many are to arrive, or to notify; the waiter is `rank` of them, or nobody.
+  std::uint32_t expected;  ///< 0: that is not known
+  std::uint32_t left;      ///< how many lacked when the wait began; 0: that is not known
+  std::uint64_t come;      ///< ranks below 64 that had come when the wait began, a bit each
 };
 
 enum class wait_stage : std::uint32_t { spin, yield, sleep };
