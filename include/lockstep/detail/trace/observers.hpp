@@ -11,8 +11,10 @@
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
 //   1  observers.load      relaxed  -      a hint; who acts on it finds what it needs by orders of its own
-//   2  observers.fetch_or  release  -      what the observer made before; its users acquire that by its own address
+//   2  observers.fetch_or  relaxed  -      as 1
 //   3  observers.fetch_and relaxed  -      as 1
+//   4  observers.fetch_add relaxed  -      as 1
+//   5  observers.fetch_sub relaxed  -      as 1
 //
 // Cost   nobody watches: two loads and two branches, of lines that nobody writes.
 #ifndef LOCKSTEP_DETAIL_TRACE_OBSERVERS_HPP
@@ -31,10 +33,11 @@ namespace detail {
 /// Bits of the word.
 struct observer {
   enum bit : std::uint32_t {
-    records = 1,   ///< recorder.hpp
-    accounts = 2,  ///< the ledger
-    watches = 4,   ///< the watchdog
-    delays = 8     ///< seeded delays
+    records = 1,  ///< recorder.hpp
+    watches = 4,  ///< the watchdog
+    delays = 8,   ///< seeded delays
+    one_ledger = 0x100,
+    accounts = 0xFFFFFF00u  ///< how many ledgers are on: teams switch theirs at the same time
   };
 };
 
@@ -78,10 +81,16 @@ inline bool watch_others_than_ledger(std::uint32_t on) noexcept {
 inline bool is_observed_by(observer::bit one) noexcept { return (observers() & one) != 0; }
 
 inline void begin_to_observe(observer::bit one) noexcept {
-  process().observers.fetch_or(one, memory_order_release);  // 2
+  process().observers.fetch_or(one, memory_order_relaxed);  // 2
 }
 inline void end_to_observe(observer::bit one) noexcept {
   process().observers.fetch_and(~std::uint32_t{one}, memory_order_relaxed);  // 3
+}
+inline void one_ledger_more() noexcept {
+  process().observers.fetch_add(observer::one_ledger, memory_order_relaxed);  // 4
+}
+inline void one_ledger_less() noexcept {
+  process().observers.fetch_sub(observer::one_ledger, memory_order_relaxed);  // 5
 }
 
 }  // namespace detail
