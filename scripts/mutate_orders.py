@@ -8,7 +8,8 @@ Mutants of memory order need no compiler: the explorer weakens one access at its
 (tests/model/explorer/site.hpp). They are found in the sources: every acquire, release and acq_rel of
 the headers but detail/platform is weakened, every fence and every futex wake left out. Mutants of the protocol
 (a re-check, a notify, an order of two steps) are in tests/model/mutants.txt, as text to replace; the
-model tests that include the header are compiled against a changed copy of include/.
+model tests that include the header are compiled against a changed copy of include/; for what observers make of what
+they have seen, the unit tests that UNIT_TESTS names.
 
 A mutant that no test kills must be in tests/model/equivalent.txt with the reason why it does no harm,
 and one that is listed there must survive. detail/platform/ is not mutated: the seams replace it in the model.
@@ -45,6 +46,21 @@ FIRST = {"detail/wait/published_words.hpp": "boards", "detail/wait/word_waiter.h
          "detail/team/team_barrier.hpp": "constructs", "detail/wait/ranked_barrier.hpp": "boards",
          "detail/team/stop_source.hpp": "regions",
          "detail/team/group.hpp": "regions", "sub_team.hpp": "regions", "detail/team/team_core.hpp": "team", "detail/team/workers.hpp": "team"}
+
+# What observers make of what they have seen is no protocol: texts there are changed under these unit tests, too.
+UNIT_TESTS = {"detail/trace/account_table.hpp": ["trace/ledger_board"], "detail/trace/delay_hooks.hpp": ["trace/debug_aids"],
+              "detail/trace/hooks.ipp": ["trace/thread_log", "trace/trace"], "detail/trace/ledger.ipp": ["trace/ledger_board"],
+              "detail/trace/ledger_board.hpp": ["trace/ledger_board"], "detail/trace/ledger_slot.hpp": ["trace/team_ledger"],
+              "detail/trace/records.hpp": ["trace/trace"], "detail/trace/records.ipp": ["trace/trace"],
+              "detail/trace/recorder.hpp": ["trace/trace"], "detail/trace/recorder.ipp": ["trace/trace"],
+              "detail/trace/segment.hpp": ["trace/segment"], "detail/trace/stuck_report.ipp": ["trace/stuck_report"],
+              "detail/trace/thread_log.hpp": ["trace/thread_log"], "detail/trace/thread_log.ipp": ["trace/thread_log"],
+              "detail/trace/trace_view.ipp": ["trace/trace"], "detail/trace/wait_histogram.hpp": ["trace/wait_histogram"],
+              "detail/trace/watch_hooks.hpp": ["trace/watch_hooks", "trace/watchdog"],
+              "detail/team/ledger.ipp": ["trace/team_ledger"]}
+PURE = {"detail/trace/delay_hooks.hpp", "detail/trace/ledger.ipp", "detail/trace/ledger_board.hpp",
+        "detail/trace/segment.hpp", "detail/trace/stuck_report.ipp", "detail/trace/trace_view.ipp",
+        "detail/trace/wait_histogram.hpp", "detail/team/ledger.ipp"}
 
 # what: as LOCKSTEP_MODEL_MUTATION has it, or None for a change of the text (old, new).
 Mutant = namedtuple("Mutant", "header line what text old new")
@@ -128,16 +144,20 @@ class Campaign:
         commands = json.loads((build / "compile_commands.json").read_text())
         self.commands = {Path(each["file"]).name: each for each in commands}
 
-    def programs_for(self, header):
-        if header.startswith("detail/trace/"):
-            return ["observers"]  # the only one in which anybody watches
+    def programs_for(self, mutant):
+        header = mutant.header
+        unit_tests = [] if mutant.what else UNIT_TESTS.get(header, [])
+        if header.startswith("detail/trace/") or unit_tests:
+            # Nobody watches in the other programs of the model. What only computes is not in its scenarios.
+            is_pure = header in PURE and not mutant.what
+            return unit_tests if is_pure else ["observers"] + unit_tests
         found = [program for program in PROGRAMS if header in self.programs[program]]
         first = FIRST.get(header)
         return sorted(found, key=lambda program: program != first)
 
     def compiled(self, program, mutant, number):
         """The program against a changed copy of include/; None if that does not compile."""
-        place = self.scratch / f"{number}-{program}"
+        place = self.place(number, program)
         shutil.copytree(INCLUDE, place / "include")
         header = place / "include" / "lockstep" / mutant.header
         text = header.read_text(encoding="utf-8")
@@ -145,32 +165,48 @@ class Campaign:
             raise SystemExit(f"mutants.txt: {mutant.header}: {mutant.text}: the old text is there "
                              f"{text.count(mutant.old)} times")
         header.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+        if program in self.programs:
+            steps, directory = self.model_commands(program, place)
+        else:
+            steps, directory = self.unit_commands(program, place), ROOT
+        for step in steps:
+            done = subprocess.run(step, shell=True, cwd=directory, capture_output=True, text=True)
+            if done.returncode:
+                raise SystemExit(f"{mutant.header}: {mutant.text}: does not compile\n{done.stderr[-2000:]}")
+        return place / "test"
+
+    def place(self, number, program):
+        return self.scratch / f"{number}-{program.replace('/', '-')}"
+
+    def model_commands(self, program, place):
         entry = self.commands[f"{program}_model_test.cpp"]
         command = entry["command"].replace(str(INCLUDE), str(place / "include"))
         command = re.sub(r" -o \S+", f" -o {place}/test.o", command).replace("-Werror", "-w")
         link = (f"{command.split()[0]} {place}/test.o {self.build}/tests/model/libmodel_explorer.a "
                 f"-lgtest -lgtest_main -lboost_context -pthread -o {place}/test")
-        for step in (command, link):
-            done = subprocess.run(step, shell=True, cwd=entry["directory"], capture_output=True, text=True)
-            if done.returncode:
-                raise SystemExit(f"{mutant.header}: {mutant.text}: does not compile\n{done.stderr[-2000:]}")
-        return place / "test"
+        return (command, link), entry["directory"]
+
+    def unit_commands(self, program, place):
+        compiler = self.commands["observers_model_test.cpp"]["command"].split()[0]
+        return [f"{compiler} -std=c++20 -w -D_GLIBCXX_ASSERTIONS -DLOCKSTEP_OBSERVABLE=1 -I{place}/include -Itests "
+                f"tests/{program}_test.cpp -lgtest -lgtest_main -pthread -o {place}/test"]
 
     def run(self, program, mutant, number):
         """The name of the test that the mutant fails, or None."""
-        environment = dict(os.environ, LOCKSTEP_MODEL_BRIEF="1", LOCKSTEP_MODEL_SCHEDULES="400")  # as ./do test
+        environment = dict(os.environ, LOCKSTEP_MODEL_BRIEF="1", LOCKSTEP_MODEL_SCHEDULES="400",
+                           LOCKSTEP_TEST_BRIEF="1")  # as ./do test
         if mutant.what:
             test = self.build / "tests" / "model" / f"model.{program}"
             environment["LOCKSTEP_MODEL_MUTATION"] = f"{mutant.header}:{mutant.line}:{mutant.what}"
         else:
             test = self.compiled(program, mutant, number)
         try:
-            done = subprocess.run([test, "--gtest_fail_fast"], env=environment, timeout=1800,
+            done = subprocess.run([test, "--gtest_fail_fast"], env=environment, timeout=1800 if program in self.programs else 300,
                                   capture_output=True, text=True)
         except subprocess.TimeoutExpired:
             return f"{program}: runs for ever"
         finally:
-            shutil.rmtree(self.scratch / f"{number}-{program}", ignore_errors=True)
+            shutil.rmtree(self.place(number, program), ignore_errors=True)
         if done.returncode == 0:
             return None
         failed = re.search(r"\[  FAILED  \] (?:\w+/)?([\w.]+)", done.stdout)
@@ -179,7 +215,7 @@ class Campaign:
     def judge(self, numbered):
         number, mutant = numbered
         killer = None
-        for program in self.programs_for(mutant.header):
+        for program in self.programs_for(mutant):
             killer = killer or self.run(program, mutant, number)
         verdict = "killed" if killer else "survived"
         reason = self.equivalent.get(key(mutant))

@@ -102,6 +102,7 @@ TEST(observers_model, a_log_has_one_thread_at_a_time_and_is_whole_in_the_list_LO
       check(log->open_parts == number, "nobody else writes there");
       thread_logs::give_back(*log);
     };
+    thread_logs::give_back(*thread_logs::take(3));  // for one of the two
     threads({[&] { live(1); }, [&] { live(2); },
              [&] {
                std::uint32_t expected = ~std::uint32_t{0};
@@ -404,6 +405,8 @@ TEST(observers_model, accounts_are_on_as_long_as_one_of_two_ledgers_is_KEEP_2) {
     first.switch_on(1);
     threads({[&] { first.switch_off(); }, [&] { second.switch_on(1); }});
     check(is_observed_by(observer::accounts), "the second ledger is on");
+    second.switch_on(1);
+    second.switch_off();
     second.switch_off();
     check(observers() == 0, "none is on");
   });

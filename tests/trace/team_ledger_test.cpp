@@ -46,6 +46,13 @@ std::uint64_t sum(const std::vector<std::uint64_t>& of) {
   return std::accumulate(of.begin(), of.end(), std::uint64_t{0});
 }
 
+/// Of so many rounds in which one member is held back, in so many at least it comes last. Others may lose their CPU between
+/// their look and their arrival; LOCKSTEP_DELAY makes that often so.
+std::uint64_t most_of(std::uint64_t rounds) {
+  const bool has_delays = lockstep::detail::is_observed_by(lockstep::detail::observer::delays);
+  return has_delays ? rounds / 3 : rounds - rounds / 10;
+}
+
 /// Holds one member back until all others have come to the same place. They arrive afterwards, without doing anything:
 /// so it comes well behind them, if it has counted to a number.
 struct held_back {
@@ -125,8 +132,7 @@ TEST(ledger, names_the_member_that_is_always_last) {
       EXPECT_EQ(each.count, 20u);
       EXPECT_EQ(each.seen, 20u);
       EXPECT_EQ(sum(each.last), 20u);
-      // Another one may lose its CPU between its look and its arrival.
-      EXPECT_GE(each.last[late], 18u) << result.table();
+      EXPECT_GE(each.last[late], most_of(20)) << result.table();
       EXPECT_GT(each.gain, 0);
       EXPECT_GT(each.busy[1], 0);
     }
@@ -140,7 +146,7 @@ TEST(ledger, knows_who_ends_a_region_last) {
     two.run([&](member& me) { others.hold(me, 1, round); });
   const ledger::construct run = find(two.ledger(), "run");
   EXPECT_EQ(run.seen, 10u);
-  EXPECT_GE(run.last[1], 9u);
+  EXPECT_GE(run.last[1], most_of(10));
   EXPECT_GT(run.time, 0);
   EXPECT_GT(run.members[0].total, 0);
 }

@@ -108,7 +108,7 @@ LOCKSTEP_OBSERVER const char* record_ring::keep(const char* given) noexcept {
   kept_texts::text* const made = ::new (raw) kept_texts::text{next};
   std::memcpy(static_cast<void*>(made + 1), given, length);
   while (!first.compare_exchange_weak(made->next, made, memory_order_release,  // 7
-                                      memory_order_relaxed)) {                 // 6
+                                      memory_order_relaxed)) {                 // 8
   }
   return kept_texts::content(made);
 }
