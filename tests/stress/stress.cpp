@@ -234,7 +234,8 @@ struct bad_usage : std::runtime_error {
 double number_in(const std::string& option, const std::string& text) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(number >= 0)) throw bad_usage(option + ": not a number: '" + text + "'");
+  if (text.empty() || *end != '\0' || !(number >= 0))
+    throw bad_usage(option + ": not a number: '" + text + "'");
   return number;
 }
 
