@@ -14,7 +14,7 @@
 
 #include "duty/cell_sampling.hpp"
 #include "duty/index_kernels.hpp"
-#include "support/program.hpp"
+#include "support/argument_error.hpp"
 #include "team/catalogue.hpp"
 #include "team/sampling.hpp"
 #include "team/settled.hpp"

@@ -7,21 +7,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "examples/support/files.hpp"
+#include "support/argument_error.hpp"
 #include "support/verdict.hpp"
 
 namespace bench {
 
 enum exit_status : int { success = 0, failed = 1, bad_arguments = 2 };
-
-/// What is wrong with the arguments, beyond what CLI11 checks.
-struct argument_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct common_options {
   bool is_quick = false;
