@@ -53,7 +53,7 @@ class team_core {
   /// called where others are needed. Before the turn nothing of the core is looked at: TURN-3 of nesting.hpp.
   template <class Workers, class Function>
   static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size, Function& f,
-                  call_site where = call_site{nullptr, 0}) {
+                  call_site where = call_site{nullptr, 0}, const char* kind = "run") {
     const region_turn turn(door, core);
     if (!turn) return run_alone(f);
     if (size > 1) workers.make_ready();
@@ -61,7 +61,7 @@ class team_core {
     const nesting::inside here(core->region_);  // up to the last of the user's code
     if (size > 1) core->forks_.announce(head, f);
     if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
-      core->is_seen_as("run", head, 0, 0, {where, nullptr, false});
+      core->is_seen_as(kind, head, 0, 0, {where, nullptr, false});
     }
     // Not through the line just published: it is on its way to the others.
     core->perform(0, head, f);
@@ -105,7 +105,7 @@ class team_core {
     core->crew_.reset_tickets();
     core->forks_.announce_loop(head, what, 1, wakes);
     if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
-      core->is_seen_as("plan", head, 1, 0, {{nullptr, 0}, nullptr, false});
+      core->is_seen_as("plan", head, 1, 0, {of.where, nullptr, false});
     }
     const bool all_came =
         core->crew_.lead(head, what, wakes && core->steering_.were_asleep(), nullptr);
@@ -118,7 +118,7 @@ class team_core {
   /// A region of one member, the calling thread.
   template <class Function>
   static bool run_alone(Function& f) {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone("run inline");
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone(false);
     stop_source stop;
     member_state own(stop);
     member_access alone(own);
@@ -126,7 +126,7 @@ class team_core {
   }
   /// The same for a loop.
   static bool run_loop_alone(job& what, const loop_ends& ends) {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone("loop inline");
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone(true);
     stop_source stop;
     atomic<std::size_t> tickets{0};
     loop_cells none(0);
@@ -139,12 +139,13 @@ class team_core {
   /// run() in two halves, for f on all members: a region that is open between them. In a turn of the caller.
   /// For users: started_region of region.hpp.
   template <class Function>
-  void start(Function& f, call_site where = call_site{nullptr, 0}) {
+  void start(Function& f, call_site where = call_site{nullptr, 0},
+             const char* kind = "started region") {
     started_.what.assign<member>(f);
     started_.head = begin(size_, group_.begin(size_));
     if (size_ > 1) forks_.announce(started_.head, f);
     if (LOCKSTEP_UNLIKELY(since_ != 0)) {
-      is_seen_as("started region", started_.head, 0, 0, {where, nullptr, false});
+      is_seen_as(kind, started_.head, 0, 0, {where, nullptr, false});
     }
     between_.outer = nesting::innermost();
     nesting::innermost() = &between_;
@@ -187,7 +188,7 @@ class team_core {
   LOCKSTEP_COLD void forget_others() noexcept;
 
  private:
-  static LOCKSTEP_COLD void tell_alone(const char* what) noexcept;
+  static LOCKSTEP_OBSERVER void tell_alone(bool is_loop) noexcept;
   static LOCKSTEP_COLD fork_board::way way_of(const resolved_team& made) noexcept;
 
   /// Destroys the values of a region, whether its end throws or not.
@@ -218,15 +219,16 @@ class team_core {
     bool is_loop;
   };
   /// The tick, or 1 if only the ledger is kept.
-  static std::uint64_t begin_to_tell() noexcept {
-    return watch_others_than_ledger(observers()) ? tick_clock::now() : 1;
-  }
-  LOCKSTEP_OBSERVER void is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
-                                    std::uint64_t iterations, const place_of_region& at) noexcept;
+  LOCKSTEP_FAST_OBSERVER std::uint64_t begin_to_tell() noexcept;
+  LOCKSTEP_FAST_OBSERVER void is_seen_as(const char* kind, const region_head& head,
+                                         std::uint32_t parts, std::uint64_t iterations,
+                                         const place_of_region& at) noexcept;
   /// The region is over.
-  LOCKSTEP_OBSERVER void tell_end(const region_head& head) noexcept;
-  LOCKSTEP_OBSERVER bool part_begins(member_state& self, const region_head& head) noexcept;
-  LOCKSTEP_OBSERVER void part_ends(member_state& self) noexcept;
+  LOCKSTEP_FAST_OBSERVER void tell_end(const region_head& head) noexcept;
+  LOCKSTEP_FAST_OBSERVER bool part_begins(member_state& self, const region_head& head) noexcept;
+  LOCKSTEP_OBSERVER open_part* part_is_seen(const member_state& self,
+                                            const region_head& head) noexcept;
+  LOCKSTEP_FAST_OBSERVER void part_ends(member_state& self) noexcept;
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {

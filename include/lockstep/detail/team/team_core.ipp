@@ -18,6 +18,7 @@ namespace detail {
 LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
     : size_(made.members),
       door_(door),
+      ledger_(made.can_run_at_once),
       group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
       forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
              fork_board::usual_most_age, made.finds_cpu),
@@ -53,10 +54,6 @@ LOCKSTEP_COLD ledger team_core::ledger_so_far() const {
   none.team = name;
   none.members = size_;
   return none;
-}
-
-LOCKSTEP_COLD void team_core::tell_alone(const char* what) noexcept {
-  note_mark(mark_kind::decision, what, "it was called from inside of a region", 1);
 }
 
 LOCKSTEP_COLD team_core::~team_core() {
@@ -135,37 +132,54 @@ LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
 
 #if LOCKSTEP_HAS_OBSERVERS
 
-bool team_core::part_begins(member_state& self, const region_head& head) noexcept {
+LOCKSTEP_OBSERVER void team_core::tell_alone(bool is_loop) noexcept {
+  if (is_observed_by(observer::accounts)) ledger_hooks::ran_inline(is_loop);
+  note_mark(mark_kind::decision, is_loop ? "loop inline" : "run inline",
+            "it was called from inside of a region", 1);
+}
+
+LOCKSTEP_FAST_OBSERVER bool team_core::part_begins(member_state& self,
+                                                   const region_head& head) noexcept {
   ledger_board* const board = ledger_.if_on();
   self.in_construct.kind = nullptr;
   self.accounts = board != nullptr ? &board->of(self.rank()) : nullptr;
-  self.seen_part = watch_others_than_ledger(observers())
-                       ? detail::part_begins({&group_, head.region,
-                                              static_cast<std::uint32_t>(self.rank()), head.size},
-                                             0, "part")
-                       : nullptr;
-  if (self.accounts != nullptr) self.accounts->begin_part(head.region, self.next_phase());
-  return self.accounts != nullptr || self.seen_part != nullptr;
+  self.seen_part = nullptr;
+  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
+    self.seen_part = part_is_seen(self, head);
+  }
+  if (board != nullptr) board->of(self.rank()).begin_part(head.region, self.next_phase());
+  return board != nullptr || self.seen_part != nullptr;
 }
 
-void team_core::part_ends(member_state& self) noexcept {
+LOCKSTEP_OBSERVER open_part* team_core::part_is_seen(const member_state& self,
+                                                     const region_head& head) noexcept {
+  return detail::part_begins(
+      {&group_, head.region, static_cast<std::uint32_t>(self.rank()), head.size}, 0, "part");
+}
+
+LOCKSTEP_FAST_OBSERVER void team_core::part_ends(member_state& self) noexcept {
   if (self.accounts != nullptr) self.accounts->end_part();
-  if (self.seen_part != nullptr) detail::part_ends(*self.seen_part);
+  if (LOCKSTEP_UNLIKELY(self.seen_part != nullptr)) detail::part_ends(*self.seen_part);
 }
 
-void team_core::is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
-                           std::uint64_t iterations, const place_of_region& at) noexcept {
+LOCKSTEP_FAST_OBSERVER std::uint64_t team_core::begin_to_tell() noexcept {
+  const std::uint32_t on = observers();
+  if ((on & observer::accounts) != 0) accounts_.prepare(ledger_);
+  return LOCKSTEP_UNLIKELY(watch_others_than_ledger(on)) ? tick_clock::now() : 1;
+}
+
+LOCKSTEP_FAST_OBSERVER void team_core::is_seen_as(const char* kind, const region_head& head,
+                                                  std::uint32_t parts, std::uint64_t iterations,
+                                                  const place_of_region& at) noexcept {
   kind_ = kind;
   parts_ = parts;
   iterations_ = iterations;
-  if (!is_observed_by(observer::accounts)) return;
-  const void* const place = at.where.file == nullptr ? at.place : nullptr;
-  accounts_.begin(ledger_, {kind, at.where, place}, head.region, head.size, at.is_loop);
+  accounts_.begin(kind, at.where, at.where.file == nullptr ? at.place : nullptr, head, at.is_loop);
 }
 
-void team_core::tell_end(const region_head& head) noexcept {
+LOCKSTEP_FAST_OBSERVER void team_core::tell_end(const region_head& head) noexcept {
   accounts_.end(head.size);
-  if (!watch_others_than_ledger(observers())) return;
+  if (!LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) return;
   region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
 }
 
