@@ -110,10 +110,16 @@ class external_team : public detail::team_loops<external_team> {
 
   template <class Function>
   bool run_on(std::size_t k, Function& f, call_site where) {
-    if (k > 1) check_parent();
     detail::check_part<Function>();
+    return run_as("run", k, f, where);
+  }
+  /// `kind`: what observers call the region.
+  template <class Function>
+  bool run_as(const char* kind, std::size_t k, Function& f, call_site where) {
+    if (k > 1) check_parent();
     detail::part_of<Function> part(f);
-    return detail::team_core::run(door_, &body_->core, body_->servers, k, part.function(), where);
+    return detail::team_core::run(door_, &body_->core, body_->servers, k, part.function(), where,
+                                  kind);
   }
   /// As team_core's.
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,

@@ -32,11 +32,15 @@ struct ledger {
     double total = 0, median = 0, p99 = 0, worst = 0;
   };
 
-  /// What members come to together: a function of member, a region, a loop that is a region.
+  /// What members come to together: a function of member, a region, a loop or a plan that is a region; and a node of a
+  /// plan, which counts only where a member had to wait for it.
   struct construct {
     std::string kind;  ///< the name of the function; "others": all that found no room
-    std::string file;  ///< where it was called; empty: not known
+    std::string file;  ///< where it was called, of plans where they were made; empty: not known
     unsigned line = 0;
+    /// The innermost trace_region or LOCKSTEP_REGION that it is in: of the member's part, or else of the region's caller.
+    /// Of a node: its name.
+    std::string label;
 
     std::uint64_t count = 0;  ///< how often members came to it together
     waits all;                ///< of all members
@@ -57,9 +61,12 @@ struct ledger {
         loops_on;  ///< [k]: loops that were run on k members; [1]: by the caller alone
     std::uint64_t shares_taken = 0;  ///< parts of other members' shares that a thread has run
     std::uint64_t anticipated =
-        0;                     ///< regions that came while a worker polled because they were due
-    std::uint64_t missed = 0;  ///< and while a worker slept
-    std::uint64_t parted = 0;  ///< moves of a worker to another CPU
+        0;                      ///< regions that came while a worker polled because they were due
+    std::uint64_t missed = 0;   ///< and while a worker slept
+    std::uint64_t crowded = 0;  ///< regions and loops on more members than CPUs for them
+    std::uint64_t inline_runs = 0,
+                  inline_loops = 0;  ///< called by members inside of a region: each ran alone
+    std::uint64_t parted = 0;        ///< moves of a worker to another CPU
     std::uint64_t spun = 0, yielded = 0, slept = 0;  ///< waits by the stage in which they were over
   };
 

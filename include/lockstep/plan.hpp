@@ -65,12 +65,15 @@ class plan {
  public:
   /// Fails with std::invalid_argument and the text of graph::validate() if the graph is wrong, or if it needs a member
   /// that the team does not have. With `members` it uses the first so many of the team.
-  plan(const graph& of, team& on) : plan(of, on, on.size()) {}
-  plan(const graph& of, team& on, std::size_t members)
-      : body_(detail::make_plan(of, detail::plan_access::doors_of(on), members)) {}
-  plan(const graph& of, external_team& on) : plan(of, on, on.size()) {}
-  plan(const graph& of, external_team& on, std::size_t members)
-      : body_(detail::make_plan(of, detail::plan_access::doors_of(on), members)) {}
+  /// The ledger of the team knows the plan by `where`.
+  plan(const graph& of, team& on, call_site where = call_site::here())
+      : plan(of, on, on.size(), where) {}
+  plan(const graph& of, team& on, std::size_t members, call_site where = call_site::here())
+      : body_(detail::make_plan(of, detail::plan_access::doors_of(on), members, where)) {}
+  plan(const graph& of, external_team& on, call_site where = call_site::here())
+      : plan(of, on, on.size(), where) {}
+  plan(const graph& of, external_team& on, std::size_t members, call_site where = call_site::here())
+      : body_(detail::make_plan(of, detail::plan_access::doors_of(on), members, where)) {}
   /// For a look: a plan for so many members, without a team. To run it fails with std::logic_error.
   LOCKSTEP_COLD plan(const graph& of, std::size_t members);
 

@@ -102,13 +102,7 @@ class team : public detail::team_loops<team> {
         std::is_lvalue_reference<Function>::value || detail::part_of<Function>::is_copied(),
         "lockstep::team::start: keep this function in a variable until join(): it is too large "
         "to be copied, or not trivially copyable");
-    check_outside("start");
-    detail::region_turn turn(door_, &body_->core);
-    body_->threads.make_ready();
-    detail::part_of<typename std::remove_reference<Function>::type> part(f);
-    body_->core.start(part.function(), where);
-    turn.keep();
-    return started_region(door_, body_->core);
+    return start_as("started region", f, where);
   }
 
   /// Ends the region that runs, if one does: see MEMBER-3 of member.hpp. Any thread may call it.
@@ -147,8 +141,24 @@ class team : public detail::team_loops<team> {
   template <class Function>
   bool run_on(std::size_t k, Function& f, call_site where) {
     detail::check_part<Function>();
+    return run_as("run", k, f, where);
+  }
+  /// `kind`: what observers call the region.
+  template <class Function>
+  bool run_as(const char* kind, std::size_t k, Function& f, call_site where) {
     detail::part_of<Function> part(f);
-    return detail::team_core::run(door_, &body_->core, body_->threads, k, part.function(), where);
+    return detail::team_core::run(door_, &body_->core, body_->threads, k, part.function(), where,
+                                  kind);
+  }
+  template <class Function>
+  started_region start_as(const char* kind, Function& f, call_site where) {
+    check_outside("start");
+    detail::region_turn turn(door_, &body_->core);
+    body_->threads.make_ready();
+    detail::part_of<Function> part(f);
+    body_->core.start(part.function(), where, kind);
+    turn.keep();
+    return started_region(door_, body_->core);
   }
   /// As team_core's.
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,

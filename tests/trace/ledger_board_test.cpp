@@ -27,8 +27,8 @@ using lockstep::detail::member_ledger;
 
 constexpr double per_second = 1e9;  // a tick is a nanosecond
 
-construct_key key_of(const char* kind, unsigned line) {
-  return {kind, call_site{"solver.cpp", line}, nullptr};
+construct_key key_of(const char* kind, unsigned line, const char* label = nullptr) {
+  return {kind, call_site{"solver.cpp", line}, nullptr, label};
 }
 
 /// The segment of two members which ends at the construct: busy from 0, arrived then, over a tick after the last.
@@ -118,7 +118,7 @@ TEST(ledger_board, long_segments_are_all_looked_at_LEDGER_2) {
 
 TEST(ledger_board, short_segments_that_are_looked_at_stand_for_the_others_LEDGER_2) {
   ledger_board board(2, per_second);
-  constexpr unsigned passes = 100000;
+  constexpr unsigned passes = 1600000;
   for (unsigned i = 0; i < passes; ++i) {
     // Eight constructs in turns, as in the steps of a program; a quarter of all passes has member 0 last.
     meet(board, key_of("sync_threads", i % 8), i / 8 % 4 == 0 ? 900 : 100, 500);
@@ -131,6 +131,75 @@ TEST(ledger_board, short_segments_that_are_looked_at_stand_for_the_others_LEDGER
     EXPECT_NEAR(static_cast<double>(each.last[0]), passes / 32, passes / 160);
     EXPECT_NEAR(each.gain, passes / 8 * 200.0, passes / 80 * 200.0);
   }
+}
+
+TEST(ledger_board, neither_a_chosen_segment_nor_the_one_before_it_is_left_out) {
+  lockstep::detail::ledger_pace pace;
+  pace.begin(20000);
+  for (unsigned i = 0; i <= lockstep::detail::ledger_pace::first_ones; ++i) {
+    EXPECT_FALSE(pace.leaves_out(i));
+    pace.took(1);
+  }
+  unsigned left_out = 0;
+  for (std::uint32_t i = 0; i < 100000; ++i) {
+    const bool is_chosen = pace.weight_of(i) != 0 || pace.weight_of(i + 1) != 0;
+    EXPECT_EQ(pace.leaves_out(i), !is_chosen);
+    left_out += pace.leaves_out(i) ? 1 : 0;
+  }
+  EXPECT_NEAR(left_out, 100000 - 2 * 100000 / lockstep::detail::ledger_pace::usual, 200);
+}
+
+TEST(ledger_board, meetings_that_are_counted_lightly_are_counted_with_their_long_waits) {
+  ledger_board board(1, per_second);
+  member_ledger& own = board.of(0);
+  std::uint32_t phase = 0;
+  while (!own.passes_lightly("sync_threads", {"solver.cpp", 1}, phase)) {
+    own.paces.meetings.took(1);
+    ++phase;
+  }
+  own.note_long_wait(true, phase, 700);
+  own.note_long_wait(false, phase, 11);     // for something else
+  own.note_long_wait(true, phase + 1, 13);  // as is a meeting of a sub-team
+  own.note_long_wait(true, phase, 300);     // another member in the same meeting
+  EXPECT_FALSE(own.passes_lightly("sync_sum", {"solver.cpp", 2}, phase + 1));
+  own.begin_meeting();
+  EXPECT_EQ(own.long_wait, 0u);
+  const ledger result = board.gather("t");
+  ASSERT_EQ(result.constructs.size(), 1u);
+  EXPECT_EQ(result.constructs[0].count, 1u);
+  EXPECT_DOUBLE_EQ(result.constructs[0].all.total, 1000);
+  EXPECT_DOUBLE_EQ(result.constructs[0].all.worst, 1000);
+}
+
+TEST(ledger_board, constructs_in_two_regions_of_the_user_are_two) {
+  ledger_board board(2, per_second);
+  const std::string a = "assemble", other_a = a;
+  meet(board, key_of("sync_threads", 1, a.c_str()), 1, 2);
+  meet(board, key_of("sync_threads", 1, "solve"), 1, 2);
+  meet(board, key_of("sync_threads", 1), 1, 2);
+  // As another member spells it.
+  board.of(1)
+      .accounts[board.of(1).accounts.find(key_of("sync_threads", 1, other_a.c_str()))]
+      .passes.add(1);
+  const ledger result = board.gather("t");
+  ASSERT_EQ(result.constructs.size(), 3u);
+  for (const ledger::construct& each : result.constructs) {
+    EXPECT_EQ(each.members.at(1).count, each.label == "assemble" ? 2u : 1u) << each.label;
+  }
+  EXPECT_NE(result.table().find("solver.cpp:1         assemble"), std::string::npos)
+      << result.table();
+}
+
+TEST(ledger_board, nodes_leave_half_of_the_places_to_others) {
+  ledger_board board(1, per_second);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < 2 * account_table::most; ++i) names.push_back(std::to_string(i));
+  for (const std::string& each : names)
+    board.of(0).note_node(each.c_str(), call_site{"plan.cpp", 3}, 10);
+  EXPECT_EQ(board.of(0).accounts.used(), account_table::most / 2);
+  EXPECT_NE(board.of(0).accounts.find(key_of("sync_threads", 1)), account_table::others);
+  const ledger::construct node = board.gather("t").constructs.at(0);
+  EXPECT_DOUBLE_EQ(node.all.total, 10 * 1.5 * account_table::most);  // "others"
 }
 
 TEST(ledger_board, numbers_begin_at_zero_again_after_a_reset) {
@@ -153,17 +222,32 @@ TEST(ledger_board, decisions_of_all_members_are_counted_together) {
   board.of(0).loops_on(3).add(2);
   for (std::size_t rank = 0; rank < 3; ++rank) board.of(rank).count(ledger_count::waits_slept);
   board.of(2).count(ledger_count::anticipated);
-  const ledger::decisions decided = board.gather("t").decided;
+  board.of(0).count(ledger_count::crowded);
+  board.of(1).count(ledger_count::inline_runs);
+  board.of(1).count(ledger_count::inline_loops);
+  board.of(2).count(ledger_count::inline_loops);
+  const ledger result = board.gather("t");
+  const ledger::decisions& decided = result.decided;
   EXPECT_EQ(decided.loops_on, (std::vector<std::uint64_t>{0, 1, 0, 2}));
   EXPECT_EQ(decided.slept, 3u);
   EXPECT_EQ(decided.anticipated, 1u);
   EXPECT_EQ(decided.missed, 0u);
+  EXPECT_EQ(decided.crowded, 1u);
+  EXPECT_EQ(decided.inline_runs, 1u);
+  EXPECT_EQ(decided.inline_loops, 2u);
+  EXPECT_NE(result.table().find("run alone: 1 regions, 2 loops"), std::string::npos)
+      << result.table();
+  EXPECT_NE(result.table().find("more members than CPUs for them: 1"), std::string::npos);
+  const nlohmann::json read = nlohmann::json::parse(result.json()).at("decisions");
+  EXPECT_EQ(read.at("crowded"), 1);
+  EXPECT_EQ(read.at("inline_runs"), 1);
+  EXPECT_EQ(read.at("inline_loops"), 2);
 }
 
 TEST(ledger_board, the_json_is_whole_and_says_what_the_data_say) {
   ledger_board board(2, per_second);
   for (int i = 0; i < 3; ++i)
-    meet(board, {"sync_sum", call_site{"C:\\a \"b\"\n.cpp", 7}, nullptr}, 100, 500);
+    meet(board, {"sync_sum", call_site{"C:\\a \"b\"\n.cpp", 7}, nullptr, "a \"label\""}, 100, 500);
   board.of(0).loops_on(2).add(9);
   const ledger result = board.gather("team \"x\"");
   const nlohmann::json read = nlohmann::json::parse(result.json());
@@ -173,6 +257,7 @@ TEST(ledger_board, the_json_is_whole_and_says_what_the_data_say) {
   EXPECT_EQ(one.at("kind"), "sync_sum");
   EXPECT_EQ(one.at("file"), "C:\\a \"b\"\n.cpp");
   EXPECT_EQ(one.at("line"), 7);
+  EXPECT_EQ(one.at("label"), "a \"label\"");
   EXPECT_EQ(one.at("count"), 3);
   EXPECT_EQ(one.at("waits").at("worst"), 401);
   EXPECT_EQ(one.at("members").at(1).at("total"), 3);
@@ -190,7 +275,8 @@ TEST(ledger_board, an_empty_ledger_has_a_table_and_json_too) {
 
 TEST(ledger_board, the_table_has_a_line_for_each_construct_with_its_place) {
   ledger_board board(2, per_second);
-  meet(board, {"sync_threads", call_site{"/src/app/solver.cpp", 41}, nullptr}, 100, 1234567);
+  meet(board, {"sync_threads", call_site{"/src/app/solver.cpp", 41}, nullptr, nullptr}, 100,
+       1234567);
   const std::string table = board.gather("t").table();
   EXPECT_NE(table.find("sync_threads   solver.cpp:41"), std::string::npos) << table;
   EXPECT_NE(table.find("1: 100 %"), std::string::npos) << table;

@@ -3,9 +3,12 @@
 //
 // No test asserts on times. Who comes last is staged: the others have arrived when it begins to work.
 #include <lockstep/external_team.hpp>
+#include <lockstep/graph.hpp>
 #include <lockstep/ledger.hpp>
+#include <lockstep/plan.hpp>
 #include <lockstep/sub_team.hpp>
 #include <lockstep/team.hpp>
+#include <lockstep/trace.hpp>
 
 #include <gtest/gtest.h>
 
@@ -165,6 +168,157 @@ TEST(ledger, counts_loops_by_the_members_they_ran_on) {
   EXPECT_EQ(loops, 13u);
 }
 
+TEST(ledger, counts_loops_and_regions_that_members_call_and_run_alone) {
+  team two(kept(2).learn(false));
+  std::atomic<int> sum_of_all{0};
+  two.run([&](member& me) {
+    for (std::size_t i = 0; i <= me.rank(); ++i)
+      two.parallel_for(0, 10, [&](int k) { sum_of_all += k; });
+    two.run([&](member&) { sum_of_all += 1000; });
+  });
+  EXPECT_EQ(sum_of_all.load(), 3 * 45 + 2 * 1000);
+  const ledger result = two.ledger();
+  EXPECT_EQ(result.decided.inline_loops, 3u);
+  EXPECT_EQ(result.decided.inline_runs, 2u);
+  EXPECT_EQ(sum(result.decided.loops_on), 0u);
+}
+
+TEST(ledger, counts_regions_of_more_members_than_cpus) {
+  const std::size_t many = std::thread::hardware_concurrency() + 1;
+  team crowd(kept(many)), one(kept(1));
+  for (int i = 0; i < 5; ++i) crowd.run([](member&) {});
+  crowd.run(1, [](member&) {});
+  one.run([](member&) {});
+  EXPECT_EQ(crowd.ledger().decided.crowded, 5u);
+  EXPECT_EQ(one.ledger().decided.crowded, 0u);
+}
+
+std::uint64_t count_in(const ledger& in, const std::string& kind, const std::string& label) {
+  std::uint64_t count = 0;
+  for (const ledger::construct& each : in.constructs)
+    if (each.kind == kind && each.label == label) count += each.count;
+  return count;
+}
+
+TEST(ledger, constructs_are_told_apart_by_the_users_region_around_them) {
+  team two(kept(2));
+  const auto step = [&](int times) {
+    two.run([times](member& me) {
+      for (int i = 0; i < times; ++i) me.sync_threads();
+    });
+  };
+  {
+    const std::string name = "assemble";  // no longer there when the ledger is read
+    lockstep::trace_region here(name.c_str());
+    step(100);
+    step(100);
+  }
+  {
+    LOCKSTEP_REGION("solve");
+    step(7);
+    {
+      LOCKSTEP_REGION("inner");
+      step(3);
+      two.parallel_for(0, 10, [](int) {});
+    }
+    step(5);
+  }
+  step(1);
+  const ledger result = two.ledger();
+  EXPECT_EQ(count_in(result, "sync_threads", "assemble"), 200u) << result.table();
+  EXPECT_EQ(count_in(result, "run", "assemble"), 2u);
+  EXPECT_EQ(count_in(result, "sync_threads", "solve"), 12u);
+  EXPECT_EQ(count_in(result, "sync_threads", "inner"), 3u);
+  EXPECT_EQ(count_in(result, "loop", "inner"), 1u);
+  EXPECT_EQ(count_in(result, "sync_threads", ""), 1u);
+  for (const ledger::construct& each : result.constructs) {
+    if (each.kind != "sync_threads") continue;
+    for (const ledger::waits& member : each.members) EXPECT_EQ(member.count, each.count);
+  }
+}
+
+TEST(ledger, a_region_of_the_user_inside_of_a_part_goes_before_the_one_around) {
+  team two(kept(2));
+  LOCKSTEP_REGION("outer");
+  two.run([](member& me) {
+    me.sync_threads();
+    {
+      LOCKSTEP_REGION("part");
+      me.sync_threads();
+      me.sync_threads();
+    }
+    me.sync_threads();
+  });
+  const ledger result = two.ledger();
+  EXPECT_EQ(count_in(result, "sync_threads", "outer"), 2u) << result.table();
+  EXPECT_EQ(count_in(result, "sync_threads", "part"), 2u);
+  EXPECT_EQ(count_in(result, "run", "outer"), 1u);
+}
+
+TEST(ledger, each_plan_is_a_construct_of_its_own) {
+  team two(kept(2));
+  lockstep::graph diamond;
+  std::atomic<int> runs{0};
+  const auto node = [&](const char* name) { return diamond.node(name, [&] { ++runs; }); };
+  const lockstep::graph_node a = node("a"), left = node("left"), right = node("right"),
+                             z = node("z");
+  diamond.edge(a, left).edge(a, right).edge(left, z).edge(right, z);
+  lockstep::plan one(diamond, two, call_site{"one.cpp", 1});
+  lockstep::plan other(diamond, two, call_site{"other.cpp", 2});
+  lockstep::plan alone(diamond, two, 1, call_site{"alone.cpp", 3});
+  const unsigned line = __LINE__ + 1;
+  lockstep::plan here(diamond, two);
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(one.run());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(other.run());
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(alone.run());
+  EXPECT_TRUE(here.run());
+  here.start().join();
+  const ledger result = two.ledger();
+  const auto count_of = [&](const std::string& file, unsigned at) {
+    std::uint64_t count = 0;
+    for (const ledger::construct& each : result.constructs) {
+      if (each.kind == "plan" && each.line == at && each.file.find(file) != std::string::npos)
+        count += each.count;
+    }
+    return count;
+  };
+  EXPECT_EQ(count_of("one.cpp", 1), 20u) << result.table();
+  EXPECT_EQ(count_of("other.cpp", 2), 3u);
+  EXPECT_EQ(count_of("alone.cpp", 3), 2u);
+  EXPECT_EQ(count_of("team_ledger_test.cpp", line), 2u);
+  EXPECT_EQ(count_in(result, "run", ""), 0u);
+  EXPECT_EQ(runs.load(), 4 * (20 + 3 + 2 + 2));
+}
+
+TEST(ledger, names_the_node_that_a_member_had_to_wait_for) {
+  team two(kept(2));
+  lockstep::graph g;
+  std::atomic<std::size_t> counted{0};
+  const lockstep::graph_node quick = g.node("quick", [] {});
+  const lockstep::graph_node slow = g.node("slow", [&] {
+    for (std::size_t i = 0; i < 100000; ++i) counted.store(i);
+  });
+  const lockstep::graph_node end = g.node("end", [] {});
+  g.edge(quick, end).edge(slow, end);
+  quick.pin(0);
+  slow.pin(1);
+  end.pin(0);
+  lockstep::plan plan(g, two);
+  // In a run in which member 0 loses its CPU it may find that all is done.
+  std::uint64_t runs = 0;
+  do {
+    EXPECT_TRUE(plan.run());
+    ++runs;
+  } while (count_in(two.ledger(), "node", "slow") == 0);
+  const ledger result = two.ledger();
+  EXPECT_EQ(count_in(result, "plan", ""), runs);
+  for (const ledger::construct& each : result.constructs) {
+    if (each.kind != "node" || each.label != "slow") continue;
+    EXPECT_GT(each.members.at(0).total, 0);
+    EXPECT_NE(each.file.find("team_ledger_test.cpp"), std::string::npos);
+  }
+}
+
 TEST(ledger, constructs_of_sub_teams_are_counted_by_rank_in_the_team) {
   team four(kept(4));
   four.run([](member& me) {
@@ -256,6 +410,30 @@ TEST(ledger, is_switched_and_read_by_others_while_regions_run) {
   switcher.join();
   two.run([](member& me) { me.sync_threads(); });
   EXPECT_FALSE(two.ledger().constructs.empty());
+}
+
+TEST(ledger, counts_all_of_many_short_meetings_of_several_kinds) {
+  team two(kept(2));
+  constexpr std::uint64_t rounds = 3000;
+  two.run([](member& me) {
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      me.sync_threads();
+      me.sync_threads(call_site{"second.cpp", 2});
+      (void)me.sync_sum(1);
+      me.for_each(0, 2, [](int) {});
+      me.single([] {});
+    }
+  });
+  const ledger result = two.ledger();
+  std::uint64_t places = 0;
+  for (const ledger::construct& each : result.constructs) {
+    if (each.kind == "run") continue;
+    ++places;
+    EXPECT_EQ(each.count, rounds) << each.kind;
+    EXPECT_EQ(each.all.count, 2 * rounds) << each.kind;
+    EXPECT_GT(each.seen, 0u) << each.kind;
+  }
+  EXPECT_EQ(places, 5u) << result.table();
 }
 
 TEST(ledger, of_an_external_team_counts_those_who_serve) {

@@ -148,8 +148,11 @@ class flow_machine {
   aligned_array<padded<walker_state>> walkers;
   // Which of the next run's calls look at the clock: in its first iterations, until a node has so many samples.
   std::uint64_t timed_iterations = 0, most_samples = 0;
-  std::uint64_t looked_at = 0;  ///< of the run: timed_iterations, or all while somebody watches
+  std::uint64_t looked_at = 0;  ///< of the run: timed_iterations, or all while nodes are watched
   const graph_model* model = nullptr;  ///< for the names of nodes; null: not known
+  call_site where = {nullptr, 0};      ///< the plan was made, for the ledger
+  /// For observers.
+  LOCKSTEP_COLD const char* name_of(node_index node) const noexcept;
 
   // Of the run: written by its caller before it.
   std::uint64_t first = 0, last = 0;  ///< turns of the graph
@@ -166,9 +169,10 @@ class flow_machine {
     return iteration < timed_iterations && times[what.node].count < most_samples;
   }
   void look_at_run() noexcept {
-    looked_at = LOCKSTEP_UNLIKELY(observers() != 0) ? ~std::uint64_t{0} : timed_iterations;
+    looked_at = LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers())) ? ~std::uint64_t{0}
+                                                                         : timed_iterations;
   }
-  LOCKSTEP_COLD const char* name_of(const bound_call& what) const noexcept;
+  const char* name_of(const bound_call& what) const noexcept { return name_of(what.node); }
   LOCKSTEP_COLD void note_run(const bound_call& what, std::uint64_t iteration,
                               std::uint64_t begin) const noexcept;
   LOCKSTEP_OUT_OF_LINE bool run_plain(std::uint64_t iterations, const stop_question& stop);

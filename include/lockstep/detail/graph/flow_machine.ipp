@@ -173,9 +173,9 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_timed(const bound_call& what, std::u
   if (observers() != 0) note_run(what, iteration, begin);
 }
 
-LOCKSTEP_COLD const char* flow_machine::name_of(const bound_call& what) const noexcept {
-  const bool has_name = model != nullptr && what.node < model->nodes.size();
-  return has_name ? model->nodes[what.node].name.c_str() : "node";
+LOCKSTEP_COLD const char* flow_machine::name_of(node_index node) const noexcept {
+  const bool has_name = model != nullptr && node < model->nodes.size();
+  return has_name ? model->nodes[node].name.c_str() : "node";
 }
 
 LOCKSTEP_COLD void flow_machine::note_run(const bound_call& what, std::uint64_t iteration,

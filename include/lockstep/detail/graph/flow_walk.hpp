@@ -45,6 +45,7 @@ class flow_walk {
     const plan_step* what;  ///< null: the lane's member is to leave a loop that is over
   };
   struct watched_lane;
+  class counted_wait;
 
   lane_place& here() noexcept { return own_.places[depth_]; }
   const plan_lane& lane_of(const lane_place& at) const noexcept { return plan_.lanes[at.lane]; }
@@ -63,6 +64,8 @@ class flow_walk {
     return own_.seen[lane] >= steps || await_slowly(lane, steps);
   }
   LOCKSTEP_OUT_OF_LINE bool await_slowly(std::uint32_t lane, std::uint64_t steps);
+  LOCKSTEP_COLD void count_wait(std::uint32_t lane, std::uint64_t steps,
+                                std::uint64_t ticks) const noexcept;
   /// Stores what this member has left behind: before others may have to wait for it.
   LOCKSTEP_OUT_OF_LINE void catch_up();
 
@@ -99,6 +102,48 @@ class flow_walk {
   std::uint32_t decided_lane_ = no_lane;
   loop_decision decided_{};
 };
+
+/// How long a member waits for a step of another, for the ledger. Help that it gives meanwhile does not count.
+class flow_walk::counted_wait {
+ public:
+  counted_wait(const flow_walk& walk, std::uint32_t lane, std::uint64_t steps) noexcept
+      : walk_(walk), lane_(lane), steps_(steps) {
+    if (LOCKSTEP_UNLIKELY(is_observed_by(observer::accounts))) since_ = tick_clock::now();
+  }
+  ~counted_wait() {
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) walk_.count_wait(lane_, steps_, tick_clock::now() - since_);
+  }
+  counted_wait(const counted_wait&) = delete;
+  counted_wait& operator=(const counted_wait&) = delete;
+
+  void help(flow_walk& walk, const found_step& with) {
+    const std::uint64_t begin = LOCKSTEP_UNLIKELY(since_ != 0) ? tick_clock::now() : 0;
+    walk.help(with);
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) since_ += tick_clock::now() - begin;
+  }
+
+ private:
+  const flow_walk& walk_;
+  const std::uint32_t lane_;
+  const std::uint64_t steps_;
+  std::uint64_t since_ = 0;
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+/// The awaited step is named by its last node: that of a loop, by the node that decides.
+LOCKSTEP_COLD void flow_walk::count_wait(std::uint32_t lane, std::uint64_t steps,
+                                         std::uint64_t ticks) const noexcept {
+  const plan_lane& on = plan_.lanes[lane];
+  if (on.steps == 0 || steps == 0) return;
+  const plan_step& step = plan_.steps[on.first_step + (steps - 1) % on.steps];
+  const node_index node = step.loop != 0                     ? plan_.from[step.loop]
+                          : step.last_call > step.first_call ? of_.calls[step.last_call - 1].node
+                                                             : no_node;
+  note_node_wait(of_.name_of(node), of_.where, ticks);
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI

@@ -60,6 +60,7 @@ struct flow_walk::watched_lane {
 LOCKSTEP_OUT_OF_LINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint64_t steps) {
   catch_up();
   const published_word<std::uint64_t> word = of_.board.done(lane);
+  counted_wait counted(*this, lane, steps);
   const bool has_patience = looks_each_ > 1 && own_.patience.asks();
   for (unsigned i = 0; has_patience && i < polls_for_late_members; ++i) {
     detail::polling_pause();
@@ -73,7 +74,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint6
   found_step found;
   bool helped = false;
   while (find(member, found)) {
-    help(found);
+    counted.help(*this, found);
     if (has_patience && !helped) own_.patience.failed();
     helped = true;
     own_.seen[lane] = word.value();
@@ -86,7 +87,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint6
     own_.seen[lane] = word.value();
     if (own_.seen[lane] >= steps) return true;
     if (stop_.requested()) return false;
-    if (what.has_found) help(what.found);
+    if (what.has_found) counted.help(*this, what.found);
   }
 }
 

@@ -21,9 +21,6 @@ namespace detail {
 
 template <class Team>
 struct plan_doors {
-  static bool run(void* held, std::size_t members, plan_part& part) {
-    return static_cast<Team*>(held)->run(members, part);
-  }
   static void request_stop(void* held) { static_cast<Team*>(held)->request_stop(); }
 };
 
@@ -33,38 +30,46 @@ LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::team& of) {
       of.size(),
       of.body_->core.policy(),
       &of.body_->core.stop(),
-      plan_doors<lockstep::team>::run,
+      [](void* held, std::size_t members, plan_part& part, call_site where) {
+        return static_cast<lockstep::team*>(held)->run_as("plan", members, part, where);
+      },
       [](void* held, const shares_request& wanted, job& what) {
         lockstep::team& on = *static_cast<lockstep::team*>(held);
         return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads, wanted, what);
       },
-      [](void* held, plan_part& part) { return static_cast<lockstep::team*>(held)->start(part); },
+      [](void* held, plan_part& part, call_site where) {
+        return static_cast<lockstep::team*>(held)->start_as("plan", part, where);
+      },
       plan_doors<lockstep::team>::request_stop,
       [](void* held) { return static_cast<lockstep::team*>(held)->body_->core.started() != 0; }};
 }
 
 LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::external_team& of) {
-  return {&of,
-          of.size(),
-          of.body_->core.policy(),
-          &of.body_->core.stop(),
-          plan_doors<lockstep::external_team>::run,
-          [](void* held, const shares_request& wanted, job& what) {
-            lockstep::external_team& on = *static_cast<lockstep::external_team*>(held);
-            on.check_parent();
-            return team_core::run_shares(on.door_, &on.body_->core, on.body_->servers, wanted,
-                                         what);
-          },
-          nullptr,
-          plan_doors<lockstep::external_team>::request_stop,
-          nullptr};
+  return {
+      &of,
+      of.size(),
+      of.body_->core.policy(),
+      &of.body_->core.stop(),
+      [](void* held, std::size_t members, plan_part& part, call_site where) {
+        return static_cast<lockstep::external_team*>(held)->run_as("plan", members, part, where);
+      },
+      [](void* held, const shares_request& wanted, job& what) {
+        lockstep::external_team& on = *static_cast<lockstep::external_team*>(held);
+        on.check_parent();
+        return team_core::run_shares(on.door_, &on.body_->core, on.body_->servers, wanted, what);
+      },
+      nullptr,
+      plan_doors<lockstep::external_team>::request_stop,
+      nullptr};
 }
 
-LOCKSTEP_COLD plan_body::plan_body(const graph_body& of, const plan_host& on, std::size_t members)
+LOCKSTEP_COLD plan_body::plan_body(const graph_body& of, const plan_host& on, std::size_t members,
+                                   call_site made_in)
     : model(of.model),
       checked(make_flow(of.model)),
       functions(of.functions),
       host(on),
+      where(made_in),
       most_members(members) {
   if (!checked.problem.empty()) fail_argument(("lockstep::plan: " + checked.problem).c_str());
   bool has_hints = false;
@@ -84,6 +89,7 @@ LOCKSTEP_COLD void plan_body::make() {
       new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
   machine = std::move(fresh);
   machine->model = &model;
+  machine->where = where;
 }
 
 LOCKSTEP_COLD bool plan_body::take_times(double nanoseconds_a_tick) {
@@ -148,10 +154,11 @@ LOCKSTEP_COLD void plan_body::learn() {
   machine->most_samples = most_samples;
 }
 
-LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members) {
+LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members,
+                                   call_site where) {
   checked_range("lockstep::plan", "members", members, 1,
                 on.team != nullptr ? on.size : std::size_t{max_participants});
-  return new plan_body(graph_access::body_of(of), on, members);
+  return new plan_body(graph_access::body_of(of), on, members, where);
 }
 
 LOCKSTEP_COLD void plan_body::check_ready(const char* function) {
@@ -200,7 +207,7 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_ga
   machine->begin(count, asks);
   plan_run here(*this);
   here.is_complete = machine->plan.members == 1 || needs_all
-                         ? host.run(host.team, machine->plan.members, part)
+                         ? host.run(host.team, machine->plan.members, part, where)
                          : run_shares(count);
   return here.is_complete;
 }
@@ -218,7 +225,8 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run_shares(std::uint64_t count) {
   const bool is_known = gate == nullptr && runs > 1;
   const shares_request wanted = {
       static_cast<std::uint32_t>(plan.members),
-      is_known ? time_alone * times * (1 - 1 / speed_up) : std::numeric_limits<double>::infinity()};
+      is_known ? time_alone * times * (1 - 1 / speed_up) : std::numeric_limits<double>::infinity(),
+      where};
   const std::uint64_t begin = is_timed ? detail::monotonic_nanoseconds() : 0;
   job what;
   const auto share = [this](loop_share& me) { take_part(me); };
@@ -251,7 +259,7 @@ LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {
     }
   } started = {has_started, false};
   has_started = true;
-  started_region made = host.start(host.team, part);
+  started_region made = host.start(host.team, part, where);
   started.is_kept = true;
   return made;
 }
@@ -314,7 +322,7 @@ LOCKSTEP_COLD std::size_t members_of(const plan_body& of) noexcept {
 }  // namespace detail
 
 LOCKSTEP_COLD plan::plan(const graph& of, std::size_t members)
-    : body_(detail::make_plan(of, detail::plan_host(), members)) {}
+    : body_(detail::make_plan(of, detail::plan_host(), members, call_site{nullptr, 0})) {}
 LOCKSTEP_COLD plan::~plan() {
   if (body_ && body_->has_started) body_->end_started();
 }

@@ -38,9 +38,9 @@ struct plan_host {
   std::size_t size;
   wait_policy policy;
   stop_source* stop;
-  bool (*run)(void* team, std::size_t members, plan_part& part);
+  bool (*run)(void* team, std::size_t members, plan_part& part, call_site where);
   shares_outcome (*run_shares)(void* team, const shares_request& of, job& what);
-  started_region (*start)(void* team, plan_part& part);
+  started_region (*start)(void* team, plan_part& part, call_site where);
   void (*request_stop)(void* team);
   bool (*is_open)(void* team);  ///< a region was started and not joined
 };
@@ -52,7 +52,8 @@ struct plan_access {
 };
 
 struct plan_body {
-  LOCKSTEP_COLD plan_body(const graph_body& of, const plan_host& on, std::size_t members);
+  LOCKSTEP_COLD plan_body(const graph_body& of, const plan_host& on, std::size_t members,
+                          call_site made_in);
 
   LOCKSTEP_COLD void make();
   /// Takes over the times that were measured. False if there are none.
@@ -78,6 +79,7 @@ struct plan_body {
   flow checked;
   const growing_array<node_function>& functions;
   plan_host host;
+  call_site where;  ///< it was made
   std::size_t most_members;
   growing_array<double> costs;
   owner<flow_machine> machine;
@@ -101,7 +103,8 @@ struct plan_body {
   std::uint64_t measured_iterations = 0, measured_time = 0;
 };
 
-LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members);
+LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members,
+                                   call_site where = call_site{nullptr, 0});
 LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations);
 LOCKSTEP_OUT_OF_LINE bool run_plan_until(plan_body& of, const iteration_gate& gate);
 LOCKSTEP_OUT_OF_LINE started_region start_plan(plan_body& of, std::size_t iterations);

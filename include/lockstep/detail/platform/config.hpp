@@ -100,17 +100,20 @@
 // declare them LOCKSTEP_OBSERVER, and have the bodies, LOCKSTEP_OBSERVER as well, in
 //   #if LOCKSTEP_HAS_OBSERVERS
 //   #endif
-// Where the system has no such symbols, every unit has them.
+// Where the system has no such symbols, every unit has them. What the ledger does in each meeting and region is a
+// LOCKSTEP_FAST_OBSERVER: compiled for speed.
 #if !defined(LOCKSTEP_OBSERVABLE)
 #define LOCKSTEP_OBSERVABLE 0
 #endif
 #if defined(__GNUC__) && defined(__ELF__) && !LOCKSTEP_COMPILED
 #define LOCKSTEP_OBSERVERS_ON_DEMAND 1
 #define LOCKSTEP_OBSERVER __attribute__((weak, cold))
+#define LOCKSTEP_FAST_OBSERVER __attribute__((weak))
 #define LOCKSTEP_HAS_OBSERVERS LOCKSTEP_OBSERVABLE
 #else
 #define LOCKSTEP_OBSERVERS_ON_DEMAND 0
 #define LOCKSTEP_OBSERVER LOCKSTEP_COLD
+#define LOCKSTEP_FAST_OBSERVER LOCKSTEP_OUT_OF_LINE
 #define LOCKSTEP_HAS_OBSERVERS LOCKSTEP_HAS_BODIES
 #endif
 

@@ -17,19 +17,55 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-void member_state::come_observed(const char* kind, call_site where, std::size_t extent) noexcept {
+// Of the ways below only those in meetings that the ledger has chosen, and where somebody else watches, are cold.
+
+LOCKSTEP_FAST_OBSERVER void member_state::come_observed(const char* kind, call_site where,
+                                                        std::size_t extent) noexcept {
+  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
+    return construct_is_seen(kind, where, extent);
+  }
   in_construct.kind = kind;
   in_construct.where = where;
   in_construct.extent = extent;
   in_construct.came = 0;
-  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
-    in_construct.came = tick_clock::now();
-    member_comes(observed(), kind, where, extent, in_construct.came);
-  }
   if (diagnoses_misuse && !is_alone()) tell_construct();
 }
 
-bool member_state::meeting_begins() noexcept {
+LOCKSTEP_OBSERVER void member_state::construct_is_seen(const char* kind, call_site where,
+                                                       std::size_t extent) noexcept {
+  in_construct = {kind, where, extent, tick_clock::now()};
+  member_comes(observed(), kind, where, extent, in_construct.came);
+  if (diagnoses_misuse && !is_alone()) tell_construct();
+}
+
+LOCKSTEP_FAST_OBSERVER bool member_state::meeting_begins() noexcept {
+  member_ledger* const own = accounts;
+  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) return meeting_is_seen();
+  if (own == nullptr) return false;
+  const bool passes = own->passes_lightly(in_construct.kind, in_construct.where, next_phase());
+  return LOCKSTEP_UNLIKELY(!passes) && meeting_is_seen();
+}
+
+LOCKSTEP_FAST_OBSERVER bool member_state::comes_to_meet(const char* kind,
+                                                        call_site where) noexcept {
+  member_ledger* const own = accounts;
+  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()) || is_alone() || own == nullptr)) {
+    return comes_to_be_seen(kind, where);
+  }
+  in_construct.kind = kind;
+  in_construct.where = where;
+  in_construct.extent = 0;
+  in_construct.came = 0;
+  const bool passes = own->passes_lightly(kind, where, next_phase());
+  return LOCKSTEP_UNLIKELY(!passes) && meeting_is_seen();
+}
+
+LOCKSTEP_OBSERVER bool member_state::comes_to_be_seen(const char* kind, call_site where) noexcept {
+  come_observed(kind, where, 0);
+  return !is_alone() && meeting_begins();
+}
+
+LOCKSTEP_OBSERVER bool member_state::meeting_is_seen() noexcept {
   const std::uint32_t on = observers();
   meets_in = nullptr;
   if (watch_others_than_ledger(on)) {
@@ -52,7 +88,7 @@ void member_state::count_meeting() noexcept {
   member_ledger& own = *accounts;
   own.has_to_count = false;
   const char* const kind = in_construct.kind != nullptr ? in_construct.kind : "barrier";
-  own.at = own.accounts.find({kind, in_construct.where, nullptr});
+  own.at = own.accounts.find({kind, in_construct.where, nullptr, own.label});
   own.accounts[own.at].passes.add(1);
   own.stands_for = own.meeting_weight;
   own.meeting_weight = own.paces.meetings.weight_of(phase + 1);
@@ -88,25 +124,16 @@ void member_state::meeting_ends() noexcept {
 /// Arrives by itself, and counts while it waits.
 struct counted_arrival {
   member_state& self;
-  bool is_seen;
 
   static constexpr bool arrives() noexcept { return true; }
-  void meanwhile() const noexcept {
-    if (is_seen) self.count_meeting();
-  }
+  void meanwhile() const noexcept { self.count_meeting(); }
 };
 
-bool member_state::sync_in_observed(const char* kind, call_site where) {
-  come_to(kind, where);
-  return sync();
-}
-
 bool member_state::sync_observed() {
-  const bool seen = begin_meeting();
   tell_construct();
-  counted_arrival arrival{*this, seen};
+  counted_arrival arrival{*this};
   const bool goes_on = shared_->barrier.arrive_and_wait(*this, arrival);
-  end_meeting(seen);
+  meeting_ends();
   if (goes_on) shared_->check_constructs(*this);
   return goes_on;
 }
@@ -124,26 +151,45 @@ LOCKSTEP_OBSERVER void group::look_at_segment(const member_state& self, std::siz
                               [this](std::size_t rank) { return state(rank).rank_in_team(); });
 }
 
-void region_accounts::begin(const ledger_slot& slot, const construct_key& key, std::uint32_t region,
-                            std::size_t size, bool is_loop) noexcept {
+LOCKSTEP_FAST_OBSERVER void region_accounts::prepare(const ledger_slot& slot) noexcept {
   own_ = nullptr;
   ledger_board* const board = slot.if_on();
   if (board == nullptr) return;
+  log_ = log_of_this_thread();
+  if (log_ == nullptr) return;
   board_ = board;
   own_ = &board->of(0);
-  before_ = ledger_hooks::work_for(own_);
-  region_ = region;
-  account_ = own_->accounts.find(key);
-  own_->accounts[account_].passes.add(1);
-  if (is_loop) own_->loops_on(size).add(1);
-  weight_ = own_->paces.regions.weight_of(region);
-  begin_ = weight_ != 0 ? tick_clock::now() : 0;
+  before_ = ledger_hooks::work_for(own_, *log_);
+  const char* const name = log_->region_name;
+  if (LOCKSTEP_UNLIKELY(name != nullptr || own_->paces.label != nullptr)) name_region(name);
+}
+
+/// Members read it when they begin their parts.
+LOCKSTEP_OBSERVER void region_accounts::name_region(const char* name) const noexcept {
+  const char*& label = own_->paces.label;
+  if (name == nullptr) {
+    label = nullptr;
+  } else if (label == nullptr || std::strcmp(label, name) != 0) {
+    label = record_ring::keep(name);
+  }
+}
+
+LOCKSTEP_FAST_OBSERVER void region_accounts::begin(const char* kind, call_site where,
+                                                   const void* place, const region_head& head,
+                                                   bool is_loop) noexcept {
+  member_ledger* const own = own_;
+  if (own == nullptr) return;
+  region_ = head.region;
+  account_ = own->accounts.find({kind, where, place, own->paces.label});
+  own->accounts[account_].passes.add(1);
+  if (is_loop) own->loops_on(head.size).add(1);
+  if (head.size > own->paces.cpus) own->count(ledger_count::crowded);
+  weight_ = own->paces.regions.weight_of(head.region);
+  if (LOCKSTEP_UNLIKELY(weight_ != 0)) begin_ = tick_clock::now();
 }
 
 void region_accounts::finish(std::size_t size) noexcept {
   member_ledger& own = *own_;
-  own_ = nullptr;
-  if (before_ != &own) ledger_hooks::work_for(before_);
   construct_account& to = own.accounts[account_];
   if (weight_ == 0) {
     if (size > 1) own.note_wait(to, 0, 0);

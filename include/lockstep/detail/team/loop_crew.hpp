@@ -116,6 +116,7 @@ struct loop_plan {
 struct shares_request {
   std::uint32_t shares;
   double gain;
+  call_site where;  ///< for observers
 };
 struct shares_outcome {
   bool is_complete;  ///< not stopped

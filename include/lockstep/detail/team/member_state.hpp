@@ -105,8 +105,8 @@ class member_state {
     in_construct = {kind, where, extent, 0};
     tell_construct();
   }
-  LOCKSTEP_OBSERVER void come_observed(const char* kind, call_site where,
-                                       std::size_t extent) noexcept;
+  LOCKSTEP_FAST_OBSERVER void come_observed(const char* kind, call_site where,
+                                            std::size_t extent) noexcept;
   /// Who it is, for observers.
   observed_member observed() const noexcept {
     return {shared_, region_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(size_)};
@@ -120,9 +120,8 @@ class member_state {
   bool sync();
   /// come_to() and sync() with one look for observers.
   bool sync_in(const char* kind, call_site where);
-  LOCKSTEP_OBSERVER bool sync_in_observed(const char* kind, call_site where);
   bool sync_unobserved();
-  /// The same where somebody watches.
+  /// The same in a meeting that has begun for observers.
   LOCKSTEP_OBSERVER bool sync_observed();
   /// The same with values, as team_barrier::meet(). Requires: !is_alone().
   template <class Combine>
@@ -135,7 +134,16 @@ class member_state {
   void end_meeting(bool is_seen) noexcept {
     if (LOCKSTEP_UNLIKELY(is_seen)) meeting_ends();
   }
-  LOCKSTEP_OBSERVER bool meeting_begins() noexcept;
+  /// False: nobody is to see the meeting, or the ledger has counted it already. Then the member meets as it does where
+  /// nobody watches.
+  LOCKSTEP_FAST_OBSERVER bool meeting_begins() noexcept;
+  /// come_observed() and meeting_begins().
+  LOCKSTEP_FAST_OBSERVER bool comes_to_meet(const char* kind, call_site where) noexcept;
+  /// meeting_begins() where that does not suffice.
+  LOCKSTEP_OBSERVER bool meeting_is_seen() noexcept;
+  LOCKSTEP_OBSERVER bool comes_to_be_seen(const char* kind, call_site where) noexcept;
+  LOCKSTEP_OBSERVER void construct_is_seen(const char* kind, call_site where,
+                                           std::size_t extent) noexcept;
   LOCKSTEP_OBSERVER void meeting_ends() noexcept;
   /// For the ledger, in a meeting: once, while the member waits or when it was let go.
   LOCKSTEP_OBSERVER void count_meeting() noexcept;

@@ -22,26 +22,28 @@ LOCKSTEP_OBSERVER void show_ledger_at_end(const ledger& of);
 
 class region_accounts {
  public:
-  /// A region has begun, and the others know: they come meanwhile. Nothing if no ledger is kept.
-  LOCKSTEP_OBSERVER void begin(const ledger_slot& slot, const construct_key& key,
-                               std::uint32_t region, std::size_t size, bool is_loop) noexcept;
+  /// A region is about to begin: nobody knows of it. Nothing if no ledger is kept.
+  LOCKSTEP_FAST_OBSERVER void prepare(const ledger_slot& slot) noexcept;
+  /// It has begun, and the others know: they come meanwhile.
+  LOCKSTEP_FAST_OBSERVER void begin(const char* kind, call_site where, const void* place,
+                                    const region_head& head, bool is_loop) noexcept;
   /// Every member has reported.
   void end(std::size_t size) noexcept {
     if (own_ == nullptr) return;
-    if ((weight_ | own_->long_wait) == 0 && before_ == own_) {
-      own_ = nullptr;
-    } else {
-      finish(size);
-    }
+    ledger_hooks::work_for(before_, *log_);
+    if (LOCKSTEP_UNLIKELY((weight_ | own_->long_wait) != 0)) finish(size);
+    own_ = nullptr;
   }
 
  private:
+  LOCKSTEP_OBSERVER void name_region(const char* name) const noexcept;
   LOCKSTEP_OBSERVER void finish(std::size_t size) noexcept;
   LOCKSTEP_OBSERVER void look_at_parts(member_ledger& own, std::size_t size,
                                        std::uint64_t over) const noexcept;
 
   member_ledger* own_ = nullptr;     ///< of member 0; null: none are kept
   member_ledger* before_ = nullptr;  ///< of a region around this one
+  thread_log* log_ = nullptr;        ///< of the caller
   const ledger_board* board_ = nullptr;
   std::size_t account_ = 0;
   std::uint64_t begin_ = 0;

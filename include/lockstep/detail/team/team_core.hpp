@@ -53,12 +53,12 @@ class team_core {
   /// called where others are needed. Before the turn nothing of the core is looked at: TURN-3 of nesting.hpp.
   template <class Workers, class Function>
   static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size, Function& f,
-                  call_site where = call_site{nullptr, 0}) {
+                  call_site where = call_site{nullptr, 0}, const char* kind = "run") {
     if (LOCKSTEP_UNLIKELY(observers() != 0)) {
       const auto make_ready = [](void* of) { static_cast<Workers*>(of)->make_ready(); };
       job what;
       what.assign<member>(f);
-      return run_seen(door, core, {make_ready, &workers}, size, what, where);
+      return run_seen(door, core, {make_ready, &workers}, size, what, {kind, where});
     }
     const region_turn turn(door, core);
     if (!turn) return run_alone(f);
@@ -111,7 +111,7 @@ class team_core {
     core->crew_.reset_tickets();
     core->forks_.announce_loop(head, what, 1, wakes);
     if (LOCKSTEP_UNLIKELY(is_seen)) {
-      core->is_seen_as("plan", head, 1, 0, {{nullptr, 0}, nullptr, false});
+      core->is_seen_as("plan", head, 1, 0, {of.where, nullptr, false});
     }
     const bool all_came =
         core->crew_.lead(head, what, wakes && core->steering_.were_asleep(), nullptr);
@@ -132,7 +132,7 @@ class team_core {
   }
   /// The same for a loop.
   static bool run_loop_alone(job& what, const loop_ends& ends) {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone("loop inline");
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone(true);
     stop_source stop;
     atomic<std::size_t> tickets{0};
     loop_cells none(0);
@@ -145,12 +145,13 @@ class team_core {
   /// run() in two halves, for f on all members: a region that is open between them. In a turn of the caller.
   /// For users: started_region of region.hpp.
   template <class Function>
-  void start(Function& f, call_site where = call_site{nullptr, 0}) {
+  void start(Function& f, call_site where = call_site{nullptr, 0},
+             const char* kind = "started region") {
     started_.what.assign<member>(f);
     started_.is_seen = is_seen();
     started_.head = begin(size_, group_.begin(size_));
     if (LOCKSTEP_UNLIKELY(started_.is_seen)) {
-      announce_seen("started region", started_.head, started_.what, where);
+      announce_seen({kind, where}, started_.head, started_.what);
     } else if (size_ > 1) {
       forks_.announce(started_.head, f);
     }
@@ -195,7 +196,7 @@ class team_core {
   LOCKSTEP_COLD void forget_others() noexcept;
 
  private:
-  static LOCKSTEP_COLD void tell_alone(const char* what) noexcept;
+  static LOCKSTEP_OBSERVER void tell_alone(bool is_loop) noexcept;
   static LOCKSTEP_COLD fork_board::way way_of(const resolved_team& made) noexcept;
 
   /// Destroys the values of a region, whether its end throws or not.
@@ -227,12 +228,16 @@ class team_core {
     void* with;
     void operator()() const { function(with); }
   };
-  LOCKSTEP_OBSERVER static bool run_seen(team_door& door, team_core* core,
-                                         const callback& make_ready, std::size_t size, job& what,
-                                         call_site where);
-  LOCKSTEP_OBSERVER void announce_seen(const char* kind, const region_head& head, job& what,
-                                       call_site where);
-  LOCKSTEP_OBSERVER void perform_seen(const region_head& head, job& what);
+  struct region_name {
+    const char* kind;
+    call_site where;
+  };
+  LOCKSTEP_FAST_OBSERVER static bool run_seen(team_door& door, team_core* core,
+                                              const callback& make_ready, std::size_t size,
+                                              job& what, const region_name& name);
+  LOCKSTEP_FAST_OBSERVER void announce_seen(const region_name& name, const region_head& head,
+                                            job& what);
+  LOCKSTEP_FAST_OBSERVER void perform_seen(const region_head& head, job& what);
   /// For observers: what region_ended() is to say of the region.
   struct place_of_region {
     call_site where;
@@ -240,11 +245,12 @@ class team_core {
     bool is_loop;
   };
   /// Returns true.
-  LOCKSTEP_OBSERVER bool begin_to_tell() noexcept;
-  LOCKSTEP_OBSERVER void is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
-                                    std::uint64_t iterations, const place_of_region& at) noexcept;
+  LOCKSTEP_FAST_OBSERVER bool begin_to_tell() noexcept;
+  LOCKSTEP_FAST_OBSERVER void is_seen_as(const char* kind, const region_head& head,
+                                         std::uint32_t parts, std::uint64_t iterations,
+                                         const place_of_region& at) noexcept;
   /// The region is over.
-  LOCKSTEP_OBSERVER void tell_end(const region_head& head) noexcept;
+  LOCKSTEP_FAST_OBSERVER void tell_end(const region_head& head) noexcept;
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {

@@ -18,6 +18,7 @@ namespace detail {
 LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
     : size_(made.members),
       door_(door),
+      ledger_(made.can_run_at_once),
       group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
       forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
              fork_board::usual_most_age, made.finds_cpu),
@@ -53,10 +54,6 @@ LOCKSTEP_COLD ledger team_core::ledger_so_far() const {
   none.team = name;
   none.members = size_;
   return none;
-}
-
-LOCKSTEP_COLD void team_core::tell_alone(const char* what) noexcept {
-  note_mark(mark_kind::decision, what, "it was called from inside of a region", 1);
 }
 
 LOCKSTEP_COLD team_core::~team_core() {
@@ -142,6 +139,12 @@ LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
 
 #if LOCKSTEP_HAS_OBSERVERS
 
+LOCKSTEP_OBSERVER void team_core::tell_alone(bool is_loop) noexcept {
+  if (is_observed_by(observer::accounts)) ledger_hooks::ran_inline(is_loop);
+  note_mark(mark_kind::decision, is_loop ? "loop inline" : "run inline",
+            "it was called from inside of a region", 1);
+}
+
 /// A member's part of a region that is seen: what observers want to know around the user's function.
 struct seen_part {
   const void* team;
@@ -154,13 +157,13 @@ struct seen_part {
 template <>
 struct may_be_copied<seen_part, true> : std::true_type {};
 
-LOCKSTEP_OBSERVER void seen_part::operator()(member& me) const {
+LOCKSTEP_FAST_OBSERVER void seen_part::operator()(member& me) const {
   class told_part {
    public:
     told_part(const seen_part& of, member_state& self) noexcept : self_(self) {
       self.in_construct.kind = nullptr;
       const auto rank = static_cast<std::uint32_t>(self.rank());
-      if (watch_others_than_ledger(observers())) {
+      if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
         part_ = part_begins({of.team, of.region, rank, static_cast<std::uint32_t>(self.size())}, 0,
                             "part");
       }
@@ -183,55 +186,58 @@ LOCKSTEP_OBSERVER void seen_part::operator()(member& me) const {
   (*what)(me);
 }
 
-bool team_core::begin_to_tell() noexcept {
-  since_ = watch_others_than_ledger(observers()) ? tick_clock::now() : 0;
+LOCKSTEP_FAST_OBSERVER bool team_core::begin_to_tell() noexcept {
+  const std::uint32_t on = observers();
+  if ((on & observer::accounts) != 0) accounts_.prepare(ledger_);
+  since_ = LOCKSTEP_UNLIKELY(watch_others_than_ledger(on)) ? tick_clock::now() : 0;
   return true;
 }
 
-bool team_core::run_seen(team_door& door, team_core* core, const callback& make_ready,
-                         std::size_t size, job& what, call_site where) {
+LOCKSTEP_FAST_OBSERVER bool team_core::run_seen(team_door& door, team_core* core,
+                                                const callback& make_ready, std::size_t size,
+                                                job& what, const region_name& name) {
   const region_turn turn(door, core);
   if (!turn) {
-    tell_alone("run inline");
+    tell_alone(false);
     return run_alone(what);
   }
   if (size > 1) make_ready();
   core->begin_to_tell();
   const region_head head = core->begin(size, core->group_.begin(size));
   const nesting::inside here(core->region_);
-  core->announce_seen("run", head, what, where);
+  core->announce_seen(name, head, what);
   core->perform_seen(head, what);
   if (size > 1) core->forks_.collect(0, core->forks_.current());
   core->tell_end(head);
   return core->finish(head);
 }
 
-void team_core::announce_seen(const char* kind, const region_head& head, job& what,
-                              call_site where) {
+LOCKSTEP_FAST_OBSERVER void team_core::announce_seen(const region_name& name,
+                                                     const region_head& head, job& what) {
   seen_part part{&group_, ledger_.if_on(), &what, head.region};
   if (head.size > 1) forks_.announce(head, part);
-  is_seen_as(kind, head, 0, 0, {where, nullptr, false});
+  is_seen_as(name.kind, head, 0, 0, {name.where, nullptr, false});
 }
 
-void team_core::perform_seen(const region_head& head, job& what) {
+LOCKSTEP_FAST_OBSERVER void team_core::perform_seen(const region_head& head, job& what) {
   seen_part part{&group_, ledger_.if_on(), &what, head.region};
   perform(0, head, part);
 }
 
-void team_core::is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
-                           std::uint64_t iterations, const place_of_region& at) noexcept {
+LOCKSTEP_FAST_OBSERVER void team_core::is_seen_as(const char* kind, const region_head& head,
+                                                  std::uint32_t parts, std::uint64_t iterations,
+                                                  const place_of_region& at) noexcept {
   kind_ = kind;
   parts_ = parts;
   iterations_ = iterations;
-  if (!is_observed_by(observer::accounts)) return;
-  const void* const place = at.where.file == nullptr ? at.place : nullptr;
-  accounts_.begin(ledger_, {kind, at.where, place}, head.region, head.size, at.is_loop);
+  accounts_.begin(kind, at.where, at.where.file == nullptr ? at.place : nullptr, head, at.is_loop);
 }
 
-void team_core::tell_end(const region_head& head) noexcept {
+LOCKSTEP_FAST_OBSERVER void team_core::tell_end(const region_head& head) noexcept {
   accounts_.end(head.size);
-  if (since_ == 0 || !watch_others_than_ledger(observers())) return;
-  region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
+  if (LOCKSTEP_UNLIKELY(since_ != 0 && watch_others_than_ledger(observers()))) {
+    region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
+  }
 }
 
 void team_core::show_ledger() const { show_ledger_at_end(ledger_so_far()); }

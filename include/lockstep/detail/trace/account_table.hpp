@@ -39,22 +39,26 @@ struct construct_key {
   const char* kind;   ///< the name of its function
   call_site where;    ///< no file: not known
   const void* place;  ///< tells apart what has no call site; may be null
+  const char* label;  ///< of the user's region around it, which lives for ever; null: none
 
   /// As one thread meets it again and again: by addresses.
   bool is(const construct_key& other) const noexcept {
     return where.line == other.where.line && where.file == other.where.file && kind == other.kind &&
-           place == other.place;
+           place == other.place && label == other.label;
   }
   /// As different units of a program spell it.
   bool is_same(const construct_key& other) const noexcept {
     return where.line == other.where.line && place == other.place &&
-           is_same_text(kind, other.kind) && is_same_text(where.file, other.where.file);
+           is_same_text(kind, other.kind) && is_same_text(where.file, other.where.file) &&
+           is_same_text(label, other.label);
   }
   std::size_t hash() const noexcept {
     const std::uint64_t file = reinterpret_cast<std::uintptr_t>(where.file);
     const std::uint64_t what = reinterpret_cast<std::uintptr_t>(kind);
     const std::uint64_t at = reinterpret_cast<std::uintptr_t>(place);
-    const std::uint64_t mixed = (file ^ (what << 21) ^ (at << 7)) + where.line * std::uint64_t{41};
+    const std::uint64_t in = reinterpret_cast<std::uintptr_t>(label);
+    const std::uint64_t mixed =
+        (file ^ (what << 21) ^ (at << 7) ^ (in << 13)) + where.line * std::uint64_t{41};
     return static_cast<std::size_t>((mixed * 0x9E3779B97F4A7C15u) >> 40);
   }
 
@@ -106,7 +110,11 @@ class account_table {
   /// The account of a construct, which gets one if there is room. By the thread that adds.
   std::size_t find(const construct_key& key) noexcept {
     if (last_ < most && keys_[last_].is(key)) return last_;
-    return last_ = find_slowly(key);
+    return last_ = find_slowly(key, most);
+  }
+  /// The same; there is room as long as fewer than so many constructs have accounts.
+  std::size_t find_if_few(const construct_key& key, std::size_t few) noexcept {
+    return find_slowly(key, few);
   }
   construct_account& operator[](std::size_t account) noexcept { return accounts_[account]; }
   const construct_account& operator[](std::size_t account) const noexcept {
@@ -149,14 +157,14 @@ class account_table {
   static constexpr std::size_t slot_count = 128;
   static_assert(slot_count > most + most, "a search finds a free slot soon");
 
-  LOCKSTEP_NOINLINE std::size_t find_slowly(const construct_key& key) noexcept {
+  LOCKSTEP_NOINLINE std::size_t find_slowly(const construct_key& key, std::size_t room) noexcept {
     std::size_t slot = key.hash() % slot_count;
     for (; slots_[slot] != 0; slot = (slot + 1) % slot_count) {
       const std::size_t account = slots_[slot] - 1u;
       if (keys_[account].is(key)) return account;
     }
     const std::size_t next = used_.load(memory_order_relaxed);  // 3
-    if (next == most) return others;
+    if (next >= room) return others;
     keys_[next] = key;
     slots_[slot] = static_cast<unsigned char>(next + 1);
     used_.store(next + 1, memory_order_release);  // 2

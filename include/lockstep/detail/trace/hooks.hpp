@@ -94,6 +94,9 @@ inline void sync_point() noexcept {
 }
 /// A node of a plan is about to run. The name is copied.
 LOCKSTEP_OBSERVER void node_begins(const char* name) noexcept;
+/// The member had to wait for a node of the plan that was made there.
+LOCKSTEP_OBSERVER void note_node_wait(const char* name, call_site plan,
+                                      std::uint64_t ticks) noexcept;
 /// A node of a plan was run.
 LOCKSTEP_OBSERVER void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
                                  std::uint64_t begin) noexcept;

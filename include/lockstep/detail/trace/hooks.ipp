@@ -271,6 +271,14 @@ LOCKSTEP_OBSERVER void node_begins(const char* name) noexcept {
   }
 }
 
+LOCKSTEP_OBSERVER void note_node_wait(const char* name, call_site plan,
+                                      std::uint64_t ticks) noexcept {
+  if (!is_observed_by(observer::accounts)) return;
+  if (thread_log* const log = log_of_this_thread()) {
+    ledger_hooks::waited_for_node(*log, name, plan, ticks);
+  }
+}
+
 LOCKSTEP_OBSERVER void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
                                  std::uint64_t begin) noexcept {
   const std::uint32_t on = observers();

@@ -15,10 +15,12 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_OBSERVER ledger_board::ledger_board(std::size_t members, double ticks_per_second)
+LOCKSTEP_OBSERVER ledger_board::ledger_board(std::size_t members, double ticks_per_second,
+                                             std::size_t cpus)
     : ticks_per_second_(ticks_per_second), members_(members) {
   const double long_time = 20e-6 + 2e-6 * static_cast<double>(members);
   paces_.meetings.begin(static_cast<std::uint64_t>(long_time * ticks_per_second));
+  paces_.cpus = cpus;
   paces_.regions.begin(static_cast<std::uint64_t>(long_time * ticks_per_second));
   for (std::size_t i = 0; i < members; ++i) members_[i].reset(new member_ledger(members, paces_));
 }
@@ -43,7 +45,7 @@ struct found_construct {
 };
 
 /// A construct of no known place: what found no room.
-inline construct_key key_of_others() noexcept { return {"others", {nullptr, 0}, nullptr}; }
+inline construct_key key_of_others() noexcept { return {"others", {nullptr, 0}, nullptr, nullptr}; }
 
 LOCKSTEP_OBSERVER void add_account(growing_array<found_construct>& to, const construct_key& key,
                                    account_place at) {
@@ -79,6 +81,7 @@ LOCKSTEP_OBSERVER ledger::construct construct_of(const ledger_board& board,
   result.kind = of.key.kind;
   if (of.key.where.file != nullptr) result.file = of.key.where.file;
   result.line = of.key.where.line;
+  if (of.key.label != nullptr) result.label = of.key.label;
   const std::size_t size = board.members();
   result.members.resize(size);
   result.last.resize(size);
@@ -153,6 +156,9 @@ LOCKSTEP_OBSERVER ledger ledger_board::gather(const char* team) const {
     decided.shares_taken += own.count_of(ledger_count::shares_taken);
     decided.anticipated += own.count_of(ledger_count::anticipated);
     decided.missed += own.count_of(ledger_count::missed);
+    decided.crowded += own.count_of(ledger_count::crowded);
+    decided.inline_runs += own.count_of(ledger_count::inline_runs);
+    decided.inline_loops += own.count_of(ledger_count::inline_loops);
     decided.parted += own.count_of(ledger_count::parted);
     decided.spun += own.count_of(ledger_count::waits_spun);
     decided.yielded += own.count_of(ledger_count::waits_yielded);

@@ -39,11 +39,14 @@ namespace detail {
 
 /// What was decided for a member, or found out: counted for each.
 enum class ledger_count : unsigned {
-  shares_taken,   ///< of others, that this thread has run
-  anticipated,    ///< a region came while the member polled because it was due
-  missed,         ///< a region came, and the member slept
-  parted,         ///< it left a CPU that it shared with a member it waited for
-  waits_spun,     ///< waits that were over while it polled,
+  shares_taken,  ///< of others, that this thread has run
+  anticipated,   ///< a region came while the member polled because it was due
+  missed,        ///< a region came, and the member slept
+  crowded,       ///< regions of more members than CPUs for them
+  inline_runs,   ///< regions that were called from inside of one, and so ran on their caller alone;
+  inline_loops,  ///< loops
+  parted,        ///< it left a CPU that it shared with a member it waited for
+  waits_spun,    ///< waits that were over while it polled,
   waits_yielded,  ///< while it yielded,
   waits_slept,    ///< and when it had slept
   how_many
@@ -52,7 +55,7 @@ enum class ledger_count : unsigned {
 /// Which segments are chosen, of meetings or of regions: LEDGER-2. The first member decides, the others follow.
 class ledger_pace {
  public:
-  static constexpr std::uint32_t first_ones = 64, usual = 32;
+  static constexpr std::uint32_t first_ones = 64, usual = 128;
 
   /// Segments of so many ticks are all chosen.
   void begin(std::uint64_t long_ticks) noexcept {
@@ -67,7 +70,12 @@ class ledger_pace {
   /// How often the segment of that number counts; 0: it is not chosen.
   std::uint32_t weight_of(std::uint32_t number) const noexcept {
     const std::uint32_t one_in = one_in_.load(memory_order_relaxed);  // 1
-    return one_in == 1 || (number * 0x9E3779B1u) >> 27 == 0 ? one_in : 0;
+    return one_in == 1 || is_chosen(number) ? one_in : 0;
+  }
+  /// Whether neither that segment is chosen nor the next one, which begins where it ends.
+  bool leaves_out(std::uint32_t number) const noexcept {
+    const std::uint32_t one_in = one_in_.load(memory_order_relaxed);  // 1
+    return one_in != 1 && !is_chosen(number) && !is_chosen(number + 1);
   }
   /// By the first member: a segment that was chosen took so long.
   void took(std::uint64_t ticks) noexcept {
@@ -83,6 +91,11 @@ class ledger_pace {
   }
 
  private:
+  static bool is_chosen(std::uint32_t number) noexcept {
+    static_assert(usual == 1u << 7, "so many bits");
+    return (number * 0x9E3779B1u) >> (32 - 7) == 0;
+  }
+
   observer_atomic<std::uint32_t> one_in_{1};  ///< read by all, written rarely
   line_gap apart_;
   std::uint32_t left_ = first_ones;
@@ -95,6 +108,8 @@ struct ledger_paces {
   ledger_pace meetings;
   line_gap between;
   ledger_pace regions;
+  const char* label = nullptr;  ///< of the region that runs: the user's region around its caller
+  std::size_t cpus = 0;         ///< for the members
   line_gap after;
 };
 
@@ -137,13 +152,19 @@ class member_ledger {
   std::uint32_t stands_for = 0;                         ///< and how often it counts
   std::uint32_t loop = 0;                               ///< the last region that was a loop
   std::uint32_t known_releases =
-      0;  ///< so many times more in this region it looks when it was let go
+      0;                        ///< so many times more in this region it looks when it was let go
+  const char* label = nullptr;  ///< of the user's region that the member is in
+  // Of the last meeting that was counted lightly:
+  bool is_light = false;          ///< the member may be in it
+  std::uint32_t light_phase = 0;  ///< it met in that phase,
+  std::uint64_t light_wait = 0;   ///< and its waits there that outlasted their first polls
 
   /// A part of a region begins, in which that phase is the first.
   void begin_part(std::uint32_t region, std::uint32_t first_phase) noexcept {
     region_weight = paces.regions.weight_of(region);
     meeting_weight = paces.meetings.weight_of(first_phase);
     known_releases = region_weight != 0 ? most_known_releases : 0;
+    label = paces.label;
     if ((region_weight | meeting_weight) == 0) return;
     segment_begin = tick_clock::now();
     if (region_weight == 0) return;
@@ -159,11 +180,42 @@ class member_ledger {
     part_begin.set(segment_begin);
     part_of_region.set(region);
   }
+  /// The member had to wait for a node of a plan, whose name lives for ever. Nodes take half of the places at most.
+  void note_node(const char* name, call_site plan, std::uint64_t ticks) noexcept {
+    const construct_key key = {"node", plan, nullptr, name};
+    construct_account& to = accounts[accounts.find_if_few(key, account_table::most / 2)];
+    to.passes.add(1);
+    to.note_wait(ticks, 1);
+  }
+  /// Counts a meeting that is not chosen, if its end need not be known. The member arrives in that phase next.
+  bool passes_lightly(const char* kind, call_site where, std::uint32_t phase) noexcept {
+    if ((known_releases | light_wait) != 0 || !paces.meetings.leaves_out(phase)) return false;
+    at = accounts.find({kind != nullptr ? kind : "barrier", where, nullptr, label});
+    accounts[at].passes.add(1);
+    light_phase = phase;
+    is_light = true;
+    segment_begin = 0;
+    meeting_weight = 0;
+    return true;
+  }
+  /// A wait in a meeting that was counted lightly, or another one, has outlasted its first polls.
+  void note_long_wait(bool is_of_meeting, std::uint32_t phase, std::uint64_t ticks) noexcept {
+    (is_of_meeting && is_light && phase == light_phase ? light_wait : long_wait) += ticks;
+  }
+  /// Before the next meeting, and at the end of a part.
+  void settle() noexcept {
+    is_light = false;
+    if (light_wait == 0) return;
+    accounts[at].note_wait(light_wait, 1);
+    light_wait = 0;
+  }
   void begin_meeting() noexcept {
+    settle();
     long_wait = 0;
     is_meeting = has_to_count = true;
   }
   void end_part() noexcept {
+    settle();
     long_wait = 0;
     if (region_weight == 0) return;
     part_segment.set(segment_begin);
@@ -221,8 +273,9 @@ class ledger_board {
   /// Larger teams keep none.
   static constexpr std::size_t most_members = 1024;
 
-  /// A second has so many ticks.
-  LOCKSTEP_OBSERVER ledger_board(std::size_t members, double ticks_per_second);
+  /// A second has so many ticks. The members have so many CPUs.
+  LOCKSTEP_OBSERVER ledger_board(std::size_t members, double ticks_per_second,
+                                 std::size_t cpus = ~std::size_t{0});
   ledger_board(const ledger_board&) = delete;
   ledger_board& operator=(const ledger_board&) = delete;
 

@@ -27,10 +27,31 @@ struct ledger_hooks {
   /// The accounts of the calling thread from now on; returns those that it had. Null: none.
   static member_ledger* work_for(member_ledger* own) noexcept {
     thread_log* const log = log_of_this_thread();
-    if (log == nullptr) return nullptr;
-    member_ledger* const before = of(*log);
-    if (before != own) log->ledger.store(own, memory_order_relaxed);  // 2
+    return log != nullptr ? work_for(own, *log) : nullptr;
+  }
+  /// The same of a thread that has that log.
+  static member_ledger* work_for(member_ledger* own, thread_log& log) noexcept {
+    member_ledger* const before = of(log);
+    if (before != own) log.ledger.store(own, memory_order_relaxed);  // 2
     return before;
+  }
+
+  /// The thread has entered a region of the user, or left one.
+  static void region_changes(thread_log& log) noexcept {
+    member_ledger* const own = of(log);
+    if (own == nullptr) return;
+    own->label = log.region_name != nullptr ? record_ring::keep(log.region_name) : own->paces.label;
+  }
+  /// A region or a loop is called from inside of one: its caller runs it alone.
+  static void ran_inline(bool is_loop) noexcept {
+    thread_log* const log = log_of_this_thread();
+    member_ledger* const own = log != nullptr ? of(*log) : nullptr;
+    if (own != nullptr)
+      own->count(is_loop ? ledger_count::inline_loops : ledger_count::inline_runs);
+  }
+  static void waited_for_node(thread_log& log, const char* name, call_site plan,
+                              std::uint64_t ticks) noexcept {
+    if (member_ledger* const own = of(log)) own->note_node(record_ring::keep(name), plan, ticks);
   }
 
   static void member_left(thread_log&, const construct_visit&) noexcept {}
@@ -46,7 +67,7 @@ struct ledger_hooks {
                          std::uint64_t begin, std::uint64_t end) noexcept {
     member_ledger* const own = of(log);
     if (own == nullptr) return;
-    own->long_wait += end - begin;
+    own->note_long_wait(what.kind == nullptr, what.phase, end - begin);
     if (what.kind != nullptr && std::strcmp(what.kind, "the next region") == 0) return;
     own->count(furthest == wait_stage::spin    ? ledger_count::waits_spun
                : furthest == wait_stage::yield ? ledger_count::waits_yielded

@@ -31,7 +31,8 @@ namespace detail {
 
 class ledger_slot {
  public:
-  ledger_slot() noexcept = default;
+  /// Of a team whose members have so many CPUs.
+  explicit ledger_slot(std::size_t cpus) noexcept : cpus_(cpus) {}
   ~ledger_slot() {
     if (LOCKSTEP_UNLIKELY(made() != nullptr)) destroy();
   }
@@ -47,8 +48,8 @@ class ledger_slot {
   void switch_on(std::size_t members) {
     if (if_on() != nullptr || members > ledger_board::most_members) return;
     if (made() == nullptr)
-      made_.store(new ledger_board(members, tick_clock::rate()), memory_order_release);  // 2
-    on_.store(made(), memory_order_release);                                             // 4
+      made_.store(new ledger_board(members, tick_clock::rate(), cpus_), memory_order_release);  // 2
+    on_.store(made(), memory_order_release);                                                    // 4
     one_ledger_more();
   }
   void switch_off() noexcept {
@@ -60,6 +61,7 @@ class ledger_slot {
  private:
   LOCKSTEP_OBSERVER void destroy() noexcept;
 
+  const std::size_t cpus_;
   observer_atomic<ledger_board*> made_{nullptr};
   observer_atomic<ledger_board*> on_{nullptr};
 };

@@ -122,15 +122,27 @@ LOCKSTEP_COLD std::string ledger::table() const {
   using namespace detail::ledger_text;
   std::string text = "lockstep ledger of team " + team;
   append(text, ", %zu %s\n", members, members == 1 ? "member" : "members");
-  append(text, "%-14s %-20s %9s %9s %9s %9s %9s %9s %9s  %s\n", "construct", "called at", "count",
-         "waited", "median", "p99", "worst", "gain", "skew", "last, by rank");
+  std::size_t widest = 0;
+  for (const construct& each : constructs) {
+    widest = each.label.size() > widest ? each.label.size() : widest;
+  }
+  if (widest != 0 && widest < 8) widest = 8;
+  const int room = static_cast<int>(widest < 24 ? widest : 24);
+  const auto label_text = [room](const char* label) {
+    std::string of;
+    if (room != 0) append(of, "%-*.*s ", room, room, label);
+    return of;
+  };
+  append(text, "%-14s %-20s %s%9s %9s %9s %9s %9s %9s %9s  %s\n", "construct", "called at",
+         label_text("in, node").c_str(), "count", "waited", "median", "p99", "worst", "gain",
+         "skew", "last, by rank");
   for (const construct& each : constructs) {
     const double passes = each.seen != 0 ? static_cast<double>(each.seen) : 1;
-    append(text, "%-14s %-20s %9llu %9s %9s %9s %9s %9s %9s  %s\n", each.kind.c_str(),
-           site_text(each).c_str(), static_cast<unsigned long long>(each.count),
-           time_text(each.all.total).c_str(), time_text(each.all.median).c_str(),
-           time_text(each.all.p99).c_str(), time_text(each.all.worst).c_str(),
-           each.seen != 0 ? time_text(each.gain).c_str() : "-",
+    append(text, "%-14s %-20s %s%9llu %9s %9s %9s %9s %9s %9s  %s\n", each.kind.c_str(),
+           site_text(each).c_str(), label_text(each.label.c_str()).c_str(),
+           static_cast<unsigned long long>(each.count), time_text(each.all.total).c_str(),
+           time_text(each.all.median).c_str(), time_text(each.all.p99).c_str(),
+           time_text(each.all.worst).c_str(), each.seen != 0 ? time_text(each.gain).c_str() : "-",
            each.worst_skew > 0 ? time_text(each.skew / passes).c_str() : "-",
            shares_text(each.last).c_str());
   }
@@ -146,6 +158,14 @@ LOCKSTEP_COLD std::string ledger::table() const {
   }
   if (!loops.empty()) text += "loops: " + loops + "\n";
   const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  if ((decided.inline_runs | decided.inline_loops) != 0) {
+    append(text, "called inside of a region, and run alone: %llu regions, %llu loops\n",
+           number(decided.inline_runs), number(decided.inline_loops));
+  }
+  if (decided.crowded != 0) {
+    append(text, "regions and loops on more members than CPUs for them: %llu\n",
+           number(decided.crowded));
+  }
   append(
       text,
       "shares taken over %llu; regions anticipated %llu, missed %llu; moves to another CPU %llu\n",
@@ -172,6 +192,7 @@ LOCKSTEP_COLD std::string ledger::json() const {
     is_first = false;
     text += ",\"file\":" + json_text(each.file);
     append_json(text, "line", std::uint64_t{each.line});
+    text += ",\"label\":" + json_text(each.label);
     append_json(text, "count", each.count);
     append_json(text, "waits", each.all);
     append_json(text, "members", each.members);
@@ -188,6 +209,9 @@ LOCKSTEP_COLD std::string ledger::json() const {
   append_json(text, decided.shares_taken);
   append_json(text, "anticipated", decided.anticipated);
   append_json(text, "missed", decided.missed);
+  append_json(text, "crowded", decided.crowded);
+  append_json(text, "inline_runs", decided.inline_runs);
+  append_json(text, "inline_loops", decided.inline_loops);
   append_json(text, "parted", decided.parted);
   append_json(text, "spun", decided.spun);
   append_json(text, "yielded", decided.yielded);

@@ -95,6 +95,7 @@ std::uint64_t user_region::begin(const char* name, const char*& outer) noexcept 
   if (log == nullptr) return 0;
   outer = log->region_name;
   log->region_name = name;
+  if (is_observed_by(observer::accounts)) ledger_hooks::region_changes(*log);
   return tick_clock::now();
 }
 
@@ -102,6 +103,7 @@ void user_region::end(const char* name, const char* outer, std::uint64_t since) 
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
   log->region_name = outer;
+  if (is_observed_by(observer::accounts)) ledger_hooks::region_changes(*log);
   if (!is_observed_by(observer::records)) return;
   recorder::put(*log, record_kind::user, 0, since, tick_clock::now(), name, 0);
 }

@@ -164,6 +164,9 @@ class record_ring {
     return known.kept;
   }
 
+  /// The same by any thread.
+  LOCKSTEP_OBSERVER static const char* keep(const char* text) noexcept;
+
  private:
   static constexpr std::size_t known_texts = 256;
 
@@ -176,8 +179,6 @@ class record_ring {
 
   record_ring(slot* its_slots, std::size_t room, record_ring* before) noexcept
       : slots_(its_slots), room_(room), before_(before) {}
-
-  LOCKSTEP_OBSERVER static const char* keep(const char* text) noexcept;
 
   slot* const slots_;
   const std::size_t room_;
