@@ -650,6 +650,22 @@ TEST(watchdog, a_signal_asks_for_a_report_of_all_threads) {
       {"lockstep watchdog: a signal asks what threads wait for\n", "for lockstep::event at"}));
 }
 
+TEST(watchdog, signals_do_not_put_off_the_report_of_a_wait_that_is_too_long) {
+  told_child child([] {
+    lockstep::start_watchdog(watchdog_options().after(200ms).on_signal(true));
+    std::fputs("it watches\n", stderr);
+    lockstep::event never_notified;
+    never_notified.wait();
+    return 0;
+  });
+  ASSERT_TRUE(child.says({"it watches\n"}));
+  // Each is answered well before the time is up.
+  for (std::size_t asked = 1; count(child.text(), "has waited") == 0; ++asked) {
+    child.process().send(SIGUSR1);
+    ASSERT_TRUE(child.says_so_often("a signal asks", asked)) << "no report of its own";
+  }
+}
+
 TEST(watchdog, it_aborts_if_asked_to) {
   told_child child([] {
     lockstep::start_watchdog(watchdog_options().after(soon).aborts(true));

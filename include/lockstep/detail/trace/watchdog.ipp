@@ -182,6 +182,8 @@ class watchdog {
       if (of_.must_end.load(memory_order_relaxed) != 0) return;  // 2
       if (why == asks) {
         print("lockstep watchdog: a signal asks what threads wait for");
+        const std::uint64_t slept = steady_nanoseconds() - begin;
+        next = slept < next ? next - slept : 0;
         continue;
       }
       const bool is_excused = excuse.is_due(limit, next, steady_nanoseconds() - begin);
