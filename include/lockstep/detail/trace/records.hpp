@@ -52,7 +52,8 @@ enum class record_kind : std::uint8_t {
   mark,     ///< detail: mark_kind. Rest, if there is one: text why
   counter,  ///< number: the value's bits
   begin,  ///< of a thread; text: its name; number: what debuggers call it; detail 1: it has a new name
-  wake,  ///< number: the word whose sleepers are woken
+  wake,    ///< number: the word whose sleepers are woken
+  let_go,  ///< behind a wait; number: the log's number of the thread that let it go; from when to when that took
   rest
 };
 

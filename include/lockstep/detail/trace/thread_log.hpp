@@ -57,6 +57,14 @@ struct wait_subject {
   const void* team;          ///< as construct_visit's, of that rank; null: of the thread's part
 };
 
+/// What members wait for, where observers know more of it than the name.
+struct waits_for {
+  static constexpr const char* next_region() { return "the next region"; }
+  static constexpr const char* end_of_part() { return "the end of a member's part"; }
+  static constexpr const char* step_of_member() { return "a step of another member"; }
+  static constexpr const char* step_of_plan() { return "a step of a plan"; }
+};
+
 enum class wait_stage : std::uint32_t { spin, yield, sleep };
 
 /// A visit of a member to a construct of its region: from when it came to when it was let go.
