@@ -133,17 +133,20 @@
 // declare them LOCKSTEP_OBSERVER, and have the bodies, LOCKSTEP_OBSERVER as well, in
 //   #if LOCKSTEP_HAS_OBSERVERS
 //   #endif
-// Where the system has no such symbols, every unit has them.
+// Where the system has no such symbols, every unit has them. What the ledger does in each meeting and region is a
+// LOCKSTEP_FAST_OBSERVER: compiled for speed.
 #if !defined(LOCKSTEP_OBSERVABLE)
 #define LOCKSTEP_OBSERVABLE 0
 #endif
 #if defined(__GNUC__) && defined(__ELF__) && !LOCKSTEP_COMPILED
 #define LOCKSTEP_OBSERVERS_ON_DEMAND 1
 #define LOCKSTEP_OBSERVER __attribute__((weak, cold))
+#define LOCKSTEP_FAST_OBSERVER __attribute__((weak))
 #define LOCKSTEP_HAS_OBSERVERS LOCKSTEP_OBSERVABLE
 #else
 #define LOCKSTEP_OBSERVERS_ON_DEMAND 0
 #define LOCKSTEP_OBSERVER LOCKSTEP_COLD
+#define LOCKSTEP_FAST_OBSERVER LOCKSTEP_OUT_OF_LINE
 #define LOCKSTEP_HAS_OBSERVERS LOCKSTEP_HAS_BODIES
 #endif
 
@@ -840,7 +843,8 @@ class tick_clock {
 #ifndef LOCKSTEP_DETAIL_PLATFORM_FORK_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_FORK_HPP
 
-#if defined(__unix__) || defined(__APPLE__)
+// MinGW's std::mutex is not constant when it begins; the lock that it is made of is.
+#if defined(__unix__) || defined(__APPLE__) || defined(__MINGW32__)
 #include <pthread.h>
 #else
 #include <mutex>
@@ -862,8 +866,8 @@ inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noe
 #endif
 }
 
-/// A lock that begins as zeros: a std::mutex, without what that includes where the system has one of its own.
-#if defined(__unix__) || defined(__APPLE__)
+/// A lock that is constant when it begins: a std::mutex, without what that includes where the system has one of its own.
+#if defined(__unix__) || defined(__APPLE__) || defined(__MINGW32__)
 class system_mutex {
  public:
   constexpr system_mutex() noexcept = default;
@@ -1422,14 +1426,14 @@ namespace detail {
 
 /// Appends what std::printf would print, at most 500 characters.
 LOCKSTEP_COLD void append(std::string& text, const char* format, ...)
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(__MINGW32__)  // whose printf is one of two
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
 
 /// The content of a file, whose path is what std::printf would print; empty if it cannot be read.
 LOCKSTEP_COLD std::string file_text(const char* path, ...)
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(__MINGW32__)  // whose printf is one of two
     __attribute__((format(printf, 1, 2)))
 #endif
     ;
@@ -2537,12 +2541,13 @@ class thread_slot_table {
 #if defined(__unix__) || defined(__APPLE__)
   /// 0 if the system has no more.
   static std::uint32_t key_of(process_state& all) noexcept {
-    static_assert(sizeof(pthread_key_t) <= sizeof(std::uint32_t), "a key fits");
     std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
     pthread_key_t made = 0;
     if (known != 0 || pthread_key_create(&made, nullptr) != 0) return known;
     const std::uint32_t mine = static_cast<std::uint32_t>(made) + 1;
-    if (all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
+    // Keys are small numbers, also where their type is wider.
+    if (mine != 0 && static_cast<pthread_key_t>(mine - 1) == made &&
+        all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
                                                memory_order_relaxed)) {            // 4
       return mine;
     }
@@ -2619,6 +2624,8 @@ LOCKSTEP_COLD bool name_this_thread(const char* name) noexcept {
   char short_name[16] = {};
   for (std::size_t i = 0; i + 1 < sizeof short_name && name[i] != 0; ++i) short_name[i] = name[i];
   return pthread_setname_np(pthread_self(), short_name) == 0;
+#elif defined(__APPLE__)
+  return pthread_setname_np(name) == 0;
 #else
   (void)name;
   return false;
@@ -2659,7 +2666,7 @@ LOCKSTEP_COLD thread_label label_of_this_thread() noexcept {
   thread_label label;
   label.number = system_thread_number();
   char name[16] = {};
-#if defined(__linux__)
+#if defined(__linux__) || defined(__APPLE__)
   pthread_getname_np(pthread_self(), name, sizeof name);
 #endif
   std::snprintf(label.text, sizeof label.text, "thread %llu '%s'",
@@ -3229,6 +3236,14 @@ struct wait_subject {
   std::uint32_t expected;  ///< 0: that is not known
   std::uint32_t left;      ///< how many lacked when the wait began; 0: that is not known
   std::uint64_t come;      ///< ranks below 64 that had come when the wait began, a bit each
+};
+
+/// What members wait for, where observers know more of it than the name.
+struct waits_for {
+  static constexpr const char* next_region() { return "the next region"; }
+  static constexpr const char* end_of_part() { return "the end of a member's part"; }
+  static constexpr const char* step_of_member() { return "a step of another member"; }
+  static constexpr const char* step_of_plan() { return "a step of a plan"; }
 };
 
 enum class wait_stage : std::uint32_t { spin, yield, sleep };
@@ -3953,22 +3968,26 @@ struct construct_key {
   const char* kind;   ///< the name of its function
   call_site where;    ///< no file: not known
   const void* place;  ///< tells apart what has no call site; may be null
+  const char* label;  ///< of the user's region around it, which lives for ever; null: none
 
   /// As one thread meets it again and again: by addresses.
   bool is(const construct_key& other) const noexcept {
     return where.line == other.where.line && where.file == other.where.file && kind == other.kind &&
-           place == other.place;
+           place == other.place && label == other.label;
   }
   /// As different units of a program spell it.
   bool is_same(const construct_key& other) const noexcept {
     return where.line == other.where.line && place == other.place &&
-           is_same_text(kind, other.kind) && is_same_text(where.file, other.where.file);
+           is_same_text(kind, other.kind) && is_same_text(where.file, other.where.file) &&
+           is_same_text(label, other.label);
   }
   std::size_t hash() const noexcept {
     const std::uint64_t file = reinterpret_cast<std::uintptr_t>(where.file);
     const std::uint64_t what = reinterpret_cast<std::uintptr_t>(kind);
     const std::uint64_t at = reinterpret_cast<std::uintptr_t>(place);
-    const std::uint64_t mixed = (file ^ (what << 21) ^ (at << 7)) + where.line * std::uint64_t{41};
+    const std::uint64_t in = reinterpret_cast<std::uintptr_t>(label);
+    const std::uint64_t mixed =
+        (file ^ (what << 21) ^ (at << 7) ^ (in << 13)) + where.line * std::uint64_t{41};
     return static_cast<std::size_t>((mixed * 0x9E3779B97F4A7C15u) >> 40);
   }
 
@@ -4020,7 +4039,11 @@ class account_table {
   /// The account of a construct, which gets one if there is room. By the thread that adds.
   std::size_t find(const construct_key& key) noexcept {
     if (last_ < most && keys_[last_].is(key)) return last_;
-    return last_ = find_slowly(key);
+    return last_ = find_slowly(key, most);
+  }
+  /// The same; there is room as long as fewer than so many constructs have accounts.
+  std::size_t find_if_few(const construct_key& key, std::size_t few) noexcept {
+    return find_slowly(key, few);
   }
   construct_account& operator[](std::size_t account) noexcept { return accounts_[account]; }
   const construct_account& operator[](std::size_t account) const noexcept {
@@ -4063,14 +4086,14 @@ class account_table {
   static constexpr std::size_t slot_count = 128;
   static_assert(slot_count > most + most, "a search finds a free slot soon");
 
-  LOCKSTEP_NOINLINE std::size_t find_slowly(const construct_key& key) noexcept {
+  LOCKSTEP_NOINLINE std::size_t find_slowly(const construct_key& key, std::size_t room) noexcept {
     std::size_t slot = key.hash() % slot_count;
     for (; slots_[slot] != 0; slot = (slot + 1) % slot_count) {
       const std::size_t account = slots_[slot] - 1u;
       if (keys_[account].is(key)) return account;
     }
     const std::size_t next = used_.load(memory_order_relaxed);  // 3
-    if (next == most) return others;
+    if (next >= room) return others;
     keys_[next] = key;
     slots_[slot] = static_cast<unsigned char>(next + 1);
     used_.store(next + 1, memory_order_release);  // 2
@@ -4123,11 +4146,14 @@ namespace detail {
 
 /// What was decided for a member, or found out: counted for each.
 enum class ledger_count : unsigned {
-  shares_taken,   ///< of others, that this thread has run
-  anticipated,    ///< a region came while the member polled because it was due
-  missed,         ///< a region came, and the member slept
-  parted,         ///< it left a CPU that it shared with a member it waited for
-  waits_spun,     ///< waits that were over while it polled,
+  shares_taken,  ///< of others, that this thread has run
+  anticipated,   ///< a region came while the member polled because it was due
+  missed,        ///< a region came, and the member slept
+  crowded,       ///< regions of more members than CPUs for them
+  inline_runs,   ///< regions that were called from inside of one, and so ran on their caller alone;
+  inline_loops,  ///< loops
+  parted,        ///< it left a CPU that it shared with a member it waited for
+  waits_spun,    ///< waits that were over while it polled,
   waits_yielded,  ///< while it yielded,
   waits_slept,    ///< and when it had slept
   how_many
@@ -4136,7 +4162,7 @@ enum class ledger_count : unsigned {
 /// Which segments are chosen, of meetings or of regions: LEDGER-2. The first member decides, the others follow.
 class ledger_pace {
  public:
-  static constexpr std::uint32_t first_ones = 64, usual = 32;
+  static constexpr std::uint32_t first_ones = 64, usual = 128;
 
   /// Segments of so many ticks are all chosen.
   void begin(std::uint64_t long_ticks) noexcept {
@@ -4151,7 +4177,12 @@ class ledger_pace {
   /// How often the segment of that number counts; 0: it is not chosen.
   std::uint32_t weight_of(std::uint32_t number) const noexcept {
     const std::uint32_t one_in = one_in_.load(memory_order_relaxed);  // 1
-    return one_in == 1 || (number * 0x9E3779B1u) >> 27 == 0 ? one_in : 0;
+    return one_in == 1 || is_chosen(number) ? one_in : 0;
+  }
+  /// Whether neither that segment is chosen nor the next one, which begins where it ends.
+  bool leaves_out(std::uint32_t number) const noexcept {
+    const std::uint32_t one_in = one_in_.load(memory_order_relaxed);  // 1
+    return one_in != 1 && !is_chosen(number) && !is_chosen(number + 1);
   }
   /// By the first member: a segment that was chosen took so long.
   void took(std::uint64_t ticks) noexcept {
@@ -4167,6 +4198,11 @@ class ledger_pace {
   }
 
  private:
+  static bool is_chosen(std::uint32_t number) noexcept {
+    static_assert(usual == 1u << 7, "so many bits");
+    return (number * 0x9E3779B1u) >> (32 - 7) == 0;
+  }
+
   observer_atomic<std::uint32_t> one_in_{1};  ///< read by all, written rarely
   line_gap apart_;
   std::uint32_t left_ = first_ones;
@@ -4179,6 +4215,8 @@ struct ledger_paces {
   ledger_pace meetings;
   line_gap between;
   ledger_pace regions;
+  const char* label = nullptr;  ///< of the region that runs: the user's region around its caller
+  std::size_t cpus = 0;         ///< for the members
   line_gap after;
 };
 
@@ -4221,13 +4259,19 @@ class member_ledger {
   std::uint32_t stands_for = 0;                         ///< and how often it counts
   std::uint32_t loop = 0;                               ///< the last region that was a loop
   std::uint32_t known_releases =
-      0;  ///< so many times more in this region it looks when it was let go
+      0;                        ///< so many times more in this region it looks when it was let go
+  const char* label = nullptr;  ///< of the user's region that the member is in
+  // Of the last meeting that was counted lightly:
+  bool is_light = false;          ///< the member may be in it
+  std::uint32_t light_phase = 0;  ///< it met in that phase,
+  std::uint64_t light_wait = 0;   ///< and its waits there that outlasted their first polls
 
   /// A part of a region begins, in which that phase is the first.
   void begin_part(std::uint32_t region, std::uint32_t first_phase) noexcept {
     region_weight = paces.regions.weight_of(region);
     meeting_weight = paces.meetings.weight_of(first_phase);
     known_releases = region_weight != 0 ? most_known_releases : 0;
+    label = paces.label;
     if ((region_weight | meeting_weight) == 0) return;
     segment_begin = tick_clock::now();
     if (region_weight == 0) return;
@@ -4243,11 +4287,42 @@ class member_ledger {
     part_begin.set(segment_begin);
     part_of_region.set(region);
   }
+  /// The member had to wait for a node of a plan, whose name lives for ever. Nodes take half of the places at most.
+  void note_node(const char* name, call_site plan, std::uint64_t ticks) noexcept {
+    const construct_key key = {"node", plan, nullptr, name};
+    construct_account& to = accounts[accounts.find_if_few(key, account_table::most / 2)];
+    to.passes.add(1);
+    to.note_wait(ticks, 1);
+  }
+  /// Counts a meeting that is not chosen, if its end need not be known. The member arrives in that phase next.
+  bool passes_lightly(const char* kind, call_site where, std::uint32_t phase) noexcept {
+    if ((known_releases | light_wait) != 0 || !paces.meetings.leaves_out(phase)) return false;
+    at = accounts.find({kind != nullptr ? kind : "barrier", where, nullptr, label});
+    accounts[at].passes.add(1);
+    light_phase = phase;
+    is_light = true;
+    segment_begin = 0;
+    meeting_weight = 0;
+    return true;
+  }
+  /// A wait in a meeting that was counted lightly, or another one, has outlasted its first polls.
+  void note_long_wait(bool is_of_meeting, std::uint32_t phase, std::uint64_t ticks) noexcept {
+    (is_of_meeting && is_light && phase == light_phase ? light_wait : long_wait) += ticks;
+  }
+  /// Before the next meeting, and at the end of a part.
+  void settle() noexcept {
+    is_light = false;
+    if (light_wait == 0) return;
+    accounts[at].note_wait(light_wait, 1);
+    light_wait = 0;
+  }
   void begin_meeting() noexcept {
+    settle();
     long_wait = 0;
     is_meeting = has_to_count = true;
   }
   void end_part() noexcept {
+    settle();
     long_wait = 0;
     if (region_weight == 0) return;
     part_segment.set(segment_begin);
@@ -4305,8 +4380,9 @@ class ledger_board {
   /// Larger teams keep none.
   static constexpr std::size_t most_members = 1024;
 
-  /// A second has so many ticks.
-  LOCKSTEP_OBSERVER ledger_board(std::size_t members, double ticks_per_second);
+  /// A second has so many ticks. The members have so many CPUs.
+  LOCKSTEP_OBSERVER ledger_board(std::size_t members, double ticks_per_second,
+                                 std::size_t cpus = ~std::size_t{0});
   ledger_board(const ledger_board&) = delete;
   ledger_board& operator=(const ledger_board&) = delete;
 
@@ -4378,7 +4454,8 @@ enum class record_kind : std::uint8_t {
   begin,  ///< of a thread; text: its name; number: what debuggers call it; detail 1: it has a new name
   wake,  ///< number: the word whose sleepers are woken
   rest,
-  label  ///< text: what the program calls the object of the wait before
+  label,  ///< behind a wait; text: what the program calls its object
+  let_go  ///< behind that; number: the log's number of the thread that let it go; from when to when that took
 };
 
 enum class mark_kind : std::uint8_t {
@@ -4489,6 +4566,9 @@ class record_ring {
     return known.kept;
   }
 
+  /// The same by any thread.
+  LOCKSTEP_OBSERVER static const char* keep(const char* text) noexcept;
+
  private:
   static constexpr std::size_t known_texts = 256;
 
@@ -4501,8 +4581,6 @@ class record_ring {
 
   record_ring(slot* its_slots, std::size_t room, record_ring* before) noexcept
       : slots_(its_slots), room_(room), before_(before) {}
-
-  LOCKSTEP_OBSERVER static const char* keep(const char* text) noexcept;
 
   slot* const slots_;
   const std::size_t room_;
@@ -4626,7 +4704,7 @@ LOCKSTEP_OBSERVER const char* record_ring::keep(const char* given) noexcept {
   kept_texts::text* const made = ::new (raw) kept_texts::text{next};
   std::memcpy(static_cast<void*>(made + 1), given, length);
   while (!first.compare_exchange_weak(made->next, made, memory_order_release,  // 7
-                                      memory_order_relaxed)) {                 // 6
+                                      memory_order_relaxed)) {                 // 8
   }
   return kept_texts::content(made);
 }
@@ -4662,10 +4740,31 @@ struct ledger_hooks {
   /// The accounts of the calling thread from now on; returns those that it had. Null: none.
   static member_ledger* work_for(member_ledger* own) noexcept {
     thread_log* const log = log_of_this_thread();
-    if (log == nullptr) return nullptr;
-    member_ledger* const before = of(*log);
-    if (before != own) log->ledger.store(own, memory_order_relaxed);  // 2
+    return log != nullptr ? work_for(own, *log) : nullptr;
+  }
+  /// The same of a thread that has that log.
+  static member_ledger* work_for(member_ledger* own, thread_log& log) noexcept {
+    member_ledger* const before = of(log);
+    if (before != own) log.ledger.store(own, memory_order_relaxed);  // 2
     return before;
+  }
+
+  /// The thread has entered a region of the user, or left one.
+  static void region_changes(thread_log& log) noexcept {
+    member_ledger* const own = of(log);
+    if (own == nullptr) return;
+    own->label = log.region_name != nullptr ? record_ring::keep(log.region_name) : own->paces.label;
+  }
+  /// A region or a loop is called from inside of one: its caller runs it alone.
+  static void ran_inline(bool is_loop) noexcept {
+    thread_log* const log = log_of_this_thread();
+    member_ledger* const own = log != nullptr ? of(*log) : nullptr;
+    if (own != nullptr)
+      own->count(is_loop ? ledger_count::inline_loops : ledger_count::inline_runs);
+  }
+  static void waited_for_node(thread_log& log, const char* name, call_site plan,
+                              std::uint64_t ticks) noexcept {
+    if (member_ledger* const own = of(log)) own->note_node(record_ring::keep(name), plan, ticks);
   }
 
   static void member_left(thread_log&, const construct_visit&) noexcept {}
@@ -4681,7 +4780,7 @@ struct ledger_hooks {
                          std::uint64_t begin, std::uint64_t end) noexcept {
     member_ledger* const own = of(log);
     if (own == nullptr) return;
-    own->long_wait += end - begin;
+    own->note_long_wait(what.kind == nullptr, what.phase, end - begin);
     if (what.kind != nullptr && std::strcmp(what.kind, "the next region") == 0) return;
     own->count(furthest == wait_stage::spin    ? ledger_count::waits_spun
                : furthest == wait_stage::yield ? ledger_count::waits_yielded
@@ -4839,6 +4938,7 @@ LOCKSTEP_OBSERVER bool object_names::find(const void* object, object_name& out) 
 //   5  options          relaxed  -      ordered by 3 and 4
 //   6  ring.store       release  -      a ring is whole before it is seen (2 of trace_view.ipp)
 //   7  ring, number     relaxed  -      the thread's own ring, or of one before it; a number that stands for itself
+//   8  place            relaxed  -      a hint that is whole in itself
 #ifndef LOCKSTEP_DETAIL_TRACE_RECORDER_HPP
 #define LOCKSTEP_DETAIL_TRACE_RECORDER_HPP
 
@@ -4846,11 +4946,49 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// Who let waiters of a word go last, and when. A thread that waits cannot be known to one that finds no sleeper, so a
+/// waiter looks here when its wait is over. Words that share a place forget each other: then an arrow is missing.
+///
+///   bits of a place  0..41 tick, 42..55 number of the log, 56..63 of the hash of the word's address
+class last_notifies {
+ public:
+  void note(const void* word, std::uint32_t track, std::uint64_t now) noexcept {
+    if (track >= most_tracks) return;
+    const std::uint64_t hash = hash_of(word);
+    places_[hash % places].store(hash >> 56 << 56 | std::uint64_t{track} << 42 | (now & tick_mask),
+                                 memory_order_relaxed);  // 8
+  }
+  /// False if nobody is known who did after `since` and not after `now`.
+  bool find(const void* word, std::uint64_t since, std::uint64_t now, std::uint32_t& track,
+            std::uint64_t& at) const noexcept {
+    const std::uint64_t hash = hash_of(word);
+    const std::uint64_t known = places_[hash % places].load(memory_order_relaxed);  // 8
+    const std::uint64_t age = (now - known) & tick_mask;
+    if (known == 0 || known >> 56 != hash >> 56 || age > now - since) return false;
+    track = static_cast<std::uint32_t>(known >> 42) & (most_tracks - 1);
+    at = now - age;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t places = 4096;
+  static constexpr std::uint32_t most_tracks = 1u << 14;
+  static constexpr std::uint64_t tick_mask = (std::uint64_t{1} << 42) - 1;
+
+  static std::uint64_t hash_of(const void* word) noexcept {
+    const std::uint64_t product = reinterpret_cast<std::uintptr_t>(word) * 0x9E3779B97F4A7C15u;
+    return product ^ product >> 32;
+  }
+
+  observer_atomic<std::uint64_t> places_[places] = {};
+};
+
 /// The trace of the process: the one that runs, or ran last. Made once, never freed.
 struct trace_session {
   observer_atomic<std::uint32_t> number{0};   ///< of the trace; 0: none yet
   observer_atomic<std::uint64_t> records{0};  ///< for each thread, a power of two
   observer_atomic<std::uint32_t> stops{0};    ///< 1: what does not fit is left out
+  last_notifies notifies;
   // Under the lock of process_state::trace_forks.
   bool is_running = false;
   std::uint64_t begin = 0, end = 0;  ///< ticks
@@ -4998,6 +5136,7 @@ std::uint64_t user_region::begin(const char* name, const char*& outer) noexcept 
   if (log == nullptr) return 0;
   outer = log->region_name;
   log->region_name = name;
+  if (is_observed_by(observer::accounts)) ledger_hooks::region_changes(*log);
   return tick_clock::now();
 }
 
@@ -5005,6 +5144,7 @@ void user_region::end(const char* name, const char* outer, std::uint64_t since) 
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
   log->region_name = outer;
+  if (is_observed_by(observer::accounts)) ledger_hooks::region_changes(*log);
   if (!is_observed_by(observer::records)) return;
   recorder::put(*log, record_kind::user, 0, since, tick_clock::now(), name, 0);
 }
@@ -5117,7 +5257,7 @@ struct watch_hooks {
   }
 
   /// What the caller of a region waits for after its own part.
-  static constexpr const char* end_of_part() { return "the end of a member's part"; }
+  static constexpr const char* end_of_part() { return waits_for::end_of_part(); }
 
   static void wait_begins(thread_log& log, const wait_subject& what) noexcept {
     const bool is_for_region = what.kind != nullptr && std::strcmp(what.kind, end_of_part()) == 0;
@@ -5358,8 +5498,19 @@ LOCKSTEP_OBSERVER void pass_sync_point() noexcept;
 inline void sync_point() noexcept {
   if (diagnoses_misuse && LOCKSTEP_UNLIKELY(observers() != 0)) pass_sync_point();
 }
+/// A thread is about to let those go that wait for `word`, the one that waiters name as their object or sleep on.
+LOCKSTEP_OBSERVER void note_notify(const void* word) noexcept;
+/// Before such a change of an object that has no other hook. In builds that do not diagnose misuse it is nothing: a
+/// look at the observers takes 1 to 3 % of a notify.
+LOCKSTEP_OBSERVER void pass_notify_point(const void* word) noexcept;
+inline void notify_point(const void* word) noexcept {
+  if (diagnoses_misuse && LOCKSTEP_UNLIKELY(observers() != 0)) pass_notify_point(word);
+}
 /// A node of a plan is about to run. The name is copied.
 LOCKSTEP_OBSERVER void node_begins(const char* name) noexcept;
+/// The member had to wait for a node of the plan that was made there.
+LOCKSTEP_OBSERVER void note_node_wait(const char* name, call_site plan,
+                                      std::uint64_t ticks) noexcept;
 /// A node of a plan was run.
 LOCKSTEP_OBSERVER void note_node(const char* name, std::uint64_t iteration, bool is_taken_over,
                                  std::uint64_t begin) noexcept;
@@ -5443,18 +5594,29 @@ LOCKSTEP_OBSERVER void observed_wait::end() noexcept {
     ring->put(&stage, 1);
   }
   const trace_record both[2] = {
-      trace_record::of(record_kind::wait, static_cast<std::uint8_t>(furthest_), since_, now,
-                       ring->kept(what_.kind != nullptr ? what_.kind : "a word"),
-                       reinterpret_cast<std::uintptr_t>(what_.object)),
+      trace_record::of(
+          record_kind::wait, static_cast<std::uint8_t>(furthest_), since_, now,
+          ring->kept(what_.kind != nullptr ? what_.kind : "a word"),
+          reinterpret_cast<std::uintptr_t>(what_.team != nullptr ? what_.team : what_.object)),
       trace_record::rest_of(ring->kept(what_.where.file), what_.rank, what_.awaited,
                             reinterpret_cast<std::uintptr_t>(what_.sleeps_on), what_.phase,
                             what_.where.line)};
   ring->put(both, 2);
   object_name name;
-  if (!object_names::find(what_.object, name)) return;
-  const trace_record label =
-      trace_record::of(record_kind::label, 0, now, now, ring->kept(name.text), 0);
-  ring->put(&label, 1);
+  if (object_names::find(what_.object, name)) {
+    const trace_record label =
+        trace_record::of(record_kind::label, 0, now, now, ring->kept(name.text), 0);
+    ring->put(&label, 1);
+  }
+  std::uint32_t from = 0;
+  std::uint64_t sent = 0;
+  const last_notifies& known = recorder::session()->notifies;
+  if (!known.find(what_.sleeps_on, since_, now, from, sent) &&
+      !known.find(what_.object, since_, now, from, sent)) {
+    return;
+  }
+  const trace_record by = trace_record::of(record_kind::let_go, 0, sent, now, nullptr, from);
+  if (from != log.track()) ring->put(&by, 1);
 }
 
 LOCKSTEP_OBSERVER void member_comes(const observed_member& who, const char* kind, call_site where,
@@ -5609,6 +5771,7 @@ LOCKSTEP_OBSERVER void note_counter(const char* name, double value) noexcept {
 }
 
 LOCKSTEP_OBSERVER void note_lock(const void* object, bool is_taken) noexcept {
+  if (!is_taken) note_notify(object);
   if (!is_observed_by(observer::watches)) return;
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
@@ -5624,6 +5787,18 @@ LOCKSTEP_OBSERVER void pass_sync_point() noexcept {
   if (thread_log* const log = log_of_this_thread()) delay_hooks::point(*log);
 }
 
+LOCKSTEP_OBSERVER void note_notify(const void* word) noexcept {
+  if (!is_observed_by(observer::records)) return;
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr || recorder::ring_of(*log) == nullptr) return;  // or it has no track
+  recorder::session()->notifies.note(word, log->track(), tick_clock::now());
+}
+
+LOCKSTEP_OBSERVER void pass_notify_point(const void* word) noexcept {
+  pass_sync_point();
+  note_notify(word);
+}
+
 LOCKSTEP_OBSERVER void note_wake(const void* word) noexcept {
   if (!is_observed_by(observer::records)) return;
   thread_log* const log = log_of_this_thread();
@@ -5637,6 +5812,14 @@ LOCKSTEP_OBSERVER void node_begins(const char* name) noexcept {
   if (!is_observed_by(observer::watches)) return;
   if (thread_log* const log = log_of_this_thread()) {
     watch_hooks::node_begins(*log, name, tick_clock::now());
+  }
+}
+
+LOCKSTEP_OBSERVER void note_node_wait(const char* name, call_site plan,
+                                      std::uint64_t ticks) noexcept {
+  if (!is_observed_by(observer::accounts)) return;
+  if (thread_log* const log = log_of_this_thread()) {
+    ledger_hooks::waited_for_node(*log, name, plan, ticks);
   }
 }
 
@@ -6324,7 +6507,7 @@ class published_word {
   }
   /// The two halves, for a wake that comes later or not at all.
   void publish_quietly(Word value) const noexcept {
-    sync_point();
+    notify_point(&mark_);
     word_.store(value, memory_order_release);  // 1
   }
   void wake() const { mark_.notify(payer_); }
@@ -8609,7 +8792,7 @@ class condition_variable {
   }
 
   void notify(std::uint32_t most) {
-    detail::sync_point();
+    detail::notify_point(this);
     // Those that begin to wait while we work are not ours to notify (CONDITION-4).
     const std::uint32_t there = word_.load(detail::memory_order_acquire);  // 1
     if (there == 0) return;
@@ -8730,7 +8913,7 @@ class event : detail::misuse::watched<event> {
 
   /// Lets one wait() return. Requires: one notifier at a time, fewer than 2^30 notifications pending.
   void notify() {
-    detail::sync_point();
+    detail::notify_point(&word_);
     const std::uint32_t old = word_.fetch_add(one_, detail::memory_order_release);  // 1
     detail::wake_sleepers(&word_, old);
   }
@@ -8850,7 +9033,7 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
 
   /// Makes a notification pending, if none is; never blocks.
   void notify() {
-    detail::sync_point();
+    detail::notify_point(&word_);
     const std::uint32_t old = word_.fetch_or(notified_, detail::memory_order_release);  // 1
     if ((old & notified_) == 0 && old >= sleeper_) detail::wake_one_sleeper(&word_);
   }
@@ -8977,7 +9160,7 @@ class manual_reset_event : detail::misuse::watched<manual_reset_event> {
 
   /// Opens the gate and releases all waiters.
   void notify() {
-    detail::sync_point();
+    detail::notify_point(&word_);
     const std::uint32_t old = word_.fetch_or(open_, detail::memory_order_release);  // 1
     if ((old & open_) == 0) detail::wake_sleepers(&word_, old);
   }
@@ -9156,8 +9339,8 @@ class eventual_base {
 
   template <class... Arguments>
   void set(Arguments&&... arguments) {
-    detail::sync_point();
     claim ours(*this);
+    detail::notify_point(&word_);
     ::new (static_cast<void*>(&content_)) Content(std::forward<Arguments>(arguments)...);
     ours.publish(ready_);
   }
@@ -9444,11 +9627,15 @@ struct ledger {
     double total = 0, median = 0, p99 = 0, worst = 0;
   };
 
-  /// What members come to together: a function of member, a region, a loop that is a region.
+  /// What members come to together: a function of member, a region, a loop or a plan that is a region; and a node of a
+  /// plan, which counts only where a member had to wait for it.
   struct construct {
     std::string kind;  ///< the name of the function; "others": all that found no room
-    std::string file;  ///< where it was called; empty: not known
+    std::string file;  ///< where it was called, of plans where they were made; empty: not known
     unsigned line = 0;
+    /// The innermost trace_region or LOCKSTEP_REGION that it is in: of the member's part, or else of the region's caller.
+    /// Of a node: its name.
+    std::string label;
 
     std::uint64_t count = 0;  ///< how often members came to it together
     waits all;                ///< of all members
@@ -9469,9 +9656,12 @@ struct ledger {
         loops_on;  ///< [k]: loops that were run on k members; [1]: by the caller alone
     std::uint64_t shares_taken = 0;  ///< parts of other members' shares that a thread has run
     std::uint64_t anticipated =
-        0;                     ///< regions that came while a worker polled because they were due
-    std::uint64_t missed = 0;  ///< and while a worker slept
-    std::uint64_t parted = 0;  ///< moves of a worker to another CPU
+        0;                      ///< regions that came while a worker polled because they were due
+    std::uint64_t missed = 0;   ///< and while a worker slept
+    std::uint64_t crowded = 0;  ///< regions and loops on more members than CPUs for them
+    std::uint64_t inline_runs = 0,
+                  inline_loops = 0;  ///< called by members inside of a region: each ran alone
+    std::uint64_t parted = 0;        ///< moves of a worker to another CPU
     std::uint64_t spun = 0, yielded = 0, slept = 0;  ///< waits by the stage in which they were over
   };
 
@@ -9504,10 +9694,12 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-LOCKSTEP_OBSERVER ledger_board::ledger_board(std::size_t members, double ticks_per_second)
+LOCKSTEP_OBSERVER ledger_board::ledger_board(std::size_t members, double ticks_per_second,
+                                             std::size_t cpus)
     : ticks_per_second_(ticks_per_second), members_(members) {
   const double long_time = 20e-6 + 2e-6 * static_cast<double>(members);
   paces_.meetings.begin(static_cast<std::uint64_t>(long_time * ticks_per_second));
+  paces_.cpus = cpus;
   paces_.regions.begin(static_cast<std::uint64_t>(long_time * ticks_per_second));
   for (std::size_t i = 0; i < members; ++i) members_[i].reset(new member_ledger(members, paces_));
 }
@@ -9532,7 +9724,7 @@ struct found_construct {
 };
 
 /// A construct of no known place: what found no room.
-inline construct_key key_of_others() noexcept { return {"others", {nullptr, 0}, nullptr}; }
+inline construct_key key_of_others() noexcept { return {"others", {nullptr, 0}, nullptr, nullptr}; }
 
 LOCKSTEP_OBSERVER void add_account(growing_array<found_construct>& to, const construct_key& key,
                                    account_place at) {
@@ -9568,6 +9760,7 @@ LOCKSTEP_OBSERVER ledger::construct construct_of(const ledger_board& board,
   result.kind = of.key.kind;
   if (of.key.where.file != nullptr) result.file = of.key.where.file;
   result.line = of.key.where.line;
+  if (of.key.label != nullptr) result.label = of.key.label;
   const std::size_t size = board.members();
   result.members.resize(size);
   result.last.resize(size);
@@ -9642,6 +9835,9 @@ LOCKSTEP_OBSERVER ledger ledger_board::gather(const char* team) const {
     decided.shares_taken += own.count_of(ledger_count::shares_taken);
     decided.anticipated += own.count_of(ledger_count::anticipated);
     decided.missed += own.count_of(ledger_count::missed);
+    decided.crowded += own.count_of(ledger_count::crowded);
+    decided.inline_runs += own.count_of(ledger_count::inline_runs);
+    decided.inline_loops += own.count_of(ledger_count::inline_loops);
     decided.parted += own.count_of(ledger_count::parted);
     decided.spun += own.count_of(ledger_count::waits_spun);
     decided.yielded += own.count_of(ledger_count::waits_yielded);
@@ -10284,7 +10480,7 @@ LOCKSTEP_COLD bool question_signal::take(void (*handler)(int)) noexcept {
   struct sigaction action;
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
-  ::sigemptyset(&action.sa_mask);
+  sigemptyset(&action.sa_mask);  // a macro on some systems
   handler_ = handler;
   return ::sigaction(SIGUSR1, &action, &before_) == 0;
 }
@@ -10297,7 +10493,7 @@ LOCKSTEP_COLD void question_signal::give_back() noexcept {
 
 LOCKSTEP_COLD no_signals::no_signals() noexcept {
   sigset_t all;
-  ::sigfillset(&all);
+  sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before_);
 }
 LOCKSTEP_COLD no_signals::~no_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
@@ -11206,6 +11402,8 @@ class watchdog {
       if (of_.must_end.load(memory_order_relaxed) != 0) return;  // 2
       if (why == asks) {
         print("lockstep watchdog: a signal asks what threads wait for");
+        const std::uint64_t slept = steady_nanoseconds() - begin;
+        next = slept < next ? next - slept : 0;
         continue;
       }
       const bool is_excused = excuse.is_due(limit, next, steady_nanoseconds() - begin);
@@ -11376,6 +11574,7 @@ class trace_view {
   struct track {
     thread_name name;
     std::uint64_t shown_number;
+    std::uint32_t log;        ///< its number
     std::size_t first, last;  ///< of events
   };
   /// From the thread that let the other go, in ticks.
@@ -11383,6 +11582,7 @@ class trace_view {
     const char* name;
     std::uint32_t from, to;  ///< tracks
     std::uint64_t sent, came;
+    bool leaves_end, comes_to_end;  ///< of a slice: so it lies inside of that
   };
 
   /// Copies what there is. For less than all of it, it needs memory for two copies.
@@ -11426,8 +11626,8 @@ class trace_view {
  private:
   /// What may be an end of arrows, in one form, for it is sorted: by whom and what, then by time.
   struct end_point {
-    std::uint64_t whom;  ///< the team, or the word
-    std::uint64_t what;  ///< region and phase
+    std::uint64_t whom;  ///< the team, the word, or the track
+    std::uint64_t what;  ///< region and phase, or region and rank, or rank
     std::uint64_t at, until;
     std::uint32_t track;
     bool is_caller;
@@ -11439,14 +11639,37 @@ class trace_view {
     }
   };
   using end_points = growing_array<end_point>;
+  /// What a wait lies in: numbers of events, or none.
+  struct open_slices {
+    static constexpr std::size_t none = ~std::size_t{0};
+    std::size_t region = none, construct = none;  ///< region: or part
+  };
 
   LOCKSTEP_OBSERVER void read(const thread_log& from, const record_ring& ring);
+  LOCKSTEP_OBSERVER static void name_if_nameless(track& of) noexcept;
   LOCKSTEP_OBSERVER void sort_events(std::size_t first);
   LOCKSTEP_OBSERVER void find_arrows();
   LOCKSTEP_OBSERVER static void sort(end_points& all);
   LOCKSTEP_OBSERVER void join_meetings(const end_points& all);
   LOCKSTEP_OBSERVER void join_regions(const end_points& all);
-  LOCKSTEP_OBSERVER void join_wakes(const end_points& all);
+  /// The last of `all` that is of those, and at or before `until`; or null.
+  LOCKSTEP_OBSERVER static const end_point* last_of(const end_points& all, std::uint64_t whom,
+                                                    std::uint64_t what, std::uint64_t until);
+  static constexpr std::uint32_t no_track = ~std::uint32_t{0};
+  LOCKSTEP_OBSERVER std::uint32_t track_of(std::uint32_t log, std::uint64_t at) const;
+  static std::uint64_t region_and_rank(std::uint32_t region, std::uint32_t rank) noexcept {
+    return std::uint64_t{region} << 32 | rank;
+  }
+  struct known_ends;
+  LOCKSTEP_OBSERVER void join_waits(const known_ends& known);
+  LOCKSTEP_OBSERVER void join_wait(const event& of, const open_slices& around,
+                                   const known_ends& known);
+  LOCKSTEP_OBSERVER void join_awaited(const event& wait, const open_slices& around,
+                                      const known_ends& known);
+  LOCKSTEP_OBSERVER void add_arrow(const char* name, std::uint32_t from, const event& to,
+                                   std::uint64_t sent, bool leaves_end);
+  LOCKSTEP_OBSERVER const end_point* node_of(const end_point& member, const event& wait,
+                                             const known_ends& known) const;
 
   growing_array<event> scratch_;
 };
@@ -11467,6 +11690,7 @@ class trace_view {
 #define LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_IPP
 
 #include <cstdio>
+#include <cstring>
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -11494,6 +11718,13 @@ LOCKSTEP_OBSERVER trace_view::trace_view() {
 
 LOCKSTEP_OBSERVER trace_view::~trace_view() = default;
 
+/// Where the system keeps no names.
+LOCKSTEP_OBSERVER void trace_view::name_if_nameless(track& of) noexcept {
+  if (of.name.text[0] != 0) return;
+  std::snprintf(of.name.text, sizeof of.name.text, "thread %llu",
+                static_cast<unsigned long long>(of.shown_number));
+}
+
 LOCKSTEP_OBSERVER void trace_view::read(const thread_log& from, const record_ring& ring) {
   const std::size_t before = records.size(), room = ring.room();
   records.resize(before + room);
@@ -11510,20 +11741,26 @@ LOCKSTEP_OBSERVER void trace_view::read(const thread_log& from, const record_rin
       if (!has_track) records[i].words[1] = 0;  // of a record that is lost
       continue;
     }
+    if (at.kind() == record_kind::let_go) {
+      if (i == before) records[i].words[1] = 0;  // of a wait that is lost
+      continue;
+    }
     const bool begins = at.kind() == record_kind::begin, is_named = at.detail() != 0;
     if (!has_track || (begins && !is_named)) {
       has_track = true;
       if (events.size() > first) sort_events(first);
       first = events.size();
-      track made = {thread_name(), 0, first, first};
+      track made = {thread_name(), 0, from.track(), first, first};
       from.name.read(made.name);
       made.shown_number = from.shown_number();
+      name_if_nameless(made);
       tracks.push_back(made);
     }
     if (begins) {
       track& of = tracks.back();
       std::snprintf(of.name.text, sizeof of.name.text, "%s", at.text());
       if (!is_named) of.shown_number = at.number();
+      name_if_nameless(of);
     }
     events.push_back({at.begin(), at.end(), static_cast<std::uint32_t>(i),
                       static_cast<std::uint32_t>(tracks.size() - 1)});
@@ -11561,31 +11798,59 @@ LOCKSTEP_OBSERVER void trace_view::sort(end_points& all) {
   sort_by(all, [](const end_point& a, const end_point& b) { return a.is_before(b); });
 }
 
+/// What may have let a wait end.
+struct trace_view::known_ends {
+  end_points wakes;   ///< of words
+  end_points parts;   ///< of teams: the ends, by region and rank
+  end_points shares;  ///< of teams: the begins, by region and rank
+  end_points seats;   ///< of teams: who is which rank, by what it did
+  end_points nodes;   ///< of tracks: the ends
+};
+
 LOCKSTEP_OBSERVER void trace_view::find_arrows() {
-  end_points meetings, parts, wakes;
+  end_points meetings, parts;
+  known_ends known;
   for (const event& each : events) {
     const trace_record& at = record_of(each);
     const record_kind kind = at.kind();
     if (kind == record_kind::wake) {
-      wakes.push_back({at.number(), 0, each.begin, 0, each.track, false});
+      known.wakes.push_back({at.number(), 0, each.begin, 0, each.track, false});
+    } else if (kind == record_kind::node) {
+      known.nodes.push_back({each.track, 0, each.end, 0, each.track, false});
     }
     const trace_record* const rest = rest_of(each);
     if (rest == nullptr) continue;
+    const bool is_part = kind == record_kind::part, is_caller = kind == record_kind::region;
     if (kind == record_kind::construct) {
       const std::uint64_t arrived = each.begin + (rest->rest_number() >> 24);
       meetings.push_back({at.number(), rest->words[3], arrived, each.end, each.track, false});
-    } else if (kind == record_kind::region || kind == record_kind::part) {
-      const bool is_caller = kind == record_kind::region;
+    } else if (is_caller || is_part) {
       parts.push_back({at.number(), rest->high(), each.begin, 0, each.track, is_caller});
       if (is_caller && rest->size() > members) members = rest->size();
+    }
+    if (is_part) {
+      known.parts.push_back({at.number(), region_and_rank(rest->high(), rest->rank()), each.end, 0,
+                             each.track, false});
+    }
+    if (is_part) {
+      known.shares.push_back({at.number(), region_and_rank(rest->high(), rest->rank()), each.begin,
+                              0, each.track, false});
+    }
+    const bool is_members_own = is_part && std::strcmp(at.text(), "part") == 0;  // not a share
+    if (is_members_own || kind == record_kind::construct) {
+      known.seats.push_back({at.number(), rest->rank(), each.begin, 0, each.track, false});
     }
   }
   sort(meetings);
   sort(parts);
-  sort(wakes);
+  sort(known.wakes);
+  sort(known.parts);
+  sort(known.shares);
+  sort(known.seats);
+  sort(known.nodes);
   join_meetings(meetings);
   join_regions(parts);
-  join_wakes(wakes);
+  join_waits(known);
 }
 
 /// The last to arrive lets the others go.
@@ -11602,46 +11867,155 @@ LOCKSTEP_OBSERVER void trace_view::join_meetings(const end_points& all) {
     const end_point& last = all[next - 1];
     for (std::size_t k = i; k + 1 < next; ++k) {
       if (all[k].track == last.track) continue;
-      arrows.push_back({"barrier", last.track, all[k].track, last.at, all[k].until});
+      arrows.push_back({"barrier", last.track, all[k].track, last.at, all[k].until, false, true});
     }
   }
 }
 
-/// The caller announces the region to the others.
+/// The caller announces the region to the others: to the first part that each of them runs. What else a member runs of
+/// a loop it takes by itself.
 LOCKSTEP_OBSERVER void trace_view::join_regions(const end_points& all) {
+  growing_array<const end_point*> told;  // for each track the last caller that has told it
+  told.resize(tracks.size());
   const end_point* caller = nullptr;
   for (const end_point& each : all) {
     if (each.is_caller) caller = &each;
     if (caller == nullptr || caller->whom != each.whom || caller->what != each.what) {
       caller = nullptr;
-    } else if (each.track != caller->track) {
-      arrows.push_back({"region", caller->track, each.track, caller->at, each.at});
+    } else if (each.track != caller->track && told[each.track] != caller) {
+      told[each.track] = caller;
+      arrows.push_back({"region", caller->track, each.track, caller->at, each.at, false, false});
     }
   }
 }
 
-/// The last wake of a word before a sleep on it was over.
-LOCKSTEP_OBSERVER void trace_view::join_wakes(const end_points& all) {
-  for (const event& each : events) {
-    const trace_record& at = record_of(each);
-    const trace_record* const rest = rest_of(each);
-    if (at.kind() != record_kind::wait || rest == nullptr) continue;
-    if (static_cast<wait_stage>(at.detail()) != wait_stage::sleep) continue;
-    const std::uint64_t word = rest->rest_number();
-    std::size_t low = 0, high = all.size();  // the first that is later
-    while (low < high) {
-      const std::size_t middle = (low + high) / 2;
-      if (all[middle].whom < word || (all[middle].whom == word && all[middle].at <= each.end)) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
+LOCKSTEP_OBSERVER const trace_view::end_point* trace_view::last_of(const end_points& all,
+                                                                   std::uint64_t whom,
+                                                                   std::uint64_t what,
+                                                                   std::uint64_t until) {
+  const end_point sought = {whom, what, until, 0, 0, false};
+  std::size_t low = 0, high = all.size();  // the first that is later
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (sought.is_before(all[middle])) {
+      high = middle;
+    } else {
+      low = middle + 1;
     }
-    if (low == 0) continue;
-    const end_point& by = all[low - 1];
-    if (by.whom != word || by.at < each.begin || by.track == each.track) continue;
-    arrows.push_back({"wake", by.track, each.track, by.at, each.end});
   }
+  if (low == 0 || all[low - 1].whom != whom || all[low - 1].what != what) return nullptr;
+  return &all[low - 1];
+}
+
+/// Of the thread that had the log at that time.
+LOCKSTEP_OBSERVER std::uint32_t trace_view::track_of(std::uint32_t log, std::uint64_t at) const {
+  std::uint32_t found = no_track;
+  for (std::uint32_t i = 0; i < tracks.size(); ++i) {
+    const bool is_it = tracks[i].log == log && events[tracks[i].first].begin <= at;
+    if (is_it) found = i;  // tracks of a log are in order
+  }
+  return found;
+}
+
+LOCKSTEP_OBSERVER void trace_view::join_waits(const known_ends& known) {
+  struct open_slice {
+    std::uint64_t end;
+    open_slices before;
+  };
+  growing_array<open_slice> open;
+  for (const track& at : tracks) {
+    open_slices around;
+    open.resize(0);
+    for (std::size_t i = at.first; i < at.last; ++i) {
+      const event& each = events[i];
+      while (open.size() > 0 && open[open.size() - 1].end <= each.begin) {
+        around = open[open.size() - 1].before;
+        open.resize(open.size() - 1);
+      }
+      const record_kind kind = record_of(each).kind();
+      if (kind == record_kind::wait) join_wait(each, around, known);
+      const bool is_region = kind == record_kind::region || kind == record_kind::part;
+      if ((!is_region && kind != record_kind::construct) || rest_of(each) == nullptr) continue;
+      open.push_back({each.end, around});
+      (is_region ? around.region : around.construct) = i;
+    }
+  }
+}
+
+/// The last wake of a word before a sleep on it was over; who let it go, if the thread itself has found that; else what
+/// the member has ended that was awaited. None where a meeting or a region has its arrow.
+LOCKSTEP_OBSERVER void trace_view::join_wait(const event& of, const open_slices& around,
+                                             const known_ends& known) {
+  const trace_record& at = record_of(of);
+  const trace_record* const rest = rest_of(of);
+  if (rest == nullptr) return;
+  if (static_cast<wait_stage>(at.detail()) == wait_stage::sleep) {
+    const end_point* const by = last_of(known.wakes, rest->rest_number(), 0, of.end);
+    if (by != nullptr && by->at >= of.begin && by->track != of.track) {
+      return add_arrow("wake", by->track, of, by->at, false);
+    }
+  }
+  if (around.construct != open_slices::none) {
+    const event& visit = events[around.construct];
+    if (of.begin >= visit.begin + (rest_of(visit)->rest_number() >> 24)) return;
+  }
+  if (std::strcmp(at.text(), waits_for::next_region()) == 0) return;
+  if (std::strcmp(at.text(), waits_for::end_of_part()) == 0) return join_awaited(of, around, known);
+  const trace_record* next = rest + 1;
+  if (next != records.end() && next->kind() == record_kind::label) ++next;
+  if (next == records.end() || next->kind() != record_kind::let_go) {
+    return join_awaited(of, around, known);
+  }
+  const std::uint32_t from = track_of(static_cast<std::uint32_t>(next->number()), next->begin());
+  if (from != no_track) add_arrow("notify", from, of, next->begin(), false);
+}
+
+LOCKSTEP_OBSERVER void trace_view::join_awaited(const event& wait, const open_slices& around,
+                                                const known_ends& known) {
+  const char* const kind = record_of(wait).text();
+  const std::uint32_t awaited = rest_of(wait)->size();
+  if (awaited == (wait_subject::nobody & 0xFFFFFF)) return;
+  if (std::strcmp(kind, waits_for::step_of_member()) == 0) {
+    const end_point* const member =
+        last_of(known.seats, record_of(wait).number(), awaited, wait.end);
+    // It published at a moment that nobody has recorded.
+    if (member != nullptr) add_arrow("step", member->track, wait, wait.end, true);
+    return;
+  }
+  if (around.region == open_slices::none) return;
+  const event& region = events[around.region];
+  const std::uint64_t team = record_of(region).number(),
+                      who = region_and_rank(rest_of(region)->high(), awaited);
+  if (std::strcmp(kind, waits_for::end_of_part()) == 0) {
+    const end_point* const part = last_of(known.parts, team, who, wait.end);
+    if (part != nullptr) add_arrow("end of part", part->track, wait, part->at, true);
+  } else if (std::strcmp(kind, waits_for::step_of_plan()) == 0) {
+    const end_point* const member = last_of(known.shares, team, who, wait.end);
+    const end_point* const node = member != nullptr ? node_of(*member, wait, known) : nullptr;
+    if (node != nullptr) add_arrow("node", node->track, wait, node->at, true);
+  }
+}
+
+LOCKSTEP_OBSERVER void trace_view::add_arrow(const char* name, std::uint32_t from, const event& to,
+                                             std::uint64_t sent, bool leaves_end) {
+  if (from != to.track) arrows.push_back({name, from, to.track, sent, to.end, leaves_end, true});
+}
+
+/// The node whose end a wait for a step was for: the last one before the waiter went on, if that was at once. A waiter
+/// that had no CPU meanwhile has waited for the first one that ended.
+LOCKSTEP_OBSERVER const trace_view::end_point* trace_view::node_of(const end_point& member,
+                                                                   const event& wait,
+                                                                   const known_ends& known) const {
+  const std::uint64_t look = static_cast<std::uint64_t>(1000 / nanoseconds_a_tick);
+  const end_point* const last = last_of(known.nodes, member.track, 0, wait.end);
+  if (last == nullptr || last->at + look < wait.begin || last->at + look >= wait.end) {
+    return last == nullptr || last->at + look < wait.begin ? nullptr : last;
+  }
+  const end_point* first = last;
+  while (first > known.nodes.data() && first[-1].whom == last->whom &&
+         first[-1].at + look >= wait.begin)
+    --first;
+  return first;
 }
 
 }  // namespace detail
@@ -11662,7 +12036,9 @@ LOCKSTEP_OBSERVER void trace_view::join_wakes(const end_points& all) {
 //     wait, stage        from the first poll on; how long of it the thread yielded and slept
 //     node, user         of plans; of trace_region
 //     decision, woken, anticipated, missed wake-up, share taken over, parted, crowded, user   instants; args.why
-//     wake, arrow        who woke a sleeper; arrows from who let go to who was let go: barrier, region, wake
+//     wake, arrow        who woke a sleeper; arrows from who let go to who was let go:
+//                        barrier (from the last to arrive), region (from its caller to the first part of each member),
+//                        wake (of a sleeper), end of part, node, step, and notify: of any other wait
 //
 //   EXPORT-1  The JSON is valid whatever names the program gives: text that is no UTF-8 is replaced.
 //   EXPORT-2  Slices of a track nest; their begins do not go back.
@@ -12021,9 +12397,9 @@ class trace_writer {
   }
   LOCKSTEP_OBSERVER void write_arrow(const trace_view::arrow& each) {
     ++arrows_;
-    const std::uint64_t sent = of_.time(each.sent);
-    std::uint64_t came = of_.time(each.came);
-    if (came > sent && each.name[0] != 'r') --came;  // inside of the slice that ends then
+    std::uint64_t sent = of_.time(each.sent), came = of_.time(each.came);
+    if (each.leaves_end && sent > 0) --sent;
+    if (each.comes_to_end && came > sent) --came;
     out_.put(",\n{\"name\":\"").put(each.name).put("\",\"cat\":\"arrow\",\"ph\":\"s\",\"id\":");
     out_.number(arrows_).put(",\"ts\":").time(sent);
     place(each.from);
@@ -12546,7 +12922,8 @@ namespace detail {
 
 class ledger_slot {
  public:
-  ledger_slot() noexcept = default;
+  /// Of a team whose members have so many CPUs.
+  explicit ledger_slot(std::size_t cpus) noexcept : cpus_(cpus) {}
   ~ledger_slot() {
     if (LOCKSTEP_UNLIKELY(made() != nullptr)) destroy();
   }
@@ -12562,8 +12939,8 @@ class ledger_slot {
   void switch_on(std::size_t members) {
     if (if_on() != nullptr || members > ledger_board::most_members) return;
     if (made() == nullptr)
-      made_.store(new ledger_board(members, tick_clock::rate()), memory_order_release);  // 2
-    on_.store(made(), memory_order_release);                                             // 4
+      made_.store(new ledger_board(members, tick_clock::rate(), cpus_), memory_order_release);  // 2
+    on_.store(made(), memory_order_release);                                                    // 4
     one_ledger_more();
   }
   void switch_off() noexcept {
@@ -12575,6 +12952,7 @@ class ledger_slot {
  private:
   LOCKSTEP_OBSERVER void destroy() noexcept;
 
+  const std::size_t cpus_;
   observer_atomic<ledger_board*> made_{nullptr};
   observer_atomic<ledger_board*> on_{nullptr};
 };
@@ -13857,8 +14235,8 @@ class member_state {
     in_construct = {kind, where, extent, 0};
     tell_construct();
   }
-  LOCKSTEP_OBSERVER void come_observed(const char* kind, call_site where,
-                                       std::size_t extent) noexcept;
+  LOCKSTEP_FAST_OBSERVER void come_observed(const char* kind, call_site where,
+                                            std::size_t extent) noexcept;
   /// Who it is, for observers.
   observed_member observed() const noexcept {
     return {shared_, region_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(size_)};
@@ -13872,9 +14250,8 @@ class member_state {
   bool sync();
   /// come_to() and sync() with one look for observers.
   bool sync_in(const char* kind, call_site where);
-  LOCKSTEP_OBSERVER bool sync_in_observed(const char* kind, call_site where);
   bool sync_unobserved();
-  /// The same where somebody watches.
+  /// The same in a meeting that has begun for observers.
   LOCKSTEP_OBSERVER bool sync_observed();
   /// The same with values, as team_barrier::meet(). Requires: !is_alone().
   template <class Combine>
@@ -13887,7 +14264,16 @@ class member_state {
   void end_meeting(bool is_seen) noexcept {
     if (LOCKSTEP_UNLIKELY(is_seen)) meeting_ends();
   }
-  LOCKSTEP_OBSERVER bool meeting_begins() noexcept;
+  /// False: nobody is to see the meeting, or the ledger has counted it already. Then the member meets as it does where
+  /// nobody watches.
+  LOCKSTEP_FAST_OBSERVER bool meeting_begins() noexcept;
+  /// come_observed() and meeting_begins().
+  LOCKSTEP_FAST_OBSERVER bool comes_to_meet(const char* kind, call_site where) noexcept;
+  /// meeting_begins() where that does not suffice.
+  LOCKSTEP_OBSERVER bool meeting_is_seen() noexcept;
+  LOCKSTEP_OBSERVER bool comes_to_be_seen(const char* kind, call_site where) noexcept;
+  LOCKSTEP_OBSERVER void construct_is_seen(const char* kind, call_site where,
+                                           std::size_t extent) noexcept;
   LOCKSTEP_OBSERVER void meeting_ends() noexcept;
   /// For the ledger, in a meeting: once, while the member waits or when it was let go.
   LOCKSTEP_OBSERVER void count_meeting() noexcept;
@@ -13961,26 +14347,28 @@ LOCKSTEP_OBSERVER void show_ledger_at_end(const ledger& of);
 
 class region_accounts {
  public:
-  /// A region has begun, and the others know: they come meanwhile. Nothing if no ledger is kept.
-  LOCKSTEP_OBSERVER void begin(const ledger_slot& slot, const construct_key& key,
-                               std::uint32_t region, std::size_t size, bool is_loop) noexcept;
+  /// A region is about to begin: nobody knows of it. Nothing if no ledger is kept.
+  LOCKSTEP_FAST_OBSERVER void prepare(const ledger_slot& slot) noexcept;
+  /// It has begun, and the others know: they come meanwhile.
+  LOCKSTEP_FAST_OBSERVER void begin(const char* kind, call_site where, const void* place,
+                                    const region_head& head, bool is_loop) noexcept;
   /// Every member has reported.
   void end(std::size_t size) noexcept {
     if (own_ == nullptr) return;
-    if ((weight_ | own_->long_wait) == 0 && before_ == own_) {
-      own_ = nullptr;
-    } else {
-      finish(size);
-    }
+    ledger_hooks::work_for(before_, *log_);
+    if (LOCKSTEP_UNLIKELY((weight_ | own_->long_wait) != 0)) finish(size);
+    own_ = nullptr;
   }
 
  private:
+  LOCKSTEP_OBSERVER void name_region(const char* name) const noexcept;
   LOCKSTEP_OBSERVER void finish(std::size_t size) noexcept;
   LOCKSTEP_OBSERVER void look_at_parts(member_ledger& own, std::size_t size,
                                        std::uint64_t over) const noexcept;
 
   member_ledger* own_ = nullptr;     ///< of member 0; null: none are kept
   member_ledger* before_ = nullptr;  ///< of a region around this one
+  thread_log* log_ = nullptr;        ///< of the caller
   const ledger_board* board_ = nullptr;
   std::size_t account_ = 0;
   std::uint64_t begin_ = 0;
@@ -14557,7 +14945,7 @@ class progress_board final : public stoppable {
     bool operator()(std::size_t finished) const noexcept { return finished >= step; }
     void describe(wait_subject& to) const noexcept {
       const observed_member who = self.observed();
-      to.kind = "a step of another member";
+      to.kind = waits_for::step_of_member();
       to.phase = static_cast<std::uint32_t>(step);
       to.rank = who.rank;
       to.size = who.size;
@@ -15307,12 +15695,13 @@ inline void member_state::enter(std::size_t size, std::uint32_t region,
 }
 inline bool member_state::sync() {
   if (is_alone()) return !is_stopped();
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_observed();
+  if (LOCKSTEP_UNLIKELY(observers() != 0) && meeting_begins()) return sync_observed();
   return sync_unobserved();
 }
 inline bool member_state::sync_in(const char* kind, call_site where) {
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_in_observed(kind, where);
-  if (diagnoses_misuse) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) {
+    if (comes_to_meet(kind, where)) return sync_observed();
+  } else if (diagnoses_misuse) {
     in_construct = {kind, where, 0, 0};
     tell_construct();
   }
@@ -15463,19 +15852,55 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-void member_state::come_observed(const char* kind, call_site where, std::size_t extent) noexcept {
+// Of the ways below only those in meetings that the ledger has chosen, and where somebody else watches, are cold.
+
+LOCKSTEP_FAST_OBSERVER void member_state::come_observed(const char* kind, call_site where,
+                                                        std::size_t extent) noexcept {
+  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
+    return construct_is_seen(kind, where, extent);
+  }
   in_construct.kind = kind;
   in_construct.where = where;
   in_construct.extent = extent;
   in_construct.came = 0;
-  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
-    in_construct.came = tick_clock::now();
-    member_comes(observed(), kind, where, extent, in_construct.came);
-  }
   if (diagnoses_misuse && !is_alone()) tell_construct();
 }
 
-bool member_state::meeting_begins() noexcept {
+LOCKSTEP_OBSERVER void member_state::construct_is_seen(const char* kind, call_site where,
+                                                       std::size_t extent) noexcept {
+  in_construct = {kind, where, extent, tick_clock::now()};
+  member_comes(observed(), kind, where, extent, in_construct.came);
+  if (diagnoses_misuse && !is_alone()) tell_construct();
+}
+
+LOCKSTEP_FAST_OBSERVER bool member_state::meeting_begins() noexcept {
+  member_ledger* const own = accounts;
+  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) return meeting_is_seen();
+  if (own == nullptr) return false;
+  const bool passes = own->passes_lightly(in_construct.kind, in_construct.where, next_phase());
+  return LOCKSTEP_UNLIKELY(!passes) && meeting_is_seen();
+}
+
+LOCKSTEP_FAST_OBSERVER bool member_state::comes_to_meet(const char* kind,
+                                                        call_site where) noexcept {
+  member_ledger* const own = accounts;
+  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()) || is_alone() || own == nullptr)) {
+    return comes_to_be_seen(kind, where);
+  }
+  in_construct.kind = kind;
+  in_construct.where = where;
+  in_construct.extent = 0;
+  in_construct.came = 0;
+  const bool passes = own->passes_lightly(kind, where, next_phase());
+  return LOCKSTEP_UNLIKELY(!passes) && meeting_is_seen();
+}
+
+LOCKSTEP_OBSERVER bool member_state::comes_to_be_seen(const char* kind, call_site where) noexcept {
+  come_observed(kind, where, 0);
+  return !is_alone() && meeting_begins();
+}
+
+LOCKSTEP_OBSERVER bool member_state::meeting_is_seen() noexcept {
   const std::uint32_t on = observers();
   meets_in = nullptr;
   if (watch_others_than_ledger(on)) {
@@ -15498,7 +15923,7 @@ void member_state::count_meeting() noexcept {
   member_ledger& own = *accounts;
   own.has_to_count = false;
   const char* const kind = in_construct.kind != nullptr ? in_construct.kind : "barrier";
-  own.at = own.accounts.find({kind, in_construct.where, nullptr});
+  own.at = own.accounts.find({kind, in_construct.where, nullptr, own.label});
   own.accounts[own.at].passes.add(1);
   own.stands_for = own.meeting_weight;
   own.meeting_weight = own.paces.meetings.weight_of(phase + 1);
@@ -15534,25 +15959,16 @@ void member_state::meeting_ends() noexcept {
 /// Arrives by itself, and counts while it waits.
 struct counted_arrival {
   member_state& self;
-  bool is_seen;
 
   static constexpr bool arrives() noexcept { return true; }
-  void meanwhile() const noexcept {
-    if (is_seen) self.count_meeting();
-  }
+  void meanwhile() const noexcept { self.count_meeting(); }
 };
 
-bool member_state::sync_in_observed(const char* kind, call_site where) {
-  come_to(kind, where);
-  return sync();
-}
-
 bool member_state::sync_observed() {
-  const bool seen = begin_meeting();
   tell_construct();
-  counted_arrival arrival{*this, seen};
+  counted_arrival arrival{*this};
   const bool goes_on = shared_->barrier.arrive_and_wait(*this, arrival);
-  end_meeting(seen);
+  meeting_ends();
   if (goes_on) shared_->check_constructs(*this);
   return goes_on;
 }
@@ -15570,26 +15986,45 @@ LOCKSTEP_OBSERVER void group::look_at_segment(const member_state& self, std::siz
                               [this](std::size_t rank) { return state(rank).rank_in_team(); });
 }
 
-void region_accounts::begin(const ledger_slot& slot, const construct_key& key, std::uint32_t region,
-                            std::size_t size, bool is_loop) noexcept {
+LOCKSTEP_FAST_OBSERVER void region_accounts::prepare(const ledger_slot& slot) noexcept {
   own_ = nullptr;
   ledger_board* const board = slot.if_on();
   if (board == nullptr) return;
+  log_ = log_of_this_thread();
+  if (log_ == nullptr) return;
   board_ = board;
   own_ = &board->of(0);
-  before_ = ledger_hooks::work_for(own_);
-  region_ = region;
-  account_ = own_->accounts.find(key);
-  own_->accounts[account_].passes.add(1);
-  if (is_loop) own_->loops_on(size).add(1);
-  weight_ = own_->paces.regions.weight_of(region);
-  begin_ = weight_ != 0 ? tick_clock::now() : 0;
+  before_ = ledger_hooks::work_for(own_, *log_);
+  const char* const name = log_->region_name;
+  if (LOCKSTEP_UNLIKELY(name != nullptr || own_->paces.label != nullptr)) name_region(name);
+}
+
+/// Members read it when they begin their parts.
+LOCKSTEP_OBSERVER void region_accounts::name_region(const char* name) const noexcept {
+  const char*& label = own_->paces.label;
+  if (name == nullptr) {
+    label = nullptr;
+  } else if (label == nullptr || std::strcmp(label, name) != 0) {
+    label = record_ring::keep(name);
+  }
+}
+
+LOCKSTEP_FAST_OBSERVER void region_accounts::begin(const char* kind, call_site where,
+                                                   const void* place, const region_head& head,
+                                                   bool is_loop) noexcept {
+  member_ledger* const own = own_;
+  if (own == nullptr) return;
+  region_ = head.region;
+  account_ = own->accounts.find({kind, where, place, own->paces.label});
+  own->accounts[account_].passes.add(1);
+  if (is_loop) own->loops_on(head.size).add(1);
+  if (head.size > own->paces.cpus) own->count(ledger_count::crowded);
+  weight_ = own->paces.regions.weight_of(head.region);
+  if (LOCKSTEP_UNLIKELY(weight_ != 0)) begin_ = tick_clock::now();
 }
 
 void region_accounts::finish(std::size_t size) noexcept {
   member_ledger& own = *own_;
-  own_ = nullptr;
-  if (before_ != &own) ledger_hooks::work_for(before_);
   construct_account& to = own.accounts[account_];
   if (weight_ == 0) {
     if (size > 1) own.note_wait(to, 0, 0);
@@ -18229,7 +18664,7 @@ class fork_board {
   enum class way { direct, relayed };
 
   /// What observers call the wait of a worker that has nothing to do.
-  static constexpr const char* next_region = "the next region";
+  static constexpr const char* next_region = waits_for::next_region();
 
   /// After how many phases lines and claims are renewed (FORK-5): half of all that a line tells apart.
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;
@@ -18560,6 +18995,7 @@ struct loop_plan {
 struct shares_request {
   std::uint32_t shares;
   double gain;
+  call_site where;  ///< for observers
 };
 struct shares_outcome {
   bool is_complete;  ///< not stopped
@@ -19848,12 +20284,12 @@ class team_core {
   /// called where others are needed. Before the turn nothing of the core is looked at: TURN-3 of nesting.hpp.
   template <class Workers, class Function>
   static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size, Function& f,
-                  call_site where = call_site{nullptr, 0}) {
+                  call_site where = call_site{nullptr, 0}, const char* kind = "run") {
     if (LOCKSTEP_UNLIKELY(observers() != 0)) {
       const auto make_ready = [](void* of) { static_cast<Workers*>(of)->make_ready(); };
       job what;
       what.assign<member>(f);
-      return run_seen(door, core, {make_ready, &workers}, size, what, where);
+      return run_seen(door, core, {make_ready, &workers}, size, what, {kind, where});
     }
     const region_turn turn(door, core);
     if (!turn) return run_alone(f);
@@ -19906,7 +20342,7 @@ class team_core {
     core->crew_.reset_tickets();
     core->forks_.announce_loop(head, what, 1, wakes);
     if (LOCKSTEP_UNLIKELY(is_seen)) {
-      core->is_seen_as("plan", head, 1, 0, {{nullptr, 0}, nullptr, false});
+      core->is_seen_as("plan", head, 1, 0, {of.where, nullptr, false});
     }
     const bool all_came =
         core->crew_.lead(head, what, wakes && core->steering_.were_asleep(), nullptr);
@@ -19927,7 +20363,7 @@ class team_core {
   }
   /// The same for a loop.
   static bool run_loop_alone(job& what, const loop_ends& ends) {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone("loop inline");
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone(true);
     stop_source stop;
     atomic<std::size_t> tickets{0};
     loop_cells none(0);
@@ -19940,12 +20376,13 @@ class team_core {
   /// run() in two halves, for f on all members: a region that is open between them. In a turn of the caller.
   /// For users: started_region of region.hpp.
   template <class Function>
-  void start(Function& f, call_site where = call_site{nullptr, 0}) {
+  void start(Function& f, call_site where = call_site{nullptr, 0},
+             const char* kind = "started region") {
     started_.what.assign<member>(f);
     started_.is_seen = is_seen();
     started_.head = begin(size_, group_.begin(size_));
     if (LOCKSTEP_UNLIKELY(started_.is_seen)) {
-      announce_seen("started region", started_.head, started_.what, where);
+      announce_seen({kind, where}, started_.head, started_.what);
     } else if (size_ > 1) {
       forks_.announce(started_.head, f);
     }
@@ -19990,7 +20427,7 @@ class team_core {
   LOCKSTEP_COLD void forget_others() noexcept;
 
  private:
-  static LOCKSTEP_COLD void tell_alone(const char* what) noexcept;
+  static LOCKSTEP_OBSERVER void tell_alone(bool is_loop) noexcept;
   static LOCKSTEP_COLD fork_board::way way_of(const resolved_team& made) noexcept;
 
   /// Destroys the values of a region, whether its end throws or not.
@@ -20022,12 +20459,16 @@ class team_core {
     void* with;
     void operator()() const { function(with); }
   };
-  LOCKSTEP_OBSERVER static bool run_seen(team_door& door, team_core* core,
-                                         const callback& make_ready, std::size_t size, job& what,
-                                         call_site where);
-  LOCKSTEP_OBSERVER void announce_seen(const char* kind, const region_head& head, job& what,
-                                       call_site where);
-  LOCKSTEP_OBSERVER void perform_seen(const region_head& head, job& what);
+  struct region_name {
+    const char* kind;
+    call_site where;
+  };
+  LOCKSTEP_FAST_OBSERVER static bool run_seen(team_door& door, team_core* core,
+                                              const callback& make_ready, std::size_t size,
+                                              job& what, const region_name& name);
+  LOCKSTEP_FAST_OBSERVER void announce_seen(const region_name& name, const region_head& head,
+                                            job& what);
+  LOCKSTEP_FAST_OBSERVER void perform_seen(const region_head& head, job& what);
   /// For observers: what region_ended() is to say of the region.
   struct place_of_region {
     call_site where;
@@ -20035,11 +20476,12 @@ class team_core {
     bool is_loop;
   };
   /// Returns true.
-  LOCKSTEP_OBSERVER bool begin_to_tell() noexcept;
-  LOCKSTEP_OBSERVER void is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
-                                    std::uint64_t iterations, const place_of_region& at) noexcept;
+  LOCKSTEP_FAST_OBSERVER bool begin_to_tell() noexcept;
+  LOCKSTEP_FAST_OBSERVER void is_seen_as(const char* kind, const region_head& head,
+                                         std::uint32_t parts, std::uint64_t iterations,
+                                         const place_of_region& at) noexcept;
   /// The region is over.
-  LOCKSTEP_OBSERVER void tell_end(const region_head& head) noexcept;
+  LOCKSTEP_FAST_OBSERVER void tell_end(const region_head& head) noexcept;
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
@@ -20760,7 +21202,7 @@ class counting_semaphore : private detail::handed_word<detail::semaphore_rules> 
 
   /// Gives `count` permits. Fails, and gives none, if there were more than max() then.
   void release(std::ptrdiff_t count = 1) {
-    detail::sync_point();
+    detail::notify_point(this);
     if (count < 0) fail_release(count, 0);
     std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 2
     do {
@@ -21062,10 +21504,16 @@ class external_team : public detail::team_loops<external_team> {
 
   template <class Function>
   bool run_on(std::size_t k, Function& f, call_site where) {
-    if (k > 1) check_parent();
     detail::check_part<Function>();
+    return run_as("run", k, f, where);
+  }
+  /// `kind`: what observers call the region.
+  template <class Function>
+  bool run_as(const char* kind, std::size_t k, Function& f, call_site where) {
+    if (k > 1) check_parent();
     detail::part_of<Function> part(f);
-    return detail::team_core::run(door_, &body_->core, body_->servers, k, part.function(), where);
+    return detail::team_core::run(door_, &body_->core, body_->servers, k, part.function(), where,
+                                  kind);
   }
   /// As team_core's.
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
@@ -22215,7 +22663,7 @@ class latch : detail::misuse::watched<latch> {
 
   /// Takes `n` off the count; never blocks. Requires: 0 <= n <= what is left of the count.
   void count_down(std::ptrdiff_t n = 1) {
-    detail::sync_point();
+    detail::notify_point(&word_);
     const std::uint32_t change = static_cast<std::uint32_t>(n) * one_;
     const std::uint32_t old = word_.fetch_sub(change, detail::memory_order_release);  // 1
     if (detail::misuse::diagnosed) diagnose(&word_, n, static_cast<std::ptrdiff_t>(old / one_));
@@ -22495,6 +22943,7 @@ class mailbox {
     slot& mine = slot_of(position);
     ::new (static_cast<void*>(mine.closure)) Closure(std::forward<Function>(f));
     mine.take = &take_as<Closure>;
+    detail::notify_point(&mark_);
     mine.sequence.store(position + one_, detail::memory_order_release);  // 4
     mark_.notify(detail::fence_payer_of(policy_));
     return true;
@@ -23332,8 +23781,11 @@ class flow_machine {
   aligned_array<padded<walker_state>> walkers;
   // Which of the next run's calls look at the clock: in its first iterations, until a node has so many samples.
   std::uint64_t timed_iterations = 0, most_samples = 0;
-  std::uint64_t looked_at = 0;  ///< of the run: timed_iterations, or all while somebody watches
+  std::uint64_t looked_at = 0;  ///< of the run: timed_iterations, or all while nodes are watched
   const graph_model* model = nullptr;  ///< for the names of nodes; null: not known
+  call_site where = {nullptr, 0};      ///< the plan was made, for the ledger
+  /// For observers.
+  LOCKSTEP_COLD const char* name_of(node_index node) const noexcept;
 
   // Of the run: written by its caller before it.
   std::uint64_t first = 0, last = 0;  ///< turns of the graph
@@ -23350,9 +23802,10 @@ class flow_machine {
     return iteration < timed_iterations && times[what.node].count < most_samples;
   }
   void look_at_run() noexcept {
-    looked_at = LOCKSTEP_UNLIKELY(observers() != 0) ? ~std::uint64_t{0} : timed_iterations;
+    looked_at = LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers())) ? ~std::uint64_t{0}
+                                                                         : timed_iterations;
   }
-  LOCKSTEP_COLD const char* name_of(const bound_call& what) const noexcept;
+  const char* name_of(const bound_call& what) const noexcept { return name_of(what.node); }
   LOCKSTEP_COLD void note_run(const bound_call& what, std::uint64_t iteration,
                               std::uint64_t begin) const noexcept;
   LOCKSTEP_OUT_OF_LINE bool run_plain(std::uint64_t iterations, const stop_question& stop);
@@ -23405,9 +23858,9 @@ struct plan_host {
   std::size_t size;
   wait_policy policy;
   stop_source* stop;
-  bool (*run)(void* team, std::size_t members, plan_part& part);
+  bool (*run)(void* team, std::size_t members, plan_part& part, call_site where);
   shares_outcome (*run_shares)(void* team, const shares_request& of, job& what);
-  started_region (*start)(void* team, plan_part& part);
+  started_region (*start)(void* team, plan_part& part, call_site where);
   void (*request_stop)(void* team);
   bool (*is_open)(void* team);  ///< a region was started and not joined
 };
@@ -23419,7 +23872,8 @@ struct plan_access {
 };
 
 struct plan_body {
-  LOCKSTEP_COLD plan_body(const graph_body& of, const plan_host& on, std::size_t members);
+  LOCKSTEP_COLD plan_body(const graph_body& of, const plan_host& on, std::size_t members,
+                          call_site made_in);
 
   LOCKSTEP_COLD void make();
   /// Takes over the times that were measured. False if there are none.
@@ -23445,6 +23899,7 @@ struct plan_body {
   flow checked;
   const growing_array<node_function>& functions;
   plan_host host;
+  call_site where;  ///< it was made
   std::size_t most_members;
   growing_array<double> costs;
   owner<flow_machine> machine;
@@ -23468,7 +23923,8 @@ struct plan_body {
   std::uint64_t measured_iterations = 0, measured_time = 0;
 };
 
-LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members);
+LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members,
+                                   call_site where = call_site{nullptr, 0});
 LOCKSTEP_OUT_OF_LINE bool run_plan(plan_body& of, std::size_t iterations);
 LOCKSTEP_OUT_OF_LINE bool run_plan_until(plan_body& of, const iteration_gate& gate);
 LOCKSTEP_OUT_OF_LINE started_region start_plan(plan_body& of, std::size_t iterations);
@@ -23894,13 +24350,7 @@ class team : public detail::team_loops<team> {
         std::is_lvalue_reference<Function>::value || detail::part_of<Function>::is_copied(),
         "lockstep::team::start: keep this function in a variable until join(): it is too large "
         "to be copied, or not trivially copyable");
-    check_outside("start");
-    detail::region_turn turn(door_, &body_->core);
-    body_->threads.make_ready();
-    detail::part_of<typename std::remove_reference<Function>::type> part(f);
-    body_->core.start(part.function(), where);
-    turn.keep();
-    return started_region(door_, body_->core);
+    return start_as("started region", f, where);
   }
 
   /// Ends the region that runs, if one does: see MEMBER-3 of member.hpp. Any thread may call it.
@@ -23939,8 +24389,24 @@ class team : public detail::team_loops<team> {
   template <class Function>
   bool run_on(std::size_t k, Function& f, call_site where) {
     detail::check_part<Function>();
+    return run_as("run", k, f, where);
+  }
+  /// `kind`: what observers call the region.
+  template <class Function>
+  bool run_as(const char* kind, std::size_t k, Function& f, call_site where) {
     detail::part_of<Function> part(f);
-    return detail::team_core::run(door_, &body_->core, body_->threads, k, part.function(), where);
+    return detail::team_core::run(door_, &body_->core, body_->threads, k, part.function(), where,
+                                  kind);
+  }
+  template <class Function>
+  started_region start_as(const char* kind, Function& f, call_site where) {
+    check_outside("start");
+    detail::region_turn turn(door_, &body_->core);
+    body_->threads.make_ready();
+    detail::part_of<Function> part(f);
+    body_->core.start(part.function(), where, kind);
+    turn.keep();
+    return started_region(door_, body_->core);
   }
   /// As team_core's.
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
@@ -24057,12 +24523,15 @@ class plan {
  public:
   /// Fails with std::invalid_argument and the text of graph::validate() if the graph is wrong, or if it needs a member
   /// that the team does not have. With `members` it uses the first so many of the team.
-  plan(const graph& of, team& on) : plan(of, on, on.size()) {}
-  plan(const graph& of, team& on, std::size_t members)
-      : body_(detail::make_plan(of, detail::plan_access::doors_of(on), members)) {}
-  plan(const graph& of, external_team& on) : plan(of, on, on.size()) {}
-  plan(const graph& of, external_team& on, std::size_t members)
-      : body_(detail::make_plan(of, detail::plan_access::doors_of(on), members)) {}
+  /// The ledger of the team knows the plan by `where`.
+  plan(const graph& of, team& on, call_site where = call_site::here())
+      : plan(of, on, on.size(), where) {}
+  plan(const graph& of, team& on, std::size_t members, call_site where = call_site::here())
+      : body_(detail::make_plan(of, detail::plan_access::doors_of(on), members, where)) {}
+  plan(const graph& of, external_team& on, call_site where = call_site::here())
+      : plan(of, on, on.size(), where) {}
+  plan(const graph& of, external_team& on, std::size_t members, call_site where = call_site::here())
+      : body_(detail::make_plan(of, detail::plan_access::doors_of(on), members, where)) {}
   /// For a look: a plan for so many members, without a team. To run it fails with std::logic_error.
   LOCKSTEP_COLD plan(const graph& of, std::size_t members);
 
@@ -24605,6 +25074,7 @@ class split_barrier {
   /// leave the phase neither ended nor running: noexcept makes it std::terminate.
   void complete() noexcept {
     completion_();
+    detail::notify_point(&phase_);
     expected_ -= dropped_.load(detail::memory_order_relaxed);   // 4
     dropped_.store(0, detail::memory_order_relaxed);            // 4
     remaining_.store(expected_, detail::memory_order_relaxed);  // 5
@@ -25863,6 +26333,7 @@ namespace detail {
 LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
     : size_(made.members),
       door_(door),
+      ledger_(made.can_run_at_once),
       group_(size_, made.policy, stop_, nullptr, made.finds_cpu),
       forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
              fork_board::usual_most_age, made.finds_cpu),
@@ -25898,10 +26369,6 @@ LOCKSTEP_COLD ledger team_core::ledger_so_far() const {
   none.team = name;
   none.members = size_;
   return none;
-}
-
-LOCKSTEP_COLD void team_core::tell_alone(const char* what) noexcept {
-  note_mark(mark_kind::decision, what, "it was called from inside of a region", 1);
 }
 
 LOCKSTEP_COLD team_core::~team_core() {
@@ -25987,6 +26454,12 @@ LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
 
 #if LOCKSTEP_HAS_OBSERVERS
 
+LOCKSTEP_OBSERVER void team_core::tell_alone(bool is_loop) noexcept {
+  if (is_observed_by(observer::accounts)) ledger_hooks::ran_inline(is_loop);
+  note_mark(mark_kind::decision, is_loop ? "loop inline" : "run inline",
+            "it was called from inside of a region", 1);
+}
+
 /// A member's part of a region that is seen: what observers want to know around the user's function.
 struct seen_part {
   const void* team;
@@ -25999,13 +26472,13 @@ struct seen_part {
 template <>
 struct may_be_copied<seen_part, true> : std::true_type {};
 
-LOCKSTEP_OBSERVER void seen_part::operator()(member& me) const {
+LOCKSTEP_FAST_OBSERVER void seen_part::operator()(member& me) const {
   class told_part {
    public:
     told_part(const seen_part& of, member_state& self) noexcept : self_(self) {
       self.in_construct.kind = nullptr;
       const auto rank = static_cast<std::uint32_t>(self.rank());
-      if (watch_others_than_ledger(observers())) {
+      if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
         part_ = part_begins({of.team, of.region, rank, static_cast<std::uint32_t>(self.size())}, 0,
                             "part");
       }
@@ -26028,55 +26501,58 @@ LOCKSTEP_OBSERVER void seen_part::operator()(member& me) const {
   (*what)(me);
 }
 
-bool team_core::begin_to_tell() noexcept {
-  since_ = watch_others_than_ledger(observers()) ? tick_clock::now() : 0;
+LOCKSTEP_FAST_OBSERVER bool team_core::begin_to_tell() noexcept {
+  const std::uint32_t on = observers();
+  if ((on & observer::accounts) != 0) accounts_.prepare(ledger_);
+  since_ = LOCKSTEP_UNLIKELY(watch_others_than_ledger(on)) ? tick_clock::now() : 0;
   return true;
 }
 
-bool team_core::run_seen(team_door& door, team_core* core, const callback& make_ready,
-                         std::size_t size, job& what, call_site where) {
+LOCKSTEP_FAST_OBSERVER bool team_core::run_seen(team_door& door, team_core* core,
+                                                const callback& make_ready, std::size_t size,
+                                                job& what, const region_name& name) {
   const region_turn turn(door, core);
   if (!turn) {
-    tell_alone("run inline");
+    tell_alone(false);
     return run_alone(what);
   }
   if (size > 1) make_ready();
   core->begin_to_tell();
   const region_head head = core->begin(size, core->group_.begin(size));
   const nesting::inside here(core->region_);
-  core->announce_seen("run", head, what, where);
+  core->announce_seen(name, head, what);
   core->perform_seen(head, what);
   if (size > 1) core->forks_.collect(0, core->forks_.current());
   core->tell_end(head);
   return core->finish(head);
 }
 
-void team_core::announce_seen(const char* kind, const region_head& head, job& what,
-                              call_site where) {
+LOCKSTEP_FAST_OBSERVER void team_core::announce_seen(const region_name& name,
+                                                     const region_head& head, job& what) {
   seen_part part{&group_, ledger_.if_on(), &what, head.region};
   if (head.size > 1) forks_.announce(head, part);
-  is_seen_as(kind, head, 0, 0, {where, nullptr, false});
+  is_seen_as(name.kind, head, 0, 0, {name.where, nullptr, false});
 }
 
-void team_core::perform_seen(const region_head& head, job& what) {
+LOCKSTEP_FAST_OBSERVER void team_core::perform_seen(const region_head& head, job& what) {
   seen_part part{&group_, ledger_.if_on(), &what, head.region};
   perform(0, head, part);
 }
 
-void team_core::is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
-                           std::uint64_t iterations, const place_of_region& at) noexcept {
+LOCKSTEP_FAST_OBSERVER void team_core::is_seen_as(const char* kind, const region_head& head,
+                                                  std::uint32_t parts, std::uint64_t iterations,
+                                                  const place_of_region& at) noexcept {
   kind_ = kind;
   parts_ = parts;
   iterations_ = iterations;
-  if (!is_observed_by(observer::accounts)) return;
-  const void* const place = at.where.file == nullptr ? at.place : nullptr;
-  accounts_.begin(ledger_, {kind, at.where, place}, head.region, head.size, at.is_loop);
+  accounts_.begin(kind, at.where, at.where.file == nullptr ? at.place : nullptr, head, at.is_loop);
 }
 
-void team_core::tell_end(const region_head& head) noexcept {
+LOCKSTEP_FAST_OBSERVER void team_core::tell_end(const region_head& head) noexcept {
   accounts_.end(head.size);
-  if (since_ == 0 || !watch_others_than_ledger(observers())) return;
-  region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
+  if (LOCKSTEP_UNLIKELY(since_ != 0 && watch_others_than_ledger(observers()))) {
+    region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
+  }
 }
 
 void team_core::show_ledger() const { show_ledger_at_end(ledger_so_far()); }
@@ -26397,15 +26873,27 @@ LOCKSTEP_COLD std::string ledger::table() const {
   using namespace detail::ledger_text;
   std::string text = "lockstep ledger of team " + team;
   append(text, ", %zu %s\n", members, members == 1 ? "member" : "members");
-  append(text, "%-14s %-20s %9s %9s %9s %9s %9s %9s %9s  %s\n", "construct", "called at", "count",
-         "waited", "median", "p99", "worst", "gain", "skew", "last, by rank");
+  std::size_t widest = 0;
+  for (const construct& each : constructs) {
+    widest = each.label.size() > widest ? each.label.size() : widest;
+  }
+  if (widest != 0 && widest < 8) widest = 8;
+  const int room = static_cast<int>(widest < 24 ? widest : 24);
+  const auto label_text = [room](const char* label) {
+    std::string of;
+    if (room != 0) append(of, "%-*.*s ", room, room, label);
+    return of;
+  };
+  append(text, "%-14s %-20s %s%9s %9s %9s %9s %9s %9s %9s  %s\n", "construct", "called at",
+         label_text("in, node").c_str(), "count", "waited", "median", "p99", "worst", "gain",
+         "skew", "last, by rank");
   for (const construct& each : constructs) {
     const double passes = each.seen != 0 ? static_cast<double>(each.seen) : 1;
-    append(text, "%-14s %-20s %9llu %9s %9s %9s %9s %9s %9s  %s\n", each.kind.c_str(),
-           site_text(each).c_str(), static_cast<unsigned long long>(each.count),
-           time_text(each.all.total).c_str(), time_text(each.all.median).c_str(),
-           time_text(each.all.p99).c_str(), time_text(each.all.worst).c_str(),
-           each.seen != 0 ? time_text(each.gain).c_str() : "-",
+    append(text, "%-14s %-20s %s%9llu %9s %9s %9s %9s %9s %9s  %s\n", each.kind.c_str(),
+           site_text(each).c_str(), label_text(each.label.c_str()).c_str(),
+           static_cast<unsigned long long>(each.count), time_text(each.all.total).c_str(),
+           time_text(each.all.median).c_str(), time_text(each.all.p99).c_str(),
+           time_text(each.all.worst).c_str(), each.seen != 0 ? time_text(each.gain).c_str() : "-",
            each.worst_skew > 0 ? time_text(each.skew / passes).c_str() : "-",
            shares_text(each.last).c_str());
   }
@@ -26421,6 +26909,14 @@ LOCKSTEP_COLD std::string ledger::table() const {
   }
   if (!loops.empty()) text += "loops: " + loops + "\n";
   const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  if ((decided.inline_runs | decided.inline_loops) != 0) {
+    append(text, "called inside of a region, and run alone: %llu regions, %llu loops\n",
+           number(decided.inline_runs), number(decided.inline_loops));
+  }
+  if (decided.crowded != 0) {
+    append(text, "regions and loops on more members than CPUs for them: %llu\n",
+           number(decided.crowded));
+  }
   append(
       text,
       "shares taken over %llu; regions anticipated %llu, missed %llu; moves to another CPU %llu\n",
@@ -26447,6 +26943,7 @@ LOCKSTEP_COLD std::string ledger::json() const {
     is_first = false;
     text += ",\"file\":" + json_text(each.file);
     append_json(text, "line", std::uint64_t{each.line});
+    text += ",\"label\":" + json_text(each.label);
     append_json(text, "count", each.count);
     append_json(text, "waits", each.all);
     append_json(text, "members", each.members);
@@ -26463,6 +26960,9 @@ LOCKSTEP_COLD std::string ledger::json() const {
   append_json(text, decided.shares_taken);
   append_json(text, "anticipated", decided.anticipated);
   append_json(text, "missed", decided.missed);
+  append_json(text, "crowded", decided.crowded);
+  append_json(text, "inline_runs", decided.inline_runs);
+  append_json(text, "inline_loops", decided.inline_loops);
   append_json(text, "parted", decided.parted);
   append_json(text, "spun", decided.spun);
   append_json(text, "yielded", decided.yielded);
@@ -27377,6 +27877,7 @@ class flow_walk {
     const plan_step* what;  ///< null: the lane's member is to leave a loop that is over
   };
   struct watched_lane;
+  class counted_wait;
 
   lane_place& here() noexcept { return own_.places[depth_]; }
   const plan_lane& lane_of(const lane_place& at) const noexcept { return plan_.lanes[at.lane]; }
@@ -27395,6 +27896,8 @@ class flow_walk {
     return own_.seen[lane] >= steps || await_slowly(lane, steps);
   }
   LOCKSTEP_OUT_OF_LINE bool await_slowly(std::uint32_t lane, std::uint64_t steps);
+  LOCKSTEP_COLD void count_wait(std::uint32_t lane, std::uint64_t steps,
+                                std::uint64_t ticks) const noexcept;
   /// Stores what this member has left behind: before others may have to wait for it.
   LOCKSTEP_OUT_OF_LINE void catch_up();
 
@@ -27431,6 +27934,48 @@ class flow_walk {
   std::uint32_t decided_lane_ = no_lane;
   loop_decision decided_{};
 };
+
+/// How long a member waits for a step of another, for the ledger. Help that it gives meanwhile does not count.
+class flow_walk::counted_wait {
+ public:
+  counted_wait(const flow_walk& walk, std::uint32_t lane, std::uint64_t steps) noexcept
+      : walk_(walk), lane_(lane), steps_(steps) {
+    if (LOCKSTEP_UNLIKELY(is_observed_by(observer::accounts))) since_ = tick_clock::now();
+  }
+  ~counted_wait() {
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) walk_.count_wait(lane_, steps_, tick_clock::now() - since_);
+  }
+  counted_wait(const counted_wait&) = delete;
+  counted_wait& operator=(const counted_wait&) = delete;
+
+  void help(flow_walk& walk, const found_step& with) {
+    const std::uint64_t begin = LOCKSTEP_UNLIKELY(since_ != 0) ? tick_clock::now() : 0;
+    walk.help(with);
+    if (LOCKSTEP_UNLIKELY(since_ != 0)) since_ += tick_clock::now() - begin;
+  }
+
+ private:
+  const flow_walk& walk_;
+  const std::uint32_t lane_;
+  const std::uint64_t steps_;
+  std::uint64_t since_ = 0;
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+/// The awaited step is named by its last node: that of a loop, by the node that decides.
+LOCKSTEP_COLD void flow_walk::count_wait(std::uint32_t lane, std::uint64_t steps,
+                                         std::uint64_t ticks) const noexcept {
+  const plan_lane& on = plan_.lanes[lane];
+  if (on.steps == 0 || steps == 0) return;
+  const plan_step& step = plan_.steps[on.first_step + (steps - 1) % on.steps];
+  const node_index node = step.loop != 0                     ? plan_.from[step.loop]
+                          : step.last_call > step.first_call ? of_.calls[step.last_call - 1].node
+                                                             : no_node;
+  note_node_wait(of_.name_of(node), of_.where, ticks);
+}
+
+#endif
 
 }  // namespace detail
 }  // namespace LOCKSTEP_ABI
@@ -27539,9 +28084,6 @@ namespace detail {
 
 template <class Team>
 struct plan_doors {
-  static bool run(void* held, std::size_t members, plan_part& part) {
-    return static_cast<Team*>(held)->run(members, part);
-  }
   static void request_stop(void* held) { static_cast<Team*>(held)->request_stop(); }
 };
 
@@ -27551,38 +28093,46 @@ LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::team& of) {
       of.size(),
       of.body_->core.policy(),
       &of.body_->core.stop(),
-      plan_doors<lockstep::team>::run,
+      [](void* held, std::size_t members, plan_part& part, call_site where) {
+        return static_cast<lockstep::team*>(held)->run_as("plan", members, part, where);
+      },
       [](void* held, const shares_request& wanted, job& what) {
         lockstep::team& on = *static_cast<lockstep::team*>(held);
         return team_core::run_shares(on.door_, &on.body_->core, on.body_->threads, wanted, what);
       },
-      [](void* held, plan_part& part) { return static_cast<lockstep::team*>(held)->start(part); },
+      [](void* held, plan_part& part, call_site where) {
+        return static_cast<lockstep::team*>(held)->start_as("plan", part, where);
+      },
       plan_doors<lockstep::team>::request_stop,
       [](void* held) { return static_cast<lockstep::team*>(held)->body_->core.started() != 0; }};
 }
 
 LOCKSTEP_COLD plan_host plan_access::doors_of(lockstep::external_team& of) {
-  return {&of,
-          of.size(),
-          of.body_->core.policy(),
-          &of.body_->core.stop(),
-          plan_doors<lockstep::external_team>::run,
-          [](void* held, const shares_request& wanted, job& what) {
-            lockstep::external_team& on = *static_cast<lockstep::external_team*>(held);
-            on.check_parent();
-            return team_core::run_shares(on.door_, &on.body_->core, on.body_->servers, wanted,
-                                         what);
-          },
-          nullptr,
-          plan_doors<lockstep::external_team>::request_stop,
-          nullptr};
+  return {
+      &of,
+      of.size(),
+      of.body_->core.policy(),
+      &of.body_->core.stop(),
+      [](void* held, std::size_t members, plan_part& part, call_site where) {
+        return static_cast<lockstep::external_team*>(held)->run_as("plan", members, part, where);
+      },
+      [](void* held, const shares_request& wanted, job& what) {
+        lockstep::external_team& on = *static_cast<lockstep::external_team*>(held);
+        on.check_parent();
+        return team_core::run_shares(on.door_, &on.body_->core, on.body_->servers, wanted, what);
+      },
+      nullptr,
+      plan_doors<lockstep::external_team>::request_stop,
+      nullptr};
 }
 
-LOCKSTEP_COLD plan_body::plan_body(const graph_body& of, const plan_host& on, std::size_t members)
+LOCKSTEP_COLD plan_body::plan_body(const graph_body& of, const plan_host& on, std::size_t members,
+                                   call_site made_in)
     : model(of.model),
       checked(make_flow(of.model)),
       functions(of.functions),
       host(on),
+      where(made_in),
       most_members(members) {
   if (!checked.problem.empty()) fail_argument(("lockstep::plan: " + checked.problem).c_str());
   bool has_hints = false;
@@ -27602,6 +28152,7 @@ LOCKSTEP_COLD void plan_body::make() {
       new flow_machine(model, checked, std::move(made), functions, host.policy, host.stop));
   machine = std::move(fresh);
   machine->model = &model;
+  machine->where = where;
 }
 
 LOCKSTEP_COLD bool plan_body::take_times(double nanoseconds_a_tick) {
@@ -27666,10 +28217,11 @@ LOCKSTEP_COLD void plan_body::learn() {
   machine->most_samples = most_samples;
 }
 
-LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members) {
+LOCKSTEP_COLD plan_body* make_plan(const graph& of, const plan_host& on, std::size_t members,
+                                   call_site where) {
   checked_range("lockstep::plan", "members", members, 1,
                 on.team != nullptr ? on.size : std::size_t{max_participants});
-  return new plan_body(graph_access::body_of(of), on, members);
+  return new plan_body(graph_access::body_of(of), on, members, where);
 }
 
 LOCKSTEP_COLD void plan_body::check_ready(const char* function) {
@@ -27718,7 +28270,7 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run(std::uint64_t count, const iteration_ga
   machine->begin(count, asks);
   plan_run here(*this);
   here.is_complete = machine->plan.members == 1 || needs_all
-                         ? host.run(host.team, machine->plan.members, part)
+                         ? host.run(host.team, machine->plan.members, part, where)
                          : run_shares(count);
   return here.is_complete;
 }
@@ -27736,7 +28288,8 @@ LOCKSTEP_OUT_OF_LINE bool plan_body::run_shares(std::uint64_t count) {
   const bool is_known = gate == nullptr && runs > 1;
   const shares_request wanted = {
       static_cast<std::uint32_t>(plan.members),
-      is_known ? time_alone * times * (1 - 1 / speed_up) : std::numeric_limits<double>::infinity()};
+      is_known ? time_alone * times * (1 - 1 / speed_up) : std::numeric_limits<double>::infinity(),
+      where};
   const std::uint64_t begin = is_timed ? detail::monotonic_nanoseconds() : 0;
   job what;
   const auto share = [this](loop_share& me) { take_part(me); };
@@ -27769,7 +28322,7 @@ LOCKSTEP_OUT_OF_LINE started_region plan_body::start(std::uint64_t count) {
     }
   } started = {has_started, false};
   has_started = true;
-  started_region made = host.start(host.team, part);
+  started_region made = host.start(host.team, part, where);
   started.is_kept = true;
   return made;
 }
@@ -27832,7 +28385,7 @@ LOCKSTEP_COLD std::size_t members_of(const plan_body& of) noexcept {
 }  // namespace detail
 
 LOCKSTEP_COLD plan::plan(const graph& of, std::size_t members)
-    : body_(detail::make_plan(of, detail::plan_host(), members)) {}
+    : body_(detail::make_plan(of, detail::plan_host(), members, call_site{nullptr, 0})) {}
 LOCKSTEP_COLD plan::~plan() {
   if (body_ && body_->has_started) body_->end_started();
 }
@@ -28174,9 +28727,9 @@ LOCKSTEP_OUT_OF_LINE void flow_machine::run_timed(const bound_call& what, std::u
   if (observers() != 0) note_run(what, iteration, begin);
 }
 
-LOCKSTEP_COLD const char* flow_machine::name_of(const bound_call& what) const noexcept {
-  const bool has_name = model != nullptr && what.node < model->nodes.size();
-  return has_name ? model->nodes[what.node].name.c_str() : "node";
+LOCKSTEP_COLD const char* flow_machine::name_of(node_index node) const noexcept {
+  const bool has_name = model != nullptr && node < model->nodes.size();
+  return has_name ? model->nodes[node].name.c_str() : "node";
 }
 
 LOCKSTEP_COLD void flow_machine::note_run(const bound_call& what, std::uint64_t iteration,
@@ -29370,7 +29923,8 @@ struct flow_walk::watched_lane {
 
   /// For observers.
   void describe(wait_subject& to) const noexcept {
-    to.kind = "a step of a plan";
+    word.awaited(is_far{steps}, self.stop_).describe(to);
+    to.kind = waits_for::step_of_plan();
     to.phase = static_cast<std::uint32_t>(steps);
     to.rank = self.rank_;
     to.awaited = member;
@@ -29394,6 +29948,7 @@ struct flow_walk::watched_lane {
 LOCKSTEP_OUT_OF_LINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint64_t steps) {
   catch_up();
   const published_word<std::uint64_t> word = of_.board.done(lane);
+  counted_wait counted(*this, lane, steps);
   const bool has_patience = looks_each_ > 1 && own_.patience.asks();
   for (unsigned i = 0; has_patience && i < polls_for_late_members; ++i) {
     detail::polling_pause();
@@ -29407,7 +29962,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint6
   found_step found;
   bool helped = false;
   while (find(member, found)) {
-    help(found);
+    counted.help(*this, found);
     if (has_patience && !helped) own_.patience.failed();
     helped = true;
     own_.seen[lane] = word.value();
@@ -29420,7 +29975,7 @@ LOCKSTEP_OUT_OF_LINE bool flow_walk::await_slowly(std::uint32_t lane, std::uint6
     own_.seen[lane] = word.value();
     if (own_.seen[lane] >= steps) return true;
     if (stop_.requested()) return false;
-    if (what.has_found) help(what.found);
+    if (what.has_found) counted.help(*this, what.found);
   }
 }
 

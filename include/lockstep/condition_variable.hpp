@@ -336,7 +336,7 @@ class condition_variable {
   }
 
   void notify(std::uint32_t most) {
-    detail::sync_point();
+    detail::notify_point(this);
     // Those that begin to wait while we work are not ours to notify (CONDITION-4).
     const std::uint32_t there = word_.load(detail::memory_order_acquire);  // 1
     if (there == 0) return;

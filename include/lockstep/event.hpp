@@ -70,7 +70,7 @@ class event : detail::misuse::watched<event> {
 
   /// Lets one wait() return. Requires: one notifier at a time, fewer than 2^30 notifications pending.
   void notify() {
-    detail::sync_point();
+    detail::notify_point(&word_);
     const std::uint32_t old = word_.fetch_add(one_, detail::memory_order_release);  // 1
     detail::wake_sleepers(&word_, old);
   }
@@ -190,7 +190,7 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
 
   /// Makes a notification pending, if none is; never blocks.
   void notify() {
-    detail::sync_point();
+    detail::notify_point(&word_);
     const std::uint32_t old = word_.fetch_or(notified_, detail::memory_order_release);  // 1
     if ((old & notified_) == 0 && old >= sleeper_) detail::wake_one_sleeper(&word_);
   }
@@ -317,7 +317,7 @@ class manual_reset_event : detail::misuse::watched<manual_reset_event> {
 
   /// Opens the gate and releases all waiters.
   void notify() {
-    detail::sync_point();
+    detail::notify_point(&word_);
     const std::uint32_t old = word_.fetch_or(open_, detail::memory_order_release);  // 1
     if ((old & open_) == 0) detail::wake_sleepers(&word_, old);
   }

@@ -122,8 +122,8 @@ class eventual_base {
 
   template <class... Arguments>
   void set(Arguments&&... arguments) {
-    detail::sync_point();
     claim ours(*this);
+    detail::notify_point(&word_);
     ::new (static_cast<void*>(&content_)) Content(std::forward<Arguments>(arguments)...);
     ours.publish(ready_);
   }

@@ -58,7 +58,7 @@ class latch : detail::misuse::watched<latch> {
 
   /// Takes `n` off the count; never blocks. Requires: 0 <= n <= what is left of the count.
   void count_down(std::ptrdiff_t n = 1) {
-    detail::sync_point();
+    detail::notify_point(&word_);
     const std::uint32_t change = static_cast<std::uint32_t>(n) * one_;
     const std::uint32_t old = word_.fetch_sub(change, detail::memory_order_release);  // 1
     if (detail::misuse::diagnosed) diagnose(&word_, n, static_cast<std::ptrdiff_t>(old / one_));

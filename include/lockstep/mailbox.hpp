@@ -218,6 +218,7 @@ class mailbox {
     slot& mine = slot_of(position);
     ::new (static_cast<void*>(mine.closure)) Closure(std::forward<Function>(f));
     mine.take = &take_as<Closure>;
+    detail::notify_point(&mark_);
     mine.sequence.store(position + one_, detail::memory_order_release);  // 4
     mark_.notify(detail::fence_payer_of(policy_));
     return true;

@@ -105,7 +105,7 @@ class counting_semaphore : private detail::handed_word<detail::semaphore_rules> 
 
   /// Gives `count` permits. Fails, and gives none, if there were more than max() then.
   void release(std::ptrdiff_t count = 1) {
-    detail::sync_point();
+    detail::notify_point(this);
     if (count < 0) fail_release(count, 0);
     std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 2
     do {

@@ -198,6 +198,7 @@ class split_barrier {
   /// leave the phase neither ended nor running: noexcept makes it std::terminate.
   void complete() noexcept {
     completion_();
+    detail::notify_point(&phase_);
     expected_ -= dropped_.load(detail::memory_order_relaxed);   // 4
     dropped_.store(0, detail::memory_order_relaxed);            // 4
     remaining_.store(expected_, detail::memory_order_relaxed);  // 5

@@ -36,7 +36,8 @@ struct flow_walk::watched_lane {
 
   /// For observers.
   void describe(wait_subject& to) const noexcept {
-    to.kind = "a step of a plan";
+    word.awaited(is_far{steps}, self.stop_).describe(to);
+    to.kind = waits_for::step_of_plan();
     to.phase = static_cast<std::uint32_t>(steps);
     to.rank = self.rank_;
     to.awaited = member;

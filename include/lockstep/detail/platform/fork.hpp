@@ -25,7 +25,8 @@
 #include "atomic.hpp"
 #include "config.hpp"
 
-#if defined(__unix__) || defined(__APPLE__)
+// MinGW's std::mutex is not constant when it begins; the lock that it is made of is.
+#if defined(__unix__) || defined(__APPLE__) || defined(__MINGW32__)
 #include <pthread.h>
 #else
 #include <mutex>
@@ -47,8 +48,8 @@ inline bool call_at_fork(void (*before)(), void (*after)(), void (*child)()) noe
 #endif
 }
 
-/// A lock that begins as zeros: a std::mutex, without what that includes where the system has one of its own.
-#if defined(__unix__) || defined(__APPLE__)
+/// A lock that is constant when it begins: a std::mutex, without what that includes where the system has one of its own.
+#if defined(__unix__) || defined(__APPLE__) || defined(__MINGW32__)
 class system_mutex {
  public:
   constexpr system_mutex() noexcept = default;

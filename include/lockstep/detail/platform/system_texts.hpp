@@ -29,14 +29,14 @@ namespace detail {
 
 /// Appends what std::printf would print, at most 500 characters.
 LOCKSTEP_COLD void append(std::string& text, const char* format, ...)
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(__MINGW32__)  // whose printf is one of two
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
 
 /// The content of a file, whose path is what std::printf would print; empty if it cannot be read.
 LOCKSTEP_COLD std::string file_text(const char* path, ...)
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(__MINGW32__)  // whose printf is one of two
     __attribute__((format(printf, 1, 2)))
 #endif
     ;

@@ -192,12 +192,13 @@ class thread_slot_table {
 #if defined(__unix__) || defined(__APPLE__)
   /// 0 if the system has no more.
   static std::uint32_t key_of(process_state& all) noexcept {
-    static_assert(sizeof(pthread_key_t) <= sizeof(std::uint32_t), "a key fits");
     std::uint32_t known = all.thread_key.load(memory_order_relaxed);  // 4
     pthread_key_t made = 0;
     if (known != 0 || pthread_key_create(&made, nullptr) != 0) return known;
     const std::uint32_t mine = static_cast<std::uint32_t>(made) + 1;
-    if (all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
+    // Keys are small numbers, also where their type is wider.
+    if (mine != 0 && static_cast<pthread_key_t>(mine - 1) == made &&
+        all.thread_key.compare_exchange_strong(known, mine, memory_order_relaxed,  // 5
                                                memory_order_relaxed)) {            // 4
       return mine;
     }
@@ -274,6 +275,8 @@ LOCKSTEP_COLD bool name_this_thread(const char* name) noexcept {
   char short_name[16] = {};
   for (std::size_t i = 0; i + 1 < sizeof short_name && name[i] != 0; ++i) short_name[i] = name[i];
   return pthread_setname_np(pthread_self(), short_name) == 0;
+#elif defined(__APPLE__)
+  return pthread_setname_np(name) == 0;
 #else
   (void)name;
   return false;
@@ -314,7 +317,7 @@ LOCKSTEP_COLD thread_label label_of_this_thread() noexcept {
   thread_label label;
   label.number = system_thread_number();
   char name[16] = {};
-#if defined(__linux__)
+#if defined(__linux__) || defined(__APPLE__)
   pthread_getname_np(pthread_self(), name, sizeof name);
 #endif
   std::snprintf(label.text, sizeof label.text, "thread %llu '%s'",

@@ -148,7 +148,7 @@ LOCKSTEP_COLD bool question_signal::take(void (*handler)(int)) noexcept {
   struct sigaction action;
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
-  ::sigemptyset(&action.sa_mask);
+  sigemptyset(&action.sa_mask);  // a macro on some systems
   handler_ = handler;
   return ::sigaction(SIGUSR1, &action, &before_) == 0;
 }
@@ -161,7 +161,7 @@ LOCKSTEP_COLD void question_signal::give_back() noexcept {
 
 LOCKSTEP_COLD no_signals::no_signals() noexcept {
   sigset_t all;
-  ::sigfillset(&all);
+  sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before_);
 }
 LOCKSTEP_COLD no_signals::~no_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

@@ -225,7 +225,7 @@ class progress_board final : public stoppable {
     bool operator()(std::size_t finished) const noexcept { return finished >= step; }
     void describe(wait_subject& to) const noexcept {
       const observed_member who = self.observed();
-      to.kind = "a step of another member";
+      to.kind = waits_for::step_of_member();
       to.phase = static_cast<std::uint32_t>(step);
       to.rank = who.rank;
       to.size = who.size;

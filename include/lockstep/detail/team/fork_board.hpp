@@ -57,7 +57,7 @@ class fork_board {
   enum class way { direct, relayed };
 
   /// What observers call the wait of a worker that has nothing to do.
-  static constexpr const char* next_region = "the next region";
+  static constexpr const char* next_region = waits_for::next_region();
 
   /// After how many phases lines and claims are renewed (FORK-5): half of all that a line tells apart.
   static constexpr std::uint64_t usual_most_age = std::uint64_t{1} << 31;

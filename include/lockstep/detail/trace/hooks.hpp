@@ -92,6 +92,14 @@ LOCKSTEP_OBSERVER void pass_sync_point() noexcept;
 inline void sync_point() noexcept {
   if (diagnoses_misuse && LOCKSTEP_UNLIKELY(observers() != 0)) pass_sync_point();
 }
+/// A thread is about to let those go that wait for `word`, the one that waiters name as their object or sleep on.
+LOCKSTEP_OBSERVER void note_notify(const void* word) noexcept;
+/// Before such a change of an object that has no other hook. In builds that do not diagnose misuse it is nothing: a
+/// look at the observers takes 1 to 3 % of a notify.
+LOCKSTEP_OBSERVER void pass_notify_point(const void* word) noexcept;
+inline void notify_point(const void* word) noexcept {
+  if (diagnoses_misuse && LOCKSTEP_UNLIKELY(observers() != 0)) pass_notify_point(word);
+}
 /// A node of a plan is about to run. The name is copied.
 LOCKSTEP_OBSERVER void node_begins(const char* name) noexcept;
 /// The member had to wait for a node of the plan that was made there.

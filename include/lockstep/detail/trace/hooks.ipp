@@ -74,18 +74,29 @@ LOCKSTEP_OBSERVER void observed_wait::end() noexcept {
     ring->put(&stage, 1);
   }
   const trace_record both[2] = {
-      trace_record::of(record_kind::wait, static_cast<std::uint8_t>(furthest_), since_, now,
-                       ring->kept(what_.kind != nullptr ? what_.kind : "a word"),
-                       reinterpret_cast<std::uintptr_t>(what_.object)),
+      trace_record::of(
+          record_kind::wait, static_cast<std::uint8_t>(furthest_), since_, now,
+          ring->kept(what_.kind != nullptr ? what_.kind : "a word"),
+          reinterpret_cast<std::uintptr_t>(what_.team != nullptr ? what_.team : what_.object)),
       trace_record::rest_of(ring->kept(what_.where.file), what_.rank, what_.awaited,
                             reinterpret_cast<std::uintptr_t>(what_.sleeps_on), what_.phase,
                             what_.where.line)};
   ring->put(both, 2);
   object_name name;
-  if (!object_names::find(what_.object, name)) return;
-  const trace_record label =
-      trace_record::of(record_kind::label, 0, now, now, ring->kept(name.text), 0);
-  ring->put(&label, 1);
+  if (object_names::find(what_.object, name)) {
+    const trace_record label =
+        trace_record::of(record_kind::label, 0, now, now, ring->kept(name.text), 0);
+    ring->put(&label, 1);
+  }
+  std::uint32_t from = 0;
+  std::uint64_t sent = 0;
+  const last_notifies& known = recorder::session()->notifies;
+  if (!known.find(what_.sleeps_on, since_, now, from, sent) &&
+      !known.find(what_.object, since_, now, from, sent)) {
+    return;
+  }
+  const trace_record by = trace_record::of(record_kind::let_go, 0, sent, now, nullptr, from);
+  if (from != log.track()) ring->put(&by, 1);
 }
 
 LOCKSTEP_OBSERVER void member_comes(const observed_member& who, const char* kind, call_site where,
@@ -240,6 +251,7 @@ LOCKSTEP_OBSERVER void note_counter(const char* name, double value) noexcept {
 }
 
 LOCKSTEP_OBSERVER void note_lock(const void* object, bool is_taken) noexcept {
+  if (!is_taken) note_notify(object);
   if (!is_observed_by(observer::watches)) return;
   thread_log* const log = log_of_this_thread();
   if (log == nullptr) return;
@@ -253,6 +265,18 @@ LOCKSTEP_OBSERVER void note_lock(const void* object, bool is_taken) noexcept {
 LOCKSTEP_OBSERVER void pass_sync_point() noexcept {
   if (!is_observed_by(observer::delays)) return;
   if (thread_log* const log = log_of_this_thread()) delay_hooks::point(*log);
+}
+
+LOCKSTEP_OBSERVER void note_notify(const void* word) noexcept {
+  if (!is_observed_by(observer::records)) return;
+  thread_log* const log = log_of_this_thread();
+  if (log == nullptr || recorder::ring_of(*log) == nullptr) return;  // or it has no track
+  recorder::session()->notifies.note(word, log->track(), tick_clock::now());
+}
+
+LOCKSTEP_OBSERVER void pass_notify_point(const void* word) noexcept {
+  pass_sync_point();
+  note_notify(word);
 }
 
 LOCKSTEP_OBSERVER void note_wake(const void* word) noexcept {

@@ -15,6 +15,7 @@
 //   5  options          relaxed  -      ordered by 3 and 4
 //   6  ring.store       release  -      a ring is whole before it is seen (2 of trace_view.ipp)
 //   7  ring, number     relaxed  -      the thread's own ring, or of one before it; a number that stands for itself
+//   8  place            relaxed  -      a hint that is whole in itself
 #ifndef LOCKSTEP_DETAIL_TRACE_RECORDER_HPP
 #define LOCKSTEP_DETAIL_TRACE_RECORDER_HPP
 
@@ -30,11 +31,49 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+/// Who let waiters of a word go last, and when. A thread that waits cannot be known to one that finds no sleeper, so a
+/// waiter looks here when its wait is over. Words that share a place forget each other: then an arrow is missing.
+///
+///   bits of a place  0..41 tick, 42..55 number of the log, 56..63 of the hash of the word's address
+class last_notifies {
+ public:
+  void note(const void* word, std::uint32_t track, std::uint64_t now) noexcept {
+    if (track >= most_tracks) return;
+    const std::uint64_t hash = hash_of(word);
+    places_[hash % places].store(hash >> 56 << 56 | std::uint64_t{track} << 42 | (now & tick_mask),
+                                 memory_order_relaxed);  // 8
+  }
+  /// False if nobody is known who did after `since` and not after `now`.
+  bool find(const void* word, std::uint64_t since, std::uint64_t now, std::uint32_t& track,
+            std::uint64_t& at) const noexcept {
+    const std::uint64_t hash = hash_of(word);
+    const std::uint64_t known = places_[hash % places].load(memory_order_relaxed);  // 8
+    const std::uint64_t age = (now - known) & tick_mask;
+    if (known == 0 || known >> 56 != hash >> 56 || age > now - since) return false;
+    track = static_cast<std::uint32_t>(known >> 42) & (most_tracks - 1);
+    at = now - age;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t places = 4096;
+  static constexpr std::uint32_t most_tracks = 1u << 14;
+  static constexpr std::uint64_t tick_mask = (std::uint64_t{1} << 42) - 1;
+
+  static std::uint64_t hash_of(const void* word) noexcept {
+    const std::uint64_t product = reinterpret_cast<std::uintptr_t>(word) * 0x9E3779B97F4A7C15u;
+    return product ^ product >> 32;
+  }
+
+  observer_atomic<std::uint64_t> places_[places] = {};
+};
+
 /// The trace of the process: the one that runs, or ran last. Made once, never freed.
 struct trace_session {
   observer_atomic<std::uint32_t> number{0};   ///< of the trace; 0: none yet
   observer_atomic<std::uint64_t> records{0};  ///< for each thread, a power of two
   observer_atomic<std::uint32_t> stops{0};    ///< 1: what does not fit is left out
+  last_notifies notifies;
   // Under the lock of process_state::trace_forks.
   bool is_running = false;
   std::uint64_t begin = 0, end = 0;  ///< ticks

@@ -62,6 +62,14 @@ struct wait_subject {
   std::uint64_t come;      ///< ranks below 64 that had come when the wait began, a bit each
 };
 
+/// What members wait for, where observers know more of it than the name.
+struct waits_for {
+  static constexpr const char* next_region() { return "the next region"; }
+  static constexpr const char* end_of_part() { return "the end of a member's part"; }
+  static constexpr const char* step_of_member() { return "a step of another member"; }
+  static constexpr const char* step_of_plan() { return "a step of a plan"; }
+};
+
 enum class wait_stage : std::uint32_t { spin, yield, sleep };
 
 /// A visit of a member to a construct of its region: from when it came to when it was let go.

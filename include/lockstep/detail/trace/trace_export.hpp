@@ -7,7 +7,9 @@
 //     wait, stage        from the first poll on; how long of it the thread yielded and slept
 //     node, user         of plans; of trace_region
 //     decision, woken, anticipated, missed wake-up, share taken over, parted, crowded, user   instants; args.why
-//     wake, arrow        who woke a sleeper; arrows from who let go to who was let go: barrier, region, wake
+//     wake, arrow        who woke a sleeper; arrows from who let go to who was let go:
+//                        barrier (from the last to arrive), region (from its caller to the first part of each member),
+//                        wake (of a sleeper), end of part, node, step, and notify: of any other wait
 //
 //   EXPORT-1  The JSON is valid whatever names the program gives: text that is no UTF-8 is replaced.
 //   EXPORT-2  Slices of a track nest; their begins do not go back.

@@ -186,9 +186,9 @@ class trace_writer {
   }
   LOCKSTEP_OBSERVER void write_arrow(const trace_view::arrow& each) {
     ++arrows_;
-    const std::uint64_t sent = of_.time(each.sent);
-    std::uint64_t came = of_.time(each.came);
-    if (came > sent && each.name[0] != 'r') --came;  // inside of the slice that ends then
+    std::uint64_t sent = of_.time(each.sent), came = of_.time(each.came);
+    if (each.leaves_end && sent > 0) --sent;
+    if (each.comes_to_end && came > sent) --came;
     out_.put(",\n{\"name\":\"").put(each.name).put("\",\"cat\":\"arrow\",\"ph\":\"s\",\"id\":");
     out_.number(arrows_).put(",\"ts\":").time(sent);
     place(each.from);

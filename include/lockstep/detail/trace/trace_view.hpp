@@ -29,6 +29,7 @@ class trace_view {
   struct track {
     thread_name name;
     std::uint64_t shown_number;
+    std::uint32_t log;        ///< its number
     std::size_t first, last;  ///< of events
   };
   /// From the thread that let the other go, in ticks.
@@ -36,6 +37,7 @@ class trace_view {
     const char* name;
     std::uint32_t from, to;  ///< tracks
     std::uint64_t sent, came;
+    bool leaves_end, comes_to_end;  ///< of a slice: so it lies inside of that
   };
 
   /// Copies what there is. For less than all of it, it needs memory for two copies.
@@ -79,8 +81,8 @@ class trace_view {
  private:
   /// What may be an end of arrows, in one form, for it is sorted: by whom and what, then by time.
   struct end_point {
-    std::uint64_t whom;  ///< the team, or the word
-    std::uint64_t what;  ///< region and phase
+    std::uint64_t whom;  ///< the team, the word, or the track
+    std::uint64_t what;  ///< region and phase, or region and rank, or rank
     std::uint64_t at, until;
     std::uint32_t track;
     bool is_caller;
@@ -92,14 +94,37 @@ class trace_view {
     }
   };
   using end_points = growing_array<end_point>;
+  /// What a wait lies in: numbers of events, or none.
+  struct open_slices {
+    static constexpr std::size_t none = ~std::size_t{0};
+    std::size_t region = none, construct = none;  ///< region: or part
+  };
 
   LOCKSTEP_OBSERVER void read(const thread_log& from, const record_ring& ring);
+  LOCKSTEP_OBSERVER static void name_if_nameless(track& of) noexcept;
   LOCKSTEP_OBSERVER void sort_events(std::size_t first);
   LOCKSTEP_OBSERVER void find_arrows();
   LOCKSTEP_OBSERVER static void sort(end_points& all);
   LOCKSTEP_OBSERVER void join_meetings(const end_points& all);
   LOCKSTEP_OBSERVER void join_regions(const end_points& all);
-  LOCKSTEP_OBSERVER void join_wakes(const end_points& all);
+  /// The last of `all` that is of those, and at or before `until`; or null.
+  LOCKSTEP_OBSERVER static const end_point* last_of(const end_points& all, std::uint64_t whom,
+                                                    std::uint64_t what, std::uint64_t until);
+  static constexpr std::uint32_t no_track = ~std::uint32_t{0};
+  LOCKSTEP_OBSERVER std::uint32_t track_of(std::uint32_t log, std::uint64_t at) const;
+  static std::uint64_t region_and_rank(std::uint32_t region, std::uint32_t rank) noexcept {
+    return std::uint64_t{region} << 32 | rank;
+  }
+  struct known_ends;
+  LOCKSTEP_OBSERVER void join_waits(const known_ends& known);
+  LOCKSTEP_OBSERVER void join_wait(const event& of, const open_slices& around,
+                                   const known_ends& known);
+  LOCKSTEP_OBSERVER void join_awaited(const event& wait, const open_slices& around,
+                                      const known_ends& known);
+  LOCKSTEP_OBSERVER void add_arrow(const char* name, std::uint32_t from, const event& to,
+                                   std::uint64_t sent, bool leaves_end);
+  LOCKSTEP_OBSERVER const end_point* node_of(const end_point& member, const event& wait,
+                                             const known_ends& known) const;
 
   growing_array<event> scratch_;
 };

@@ -103,7 +103,7 @@ struct watch_hooks {
   }
 
   /// What the caller of a region waits for after its own part.
-  static constexpr const char* end_of_part() { return "the end of a member's part"; }
+  static constexpr const char* end_of_part() { return waits_for::end_of_part(); }
 
   static void wait_begins(thread_log& log, const wait_subject& what) noexcept {
     const bool is_for_region = what.kind != nullptr && std::strcmp(what.kind, end_of_part()) == 0;

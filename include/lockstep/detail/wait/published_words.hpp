@@ -245,7 +245,7 @@ class published_word {
   }
   /// The two halves, for a wake that comes later or not at all.
   void publish_quietly(Word value) const noexcept {
-    sync_point();
+    notify_point(&mark_);
     word_.store(value, memory_order_release);  // 1
   }
   void wake() const { mark_.notify(payer_); }
