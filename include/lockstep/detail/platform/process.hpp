@@ -186,15 +186,14 @@ struct process_state {
   atomic<void*> default_team;  // once made
 
   // For detail/trace: who watches (observers.hpp), what is known of each thread, and the trace that is recorded.
-  unseamed_atomic<std::uint32_t> observers;
-  growing_list thread_logs;
-  fork_section trace_forks;  // and its lock guards the trace
-  unseamed_atomic<void*> trace;
-  unseamed_atomic<void*> trace_texts;
-  unseamed_atomic<std::uint32_t> ledgers;  // that are on
-  fork_section watchdog_forks;             // and its lock guards the watchdog
+  observer_atomic<std::uint32_t> observers;
+  observer_atomic<void*> thread_logs;  // the first of a list that only grows
+  fork_section trace_forks;            // and its lock guards the trace
+  observer_atomic<void*> trace;
+  observer_atomic<void*> trace_texts;
+  fork_section watchdog_forks;  // and its lock guards the watchdog
   void* watchdog;
-  unseamed_atomic<std::uint64_t> delay_seed;
+  observer_atomic<std::uint64_t> delay_seed;
   fork_section name_forks;  // and its lock guards changes of the names
   growing_list object_names[object_names_size];
 
@@ -212,9 +211,9 @@ struct process_state {
         team_ages(0),
         default_team(nullptr),
         observers(0),
+        thread_logs(nullptr),
         trace(nullptr),
         trace_texts(nullptr),
-        ledgers(0),
         watchdog(nullptr),
         delay_seed(0) {}
 };

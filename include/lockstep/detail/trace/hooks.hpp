@@ -51,6 +51,7 @@ class observed_wait {
   wait_subject what_;
   std::uint64_t since_, stage_since_;
   wait_stage stage_, furthest_;
+  bool is_shown_;
 };
 
 /// The member has called a construct.

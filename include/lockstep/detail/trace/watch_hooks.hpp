@@ -9,7 +9,7 @@
 //
 // Memory order (# marks the line)
 //   #  access         order    pairs  why it suffices
-//   1  watchdog.load  relaxed  -      its own thread has stored it, or one before it (10, 12 of thread_log.hpp)
+//   1  watchdog, count relaxed -      its own thread has stored it, or one before it (10 of thread_log.hpp); before 4
 //   2  watchdog.store release  3      the watch_log is made before its address is seen
 //   3  watchdog.load  acquire  2      as 2
 //   4  count, thread  release  5      a visit is shown before it is counted; what is left of another thread is gone
@@ -70,9 +70,9 @@ class watch_log {
   static constexpr std::uint32_t most_visits = 8, most_parts = 4;
 
   /// How many visits there were, modulo 2^32; the last ones are at their numbers modulo most_visits.
-  unseamed_atomic<std::uint32_t> visit_count{0};
+  observer_atomic<std::uint32_t> visit_count{0};
   /// The number of the thread that writes here.
-  unseamed_atomic<std::uint64_t> thread{0};
+  observer_atomic<std::uint64_t> thread{0};
   shown<construct_visit> visits[most_visits];
   shown<region_part> part;  ///< the innermost that runs, or the last
   shown<node_visit> node;
@@ -149,7 +149,7 @@ LOCKSTEP_OBSERVER watch_log* watch_hooks::mine(thread_log& log) noexcept {
   made->held = held_locks();
   made->node_here = node_visit();
   made->met = last_meetings();
-  made->visit_count.store(0, memory_order_release);  // 4
+  made->visit_count.store(0, memory_order_relaxed);  // 1
   made->part.show(region_part());
   made->node.show(made->node_here);
   made->locks.show(made->held);

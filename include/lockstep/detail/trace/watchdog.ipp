@@ -6,8 +6,8 @@
 //
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices
-//   1  must_end      release  2      what the caller did before; the thread ends anyway
-//   2  must_end      acquire  1      as 1
+//   1  must_end.store relaxed -      the byte in the pipe comes after it; the start and the end of the thread order the rest
+//   2  must_end.load  relaxed -      as 1
 //   3  stage         relaxed  -      values that stand for themselves
 //   4  is_set        relaxed  -      under the lock
 #ifndef LOCKSTEP_DETAIL_TRACE_WATCHDOG_IPP
@@ -67,7 +67,7 @@ class watchdog {
     end(*of);
     while (of->pipe.sleep(0) != 0) continue;  // what nobody has heard
     of->how = how;
-    of->must_end.store(0, memory_order_release);  // 1
+    of->must_end.store(0, memory_order_relaxed);  // 1
     begin_to_observe(observer::watches);
     {
       const no_signals here;
@@ -131,7 +131,7 @@ class watchdog {
 
   LOCKSTEP_OBSERVER static void end(watchdog_state& of) {
     if (!of.runs) return;
-    of.must_end.store(1, memory_order_release);  // 1
+    of.must_end.store(1, memory_order_relaxed);  // 1
     of.pipe.wake(wakes);
     of.thread.join();
     of.runs = false;
@@ -179,7 +179,7 @@ class watchdog {
     while (true) {
       const std::uint64_t begin = steady_nanoseconds();
       const char why = of_.pipe.sleep(next);
-      if (of_.must_end.load(memory_order_acquire) != 0) return;  // 2
+      if (of_.must_end.load(memory_order_relaxed) != 0) return;  // 2
       if (why == asks) {
         print("lockstep watchdog: a signal asks what threads wait for");
         const std::uint64_t slept = steady_nanoseconds() - begin;
