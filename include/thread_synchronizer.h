@@ -54,6 +54,7 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// Two primitives in opposite directions: waiters say that they have come, notifiers release them.
+/// Their waits get no call_site: it would be a line of this header.
 template <class Waiting, class Going>
 class compat_handshake {
  public:
