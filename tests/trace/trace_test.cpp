@@ -644,12 +644,19 @@ TEST(trace, OBSERVE_1_all_observers_are_switched_while_threads_run) {
   busy_threads here;
   const std::uint32_t others = lockstep::detail::observers();
   for (int i = 1; i < 16; ++i) {
-    if (i & 1) ASSERT_TRUE(lockstep::start_trace(trace_options(64)));
-    if (i & 2)
-      ASSERT_TRUE(
-          lockstep::start_watchdog(lockstep::watchdog_options().after(std::chrono::hours(1))));
+    if (i & 1) {
+      ASSERT_TRUE(lockstep::start_trace(trace_options(64)));
+    }
+    if (i & 2) {
+      const auto never = lockstep::watchdog_options().after(std::chrono::hours(1));
+      ASSERT_TRUE(lockstep::start_watchdog(never));
+    }
     if (i & 4) here.workers.keep_ledger(true);
     if (i & 8) lockstep::detail::begin_to_observe(lockstep::detail::observer::delays);
+    for (int k = 0; k < 20; ++k) {  // while it is made
+      if (i & 2) static_cast<void>(lockstep::who_waits());
+      if (i & 4) static_cast<void>(here.workers.ledger());
+    }
     here.await_regions();
     if (i & 2) {
       EXPECT_FALSE(lockstep::who_waits().empty());
@@ -661,7 +668,9 @@ TEST(trace, OBSERVE_1_all_observers_are_switched_while_threads_run) {
       lockstep::detail::end_to_observe(lockstep::detail::observer::delays);
     if (i & 4) here.workers.keep_ledger(false);
     if (i & 2) lockstep::stop_watchdog();
-    if (i & 1) EXPECT_TRUE(lockstep::stop_trace());
+    if (i & 1) {
+      EXPECT_TRUE(lockstep::stop_trace());
+    }
     here.await_regions();
   }
   EXPECT_EQ(lockstep::detail::observers(), others);
