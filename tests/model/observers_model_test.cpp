@@ -119,6 +119,15 @@ TEST(observers_model, a_log_has_one_thread_at_a_time_and_is_whole_in_the_list_LO
   });
 }
 
+TEST(observers_model, logs_that_are_made_at_the_same_time_have_tracks_of_their_own) {
+  explore_within(middle(), [] {
+    const fresh_process here;
+    const thread_log *first = nullptr, *second = nullptr;
+    threads({[&] { first = thread_logs::take(1); }, [&] { second = thread_logs::take(2); }});
+    check(first != second && first->track() + second->track() == 1, "0 and 1");
+  });
+}
+
 /// Enough to read an old value whole.
 constexpr unsigned most_stale = 16;
 
@@ -262,13 +271,15 @@ TEST(observers_model, traces_begin_and_end_while_threads_record_RECORD_1) {
                check(recorder::start(16, false), "none runs");
                check(recorder::stop(), "one runs");
                check_view(0, 2);
-               check(recorder::start(16, true), "none runs");
+               check(recorder::start(32, true), "none runs");
                check_view(0, 2);
              }});
     check(recorder::is_running(), "the second");
     const bool is_counted = is_observed_by(observer::records);
     check(is_counted, "it is on");
     mark(log, 1);
+    check(log.ring.load(memory_order_relaxed)->room() == 32,
+          "it has room for what the second wants");
     check_view(1, 3);
   });
 }

@@ -202,6 +202,81 @@ TEST(ledger_board, nodes_leave_half_of_the_places_to_others) {
   EXPECT_DOUBLE_EQ(node.all.total, 10 * 1.5 * account_table::most);  // "others"
 }
 
+TEST(ledger_board, one_very_long_segment_does_not_make_the_short_ones_long_LEDGER_2) {
+  lockstep::detail::ledger_pace pace;
+  pace.begin(1000);
+  for (int i = 0; i < 100; ++i) pace.took(10);
+  const auto chosen_of_64 = [&] {
+    int chosen = 0;
+    for (std::uint32_t number = 0; number < 64; ++number) chosen += pace.weight_of(number) != 0;
+    return chosen;
+  };
+  EXPECT_LT(chosen_of_64(), 8);
+  pace.took(1000000000);
+  EXPECT_EQ(chosen_of_64(), 64);
+  for (int i = 0; i < 3; ++i) pace.took(10);
+  EXPECT_LT(chosen_of_64(), 8);
+}
+
+TEST(ledger_board, long_waits_stand_for_themselves_and_chosen_short_ones_for_others_LEDGER_2) {
+  ledger_board board(1, per_second);
+  member_ledger& own = board.of(0);
+  auto& account = own.accounts[own.accounts.find(key_of("sync_threads", 1))];
+  const auto waited = [&](std::uint64_t long_wait, std::uint64_t ticks, std::uint64_t weight) {
+    const std::uint64_t before = account.waited.get();
+    own.long_wait = long_wait;
+    own.note_wait(account, ticks, weight);
+    return account.waited.get() - before;
+  };
+  EXPECT_EQ(waited(0, 7, 32), 7 * 32u);
+  EXPECT_EQ(waited(0, 7, 0), 0u);
+  EXPECT_EQ(waited(1000, 1100, 32), 1100u);
+  EXPECT_EQ(waited(1000, 0, 0), 1000u);
+  EXPECT_EQ(account.longest_wait.get(), 1100u);
+}
+
+TEST(ledger_board, busy_time_and_skew_of_a_chosen_segment_stand_for_others_LEDGER_2) {
+  ledger_board board(2, per_second);
+  member_ledger& own = board.of(0);
+  const std::size_t account = own.accounts.find(key_of("run", 1));
+  own.accounts[account].passes.add(1);
+  own.times()[0] = {0, 10};
+  own.times()[1] = {0, 30};
+  own.note_segment(account, 2, 32, 32, [](std::size_t i) { return i; });
+  own.note_skew(account, 5, 32);
+  const ledger::construct one = board.gather("t").constructs.at(0);
+  EXPECT_EQ(one.busy, (std::vector<double>{2 * 32, 20 * 32, 10 * 32}));
+  EXPECT_DOUBLE_EQ(one.skew, 5 * 32);
+  EXPECT_DOUBLE_EQ(one.worst_skew, 5);
+}
+
+TEST(ledger_board, a_construct_that_units_spell_at_different_addresses_is_one) {
+  ledger_board board(2, per_second);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    static char kinds[2][8] = {"run", "run"}, files[2][8] = {"a.cpp", "a.cpp"};
+    account_table& table = board.of(rank).accounts;
+    table[table.find({kinds[rank], call_site{files[rank], 3}, nullptr})].passes.add(rank + 1);
+  }
+  const ledger result = board.gather("t");
+  ASSERT_EQ(result.constructs.size(), 1u);
+  EXPECT_EQ(result.constructs[0].members.at(0).count, 1u);
+  EXPECT_EQ(result.constructs[0].members.at(1).count, 2u);
+}
+
+TEST(ledger_board, no_quantile_is_above_the_worst_wait) {
+  ledger_board board(1, per_second);
+  member_ledger& own = board.of(0);
+  auto& account = own.accounts[own.accounts.find(key_of("run", 1))];
+  account.passes.add(1);
+  own.note_wait(account, 512, 1);  // the least value of its bucket
+  const ledger::construct one = board.gather("t").constructs.at(0);
+  EXPECT_DOUBLE_EQ(one.all.worst, 512);
+  for (const ledger::waits& each : {one.all, one.members.at(0)}) {
+    EXPECT_DOUBLE_EQ(each.median, 512);
+    EXPECT_DOUBLE_EQ(each.p99, 512);
+  }
+}
+
 TEST(ledger_board, numbers_begin_at_zero_again_after_a_reset) {
   ledger_board board(2, per_second);
   meet(board, key_of("sync_threads", 1), 1, 2);

@@ -32,6 +32,11 @@ TEST(segment, the_last_arrival_and_the_gain_are_those_of_the_times) {
   EXPECT_EQ(figures.skew, 10u);
 }
 
+TEST(segment, the_skew_is_from_the_first_begin_to_the_last_whoever_they_are) {
+  const busy_time of[] = {{110, 150}, {100, 150}, {130, 150}, {120, 150}};
+  EXPECT_EQ(figures_of(of, 4).skew, 30u);
+}
+
 TEST(segment, balanced_members_gain_nothing_and_the_first_counts_as_last) {
   const busy_time of[] = {{5, 9}, {5, 9}};
   EXPECT_EQ(figures_of(of, 2).last, 0u);

@@ -417,6 +417,83 @@ TEST(stuck_report, a_ring_is_found_from_threads_that_lead_into_it) {
   EXPECT_EQ(w.ring(), (std::vector<std::size_t>{1, 2, 3}));
 }
 
+TEST(stuck_report, a_ring_is_found_behind_threads_that_wait_for_nothing) {
+  world w;
+  w.thread("bystander");
+  for (int i = 0; i < 2; ++i) {
+    seen_thread& one = w.thread(std::to_string(i).c_str());
+    holds(one, i == 0 ? &lock_a : &lock_b);
+    waits(one, "lockstep::mutex", i == 0 ? &lock_b : &lock_a, 5000);
+  }
+  EXPECT_EQ(w.ring(), (std::vector<std::size_t>{1, 2}));
+}
+
+TEST(stuck_report, two_ways_to_the_same_thread_are_no_ring) {
+  world w;
+  is_stuck_in(w.member(0, 3), "sync_threads", 42, 12, 5000);
+  waits(w.member(1, 3), "lockstep::mutex", &lock_a, 5100);
+  waits(w.member(2, 3), "lockstep::mutex", &lock_a, 5200);
+  holds(w.thread("works on"), &lock_a);
+  EXPECT_EQ(w.missing(0), (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_TRUE(w.ring().empty());
+  const int lock_c = 0, lock_d = 0;
+  for (int i = 0; i < 2; ++i) {
+    seen_thread& one = w.thread("in a ring");
+    holds(one, i == 0 ? &lock_c : &lock_d);
+    waits(one, "lockstep::mutex", i == 0 ? &lock_d : &lock_c, 5000);
+  }
+  EXPECT_EQ(w.ring(), (std::vector<std::size_t>{4, 5})) << "which is found behind them";
+}
+
+TEST(stuck_report, the_innermost_wait_of_a_thread_is_the_one_that_counts) {
+  world w;
+  seen_thread& first = w.thread("first");
+  holds(first, &lock_a);
+  waits(first, "lockstep::event", &team, 4000);
+  waits(first, "lockstep::mutex", &lock_b, 5000);
+  seen_thread& second = w.thread("second");
+  holds(second, &lock_b);
+  waits(second, "lockstep::mutex", &lock_a, 5100);
+  EXPECT_EQ(w.ring(), (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(stuck_report, a_member_of_a_sub_team_is_known_by_its_visits) {
+  const int sub_team = 0;
+  world w;
+  seen_thread& zero = w.member(0, 4);
+  holds(zero, &lock_a);
+  is_stuck_in(zero, "sync_threads", 42, 3, 5000);
+  seen_thread& two = w.member(2, 4);
+  meets(two, "sync_threads", 42, 2, 4000, 4100);
+  waits(two, "lockstep::mutex", &lock_a, 5100);
+  for (seen_thread& each : w.all.threads) {
+    each.visits[0].team = &sub_team;
+    each.visits[0].rank = each.part.rank / 2;
+    each.visits[0].size = 2;
+  }
+  EXPECT_EQ(w.missing(0), std::vector<std::uint32_t>{1});
+  EXPECT_EQ(w.ring(), (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(stuck_report, visits_of_another_region_of_the_team_do_not_count_STUCK_1) {
+  world w;
+  is_stuck_in(w.member(0, 2), "sync_threads", 42, 12, 8000);
+  seen_thread& late = w.member(1, 2);
+  meets(late, "sync_threads", 50, 13, 6000, 6100);
+  late.visits[0].region = region - 1;
+  EXPECT_EQ(w.missing(0), std::vector<std::uint32_t>{1});
+  late.visits[0].phase = 12;
+  EXPECT_TRUE(has_not(w.report(), "different places"));
+}
+
+TEST(stuck_report, a_member_has_come_when_it_has_arrived_STUCK_1) {
+  world w;
+  is_stuck_in(w.member(0, 2), "sync_threads", 42, 12, 8000);
+  seen_thread& late = w.member(1, 2);
+  late.visits[late.visit_count++] = visit_of(late, "sync_threads", 42, 12, 8100);
+  EXPECT_EQ(w.missing(0), std::vector<std::uint32_t>{1});
+}
+
 TEST(stuck_report, a_node_that_runs_is_named) {
   world w;
   seen_thread& zero = w.member(0, 2);

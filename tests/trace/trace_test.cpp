@@ -295,6 +295,32 @@ TEST(trace, VIEW_3_a_wait_that_sleeps_is_named_and_an_arrow_comes_from_the_threa
   }
 }
 
+TEST(trace, VIEW_3_a_wake_of_before_a_wait_has_no_arrow_to_it) {
+  const seen_trace seen = trace_of([] {
+    lockstep::event object(lockstep::wait_policy::block());
+    watched_thread watched;
+    std::thread first([&] {
+      watched.enter();
+      object.wait();
+    });
+    watched.wait_until_asleep();
+    std::thread([&] { object.notify(); }).join();
+    first.join();
+    std::thread late([&] {
+      lockstep::name_this_thread("late");
+      EXPECT_EQ(object.wait_for(std::chrono::milliseconds(2)), lockstep::wait_status::timed_out);
+    });
+    late.join();
+  });
+  ASSERT_EQ(seen.tracks("late").size(), 1u);
+  const int track = *seen.tracks("late").begin();
+  std::size_t sleeps = 0;
+  for (const seen_event& each : seen.of("wait"))
+    sleeps += each.track == track && each.argument("stage") == "sleep";
+  EXPECT_EQ(sleeps, 1u);
+  for (const auto& arrow : seen.arrows("wake")) EXPECT_NE(arrow.second.track, track);
+}
+
 TEST(trace, a_wait_for_a_lock_is_named_and_ends_with_its_holder) {
   const auto expect = [](const std::string& kind, const void* object, auto lock, auto unlock) {
     lock();
@@ -392,6 +418,41 @@ TEST(trace, RING_2_records_of_two_words_survive_or_are_lost_together) {
         EXPECT_TRUE(each.all.at("args").contains("phase"));
       EXPECT_GT(seen.file().at("otherData").at("dropped").get<int>(), 0);
     }
+  }
+}
+
+TEST(trace, VIEW_2_of_slices_that_begin_together_the_longer_one_is_around_the_other) {
+  using namespace lockstep::detail;
+  const seen_trace seen = trace_of([] {
+    thread_log& log = *log_of_this_thread();
+    const std::uint64_t begin = tick_clock::now();
+    // As they are written: what ends first.
+    recorder::put(log, record_kind::user, 0, begin, begin + 1000, "innermost", 0);
+    recorder::put(log, record_kind::user, 0, begin, begin + 2000000, "inner", 0);
+    recorder::put(log, record_kind::user, 0, begin, begin + 4000000, "outer", 0);
+  });
+  ASSERT_EQ(seen.of("user").size(), 3u);
+  EXPECT_EQ(seen.of("user")[0].name, "outer");
+  EXPECT_EQ(seen.of("user")[2].name, "innermost");
+}
+
+TEST(trace, RING_2_half_a_record_that_is_left_is_no_part_of_another_thread_s) {
+  using namespace lockstep::detail;
+  const seen_trace seen = trace_of(
+      [] {
+        std::atomic<int> done{0};
+        run_threads(2, [&](std::size_t) {
+          for (int i = 0; i < 20; ++i) note_mark(mark_kind::decision, "pair", "its reason", 0);
+          // One record: so the copy of the ring begins in the middle of a pair.
+          note_mark(mark_kind::decision, "single", nullptr, 0);
+          done.fetch_add(1);
+          while (done.load() < 2) std::this_thread::yield();  // so that each has a ring
+        });
+      },
+      trace_options(16));
+  EXPECT_EQ(seen.named("single").size(), 2u);
+  for (const seen_event& each : seen.named("single")) {
+    EXPECT_FALSE(each.all.at("args").contains("why")) << each.all;
   }
 }
 
@@ -611,12 +672,19 @@ TEST(trace, OBSERVE_1_all_observers_are_switched_while_threads_run) {
   busy_threads here;
   const std::uint32_t others = lockstep::detail::observers();
   for (int i = 1; i < 16; ++i) {
-    if (i & 1) ASSERT_TRUE(lockstep::start_trace(trace_options(64)));
-    if (i & 2)
-      ASSERT_TRUE(
-          lockstep::start_watchdog(lockstep::watchdog_options().after(std::chrono::hours(1))));
+    if (i & 1) {
+      ASSERT_TRUE(lockstep::start_trace(trace_options(64)));
+    }
+    if (i & 2) {
+      const auto never = lockstep::watchdog_options().after(std::chrono::hours(1));
+      ASSERT_TRUE(lockstep::start_watchdog(never));
+    }
     if (i & 4) here.workers.keep_ledger(true);
     if (i & 8) lockstep::detail::begin_to_observe(lockstep::detail::observer::delays);
+    for (int k = 0; k < 20; ++k) {  // while it is made
+      if (i & 2) static_cast<void>(lockstep::who_waits());
+      if (i & 4) static_cast<void>(here.workers.ledger());
+    }
     here.await_regions();
     if (i & 2) {
       EXPECT_FALSE(lockstep::who_waits().empty());
@@ -628,7 +696,9 @@ TEST(trace, OBSERVE_1_all_observers_are_switched_while_threads_run) {
       lockstep::detail::end_to_observe(lockstep::detail::observer::delays);
     if (i & 4) here.workers.keep_ledger(false);
     if (i & 2) lockstep::stop_watchdog();
-    if (i & 1) EXPECT_TRUE(lockstep::stop_trace());
+    if (i & 1) {
+      EXPECT_TRUE(lockstep::stop_trace());
+    }
     here.await_regions();
   }
   EXPECT_EQ(lockstep::detail::observers(), others);
