@@ -52,7 +52,7 @@ LOCKSTEP_OBSERVER void trace_view::read(const thread_log& from, const record_rin
   bool has_track = false;
   for (std::size_t i = before; i < records.size(); ++i) {
     const trace_record& at = records[i];
-    if (at.kind() == record_kind::rest) {
+    if (at.kind() == record_kind::rest || at.kind() == record_kind::label) {
       if (!has_track) records[i].words[1] = 0;  // of a record that is lost
       continue;
     }
