@@ -15,7 +15,7 @@ usage: ./do COMMAND
                    team (against OpenMP and other pools, half an hour), duty (loops between serial work),
                    serial (loops against the serial loop, over sizes and pauses), periodic (a short loop every
                    millisecond), graph (plans against flow graphs and tasks); these four take --budget 20m;
-                   arguments are passed on to it
+                   trace (what a timeline costs); arguments are passed on to it
   performance      remake docs/performance.md, its pictures, and the figures of README.md, from bench/results
   pictures         draws the pictures of docs/graphs.md and docs/why-is-my-loop-slow.md anew
   figures [ARG...] the program bench/figures: the default policy against its peers

@@ -709,8 +709,13 @@ TEST(trace, a_summary_names_threads_and_regions) {
   const seen_trace seen = trace_of([&] {
     LOCKSTEP_REGION("assemble");
     workers.run([](member& me) { me.sync_threads(); });
+    for (int i = 0; i < 3; ++i) lockstep::trace_mark("checkpoint");
   });
   const std::string text = lockstep::trace_summary();
+  const std::size_t mark = text.find("checkpoint");
+  ASSERT_NE(mark, std::string::npos) << text;
+  EXPECT_NE(text.substr(mark, 60).find(" mark "), std::string::npos) << text;
+  EXPECT_NE(text.substr(mark, 60).find(" 3 "), std::string::npos) << text;
   EXPECT_NE(text.find("lockstep 1"), std::string::npos) << text;
   EXPECT_NE(text.find("assemble"), std::string::npos) << text;
   EXPECT_NE(text.find("sync_threads"), std::string::npos) << text;

@@ -260,7 +260,8 @@ LOCKSTEP_OBSERVER std::string trace_export::summary() {
       }
       const bool has_name =
           record.kind() == record_kind::region || record.kind() == record_kind::user ||
-          record.kind() == record_kind::construct || record.kind() == record_kind::node;
+          record.kind() == record_kind::construct || record.kind() == record_kind::node ||
+          record.kind() == record_kind::wait || record.kind() == record_kind::mark;
       if (!has_name || record.text() == nullptr) continue;
       const trace_record* const rest = all.rest_of(each);
       const bool is_users =
@@ -287,6 +288,8 @@ LOCKSTEP_OBSERVER std::string trace_export::summary() {
            each.kind == record_kind::region      ? "region"
            : each.kind == record_kind::construct ? "construct"
            : each.kind == record_kind::node      ? "node"
+           : each.kind == record_kind::wait      ? "wait for"
+           : each.kind == record_kind::mark      ? "mark"
                                                  : "part",
            static_cast<unsigned long long>(each.count), static_cast<double>(each.sum) / 1000,
            static_cast<double>(each.sum) / 1000 / static_cast<double>(each.count),

@@ -6,7 +6,8 @@
 //   VIEW-1  Each thread has a track; threads that had the same log one after the other have different ones.
 //   VIEW-2  Events of a track are in order of their begin; of those that begin together, the longer one comes first.
 //           So whatever encloses an event comes before it.
-//   VIEW-3  An arrow goes from a thread that let others go to one of those, and never back in time.
+//   VIEW-3  An arrow goes from a thread that let others go to one of those, and never back in time. A wait has one at
+//           most, and a region one to each thread.
 #ifndef LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_HPP
 #define LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_HPP
 
