@@ -10,7 +10,7 @@
 //
 // `count` is exact, and so are waits that outlast their first polls, about 0.4 us. All else is exact as well where what
 // happens between two meetings of the members takes 20 us and more on average, and for the first 64 meetings. Where it
-// is shorter, one in 32 is measured, and stands for 32: the sums are estimates then. Regions are counted apart from
+// is shorter, one in 128 is measured, and stands for 128: the sums are estimates then. Regions are counted apart from
 // meetings, in the same way. `seen` says how many passes the figures of all members stand for.
 #ifndef LOCKSTEP_LEDGER_HPP
 #define LOCKSTEP_LEDGER_HPP

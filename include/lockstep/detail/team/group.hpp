@@ -203,13 +203,12 @@ inline void member_state::enter(std::size_t size, std::uint32_t region,
 }
 inline bool member_state::sync() {
   if (is_alone()) return !is_stopped();
-  if (LOCKSTEP_UNLIKELY(observers() != 0) && meeting_begins()) return sync_observed();
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_observed();
   return sync_unobserved();
 }
 inline bool member_state::sync_in(const char* kind, call_site where) {
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) {
-    if (comes_to_meet(kind, where)) return sync_observed();
-  } else if (diagnoses_misuse) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_in_observed(kind, where);
+  if (diagnoses_misuse) {
     in_construct = {kind, where, 0, 0};
     tell_construct();
   }

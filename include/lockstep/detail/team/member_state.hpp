@@ -120,9 +120,13 @@ class member_state {
   bool sync();
   /// come_to() and sync() with one look for observers.
   bool sync_in(const char* kind, call_site where);
+  LOCKSTEP_FAST_OBSERVER bool sync_in_observed(const char* kind, call_site where);
   bool sync_unobserved();
-  /// The same in a meeting that has begun for observers.
-  LOCKSTEP_OBSERVER bool sync_observed();
+  /// The same where somebody watches.
+  LOCKSTEP_FAST_OBSERVER bool sync_observed();
+  /// The same in meetings that are not only counted.
+  LOCKSTEP_OBSERVER bool sync_in_seen(const char* kind, call_site where);
+  LOCKSTEP_OBSERVER bool sync_seen();
   /// The same with values, as team_barrier::meet(). Requires: !is_alone().
   template <class Combine>
   bool meet(cell& out, Combine combine);
@@ -137,11 +141,8 @@ class member_state {
   /// False: nobody is to see the meeting, or the ledger has counted it already. Then the member meets as it does where
   /// nobody watches.
   LOCKSTEP_FAST_OBSERVER bool meeting_begins() noexcept;
-  /// come_observed() and meeting_begins().
-  LOCKSTEP_FAST_OBSERVER bool comes_to_meet(const char* kind, call_site where) noexcept;
   /// meeting_begins() where that does not suffice.
   LOCKSTEP_OBSERVER bool meeting_is_seen() noexcept;
-  LOCKSTEP_OBSERVER bool comes_to_be_seen(const char* kind, call_site where) noexcept;
   LOCKSTEP_OBSERVER void construct_is_seen(const char* kind, call_site where,
                                            std::size_t extent) noexcept;
   LOCKSTEP_OBSERVER void meeting_ends() noexcept;

@@ -8,7 +8,7 @@
 //   LEDGER-1  A member's numbers are written by that member only. Any thread may read at any time.
 //   LEDGER-2  How often members came is counted each time, and so is each wait that outlasts its polls. All else is
 //             measured where a segment is chosen: all are as long as they last 20 us and more on average, and the first
-//             64; else one in 32, by a hash of its number, which all members know. A chosen one counts 32 times then.
+//             64; else one in 128, by a hash of its number, which all members know. A chosen one counts 128 times then.
 //   LEDGER-3  A board lives as long as its team, also while the ledger is switched off.
 //
 // Memory order (# marks the line)
@@ -154,7 +154,7 @@ class member_ledger {
   std::uint32_t known_releases =
       0;                        ///< so many times more in this region it looks when it was let go
   const char* label = nullptr;  ///< of the user's region that the member is in
-  // Of the last meeting that was counted lightly:
+  // Of the last meeting that was counted before it:
   bool is_light = false;          ///< the member may be in it
   std::uint32_t light_phase = 0;  ///< it met in that phase,
   std::uint64_t light_wait = 0;   ///< and its waits there that outlasted their first polls
@@ -187,18 +187,28 @@ class member_ledger {
     to.passes.add(1);
     to.note_wait(ticks, 1);
   }
-  /// Counts a meeting that is not chosen, if its end need not be known. The member arrives in that phase next.
-  bool passes_lightly(const char* kind, call_site where, std::uint32_t phase) noexcept {
-    if ((known_releases | light_wait) != 0 || !paces.meetings.leaves_out(phase)) return false;
+  /// Whether the meeting in that phase is only to be counted: it is not chosen, and its end need not be known.
+  bool passes_lightly(std::uint32_t phase) const noexcept {
+    return (known_releases | light_wait | long_wait) == 0 && paces.meetings.leaves_out(phase);
+  }
+  /// Counts such a meeting, which is over, and a long wait in it.
+  void count_light(const char* kind, call_site where) noexcept {
     at = accounts.find({kind != nullptr ? kind : "barrier", where, nullptr, label});
     accounts[at].passes.add(1);
-    light_phase = phase;
-    is_light = true;
     segment_begin = 0;
     meeting_weight = 0;
-    return true;
+    if (LOCKSTEP_UNLIKELY(long_wait != 0)) {
+      accounts[at].note_wait(long_wait, 1);
+      long_wait = 0;
+    }
   }
-  /// A wait in a meeting that was counted lightly, or another one, has outlasted its first polls.
+  /// The same before the member arrives.
+  void count_before(const char* kind, call_site where, std::uint32_t phase) noexcept {
+    count_light(kind, where);
+    light_phase = phase;
+    is_light = true;
+  }
+  /// A wait in a meeting that was counted before, or another one, has outlasted its first polls.
   void note_long_wait(bool is_of_meeting, std::uint32_t phase, std::uint64_t ticks) noexcept {
     (is_of_meeting && is_light && phase == light_phase ? light_wait : long_wait) += ticks;
   }

@@ -176,7 +176,7 @@ LOCKSTEP_COLD std::string ledger::table() const {
   text +=
       "waited: by all members; gain: if the same work were balanced; median, p99, last, gain, skew "
       "and busy\n"
-      "are of chosen passes where those are short (one in 32, and all long waits), else of all\n";
+      "are of chosen passes where those are short (one in 128, and all long waits), else of all\n";
   return text;
 }
 
