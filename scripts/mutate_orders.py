@@ -31,7 +31,7 @@ from source_text import ROOT, headers, includes, split_lines
 
 MODEL = ROOT / "tests" / "model"
 INCLUDE = ROOT / "include"
-PROGRAMS = ("events", "once", "locks", "queues", "boards", "constructs", "regions", "team", "graph")
+PROGRAMS = ("events", "once", "locks", "queues", "boards", "constructs", "regions", "team", "graph", "observers")
 WEAKER = {"acquire": ["relaxed"], "release": ["relaxed"], "acq_rel": ["acquire", "release"]}
 LEFT_OUT = re.compile(r"(?<![\w.>])(?:detail::)?(thread_fence|fence_light|fence_heavy|futex_wake_one|futex_wake_all)\s*\(")
 # Which test says most about a header that nearly all include.
@@ -129,6 +129,8 @@ class Campaign:
         self.commands = {Path(each["file"]).name: each for each in commands}
 
     def programs_for(self, header):
+        if header.startswith("detail/trace/"):
+            return ["observers"]  # the only one in which anybody watches
         found = [program for program in PROGRAMS if header in self.programs[program]]
         first = FIRST.get(header)
         return sorted(found, key=lambda program: program != first)

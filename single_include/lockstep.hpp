@@ -327,6 +327,34 @@ inline void cpu_relax() noexcept {
 
 #endif  // LOCKSTEP_DETAIL_PLATFORM_CONFIG_HPP
 
+// lockstep/call_site.hpp -- where a function that may wait was called (layer: trace)
+//
+// The default argument of the functions of member, and of those in which a thread waits for an object. What watches a
+// wait names it (watchdog.hpp, trace.hpp); nobody watches: it is not looked at. Locks have none: std::lock_guard and its
+// like would name themselves.
+#ifndef LOCKSTEP_CALL_SITE_HPP
+#define LOCKSTEP_CALL_SITE_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// For messages: leave it out. A function of yours that calls such functions for others takes one too, with the same
+/// default, and passes it on: then messages name its callers. No file: nothing is said.
+struct call_site {
+  const char* file;
+  unsigned line;
+
+  static constexpr call_site here(const char* in_file = LOCKSTEP_CALLER_FILE,
+                                  unsigned at_line = LOCKSTEP_CALLER_LINE) noexcept {
+    return {in_file, at_line};
+  }
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_CALL_SITE_HPP
+
 // lockstep/detail/platform/error.hpp -- how the library refuses bad input (layer: platform)
 //
 // With exceptions: throws std::invalid_argument (a count) or std::out_of_range (a rank). Without
@@ -657,6 +685,16 @@ namespace detail {
 /// For what is found out or made once, and is no part of a protocol: no seam replaces it.
 template <class T>
 using unseamed_atomic = std::atomic<T>;
+
+/// For what observers know of threads (detail/trace). On the seam only where a test asks for that: there, threads meet in
+/// these words. All other tests that replace the atomics shall see what is observed, not the observers.
+#if defined(LOCKSTEP_SEAM_OBSERVERS)
+template <class T>
+using observer_atomic = atomic<T>;
+#else
+template <class T>
+using observer_atomic = std::atomic<T>;
+#endif
 
 using std::memory_order_acq_rel;
 using std::memory_order_acquire;
@@ -1163,7 +1201,7 @@ enum class message : std::uint32_t {
 
 struct process_state {
   static constexpr unsigned parking_bits = 8;
-  static constexpr std::size_t misuse_size = 64, slots_size = 64;
+  static constexpr std::size_t misuse_size = 64, slots_size = 64, object_names_size = 64;
 
   fork_section parking_forks;
   parking_bucket parking[std::size_t{1} << parking_bits];
@@ -1190,15 +1228,16 @@ struct process_state {
   atomic<void*> default_team;  // once made
 
   // For detail/trace: who watches (observers.hpp), what is known of each thread, and the trace that is recorded.
-  unseamed_atomic<std::uint32_t> observers;
-  growing_list thread_logs;
-  fork_section trace_forks;  // and its lock guards the trace
-  unseamed_atomic<void*> trace;
-  unseamed_atomic<void*> trace_texts;
-  unseamed_atomic<std::uint32_t> ledgers;  // that are on
-  fork_section watchdog_forks;             // and its lock guards the watchdog
+  observer_atomic<std::uint32_t> observers;
+  observer_atomic<void*> thread_logs;  // the first of a list that only grows
+  fork_section trace_forks;            // and its lock guards the trace
+  observer_atomic<void*> trace;
+  observer_atomic<void*> trace_texts;
+  fork_section watchdog_forks;  // and its lock guards the watchdog
   void* watchdog;
-  unseamed_atomic<std::uint64_t> delay_seed;
+  observer_atomic<std::uint64_t> delay_seed;
+  fork_section name_forks;  // and its lock guards changes of the names
+  growing_list object_names[object_names_size];
 
   constexpr process_state() noexcept
       : first_fork_listener(nullptr),
@@ -1214,9 +1253,9 @@ struct process_state {
         team_ages(0),
         default_team(nullptr),
         observers(0),
+        thread_logs(nullptr),
         trace(nullptr),
         trace_texts(nullptr),
-        ledgers(0),
         watchdog(nullptr),
         delay_seed(0) {}
 };
@@ -3008,30 +3047,6 @@ static_assert(sizeof(wait_policy) == 4, "objects hold a policy each: keep it sma
 
 #endif  // LOCKSTEP_WAIT_POLICY_HPP
 
-// lockstep/call_site.hpp -- where a function of member was called (layer: trace)
-#ifndef LOCKSTEP_CALL_SITE_HPP
-#define LOCKSTEP_CALL_SITE_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-
-/// Where a construct was called, for messages: the default argument of the functions of member. A function of yours
-/// that calls them for others takes one too, with the same default, and passes it on: then messages name its callers.
-struct call_site {
-  const char* file;
-  unsigned line;
-
-  static constexpr call_site here(const char* in_file = LOCKSTEP_CALLER_FILE,
-                                  unsigned at_line = LOCKSTEP_CALLER_LINE) noexcept {
-    return {in_file, at_line};
-  }
-};
-
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_CALL_SITE_HPP
-
 // lockstep/detail/trace/observers.hpp -- who watches this process (layer: trace)
 //
 // Four observers see what threads do: the recorder of the timeline, the ledger of waits, the watchdog, and the one that
@@ -3044,10 +3059,14 @@ struct call_site {
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
 //   1  observers.load      relaxed  -      a hint; who acts on it finds what it needs by orders of its own
-//   2  observers.fetch_or  release  -      what the observer made before; its users acquire that by its own address
+//   2  observers.fetch_or  relaxed  -      as 1
 //   3  observers.fetch_and relaxed  -      as 1
+//   4  observers.fetch_add relaxed  -      as 1
+//   5  observers.fetch_sub relaxed  -      as 1
+//   6  word.load           relaxed  -      what it points to was made before the program began
+//   7  word.store          relaxed  -      as 6
 //
-// Cost   nobody watches: two loads and two branches, of lines that nobody writes.
+// Cost   nobody watches: two loads, of lines that nobody writes, and a branch.
 #ifndef LOCKSTEP_DETAIL_TRACE_OBSERVERS_HPP
 #define LOCKSTEP_DETAIL_TRACE_OBSERVERS_HPP
 
@@ -3058,10 +3077,11 @@ namespace detail {
 /// Bits of the word.
 struct observer {
   enum bit : std::uint32_t {
-    records = 1,   ///< recorder.hpp
-    accounts = 2,  ///< the ledger
-    watches = 4,   ///< the watchdog
-    delays = 8     ///< seeded delays
+    records = 1,  ///< recorder.hpp
+    watches = 4,  ///< the watchdog
+    delays = 8,   ///< seeded delays
+    one_ledger = 0x100,
+    accounts = 0xFFFFFF00u  ///< how many ledgers are on: teams switch theirs at the same time
   };
 };
 
@@ -3093,11 +3113,44 @@ inline void need_observers(const char* function) {
   fail_use(text);
 }
 
+#if LOCKSTEP_MODULES_HAVE_NOTES
+
+/// Where this module looks for who watches: at a word that stays 0, or from the load of a unit that has the code of the
+/// observers on at that of the process. So a look needs no test whether the process is known, nor whether code is there.
+template <class Name>
+struct __attribute__((visibility("hidden"))) observers_of_module {
+  using word = observer_atomic<std::uint32_t>;
+
+  static word none;
+  static unseamed_atomic<const word*> at;
+};
+template <class Name>
+typename observers_of_module<Name>::word observers_of_module<Name>::none{0};
+template <class Name>
+unseamed_atomic<const typename observers_of_module<Name>::word*> observers_of_module<Name>::at{
+    &observers_of_module<Name>::none};
+using watched_module = observers_of_module<struct whole_module>;
+
+#if LOCKSTEP_HAS_OBSERVERS || !LOCKSTEP_OBSERVERS_ON_DEMAND
+LOCKSTEP_AT_LOAD see_observers_at_load() {
+  watched_module::at.store(&process().observers, memory_order_relaxed);  // 7
+}
+#endif
+
 /// Who watches now, as far as this module can serve them.
+inline std::uint32_t observers() noexcept {
+  return watched_module::at.load(memory_order_relaxed)->load(memory_order_relaxed);  // 1, 6
+}
+
+#else
+
 inline std::uint32_t observers() noexcept {
   const std::uint32_t all = process().observers.load(memory_order_relaxed);  // 1
   return LOCKSTEP_UNLIKELY(all != 0) && has_observers() ? all : 0;
 }
+
+#endif
+
 /// Whether somebody watches beside the ledger, which has ways of its own through constructs and regions.
 inline bool watch_others_than_ledger(std::uint32_t on) noexcept {
   return (on & ~std::uint32_t{observer::accounts}) != 0;
@@ -3105,10 +3158,16 @@ inline bool watch_others_than_ledger(std::uint32_t on) noexcept {
 inline bool is_observed_by(observer::bit one) noexcept { return (observers() & one) != 0; }
 
 inline void begin_to_observe(observer::bit one) noexcept {
-  process().observers.fetch_or(one, memory_order_release);  // 2
+  process().observers.fetch_or(one, memory_order_relaxed);  // 2
 }
 inline void end_to_observe(observer::bit one) noexcept {
   process().observers.fetch_and(~std::uint32_t{one}, memory_order_relaxed);  // 3
+}
+inline void one_ledger_more() noexcept {
+  process().observers.fetch_add(observer::one_ledger, memory_order_relaxed);  // 4
+}
+inline void one_ledger_less() noexcept {
+  process().observers.fetch_sub(observer::one_ledger, memory_order_relaxed);  // 5
 }
 
 }  // namespace detail
@@ -3141,9 +3200,11 @@ inline void end_to_observe(observer::bit one) noexcept {
 //   7  stage, depth        relaxed  -      hints that stand for themselves
 //   8  first.load          acquire  9      a log is whole before it is in the list
 //   9  first.compare_exch  release  8      as 8
-//   10 owner.compare_exch  acq_rel  10,11  the next thread sees all that the one before has written
-//   11 owner.store         release  10     as 10
-//   12 owner.load          acquire  10,11  as 10
+//   10 owner.compare_exch  acquire  11     the next thread sees all that the one before has written
+//   11 owner.store         release  10,12  as 10
+//   12 owner.load          acquire  11     who sees the next thread finds no wait of the one before
+//   13 depth.store         release  14     who counts a wait reads that one, or a later one
+//   14 depth.load          acquire  13     as 13
 #ifndef LOCKSTEP_DETAIL_TRACE_THREAD_LOG_HPP
 #define LOCKSTEP_DETAIL_TRACE_THREAD_LOG_HPP
 
@@ -3158,13 +3219,16 @@ struct wait_subject {
   const char* kind;          ///< "lockstep::event"; null: not known
   const void* object;        ///< its address, or that of the word that is awaited
   const void* sleeps_on;     ///< the word that a waiter sleeps on, by which wakes are told apart
-  const char* label;         ///< of the user's, or null
-  call_site where;           ///< of the construct, if the thread is in one
+  call_site where;           ///< of the call; file is null: not known
   std::uint32_t phase;       ///< that is awaited
-  std::uint32_t rank, size;  ///< of the member that waits; size is 0 outside of regions
+  std::uint32_t rank, size;  ///< of the thread that waits; size is 0 outside of regions
   std::uint32_t awaited;     ///< the rank of the member that is waited for, or nobody
   std::uint32_t region;      ///< with `team`
   const void* team;          ///< as construct_visit's, of that rank; null: of the thread's part
+  // Of an object at which so many are to arrive, or to notify; the waiter is `rank` of them, or nobody.
+  std::uint32_t expected;  ///< 0: that is not known
+  std::uint32_t left;      ///< how many lacked when the wait began; 0: that is not known
+  std::uint64_t come;      ///< ranks below 64 that had come when the wait began, a bit each
 };
 
 enum class wait_stage : std::uint32_t { spin, yield, sleep };
@@ -3212,8 +3276,8 @@ class shown {
     sequence_.store(odd + 1, memory_order_release);                                           // 4
   }
   /// False if nothing was shown yet, or the writer was in the way each time.
-  bool read(T& out) const noexcept {
-    for (unsigned i = 0; i < 1000; ++i) {
+  bool read(T& out, unsigned tries = 1000) const noexcept {
+    for (unsigned i = 0; i < tries; ++i) {
       const std::uint32_t before = sequence_.load(memory_order_acquire);  // 5
       if (before == 0) return false;
       if ((before & 1u) != 0) continue;
@@ -3229,8 +3293,8 @@ class shown {
  private:
   static constexpr std::size_t words = (sizeof(T) + 7) / 8;
 
-  unseamed_atomic<std::uint32_t> sequence_{0};
-  unseamed_atomic<std::uint64_t> words_[words] = {};
+  observer_atomic<std::uint32_t> sequence_{0};
+  observer_atomic<std::uint64_t> words_[words] = {};
 };
 
 /// A wait, as others see it.
@@ -3261,20 +3325,20 @@ class thread_log {
 
   shown<thread_name> name;
   /// How many waits the thread is in, one inside the other, and what they are; more than most_waits are not shown.
-  unseamed_atomic<std::uint32_t> depth{0};
+  observer_atomic<std::uint32_t> depth{0};
   shown<shown_wait> waits[most_waits];
-  unseamed_atomic<std::uint32_t> stage{0};  ///< wait_stage of the innermost
+  observer_atomic<std::uint32_t> stage{0};  ///< wait_stage of the innermost
   /// The construct that the thread is in, or was in last.
   shown<construct_visit> construct;
   /// How many hooks the thread has passed: whether it moves.
-  unseamed_atomic<std::uint64_t> steps{0};
+  observer_atomic<std::uint64_t> steps{0};
 
   /// How many delays the thread has drawn (delay_hooks.hpp).
-  unseamed_atomic<std::uint64_t> delays{0};
+  observer_atomic<std::uint64_t> delays{0};
   /// For the ledger, and for the watchdog: made by the thread, never freed.
-  unseamed_atomic<void*> ledger{nullptr}, watchdog{nullptr};
+  observer_atomic<void*> ledger{nullptr}, watchdog{nullptr};
   /// For the recorder (recorder.hpp).
-  unseamed_atomic<record_ring*> ring{nullptr};
+  observer_atomic<record_ring*> ring{nullptr};
 
   // The thread's own.
   static constexpr std::uint32_t most_parts = 8;
@@ -3283,9 +3347,19 @@ class thread_log {
   construct_visit here = construct_visit();  ///< as `construct`
   const char* region_name = nullptr;         ///< the innermost of the user's regions, or null
 
+  /// By its thread: a wait begins, inside of those that it is in.
+  void wait_begins(const shown_wait& what) noexcept {
+    const std::uint32_t in = depth.load(memory_order_relaxed);  // 7
+    if (in < most_waits) waits[in].show(what);
+    stage.store(0, memory_order_relaxed);       // 7
+    depth.store(in + 1, memory_order_release);  // 13
+  }
+  void wait_ends() noexcept {
+    depth.store(depth.load(memory_order_relaxed) - 1, memory_order_relaxed);  // 7
+  }
   /// How the watchdog reads a wait, the outermost first; false if there is none at that depth.
   bool wait_at(std::uint32_t index, shown_wait& out) const noexcept {
-    const std::uint32_t in = depth.load(memory_order_relaxed);  // 7
+    const std::uint32_t in = depth.load(memory_order_acquire);  // 14
     return index < in && index < most_waits && waits[index].read(out);
   }
 
@@ -3294,8 +3368,8 @@ class thread_log {
 
   thread_log() = default;
 
-  unseamed_atomic<std::uint64_t> owner_{0};
-  unseamed_atomic<std::uint64_t> shown_number_{0};
+  observer_atomic<std::uint64_t> owner_{0};
+  observer_atomic<std::uint64_t> shown_number_{0};
   std::uint32_t track_ = 0;
   thread_log* next_ = nullptr;
 };
@@ -3303,7 +3377,7 @@ class thread_log {
 struct thread_logs {
   /// All that there are, in no order: for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next())
   static thread_log* first() noexcept {
-    return static_cast<thread_log*>(process().thread_logs.first.load(memory_order_acquire));  // 8
+    return static_cast<thread_log*>(process().thread_logs.load(memory_order_acquire));  // 8
   }
   /// Of the calling thread; made if there is none. Null: LOG-4, or no memory.
   static thread_log* mine() noexcept {
@@ -3313,14 +3387,16 @@ struct thread_logs {
   /// A name for the calling thread, here and where the system shows it.
   LOCKSTEP_OBSERVER static void name_mine(const char* name) noexcept;
 
+  /// A log for a thread of that number: that of a thread that has ended, or a new one. Null: no memory.
+  LOCKSTEP_OBSERVER static thread_log* take(std::uint64_t thread) noexcept;
+  /// Its thread ends.
+  LOCKSTEP_OBSERVER static void give_back(thread_log& of) noexcept;
+
  private:
-  friend struct log_of_thread;
   friend struct logs_around_fork;
 
   LOCKSTEP_OBSERVER static thread_log* make() noexcept;
-  LOCKSTEP_OBSERVER static thread_log* unused() noexcept;
-  LOCKSTEP_OBSERVER static thread_log* add() noexcept;
-  LOCKSTEP_OBSERVER static void end(thread_log& of) noexcept;
+  LOCKSTEP_OBSERVER static thread_log* add(std::uint64_t thread) noexcept;
   LOCKSTEP_OBSERVER static void forget_others() noexcept;
 };
 
@@ -3351,7 +3427,9 @@ struct log_of_thread {
 
   ~log_of_thread() {
     has_ended = true;
-    if (log != nullptr) thread_logs::end(*log);
+    if (log == nullptr) return;
+    this_thread_slot().log = nullptr;
+    thread_logs::give_back(*log);
   }
   static log_of_thread& mine() noexcept {
     static thread_local log_of_thread own;
@@ -3376,8 +3454,7 @@ LOCKSTEP_OBSERVER thread_log* thread_logs::make() noexcept {
   if (own.has_ended) return nullptr;
   watch_forks<logs_around_fork>();
   thread_slot& slot = this_thread_slot();
-  thread_log* log = unused();
-  if (log == nullptr) log = add();
+  thread_log* const log = take(slot.number);
   if (log == nullptr) return nullptr;
   own.log = log;
   const thread_label label = label_of_this_thread();
@@ -3397,23 +3474,22 @@ LOCKSTEP_OBSERVER thread_log* thread_logs::make() noexcept {
   return log;
 }
 
-LOCKSTEP_OBSERVER thread_log* thread_logs::unused() noexcept {
-  const std::uint64_t me = this_thread_slot().number;
+LOCKSTEP_OBSERVER thread_log* thread_logs::take(std::uint64_t thread) noexcept {
   for (thread_log* at = first(); at != nullptr; at = at->next_) {
     std::uint64_t nobody = 0;
-    if (at->owner_.compare_exchange_strong(nobody, me, memory_order_acq_rel,  // 10
-                                           memory_order_relaxed)) {           // 7
+    if (at->owner_.compare_exchange_strong(nobody, thread, memory_order_acquire,  // 10
+                                           memory_order_relaxed)) {               // 7
       return at;
     }
   }
-  return nullptr;
+  return add(thread);
 }
 
-LOCKSTEP_OBSERVER thread_log* thread_logs::add() noexcept {
+LOCKSTEP_OBSERVER thread_log* thread_logs::add(std::uint64_t thread) noexcept {
   thread_log* const made = new (std::nothrow) thread_log();
   if (made == nullptr) return nullptr;
-  made->owner_.store(this_thread_slot().number, memory_order_release);  // 11
-  unseamed_atomic<void*>& first = process().thread_logs.first;
+  made->owner_.store(thread, memory_order_relaxed);  // 7
+  observer_atomic<void*>& first = process().thread_logs;
   void* next = first.load(memory_order_acquire);  // 8
   do {
     made->next_ = static_cast<thread_log*>(next);
@@ -3423,8 +3499,7 @@ LOCKSTEP_OBSERVER thread_log* thread_logs::add() noexcept {
   return made;
 }
 
-LOCKSTEP_OBSERVER void thread_logs::end(thread_log& of) noexcept {
-  this_thread_slot().log = nullptr;
+LOCKSTEP_OBSERVER void thread_logs::give_back(thread_log& of) noexcept {
   of.depth.store(0, memory_order_relaxed);   // 7
   of.owner_.store(0, memory_order_release);  // 11
 }
@@ -4004,7 +4079,7 @@ class account_table {
 
   const std::size_t members_;
   std::size_t last_ = most;
-  unseamed_atomic<std::size_t> used_{0};
+  observer_atomic<std::size_t> used_{0};
   construct_key keys_[most];
   unsigned char slots_[slot_count] = {};  ///< of an account, and 1; 0: free
   aligned_array<construct_account> accounts_;
@@ -4092,7 +4167,7 @@ class ledger_pace {
   }
 
  private:
-  unseamed_atomic<std::uint32_t> one_in_{1};  ///< read by all, written rarely
+  observer_atomic<std::uint32_t> one_in_{1};  ///< read by all, written rarely
   line_gap apart_;
   std::uint32_t left_ = first_ones;
   std::uint64_t long_ = 0, mean_ = 0;
@@ -4275,12 +4350,11 @@ class ledger_board {
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
-//   1  count.store       release  2      who sees the count sees the records before it
-//   2  count.load        acquire  1      the other half
-//   3  word.store        release  -      who sees a word of a later round (4 of records.ipp) sees the count before it
-//   4  count.load        relaxed  -      its own thread
-//   5  lost              relaxed  -      a number that stands for itself
-//   6  trace.load        acquire  -      what the ring is for is set before (1 of records.ipp)
+//   1  count.store       release  -      who sees the count (3 of records.ipp) sees the records before it
+//   2  word.store        release  -      who sees a word of a later round (4 of records.ipp) sees the count before it
+//   3  count.load        relaxed  -      its own thread; of others a number that stands for itself
+//   4  lost              relaxed  -      a number that stands for itself
+//   5  trace.load        acquire  -      what the ring is for is set before (1 of records.ipp)
 //
 // Cost   two looks at the tick clock for what takes time (10 ns each here), and 5 to 10 ns a record.
 #ifndef LOCKSTEP_DETAIL_TRACE_RECORDS_HPP
@@ -4303,7 +4377,8 @@ enum class record_kind : std::uint8_t {
   counter,  ///< number: the value's bits
   begin,  ///< of a thread; text: its name; number: what debuggers call it; detail 1: it has a new name
   wake,  ///< number: the word whose sleepers are woken
-  rest
+  rest,
+  label  ///< text: what the program calls the object of the wait before
 };
 
 enum class mark_kind : std::uint8_t {
@@ -4378,26 +4453,26 @@ class record_ring {
   const record_ring* before() const noexcept { return before_; }
   /// Begins anew, for a trace of that number, with so many records at most. By its thread.
   LOCKSTEP_OBSERVER void begin(std::uint32_t trace, std::size_t records, bool stops) noexcept;
-  std::uint32_t trace() const noexcept { return trace_.load(memory_order_acquire); }  // 6
+  std::uint32_t trace() const noexcept { return trace_.load(memory_order_acquire); }  // 5
 
   /// One or two records. By its thread.
   void put(const trace_record* of, unsigned count) noexcept {
-    const std::uint64_t at = count_.load(memory_order_relaxed);  // 4
+    const std::uint64_t at = count_.load(memory_order_relaxed);  // 3
     if (stops_ && at + count > records_) {
-      lost_.store(lost_.load(memory_order_relaxed) + count, memory_order_relaxed);  // 5
+      lost_.store(lost_.load(memory_order_relaxed) + count, memory_order_relaxed);  // 4
       return;
     }
     for (unsigned i = 0; i < count; ++i) {
       slot& to = slots_[(at + i) & (records_ - 1)];
       for (unsigned k = 0; k < 4; ++k)
-        to.words[k].store(of[i].words[k], memory_order_release);  // 3
+        to.words[k].store(of[i].words[k], memory_order_release);  // 2
     }
     count_.store(at + count, memory_order_release);  // 1
   }
 
   /// How many records there were, with those that are lost.
   std::uint64_t count() const noexcept {
-    return count_.load(memory_order_acquire) + lost_.load(memory_order_relaxed);  // 2, 5
+    return count_.load(memory_order_relaxed) + lost_.load(memory_order_relaxed);  // 3, 4
   }
   /// Copies what there is, the oldest first, to `to`, which has place for `room` records; their number.
   LOCKSTEP_OBSERVER std::size_t copy(trace_record* to, std::size_t room) const noexcept;
@@ -4418,7 +4493,7 @@ class record_ring {
   static constexpr std::size_t known_texts = 256;
 
   struct slot {
-    unseamed_atomic<std::uint64_t> words[4];
+    observer_atomic<std::uint64_t> words[4];
   };
   struct known_text {
     const char *given, *kept;
@@ -4434,8 +4509,8 @@ class record_ring {
   record_ring* const before_;
   std::size_t records_ = 1;
   bool stops_ = false;
-  unseamed_atomic<std::uint32_t> trace_{0};
-  unseamed_atomic<std::uint64_t> count_{0}, lost_{0};
+  observer_atomic<std::uint32_t> trace_{0};
+  observer_atomic<std::uint64_t> count_{0}, lost_{0};
   known_text texts_[known_texts] = {};
 };
 
@@ -4456,7 +4531,7 @@ class record_ring {
 //   5  count.load     relaxed  -      4 orders it
 //   6  first.load     acquire  7      a text, and the table, is whole before its address is seen
 //   7  first.cmp_exch release  6      as 6
-//   8  count.add      relaxed  -      a limit
+//   8  count.add      relaxed  -      a limit; where 7 fails, nothing is read of the text that was before it
 #ifndef LOCKSTEP_DETAIL_TRACE_RECORDS_IPP
 #define LOCKSTEP_DETAIL_TRACE_RECORDS_IPP
 
@@ -4510,16 +4585,16 @@ struct kept_texts {
   struct text {
     text* next;
   };
-  static constexpr std::size_t size = 256, most = 65536;
+  static constexpr std::size_t size = 128, most = 65536;
 
-  unseamed_atomic<text*> first[size];
-  unseamed_atomic<std::size_t> count;
+  observer_atomic<text*> first[size];
+  observer_atomic<std::size_t> count;
 
   static const char* content(const text* of) noexcept {
     return reinterpret_cast<const char*>(of + 1);
   }
   static kept_texts* of_process() noexcept {
-    unseamed_atomic<void*>& word = process().trace_texts;
+    observer_atomic<void*>& word = process().trace_texts;
     void* known = word.load(memory_order_acquire);  // 6
     if (known != nullptr) return static_cast<kept_texts*>(known);
     kept_texts* const made = new (std::nothrow) kept_texts();
@@ -4537,7 +4612,7 @@ LOCKSTEP_OBSERVER const char* record_ring::keep(const char* given) noexcept {
   if (texts == nullptr) return "?";
   std::size_t place = 5381;
   for (const char* at = given; *at != 0; ++at) place = place * 33 + static_cast<unsigned char>(*at);
-  unseamed_atomic<kept_texts::text*>& first = texts->first[place % kept_texts::size];
+  observer_atomic<kept_texts::text*>& first = texts->first[place % kept_texts::size];
   kept_texts::text* next = first.load(memory_order_acquire);  // 6
   for (const kept_texts::text* at = next; at != nullptr; at = at->next) {
     if (std::strcmp(kept_texts::content(at), given) == 0) return kept_texts::content(at);
@@ -4551,7 +4626,7 @@ LOCKSTEP_OBSERVER const char* record_ring::keep(const char* given) noexcept {
   kept_texts::text* const made = ::new (raw) kept_texts::text{next};
   std::memcpy(static_cast<void*>(made + 1), given, length);
   while (!first.compare_exchange_weak(made->next, made, memory_order_release,  // 7
-                                      memory_order_acquire)) {                 // 6
+                                      memory_order_relaxed)) {                 // 6
   }
   return kept_texts::content(made);
 }
@@ -4634,6 +4709,120 @@ struct ledger_hooks {
 
 #endif  // LOCKSTEP_DETAIL_TRACE_LEDGER_HOOKS_HPP
 
+// lockstep/detail/trace/object_names.hpp -- the table of names that objects were given (layer: trace)
+//
+// For named_object.hpp, which says what names are. The table is one for the process: lists that only grow, by the
+// address. Entries are changed under a lock that is held around fork(), and read without.
+//
+// Memory order (# marks the line)
+//   #  access       order    pairs  why it suffices
+//   1  first.store  release  2      an entry is whole before it is in the list
+//   2  first.load   acquire  1      the other half
+#ifndef LOCKSTEP_DETAIL_TRACE_OBJECT_NAMES_HPP
+#define LOCKSTEP_DETAIL_TRACE_OBJECT_NAMES_HPP
+
+#if LOCKSTEP_HAS_OBSERVERS
+#include <cstdio>
+#include <new>
+
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+struct object_name {
+  const void* object;  ///< null: the entry is free
+  char text[48];
+};
+
+struct object_names {
+  /// Null or "" takes the name away. False if there is no memory, or no object.
+  LOCKSTEP_OBSERVER static bool set(const void* object, const char* name) noexcept;
+  /// False if it has none.
+  LOCKSTEP_OBSERVER static bool find(const void* object, object_name& out) noexcept;
+
+ private:
+  struct entry {
+    shown<object_name> name;
+    entry* next;
+  };
+  struct around_fork;
+
+  static unseamed_atomic<void*>& list_of(const void* object) noexcept {
+    const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
+    return process().object_names[place % process_state::object_names_size].first;
+  }
+};
+
+#if LOCKSTEP_HAS_OBSERVERS
+
+/// The table is whole in the child.
+struct object_names::around_fork {
+  static void before() { process().name_forks.enter(); }
+  static void after() {
+    if (process().name_forks.is_last()) process().name_forks.leave();
+  }
+  static void child() { after(); }
+};
+
+LOCKSTEP_OBSERVER bool object_names::set(const void* object, const char* name) noexcept {
+  if (object == nullptr) return false;
+  watch_forks<around_fork>();
+  const bool has_name = name != nullptr && name[0] != 0;
+  object_name wanted = {};
+  if (has_name) {
+    wanted.object = object;
+    std::snprintf(wanted.text, sizeof wanted.text, "%s", name);
+  }
+  unseamed_atomic<void*>& first = list_of(object);
+  const holding<system_mutex> held(process().name_forks.lock());
+  entry* place = nullptr;
+  void* const head = first.load(memory_order_acquire);  // 2
+  for (entry* at = static_cast<entry*>(head); at != nullptr; at = at->next) {
+    object_name known;
+    if (!at->name.read(known)) continue;
+    if (known.object == nullptr && place == nullptr) place = at;
+    if (known.object != object) continue;
+    place = at;
+    break;
+  }
+  if (!has_name) {
+    object_name known;
+    if (place != nullptr && place->name.read(known) && known.object == object) {
+      place->name.show(wanted);
+    }
+    return true;
+  }
+  if (place != nullptr) {
+    place->name.show(wanted);
+    return true;
+  }
+  place = new (std::nothrow) entry();
+  if (place == nullptr) return false;
+  place->name.show(wanted);
+  place->next = static_cast<entry*>(head);
+  first.store(place, memory_order_release);  // 1
+  return true;
+}
+
+LOCKSTEP_OBSERVER bool object_names::find(const void* object, object_name& out) noexcept {
+  if (object == nullptr) return false;
+  const void* const head = list_of(object).load(memory_order_acquire);  // 2
+  for (const entry* at = static_cast<const entry*>(head); at != nullptr; at = at->next) {
+    if (at->name.read(out) && out.object == object) return true;
+  }
+  return false;
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TRACE_OBJECT_NAMES_HPP
+
 // lockstep/detail/trace/recorder.hpp -- writes what threads do into their rings (layer: trace)
 //
 // For users: trace.hpp. The file is made by trace_export.hpp.
@@ -4648,8 +4837,8 @@ struct ledger_hooks {
 //   3  number.load      acquire  4      what the trace wants is set before its number
 //   4  number.store     release  3      as 3
 //   5  options          relaxed  -      ordered by 3 and 4
-//   6  ring.store       release  7      a ring is whole before it is seen
-//   7  ring.load        acquire  6      the other half
+//   6  ring.store       release  -      a ring is whole before it is seen (2 of trace_view.ipp)
+//   7  ring, number     relaxed  -      the thread's own ring, or of one before it; a number that stands for itself
 #ifndef LOCKSTEP_DETAIL_TRACE_RECORDER_HPP
 #define LOCKSTEP_DETAIL_TRACE_RECORDER_HPP
 
@@ -4659,9 +4848,9 @@ namespace detail {
 
 /// The trace of the process: the one that runs, or ran last. Made once, never freed.
 struct trace_session {
-  unseamed_atomic<std::uint32_t> number{0};   ///< of the trace; 0: none yet
-  unseamed_atomic<std::uint64_t> records{0};  ///< for each thread, a power of two
-  unseamed_atomic<std::uint32_t> stops{0};    ///< 1: what does not fit is left out
+  observer_atomic<std::uint32_t> number{0};   ///< of the trace; 0: none yet
+  observer_atomic<std::uint64_t> records{0};  ///< for each thread, a power of two
+  observer_atomic<std::uint32_t> stops{0};    ///< 1: what does not fit is left out
   // Under the lock of process_state::trace_forks.
   bool is_running = false;
   std::uint64_t begin = 0, end = 0;  ///< ticks
@@ -4676,8 +4865,8 @@ struct recorder {
   /// The ring of the calling thread, for the trace that runs; null: no memory.
   static record_ring* ring_of(thread_log& log) noexcept {
     const trace_session* const of = session();
-    record_ring* const ring = log.ring.load(memory_order_acquire);                           // 7
-    const std::uint32_t number = of != nullptr ? of->number.load(memory_order_acquire) : 0;  // 3
+    record_ring* const ring = log.ring.load(memory_order_relaxed);                           // 7
+    const std::uint32_t number = of != nullptr ? of->number.load(memory_order_relaxed) : 0;  // 7
     if (LOCKSTEP_UNLIKELY(ring == nullptr || ring->trace() != number ||
                           ring->thread != log.thread())) {
       return make_ready(log);
@@ -4758,7 +4947,7 @@ LOCKSTEP_OBSERVER bool recorder::start(std::size_t records, bool stops) noexcept
   of->stops.store(stops ? 1 : 0, memory_order_relaxed);  // 5
   of->begin = tick_clock::now();
   of->end = 0;
-  of->number.store(of->number.load(memory_order_acquire) + 1, memory_order_release);  // 3, 4
+  of->number.store(of->number.load(memory_order_relaxed) + 1, memory_order_release);  // 4, 7
   begin_to_observe(observer::records);
   return true;
 }
@@ -4785,7 +4974,7 @@ LOCKSTEP_OBSERVER record_ring* recorder::make_ready(thread_log& log) noexcept {
   if (number == 0) return nullptr;
   const std::size_t records =
       static_cast<std::size_t>(of->records.load(memory_order_relaxed));  // 5
-  record_ring* ring = log.ring.load(memory_order_acquire);               // 7
+  record_ring* ring = log.ring.load(memory_order_relaxed);               // 7
   if (ring == nullptr || ring->room() < records) {
     ring = record_ring::make(records, ring);
     if (ring == nullptr) return nullptr;
@@ -4840,7 +5029,7 @@ void user_region::end(const char* name, const char* outer, std::uint64_t since) 
 //
 // Memory order (# marks the line)
 //   #  access         order    pairs  why it suffices
-//   1  watchdog.load  relaxed  -      its own thread has stored it, or one before it (10, 12 of thread_log.hpp)
+//   1  watchdog, count relaxed -      its own thread has stored it, or one before it (10 of thread_log.hpp); before 4
 //   2  watchdog.store release  3      the watch_log is made before its address is seen
 //   3  watchdog.load  acquire  2      as 2
 //   4  count, thread  release  5      a visit is shown before it is counted; what is left of another thread is gone
@@ -4869,6 +5058,19 @@ struct node_visit {
   std::uint64_t began, ended;  ///< began is 0: none yet
 };
 
+/// The last objects outside of regions at which the thread waited for others, as which rank, and in which phase. The
+/// latest first.
+struct last_meetings {
+  static constexpr std::uint32_t most = 4;
+  struct meeting {
+    const void* object;
+    std::uint32_t rank, phase;
+  };
+
+  std::uint32_t count;
+  meeting all[most];
+};
+
 /// More than `most` are not known.
 struct held_locks {
   static constexpr std::uint32_t most = 8;
@@ -4882,13 +5084,14 @@ class watch_log {
   static constexpr std::uint32_t most_visits = 8, most_parts = 4;
 
   /// How many visits there were, modulo 2^32; the last ones are at their numbers modulo most_visits.
-  unseamed_atomic<std::uint32_t> visit_count{0};
+  observer_atomic<std::uint32_t> visit_count{0};
   /// The number of the thread that writes here.
-  unseamed_atomic<std::uint64_t> thread{0};
+  observer_atomic<std::uint64_t> thread{0};
   shown<construct_visit> visits[most_visits];
   shown<region_part> part;  ///< the innermost that runs, or the last
   shown<node_visit> node;
   shown<held_locks> locks;
+  shown<last_meetings> meetings;
 
   std::uint32_t visits_so_far() const noexcept {
     return visit_count.load(memory_order_acquire);  // 5
@@ -4902,6 +5105,7 @@ class watch_log {
   bool shows_ended_part = false;
   region_part parts[most_parts] = {};
   held_locks held = {};
+  last_meetings met = {};
   node_visit node_here = {};
 };
 
@@ -4918,6 +5122,7 @@ struct watch_hooks {
   static void wait_begins(thread_log& log, const wait_subject& what) noexcept {
     const bool is_for_region = what.kind != nullptr && std::strcmp(what.kind, end_of_part()) == 0;
     if (!is_for_region) show_outer_part(log);
+    if (what.expected != 0 && what.rank != wait_subject::nobody) meets(log, what);
   }
   static void wait_ends(thread_log& log, const wait_subject&) noexcept { show_outer_part(log); }
 
@@ -4940,6 +5145,7 @@ struct watch_hooks {
   LOCKSTEP_OBSERVER static void show_outer_part(thread_log& log) noexcept;
   LOCKSTEP_OBSERVER static void visit_begins(thread_log& log,
                                              const construct_visit& visit) noexcept;
+  LOCKSTEP_OBSERVER static void meets(thread_log& log, const wait_subject& what) noexcept;
   LOCKSTEP_OBSERVER static watch_log* mine(thread_log& log) noexcept;
 };
 
@@ -4956,13 +5162,28 @@ LOCKSTEP_OBSERVER watch_log* watch_hooks::mine(thread_log& log) noexcept {
   made->shows_ended_part = false;
   made->held = held_locks();
   made->node_here = node_visit();
-  made->visit_count.store(0, memory_order_release);  // 4
+  made->met = last_meetings();
+  made->visit_count.store(0, memory_order_relaxed);  // 1
   made->part.show(region_part());
   made->node.show(made->node_here);
   made->locks.show(made->held);
+  made->meetings.show(made->met);
   made->thread.store(log.thread(), memory_order_release);  // 4
   log.watchdog.store(made, memory_order_release);          // 2
   return made;
+}
+
+LOCKSTEP_OBSERVER void watch_hooks::meets(thread_log& log, const wait_subject& what) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr) return;
+  last_meetings& met = own->met;
+  std::uint32_t at = 0;
+  while (at < met.count && met.all[at].object != what.object) ++at;
+  if (at == met.count && met.count < last_meetings::most) ++met.count;
+  if (at == last_meetings::most) --at;
+  for (; at > 0; --at) met.all[at] = met.all[at - 1];
+  met.all[0] = {what.object, what.rank, what.phase};
+  own->meetings.show(met);
 }
 
 LOCKSTEP_OBSERVER void watch_hooks::visit_begins(thread_log& log,
@@ -5096,6 +5317,7 @@ class observed_wait {
   wait_subject what_;
   std::uint64_t since_, stage_since_;
   wait_stage stage_, furthest_;
+  bool is_shown_;
 };
 
 /// The member has called a construct.
@@ -5152,7 +5374,7 @@ LOCKSTEP_OBSERVER void note_node(const char* name, std::uint64_t iteration, bool
 //
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices
-//   1  depth, stage  relaxed  -      hints for others; the thread's own
+//   1  stage         relaxed  -      a hint for others
 //   2  steps         relaxed  -      as 1
 #ifndef LOCKSTEP_DETAIL_TRACE_HOOKS_IPP
 #define LOCKSTEP_DETAIL_TRACE_HOOKS_IPP
@@ -5182,13 +5404,9 @@ LOCKSTEP_OBSERVER void observed_wait::begin(const wait_subject& what) noexcept {
   }
   since_ = stage_since_ = tick_clock::now();
   stage_ = furthest_ = wait_stage::spin;
-  const std::uint32_t depth = log->depth.load(memory_order_relaxed);  // 1
   if ((on & observer::watches) != 0) watch_hooks::wait_begins(*log, what_);
-  if (depth < thread_log::most_waits && watch_others_than_ledger(on)) {
-    log->waits[depth].show(shown_wait{what_, since_});
-  }
-  log->stage.store(0, memory_order_relaxed);          // 1
-  log->depth.store(depth + 1, memory_order_relaxed);  // 1
+  is_shown_ = watch_others_than_ledger(on);
+  if (is_shown_) log->wait_begins({what_, since_});
   note_step(*log);
   log_ = log;
 }
@@ -5203,13 +5421,13 @@ LOCKSTEP_OBSERVER void observed_wait::change(wait_stage next) noexcept {
   stage_ = next;
   stage_since_ = now;
   if (next > furthest_) furthest_ = next;
-  log_->stage.store(static_cast<std::uint32_t>(next), memory_order_relaxed);  // 1
+  if (is_shown_) log_->stage.store(static_cast<std::uint32_t>(next), memory_order_relaxed);  // 1
 }
 
 LOCKSTEP_OBSERVER void observed_wait::end() noexcept {
   const std::uint64_t now = tick_clock::now();
   thread_log& log = *log_;
-  log.depth.store(log.depth.load(memory_order_relaxed) - 1, memory_order_relaxed);  // 1
+  if (is_shown_) log.wait_ends();
   note_step(log);
   const std::uint32_t on = observers();
   if ((on & observer::delays) != 0) delay_hooks::point(log);
@@ -5232,6 +5450,11 @@ LOCKSTEP_OBSERVER void observed_wait::end() noexcept {
                             reinterpret_cast<std::uintptr_t>(what_.sleeps_on), what_.phase,
                             what_.where.line)};
   ring->put(both, 2);
+  object_name name;
+  if (!object_names::find(what_.object, name)) return;
+  const trace_record label =
+      trace_record::of(record_kind::label, 0, now, now, ring->kept(name.text), 0);
+  ring->put(&label, 1);
 }
 
 LOCKSTEP_OBSERVER void member_comes(const observed_member& who, const char* kind, call_site where,
@@ -6037,16 +6260,6 @@ struct stops_when_set {
 
 /// Where the thread runs that is awaited: not known.
 struct anywhere {};
-/// The same, of a word of some object: for observers.
-struct anywhere_in {
-  const char* kind;
-  const void* object;
-
-  void describe(wait_subject& to) const noexcept {
-    to.kind = kind;
-    to.object = object;
-  }
-};
 
 /// The predicate of a wait for a phase: true from that phase on, modulo 2^32.
 struct phase_reached {
@@ -6421,6 +6634,16 @@ class ranked_barrier {
   /// By a participant that is in a phase: whether another has arrived in it; by the tree, whether all have.
   bool has_arrived(std::size_t rank, std::size_t size, phase_reached phase) const noexcept {
     return phase(has_flags(size) ? flags_[rank].peek() : end_[0].peek());
+  }
+
+  /// For observers, by a participant that is in a phase: the ranks below 64 that have arrived, a bit each. None by the
+  /// tree.
+  std::uint64_t arrived_ranks(std::size_t size, phase_reached phase) const noexcept {
+    std::uint64_t found = 0;
+    for (std::size_t rank = 0; has_flags(size) && rank < size && rank < 64; ++rank) {
+      if (phase(flags_[rank].peek())) found |= std::uint64_t{1} << rank;
+    }
+    return found;
   }
 
   /// The next phase is the one after `phase`. While nobody arrives or waits.
@@ -6802,7 +7025,8 @@ constexpr std::uint32_t sleeping_bit = 1;
 template <class Done>
 class word_waiter {
  public:
-  word_waiter(wait_word& word, Done done) noexcept : word_(word), done_(done), announced_(false) {}
+  word_waiter(wait_word& word, Done done, call_site where = call_site()) noexcept
+      : word_(word), done_(done), announced_(false), where_(where) {}
 
   bool ready() const noexcept {
     return done_(word_.load(memory_order_acquire));  // 1
@@ -6823,6 +7047,7 @@ class word_waiter {
   /// For observers. The word is the first of its object.
   void describe(wait_subject& to) const noexcept {
     to.object = to.sleeps_on = &word_;
+    to.where = where_;
     optional_parts::describe(done_, to, 0);
   }
 
@@ -6833,6 +7058,7 @@ class word_waiter {
   wait_word& word_;
   Done done_;
   bool announced_;
+  const call_site where_;
 };
 
 /// As wait_engine::wait. Where misuse is diagnosed, the thread is registered as a waiter on `object`.
@@ -6855,10 +7081,11 @@ LOCKSTEP_NOINLINE bool wait_watched(Waitable& what, const void* object, wait_pol
 /// Waits until done(word); false if `until` came first. `object` is what the word belongs to.
 template <class Done>
 bool wait_until_word(wait_word& word, Done done, const void* object, wait_policy policy,
-                     deadline until = deadline::never(),
+                     deadline until = deadline::never(), call_site where = call_site(),
                      std::uint64_t yield_time = wait_engine::shared_yield_time) {
-  word_waiter<Done> what(word, done);
-  return what.ready() || wait_watched(what, object, policy, until, yield_time);
+  if (done(word.load(memory_order_acquire))) return true;  // 1
+  word_waiter<Done> what(word, done, where);
+  return wait_watched(what, object, policy, until, yield_time);
 }
 
 /// The changer's side of WORD-2. `old` is the word before the change. The object may be gone already.
@@ -6933,9 +7160,9 @@ class barrier {
 
   /// Blocks until all participants have arrived; false once terminated.
   /// Requires: each rank used by one thread at a time. Fails if rank >= participants().
-  bool arrive_and_wait(std::size_t rank) {
+  bool arrive_and_wait(std::size_t rank, call_site where = call_site::here()) {
     arrive(rank);
-    return wait_for_others(rank, nullptr) == wait_status::ready;
+    return wait_for_others(rank, nullptr, where) == wait_status::ready;
   }
 
   /// The first half: tells the others that this thread is here. Never blocks.
@@ -6947,8 +7174,8 @@ class barrier {
 
   /// The second half: blocks until all have arrived; false once terminated.
   /// Requires: arrive(rank) was called before.
-  bool wait(std::size_t rank) {
-    return wait_for_others(checked(rank), nullptr) == wait_status::ready;
+  bool wait(std::size_t rank, call_site where = call_site::here()) {
+    return wait_for_others(checked(rank), nullptr, where) == wait_status::ready;
   }
   /// As wait() if all are there, else false; never blocks.
   bool try_wait(std::size_t rank) {
@@ -6962,11 +7189,12 @@ class barrier {
   }
   /// As wait(), for at most `time`; after a time-out the arrival still counts: wait again.
   template <class Rep, class Period>
-  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
-    return wait_until(rank, deadline::after(time));
+  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return wait_until(rank, deadline::after(time), where);
   }
-  wait_status wait_until(std::size_t rank, deadline until) {
-    return wait_for_others(checked(rank), &until);
+  wait_status wait_until(std::size_t rank, deadline until, call_site where = call_site::here()) {
+    return wait_for_others(checked(rank), &until, where);
   }
 
   /// Releases everybody; from now on every wait returns at once. Any thread may call it.
@@ -6987,18 +7215,36 @@ class barrier {
     detail::wait_history history = {};
   };
 
+  /// For observers.
+  struct meeting {
+    const barrier& of;
+    const own_state& self;
+    std::size_t rank;
+    call_site where;
+
+    void describe(detail::wait_subject& to) const noexcept {
+      to.kind = "lockstep::barrier";
+      to.object = &of;
+      to.where = where;
+      to.rank = static_cast<std::uint32_t>(rank);
+      to.expected = static_cast<std::uint32_t>(of.participants());
+      to.come = of.phases_.arrived_ranks(of.participants(), {self.arrived});
+    }
+  };
+
   using phase_word = detail::published_word<std::uint32_t>;
 
   /// `until`: null is never.
-  wait_status wait_for_others(std::size_t rank, const deadline* until) {
+  wait_status wait_for_others(std::size_t rank, const deadline* until, call_site where) {
     own_state& self = ranks_[rank].value;
     const auto wait_for = [&](const phase_word& word, std::size_t) {
-      auto what =
-          word.awaited(detail::phase_reached{self.arrived}, detail::stops_when_set{terminated_},
-                       detail::anywhere_in{"lockstep::barrier", this});
-      return what.ready() || detail::wait_watched(what, this, policy(), self.history,
-                                                  until != nullptr ? *until : deadline::never(),
-                                                  detail::wait_engine::shared_yield_time);
+      const detail::phase_reached reached{self.arrived};
+      if (reached(word.value()) || terminated()) return true;
+      auto what = word.awaited(reached, detail::stops_when_set{terminated_},
+                               meeting{*this, self, rank, where});
+      return detail::wait_watched(what, this, policy(), self.history,
+                                  until != nullptr ? *until : deadline::never(),
+                                  detail::wait_engine::shared_yield_time);
     };
     if (!self.was_last && !phases_.wait_for_others(rank, participants(), wait_for)) {
       return wait_status::timed_out;
@@ -7211,11 +7457,12 @@ class parked_thread : public list_node<parked_thread> {
   LOCKSTEP_COLD void describe(wait_subject& to) const noexcept;
 
   /// Waits for the notification; false if `until` came first.
-  bool wait(wait_policy policy, deadline until = deadline::never(),
+  bool wait(wait_policy policy, deadline until = deadline::never(), call_site where = call_site(),
             wait_history& history = this_thread_history_in_queues()) {
     slept_ = false;
+    located_wait what{*this, where};
     const bool notified =
-        wait_engine::wait(*this, policy, history, until, wait_engine::single_yield_time);
+        wait_engine::wait(what, policy, history, until, wait_engine::single_yield_time);
     if (slept_) history.yielding.failed();
     return notified;
   }
@@ -7247,6 +7494,19 @@ class parked_thread : public list_node<parked_thread> {
   friend class parking_lot;
   friend class wake_list;
   enum : std::uint32_t { sleeping_ = 1, notified_ = 2 };
+
+  /// A wait of the thread, and where it was called: not in the node, which is to stay small.
+  struct located_wait {
+    parked_thread& self;
+    call_site where;
+
+    bool ready() const noexcept { return self.ready(); }
+    void sleep(deadline until) { self.sleep(until); }
+    void describe(wait_subject& to) const noexcept {
+      self.describe(to);
+      to.where = where;
+    }
+  };
 
   /// Lets the thread go; returns what to wake, or nothing if it does not sleep.
   const detail::wait_word* notify() noexcept {
@@ -7532,8 +7792,8 @@ class queued_word {
   }
 
   /// As try_take(), for the time that `policy` waits awake.
-  bool poll(std::uint32_t as, deadline until) {
-    attempt now(*this, as);
+  bool poll(std::uint32_t as, deadline until, call_site where = call_site()) {
+    attempt now(*this, as, where);
     return wait_engine::wait_awake(now, policy_, this_thread_history(), until);
   }
 
@@ -7596,12 +7856,15 @@ class queued_word {
   struct plain_attempt {
     queued_word& owner;
     std::uint32_t as;
+    const call_site where;
 
-    plain_attempt(queued_word& of, std::uint32_t purpose) noexcept : owner(of), as(purpose) {}
+    plain_attempt(queued_word& of, std::uint32_t purpose, call_site from) noexcept
+        : owner(of), as(purpose), where(from) {}
     bool ready() noexcept { return owner.try_take(as); }
     void describe(wait_subject& to) const noexcept {
       to.object = &owner.word_;
       to.kind = parking_lot::name_of(Rules::queue);
+      to.where = where;
     }
   };
   /// Each look takes the word's line away from the holder.
@@ -7609,8 +7872,8 @@ class queued_word {
     unsigned pause = 8;
     static constexpr unsigned longest_pause = 64;
 
-    backing_off_attempt(queued_word& of, std::uint32_t purpose) noexcept
-        : plain_attempt(of, purpose) {}
+    backing_off_attempt(queued_word& of, std::uint32_t purpose, call_site from) noexcept
+        : plain_attempt(of, purpose, from) {}
     unsigned pauses() noexcept {
       const unsigned now = pause;
       if (pause < longest_pause) pause *= 2;
@@ -7634,11 +7897,12 @@ class handed_word : protected queued_word<Rules> {
   constexpr handed_word(std::uint32_t word, wait_policy how) noexcept : base(word, how) {}
 
   /// Waits its turn and takes; false if `until` came first.
-  LOCKSTEP_NOINLINE bool take_slowly(std::uint32_t as, deadline until) {
+  LOCKSTEP_NOINLINE bool take_slowly(std::uint32_t as, deadline until,
+                                     call_site where = call_site()) {
     const misuse::waiting_scope waiting(this);
-    if (this->poll(as, until)) return true;
+    if (this->poll(as, until, where)) return true;
     parked_thread self(as, this->key());
-    return !this->enqueue(self, as) || self.wait(this->policy_, until) || !leave(self);
+    return !this->enqueue(self, as) || self.wait(this->policy_, until, where) || !leave(self);
   }
 
   /// Hands the front of the queue what there is. After a change that may let waiters go.
@@ -8111,32 +8375,35 @@ class condition_variable {
   /// Gives `lock` up, waits for a notification, takes `lock` again. Requires: the thread holds `lock`.
   /// A std::unique_lock that does not own throws std::system_error, operation_not_permitted.
   template <class Lock>
-  void wait(Lock& lock) {
-    block(lock, deadline::never(), detail::no_stop_token());
+  void wait(Lock& lock, call_site where = call_site::here()) {
+    block(lock, deadline::never(), detail::no_stop_token(), where);
   }
   template <class Lock, class Predicate>
-  void wait(Lock& lock, Predicate predicate) {
-    while (!predicate()) wait(lock);
+  void wait(Lock& lock, Predicate predicate, call_site where = call_site::here()) {
+    while (!predicate()) wait(lock, where);
   }
   /// As wait(), for at most `time`, and then until it has `lock` again.
   template <class Lock, class Rep, class Period>
-  std::cv_status wait_for(Lock& lock, std::chrono::duration<Rep, Period> time) {
-    return wait_until(lock, deadline::after(time));
+  std::cv_status wait_for(Lock& lock, std::chrono::duration<Rep, Period> time,
+                          call_site where = call_site::here()) {
+    return wait_until(lock, deadline::after(time), where);
   }
   template <class Lock, class Rep, class Period, class Predicate>
-  bool wait_for(Lock& lock, std::chrono::duration<Rep, Period> time, Predicate predicate) {
-    return wait_until(lock, deadline::after(time), predicate);
+  bool wait_for(Lock& lock, std::chrono::duration<Rep, Period> time, Predicate predicate,
+                call_site where = call_site::here()) {
+    return wait_until(lock, deadline::after(time), predicate, where);
   }
   template <class Lock>
-  std::cv_status wait_until(Lock& lock, deadline until) {
-    return block(lock, until, detail::no_stop_token()) ? std::cv_status::no_timeout
-                                                       : std::cv_status::timeout;
+  std::cv_status wait_until(Lock& lock, deadline until, call_site where = call_site::here()) {
+    return block(lock, until, detail::no_stop_token(), where) ? std::cv_status::no_timeout
+                                                              : std::cv_status::timeout;
   }
   /// Returns what the predicate says in the end.
   template <class Lock, class Predicate>
-  bool wait_until(Lock& lock, deadline until, Predicate predicate) {
+  bool wait_until(Lock& lock, deadline until, Predicate predicate,
+                  call_site where = call_site::here()) {
     while (!predicate()) {
-      if (!block(lock, until, detail::no_stop_token())) return predicate();
+      if (!block(lock, until, detail::no_stop_token(), where)) return predicate();
     }
     return true;
   }
@@ -8144,21 +8411,22 @@ class condition_variable {
   /// The same with a std::stop_token (C++20): also returns, with what the predicate says, once a stop is requested.
   template <class Lock, class StopToken, class Predicate,
             class = typename detail::stop_tokens<StopToken>::known>
-  bool wait(Lock& lock, StopToken token, Predicate predicate) {
-    return wait_until(lock, token, deadline::never(), predicate);
+  bool wait(Lock& lock, StopToken token, Predicate predicate, call_site where = call_site::here()) {
+    return wait_until(lock, token, deadline::never(), predicate, where);
   }
   template <class Lock, class StopToken, class Rep, class Period, class Predicate,
             class = typename detail::stop_tokens<StopToken>::known>
   bool wait_for(Lock& lock, StopToken token, std::chrono::duration<Rep, Period> time,
-                Predicate predicate) {
-    return wait_until(lock, token, deadline::after(time), predicate);
+                Predicate predicate, call_site where = call_site::here()) {
+    return wait_until(lock, token, deadline::after(time), predicate, where);
   }
   template <class Lock, class StopToken, class Predicate,
             class = typename detail::stop_tokens<StopToken>::known>
-  bool wait_until(Lock& lock, StopToken token, deadline until, Predicate predicate) {
+  bool wait_until(Lock& lock, StopToken token, deadline until, Predicate predicate,
+                  call_site where = call_site::here()) {
     while (!token.stop_requested()) {
       if (predicate()) return true;
-      if (!block(lock, until, token)) break;
+      if (!block(lock, until, token, where)) break;
     }
     return predicate();
   }
@@ -8238,7 +8506,7 @@ class condition_variable {
 
   /// One wait; false if it came to its deadline or was stopped.
   template <class Lock, class StopToken>
-  bool block(Lock& lock, deadline until, const StopToken& token) {
+  bool block(Lock& lock, deadline until, const StopToken& token, call_site where) {
     if (!is_owner(lock)) lock.unlock();  // throws
     const std::uintptr_t queue = key();
     waiter self(target_of(lock), queue);
@@ -8248,7 +8516,7 @@ class condition_variable {
       word_.fetch_add(1, detail::memory_order_relaxed);  // 2
       waiters.push_back(self);
     }
-    const bool notified = unlock_and_wait(lock, self, until, token) && !self.stopped;
+    const bool notified = unlock_and_wait(lock, self, until, token, where) && !self.stopped;
     if (notified && self.target != nullptr) {
       self.target->finish(self, deadline::never());
       detail::misuse::locked(self.target);
@@ -8263,7 +8531,8 @@ class condition_variable {
   /// True if the thread was taken out of the queue; after that nothing of the condition variable is touched
   /// (CONDITION-5). The callback has gone before the lock is taken again.
   template <class Lock, class StopToken>
-  bool unlock_and_wait(Lock& lock, waiter& self, deadline until, const StopToken& token) {
+  bool unlock_and_wait(Lock& lock, waiter& self, deadline until, const StopToken& token,
+                       call_site where) {
     using callback = typename detail::stop_tokens<StopToken>::template callback<stopper>;
     const wait_policy policy = policy_;
     const callback on_stop(token, stopper{this, &self});
@@ -8271,9 +8540,9 @@ class condition_variable {
     const bool leaves_cpu = self.target != nullptr && self.target->has_more_waiters();
     unlock(lock, self);
     if (leaves_cpu) self.target->let_one_go_ahead();
-    if (self.wait(policy, until, history())) return true;
+    if (self.wait(policy, until, where, history())) return true;
     if (leave(self)) return false;
-    return self.wait(policy, deadline::never(), history());
+    return self.wait(policy, deadline::never(), where, history());
   }
 
   /// What a thread's waits for conditions have taught it: they are long where those for locks are short.
@@ -8476,21 +8745,19 @@ class event : detail::misuse::watched<event> {
 
   /// Blocks until a notification is there and takes it; false once terminated.
   /// Requires: one waiter at a time.
-  bool wait() { return wait_until(deadline::never()) == wait_status::ready; }
+  bool wait(call_site where = call_site::here()) {
+    return wait_until(deadline::never(), where) == wait_status::ready;
+  }
 
   /// As wait(), for at most `time`. Nothing was taken unless it says ready.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
-    return wait_until(deadline::after(time));
+  wait_status wait_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until) {
-    detail::word_waiter<is_over> what(word_, is_over{taken_});
-    const bool in_time = detail::wait_watched(what, this, policy_, history_, until,  // 4
-                                              detail::wait_engine::single_yield_time);
-    if (what.has_announced()) {
-      word_.fetch_and(~detail::sleeping_bit, detail::memory_order_relaxed);  // 5
-    }
-    if (!in_time) return wait_status::timed_out;
+  wait_status wait_until(deadline until, call_site where = call_site::here()) {
+    const bool is_there = is_over{taken_}(word_.load(detail::memory_order_acquire));  // 2
+    if (!is_there && !wait_slowly(until, where)) return wait_status::timed_out;
     if (terminated()) return wait_status::terminated;
     taken_ += one_;
     return wait_status::ready;
@@ -8523,6 +8790,17 @@ class event : detail::misuse::watched<event> {
       to.phase = taken / one_ + 1;
     }
   };
+
+  /// False if `until` came first.
+  LOCKSTEP_NOINLINE bool wait_slowly(deadline until, call_site where) {
+    detail::word_waiter<is_over> what(word_, is_over{taken_}, where);
+    const bool in_time = detail::wait_watched(what, this, policy_, history_, until,  // 4
+                                              detail::wait_engine::single_yield_time);
+    if (what.has_announced()) {
+      word_.fetch_and(~detail::sleeping_bit, detail::memory_order_relaxed);  // 5
+    }
+    return in_time;
+  }
 
   detail::wait_word word_;
   std::uint32_t taken_;  // the waiter's own
@@ -8581,16 +8859,17 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
   bool try_wait() noexcept { return take(0); }
 
   /// Blocks until a notification is there and takes it.
-  void wait() { wait_until(deadline::never()); }
+  void wait(call_site where = call_site::here()) { wait_until(deadline::never(), where); }
 
   /// As wait(), for at most `time`: ready or timed_out. Nothing was taken unless it says ready.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
-    return wait_until(deadline::after(time));
+  wait_status wait_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until) {
+  wait_status wait_until(deadline until, call_site where = call_site::here()) {
     if (take(0)) return wait_status::ready;
-    taker what{*this};
+    taker what(*this, where);
     if (detail::wait_watched(what, this, policy_, until, detail::wait_engine::single_yield_time)) {
       return wait_status::ready;
     }
@@ -8611,8 +8890,9 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
   struct taker {
     auto_reset_event& owner;
     std::uint32_t announced;  // what this waiter has added to the word
+    const call_site where;
 
-    explicit taker(auto_reset_event& of) noexcept : owner(of), announced(0) {}
+    taker(auto_reset_event& of, call_site from) noexcept : owner(of), announced(0), where(from) {}
 
     bool ready() const noexcept { return owner.take(announced); }
 
@@ -8628,6 +8908,7 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
     void describe(detail::wait_subject& to) const noexcept {
       to.object = to.sleeps_on = &owner;
       to.kind = kind;
+      to.where = where;
     }
   };
 
@@ -8721,18 +9002,19 @@ class manual_reset_event : detail::misuse::watched<manual_reset_event> {
   bool try_wait() const noexcept { return is_open(); }
 
   /// Blocks until the gate is open, or was opened since the call began.
-  void wait() { wait_until(deadline::never()); }
+  void wait(call_site where = call_site::here()) { wait_until(deadline::never(), where); }
 
   /// As wait(), for at most `time`: ready or timed_out.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
-    return wait_until(deadline::after(time));
+  wait_status wait_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until) {
+  wait_status wait_until(deadline until, call_site where = call_site::here()) {
     const std::uint32_t word = word_.load(detail::memory_order_acquire);  // 2
     if ((word & open_) != 0) return wait_status::ready;
     const std::uint32_t first = word | detail::sleeping_bit;
-    return detail::wait_until_word(word_, was_opened{first}, this, policy_, until)  // 4
+    return detail::wait_until_word(word_, was_opened{first}, this, policy_, until, where)  // 4
                ? wait_status::ready
                : wait_status::timed_out;
   }
@@ -8841,15 +9123,16 @@ class eventual_base {
   bool try_wait() const noexcept { return is_ready(); }
 
   /// Blocks until a value or an exception is there; throws nothing of it.
-  void wait() const { wait_until(deadline::never()); }
+  void wait(call_site where = call_site::here()) const { wait_until(deadline::never(), where); }
 
   /// As wait(), for at most `time`: ready or timed_out.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
-    return wait_until(deadline::after(time));
+  wait_status wait_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) const {
+    return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until) const {
-    return detail::wait_until_word(word_, settled{}, &word_, policy_, until)  // 4
+  wait_status wait_until(deadline until, call_site where = call_site::here()) const {
+    return detail::wait_until_word(word_, settled{}, &word_, policy_, until, where)  // 4
                ? wait_status::ready
                : wait_status::timed_out;
   }
@@ -8879,15 +9162,15 @@ class eventual_base {
     ours.publish(ready_);
   }
 
-  const Content& get_content() const {
-    wait();
+  const Content& get_content(call_site where) const {
+    wait(where);
     const std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 5
     if ((word & (failed_ | taken_)) != 0) fail_get(word);
     return content_;
   }
 
-  Content take_content() {
-    wait();
+  Content take_content(call_site where) {
+    wait(where);
     const std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 5
     if ((word & failed_) != 0) fail_get(word);
     removal ours(*this);
@@ -8994,11 +9277,11 @@ class eventual : public detail::eventual_base<T> {
 
   /// Blocks until the value is set. It lives until reset() or the end of the eventual. Fails if it was
   /// taken.
-  const T& get() const { return this->get_content(); }
+  const T& get(call_site where = call_site::here()) const { return this->get_content(where); }
 
   /// Blocks until the value is set and moves it out, once for all threads: fails if it was taken already.
   /// Requires: no thread reads what get() has returned while this moves it.
-  T take() { return this->take_content(); }
+  T take(call_site where = call_site::here()) { return this->take_content(where); }
 };
 
 template <>
@@ -9008,9 +9291,9 @@ class eventual<void> : public detail::eventual_base<detail::no_value> {
       : detail::eventual_base<detail::no_value>(policy) {}
 
   void set_value() { set(); }
-  void get() const { get_content(); }
+  void get(call_site where = call_site::here()) const { get_content(where); }
   /// As get(), once for all threads: fails if another thread has taken it.
-  void take() { take_content(); }
+  void take(call_site where = call_site::here()) { take_content(where); }
 };
 
 static_assert(sizeof(eventual<std::uint32_t>) <= 8 + sizeof(std::exception_ptr) &&
@@ -9591,6 +9874,55 @@ class team_options {
 
 #endif  // LOCKSTEP_TEAM_OPTIONS_HPP
 
+// lockstep/named_object.hpp -- names for objects, in reports of the watchdog and in traces (layer: trace)
+//
+//     lockstep::mutex queue_lock;
+//     const lockstep::named_object name(&queue_lock, "queue lock");
+//
+// A thread that waits for it then waits for lockstep::mutex 'queue lock'. The name is beside the object, in a table of
+// the process: no object grows.
+//
+//   NAMED-1  A name is of an address. It stays until another is given or it is taken away, also if the object ends before:
+//           then whatever comes to lie there has it. So take the name away first; a named_object does at its end. An
+//           object and its first member have one address, and one name: the last that was given.
+//   NAMED-2  Any thread may give a name, change it and take it away at any time, before somebody watches and meanwhile.
+//           Threads that wait, and the watchdog, read it without a lock. A wait has the name that its object has when the
+//           wait ends (in a trace), or when the report is made.
+//   NAMED-3  A child of fork() has the names of its parent.
+//
+// Cost   a lock of the process and a search. Nobody watches: nothing for those who wait. A name is 64 bytes; its place
+//        is used again, but never freed. A program without the code of the observers (config.hpp) keeps no names.
+#ifndef LOCKSTEP_NAMED_OBJECT_HPP
+#define LOCKSTEP_NAMED_OBJECT_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// What the object at this address is called from now on: at most 47 bytes are kept. Null or "" takes the name away.
+/// False if there is no memory, or no code for it in the program.
+inline bool name_object(const void* object, const char* name) noexcept {
+  return detail::has_observers() && detail::object_names::set(object, name);
+}
+
+/// A name as long as this lives. To be made after the object, so that it ends before.
+class named_object {
+ public:
+  named_object(const void* object, const char* name) noexcept : object_(object) {
+    name_object(object, name);
+  }
+  ~named_object() { name_object(object_, nullptr); }
+  named_object(const named_object&) = delete;
+  named_object& operator=(const named_object&) = delete;
+
+ private:
+  const void* const object_;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_NAMED_OBJECT_HPP
+
 // lockstep/watchdog.hpp -- says who is stuck, on what, and who is missing (layer: trace)
 //
 //   lockstep::start_watchdog(lockstep::watchdog_options().after(std::chrono::seconds(2)));
@@ -9656,6 +9988,12 @@ struct watchdog_control {
 LOCKSTEP_OBSERVER bool parse_watchdog(const char* word, watchdog_options& result) noexcept;
 /// LOCKSTEP_DELAY: a number.
 LOCKSTEP_OBSERVER bool parse_delay(const char* word, std::uint64_t& seed) noexcept;
+
+/// What messages say that the two must be.
+constexpr const char* watchdog_is_to_be() {
+  return "seconds as 2 or 0.5, at most a year, and perhaps ,abort and ,signal";
+}
+constexpr const char* delay_is_to_be() { return "a number"; }
 
 /// Starts what LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY ask for, once in a process. Says so if they are wrong.
 LOCKSTEP_OBSERVER void start_debug_aids() noexcept;
@@ -9782,14 +10120,13 @@ LOCKSTEP_OBSERVER void start_debug_aids() noexcept {
       process().delay_seed.store(seed, memory_order_relaxed);  // 1
       begin_to_observe(observer::delays);
     } else {
-      complain_of("LOCKSTEP_DELAY", word, "a number");
+      complain_of("LOCKSTEP_DELAY", word, delay_is_to_be());
     }
   }
   watchdog_options how;
   if (plain_word(patience, word, sizeof word)) {
     if (!parse_watchdog(word, how)) {
-      complain_of("LOCKSTEP_WATCHDOG", word,
-                  "seconds as 2 or 0.5, at most a year, and perhaps ,abort and ,signal");
+      complain_of("LOCKSTEP_WATCHDOG", word, watchdog_is_to_be());
     } else if (!watchdog_control::start(how)) {
       std::fputs("lockstep: LOCKSTEP_WATCHDOG: the system gives no thread or no pipe\n", stderr);
     }
@@ -10037,18 +10374,40 @@ struct seen_thread {
   region_part part;  ///< the innermost, or the last; team is null if there was none
   node_visit node;
   held_locks held;
+  last_meetings met;
 
   seen_thread() noexcept { std::memset(static_cast<void*>(this), 0, sizeof *this); }
 };
 
 struct stuck_snapshot {
   growing_array<seen_thread> threads;
-  std::uint64_t now;  ///< tick at which the first thread was looked at
+  growing_array<object_name> names;  ///< of what they wait for or hold
+  std::uint64_t now;                 ///< tick at which the first thread was looked at
   double ticks_per_second;
 
   double seconds_since(std::uint64_t tick) const noexcept {
     return now > tick ? static_cast<double>(now - tick) / ticks_per_second : 0;
   }
+};
+
+/// What the program calls the object, or null.
+LOCKSTEP_OBSERVER const char* name_of(const stuck_snapshot& all, const void* object) noexcept;
+
+/// Whether waits get time to go on before they are looked at: a watchdog that slept much longer than it meant to was
+/// stopped, with the whole process, and so were those that are waited for. Times in nanoseconds.
+class stop_excuse {
+ public:
+  /// After a sleep. Never twice in a row: a watchdog that always oversleeps reports, too.
+  bool is_due(std::uint64_t limit, std::uint64_t meant, std::uint64_t slept) noexcept {
+    const bool was_stopped = slept > meant && slept - meant > limit / 2 + 1000000;
+    was_due_ = was_stopped && !was_due_;
+    return was_due_;
+  }
+  /// How long.
+  static std::uint64_t time_of(std::uint64_t limit) noexcept { return limit / 4 + 1; }
+
+ private:
+  bool was_due_ = false;
 };
 
 /// Workers that have nothing to do wait so; that is no wait that anybody has to hear of.
@@ -10068,6 +10427,12 @@ LOCKSTEP_OBSERVER growing_array<std::size_t> find_ring(const stuck_snapshot& all
 /// The ranks of the members that have not come to the phase in which this thread waits. False if it waits in none.
 LOCKSTEP_OBSERVER bool find_missing(const stuck_snapshot& all, std::size_t thread,
                                     growing_array<std::uint32_t>& missing);
+
+/// The ranks that have come to the object at which this thread waits for so many, and those that have not: by what all
+/// who wait there in this phase saw when they began to, and those themselves. False if it waits for no such object.
+LOCKSTEP_OBSERVER bool find_arrivals(const stuck_snapshot& all, std::size_t thread,
+                                     growing_array<std::uint32_t>& come,
+                                     growing_array<std::uint32_t>& missing);
 
 /// Two members that were in the same phase of a region at different places, the earliest that is known.
 struct construct_mismatch {
@@ -10095,6 +10460,13 @@ LOCKSTEP_OBSERVER std::string stuck_report(const stuck_snapshot& all, const char
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
+
+LOCKSTEP_OBSERVER const char* name_of(const stuck_snapshot& all, const void* object) noexcept {
+  for (const object_name& each : all.names) {
+    if (each.object == object) return each.text;
+  }
+  return nullptr;
+}
 
 LOCKSTEP_OBSERVER bool is_idle(const wait_subject& what) noexcept {
   return what.kind != nullptr && std::strcmp(what.kind, idle_wait_kind()) == 0;
@@ -10170,6 +10542,24 @@ struct stuck_questions {
     return false;
   }
 
+  /// Whether both are waits for one object in one phase.
+  static bool are_together(const wait_subject& a, const wait_subject& b) noexcept {
+    return a.object == b.object && a.phase == b.phase && a.expected == b.expected &&
+           a.object != nullptr;
+  }
+  /// The thread that waited at this object as this rank, and does not wait there now.
+  std::size_t former_rank(const wait_subject& at_object, std::uint32_t rank) const noexcept {
+    for (std::size_t i = 0; i < all.threads.size(); ++i) {
+      const shown_wait* const now = wait_of(at(i));
+      if (now != nullptr && are_together(now->what, at_object)) continue;
+      const last_meetings& met = at(i).met;
+      for (std::uint32_t k = 0; k < met.count; ++k) {
+        if (met.all[k].object == at_object.object && met.all[k].rank == rank) return i;
+      }
+    }
+    return none;
+  }
+
   bool holds(std::size_t thread, const void* object) const noexcept {
     const held_locks& held = at(thread).held;
     std::uint32_t k = 0;
@@ -10195,6 +10585,29 @@ LOCKSTEP_OBSERVER bool find_missing(const stuck_snapshot& all, std::size_t threa
   for (std::uint32_t rank = 0; rank < in->size; ++rank) {
     if (rank == in->rank) continue;
     if (!ask.has_come(ask.member(in->team, in->region, rank), *in)) missing.push_back(rank);
+  }
+  return true;
+}
+
+LOCKSTEP_OBSERVER bool find_arrivals(const stuck_snapshot& all, std::size_t thread,
+                                     growing_array<std::uint32_t>& come,
+                                     growing_array<std::uint32_t>& missing) {
+  const shown_wait* const wait = wait_of(all.threads[thread]);
+  if (wait == nullptr || wait->what.expected == 0) return false;
+  growing_array<unsigned char> is_there(wait->what.expected, 0);
+  const auto note = [&](std::uint32_t rank) {
+    if (rank < is_there.size()) is_there[rank] = 1;
+  };
+  for (const seen_thread& one : all.threads) {
+    const shown_wait* const other = wait_of(one);
+    if (other == nullptr || !stuck_questions::are_together(other->what, wait->what)) continue;
+    note(other->what.rank);
+    for (std::uint32_t bit = 0; bit < 64; ++bit) {
+      if ((other->what.come >> bit & 1u) != 0) note(bit);
+    }
+  }
+  for (std::uint32_t rank = 0; rank < wait->what.expected; ++rank) {
+    (is_there[rank] != 0 ? come : missing).push_back(rank);
   }
   return true;
 }
@@ -10318,6 +10731,7 @@ class stuck_text {
     text_.append("\n");
     for (std::size_t i = 0; i < all.threads.size(); ++i) add_line(i);
     for (std::size_t i = 0; i < all.threads.size(); ++i) add_missing(i);
+    for (std::size_t i = 0; i < all.threads.size(); ++i) add_arrivals(i);
     add_ring();
   }
 
@@ -10335,6 +10749,10 @@ class stuck_text {
   void add_visit(const construct_visit& visit) {
     add_construct(visit.kind, visit.where);
     if (visit.phase != 0) append(text_, ", phase %u", visit.phase);
+  }
+  void add_name(const void* object) {
+    const char* const name = name_of(all_, object);
+    if (name != nullptr) append(text_, " '%s'", name);
   }
   void add_label(std::size_t thread) { text_.append(ask_.at(thread).label); }
   /// In growing order: ranks 0-6, 8.
@@ -10375,6 +10793,7 @@ class stuck_text {
     }
     for (std::uint32_t k = 0; k < one.held.count; ++k) {
       append(text_, "%s %p", k == 0 ? "; holds the lock at" : ",", one.held.objects[k]);
+      add_name(one.held.objects[k]);
     }
   }
 
@@ -10398,17 +10817,72 @@ class stuck_text {
     if (in != nullptr && in->kind != nullptr) {
       add_visit(*in);
       // What the construct waits for, where it is not the barrier.
-      if (ask_.meeting_of(one) == nullptr && what.kind != nullptr) append(text_, ": %s", what.kind);
-    } else {
-      add_construct(what.kind != nullptr ? what.kind : "something", what.where);
-      if (what.object != nullptr && what.awaited == wait_subject::nobody) {
-        append(text_, " at %p", what.object);
+      if (ask_.meeting_of(one) == nullptr && what.kind != nullptr) {
+        text_.append(": ");
+        add_object(what);
       }
+    } else {
+      add_object(what);
       if (what.phase != 0) append(text_, ", phase %u", what.phase);
     }
-    if (what.label != nullptr) append(text_, " '%s'", what.label);
+    if (what.expected != 0 && what.rank != wait_subject::nobody) {
+      append(text_, ", as rank %u of %u", what.rank, what.expected);
+    }
     if (what.awaited != wait_subject::nobody && ask_.meeting_of(one) == nullptr) {
       append(text_, " of rank %u", what.awaited);
+    }
+  }
+
+  /// As "lockstep::event 'ready' at 0x1000 (solver.cpp:12)".
+  void add_object(const wait_subject& what) {
+    append(text_, "%s", what.kind != nullptr ? what.kind : "something");
+    if (what.object != nullptr && what.awaited == wait_subject::nobody) {
+      add_name(what.object);
+      append(text_, " at %p", what.object);
+    }
+    if (what.where.file != nullptr) append(text_, " (%s:%u)", what.where.file, what.where.line);
+  }
+  /// Of each object at which others are to arrive, and each phase, once: by the first that waits there.
+  void add_arrivals(std::size_t thread) {
+    const shown_wait* const wait = wait_of(ask_.at(thread));
+    if (wait == nullptr || (wait->what.expected == 0 && wait->what.left == 0)) return;
+    const shown_wait* last = wait;  // to begin
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < all_.threads.size(); ++i) {
+      const shown_wait* const other = wait_of(ask_.at(i));
+      if (other == nullptr || !ask_.are_together(other->what, wait->what)) continue;
+      if (i < thread) return;
+      if (other->since > last->since) last = other;
+      ++count;
+    }
+    wait_subject what = wait->what;
+    what.where = call_site{nullptr, 0};  // each waiter has its own
+    text_.append("  ");
+    add_object(what);
+    if (what.phase != 0) append(text_, ", phase %u", what.phase);
+    append(text_, ": %zu %s", count, count == 1 ? "waits" : "wait");
+    growing_array<std::uint32_t> come, missing;
+    if (!find_arrivals(all_, thread, come, missing)) {
+      append(text_, "; when the last one began to, %u more %s to come\n", last->what.left,
+             last->what.left == 1 ? "was" : "were");
+      return;
+    }
+    const bool is_one = what.rank != wait_subject::nobody;
+    append(text_, "; %zu of %u have %s: ", come.size(), what.expected,
+           is_one ? "come" : "notified");
+    add_ranks(come);
+    text_.append("; missing: ");
+    add_ranks(missing);
+    text_.append("\n");
+    for (std::size_t i = 0; i < missing.size() && i < most_members; ++i) {
+      const std::size_t former =
+          is_one ? ask_.former_rank(what, missing[i]) : stuck_questions::none;
+      if (former == stuck_questions::none) continue;
+      append(text_, "    missing: rank %u, who was last ", missing[i]);
+      add_label(former);
+      text_.append(": ");
+      add_doing(former);
+      text_.append("\n");
     }
   }
 
@@ -10564,8 +11038,8 @@ LOCKSTEP_OBSERVER std::string stuck_report(const stuck_snapshot& all, const char
 //
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices
-//   1  must_end      release  2      what the caller did before; the thread ends anyway
-//   2  must_end      acquire  1      as 1
+//   1  must_end.store relaxed -      the byte in the pipe comes after it; the start and the end of the thread order the rest
+//   2  must_end.load  relaxed -      as 1
 //   3  stage         relaxed  -      values that stand for themselves
 //   4  is_set        relaxed  -      under the lock
 #ifndef LOCKSTEP_DETAIL_TRACE_WATCHDOG_IPP
@@ -10617,7 +11091,7 @@ class watchdog {
     end(*of);
     while (of->pipe.sleep(0) != 0) continue;  // what nobody has heard
     of->how = how;
-    of->must_end.store(0, memory_order_release);  // 1
+    of->must_end.store(0, memory_order_relaxed);  // 1
     begin_to_observe(observer::watches);
     {
       const no_signals here;
@@ -10648,6 +11122,12 @@ class watchdog {
       seen_thread one;
       if (look_at(*at, one)) all.threads.push_back(one);
     }
+    for (const seen_thread& each : all.threads) {
+      for (std::uint32_t i = 0; i < each.wait_count; ++i) {
+        look_up_name(all, each.waits[i].what.object);
+      }
+      for (std::uint32_t i = 0; i < each.held.count; ++i) look_up_name(all, each.held.objects[i]);
+    }
     // By team and rank; then in the order in which they were first seen.
     sort_by(all.threads, [](const seen_thread& a, const seen_thread& b) {
       if (a.part.team != b.part.team) return a.part.team > b.part.team;
@@ -10664,11 +11144,18 @@ class watchdog {
     std::uint64_t since;
   };
 
+  LOCKSTEP_OBSERVER static void look_up_name(stuck_snapshot& all, const void* object) {
+    object_name found;
+    if (name_of(all, object) == nullptr && object_names::find(object, found)) {
+      all.names.push_back(found);
+    }
+  }
+
   explicit watchdog(watchdog_state& of) : of_(of), how_(of.how) {}
 
   LOCKSTEP_OBSERVER static void end(watchdog_state& of) {
     if (!of.runs) return;
-    of.must_end.store(1, memory_order_release);  // 1
+    of.must_end.store(1, memory_order_relaxed);  // 1
     of.pipe.wake(wakes);
     of.thread.join();
     of.runs = false;
@@ -10712,19 +11199,17 @@ class watchdog {
   LOCKSTEP_OBSERVER void watch() {
     const std::uint64_t limit = static_cast<std::uint64_t>(how_.after().count());
     std::uint64_t next = limit;
-    bool has_excused = false;
+    stop_excuse excuse;
     while (true) {
       const std::uint64_t begin = steady_nanoseconds();
       const char why = of_.pipe.sleep(next);
-      if (of_.must_end.load(memory_order_acquire) != 0) return;  // 2
+      if (of_.must_end.load(memory_order_relaxed) != 0) return;  // 2
       if (why == asks) {
         print("lockstep watchdog: a signal asks what threads wait for");
         continue;
       }
-      // Who sleeps much too long was stopped, with the whole process: others get time to go on.
-      const bool was_stopped = steady_nanoseconds() - begin > next + limit / 2 + 1000000;
-      has_excused = was_stopped && !has_excused;
-      next = has_excused ? limit / 4 + 1 : guard(limit);
+      const bool is_excused = excuse.is_due(limit, next, steady_nanoseconds() - begin);
+      next = is_excused ? stop_excuse::time_of(limit) : guard(limit);
     }
   }
 
@@ -10809,6 +11294,7 @@ class watchdog {
     if (is_known) {
       static_cast<void>(known->part.read(one.part));
       static_cast<void>(known->node.read(one.node));
+      if (one.number != 0) static_cast<void>(known->meetings.read(one.met));
       if (one.number != 0) static_cast<void>(known->locks.read(one.held));
       const std::uint32_t most = watch_log::most_visits;
       const std::uint32_t last = known->visits_so_far();
@@ -10912,6 +11398,13 @@ class trace_view {
     return next < records.size() && records[next].kind() == record_kind::rest ? &records[next]
                                                                               : nullptr;
   }
+  /// What the program calls the object of a wait, or null.
+  const char* label_of(const event& of) const noexcept {
+    const std::size_t next = std::size_t{of.record} + 2;
+    return next < records.size() && records[next].kind() == record_kind::label
+               ? records[next].text()
+               : nullptr;
+  }
   std::uint64_t nanoseconds(std::uint64_t ticks) const noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(ticks) * nanoseconds_a_tick + 0.5);
   }
@@ -11013,7 +11506,7 @@ LOCKSTEP_OBSERVER void trace_view::read(const thread_log& from, const record_rin
   bool has_track = false;
   for (std::size_t i = before; i < records.size(); ++i) {
     const trace_record& at = records[i];
-    if (at.kind() == record_kind::rest) {
+    if (at.kind() == record_kind::rest || at.kind() == record_kind::label) {
       if (!has_track) records[i].words[1] = 0;  // of a record that is lost
       continue;
     }
@@ -11418,8 +11911,10 @@ class trace_writer {
   /// Up to the arguments, which follow.
   LOCKSTEP_OBSERVER json_file& head(const trace_view::event& of, const char* before,
                                     const char* name, const char* category, const char* phase,
-                                    std::uint64_t begin) {
-    out_.put("{\"name\":").text(before, name);
+                                    std::uint64_t begin, const char* label = nullptr) {
+    out_.put("{\"name\":\"").put(before).characters(name);
+    if (label != nullptr) out_.put(" '").characters(label).put("'");
+    out_.put("\"");
     if (category != nullptr) out_.put(",\"cat\":\"").put(category).put("\"");
     out_.put(",\"ph\":\"").put(phase).put("\",\"ts\":").time(begin);
     place(of.track);
@@ -11427,8 +11922,8 @@ class trace_writer {
   }
   LOCKSTEP_OBSERVER json_file& slice(const trace_view::event& of, const char* before,
                                      const char* name, const char* category, std::uint64_t begin,
-                                     std::uint64_t end) {
-    return head(of, before, name, category, "X", begin).put(",\"dur\":").time(end - begin);
+                                     std::uint64_t end, const char* label = nullptr) {
+    return head(of, before, name, category, "X", begin, label).put(",\"dur\":").time(end - begin);
   }
   LOCKSTEP_OBSERVER void site(const char* file, std::uint64_t line) {
     if (file == nullptr) return;
@@ -11462,7 +11957,10 @@ class trace_writer {
         break;
       case record_kind::wait: {
         static const char* const stages[] = {"spin", "yield", "sleep"};
-        slice(each, "waits for ", name, "wait", begin, end).put(",\"args\":{\"for\":").text(name);
+        const char* const label = of_.label_of(each);
+        slice(each, "waits for ", name, "wait", begin, end, label);
+        out_.put(",\"args\":{\"for\":").text(name);
+        if (label != nullptr) out_.put(",\"label\":").text(label);
         out_.put(",\"object\":").address(at.number()).put(",\"stage\":\"");
         out_.put(stages[at.detail() % 3]).put("\"");
         if (rest != nullptr) {
@@ -11703,7 +12201,8 @@ LOCKSTEP_OBSERVER std::string trace_export::take_path() {
 //   LOCKSTEP_TRACE         a file: what threads do is recorded from the first team on, and written when the program ends
 //                          (trace.hpp); %p in its name is the number of the process
 //   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
-// LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY are of watchdog.hpp: they count for programs without a team, too.
+// LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY are of watchdog.hpp: they count for programs without a team, too. Here they are
+// only shown.
 //
 // Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
 // is told once, on stderr, with the variable's name, and it is ignored. What the program says beats the
@@ -11784,6 +12283,7 @@ struct environment {
   environment_variable<binding> bind;
   environment_variable<bool> anticipate, learn, find_cpu, ledger, display;
   environment_variable<std::string> trace;
+  environment_entry watchdog, delay;
   std::string ledger_file;  ///< empty: stderr
 
   /// look_up(name) returns the value or null, as std::getenv does.
@@ -11795,7 +12295,8 @@ struct environment {
   }
 
   /// A line for each variable, in a fixed order: `before`, "NAME='value'", and why it is ignored if it is; or "NAME not
-  /// set". If wanted, only for those that are ignored, which the user has to be told.
+  /// set", and whether the program could serve it. If wanted, only for those that are ignored, which the user has to be
+  /// told, and has not been by others (debug_aids.ipp).
   LOCKSTEP_COLD void describe(std::string& text, const char* before, bool only_ignored) const;
 
   /// The environment as it was when the process first asked, which is when it hears the complaints.
@@ -11928,7 +12429,9 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
       ledger("LOCKSTEP_LEDGER", "0, 1, false, true, or a file with a dot or a slash in its name",
              false),
       display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false),
-      trace("LOCKSTEP_TRACE", "the name of a file", std::string()) {
+      trace("LOCKSTEP_TRACE", "the name of a file", std::string()),
+      watchdog("LOCKSTEP_WATCHDOG", watchdog_is_to_be()),
+      delay("LOCKSTEP_DELAY", delay_is_to_be()) {
   using namespace environment_text;
   std::string word;
   const auto word_of = [&](environment_entry& entry) {
@@ -11951,6 +12454,13 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
   const char* const file = look_up(with, trace.name);
   trace.is_set = trace.given.text[0] != 0;
   if (trace.is_set) trace.value = file;
+  // Without observers nobody can tell whether their values are right.
+  watchdog_options how;
+  std::uint64_t seed = 0;
+  word_of(watchdog);
+  watchdog.is_set = has_observers() ? parse_watchdog(word.c_str(), how) : !word.empty();
+  word_of(delay);
+  delay.is_set = has_observers() ? parse_delay(word.c_str(), seed) : !word.empty();
 }
 
 constexpr const char* without_observers =
@@ -11959,15 +12469,22 @@ constexpr const char* without_observers =
 
 LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
                                          bool only_ignored) const {
-  const environment_entry* const all[] = {&members,  &policy, &bind,  &anticipate, &learn,
-                                          &find_cpu, &ledger, &trace, &display};
+  const environment_entry* const all[] = {&members,  &policy,   &bind,   &anticipate,
+                                          &learn,    &find_cpu, &ledger, &trace,
+                                          &watchdog, &delay,    &display};
   for (const environment_entry* each : all) {
-    const bool is_in_vain = each->is_set && (each == &ledger || each == &trace) && !has_observers();
-    if (only_ignored && !each->is_ignored() && !is_in_vain) continue;
+    const bool is_debug_aid = each == &watchdog || each == &delay;
+    const bool is_observers = is_debug_aid || each == &ledger || each == &trace;
+    const bool is_in_vain = each->is_set && is_observers && !has_observers();
+    const bool is_to_be_told = (each->is_ignored() && !is_debug_aid) || is_in_vain;
+    if (only_ignored && !is_to_be_told) continue;
     append(text, "%s%s%s%s", before, each->name, each->given.text[0] != 0 ? "=" : " not set",
            each->given.text);
     if (each->is_ignored()) append(text, " is ignored: must be %s", each->expected);
     if (is_in_vain) append(text, " is ignored: %s", without_observers);
+    if (each->given.text[0] == 0 && is_observers && !has_observers()) {
+      text.append("; the program has no code for it");
+    }
     text.append("\n");
   }
 }
@@ -11993,10 +12510,6 @@ LOCKSTEP_COLD const environment& environment::of_process_with_observers() {
 LOCKSTEP_COLD void environment::complain() const {
   std::string lines;
   describe(lines, "lockstep: ", true);
-  for (const char* const name : {"LOCKSTEP_WATCHDOG", "LOCKSTEP_DELAY"}) {
-    if (has_observers() || std::getenv(name) == nullptr) continue;
-    append(lines, "lockstep: %s is ignored: %s\n", name, without_observers);
-  }
   if (lines.empty() || !is_first_to_print(message::environment)) return;
   std::fputs(lines.c_str(), stderr);
 }
@@ -12021,8 +12534,7 @@ LOCKSTEP_COLD void environment::complain() const {
 //   2  made.store        release  1      as 1
 //   3  on.load           acquire  4      as 1: the board, where one is to be kept
 //   4  on.store          release  3      as 1
-//   5  ledgers.fetch_add relaxed  -      a count that stands for itself
-//   6  ledgers.fetch_sub relaxed  -      as 5
+//   5  on.store          relaxed  -      null: nothing to see there
 //
 // Cost   off: none but the look at observers().
 #ifndef LOCKSTEP_DETAIL_TRACE_LEDGER_SLOT_HPP
@@ -12052,23 +12564,19 @@ class ledger_slot {
     if (made() == nullptr)
       made_.store(new ledger_board(members, tick_clock::rate()), memory_order_release);  // 2
     on_.store(made(), memory_order_release);                                             // 4
-    if (process().ledgers.fetch_add(1, memory_order_relaxed) == 0) {                     // 5
-      begin_to_observe(observer::accounts);
-    }
+    one_ledger_more();
   }
   void switch_off() noexcept {
     if (if_on() == nullptr) return;
-    on_.store(nullptr, memory_order_release);                         // 4
-    if (process().ledgers.fetch_sub(1, memory_order_relaxed) == 1) {  // 6
-      end_to_observe(observer::accounts);
-    }
+    on_.store(nullptr, memory_order_relaxed);  // 5
+    one_ledger_less();
   }
 
  private:
   LOCKSTEP_OBSERVER void destroy() noexcept;
 
-  unseamed_atomic<ledger_board*> made_{nullptr};
-  unseamed_atomic<ledger_board*> on_{nullptr};
+  observer_atomic<ledger_board*> made_{nullptr};
+  observer_atomic<ledger_board*> on_{nullptr};
 };
 
 #if LOCKSTEP_HAS_OBSERVERS
@@ -13423,7 +13931,6 @@ class member_state {
 
   // For observers.
   thread_log* meets_in = nullptr;     ///< the log of the meeting that it is in, or null
-  open_part* seen_part = nullptr;     ///< or null
   member_ledger* accounts = nullptr;  ///< null: none are kept
   segment_note segments[2] = {};      ///< told to the others, in two phases
 
@@ -13480,30 +13987,18 @@ class region_accounts {
   std::uint32_t region_ = 0, weight_ = 0;
 };
 
-/// A worker, as long as its thread serves a team: what it finds out between regions is counted, too.
+/// A worker, as long as its thread serves a team. It has accounts from the first region on in which they are kept: what
+/// it finds out between regions is counted, too.
 class worker_accounts {
  public:
-  worker_accounts(const ledger_slot& slot, std::size_t rank) noexcept : slot_(slot), rank_(rank) {
-    look();
-  }
+  worker_accounts() noexcept = default;
   ~worker_accounts() {
-    if (board_ != nullptr) ledger_hooks::work_for(nullptr);
+    if (LOCKSTEP_UNLIKELY(this_thread_slot().log != nullptr) && has_observers()) {
+      ledger_hooks::work_for(nullptr);
+    }
   }
   worker_accounts(const worker_accounts&) = delete;
   worker_accounts& operator=(const worker_accounts&) = delete;
-
-  /// Before each region.
-  void look() const noexcept {
-    if (LOCKSTEP_UNLIKELY(observers() != 0) && slot_.made() != board_) {
-      board_ = slot_.made();
-      ledger_hooks::work_for(&board_->of(rank_));
-    }
-  }
-
- private:
-  const ledger_slot& slot_;
-  const std::size_t rank_;
-  mutable ledger_board* board_ = nullptr;
 };
 
 /// The parts of loops that one thread of a team runs.
@@ -13524,6 +14019,7 @@ class loop_accounts {
     ledger_board* const board = slot.if_on();
     if (board == nullptr) return;
     own_ = &board->of(rank);
+    if (rank != 0) ledger_hooks::work_for(own_);
     if (own_->loop != region) own_->begin_loop(region);
   }
 
@@ -14807,7 +15303,7 @@ inline void member_state::enter(std::size_t size, std::uint32_t region,
   has_left = false;
   has_construct = false;
   last_by_rank = phase_before - 1;  // in no phase of this region
-  if (diagnoses_misuse) in_construct = told[0] = told[1] = construct_note();
+  if (diagnoses_misuse) in_construct.kind = told[0].kind = told[1].kind = nullptr;
 }
 inline bool member_state::sync() {
   if (is_alone()) return !is_stopped();
@@ -19353,15 +19849,18 @@ class team_core {
   template <class Workers, class Function>
   static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size, Function& f,
                   call_site where = call_site{nullptr, 0}) {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) {
+      const auto make_ready = [](void* of) { static_cast<Workers*>(of)->make_ready(); };
+      job what;
+      what.assign<member>(f);
+      return run_seen(door, core, {make_ready, &workers}, size, what, where);
+    }
     const region_turn turn(door, core);
     if (!turn) return run_alone(f);
     if (size > 1) workers.make_ready();
     const region_head head = core->begin(size, core->group_.begin(size));
     const nesting::inside here(core->region_);  // up to the last of the user's code
     if (size > 1) core->forks_.announce(head, f);
-    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
-      core->is_seen_as("run", head, 0, 0, {where, nullptr, false});
-    }
     // Not through the line just published: it is on its way to the others.
     core->perform(0, head, f);
     if (size > 1) core->forks_.collect(0, core->forks_.current());
@@ -19377,10 +19876,12 @@ class team_core {
     if (core->size_ > 1) workers.make_ready();
     const loop_plan& plan = core->steering_.begin(of);
     if (ends.prepare != nullptr) ends.prepare(ends.data, plan, core->group_.leaves);
+    const bool is_seen = core->is_seen();
     const region_head head = core->begin(plan.shares, 0);
-    if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) core->steering_.tell(plan);
+    if (LOCKSTEP_UNLIKELY(is_seen) && core->since_ != 0) core->steering_.tell(plan);
     const nesting::inside here(core->region_);
-    core->run_shares(plan, head, what, of);
+    core->run_shares(plan, head, what, of, is_seen);
+    if (LOCKSTEP_UNLIKELY(is_seen)) core->tell_end(head);
     if (!core->end_of_region(head)) {
       core->error_.rethrow();
       return false;
@@ -19399,16 +19900,18 @@ class team_core {
     if (!turn) return {run_loop_alone(what, loop_ends{nullptr, nullptr, nullptr}), false};
     workers.make_ready();
     const bool wakes = core->steering_.begin_shares(of);
+    const bool is_seen = core->is_seen();
     const region_head head = core->begin(of.shares, 0);
     const nesting::inside here(core->region_);
     core->crew_.reset_tickets();
     core->forks_.announce_loop(head, what, 1, wakes);
-    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
+    if (LOCKSTEP_UNLIKELY(is_seen)) {
       core->is_seen_as("plan", head, 1, 0, {{nullptr, 0}, nullptr, false});
     }
     const bool all_came =
         core->crew_.lead(head, what, wakes && core->steering_.were_asleep(), nullptr);
     core->steering_.end_shares();
+    if (LOCKSTEP_UNLIKELY(is_seen)) core->tell_end(head);
     if (core->end_of_region(head)) return {true, all_came};
     core->error_.rethrow();
     return {false, all_came};
@@ -19417,7 +19920,6 @@ class team_core {
   /// A region of one member, the calling thread.
   template <class Function>
   static bool run_alone(Function& f) {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone("run inline");
     stop_source stop;
     member_state own(stop);
     member_access alone(own);
@@ -19440,10 +19942,12 @@ class team_core {
   template <class Function>
   void start(Function& f, call_site where = call_site{nullptr, 0}) {
     started_.what.assign<member>(f);
+    started_.is_seen = is_seen();
     started_.head = begin(size_, group_.begin(size_));
-    if (size_ > 1) forks_.announce(started_.head, f);
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) {
-      is_seen_as("started region", started_.head, 0, 0, {where, nullptr, false});
+    if (LOCKSTEP_UNLIKELY(started_.is_seen)) {
+      announce_seen("started region", started_.head, started_.what, where);
+    } else if (size_ > 1) {
+      forks_.announce(started_.head, f);
     }
     between_.outer = nesting::innermost();
     nesting::innermost() = &between_;
@@ -19505,43 +20009,51 @@ class team_core {
   region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
-    since_ = LOCKSTEP_UNLIKELY(observers() != 0) ? begin_to_tell() : 0;
     running_.store(number_, memory_order_relaxed);  // 1
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
     return region_head{number_, static_cast<std::uint32_t>(size), phase};
   }
+  /// Before a region: whether observers see it.
+  bool is_seen() noexcept { return LOCKSTEP_UNLIKELY(observers() != 0) && begin_to_tell(); }
+  /// The same as run() for them. What they want to know of each member's part is told by the function that is announced:
+  /// regions that nobody sees pay for one look.
+  struct callback {
+    void (*function)(void*);
+    void* with;
+    void operator()() const { function(with); }
+  };
+  LOCKSTEP_OBSERVER static bool run_seen(team_door& door, team_core* core,
+                                         const callback& make_ready, std::size_t size, job& what,
+                                         call_site where);
+  LOCKSTEP_OBSERVER void announce_seen(const char* kind, const region_head& head, job& what,
+                                       call_site where);
+  LOCKSTEP_OBSERVER void perform_seen(const region_head& head, job& what);
   /// For observers: what region_ended() is to say of the region.
   struct place_of_region {
     call_site where;
     const void* place;
     bool is_loop;
   };
-  /// The tick, or 1 if only the ledger is kept.
-  static std::uint64_t begin_to_tell() noexcept {
-    return watch_others_than_ledger(observers()) ? tick_clock::now() : 1;
-  }
+  /// Returns true.
+  LOCKSTEP_OBSERVER bool begin_to_tell() noexcept;
   LOCKSTEP_OBSERVER void is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
                                     std::uint64_t iterations, const place_of_region& at) noexcept;
   /// The region is over.
   LOCKSTEP_OBSERVER void tell_end(const region_head& head) noexcept;
-  LOCKSTEP_OBSERVER bool part_begins(member_state& self, const region_head& head) noexcept;
-  LOCKSTEP_OBSERVER void part_ends(member_state& self) noexcept;
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
     member_state& self = group_.enter(rank, head.size, head.region, head.phase);
-    const bool is_seen = LOCKSTEP_UNLIKELY(observers() != 0) && part_begins(self, head);
     member_access here(self);
     call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
-    if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
   }
   /// The caller's part of a loop; every share is done when it returns.
-  void run_shares(const loop_plan& plan, const region_head& head, job& what,
-                  const loop_request& of) {
+  void run_shares(const loop_plan& plan, const region_head& head, job& what, const loop_request& of,
+                  bool is_seen) {
     crew_.reset_tickets();
     bool all_came = true;
     if (plan.shares > 1) forks_.announce_loop(head, what, plan.parts, plan.wakes);
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) {
+    if (LOCKSTEP_UNLIKELY(is_seen)) {
       is_seen_as("loop", head, plan.parts, of.iterations, {of.where, of.place, true});
     }
     if (plan.shares > 1) {
@@ -19555,8 +20067,7 @@ class team_core {
   }
   /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
-    running_.store(0, memory_order_relaxed);  // 1
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) tell_end(head);
+    running_.store(0, memory_order_relaxed);      // 1
     if (crew_.is_alone()) crew_.be_alone(false);  // members read that line
     return !stop_.requested(head.region);
   }
@@ -19582,6 +20093,7 @@ class team_core {
   struct open_region {
     region_head head;
     job what;
+    bool is_seen;
   };
 
   line_gap before_;
@@ -19599,7 +20111,7 @@ class team_core {
   nesting::region between_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
   wait_word running_{0};
-  // For observers: when the region began, in ticks, or 0; and what it is.
+  // For observers of a region that they see: when it began, in ticks, or 0 if only its ledger is kept; and what it is.
   std::uint64_t since_ = 0, iterations_ = 0;
   const char* kind_ = nullptr;
   std::uint32_t parts_ = 0;
@@ -20231,17 +20743,20 @@ class counting_semaphore : private detail::handed_word<detail::semaphore_rules> 
   counting_semaphore& operator=(const counting_semaphore&) = delete;
 
   /// Blocks until a permit is there and takes it.
-  void acquire() { try_acquire_until(deadline::never()); }
+  void acquire(call_site where = call_site::here()) { try_acquire_until(deadline::never(), where); }
 
   /// Takes a permit if one is there that no thread waits for; never blocks.
   bool try_acquire() noexcept { return try_take(0); }
 
   /// As acquire(), for at most `time`; false if no permit was to be had.
   template <class Rep, class Period>
-  bool try_acquire_for(std::chrono::duration<Rep, Period> time) {
-    return try_acquire_until(deadline::after(time));
+  bool try_acquire_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return try_acquire_until(deadline::after(time), where);
   }
-  bool try_acquire_until(deadline until) { return try_acquire() || take_slowly(0, until); }
+  bool try_acquire_until(deadline until, call_site where = call_site::here()) {
+    return try_acquire() || take_slowly(0, until, where);
+  }
 
   /// Gives `count` permits. Fails, and gives none, if there were more than max() then.
   void release(std::ptrdiff_t count = 1) {
@@ -20626,13 +21141,15 @@ class phase_board {
 
   /// Waits until every writer is beyond the reader's phase, then moves the reader on. Begins with writer `first`:
   /// readers that begin with different writers disturb each other less.
-  wait_status wait_until(std::size_t reader, std::size_t first, deadline until) {
+  wait_status wait_until(std::size_t reader, std::size_t first, deadline until,
+                         call_site where = call_site()) {
     reader_state& self = readers_[reader].value;
     const phase_reached next{self.phase + 1};
     for (std::size_t i = 0, writer = first; i < writers(); ++i, ++writer) {
       if (writer == writers()) writer = 0;
+      if (next(phases_[writer].value())) continue;
       auto what =
-          phases_[writer].awaited(next, stops_when_set{terminated_}, anywhere_in{kind_, this});
+          phases_[writer].awaited(next, stops_when_set{terminated_}, notifiers{*this, next, where});
       if (!wait_watched(what, this, policy(), self.history, until, wait_engine::shared_yield_time))
         return wait_status::timed_out;
     }
@@ -20662,6 +21179,25 @@ class phase_board {
   }
 
  private:
+  /// For observers.
+  struct notifiers {
+    const phase_board& of;
+    phase_reached next;
+    call_site where;
+
+    void describe(wait_subject& to) const noexcept {
+      to.kind = of.kind_;
+      to.object = &of;
+      to.where = where;
+      to.rank = wait_subject::nobody;
+      if (of.writers() == 1) return;  // which one that is needs no telling
+      to.expected = static_cast<std::uint32_t>(of.writers());
+      for (std::size_t writer = 0; writer < of.writers() && writer < 64; ++writer) {
+        if (next(of.phases_[writer].peek())) to.come |= std::uint64_t{1} << writer;
+      }
+    }
+  };
+
   struct reader_state {
     std::uint32_t phase = 0;
     wait_history history = {};
@@ -20722,16 +21258,19 @@ class fan_out {
 
   /// Blocks until the next notification for this rank; false once terminated.
   /// Requires: each rank used by one thread at a time. Fails if rank >= waiters().
-  bool wait(std::size_t rank) { return wait_until(rank, deadline::never()) == wait_status::ready; }
+  bool wait(std::size_t rank, call_site where = call_site::here()) {
+    return wait_until(rank, deadline::never(), where) == wait_status::ready;
+  }
   /// Takes a notification if one is there; never blocks.
   bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
   /// As wait(), for at most `time`; nothing is taken at a time-out.
   template <class Rep, class Period>
-  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
-    return wait_until(rank, deadline::after(time));
+  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return wait_until(rank, deadline::after(time), where);
   }
-  wait_status wait_until(std::size_t rank, deadline until) {
-    return board_.wait_until(checked(rank), 0, until);
+  wait_status wait_until(std::size_t rank, deadline until, call_site where = call_site::here()) {
+    return board_.wait_until(checked(rank), 0, until, where);
   }
 
   /// Releases every waiter; from now on every wait returns at once. Any thread may call it.
@@ -20767,15 +21306,20 @@ class fan_in {
 
   /// Blocks until every notifier has notified once more; false once terminated.
   /// Requires: one waiter at a time.
-  bool wait() { return wait_until(deadline::never()) == wait_status::ready; }
+  bool wait(call_site where = call_site::here()) {
+    return wait_until(deadline::never(), where) == wait_status::ready;
+  }
   /// Takes one notification of each notifier if all are there; never blocks.
   bool try_wait() { return board_.try_wait(0); }
   /// As wait(), for at most `time`; nothing is taken at a time-out.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
-    return wait_until(deadline::after(time));
+  wait_status wait_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until) { return board_.wait_until(0, 0, until); }
+  wait_status wait_until(deadline until, call_site where = call_site::here()) {
+    return board_.wait_until(0, 0, until, where);
+  }
 
   /// Releases the waiter; from now on every wait returns at once. Any thread may call it.
   void terminate() { board_.terminate(); }
@@ -20808,16 +21352,19 @@ class rendezvous {
 
   /// Blocks until every notifier has notified once more; false once terminated.
   /// Requires: each rank used by one thread at a time. Fails if rank >= waiters().
-  bool wait(std::size_t rank) { return wait_until(rank, deadline::never()) == wait_status::ready; }
+  bool wait(std::size_t rank, call_site where = call_site::here()) {
+    return wait_until(rank, deadline::never(), where) == wait_status::ready;
+  }
   /// As wait() if it would return true at once, else false; never blocks.
   bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
   /// As wait(), for at most `time`; nothing is taken at a time-out.
   template <class Rep, class Period>
-  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
-    return wait_until(rank, deadline::after(time));
+  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return wait_until(rank, deadline::after(time), where);
   }
-  wait_status wait_until(std::size_t rank, deadline until) {
-    return board_.wait_until(checked(rank), rank % notifiers(), until);
+  wait_status wait_until(std::size_t rank, deadline until, call_site where = call_site::here()) {
+    return board_.wait_until(checked(rank), rank % notifiers(), until, where);
   }
 
   /// Releases every waiter; from now on every wait returns at once. Any thread may call it.
@@ -20883,16 +21430,19 @@ class future_counts {
   std::size_t contributions() const noexcept { return contributions_; }
 
   /// Blocks until all have contributed; throws the exception that is carried.
-  void wait() const { done_.get(); }
+  void wait(call_site where = call_site::here()) const { done_.get(where); }
 
   /// True if all have contributed; never blocks. Neither this nor a timed wait throws what is carried.
   bool is_ready() const noexcept { return done_.is_ready(); }
   bool try_wait() const noexcept { return done_.is_ready(); }
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
-    return done_.wait_for(time);
+  wait_status wait_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) const {
+    return done_.wait_for(time, where);
   }
-  wait_status wait_until(deadline until) const { return done_.wait_until(until); }
+  wait_status wait_until(deadline until, call_site where = call_site::here()) const {
+    return done_.wait_until(until, where);
+  }
 
   wait_policy policy() const noexcept { return done_.policy(); }
 
@@ -21119,8 +21669,8 @@ class future_set : public detail::future_set_base<future_set<T>> {
   }
 
   /// As wait(). The values live until they are contributed anew, or to the end of the set.
-  values get() const {
-    this->wait();
+  values get(call_site where = call_site::here()) const {
+    this->wait(where);
     return values(slots_);
   }
 
@@ -21643,6 +22193,7 @@ class buffer {
 //                                      sequence, so the waiter acquires from all that counted down
 //   2  word.load       acquire  1      the other half
 //   3  wait for word   acquire  1      as 2 (1 of word_waiter.hpp)
+//   4  word.load       relaxed  -      for observers
 //
 // Cost   count_down: one RMW. wait: one load when open, else a refetch of the line for each change. No
 //        system call unless a waiter sleeps. 8 bytes: 4 of state, 4 of policy.
@@ -21675,20 +22226,21 @@ class latch : detail::misuse::watched<latch> {
   bool try_wait() const noexcept { return is_open(word_.load(detail::memory_order_acquire)); }  // 2
 
   /// Blocks until the latch is open.
-  void wait() const { wait_until(deadline::never()); }
+  void wait(call_site where = call_site::here()) const { wait_until(deadline::never(), where); }
 
-  void arrive_and_wait(std::ptrdiff_t n = 1) {
+  void arrive_and_wait(std::ptrdiff_t n = 1, call_site where = call_site::here()) {
     count_down(n);
-    wait();
+    wait(where);
   }
 
   /// As wait(), for at most `time`: ready or timed_out.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
-    return wait_until(deadline::after(time));
+  wait_status wait_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) const {
+    return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until) const {
-    return detail::wait_until_word(word_, opened{}, this, policy_, until)  // 3
+  wait_status wait_until(deadline until, call_site where = call_site::here()) const {
+    return detail::wait_until_word(word_, opened{&word_}, this, policy_, until, where)  // 3
                ? wait_status::ready
                : wait_status::timed_out;
   }
@@ -21702,8 +22254,13 @@ class latch : detail::misuse::watched<latch> {
 
   static bool is_open(std::uint32_t word) noexcept { return word < one_; }
   struct opened {
+    const detail::wait_word* of;
+
     bool operator()(std::uint32_t word) const noexcept { return is_open(word); }
-    void describe(detail::wait_subject& to) const noexcept { to.kind = kind; }
+    void describe(detail::wait_subject& to) const noexcept {
+      to.kind = kind;
+      to.left = of->load(detail::memory_order_relaxed) / one_;  // 4
+    }
   };
 
   static constexpr std::uint32_t checked(std::ptrdiff_t expected) {
@@ -21846,15 +22403,18 @@ class mailbox {
   }
 
   /// Blocks until a call is there, then runs what is there; false once terminated and empty.
-  bool wait_and_run() { return wait_and_run_until(deadline::never()) == wait_status::ready; }
+  bool wait_and_run(call_site where = call_site::here()) {
+    return wait_and_run_until(deadline::never(), where) == wait_status::ready;
+  }
 
   /// The same, but waits for at most `time`.
   template <class Rep, class Period>
-  wait_status wait_and_run_for(std::chrono::duration<Rep, Period> time) {
-    return wait_and_run_until(deadline::after(time));
+  wait_status wait_and_run_for(std::chrono::duration<Rep, Period> time,
+                               call_site where = call_site::here()) {
+    return wait_and_run_until(deadline::after(time), where);
   }
-  wait_status wait_and_run_until(deadline until) {
-    const wait_status status = wait_for_call(until);
+  wait_status wait_and_run_until(deadline until, call_site where = call_site::here()) {
+    const wait_status status = wait_for_call(until, where);
     if (status == wait_status::ready) run_pending();
     return status;
   }
@@ -21862,9 +22422,9 @@ class mailbox {
   /// Runs calls as they come, one by one, until done(). Asks done() before each call; only calls may change
   /// its answer. Returns false if terminated and empty before done().
   template <class Predicate>
-  bool serve_until(Predicate done) {
+  bool serve_until(Predicate done, call_site where = call_site::here()) {
     while (!done()) {
-      if (wait_for_call(deadline::never()) != wait_status::ready) return false;
+      if (wait_for_call(deadline::never(), where) != wait_status::ready) return false;
       take_next(fate::run);
     }
     return true;
@@ -21895,6 +22455,7 @@ class mailbox {
   /// What the wait engine looks at.
   struct call_or_end {
     mailbox& owner;
+    call_site where;
 
     bool ready() const noexcept { return owner.is_posted(owner.head_) || owner.is_over(); }
     void sleep(deadline until) {
@@ -21904,6 +22465,7 @@ class mailbox {
       to.object = &owner;
       to.sleeps_on = &owner.mark_;
       to.kind = "lockstep::mailbox";
+      to.where = where;
     }
   };
 
@@ -21963,8 +22525,8 @@ class mailbox {
     return false;
   }
 
-  wait_status wait_for_call(deadline until) {
-    call_or_end what{*this};
+  wait_status wait_for_call(deadline until, call_site where) {
+    call_or_end what{*this, where};
     if (!detail::wait_watched(what, this, policy_, history_, until,
                               detail::wait_engine::single_yield_time)) {
       return wait_status::timed_out;
@@ -23960,9 +24522,11 @@ class split_barrier {
   }
 
   /// Blocks until the phase of the token is over.
-  void wait(arrival_token&& arrival) const { wait_until(arrival, deadline::never()); }
+  void wait(arrival_token&& arrival, call_site where = call_site::here()) const {
+    wait_until(arrival, deadline::never(), where);
+  }
 
-  void arrive_and_wait() { wait(arrive()); }
+  void arrive_and_wait(call_site where = call_site::here()) { wait(arrive(), where); }
 
   /// Arrives. From the next phase on one arrival less is expected. When all have dropped, the barrier is of
   /// no more use, except for waits for the last phase.
@@ -23973,17 +24537,19 @@ class split_barrier {
 
   /// True if the phase of the token is over; never blocks.
   bool try_wait(const arrival_token& arrival) const noexcept {
-    return is_over{arrival.phase_}(phase_.load(detail::memory_order_acquire));  // 9
+    return is_over{arrival.phase_, this}(phase_.load(detail::memory_order_acquire));  // 9
   }
 
   /// As wait(), for at most `time`; after a time-out the arrival still counts: wait again.
   template <class Rep, class Period>
-  wait_status wait_for(const arrival_token& arrival,
-                       std::chrono::duration<Rep, Period> time) const {
-    return wait_until(arrival, deadline::after(time));
+  wait_status wait_for(const arrival_token& arrival, std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) const {
+    return wait_until(arrival, deadline::after(time), where);
   }
-  wait_status wait_until(const arrival_token& arrival, deadline until) const {
-    return detail::wait_until_word(phase_, is_over{arrival.phase_}, this, policy_, until)  // 7
+  wait_status wait_until(const arrival_token& arrival, deadline until,
+                         call_site where = call_site::here()) const {
+    const is_over over{arrival.phase_, this};
+    return detail::wait_until_word(phase_, over, this, policy_, until, where)  // 7
                ? wait_status::ready
                : wait_status::timed_out;
   }
@@ -23995,11 +24561,15 @@ class split_barrier {
   /// The predicate of a wait: any phase but that of the arrival will do (SPLIT-3).
   struct is_over {
     std::uint32_t phase;
+    const split_barrier* owner;
+
     bool operator()(std::uint32_t word) const noexcept {
       return (word & ~detail::sleeping_bit) != phase;
     }
     void describe(detail::wait_subject& to) const noexcept {
       to.kind = kind;
+      to.object = owner;
+      to.left = owner->remaining_.load(detail::memory_order_relaxed);  // 8
       to.phase = phase / one_ + 1;
     }
   };
@@ -24308,16 +24878,17 @@ class joinable_thread {
 #endif
 
   /// Blocks until the thread has ended. See THREAD-3.
-  void join() { join_until(deadline::never()); }
+  void join(call_site where = call_site::here()) { join_until(deadline::never(), where); }
 
   /// As join(), for at most `time` (but see THREAD-1): ready if joined, timed_out if it still runs.
   template <class Rep, class Period>
-  wait_status join_for(std::chrono::duration<Rep, Period> time) {
-    return join_until(deadline::after(time));
+  wait_status join_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return join_until(deadline::after(time), where);
   }
-  wait_status join_until(deadline until) {
+  wait_status join_until(deadline until, call_site where = call_site::here()) {
     check_joinable();
-    if (!detail::wait_until_word(block_->word, is_done{}, block_, block_->policy, until,
+    if (!detail::wait_until_word(block_->word, is_done{this}, block_, block_->policy, until, where,
                                  detail::wait_engine::single_yield_time)) {
       return wait_status::timed_out;
     }
@@ -24329,11 +24900,14 @@ class joinable_thread {
 
  private:
   struct is_done {
+    const joinable_thread* owner;
+
     bool operator()(std::uint32_t word) const noexcept {
       return (word & detail::thread_is_done) != 0;
     }
     void describe(detail::wait_subject& to) const noexcept {
       to.kind = "lockstep::joinable_thread";
+      to.object = owner;
     }
   };
 
@@ -24349,7 +24923,7 @@ class joinable_thread {
   void end() {
     if (!joinable()) return;
     if (block_->request_stop != nullptr) block_->request_stop(*block_);
-    join();
+    join(call_site());
   }
 
   detail::thread_block* block_ = nullptr;  // owned
@@ -25337,17 +25911,23 @@ LOCKSTEP_COLD team_core::~team_core() {
 LOCKSTEP_OUT_OF_LINE bool team_core::join() {
   const region_head head = leave_between();
   const nesting::inside here(region_);
-  perform(0, head, started_.what);
+  // The module that joins need not have the observers of the one that started.
+  const bool is_seen = LOCKSTEP_UNLIKELY(started_.is_seen) && has_observers();
+  if (is_seen) {
+    perform_seen(head, started_.what);
+  } else {
+    perform(0, head, started_.what);
+  }
   if (head.size > 1) forks_.collect(0, forks_.current());
+  if (is_seen) tell_end(head);
   return finish(head);
 }
 
 LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
   const nesting::inside here(region_);  // whatever it runs of the user's is in one
-  const worker_accounts accounts(ledger_, rank);
+  const worker_accounts accounts;
   order what;
   while (forks_.next(rank, what)) {
-    accounts.look();
     if (what.is_loop()) {
       crew_.serve(rank, what);
     } else {
@@ -25361,6 +25941,7 @@ LOCKSTEP_COLD void team_core::give_up() {
   const nesting::inside here(region_);
   stop_.request(head.region);
   if (head.size > 1) forks_.collect(0, forks_.current());
+  if (LOCKSTEP_UNLIKELY(started_.is_seen) && has_observers()) tell_end(head);
   error_.forget();
   finish(head);
 }
@@ -25406,22 +25987,80 @@ LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
 
 #if LOCKSTEP_HAS_OBSERVERS
 
-bool team_core::part_begins(member_state& self, const region_head& head) noexcept {
-  ledger_board* const board = ledger_.if_on();
-  self.in_construct.kind = nullptr;
-  self.accounts = board != nullptr ? &board->of(self.rank()) : nullptr;
-  self.seen_part = watch_others_than_ledger(observers())
-                       ? detail::part_begins({&group_, head.region,
-                                              static_cast<std::uint32_t>(self.rank()), head.size},
-                                             0, "part")
-                       : nullptr;
-  if (self.accounts != nullptr) self.accounts->begin_part(head.region, self.next_phase());
-  return self.accounts != nullptr || self.seen_part != nullptr;
+/// A member's part of a region that is seen: what observers want to know around the user's function.
+struct seen_part {
+  const void* team;
+  ledger_board* board;  ///< or null
+  job* what;
+  std::uint32_t region;
+
+  void operator()(member& me) const;
+};
+template <>
+struct may_be_copied<seen_part, true> : std::true_type {};
+
+LOCKSTEP_OBSERVER void seen_part::operator()(member& me) const {
+  class told_part {
+   public:
+    told_part(const seen_part& of, member_state& self) noexcept : self_(self) {
+      self.in_construct.kind = nullptr;
+      const auto rank = static_cast<std::uint32_t>(self.rank());
+      if (watch_others_than_ledger(observers())) {
+        part_ = part_begins({of.team, of.region, rank, static_cast<std::uint32_t>(self.size())}, 0,
+                            "part");
+      }
+      if (of.board == nullptr) return;
+      self.accounts = &of.board->of(rank);
+      if (rank != 0) ledger_hooks::work_for(self.accounts);
+      self.accounts->begin_part(of.region, self.next_phase());
+    }
+    ~told_part() {
+      if (self_.accounts != nullptr) self_.accounts->end_part();
+      self_.accounts = nullptr;
+      if (part_ != nullptr) part_ends(*part_);
+    }
+
+   private:
+    member_state& self_;
+    open_part* part_ = nullptr;
+  };
+  const told_part around(*this, member_access::state_of(me));
+  (*what)(me);
 }
 
-void team_core::part_ends(member_state& self) noexcept {
-  if (self.accounts != nullptr) self.accounts->end_part();
-  if (self.seen_part != nullptr) detail::part_ends(*self.seen_part);
+bool team_core::begin_to_tell() noexcept {
+  since_ = watch_others_than_ledger(observers()) ? tick_clock::now() : 0;
+  return true;
+}
+
+bool team_core::run_seen(team_door& door, team_core* core, const callback& make_ready,
+                         std::size_t size, job& what, call_site where) {
+  const region_turn turn(door, core);
+  if (!turn) {
+    tell_alone("run inline");
+    return run_alone(what);
+  }
+  if (size > 1) make_ready();
+  core->begin_to_tell();
+  const region_head head = core->begin(size, core->group_.begin(size));
+  const nesting::inside here(core->region_);
+  core->announce_seen("run", head, what, where);
+  core->perform_seen(head, what);
+  if (size > 1) core->forks_.collect(0, core->forks_.current());
+  core->tell_end(head);
+  return core->finish(head);
+}
+
+void team_core::announce_seen(const char* kind, const region_head& head, job& what,
+                              call_site where) {
+  seen_part part{&group_, ledger_.if_on(), &what, head.region};
+  if (head.size > 1) forks_.announce(head, part);
+  is_seen_as(kind, head, 0, 0, {where, nullptr, false});
+}
+
+void team_core::perform_seen(const region_head& head, job& what) {
+  seen_part part{&group_, ledger_.if_on(), &what, head.region};
+  perform(0, head, part);
 }
 
 void team_core::is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
@@ -25436,7 +26075,7 @@ void team_core::is_seen_as(const char* kind, const region_head& head, std::uint3
 
 void team_core::tell_end(const region_head& head) noexcept {
   accounts_.end(head.size);
-  if (!watch_others_than_ledger(observers())) return;
+  if (since_ == 0 || !watch_others_than_ledger(observers())) return;
   region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
 }
 

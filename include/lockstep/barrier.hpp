@@ -26,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "call_site.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/wait/ranked_barrier.hpp"
 #include "detail/wait/word_waiter.hpp"
@@ -61,9 +62,9 @@ class barrier {
 
   /// Blocks until all participants have arrived; false once terminated.
   /// Requires: each rank used by one thread at a time. Fails if rank >= participants().
-  bool arrive_and_wait(std::size_t rank) {
+  bool arrive_and_wait(std::size_t rank, call_site where = call_site::here()) {
     arrive(rank);
-    return wait_for_others(rank, nullptr) == wait_status::ready;
+    return wait_for_others(rank, nullptr, where) == wait_status::ready;
   }
 
   /// The first half: tells the others that this thread is here. Never blocks.
@@ -75,8 +76,8 @@ class barrier {
 
   /// The second half: blocks until all have arrived; false once terminated.
   /// Requires: arrive(rank) was called before.
-  bool wait(std::size_t rank) {
-    return wait_for_others(checked(rank), nullptr) == wait_status::ready;
+  bool wait(std::size_t rank, call_site where = call_site::here()) {
+    return wait_for_others(checked(rank), nullptr, where) == wait_status::ready;
   }
   /// As wait() if all are there, else false; never blocks.
   bool try_wait(std::size_t rank) {
@@ -90,11 +91,12 @@ class barrier {
   }
   /// As wait(), for at most `time`; after a time-out the arrival still counts: wait again.
   template <class Rep, class Period>
-  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
-    return wait_until(rank, deadline::after(time));
+  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return wait_until(rank, deadline::after(time), where);
   }
-  wait_status wait_until(std::size_t rank, deadline until) {
-    return wait_for_others(checked(rank), &until);
+  wait_status wait_until(std::size_t rank, deadline until, call_site where = call_site::here()) {
+    return wait_for_others(checked(rank), &until, where);
   }
 
   /// Releases everybody; from now on every wait returns at once. Any thread may call it.
@@ -115,18 +117,36 @@ class barrier {
     detail::wait_history history = {};
   };
 
+  /// For observers.
+  struct meeting {
+    const barrier& of;
+    const own_state& self;
+    std::size_t rank;
+    call_site where;
+
+    void describe(detail::wait_subject& to) const noexcept {
+      to.kind = "lockstep::barrier";
+      to.object = &of;
+      to.where = where;
+      to.rank = static_cast<std::uint32_t>(rank);
+      to.expected = static_cast<std::uint32_t>(of.participants());
+      to.come = of.phases_.arrived_ranks(of.participants(), {self.arrived});
+    }
+  };
+
   using phase_word = detail::published_word<std::uint32_t>;
 
   /// `until`: null is never.
-  wait_status wait_for_others(std::size_t rank, const deadline* until) {
+  wait_status wait_for_others(std::size_t rank, const deadline* until, call_site where) {
     own_state& self = ranks_[rank].value;
     const auto wait_for = [&](const phase_word& word, std::size_t) {
-      auto what =
-          word.awaited(detail::phase_reached{self.arrived}, detail::stops_when_set{terminated_},
-                       detail::anywhere_in{"lockstep::barrier", this});
-      return what.ready() || detail::wait_watched(what, this, policy(), self.history,
-                                                  until != nullptr ? *until : deadline::never(),
-                                                  detail::wait_engine::shared_yield_time);
+      const detail::phase_reached reached{self.arrived};
+      if (reached(word.value()) || terminated()) return true;
+      auto what = word.awaited(reached, detail::stops_when_set{terminated_},
+                               meeting{*this, self, rank, where});
+      return detail::wait_watched(what, this, policy(), self.history,
+                                  until != nullptr ? *until : deadline::never(),
+                                  detail::wait_engine::shared_yield_time);
     };
     if (!self.was_last && !phases_.wait_for_others(rank, participants(), wait_for)) {
       return wait_status::timed_out;

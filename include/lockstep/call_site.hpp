@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-// lockstep/call_site.hpp -- where a function of member was called (layer: trace)
+// lockstep/call_site.hpp -- where a function that may wait was called (layer: trace)
+//
+// The default argument of the functions of member, and of those in which a thread waits for an object. What watches a
+// wait names it (watchdog.hpp, trace.hpp); nobody watches: it is not looked at. Locks have none: std::lock_guard and its
+// like would name themselves.
 #ifndef LOCKSTEP_CALL_SITE_HPP
 #define LOCKSTEP_CALL_SITE_HPP
 
@@ -8,8 +12,8 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-/// Where a construct was called, for messages: the default argument of the functions of member. A function of yours
-/// that calls them for others takes one too, with the same default, and passes it on: then messages name its callers.
+/// For messages: leave it out. A function of yours that calls such functions for others takes one too, with the same
+/// default, and passes it on: then messages name its callers. No file: nothing is said.
 struct call_site {
   const char* file;
   unsigned line;

@@ -50,6 +50,7 @@
 #include <stop_token>
 #endif
 
+#include "call_site.hpp"
 #include "detail/platform/cache_line.hpp"
 #include "detail/wait/misuse.hpp"
 #include "detail/wait/parking_lot.hpp"
@@ -101,32 +102,35 @@ class condition_variable {
   /// Gives `lock` up, waits for a notification, takes `lock` again. Requires: the thread holds `lock`.
   /// A std::unique_lock that does not own throws std::system_error, operation_not_permitted.
   template <class Lock>
-  void wait(Lock& lock) {
-    block(lock, deadline::never(), detail::no_stop_token());
+  void wait(Lock& lock, call_site where = call_site::here()) {
+    block(lock, deadline::never(), detail::no_stop_token(), where);
   }
   template <class Lock, class Predicate>
-  void wait(Lock& lock, Predicate predicate) {
-    while (!predicate()) wait(lock);
+  void wait(Lock& lock, Predicate predicate, call_site where = call_site::here()) {
+    while (!predicate()) wait(lock, where);
   }
   /// As wait(), for at most `time`, and then until it has `lock` again.
   template <class Lock, class Rep, class Period>
-  std::cv_status wait_for(Lock& lock, std::chrono::duration<Rep, Period> time) {
-    return wait_until(lock, deadline::after(time));
+  std::cv_status wait_for(Lock& lock, std::chrono::duration<Rep, Period> time,
+                          call_site where = call_site::here()) {
+    return wait_until(lock, deadline::after(time), where);
   }
   template <class Lock, class Rep, class Period, class Predicate>
-  bool wait_for(Lock& lock, std::chrono::duration<Rep, Period> time, Predicate predicate) {
-    return wait_until(lock, deadline::after(time), predicate);
+  bool wait_for(Lock& lock, std::chrono::duration<Rep, Period> time, Predicate predicate,
+                call_site where = call_site::here()) {
+    return wait_until(lock, deadline::after(time), predicate, where);
   }
   template <class Lock>
-  std::cv_status wait_until(Lock& lock, deadline until) {
-    return block(lock, until, detail::no_stop_token()) ? std::cv_status::no_timeout
-                                                       : std::cv_status::timeout;
+  std::cv_status wait_until(Lock& lock, deadline until, call_site where = call_site::here()) {
+    return block(lock, until, detail::no_stop_token(), where) ? std::cv_status::no_timeout
+                                                              : std::cv_status::timeout;
   }
   /// Returns what the predicate says in the end.
   template <class Lock, class Predicate>
-  bool wait_until(Lock& lock, deadline until, Predicate predicate) {
+  bool wait_until(Lock& lock, deadline until, Predicate predicate,
+                  call_site where = call_site::here()) {
     while (!predicate()) {
-      if (!block(lock, until, detail::no_stop_token())) return predicate();
+      if (!block(lock, until, detail::no_stop_token(), where)) return predicate();
     }
     return true;
   }
@@ -134,21 +138,22 @@ class condition_variable {
   /// The same with a std::stop_token (C++20): also returns, with what the predicate says, once a stop is requested.
   template <class Lock, class StopToken, class Predicate,
             class = typename detail::stop_tokens<StopToken>::known>
-  bool wait(Lock& lock, StopToken token, Predicate predicate) {
-    return wait_until(lock, token, deadline::never(), predicate);
+  bool wait(Lock& lock, StopToken token, Predicate predicate, call_site where = call_site::here()) {
+    return wait_until(lock, token, deadline::never(), predicate, where);
   }
   template <class Lock, class StopToken, class Rep, class Period, class Predicate,
             class = typename detail::stop_tokens<StopToken>::known>
   bool wait_for(Lock& lock, StopToken token, std::chrono::duration<Rep, Period> time,
-                Predicate predicate) {
-    return wait_until(lock, token, deadline::after(time), predicate);
+                Predicate predicate, call_site where = call_site::here()) {
+    return wait_until(lock, token, deadline::after(time), predicate, where);
   }
   template <class Lock, class StopToken, class Predicate,
             class = typename detail::stop_tokens<StopToken>::known>
-  bool wait_until(Lock& lock, StopToken token, deadline until, Predicate predicate) {
+  bool wait_until(Lock& lock, StopToken token, deadline until, Predicate predicate,
+                  call_site where = call_site::here()) {
     while (!token.stop_requested()) {
       if (predicate()) return true;
-      if (!block(lock, until, token)) break;
+      if (!block(lock, until, token, where)) break;
     }
     return predicate();
   }
@@ -228,7 +233,7 @@ class condition_variable {
 
   /// One wait; false if it came to its deadline or was stopped.
   template <class Lock, class StopToken>
-  bool block(Lock& lock, deadline until, const StopToken& token) {
+  bool block(Lock& lock, deadline until, const StopToken& token, call_site where) {
     if (!is_owner(lock)) lock.unlock();  // throws
     const std::uintptr_t queue = key();
     waiter self(target_of(lock), queue);
@@ -238,7 +243,7 @@ class condition_variable {
       word_.fetch_add(1, detail::memory_order_relaxed);  // 2
       waiters.push_back(self);
     }
-    const bool notified = unlock_and_wait(lock, self, until, token) && !self.stopped;
+    const bool notified = unlock_and_wait(lock, self, until, token, where) && !self.stopped;
     if (notified && self.target != nullptr) {
       self.target->finish(self, deadline::never());
       detail::misuse::locked(self.target);
@@ -253,7 +258,8 @@ class condition_variable {
   /// True if the thread was taken out of the queue; after that nothing of the condition variable is touched
   /// (CONDITION-5). The callback has gone before the lock is taken again.
   template <class Lock, class StopToken>
-  bool unlock_and_wait(Lock& lock, waiter& self, deadline until, const StopToken& token) {
+  bool unlock_and_wait(Lock& lock, waiter& self, deadline until, const StopToken& token,
+                       call_site where) {
     using callback = typename detail::stop_tokens<StopToken>::template callback<stopper>;
     const wait_policy policy = policy_;
     const callback on_stop(token, stopper{this, &self});
@@ -261,9 +267,9 @@ class condition_variable {
     const bool leaves_cpu = self.target != nullptr && self.target->has_more_waiters();
     unlock(lock, self);
     if (leaves_cpu) self.target->let_one_go_ahead();
-    if (self.wait(policy, until, history())) return true;
+    if (self.wait(policy, until, where, history())) return true;
     if (leave(self)) return false;
-    return self.wait(policy, deadline::never(), history());
+    return self.wait(policy, deadline::never(), where, history());
   }
 
   /// What a thread's waits for conditions have taught it: they are long where those for locks are short.

@@ -23,6 +23,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "call_site.hpp"
 #include "detail/platform/config.hpp"
 #include "detail/platform/system.hpp"
 #include "detail/wait/misuse.hpp"
@@ -84,21 +85,19 @@ class event : detail::misuse::watched<event> {
 
   /// Blocks until a notification is there and takes it; false once terminated.
   /// Requires: one waiter at a time.
-  bool wait() { return wait_until(deadline::never()) == wait_status::ready; }
+  bool wait(call_site where = call_site::here()) {
+    return wait_until(deadline::never(), where) == wait_status::ready;
+  }
 
   /// As wait(), for at most `time`. Nothing was taken unless it says ready.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
-    return wait_until(deadline::after(time));
+  wait_status wait_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until) {
-    detail::word_waiter<is_over> what(word_, is_over{taken_});
-    const bool in_time = detail::wait_watched(what, this, policy_, history_, until,  // 4
-                                              detail::wait_engine::single_yield_time);
-    if (what.has_announced()) {
-      word_.fetch_and(~detail::sleeping_bit, detail::memory_order_relaxed);  // 5
-    }
-    if (!in_time) return wait_status::timed_out;
+  wait_status wait_until(deadline until, call_site where = call_site::here()) {
+    const bool is_there = is_over{taken_}(word_.load(detail::memory_order_acquire));  // 2
+    if (!is_there && !wait_slowly(until, where)) return wait_status::timed_out;
     if (terminated()) return wait_status::terminated;
     taken_ += one_;
     return wait_status::ready;
@@ -131,6 +130,17 @@ class event : detail::misuse::watched<event> {
       to.phase = taken / one_ + 1;
     }
   };
+
+  /// False if `until` came first.
+  LOCKSTEP_NOINLINE bool wait_slowly(deadline until, call_site where) {
+    detail::word_waiter<is_over> what(word_, is_over{taken_}, where);
+    const bool in_time = detail::wait_watched(what, this, policy_, history_, until,  // 4
+                                              detail::wait_engine::single_yield_time);
+    if (what.has_announced()) {
+      word_.fetch_and(~detail::sleeping_bit, detail::memory_order_relaxed);  // 5
+    }
+    return in_time;
+  }
 
   detail::wait_word word_;
   std::uint32_t taken_;  // the waiter's own
@@ -189,16 +199,17 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
   bool try_wait() noexcept { return take(0); }
 
   /// Blocks until a notification is there and takes it.
-  void wait() { wait_until(deadline::never()); }
+  void wait(call_site where = call_site::here()) { wait_until(deadline::never(), where); }
 
   /// As wait(), for at most `time`: ready or timed_out. Nothing was taken unless it says ready.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
-    return wait_until(deadline::after(time));
+  wait_status wait_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until) {
+  wait_status wait_until(deadline until, call_site where = call_site::here()) {
     if (take(0)) return wait_status::ready;
-    taker what{*this};
+    taker what(*this, where);
     if (detail::wait_watched(what, this, policy_, until, detail::wait_engine::single_yield_time)) {
       return wait_status::ready;
     }
@@ -219,8 +230,9 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
   struct taker {
     auto_reset_event& owner;
     std::uint32_t announced;  // what this waiter has added to the word
+    const call_site where;
 
-    explicit taker(auto_reset_event& of) noexcept : owner(of), announced(0) {}
+    taker(auto_reset_event& of, call_site from) noexcept : owner(of), announced(0), where(from) {}
 
     bool ready() const noexcept { return owner.take(announced); }
 
@@ -236,6 +248,7 @@ class auto_reset_event : detail::misuse::watched<auto_reset_event> {
     void describe(detail::wait_subject& to) const noexcept {
       to.object = to.sleeps_on = &owner;
       to.kind = kind;
+      to.where = where;
     }
   };
 
@@ -329,18 +342,19 @@ class manual_reset_event : detail::misuse::watched<manual_reset_event> {
   bool try_wait() const noexcept { return is_open(); }
 
   /// Blocks until the gate is open, or was opened since the call began.
-  void wait() { wait_until(deadline::never()); }
+  void wait(call_site where = call_site::here()) { wait_until(deadline::never(), where); }
 
   /// As wait(), for at most `time`: ready or timed_out.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
-    return wait_until(deadline::after(time));
+  wait_status wait_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until) {
+  wait_status wait_until(deadline until, call_site where = call_site::here()) {
     const std::uint32_t word = word_.load(detail::memory_order_acquire);  // 2
     if ((word & open_) != 0) return wait_status::ready;
     const std::uint32_t first = word | detail::sleeping_bit;
-    return detail::wait_until_word(word_, was_opened{first}, this, policy_, until)  // 4
+    return detail::wait_until_word(word_, was_opened{first}, this, policy_, until, where)  // 4
                ? wait_status::ready
                : wait_status::timed_out;
   }

@@ -53,6 +53,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "call_site.hpp"
 #include "detail/platform/config.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/wait/word_waiter.hpp"
@@ -88,15 +89,16 @@ class eventual_base {
   bool try_wait() const noexcept { return is_ready(); }
 
   /// Blocks until a value or an exception is there; throws nothing of it.
-  void wait() const { wait_until(deadline::never()); }
+  void wait(call_site where = call_site::here()) const { wait_until(deadline::never(), where); }
 
   /// As wait(), for at most `time`: ready or timed_out.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
-    return wait_until(deadline::after(time));
+  wait_status wait_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) const {
+    return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until) const {
-    return detail::wait_until_word(word_, settled{}, &word_, policy_, until)  // 4
+  wait_status wait_until(deadline until, call_site where = call_site::here()) const {
+    return detail::wait_until_word(word_, settled{}, &word_, policy_, until, where)  // 4
                ? wait_status::ready
                : wait_status::timed_out;
   }
@@ -126,15 +128,15 @@ class eventual_base {
     ours.publish(ready_);
   }
 
-  const Content& get_content() const {
-    wait();
+  const Content& get_content(call_site where) const {
+    wait(where);
     const std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 5
     if ((word & (failed_ | taken_)) != 0) fail_get(word);
     return content_;
   }
 
-  Content take_content() {
-    wait();
+  Content take_content(call_site where) {
+    wait(where);
     const std::uint32_t word = word_.load(detail::memory_order_relaxed);  // 5
     if ((word & failed_) != 0) fail_get(word);
     removal ours(*this);
@@ -241,11 +243,11 @@ class eventual : public detail::eventual_base<T> {
 
   /// Blocks until the value is set. It lives until reset() or the end of the eventual. Fails if it was
   /// taken.
-  const T& get() const { return this->get_content(); }
+  const T& get(call_site where = call_site::here()) const { return this->get_content(where); }
 
   /// Blocks until the value is set and moves it out, once for all threads: fails if it was taken already.
   /// Requires: no thread reads what get() has returned while this moves it.
-  T take() { return this->take_content(); }
+  T take(call_site where = call_site::here()) { return this->take_content(where); }
 };
 
 template <>
@@ -255,9 +257,9 @@ class eventual<void> : public detail::eventual_base<detail::no_value> {
       : detail::eventual_base<detail::no_value>(policy) {}
 
   void set_value() { set(); }
-  void get() const { get_content(); }
+  void get(call_site where = call_site::here()) const { get_content(where); }
   /// As get(), once for all threads: fails if another thread has taken it.
-  void take() { take_content(); }
+  void take(call_site where = call_site::here()) { take_content(where); }
 };
 
 static_assert(sizeof(eventual<std::uint32_t>) <= 8 + sizeof(std::exception_ptr) &&

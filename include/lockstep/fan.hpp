@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "call_site.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/wait/phase_board.hpp"
 
@@ -46,16 +47,19 @@ class fan_out {
 
   /// Blocks until the next notification for this rank; false once terminated.
   /// Requires: each rank used by one thread at a time. Fails if rank >= waiters().
-  bool wait(std::size_t rank) { return wait_until(rank, deadline::never()) == wait_status::ready; }
+  bool wait(std::size_t rank, call_site where = call_site::here()) {
+    return wait_until(rank, deadline::never(), where) == wait_status::ready;
+  }
   /// Takes a notification if one is there; never blocks.
   bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
   /// As wait(), for at most `time`; nothing is taken at a time-out.
   template <class Rep, class Period>
-  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
-    return wait_until(rank, deadline::after(time));
+  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return wait_until(rank, deadline::after(time), where);
   }
-  wait_status wait_until(std::size_t rank, deadline until) {
-    return board_.wait_until(checked(rank), 0, until);
+  wait_status wait_until(std::size_t rank, deadline until, call_site where = call_site::here()) {
+    return board_.wait_until(checked(rank), 0, until, where);
   }
 
   /// Releases every waiter; from now on every wait returns at once. Any thread may call it.
@@ -91,15 +95,20 @@ class fan_in {
 
   /// Blocks until every notifier has notified once more; false once terminated.
   /// Requires: one waiter at a time.
-  bool wait() { return wait_until(deadline::never()) == wait_status::ready; }
+  bool wait(call_site where = call_site::here()) {
+    return wait_until(deadline::never(), where) == wait_status::ready;
+  }
   /// Takes one notification of each notifier if all are there; never blocks.
   bool try_wait() { return board_.try_wait(0); }
   /// As wait(), for at most `time`; nothing is taken at a time-out.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) {
-    return wait_until(deadline::after(time));
+  wait_status wait_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until) { return board_.wait_until(0, 0, until); }
+  wait_status wait_until(deadline until, call_site where = call_site::here()) {
+    return board_.wait_until(0, 0, until, where);
+  }
 
   /// Releases the waiter; from now on every wait returns at once. Any thread may call it.
   void terminate() { board_.terminate(); }
@@ -132,16 +141,19 @@ class rendezvous {
 
   /// Blocks until every notifier has notified once more; false once terminated.
   /// Requires: each rank used by one thread at a time. Fails if rank >= waiters().
-  bool wait(std::size_t rank) { return wait_until(rank, deadline::never()) == wait_status::ready; }
+  bool wait(std::size_t rank, call_site where = call_site::here()) {
+    return wait_until(rank, deadline::never(), where) == wait_status::ready;
+  }
   /// As wait() if it would return true at once, else false; never blocks.
   bool try_wait(std::size_t rank) { return board_.try_wait(checked(rank)); }
   /// As wait(), for at most `time`; nothing is taken at a time-out.
   template <class Rep, class Period>
-  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time) {
-    return wait_until(rank, deadline::after(time));
+  wait_status wait_for(std::size_t rank, std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return wait_until(rank, deadline::after(time), where);
   }
-  wait_status wait_until(std::size_t rank, deadline until) {
-    return board_.wait_until(checked(rank), rank % notifiers(), until);
+  wait_status wait_until(std::size_t rank, deadline until, call_site where = call_site::here()) {
+    return board_.wait_until(checked(rank), rank % notifiers(), until, where);
   }
 
   /// Releases every waiter; from now on every wait returns at once. Any thread may call it.

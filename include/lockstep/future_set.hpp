@@ -40,6 +40,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "call_site.hpp"
 #include "detail/platform/cache_line.hpp"
 #include "detail/platform/config.hpp"
 #include "detail/platform/error.hpp"
@@ -60,16 +61,19 @@ class future_counts {
   std::size_t contributions() const noexcept { return contributions_; }
 
   /// Blocks until all have contributed; throws the exception that is carried.
-  void wait() const { done_.get(); }
+  void wait(call_site where = call_site::here()) const { done_.get(where); }
 
   /// True if all have contributed; never blocks. Neither this nor a timed wait throws what is carried.
   bool is_ready() const noexcept { return done_.is_ready(); }
   bool try_wait() const noexcept { return done_.is_ready(); }
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
-    return done_.wait_for(time);
+  wait_status wait_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) const {
+    return done_.wait_for(time, where);
   }
-  wait_status wait_until(deadline until) const { return done_.wait_until(until); }
+  wait_status wait_until(deadline until, call_site where = call_site::here()) const {
+    return done_.wait_until(until, where);
+  }
 
   wait_policy policy() const noexcept { return done_.policy(); }
 
@@ -296,8 +300,8 @@ class future_set : public detail::future_set_base<future_set<T>> {
   }
 
   /// As wait(). The values live until they are contributed anew, or to the end of the set.
-  values get() const {
-    this->wait();
+  values get(call_site where = call_site::here()) const {
+    this->wait(where);
     return values(slots_);
   }
 

@@ -24,6 +24,7 @@
 //                                      sequence, so the waiter acquires from all that counted down
 //   2  word.load       acquire  1      the other half
 //   3  wait for word   acquire  1      as 2 (1 of word_waiter.hpp)
+//   4  word.load       relaxed  -      for observers
 //
 // Cost   count_down: one RMW. wait: one load when open, else a refetch of the line for each change. No
 //        system call unless a waiter sleeps. 8 bytes: 4 of state, 4 of policy.
@@ -36,6 +37,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "call_site.hpp"
 #include "detail/platform/config.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/wait/word_waiter.hpp"
@@ -67,20 +69,21 @@ class latch : detail::misuse::watched<latch> {
   bool try_wait() const noexcept { return is_open(word_.load(detail::memory_order_acquire)); }  // 2
 
   /// Blocks until the latch is open.
-  void wait() const { wait_until(deadline::never()); }
+  void wait(call_site where = call_site::here()) const { wait_until(deadline::never(), where); }
 
-  void arrive_and_wait(std::ptrdiff_t n = 1) {
+  void arrive_and_wait(std::ptrdiff_t n = 1, call_site where = call_site::here()) {
     count_down(n);
-    wait();
+    wait(where);
   }
 
   /// As wait(), for at most `time`: ready or timed_out.
   template <class Rep, class Period>
-  wait_status wait_for(std::chrono::duration<Rep, Period> time) const {
-    return wait_until(deadline::after(time));
+  wait_status wait_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) const {
+    return wait_until(deadline::after(time), where);
   }
-  wait_status wait_until(deadline until) const {
-    return detail::wait_until_word(word_, opened{}, this, policy_, until)  // 3
+  wait_status wait_until(deadline until, call_site where = call_site::here()) const {
+    return detail::wait_until_word(word_, opened{&word_}, this, policy_, until, where)  // 3
                ? wait_status::ready
                : wait_status::timed_out;
   }
@@ -94,8 +97,13 @@ class latch : detail::misuse::watched<latch> {
 
   static bool is_open(std::uint32_t word) noexcept { return word < one_; }
   struct opened {
+    const detail::wait_word* of;
+
     bool operator()(std::uint32_t word) const noexcept { return is_open(word); }
-    void describe(detail::wait_subject& to) const noexcept { to.kind = kind; }
+    void describe(detail::wait_subject& to) const noexcept {
+      to.kind = kind;
+      to.left = of->load(detail::memory_order_relaxed) / one_;  // 4
+    }
   };
 
   static constexpr std::uint32_t checked(std::ptrdiff_t expected) {

@@ -18,6 +18,7 @@
 #include "mailbox.hpp"
 #include "member.hpp"
 #include "mutex.hpp"
+#include "named_object.hpp"
 #include "padded.hpp"
 #include "per_member.hpp"
 #include "plan.hpp"

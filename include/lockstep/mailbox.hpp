@@ -53,6 +53,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "call_site.hpp"
 #include "detail/platform/cache_line.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/wait/misuse.hpp"
@@ -125,15 +126,18 @@ class mailbox {
   }
 
   /// Blocks until a call is there, then runs what is there; false once terminated and empty.
-  bool wait_and_run() { return wait_and_run_until(deadline::never()) == wait_status::ready; }
+  bool wait_and_run(call_site where = call_site::here()) {
+    return wait_and_run_until(deadline::never(), where) == wait_status::ready;
+  }
 
   /// The same, but waits for at most `time`.
   template <class Rep, class Period>
-  wait_status wait_and_run_for(std::chrono::duration<Rep, Period> time) {
-    return wait_and_run_until(deadline::after(time));
+  wait_status wait_and_run_for(std::chrono::duration<Rep, Period> time,
+                               call_site where = call_site::here()) {
+    return wait_and_run_until(deadline::after(time), where);
   }
-  wait_status wait_and_run_until(deadline until) {
-    const wait_status status = wait_for_call(until);
+  wait_status wait_and_run_until(deadline until, call_site where = call_site::here()) {
+    const wait_status status = wait_for_call(until, where);
     if (status == wait_status::ready) run_pending();
     return status;
   }
@@ -141,9 +145,9 @@ class mailbox {
   /// Runs calls as they come, one by one, until done(). Asks done() before each call; only calls may change
   /// its answer. Returns false if terminated and empty before done().
   template <class Predicate>
-  bool serve_until(Predicate done) {
+  bool serve_until(Predicate done, call_site where = call_site::here()) {
     while (!done()) {
-      if (wait_for_call(deadline::never()) != wait_status::ready) return false;
+      if (wait_for_call(deadline::never(), where) != wait_status::ready) return false;
       take_next(fate::run);
     }
     return true;
@@ -174,6 +178,7 @@ class mailbox {
   /// What the wait engine looks at.
   struct call_or_end {
     mailbox& owner;
+    call_site where;
 
     bool ready() const noexcept { return owner.is_posted(owner.head_) || owner.is_over(); }
     void sleep(deadline until) {
@@ -183,6 +188,7 @@ class mailbox {
       to.object = &owner;
       to.sleeps_on = &owner.mark_;
       to.kind = "lockstep::mailbox";
+      to.where = where;
     }
   };
 
@@ -243,8 +249,8 @@ class mailbox {
     return false;
   }
 
-  wait_status wait_for_call(deadline until) {
-    call_or_end what{*this};
+  wait_status wait_for_call(deadline until, call_site where) {
+    call_or_end what{*this, where};
     if (!detail::wait_watched(what, this, policy_, history_, until,
                               detail::wait_engine::single_yield_time)) {
       return wait_status::timed_out;

@@ -35,7 +35,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <stdexcept>
 
+#include "call_site.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/wait/misuse.hpp"
 #include "detail/wait/parking_lot.hpp"
@@ -86,17 +88,20 @@ class counting_semaphore : private detail::handed_word<detail::semaphore_rules> 
   counting_semaphore& operator=(const counting_semaphore&) = delete;
 
   /// Blocks until a permit is there and takes it.
-  void acquire() { try_acquire_until(deadline::never()); }
+  void acquire(call_site where = call_site::here()) { try_acquire_until(deadline::never(), where); }
 
   /// Takes a permit if one is there that no thread waits for; never blocks.
   bool try_acquire() noexcept { return try_take(0); }
 
   /// As acquire(), for at most `time`; false if no permit was to be had.
   template <class Rep, class Period>
-  bool try_acquire_for(std::chrono::duration<Rep, Period> time) {
-    return try_acquire_until(deadline::after(time));
+  bool try_acquire_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return try_acquire_until(deadline::after(time), where);
   }
-  bool try_acquire_until(deadline until) { return try_acquire() || take_slowly(0, until); }
+  bool try_acquire_until(deadline until, call_site where = call_site::here()) {
+    return try_acquire() || take_slowly(0, until, where);
+  }
 
   /// Gives `count` permits. Fails, and gives none, if there were more than max() then.
   void release(std::ptrdiff_t count = 1) {

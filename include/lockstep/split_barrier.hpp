@@ -46,6 +46,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "call_site.hpp"
 #include "detail/platform/cache_line.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/wait/word_waiter.hpp"
@@ -114,9 +115,11 @@ class split_barrier {
   }
 
   /// Blocks until the phase of the token is over.
-  void wait(arrival_token&& arrival) const { wait_until(arrival, deadline::never()); }
+  void wait(arrival_token&& arrival, call_site where = call_site::here()) const {
+    wait_until(arrival, deadline::never(), where);
+  }
 
-  void arrive_and_wait() { wait(arrive()); }
+  void arrive_and_wait(call_site where = call_site::here()) { wait(arrive(), where); }
 
   /// Arrives. From the next phase on one arrival less is expected. When all have dropped, the barrier is of
   /// no more use, except for waits for the last phase.
@@ -127,17 +130,19 @@ class split_barrier {
 
   /// True if the phase of the token is over; never blocks.
   bool try_wait(const arrival_token& arrival) const noexcept {
-    return is_over{arrival.phase_}(phase_.load(detail::memory_order_acquire));  // 9
+    return is_over{arrival.phase_, this}(phase_.load(detail::memory_order_acquire));  // 9
   }
 
   /// As wait(), for at most `time`; after a time-out the arrival still counts: wait again.
   template <class Rep, class Period>
-  wait_status wait_for(const arrival_token& arrival,
-                       std::chrono::duration<Rep, Period> time) const {
-    return wait_until(arrival, deadline::after(time));
+  wait_status wait_for(const arrival_token& arrival, std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) const {
+    return wait_until(arrival, deadline::after(time), where);
   }
-  wait_status wait_until(const arrival_token& arrival, deadline until) const {
-    return detail::wait_until_word(phase_, is_over{arrival.phase_}, this, policy_, until)  // 7
+  wait_status wait_until(const arrival_token& arrival, deadline until,
+                         call_site where = call_site::here()) const {
+    const is_over over{arrival.phase_, this};
+    return detail::wait_until_word(phase_, over, this, policy_, until, where)  // 7
                ? wait_status::ready
                : wait_status::timed_out;
   }
@@ -149,11 +154,15 @@ class split_barrier {
   /// The predicate of a wait: any phase but that of the arrival will do (SPLIT-3).
   struct is_over {
     std::uint32_t phase;
+    const split_barrier* owner;
+
     bool operator()(std::uint32_t word) const noexcept {
       return (word & ~detail::sleeping_bit) != phase;
     }
     void describe(detail::wait_subject& to) const noexcept {
       to.kind = kind;
+      to.object = owner;
+      to.left = owner->remaining_.load(detail::memory_order_relaxed);  // 8
       to.phase = phase / one_ + 1;
     }
   };

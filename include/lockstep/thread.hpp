@@ -40,6 +40,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "call_site.hpp"
 #include "detail/platform/error.hpp"
 #include "detail/platform/system.hpp"
 #include "detail/platform/system_thread.hpp"
@@ -240,16 +241,17 @@ class joinable_thread {
 #endif
 
   /// Blocks until the thread has ended. See THREAD-3.
-  void join() { join_until(deadline::never()); }
+  void join(call_site where = call_site::here()) { join_until(deadline::never(), where); }
 
   /// As join(), for at most `time` (but see THREAD-1): ready if joined, timed_out if it still runs.
   template <class Rep, class Period>
-  wait_status join_for(std::chrono::duration<Rep, Period> time) {
-    return join_until(deadline::after(time));
+  wait_status join_for(std::chrono::duration<Rep, Period> time,
+                       call_site where = call_site::here()) {
+    return join_until(deadline::after(time), where);
   }
-  wait_status join_until(deadline until) {
+  wait_status join_until(deadline until, call_site where = call_site::here()) {
     check_joinable();
-    if (!detail::wait_until_word(block_->word, is_done{}, block_, block_->policy, until,
+    if (!detail::wait_until_word(block_->word, is_done{this}, block_, block_->policy, until, where,
                                  detail::wait_engine::single_yield_time)) {
       return wait_status::timed_out;
     }
@@ -261,11 +263,14 @@ class joinable_thread {
 
  private:
   struct is_done {
+    const joinable_thread* owner;
+
     bool operator()(std::uint32_t word) const noexcept {
       return (word & detail::thread_is_done) != 0;
     }
     void describe(detail::wait_subject& to) const noexcept {
       to.kind = "lockstep::joinable_thread";
+      to.object = owner;
     }
   };
 
@@ -281,7 +286,7 @@ class joinable_thread {
   void end() {
     if (!joinable()) return;
     if (block_->request_stop != nullptr) block_->request_stop(*block_);
-    join();
+    join(call_site());
   }
 
   detail::thread_block* block_ = nullptr;  // owned

@@ -31,6 +31,7 @@
 
 #include "detail/trace/hooks.hpp"
 #include "detail/trace/trace_export.hpp"
+#include "named_object.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {

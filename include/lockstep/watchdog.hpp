@@ -25,6 +25,7 @@
 
 #include "detail/platform/config.hpp"
 #include "detail/trace/watch_hooks.hpp"
+#include "named_object.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -71,6 +72,12 @@ struct watchdog_control {
 LOCKSTEP_OBSERVER bool parse_watchdog(const char* word, watchdog_options& result) noexcept;
 /// LOCKSTEP_DELAY: a number.
 LOCKSTEP_OBSERVER bool parse_delay(const char* word, std::uint64_t& seed) noexcept;
+
+/// What messages say that the two must be.
+constexpr const char* watchdog_is_to_be() {
+  return "seconds as 2 or 0.5, at most a year, and perhaps ,abort and ,signal";
+}
+constexpr const char* delay_is_to_be() { return "a number"; }
 
 /// Starts what LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY ask for, once in a process. Says so if they are wrong.
 LOCKSTEP_OBSERVER void start_debug_aids() noexcept;

@@ -18,7 +18,8 @@ CONSUMER = HERE / "consumer"
 SOURCE = HERE.parents[1]
 # For those that show how the library is found, after the first have shown that all of it is there.
 LOCKS_ONLY = "-DCONSUMER_LOCKS_ONLY"
-LIBRARY_ONLY = [f"-DLOCKSTEP_BUILD_{part}=OFF" for part in ("TESTS", "EXAMPLES", "BENCH", "TOOL", "COMPILED")]
+COMPILED_ONLY = [f"-DLOCKSTEP_BUILD_{part}=OFF" for part in ("TESTS", "EXAMPLES", "BENCH", "TOOL")]
+HEADERS_ONLY = [*COMPILED_ONLY, "-DLOCKSTEP_BUILD_COMPILED=OFF"]
 
 
 def run(*command, **environment):
@@ -82,7 +83,7 @@ def moved(tools, build):
 def compiled(tools):
     """lockstep::compiled by find_package and by pkg-config: static, as moved() has installed it, and shared."""
     tools.use_find_package(tools.scratch / "moved there", "compiled-consumer-static", "-DLIBRARY=compiled")
-    build = tools.configure(SOURCE, "compiled-shared", *LIBRARY_ONLY[:3], "-DBUILD_SHARED_LIBS=ON",
+    build = tools.configure(SOURCE, "compiled-shared", *COMPILED_ONLY, "-DBUILD_SHARED_LIBS=ON",
                             "-DCMAKE_BUILD_TYPE=Debug")
     tools.build(build)
     tools.install(build, tools.scratch / "compiled first")
@@ -114,14 +115,14 @@ def other_versions_are_refused(tools):
 def absolute_directories(tools):
     """Headers, and then everything, at absolute paths away from the prefix."""
     include = tools.scratch / "headers elsewhere"
-    build = tools.configure(SOURCE, "absolute", *LIBRARY_ONLY, f"-DCMAKE_INSTALL_INCLUDEDIR={include}")
+    build = tools.configure(SOURCE, "absolute", *HEADERS_ONLY, f"-DCMAKE_INSTALL_INCLUDEDIR={include}")
     prefix = tools.scratch / "prefix"
     tools.install(build, prefix)
     tools.use_find_package(prefix, "absolute-consumer", f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}")
     tools.use_pkg_config(prefix, include)
 
     prefix, data = tools.scratch / "prefix2", tools.scratch / "data"
-    build = tools.configure(SOURCE, "absolute2", *LIBRARY_ONLY, f"-DCMAKE_INSTALL_PREFIX={prefix}",
+    build = tools.configure(SOURCE, "absolute2", *HEADERS_ONLY, f"-DCMAKE_INSTALL_PREFIX={prefix}",
                             f"-DCMAKE_INSTALL_DATADIR={data}")
     run(tools.cmake, "--install", build)
     tools.use_pkg_config(data, prefix / "include")

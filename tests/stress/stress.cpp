@@ -9,13 +9,16 @@
 // follows from --seed, the cell and the round's number; with LOCKSTEP_ATOMIC_SEAM="support/delay_atomic.hpp"
 // the delays of the crew's threads follow from it, too. A failing run prints the command that repeats it.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <regex>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "lockstep/detail/platform/cpus.hpp"
 #include "stress/disturbance.hpp"
@@ -38,7 +41,7 @@ struct options {
   std::uint64_t seed = 0;
   std::string only = ".";
   std::string disturb = "none";
-  bool list = false;
+  bool list = false, help = false;
 };
 
 struct named_policy {
@@ -212,34 +215,101 @@ void print_list() {
   }
 }
 
-void add_options(CLI::App& app, options& chosen) {
+constexpr const char* usage = R"(usage: stress [OPTION]...
+Seeded random workloads on every object of the library, checked exactly.
+  --seconds S       time for all cells together (10)
+  --seed N          where all draws come from (default: the time)
+  --only REGEX      regular expression on scenario/policy/load
+  --disturb WHAT    what goes on beside; all: each in turn; one of: all, {}
+  --patience S      seconds after which a round hangs; three times that with a sanitizer (120)
+  --list            print the cells and what each proves
+  --help            print this
+)";
+
+/// What the user wrote is not what usage says.
+struct bad_usage : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+double number_in(const std::string& option, const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(number >= 0))
+    throw bad_usage(option + ": not a number: '" + text + "'");
+  return number;
+}
+
+std::uint64_t seed_in(const std::string& text) {
+  char* end = nullptr;
+  const std::uint64_t seed = std::strtoull(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0') throw bad_usage("--seed: not a number: '" + text + "'");
+  return seed;
+}
+
+std::string disturbance_in(const std::string& text) {
+  const std::vector<std::string> names = disturbance_names();
+  if (text != "all" && std::find(names.begin(), names.end(), text) == names.end()) {
+    throw bad_usage("--disturb: unknown: '" + text + "'");
+  }
+  return text;
+}
+
+void set_option(options& chosen, const std::string& option, const std::string& value) {
+  if (option == "--seconds") {
+    chosen.seconds = number_in(option, value);
+  } else if (option == "--patience") {
+    chosen.patience = number_in(option, value);
+  } else if (option == "--seed") {
+    chosen.seed = seed_in(value);
+  } else if (option == "--only") {
+    chosen.only = value;
+  } else if (option == "--disturb") {
+    chosen.disturb = disturbance_in(value);
+  } else {
+    throw bad_usage("unknown option '" + option + "'");
+  }
+}
+
+/// By hand: a general parser of options takes longer to compile than all scenarios, in each build with a sanitizer.
+options read_options(int count, char** arguments) {
+  options chosen;
   const auto now = clock_type::now().time_since_epoch().count();
   chosen.seed = static_cast<std::uint64_t>(now) % 1000000007;
-  std::vector<std::string> disturbances = disturbance_names();
-  disturbances.emplace_back("all");
-  app.add_option("--seconds", chosen.seconds, "time for all cells together");
-  app.add_option("--seed", chosen.seed, "where all draws come from (default: the time)");
-  app.add_option("--only", chosen.only, "regular expression on scenario/policy/load");
-  app.add_option("--disturb", chosen.disturb, "what goes on beside; all: each in turn")
-      ->check(CLI::IsMember(disturbances));
-  app.add_option("--patience", chosen.patience,
-                 "seconds after which a round hangs; three times that with a sanitizer");
-  app.add_flag("--list", chosen.list, "print the cells and what each proves");
+  for (int i = 1; i < count; ++i) {
+    const std::string argument = arguments[i];
+    const std::size_t equals = argument.find('=');
+    if (argument == "--list") {
+      chosen.list = true;
+    } else if (argument == "--help") {
+      chosen.help = true;
+    } else if (equals != std::string::npos) {
+      set_option(chosen, argument.substr(0, equals), argument.substr(equals + 1));
+    } else if (++i < count) {
+      set_option(chosen, argument, arguments[i]);
+    } else {
+      throw bad_usage(argument + ": unknown, or without its value");
+    }
+  }
+  return chosen;
+}
+
+void print_usage() {
+  std::string names;
+  for (const std::string& each : disturbance_names()) names += (names.empty() ? "" : ", ") + each;
+  fmt::print(fmt::runtime(usage), names);
 }
 
 int run_program(int argc, char** argv) {
   exempt_this_thread();
   usable_cpus();  // counted now, before a disturbance takes some away
-  options chosen;
-  CLI::App app("Seeded random workloads on every object of the library, checked exactly.");
-  add_options(app, chosen);
   try {
-    app.parse(argc, argv);
-    if (!chosen.list) return run_all(chosen, argv[0]);
-    print_list();
+    const options chosen = read_options(argc, argv);
+    if (!chosen.list && !chosen.help) return run_all(chosen, argv[0]);
+    chosen.help ? print_usage() : print_list();
     return success;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? success : bad_arguments;
+  } catch (const bad_usage& error) {
+    fmt::print(stderr, "stress: {}; see --help\n", error.what());
+    return bad_arguments;
   } catch (const std::regex_error& error) {
     fmt::print(stderr, "stress: --only: {}\n", error.what());
     return bad_arguments;

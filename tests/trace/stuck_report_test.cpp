@@ -103,6 +103,106 @@ TEST(stuck_report, nobody_and_nothing) {
   EXPECT_TRUE(world().ring().empty());
 }
 
+TEST(stuck_report, names_of_objects_stand_with_waits_locks_and_rings) {
+  world w;
+  w.all.names.push_back(object_name{&lock_a, "first"});
+  w.all.names.push_back(object_name{&lock_b, "second"});
+  seen_thread& one = w.thread("one");
+  waits(one, "lockstep::mutex", &lock_a, 8000);
+  one.waits[0].what.where = call_site{"solver.cpp", 12};
+  holds(one, &lock_b);
+  seen_thread& two = w.thread("two");
+  waits(two, "lockstep::mutex", &lock_b, 8000);
+  holds(two, &lock_a);
+  char where[40];
+  std::snprintf(where, sizeof where, "%p", static_cast<const void*>(&lock_a));
+  const std::string text = w.report(), at = where;
+  EXPECT_TRUE(
+      has(text, "for lockstep::mutex 'first' at " + at + " (solver.cpp:12), spinning; held by"));
+  EXPECT_TRUE(has(text, "; holds the lock at " + at + " 'first'\n"));
+  EXPECT_TRUE(has(text, "    thread 'one' waits for lockstep::mutex 'first' at " + at));
+}
+
+/// Waits at an object for so many, as one of them.
+void meets_at(seen_thread& one, const void* object, std::uint32_t rank, std::uint32_t expected,
+              std::uint64_t come, std::uint32_t phase = 4) {
+  waits(one, "lockstep::barrier", object, 8000 + rank);
+  wait_subject& what = one.waits[one.wait_count - 1].what;
+  what.rank = rank;
+  what.expected = expected;
+  what.come = come;
+  what.phase = phase;
+}
+
+TEST(stuck_report, ranks_that_wait_or_were_seen_have_come_to_a_barrier_and_the_others_are_missing) {
+  world w;
+  meets_at(w.thread("a"), &lock_a, 0, 5, 0);
+  meets_at(w.thread("b"), &lock_a, 3, 5, 1u << 4);
+  meets_at(w.thread("of the next phase"), &lock_a, 1, 5, 0, 5);
+  meets_at(w.thread("of another barrier"), &lock_b, 2, 3, 0);
+  growing_array<std::uint32_t> come, missing;
+  ASSERT_TRUE(find_arrivals(w.all, 0, come, missing));
+  EXPECT_EQ(std::vector<std::uint32_t>(come.begin(), come.end()),
+            (std::vector<std::uint32_t>{0, 3, 4}));
+  EXPECT_EQ(std::vector<std::uint32_t>(missing.begin(), missing.end()),
+            (std::vector<std::uint32_t>{1, 2}));
+  const std::string text = w.report();
+  EXPECT_TRUE(has(text, "phase 4, as rank 3 of 5, spinning\n"));
+  EXPECT_TRUE(
+      has(text, ", phase 4: 2 wait; 3 of 5 have come: ranks 0, 3, 4; missing: ranks 1, 2\n"));
+  EXPECT_TRUE(has(text, ", phase 5: 1 waits; 1 of 5 have come: rank 1; missing: ranks 0, 2-4\n"));
+  EXPECT_EQ(text.find("2 wait;"), text.rfind("2 wait;")) << "once for each phase\n" << text;
+}
+
+TEST(stuck_report, the_thread_that_was_the_missing_rank_before_is_told_but_closes_no_ring) {
+  world w;
+  meets_at(w.thread("a"), &lock_a, 0, 2, 1);
+  holds(w.all.threads[0], &lock_b);
+  seen_thread& late = w.thread("late");
+  late.met.count = 2;
+  late.met.all[0] = {&lock_b, 0, 1};
+  late.met.all[1] = {&lock_a, 1, 3};
+  waits(late, "lockstep::mutex", &lock_b, 8100);
+  const std::string text = w.report();
+  EXPECT_TRUE(has(text, "    missing: rank 1, who was last thread 'late': waits 1.9 s for "));
+  EXPECT_TRUE(w.ring().empty()) << "it need not be that rank now";
+}
+
+TEST(stuck_report, notifiers_that_lack_are_named_and_waiters_are_none_of_them) {
+  world w;
+  meets_at(w.thread("a"), &lock_a, wait_subject::nobody, 3, 1u << 1);
+  meets_at(w.thread("b"), &lock_a, wait_subject::nobody, 3, 1u << 1 | 1u << 2);
+  EXPECT_TRUE(has(w.report(), ": 2 wait; 2 of 3 have notified: ranks 1, 2; missing: rank 0\n"));
+  EXPECT_TRUE(has_not(w.report(), ", as rank"));
+}
+
+TEST(stuck_report, where_only_a_number_is_known_that_of_the_last_waiter_counts) {
+  world w;
+  waits(w.thread("a"), "lockstep::latch", &lock_a, 8000);
+  w.all.threads[0].waits[0].what.left = 2;
+  EXPECT_TRUE(has(w.report(), ": 1 waits; when the last one began to, 2 more were to come\n"));
+  waits(w.thread("b"), "lockstep::latch", &lock_a, 8100);
+  w.all.threads[1].waits[0].what.left = 1;
+  EXPECT_TRUE(has(w.report(), ": 2 wait; when the last one began to, 1 more was to come\n"));
+}
+
+TEST(stuck_report, a_watchdog_that_was_stopped_excuses_waits_once) {
+  constexpr std::uint64_t limit = 1000000000, ms = 1000000;
+  stop_excuse excuse;
+  EXPECT_FALSE(excuse.is_due(limit, limit, limit));
+  EXPECT_FALSE(excuse.is_due(limit, limit, limit + limit / 2));
+  EXPECT_FALSE(excuse.is_due(limit, limit, limit / 3)) << "woken early";
+  EXPECT_TRUE(excuse.is_due(limit, limit, limit + limit / 2 + 2 * ms));
+  EXPECT_FALSE(excuse.is_due(limit, limit / 4, 2 * limit)) << "twice in a row";
+  EXPECT_TRUE(excuse.is_due(limit, 1 * ms, 60 * limit)) << "the next stop";
+  EXPECT_FALSE(excuse.is_due(limit, limit / 4, limit / 4));
+  EXPECT_TRUE(excuse.is_due(limit, 0, limit));
+  // Short limits are not excused for what any sleep may take longer.
+  EXPECT_FALSE(stop_excuse().is_due(ms, ms, ms + ms));
+  EXPECT_GT(stop_excuse::time_of(1), 0u);
+  EXPECT_LE(stop_excuse::time_of(limit), limit / 2);
+}
+
 TEST(stuck_report, the_member_that_has_not_come_is_missing_with_the_place_where_it_was_last) {
   world w;
   is_stuck_in(w.member(0, 3), "sync_threads", 42, 12, 8000);

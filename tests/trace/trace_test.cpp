@@ -326,6 +326,34 @@ TEST(trace, a_wait_for_a_lock_is_named_and_ends_with_its_holder) {
   expect("lockstep::shared_mutex", &shared, [&] { shared.lock(); }, [&] { shared.unlock(); });
 }
 
+TEST(trace, a_wait_has_the_name_of_its_object_and_the_place_of_its_call) {
+  lockstep::event named, nameless;
+  const seen_trace seen = trace_of([&] {
+    const lockstep::named_object name(&named, "the \"first\"");
+    for (lockstep::event* const each : {&named, &nameless}) {
+      watched_thread watched;
+      std::thread waiter([&] {
+        watched.enter();
+        each->wait();
+      });
+      watched.wait_until_asleep();
+      each->notify();
+      waiter.join();
+    }
+  });
+  const auto with = seen.named("waits for lockstep::event 'the \"first\"'");
+  const auto without = seen.named("waits for lockstep::event");
+  ASSERT_EQ(with.size(), 1u);
+  ASSERT_EQ(without.size(), 1u);
+  EXPECT_EQ(with[0].argument("label"), "the \"first\"");
+  EXPECT_EQ(with[0].argument("for"), "lockstep::event");
+  EXPECT_FALSE(without[0].all.at("args").contains("label"));
+  for (const seen_event& each : {with[0], without[0]}) {
+    const std::string where = each.argument("where");
+    EXPECT_NE(where.find("trace_test.cpp:"), std::string::npos) << where;
+  }
+}
+
 TEST(trace, RING_2_a_full_ring_loses_the_oldest_records_or_takes_no_more_and_says_so) {
   constexpr std::uint64_t marks = 1000;
   for (const bool stops : {false, true}) {

@@ -70,11 +70,14 @@ TEST(unobserved, variables_that_are_set_in_vain_are_reported) {
   if (!is_missing()) GTEST_SKIP();
   const environment here = environment::read([](const char* name) -> const char* {
     const std::string wanted = name;
-    return wanted == "LOCKSTEP_TRACE" ? "trace.json" : wanted == "LOCKSTEP_LEDGER" ? "1" : nullptr;
+    const bool is_number =
+        wanted == "LOCKSTEP_LEDGER" || wanted == "LOCKSTEP_WATCHDOG" || wanted == "LOCKSTEP_DELAY";
+    return wanted == "LOCKSTEP_TRACE" ? "trace.json" : is_number ? "1" : nullptr;
   });
   std::string text;
   here.describe(text, "", true);
-  for (const char* const name : {"LOCKSTEP_TRACE", "LOCKSTEP_LEDGER", "LOCKSTEP_OBSERVABLE"}) {
+  for (const char* const name : {"LOCKSTEP_TRACE", "LOCKSTEP_LEDGER", "LOCKSTEP_WATCHDOG",
+                                 "LOCKSTEP_DELAY", "LOCKSTEP_OBSERVABLE"}) {
     EXPECT_NE(text.find(name), std::string::npos) << text;
   }
 }

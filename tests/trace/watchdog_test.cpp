@@ -10,10 +10,13 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <functional>
 #include <initializer_list>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "fault/child_process.hpp"
 #include "support/sanitizer.hpp"
@@ -22,6 +25,7 @@ namespace {
 
 using lockstep::member;
 using lockstep::team_options;
+using lockstep::wait_policy;
 using lockstep::watchdog_options;
 using lockstep::test::child_process;
 using namespace std::chrono_literals;
@@ -118,6 +122,158 @@ TEST(watchdog, a_missing_notify_is_a_wait_for_the_event) {
   });
   EXPECT_TRUE(child.says(
       {"lockstep watchdog: thread", "has waited 0.0", "for lockstep::event at 0x", ", asleep"}));
+}
+
+TEST(watchdog, an_object_is_called_by_its_name_also_if_it_was_named_before_the_watch) {
+  told_child child([] {
+    lockstep::mutex a, b;
+    const lockstep::named_object name_a(&a, "first lock"), name_b(&b, "it's \"two\"");
+    watch();
+    lockstep::latch both_hold(2);
+    const auto take = [&](lockstep::mutex& first, lockstep::mutex& second) {
+      first.lock();
+      both_hold.arrive_and_wait();
+      second.lock();
+    };
+    std::thread other([&] { take(b, a); });
+    take(a, b);
+    return 0;
+  });
+  EXPECT_TRUE(child.says({"for lockstep::mutex 'first lock' at 0x", " 'first lock'\n",
+                          "for lockstep::mutex 'it's \"two\"' at 0x",
+                          "deadlock: these wait for each other\n    thread ",
+                          " waits for lockstep::mutex 'first lock' at "}));
+}
+
+/// What the watchdog says of a thread that waits in `wait`, once it does; then `release` lets it go.
+std::string said_of(const std::string& kind, std::function<void()> wait,
+                    std::function<void()> release) {
+  std::thread waiter(wait);
+  std::string said;
+  while (said.find(kind) == std::string::npos) {
+    std::this_thread::yield();
+    said = lockstep::who_waits();
+  }
+  release();
+  waiter.join();
+  return said.substr(said.find(kind), said.find('\n', said.find(kind)) - said.find(kind));
+}
+
+// The line of a wait must be that of its here().
+#define EXPECT_HERE(kind, wait, release)                                                      \
+  do {                                                                                        \
+    const std::string at = "watchdog_test.cpp:" + std::to_string(__LINE__) + ")";             \
+    const std::string said = said_of("for lockstep::" kind, [&] { wait; }, [&] { release; }); \
+    EXPECT_NE(said.find(at), std::string::npos) << said << ", not at " << at;                 \
+  } while (false)
+
+TEST(watchdog, a_wait_outside_of_constructs_names_the_line_of_its_call) {
+  lockstep::test::expect_in_child([] {
+    watch(never);
+    {
+      lockstep::event object;
+      EXPECT_HERE("event", object.wait(), object.notify());
+      EXPECT_HERE("event", object.wait_for(1h), object.notify());
+      EXPECT_HERE("event", object.wait_until(lockstep::deadline::never()), object.notify());
+    }
+    {
+      lockstep::auto_reset_event object;
+      EXPECT_HERE("auto_reset_event", object.wait(), object.notify());
+      EXPECT_HERE("auto_reset_event", object.wait_for(1h), object.notify());
+    }
+    {
+      lockstep::manual_reset_event object;
+      EXPECT_HERE("manual_reset_event", object.wait(), object.notify());
+    }
+    {
+      lockstep::latch object(1);
+      EXPECT_HERE("latch", object.wait(), object.count_down());
+      lockstep::latch two(2);
+      EXPECT_HERE("latch", two.arrive_and_wait(), two.count_down());
+    }
+    {
+      lockstep::semaphore object(0);
+      EXPECT_HERE("counting_semaphore", object.acquire(), object.release());
+      EXPECT_HERE("counting_semaphore", object.try_acquire_for(1h), object.release());
+    }
+    {
+      lockstep::eventual<int> object;
+      EXPECT_HERE("eventual", object.get(), object.set_value(1));
+      lockstep::eventual<void> nothing;
+      EXPECT_HERE("eventual", nothing.take(), nothing.set_value());
+      lockstep::future_set<int> set(1);
+      EXPECT_HERE("eventual", set.get(), set.contribute(1));
+    }
+    {
+      lockstep::fan_out object(1);
+      EXPECT_HERE("fan_out", object.wait(0), object.notify());
+      lockstep::fan_in in(1);
+      EXPECT_HERE("fan_in", in.wait(), in.notify(0));
+      lockstep::rendezvous both(1, 1);
+      EXPECT_HERE("rendezvous", both.wait(0), both.notify(0));
+    }
+    {
+      lockstep::barrier object(2);
+      EXPECT_HERE("barrier", object.arrive_and_wait(0), object.arrive_and_wait(1));
+      lockstep::split_barrier<> split(2);
+      EXPECT_HERE("split_barrier", split.arrive_and_wait(), static_cast<void>(split.arrive()));
+    }
+    {
+      lockstep::mailbox object(2);
+      EXPECT_HERE("mailbox", object.wait_and_run(), object.post([] {}));
+    }
+    {
+      lockstep::event ends;
+      lockstep::joinable_thread object([&] { ends.wait(); });
+      EXPECT_HERE("joinable_thread", object.join(), ends.notify());
+    }
+    {
+      lockstep::mutex lock;
+      lockstep::condition_variable object;
+      bool is_ready = false;
+      const auto tell = [&] {
+        const std::lock_guard<lockstep::mutex> held(lock);
+        is_ready = true;
+        object.notify_all();
+      };
+      const auto is_it = [&] { return is_ready; };
+      const auto locked = [&](auto f) {
+        std::unique_lock<lockstep::mutex> held(lock);
+        f(held);
+      };
+      EXPECT_HERE("condition_variable", locked([&](auto& l) { object.wait(l, is_it); }), tell());
+      is_ready = false;
+      EXPECT_HERE("condition_v", locked([&](auto& l) { object.wait_for(l, 1h, is_it); }), tell());
+    }
+    lockstep::stop_watchdog();
+  });
+}
+
+TEST(watchdog, a_lock_says_no_place_rather_than_that_of_a_guard) {
+  lockstep::test::expect_in_child([] {
+    watch(never);
+    lockstep::mutex object;
+    object.lock();
+    const std::string said = said_of(
+        "for lockstep::mutex", [&] { const std::lock_guard<lockstep::mutex> held(object); },
+        [&] { object.unlock(); });
+    EXPECT_EQ(said.find(".h:"), std::string::npos) << said;
+    EXPECT_EQ(said.find(".hpp:"), std::string::npos) << said;
+    EXPECT_EQ(said.find(".cpp:"), std::string::npos) << said;
+    lockstep::stop_watchdog();
+  });
+}
+
+TEST(watchdog, a_wait_inside_of_a_construct_names_both_places) {
+  told_child child([] {
+    watch();
+    lockstep::event never_notified;
+    const lockstep::named_object name(&never_notified, "told");
+    lockstep::team team(team_options().members(2));
+    team.run([&](member& me) { me.single([&] { never_notified.wait(); }); });
+    return 0;
+  });
+  EXPECT_TRUE(child.says({"for single (", ": lockstep::event 'told' at 0x"}));
 }
 
 TEST(watchdog, mismatched_sync_threads_are_named_with_both_places) {
@@ -319,6 +475,111 @@ TEST(watchdog, the_end_of_a_nested_region_is_up_to_a_member_of_that) {
   EXPECT_TRUE(child.says(
       {"for the end of a member's part of rank 1", "; that is up to thread ", " 'inner 1'; "}));
   EXPECT_EQ(child.text().find("up to thread 'outer"), std::string::npos) << child.text();
+}
+
+TEST(watchdog, a_barrier_of_its_own_says_who_has_come_and_who_is_missing) {
+  for (const wait_policy policy : {wait_policy(), wait_policy::block()}) {
+    told_child child([policy] {
+      constexpr std::size_t size = 5;  // with block() by a tree
+      watch();
+      lockstep::barrier object(size, policy);
+      const lockstep::named_object name(&object, "step");
+      lockstep::latch all_were_there(size);
+      std::vector<std::thread> threads;
+      for (std::size_t rank = 0; rank < size; ++rank) {
+        threads.emplace_back([&, rank] {
+          lockstep::name_this_thread(("rank " + std::to_string(rank)).c_str());
+          all_were_there.arrive_and_wait();
+          object.arrive_and_wait(rank);
+          if (rank != 3) object.arrive_and_wait(rank);
+        });
+      }
+      for (std::thread& each : threads) each.join();
+      return 0;
+    });
+    EXPECT_TRUE(
+        child.says({"for lockstep::barrier 'step' at 0x", ", phase 2, as rank 4 of 5, ",
+                    "  lockstep::barrier 'step' at 0x",
+                    ", phase 2: 4 wait; 4 of 5 have come: ranks 0-2, 4; missing: rank 3\n"}))
+        << child.text();
+  }
+}
+
+TEST(watchdog, a_missing_rank_of_a_barrier_is_the_thread_that_waited_there_before) {
+  told_child child([] {
+    watch();
+    lockstep::barrier object(2);
+    std::thread other([&] {
+      lockstep::name_this_thread("the late one");
+      object.arrive_and_wait(1);
+      work_for_ever();
+    });
+    // The other one waits for long, so that it is seen.
+    while (lockstep::who_waits().find("as rank 1 of 2") == std::string::npos) {
+      std::this_thread::yield();
+    }
+    object.arrive_and_wait(0);
+    object.arrive_and_wait(0);
+    return 0;
+  });
+  EXPECT_TRUE(child.says({": 1 waits; 1 of 2 have come: rank 0; missing: rank 1\n",
+                          "    missing: rank 1, who was last thread ",
+                          "'the late one': waits for nothing that lockstep knows"}));
+}
+
+TEST(watchdog, latches_split_barriers_and_rendezvous_say_what_lacks) {
+  told_child child([] {
+    watch();
+    lockstep::latch count(3);
+    lockstep::split_barrier<> split(4);
+    lockstep::rendezvous both(3, 1);
+    both.notify(1);
+    std::thread a([&] { count.arrive_and_wait(); }), b([&] { split.arrive_and_wait(); });
+    both.wait(0);
+    a.join();
+    b.join();
+    return 0;
+  });
+  EXPECT_TRUE(child.says({"  lockstep::latch at 0x",
+                          ": 1 waits; when the last one began to, 2 more were to come\n",
+                          "  lockstep::split_barrier at 0x",
+                          ", phase 1: 1 waits; when the last one began to, 3 more were to come\n",
+                          "  lockstep::rendezvous at 0x",
+                          ": 1 waits; 1 of 3 have notified: rank 1; missing: ranks 0, 2\n"}));
+}
+
+TEST(watchdog, waits_that_last_only_because_the_process_was_stopped_are_not_reported) {
+  constexpr std::chrono::nanoseconds limit = 800ms;
+  int go[2];
+  ASSERT_EQ(pipe(go), 0);
+  told_child child([&] {
+    lockstep::event ready, never_notified;
+    const lockstep::named_object first(&ready, "short"), second(&never_notified, "long");
+    watch(limit);
+    std::thread notifier([&] {
+      while (lockstep::who_waits().find("'short'") == std::string::npos) {
+        std::this_thread::yield();
+      }
+      std::fputs("it waits\n", stderr);
+      char one = 0;
+      if (read(go[0], &one, 1) != 1) std::abort();
+      ready.notify();
+    });
+    ready.wait();
+    never_notified.wait();
+    notifier.join();
+    return 0;
+  });
+  ASSERT_TRUE(child.says({"it waits\n"}));
+  ASSERT_TRUE(child.process().stop());
+  // What ends the wait is there when the process goes on, after the wait was too long by far. Time has to pass.
+  EXPECT_EQ(write(go[1], "g", 1), 1);
+  std::this_thread::sleep_for(2 * limit);
+  child.process().send(SIGCONT);
+  EXPECT_TRUE(child.says({"for lockstep::event 'long' at 0x"}));
+  EXPECT_EQ(child.text().find("'short'"), std::string::npos) << child.text();
+  close(go[0]);
+  close(go[1]);
 }
 
 TEST(watchdog, threads_are_read_while_they_run) {

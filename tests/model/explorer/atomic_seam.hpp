@@ -110,7 +110,7 @@ class atomic {
     std::uint64_t found = raw(expected);
     const bool done =
         active()->compare_exchange(place(), found, raw(desired), success, failure, weak, where);
-    expected = cooked(found);
+    if (!done) expected = cooked(found);  // what was published may be another's by now
     return done;
   }
 

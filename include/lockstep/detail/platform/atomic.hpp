@@ -44,6 +44,16 @@ namespace detail {
 template <class T>
 using unseamed_atomic = std::atomic<T>;
 
+/// For what observers know of threads (detail/trace). On the seam only where a test asks for that: there, threads meet in
+/// these words. All other tests that replace the atomics shall see what is observed, not the observers.
+#if defined(LOCKSTEP_SEAM_OBSERVERS)
+template <class T>
+using observer_atomic = atomic<T>;
+#else
+template <class T>
+using observer_atomic = std::atomic<T>;
+#endif
+
 using std::memory_order_acq_rel;
 using std::memory_order_acquire;
 using std::memory_order_relaxed;

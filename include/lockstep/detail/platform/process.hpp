@@ -159,7 +159,7 @@ enum class message : std::uint32_t {
 
 struct process_state {
   static constexpr unsigned parking_bits = 8;
-  static constexpr std::size_t misuse_size = 64, slots_size = 64;
+  static constexpr std::size_t misuse_size = 64, slots_size = 64, object_names_size = 64;
 
   fork_section parking_forks;
   parking_bucket parking[std::size_t{1} << parking_bits];
@@ -186,15 +186,16 @@ struct process_state {
   atomic<void*> default_team;  // once made
 
   // For detail/trace: who watches (observers.hpp), what is known of each thread, and the trace that is recorded.
-  unseamed_atomic<std::uint32_t> observers;
-  growing_list thread_logs;
-  fork_section trace_forks;  // and its lock guards the trace
-  unseamed_atomic<void*> trace;
-  unseamed_atomic<void*> trace_texts;
-  unseamed_atomic<std::uint32_t> ledgers;  // that are on
-  fork_section watchdog_forks;             // and its lock guards the watchdog
+  observer_atomic<std::uint32_t> observers;
+  observer_atomic<void*> thread_logs;  // the first of a list that only grows
+  fork_section trace_forks;            // and its lock guards the trace
+  observer_atomic<void*> trace;
+  observer_atomic<void*> trace_texts;
+  fork_section watchdog_forks;  // and its lock guards the watchdog
   void* watchdog;
-  unseamed_atomic<std::uint64_t> delay_seed;
+  observer_atomic<std::uint64_t> delay_seed;
+  fork_section name_forks;  // and its lock guards changes of the names
+  growing_list object_names[object_names_size];
 
   constexpr process_state() noexcept
       : first_fork_listener(nullptr),
@@ -210,9 +211,9 @@ struct process_state {
         team_ages(0),
         default_team(nullptr),
         observers(0),
+        thread_logs(nullptr),
         trace(nullptr),
         trace_texts(nullptr),
-        ledgers(0),
         watchdog(nullptr),
         delay_seed(0) {}
 };

@@ -12,7 +12,8 @@
 //   LOCKSTEP_TRACE         a file: what threads do is recorded from the first team on, and written when the program ends
 //                          (trace.hpp); %p in its name is the number of the process
 //   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
-// LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY are of watchdog.hpp: they count for programs without a team, too.
+// LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY are of watchdog.hpp: they count for programs without a team, too. Here they are
+// only shown.
 //
 // Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
 // is told once, on stderr, with the variable's name, and it is ignored. What the program says beats the
@@ -108,6 +109,7 @@ struct environment {
   environment_variable<binding> bind;
   environment_variable<bool> anticipate, learn, find_cpu, ledger, display;
   environment_variable<std::string> trace;
+  environment_entry watchdog, delay;
   std::string ledger_file;  ///< empty: stderr
 
   /// look_up(name) returns the value or null, as std::getenv does.
@@ -119,7 +121,8 @@ struct environment {
   }
 
   /// A line for each variable, in a fixed order: `before`, "NAME='value'", and why it is ignored if it is; or "NAME not
-  /// set". If wanted, only for those that are ignored, which the user has to be told.
+  /// set", and whether the program could serve it. If wanted, only for those that are ignored, which the user has to be
+  /// told, and has not been by others (debug_aids.ipp).
   LOCKSTEP_COLD void describe(std::string& text, const char* before, bool only_ignored) const;
 
   /// The environment as it was when the process first asked, which is when it hears the complaints.
@@ -252,7 +255,9 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
       ledger("LOCKSTEP_LEDGER", "0, 1, false, true, or a file with a dot or a slash in its name",
              false),
       display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false),
-      trace("LOCKSTEP_TRACE", "the name of a file", std::string()) {
+      trace("LOCKSTEP_TRACE", "the name of a file", std::string()),
+      watchdog("LOCKSTEP_WATCHDOG", watchdog_is_to_be()),
+      delay("LOCKSTEP_DELAY", delay_is_to_be()) {
   using namespace environment_text;
   std::string word;
   const auto word_of = [&](environment_entry& entry) {
@@ -275,6 +280,13 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
   const char* const file = look_up(with, trace.name);
   trace.is_set = trace.given.text[0] != 0;
   if (trace.is_set) trace.value = file;
+  // Without observers nobody can tell whether their values are right.
+  watchdog_options how;
+  std::uint64_t seed = 0;
+  word_of(watchdog);
+  watchdog.is_set = has_observers() ? parse_watchdog(word.c_str(), how) : !word.empty();
+  word_of(delay);
+  delay.is_set = has_observers() ? parse_delay(word.c_str(), seed) : !word.empty();
 }
 
 constexpr const char* without_observers =
@@ -283,15 +295,22 @@ constexpr const char* without_observers =
 
 LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
                                          bool only_ignored) const {
-  const environment_entry* const all[] = {&members,  &policy, &bind,  &anticipate, &learn,
-                                          &find_cpu, &ledger, &trace, &display};
+  const environment_entry* const all[] = {&members,  &policy,   &bind,   &anticipate,
+                                          &learn,    &find_cpu, &ledger, &trace,
+                                          &watchdog, &delay,    &display};
   for (const environment_entry* each : all) {
-    const bool is_in_vain = each->is_set && (each == &ledger || each == &trace) && !has_observers();
-    if (only_ignored && !each->is_ignored() && !is_in_vain) continue;
+    const bool is_debug_aid = each == &watchdog || each == &delay;
+    const bool is_observers = is_debug_aid || each == &ledger || each == &trace;
+    const bool is_in_vain = each->is_set && is_observers && !has_observers();
+    const bool is_to_be_told = (each->is_ignored() && !is_debug_aid) || is_in_vain;
+    if (only_ignored && !is_to_be_told) continue;
     append(text, "%s%s%s%s", before, each->name, each->given.text[0] != 0 ? "=" : " not set",
            each->given.text);
     if (each->is_ignored()) append(text, " is ignored: must be %s", each->expected);
     if (is_in_vain) append(text, " is ignored: %s", without_observers);
+    if (each->given.text[0] == 0 && is_observers && !has_observers()) {
+      text.append("; the program has no code for it");
+    }
     text.append("\n");
   }
 }
@@ -317,10 +336,6 @@ LOCKSTEP_COLD const environment& environment::of_process_with_observers() {
 LOCKSTEP_COLD void environment::complain() const {
   std::string lines;
   describe(lines, "lockstep: ", true);
-  for (const char* const name : {"LOCKSTEP_WATCHDOG", "LOCKSTEP_DELAY"}) {
-    if (has_observers() || std::getenv(name) == nullptr) continue;
-    append(lines, "lockstep: %s is ignored: %s\n", name, without_observers);
-  }
   if (lines.empty() || !is_first_to_print(message::environment)) return;
   std::fputs(lines.c_str(), stderr);
 }

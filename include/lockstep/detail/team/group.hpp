@@ -199,7 +199,7 @@ inline void member_state::enter(std::size_t size, std::uint32_t region,
   has_left = false;
   has_construct = false;
   last_by_rank = phase_before - 1;  // in no phase of this region
-  if (diagnoses_misuse) in_construct = told[0] = told[1] = construct_note();
+  if (diagnoses_misuse) in_construct.kind = told[0].kind = told[1].kind = nullptr;
 }
 inline bool member_state::sync() {
   if (is_alone()) return !is_stopped();

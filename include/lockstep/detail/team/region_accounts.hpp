@@ -48,30 +48,18 @@ class region_accounts {
   std::uint32_t region_ = 0, weight_ = 0;
 };
 
-/// A worker, as long as its thread serves a team: what it finds out between regions is counted, too.
+/// A worker, as long as its thread serves a team. It has accounts from the first region on in which they are kept: what
+/// it finds out between regions is counted, too.
 class worker_accounts {
  public:
-  worker_accounts(const ledger_slot& slot, std::size_t rank) noexcept : slot_(slot), rank_(rank) {
-    look();
-  }
+  worker_accounts() noexcept = default;
   ~worker_accounts() {
-    if (board_ != nullptr) ledger_hooks::work_for(nullptr);
+    if (LOCKSTEP_UNLIKELY(this_thread_slot().log != nullptr) && has_observers()) {
+      ledger_hooks::work_for(nullptr);
+    }
   }
   worker_accounts(const worker_accounts&) = delete;
   worker_accounts& operator=(const worker_accounts&) = delete;
-
-  /// Before each region.
-  void look() const noexcept {
-    if (LOCKSTEP_UNLIKELY(observers() != 0) && slot_.made() != board_) {
-      board_ = slot_.made();
-      ledger_hooks::work_for(&board_->of(rank_));
-    }
-  }
-
- private:
-  const ledger_slot& slot_;
-  const std::size_t rank_;
-  mutable ledger_board* board_ = nullptr;
 };
 
 /// The parts of loops that one thread of a team runs.
@@ -92,6 +80,7 @@ class loop_accounts {
     ledger_board* const board = slot.if_on();
     if (board == nullptr) return;
     own_ = &board->of(rank);
+    if (rank != 0) ledger_hooks::work_for(own_);
     if (own_->loop != region) own_->begin_loop(region);
   }
 

@@ -54,15 +54,18 @@ class team_core {
   template <class Workers, class Function>
   static bool run(team_door& door, team_core* core, Workers& workers, std::size_t size, Function& f,
                   call_site where = call_site{nullptr, 0}) {
+    if (LOCKSTEP_UNLIKELY(observers() != 0)) {
+      const auto make_ready = [](void* of) { static_cast<Workers*>(of)->make_ready(); };
+      job what;
+      what.assign<member>(f);
+      return run_seen(door, core, {make_ready, &workers}, size, what, where);
+    }
     const region_turn turn(door, core);
     if (!turn) return run_alone(f);
     if (size > 1) workers.make_ready();
     const region_head head = core->begin(size, core->group_.begin(size));
     const nesting::inside here(core->region_);  // up to the last of the user's code
     if (size > 1) core->forks_.announce(head, f);
-    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
-      core->is_seen_as("run", head, 0, 0, {where, nullptr, false});
-    }
     // Not through the line just published: it is on its way to the others.
     core->perform(0, head, f);
     if (size > 1) core->forks_.collect(0, core->forks_.current());
@@ -78,10 +81,12 @@ class team_core {
     if (core->size_ > 1) workers.make_ready();
     const loop_plan& plan = core->steering_.begin(of);
     if (ends.prepare != nullptr) ends.prepare(ends.data, plan, core->group_.leaves);
+    const bool is_seen = core->is_seen();
     const region_head head = core->begin(plan.shares, 0);
-    if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) core->steering_.tell(plan);
+    if (LOCKSTEP_UNLIKELY(is_seen) && core->since_ != 0) core->steering_.tell(plan);
     const nesting::inside here(core->region_);
-    core->run_shares(plan, head, what, of);
+    core->run_shares(plan, head, what, of, is_seen);
+    if (LOCKSTEP_UNLIKELY(is_seen)) core->tell_end(head);
     if (!core->end_of_region(head)) {
       core->error_.rethrow();
       return false;
@@ -100,16 +105,18 @@ class team_core {
     if (!turn) return {run_loop_alone(what, loop_ends{nullptr, nullptr, nullptr}), false};
     workers.make_ready();
     const bool wakes = core->steering_.begin_shares(of);
+    const bool is_seen = core->is_seen();
     const region_head head = core->begin(of.shares, 0);
     const nesting::inside here(core->region_);
     core->crew_.reset_tickets();
     core->forks_.announce_loop(head, what, 1, wakes);
-    if (LOCKSTEP_UNLIKELY(core->since_ != 0)) {
+    if (LOCKSTEP_UNLIKELY(is_seen)) {
       core->is_seen_as("plan", head, 1, 0, {{nullptr, 0}, nullptr, false});
     }
     const bool all_came =
         core->crew_.lead(head, what, wakes && core->steering_.were_asleep(), nullptr);
     core->steering_.end_shares();
+    if (LOCKSTEP_UNLIKELY(is_seen)) core->tell_end(head);
     if (core->end_of_region(head)) return {true, all_came};
     core->error_.rethrow();
     return {false, all_came};
@@ -118,7 +125,6 @@ class team_core {
   /// A region of one member, the calling thread.
   template <class Function>
   static bool run_alone(Function& f) {
-    if (LOCKSTEP_UNLIKELY(observers() != 0)) tell_alone("run inline");
     stop_source stop;
     member_state own(stop);
     member_access alone(own);
@@ -141,10 +147,12 @@ class team_core {
   template <class Function>
   void start(Function& f, call_site where = call_site{nullptr, 0}) {
     started_.what.assign<member>(f);
+    started_.is_seen = is_seen();
     started_.head = begin(size_, group_.begin(size_));
-    if (size_ > 1) forks_.announce(started_.head, f);
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) {
-      is_seen_as("started region", started_.head, 0, 0, {where, nullptr, false});
+    if (LOCKSTEP_UNLIKELY(started_.is_seen)) {
+      announce_seen("started region", started_.head, started_.what, where);
+    } else if (size_ > 1) {
+      forks_.announce(started_.head, f);
     }
     between_.outer = nesting::innermost();
     nesting::innermost() = &between_;
@@ -206,43 +214,51 @@ class team_core {
   region_head begin(std::size_t size, std::uint32_t phase) noexcept {
     if (++number_ == 0) number_ = 1;
     stop_.begin(number_);
-    since_ = LOCKSTEP_UNLIKELY(observers() != 0) ? begin_to_tell() : 0;
     running_.store(number_, memory_order_relaxed);  // 1
     if (region_.outer != nesting::innermost()) region_.outer = nesting::innermost();
     return region_head{number_, static_cast<std::uint32_t>(size), phase};
   }
+  /// Before a region: whether observers see it.
+  bool is_seen() noexcept { return LOCKSTEP_UNLIKELY(observers() != 0) && begin_to_tell(); }
+  /// The same as run() for them. What they want to know of each member's part is told by the function that is announced:
+  /// regions that nobody sees pay for one look.
+  struct callback {
+    void (*function)(void*);
+    void* with;
+    void operator()() const { function(with); }
+  };
+  LOCKSTEP_OBSERVER static bool run_seen(team_door& door, team_core* core,
+                                         const callback& make_ready, std::size_t size, job& what,
+                                         call_site where);
+  LOCKSTEP_OBSERVER void announce_seen(const char* kind, const region_head& head, job& what,
+                                       call_site where);
+  LOCKSTEP_OBSERVER void perform_seen(const region_head& head, job& what);
   /// For observers: what region_ended() is to say of the region.
   struct place_of_region {
     call_site where;
     const void* place;
     bool is_loop;
   };
-  /// The tick, or 1 if only the ledger is kept.
-  static std::uint64_t begin_to_tell() noexcept {
-    return watch_others_than_ledger(observers()) ? tick_clock::now() : 1;
-  }
+  /// Returns true.
+  LOCKSTEP_OBSERVER bool begin_to_tell() noexcept;
   LOCKSTEP_OBSERVER void is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
                                     std::uint64_t iterations, const place_of_region& at) noexcept;
   /// The region is over.
   LOCKSTEP_OBSERVER void tell_end(const region_head& head) noexcept;
-  LOCKSTEP_OBSERVER bool part_begins(member_state& self, const region_head& head) noexcept;
-  LOCKSTEP_OBSERVER void part_ends(member_state& self) noexcept;
   /// A member's part of a region. Requires: the calling thread is marked as inside it.
   template <class Function>
   void perform(std::size_t rank, const region_head& head, Function& f) {
     member_state& self = group_.enter(rank, head.size, head.region, head.phase);
-    const bool is_seen = LOCKSTEP_UNLIKELY(observers() != 0) && part_begins(self, head);
     member_access here(self);
     call_guarded(stop_, head.region, error_, first_error::position_of(rank, 0), f, here.self);
-    if (LOCKSTEP_UNLIKELY(is_seen)) part_ends(self);
   }
   /// The caller's part of a loop; every share is done when it returns.
-  void run_shares(const loop_plan& plan, const region_head& head, job& what,
-                  const loop_request& of) {
+  void run_shares(const loop_plan& plan, const region_head& head, job& what, const loop_request& of,
+                  bool is_seen) {
     crew_.reset_tickets();
     bool all_came = true;
     if (plan.shares > 1) forks_.announce_loop(head, what, plan.parts, plan.wakes);
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) {
+    if (LOCKSTEP_UNLIKELY(is_seen)) {
       is_seen_as("loop", head, plan.parts, of.iterations, {of.where, of.place, true});
     }
     if (plan.shares > 1) {
@@ -256,8 +272,7 @@ class team_core {
   }
   /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
-    running_.store(0, memory_order_relaxed);  // 1
-    if (LOCKSTEP_UNLIKELY(since_ != 0)) tell_end(head);
+    running_.store(0, memory_order_relaxed);      // 1
     if (crew_.is_alone()) crew_.be_alone(false);  // members read that line
     return !stop_.requested(head.region);
   }
@@ -283,6 +298,7 @@ class team_core {
   struct open_region {
     region_head head;
     job what;
+    bool is_seen;
   };
 
   line_gap before_;
@@ -300,7 +316,7 @@ class team_core {
   nesting::region between_;  // of the caller that has started a region: its workers are not in it
   std::uint32_t number_ = 0;
   wait_word running_{0};
-  // For observers: when the region began, in ticks, or 0; and what it is.
+  // For observers of a region that they see: when it began, in ticks, or 0 if only its ledger is kept; and what it is.
   std::uint64_t since_ = 0, iterations_ = 0;
   const char* kind_ = nullptr;
   std::uint32_t parts_ = 0;

@@ -66,17 +66,23 @@ LOCKSTEP_COLD team_core::~team_core() {
 LOCKSTEP_OUT_OF_LINE bool team_core::join() {
   const region_head head = leave_between();
   const nesting::inside here(region_);
-  perform(0, head, started_.what);
+  // The module that joins need not have the observers of the one that started.
+  const bool is_seen = LOCKSTEP_UNLIKELY(started_.is_seen) && has_observers();
+  if (is_seen) {
+    perform_seen(head, started_.what);
+  } else {
+    perform(0, head, started_.what);
+  }
   if (head.size > 1) forks_.collect(0, forks_.current());
+  if (is_seen) tell_end(head);
   return finish(head);
 }
 
 LOCKSTEP_OUT_OF_LINE void team_core::work(std::size_t rank) {
   const nesting::inside here(region_);  // whatever it runs of the user's is in one
-  const worker_accounts accounts(ledger_, rank);
+  const worker_accounts accounts;
   order what;
   while (forks_.next(rank, what)) {
-    accounts.look();
     if (what.is_loop()) {
       crew_.serve(rank, what);
     } else {
@@ -90,6 +96,7 @@ LOCKSTEP_COLD void team_core::give_up() {
   const nesting::inside here(region_);
   stop_.request(head.region);
   if (head.size > 1) forks_.collect(0, forks_.current());
+  if (LOCKSTEP_UNLIKELY(started_.is_seen) && has_observers()) tell_end(head);
   error_.forget();
   finish(head);
 }
@@ -135,22 +142,80 @@ LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
 
 #if LOCKSTEP_HAS_OBSERVERS
 
-bool team_core::part_begins(member_state& self, const region_head& head) noexcept {
-  ledger_board* const board = ledger_.if_on();
-  self.in_construct.kind = nullptr;
-  self.accounts = board != nullptr ? &board->of(self.rank()) : nullptr;
-  self.seen_part = watch_others_than_ledger(observers())
-                       ? detail::part_begins({&group_, head.region,
-                                              static_cast<std::uint32_t>(self.rank()), head.size},
-                                             0, "part")
-                       : nullptr;
-  if (self.accounts != nullptr) self.accounts->begin_part(head.region, self.next_phase());
-  return self.accounts != nullptr || self.seen_part != nullptr;
+/// A member's part of a region that is seen: what observers want to know around the user's function.
+struct seen_part {
+  const void* team;
+  ledger_board* board;  ///< or null
+  job* what;
+  std::uint32_t region;
+
+  void operator()(member& me) const;
+};
+template <>
+struct may_be_copied<seen_part, true> : std::true_type {};
+
+LOCKSTEP_OBSERVER void seen_part::operator()(member& me) const {
+  class told_part {
+   public:
+    told_part(const seen_part& of, member_state& self) noexcept : self_(self) {
+      self.in_construct.kind = nullptr;
+      const auto rank = static_cast<std::uint32_t>(self.rank());
+      if (watch_others_than_ledger(observers())) {
+        part_ = part_begins({of.team, of.region, rank, static_cast<std::uint32_t>(self.size())}, 0,
+                            "part");
+      }
+      if (of.board == nullptr) return;
+      self.accounts = &of.board->of(rank);
+      if (rank != 0) ledger_hooks::work_for(self.accounts);
+      self.accounts->begin_part(of.region, self.next_phase());
+    }
+    ~told_part() {
+      if (self_.accounts != nullptr) self_.accounts->end_part();
+      self_.accounts = nullptr;
+      if (part_ != nullptr) part_ends(*part_);
+    }
+
+   private:
+    member_state& self_;
+    open_part* part_ = nullptr;
+  };
+  const told_part around(*this, member_access::state_of(me));
+  (*what)(me);
 }
 
-void team_core::part_ends(member_state& self) noexcept {
-  if (self.accounts != nullptr) self.accounts->end_part();
-  if (self.seen_part != nullptr) detail::part_ends(*self.seen_part);
+bool team_core::begin_to_tell() noexcept {
+  since_ = watch_others_than_ledger(observers()) ? tick_clock::now() : 0;
+  return true;
+}
+
+bool team_core::run_seen(team_door& door, team_core* core, const callback& make_ready,
+                         std::size_t size, job& what, call_site where) {
+  const region_turn turn(door, core);
+  if (!turn) {
+    tell_alone("run inline");
+    return run_alone(what);
+  }
+  if (size > 1) make_ready();
+  core->begin_to_tell();
+  const region_head head = core->begin(size, core->group_.begin(size));
+  const nesting::inside here(core->region_);
+  core->announce_seen("run", head, what, where);
+  core->perform_seen(head, what);
+  if (size > 1) core->forks_.collect(0, core->forks_.current());
+  core->tell_end(head);
+  return core->finish(head);
+}
+
+void team_core::announce_seen(const char* kind, const region_head& head, job& what,
+                              call_site where) {
+  seen_part part{&group_, ledger_.if_on(), &what, head.region};
+  if (head.size > 1) forks_.announce(head, part);
+  is_seen_as(kind, head, 0, 0, {where, nullptr, false});
+}
+
+void team_core::perform_seen(const region_head& head, job& what) {
+  seen_part part{&group_, ledger_.if_on(), &what, head.region};
+  perform(0, head, part);
 }
 
 void team_core::is_seen_as(const char* kind, const region_head& head, std::uint32_t parts,
@@ -165,7 +230,7 @@ void team_core::is_seen_as(const char* kind, const region_head& head, std::uint3
 
 void team_core::tell_end(const region_head& head) noexcept {
   accounts_.end(head.size);
-  if (!watch_others_than_ledger(observers())) return;
+  if (since_ == 0 || !watch_others_than_ledger(observers())) return;
   region_ended({kind_, &group_, head.region, head.size, parts_, iterations_}, since_);
 }
 

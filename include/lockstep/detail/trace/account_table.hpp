@@ -165,7 +165,7 @@ class account_table {
 
   const std::size_t members_;
   std::size_t last_ = most;
-  unseamed_atomic<std::size_t> used_{0};
+  observer_atomic<std::size_t> used_{0};
   construct_key keys_[most];
   unsigned char slots_[slot_count] = {};  ///< of an account, and 1; 0: free
   aligned_array<construct_account> accounts_;

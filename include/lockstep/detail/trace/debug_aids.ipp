@@ -97,14 +97,13 @@ LOCKSTEP_OBSERVER void start_debug_aids() noexcept {
       process().delay_seed.store(seed, memory_order_relaxed);  // 1
       begin_to_observe(observer::delays);
     } else {
-      complain_of("LOCKSTEP_DELAY", word, "a number");
+      complain_of("LOCKSTEP_DELAY", word, delay_is_to_be());
     }
   }
   watchdog_options how;
   if (plain_word(patience, word, sizeof word)) {
     if (!parse_watchdog(word, how)) {
-      complain_of("LOCKSTEP_WATCHDOG", word,
-                  "seconds as 2 or 0.5, at most a year, and perhaps ,abort and ,signal");
+      complain_of("LOCKSTEP_WATCHDOG", word, watchdog_is_to_be());
     } else if (!watchdog_control::start(how)) {
       std::fputs("lockstep: LOCKSTEP_WATCHDOG: the system gives no thread or no pipe\n", stderr);
     }

@@ -13,6 +13,7 @@
 #include "../platform/clock.hpp"
 #include "delay_hooks.hpp"
 #include "ledger_hooks.hpp"
+#include "object_names.hpp"
 #include "observers.hpp"
 #include "recorder.hpp"
 #include "thread_log.hpp"
@@ -50,6 +51,7 @@ class observed_wait {
   wait_subject what_;
   std::uint64_t since_, stage_since_;
   wait_stage stage_, furthest_;
+  bool is_shown_;
 };
 
 /// The member has called a construct.

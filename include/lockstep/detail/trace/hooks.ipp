@@ -3,7 +3,7 @@
 //
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices
-//   1  depth, stage  relaxed  -      hints for others; the thread's own
+//   1  stage         relaxed  -      a hint for others
 //   2  steps         relaxed  -      as 1
 #ifndef LOCKSTEP_DETAIL_TRACE_HOOKS_IPP
 #define LOCKSTEP_DETAIL_TRACE_HOOKS_IPP
@@ -35,13 +35,9 @@ LOCKSTEP_OBSERVER void observed_wait::begin(const wait_subject& what) noexcept {
   }
   since_ = stage_since_ = tick_clock::now();
   stage_ = furthest_ = wait_stage::spin;
-  const std::uint32_t depth = log->depth.load(memory_order_relaxed);  // 1
   if ((on & observer::watches) != 0) watch_hooks::wait_begins(*log, what_);
-  if (depth < thread_log::most_waits && watch_others_than_ledger(on)) {
-    log->waits[depth].show(shown_wait{what_, since_});
-  }
-  log->stage.store(0, memory_order_relaxed);          // 1
-  log->depth.store(depth + 1, memory_order_relaxed);  // 1
+  is_shown_ = watch_others_than_ledger(on);
+  if (is_shown_) log->wait_begins({what_, since_});
   note_step(*log);
   log_ = log;
 }
@@ -56,13 +52,29 @@ LOCKSTEP_OBSERVER void observed_wait::change(wait_stage next) noexcept {
   stage_ = next;
   stage_since_ = now;
   if (next > furthest_) furthest_ = next;
-  log_->stage.store(static_cast<std::uint32_t>(next), memory_order_relaxed);  // 1
+  if (is_shown_) log_->stage.store(static_cast<std::uint32_t>(next), memory_order_relaxed);  // 1
+}
+
+/// Who has let the thread go, if that has left word of it. Behind the records of the wait.
+LOCKSTEP_OBSERVER void put_releaser(record_ring& ring, const thread_log& log,
+                                    const wait_subject& what, std::uint64_t since,
+                                    std::uint64_t now) noexcept {
+  std::uint32_t from = 0;
+  std::uint64_t sent = 0;
+  const last_notifies& known = recorder::session()->notifies;
+  if (!known.find(what.sleeps_on, since, now, from, sent) &&
+      !known.find(what.object, since, now, from, sent)) {
+    return;
+  }
+  if (from == log.track()) return;
+  const trace_record by = trace_record::of(record_kind::let_go, 0, sent, now, nullptr, from);
+  ring.put(&by, 1);
 }
 
 LOCKSTEP_OBSERVER void observed_wait::end() noexcept {
   const std::uint64_t now = tick_clock::now();
   thread_log& log = *log_;
-  log.depth.store(log.depth.load(memory_order_relaxed) - 1, memory_order_relaxed);  // 1
+  if (is_shown_) log.wait_ends();
   note_step(log);
   const std::uint32_t on = observers();
   if ((on & observer::delays) != 0) delay_hooks::point(log);
@@ -86,15 +98,13 @@ LOCKSTEP_OBSERVER void observed_wait::end() noexcept {
                             reinterpret_cast<std::uintptr_t>(what_.sleeps_on), what_.phase,
                             what_.where.line)};
   ring->put(both, 2);
-  std::uint32_t from = 0;
-  std::uint64_t sent = 0;
-  const last_notifies& known = recorder::session()->notifies;
-  if (!known.find(what_.sleeps_on, since_, now, from, sent) &&
-      !known.find(what_.object, since_, now, from, sent)) {
-    return;
+  object_name name;
+  if (object_names::find(what_.object, name)) {
+    const trace_record label =
+        trace_record::of(record_kind::label, 0, now, now, ring->kept(name.text), 0);
+    ring->put(&label, 1);
   }
-  const trace_record by = trace_record::of(record_kind::let_go, 0, sent, now, nullptr, from);
-  if (from != log.track()) ring->put(&by, 1);
+  put_releaser(*ring, log, what_, since_, now);
 }
 
 LOCKSTEP_OBSERVER void member_comes(const observed_member& who, const char* kind, call_site where,

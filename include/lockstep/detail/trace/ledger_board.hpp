@@ -83,7 +83,7 @@ class ledger_pace {
   }
 
  private:
-  unseamed_atomic<std::uint32_t> one_in_{1};  ///< read by all, written rarely
+  observer_atomic<std::uint32_t> one_in_{1};  ///< read by all, written rarely
   line_gap apart_;
   std::uint32_t left_ = first_ones;
   std::uint64_t long_ = 0, mean_ = 0;

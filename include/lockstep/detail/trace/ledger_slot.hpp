@@ -11,8 +11,7 @@
 //   2  made.store        release  1      as 1
 //   3  on.load           acquire  4      as 1: the board, where one is to be kept
 //   4  on.store          release  3      as 1
-//   5  ledgers.fetch_add relaxed  -      a count that stands for itself
-//   6  ledgers.fetch_sub relaxed  -      as 5
+//   5  on.store          relaxed  -      null: nothing to see there
 //
 // Cost   off: none but the look at observers().
 #ifndef LOCKSTEP_DETAIL_TRACE_LEDGER_SLOT_HPP
@@ -50,23 +49,19 @@ class ledger_slot {
     if (made() == nullptr)
       made_.store(new ledger_board(members, tick_clock::rate()), memory_order_release);  // 2
     on_.store(made(), memory_order_release);                                             // 4
-    if (process().ledgers.fetch_add(1, memory_order_relaxed) == 0) {                     // 5
-      begin_to_observe(observer::accounts);
-    }
+    one_ledger_more();
   }
   void switch_off() noexcept {
     if (if_on() == nullptr) return;
-    on_.store(nullptr, memory_order_release);                         // 4
-    if (process().ledgers.fetch_sub(1, memory_order_relaxed) == 1) {  // 6
-      end_to_observe(observer::accounts);
-    }
+    on_.store(nullptr, memory_order_relaxed);  // 5
+    one_ledger_less();
   }
 
  private:
   LOCKSTEP_OBSERVER void destroy() noexcept;
 
-  unseamed_atomic<ledger_board*> made_{nullptr};
-  unseamed_atomic<ledger_board*> on_{nullptr};
+  observer_atomic<ledger_board*> made_{nullptr};
+  observer_atomic<ledger_board*> on_{nullptr};
 };
 
 #if LOCKSTEP_HAS_OBSERVERS

@@ -11,10 +11,14 @@
 // Memory order (# marks the line)
 //   #  access              order    pairs  why it suffices
 //   1  observers.load      relaxed  -      a hint; who acts on it finds what it needs by orders of its own
-//   2  observers.fetch_or  release  -      what the observer made before; its users acquire that by its own address
+//   2  observers.fetch_or  relaxed  -      as 1
 //   3  observers.fetch_and relaxed  -      as 1
+//   4  observers.fetch_add relaxed  -      as 1
+//   5  observers.fetch_sub relaxed  -      as 1
+//   6  word.load           relaxed  -      what it points to was made before the program began
+//   7  word.store          relaxed  -      as 6
 //
-// Cost   nobody watches: two loads and two branches, of lines that nobody writes.
+// Cost   nobody watches: two loads, of lines that nobody writes, and a branch.
 #ifndef LOCKSTEP_DETAIL_TRACE_OBSERVERS_HPP
 #define LOCKSTEP_DETAIL_TRACE_OBSERVERS_HPP
 
@@ -31,10 +35,11 @@ namespace detail {
 /// Bits of the word.
 struct observer {
   enum bit : std::uint32_t {
-    records = 1,   ///< recorder.hpp
-    accounts = 2,  ///< the ledger
-    watches = 4,   ///< the watchdog
-    delays = 8     ///< seeded delays
+    records = 1,  ///< recorder.hpp
+    watches = 4,  ///< the watchdog
+    delays = 8,   ///< seeded delays
+    one_ledger = 0x100,
+    accounts = 0xFFFFFF00u  ///< how many ledgers are on: teams switch theirs at the same time
   };
 };
 
@@ -66,11 +71,44 @@ inline void need_observers(const char* function) {
   fail_use(text);
 }
 
+#if LOCKSTEP_MODULES_HAVE_NOTES
+
+/// Where this module looks for who watches: at a word that stays 0, or from the load of a unit that has the code of the
+/// observers on at that of the process. So a look needs no test whether the process is known, nor whether code is there.
+template <class Name>
+struct __attribute__((visibility("hidden"))) observers_of_module {
+  using word = observer_atomic<std::uint32_t>;
+
+  static word none;
+  static unseamed_atomic<const word*> at;
+};
+template <class Name>
+typename observers_of_module<Name>::word observers_of_module<Name>::none{0};
+template <class Name>
+unseamed_atomic<const typename observers_of_module<Name>::word*> observers_of_module<Name>::at{
+    &observers_of_module<Name>::none};
+using watched_module = observers_of_module<struct whole_module>;
+
+#if LOCKSTEP_HAS_OBSERVERS || !LOCKSTEP_OBSERVERS_ON_DEMAND
+LOCKSTEP_AT_LOAD see_observers_at_load() {
+  watched_module::at.store(&process().observers, memory_order_relaxed);  // 7
+}
+#endif
+
 /// Who watches now, as far as this module can serve them.
+inline std::uint32_t observers() noexcept {
+  return watched_module::at.load(memory_order_relaxed)->load(memory_order_relaxed);  // 1, 6
+}
+
+#else
+
 inline std::uint32_t observers() noexcept {
   const std::uint32_t all = process().observers.load(memory_order_relaxed);  // 1
   return LOCKSTEP_UNLIKELY(all != 0) && has_observers() ? all : 0;
 }
+
+#endif
+
 /// Whether somebody watches beside the ledger, which has ways of its own through constructs and regions.
 inline bool watch_others_than_ledger(std::uint32_t on) noexcept {
   return (on & ~std::uint32_t{observer::accounts}) != 0;
@@ -78,10 +116,16 @@ inline bool watch_others_than_ledger(std::uint32_t on) noexcept {
 inline bool is_observed_by(observer::bit one) noexcept { return (observers() & one) != 0; }
 
 inline void begin_to_observe(observer::bit one) noexcept {
-  process().observers.fetch_or(one, memory_order_release);  // 2
+  process().observers.fetch_or(one, memory_order_relaxed);  // 2
 }
 inline void end_to_observe(observer::bit one) noexcept {
   process().observers.fetch_and(~std::uint32_t{one}, memory_order_relaxed);  // 3
+}
+inline void one_ledger_more() noexcept {
+  process().observers.fetch_add(observer::one_ledger, memory_order_relaxed);  // 4
+}
+inline void one_ledger_less() noexcept {
+  process().observers.fetch_sub(observer::one_ledger, memory_order_relaxed);  // 5
 }
 
 }  // namespace detail

@@ -13,8 +13,8 @@
 //   3  number.load      acquire  4      what the trace wants is set before its number
 //   4  number.store     release  3      as 3
 //   5  options          relaxed  -      ordered by 3 and 4
-//   6  ring.store       release  7      a ring is whole before it is seen
-//   7  ring.load        acquire  6      the other half
+//   6  ring.store       release  -      a ring is whole before it is seen (2 of trace_view.ipp)
+//   7  ring, number     relaxed  -      the thread's own ring, or of one before it; a number that stands for itself
 //   8  place            relaxed  -      a hint that is whole in itself
 #ifndef LOCKSTEP_DETAIL_TRACE_RECORDER_HPP
 #define LOCKSTEP_DETAIL_TRACE_RECORDER_HPP
@@ -65,14 +65,14 @@ class last_notifies {
     return product ^ product >> 32;
   }
 
-  unseamed_atomic<std::uint64_t> places_[places] = {};
+  observer_atomic<std::uint64_t> places_[places] = {};
 };
 
 /// The trace of the process: the one that runs, or ran last. Made once, never freed.
 struct trace_session {
-  unseamed_atomic<std::uint32_t> number{0};   ///< of the trace; 0: none yet
-  unseamed_atomic<std::uint64_t> records{0};  ///< for each thread, a power of two
-  unseamed_atomic<std::uint32_t> stops{0};    ///< 1: what does not fit is left out
+  observer_atomic<std::uint32_t> number{0};   ///< of the trace; 0: none yet
+  observer_atomic<std::uint64_t> records{0};  ///< for each thread, a power of two
+  observer_atomic<std::uint32_t> stops{0};    ///< 1: what does not fit is left out
   last_notifies notifies;
   // Under the lock of process_state::trace_forks.
   bool is_running = false;
@@ -88,8 +88,8 @@ struct recorder {
   /// The ring of the calling thread, for the trace that runs; null: no memory.
   static record_ring* ring_of(thread_log& log) noexcept {
     const trace_session* const of = session();
-    record_ring* const ring = log.ring.load(memory_order_acquire);                           // 7
-    const std::uint32_t number = of != nullptr ? of->number.load(memory_order_acquire) : 0;  // 3
+    record_ring* const ring = log.ring.load(memory_order_relaxed);                           // 7
+    const std::uint32_t number = of != nullptr ? of->number.load(memory_order_relaxed) : 0;  // 7
     if (LOCKSTEP_UNLIKELY(ring == nullptr || ring->trace() != number ||
                           ring->thread != log.thread())) {
       return make_ready(log);

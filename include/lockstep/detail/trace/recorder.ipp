@@ -44,7 +44,7 @@ LOCKSTEP_OBSERVER bool recorder::start(std::size_t records, bool stops) noexcept
   of->stops.store(stops ? 1 : 0, memory_order_relaxed);  // 5
   of->begin = tick_clock::now();
   of->end = 0;
-  of->number.store(of->number.load(memory_order_acquire) + 1, memory_order_release);  // 3, 4
+  of->number.store(of->number.load(memory_order_relaxed) + 1, memory_order_release);  // 4, 7
   begin_to_observe(observer::records);
   return true;
 }
@@ -71,7 +71,7 @@ LOCKSTEP_OBSERVER record_ring* recorder::make_ready(thread_log& log) noexcept {
   if (number == 0) return nullptr;
   const std::size_t records =
       static_cast<std::size_t>(of->records.load(memory_order_relaxed));  // 5
-  record_ring* ring = log.ring.load(memory_order_acquire);               // 7
+  record_ring* ring = log.ring.load(memory_order_relaxed);               // 7
   if (ring == nullptr || ring->room() < records) {
     ring = record_ring::make(records, ring);
     if (ring == nullptr) return nullptr;

@@ -18,12 +18,11 @@
 //
 // Memory order (# marks the line)
 //   #  access            order    pairs  why it suffices
-//   1  count.store       release  2      who sees the count sees the records before it
-//   2  count.load        acquire  1      the other half
-//   3  word.store        release  -      who sees a word of a later round (4 of records.ipp) sees the count before it
-//   4  count.load        relaxed  -      its own thread
-//   5  lost              relaxed  -      a number that stands for itself
-//   6  trace.load        acquire  -      what the ring is for is set before (1 of records.ipp)
+//   1  count.store       release  -      who sees the count (3 of records.ipp) sees the records before it
+//   2  word.store        release  -      who sees a word of a later round (4 of records.ipp) sees the count before it
+//   3  count.load        relaxed  -      its own thread; of others a number that stands for itself
+//   4  lost              relaxed  -      a number that stands for itself
+//   5  trace.load        acquire  -      what the ring is for is set before (1 of records.ipp)
 //
 // Cost   two looks at the tick clock for what takes time (10 ns each here), and 5 to 10 ns a record.
 #ifndef LOCKSTEP_DETAIL_TRACE_RECORDS_HPP
@@ -52,9 +51,10 @@ enum class record_kind : std::uint8_t {
   mark,     ///< detail: mark_kind. Rest, if there is one: text why
   counter,  ///< number: the value's bits
   begin,  ///< of a thread; text: its name; number: what debuggers call it; detail 1: it has a new name
-  wake,    ///< number: the word whose sleepers are woken
-  let_go,  ///< behind a wait; number: the log's number of the thread that let it go; from when to when that took
-  rest
+  wake,  ///< number: the word whose sleepers are woken
+  rest,
+  label,  ///< text: what the program calls the object of the wait before
+  let_go  ///< behind a wait; number: the log's number of the thread that let it go; from when to when that took
 };
 
 enum class mark_kind : std::uint8_t {
@@ -129,26 +129,26 @@ class record_ring {
   const record_ring* before() const noexcept { return before_; }
   /// Begins anew, for a trace of that number, with so many records at most. By its thread.
   LOCKSTEP_OBSERVER void begin(std::uint32_t trace, std::size_t records, bool stops) noexcept;
-  std::uint32_t trace() const noexcept { return trace_.load(memory_order_acquire); }  // 6
+  std::uint32_t trace() const noexcept { return trace_.load(memory_order_acquire); }  // 5
 
   /// One or two records. By its thread.
   void put(const trace_record* of, unsigned count) noexcept {
-    const std::uint64_t at = count_.load(memory_order_relaxed);  // 4
+    const std::uint64_t at = count_.load(memory_order_relaxed);  // 3
     if (stops_ && at + count > records_) {
-      lost_.store(lost_.load(memory_order_relaxed) + count, memory_order_relaxed);  // 5
+      lost_.store(lost_.load(memory_order_relaxed) + count, memory_order_relaxed);  // 4
       return;
     }
     for (unsigned i = 0; i < count; ++i) {
       slot& to = slots_[(at + i) & (records_ - 1)];
       for (unsigned k = 0; k < 4; ++k)
-        to.words[k].store(of[i].words[k], memory_order_release);  // 3
+        to.words[k].store(of[i].words[k], memory_order_release);  // 2
     }
     count_.store(at + count, memory_order_release);  // 1
   }
 
   /// How many records there were, with those that are lost.
   std::uint64_t count() const noexcept {
-    return count_.load(memory_order_acquire) + lost_.load(memory_order_relaxed);  // 2, 5
+    return count_.load(memory_order_relaxed) + lost_.load(memory_order_relaxed);  // 3, 4
   }
   /// Copies what there is, the oldest first, to `to`, which has place for `room` records; their number.
   LOCKSTEP_OBSERVER std::size_t copy(trace_record* to, std::size_t room) const noexcept;
@@ -169,7 +169,7 @@ class record_ring {
   static constexpr std::size_t known_texts = 256;
 
   struct slot {
-    unseamed_atomic<std::uint64_t> words[4];
+    observer_atomic<std::uint64_t> words[4];
   };
   struct known_text {
     const char *given, *kept;
@@ -185,8 +185,8 @@ class record_ring {
   record_ring* const before_;
   std::size_t records_ = 1;
   bool stops_ = false;
-  unseamed_atomic<std::uint32_t> trace_{0};
-  unseamed_atomic<std::uint64_t> count_{0}, lost_{0};
+  observer_atomic<std::uint32_t> trace_{0};
+  observer_atomic<std::uint64_t> count_{0}, lost_{0};
   known_text texts_[known_texts] = {};
 };
 

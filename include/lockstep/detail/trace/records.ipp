@@ -10,7 +10,7 @@
 //   5  count.load     relaxed  -      4 orders it
 //   6  first.load     acquire  7      a text, and the table, is whole before its address is seen
 //   7  first.cmp_exch release  6      as 6
-//   8  count.add      relaxed  -      a limit
+//   8  count.add      relaxed  -      a limit; where 7 fails, nothing is read of the text that was before it
 #ifndef LOCKSTEP_DETAIL_TRACE_RECORDS_IPP
 #define LOCKSTEP_DETAIL_TRACE_RECORDS_IPP
 
@@ -67,16 +67,16 @@ struct kept_texts {
   struct text {
     text* next;
   };
-  static constexpr std::size_t size = 256, most = 65536;
+  static constexpr std::size_t size = 128, most = 65536;
 
-  unseamed_atomic<text*> first[size];
-  unseamed_atomic<std::size_t> count;
+  observer_atomic<text*> first[size];
+  observer_atomic<std::size_t> count;
 
   static const char* content(const text* of) noexcept {
     return reinterpret_cast<const char*>(of + 1);
   }
   static kept_texts* of_process() noexcept {
-    unseamed_atomic<void*>& word = process().trace_texts;
+    observer_atomic<void*>& word = process().trace_texts;
     void* known = word.load(memory_order_acquire);  // 6
     if (known != nullptr) return static_cast<kept_texts*>(known);
     kept_texts* const made = new (std::nothrow) kept_texts();
@@ -94,7 +94,7 @@ LOCKSTEP_OBSERVER const char* record_ring::keep(const char* given) noexcept {
   if (texts == nullptr) return "?";
   std::size_t place = 5381;
   for (const char* at = given; *at != 0; ++at) place = place * 33 + static_cast<unsigned char>(*at);
-  unseamed_atomic<kept_texts::text*>& first = texts->first[place % kept_texts::size];
+  observer_atomic<kept_texts::text*>& first = texts->first[place % kept_texts::size];
   kept_texts::text* next = first.load(memory_order_acquire);  // 6
   for (const kept_texts::text* at = next; at != nullptr; at = at->next) {
     if (std::strcmp(kept_texts::content(at), given) == 0) return kept_texts::content(at);
@@ -108,7 +108,7 @@ LOCKSTEP_OBSERVER const char* record_ring::keep(const char* given) noexcept {
   kept_texts::text* const made = ::new (raw) kept_texts::text{next};
   std::memcpy(static_cast<void*>(made + 1), given, length);
   while (!first.compare_exchange_weak(made->next, made, memory_order_release,  // 7
-                                      memory_order_acquire)) {                 // 6
+                                      memory_order_relaxed)) {                 // 6
   }
   return kept_texts::content(made);
 }

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "../platform/growing_array.hpp"
+#include "object_names.hpp"
 #include "thread_log.hpp"
 #include "watch_hooks.hpp"
 
@@ -38,18 +39,40 @@ struct seen_thread {
   region_part part;  ///< the innermost, or the last; team is null if there was none
   node_visit node;
   held_locks held;
+  last_meetings met;
 
   seen_thread() noexcept { std::memset(static_cast<void*>(this), 0, sizeof *this); }
 };
 
 struct stuck_snapshot {
   growing_array<seen_thread> threads;
-  std::uint64_t now;  ///< tick at which the first thread was looked at
+  growing_array<object_name> names;  ///< of what they wait for or hold
+  std::uint64_t now;                 ///< tick at which the first thread was looked at
   double ticks_per_second;
 
   double seconds_since(std::uint64_t tick) const noexcept {
     return now > tick ? static_cast<double>(now - tick) / ticks_per_second : 0;
   }
+};
+
+/// What the program calls the object, or null.
+LOCKSTEP_OBSERVER const char* name_of(const stuck_snapshot& all, const void* object) noexcept;
+
+/// Whether waits get time to go on before they are looked at: a watchdog that slept much longer than it meant to was
+/// stopped, with the whole process, and so were those that are waited for. Times in nanoseconds.
+class stop_excuse {
+ public:
+  /// After a sleep. Never twice in a row: a watchdog that always oversleeps reports, too.
+  bool is_due(std::uint64_t limit, std::uint64_t meant, std::uint64_t slept) noexcept {
+    const bool was_stopped = slept > meant && slept - meant > limit / 2 + 1000000;
+    was_due_ = was_stopped && !was_due_;
+    return was_due_;
+  }
+  /// How long.
+  static std::uint64_t time_of(std::uint64_t limit) noexcept { return limit / 4 + 1; }
+
+ private:
+  bool was_due_ = false;
 };
 
 /// Workers that have nothing to do wait so; that is no wait that anybody has to hear of.
@@ -69,6 +92,12 @@ LOCKSTEP_OBSERVER growing_array<std::size_t> find_ring(const stuck_snapshot& all
 /// The ranks of the members that have not come to the phase in which this thread waits. False if it waits in none.
 LOCKSTEP_OBSERVER bool find_missing(const stuck_snapshot& all, std::size_t thread,
                                     growing_array<std::uint32_t>& missing);
+
+/// The ranks that have come to the object at which this thread waits for so many, and those that have not: by what all
+/// who wait there in this phase saw when they began to, and those themselves. False if it waits for no such object.
+LOCKSTEP_OBSERVER bool find_arrivals(const stuck_snapshot& all, std::size_t thread,
+                                     growing_array<std::uint32_t>& come,
+                                     growing_array<std::uint32_t>& missing);
 
 /// Two members that were in the same phase of a region at different places, the earliest that is known.
 struct construct_mismatch {

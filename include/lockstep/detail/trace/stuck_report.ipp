@@ -11,6 +11,13 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
+LOCKSTEP_OBSERVER const char* name_of(const stuck_snapshot& all, const void* object) noexcept {
+  for (const object_name& each : all.names) {
+    if (each.object == object) return each.text;
+  }
+  return nullptr;
+}
+
 LOCKSTEP_OBSERVER bool is_idle(const wait_subject& what) noexcept {
   return what.kind != nullptr && std::strcmp(what.kind, idle_wait_kind()) == 0;
 }
@@ -85,6 +92,24 @@ struct stuck_questions {
     return false;
   }
 
+  /// Whether both are waits for one object in one phase.
+  static bool are_together(const wait_subject& a, const wait_subject& b) noexcept {
+    return a.object == b.object && a.phase == b.phase && a.expected == b.expected &&
+           a.object != nullptr;
+  }
+  /// The thread that waited at this object as this rank, and does not wait there now.
+  std::size_t former_rank(const wait_subject& at_object, std::uint32_t rank) const noexcept {
+    for (std::size_t i = 0; i < all.threads.size(); ++i) {
+      const shown_wait* const now = wait_of(at(i));
+      if (now != nullptr && are_together(now->what, at_object)) continue;
+      const last_meetings& met = at(i).met;
+      for (std::uint32_t k = 0; k < met.count; ++k) {
+        if (met.all[k].object == at_object.object && met.all[k].rank == rank) return i;
+      }
+    }
+    return none;
+  }
+
   bool holds(std::size_t thread, const void* object) const noexcept {
     const held_locks& held = at(thread).held;
     std::uint32_t k = 0;
@@ -110,6 +135,29 @@ LOCKSTEP_OBSERVER bool find_missing(const stuck_snapshot& all, std::size_t threa
   for (std::uint32_t rank = 0; rank < in->size; ++rank) {
     if (rank == in->rank) continue;
     if (!ask.has_come(ask.member(in->team, in->region, rank), *in)) missing.push_back(rank);
+  }
+  return true;
+}
+
+LOCKSTEP_OBSERVER bool find_arrivals(const stuck_snapshot& all, std::size_t thread,
+                                     growing_array<std::uint32_t>& come,
+                                     growing_array<std::uint32_t>& missing) {
+  const shown_wait* const wait = wait_of(all.threads[thread]);
+  if (wait == nullptr || wait->what.expected == 0) return false;
+  growing_array<unsigned char> is_there(wait->what.expected, 0);
+  const auto note = [&](std::uint32_t rank) {
+    if (rank < is_there.size()) is_there[rank] = 1;
+  };
+  for (const seen_thread& one : all.threads) {
+    const shown_wait* const other = wait_of(one);
+    if (other == nullptr || !stuck_questions::are_together(other->what, wait->what)) continue;
+    note(other->what.rank);
+    for (std::uint32_t bit = 0; bit < 64; ++bit) {
+      if ((other->what.come >> bit & 1u) != 0) note(bit);
+    }
+  }
+  for (std::uint32_t rank = 0; rank < wait->what.expected; ++rank) {
+    (is_there[rank] != 0 ? come : missing).push_back(rank);
   }
   return true;
 }

@@ -18,6 +18,7 @@ class stuck_text {
     text_.append("\n");
     for (std::size_t i = 0; i < all.threads.size(); ++i) add_line(i);
     for (std::size_t i = 0; i < all.threads.size(); ++i) add_missing(i);
+    for (std::size_t i = 0; i < all.threads.size(); ++i) add_arrivals(i);
     add_ring();
   }
 
@@ -35,6 +36,10 @@ class stuck_text {
   void add_visit(const construct_visit& visit) {
     add_construct(visit.kind, visit.where);
     if (visit.phase != 0) append(text_, ", phase %u", visit.phase);
+  }
+  void add_name(const void* object) {
+    const char* const name = name_of(all_, object);
+    if (name != nullptr) append(text_, " '%s'", name);
   }
   void add_label(std::size_t thread) { text_.append(ask_.at(thread).label); }
   /// In growing order: ranks 0-6, 8.
@@ -75,6 +80,7 @@ class stuck_text {
     }
     for (std::uint32_t k = 0; k < one.held.count; ++k) {
       append(text_, "%s %p", k == 0 ? "; holds the lock at" : ",", one.held.objects[k]);
+      add_name(one.held.objects[k]);
     }
   }
 
@@ -98,17 +104,72 @@ class stuck_text {
     if (in != nullptr && in->kind != nullptr) {
       add_visit(*in);
       // What the construct waits for, where it is not the barrier.
-      if (ask_.meeting_of(one) == nullptr && what.kind != nullptr) append(text_, ": %s", what.kind);
-    } else {
-      add_construct(what.kind != nullptr ? what.kind : "something", what.where);
-      if (what.object != nullptr && what.awaited == wait_subject::nobody) {
-        append(text_, " at %p", what.object);
+      if (ask_.meeting_of(one) == nullptr && what.kind != nullptr) {
+        text_.append(": ");
+        add_object(what);
       }
+    } else {
+      add_object(what);
       if (what.phase != 0) append(text_, ", phase %u", what.phase);
     }
-    if (what.label != nullptr) append(text_, " '%s'", what.label);
+    if (what.expected != 0 && what.rank != wait_subject::nobody) {
+      append(text_, ", as rank %u of %u", what.rank, what.expected);
+    }
     if (what.awaited != wait_subject::nobody && ask_.meeting_of(one) == nullptr) {
       append(text_, " of rank %u", what.awaited);
+    }
+  }
+
+  /// As "lockstep::event 'ready' at 0x1000 (solver.cpp:12)".
+  void add_object(const wait_subject& what) {
+    append(text_, "%s", what.kind != nullptr ? what.kind : "something");
+    if (what.object != nullptr && what.awaited == wait_subject::nobody) {
+      add_name(what.object);
+      append(text_, " at %p", what.object);
+    }
+    if (what.where.file != nullptr) append(text_, " (%s:%u)", what.where.file, what.where.line);
+  }
+  /// Of each object at which others are to arrive, and each phase, once: by the first that waits there.
+  void add_arrivals(std::size_t thread) {
+    const shown_wait* const wait = wait_of(ask_.at(thread));
+    if (wait == nullptr || (wait->what.expected == 0 && wait->what.left == 0)) return;
+    const shown_wait* last = wait;  // to begin
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < all_.threads.size(); ++i) {
+      const shown_wait* const other = wait_of(ask_.at(i));
+      if (other == nullptr || !ask_.are_together(other->what, wait->what)) continue;
+      if (i < thread) return;
+      if (other->since > last->since) last = other;
+      ++count;
+    }
+    wait_subject what = wait->what;
+    what.where = call_site{nullptr, 0};  // each waiter has its own
+    text_.append("  ");
+    add_object(what);
+    if (what.phase != 0) append(text_, ", phase %u", what.phase);
+    append(text_, ": %zu %s", count, count == 1 ? "waits" : "wait");
+    growing_array<std::uint32_t> come, missing;
+    if (!find_arrivals(all_, thread, come, missing)) {
+      append(text_, "; when the last one began to, %u more %s to come\n", last->what.left,
+             last->what.left == 1 ? "was" : "were");
+      return;
+    }
+    const bool is_one = what.rank != wait_subject::nobody;
+    append(text_, "; %zu of %u have %s: ", come.size(), what.expected,
+           is_one ? "come" : "notified");
+    add_ranks(come);
+    text_.append("; missing: ");
+    add_ranks(missing);
+    text_.append("\n");
+    for (std::size_t i = 0; i < missing.size() && i < most_members; ++i) {
+      const std::size_t former =
+          is_one ? ask_.former_rank(what, missing[i]) : stuck_questions::none;
+      if (former == stuck_questions::none) continue;
+      append(text_, "    missing: rank %u, who was last ", missing[i]);
+      add_label(former);
+      text_.append(": ");
+      add_doing(former);
+      text_.append("\n");
     }
   }
 

@@ -23,9 +23,11 @@
 //   7  stage, depth        relaxed  -      hints that stand for themselves
 //   8  first.load          acquire  9      a log is whole before it is in the list
 //   9  first.compare_exch  release  8      as 8
-//   10 owner.compare_exch  acq_rel  10,11  the next thread sees all that the one before has written
-//   11 owner.store         release  10     as 10
-//   12 owner.load          acquire  10,11  as 10
+//   10 owner.compare_exch  acquire  11     the next thread sees all that the one before has written
+//   11 owner.store         release  10,12  as 10
+//   12 owner.load          acquire  11     who sees the next thread finds no wait of the one before
+//   13 depth.store         release  14     who counts a wait reads that one, or a later one
+//   14 depth.load          acquire  13     as 13
 #ifndef LOCKSTEP_DETAIL_TRACE_THREAD_LOG_HPP
 #define LOCKSTEP_DETAIL_TRACE_THREAD_LOG_HPP
 
@@ -48,13 +50,16 @@ struct wait_subject {
   const char* kind;          ///< "lockstep::event"; null: not known
   const void* object;        ///< its address, or that of the word that is awaited
   const void* sleeps_on;     ///< the word that a waiter sleeps on, by which wakes are told apart
-  const char* label;         ///< of the user's, or null
-  call_site where;           ///< of the construct, if the thread is in one
+  call_site where;           ///< of the call; file is null: not known
   std::uint32_t phase;       ///< that is awaited
-  std::uint32_t rank, size;  ///< of the member that waits; size is 0 outside of regions
+  std::uint32_t rank, size;  ///< of the thread that waits; size is 0 outside of regions
   std::uint32_t awaited;     ///< the rank of the member that is waited for, or nobody
   std::uint32_t region;      ///< with `team`
   const void* team;          ///< as construct_visit's, of that rank; null: of the thread's part
+  // Of an object at which so many are to arrive, or to notify; the waiter is `rank` of them, or nobody.
+  std::uint32_t expected;  ///< 0: that is not known
+  std::uint32_t left;      ///< how many lacked when the wait began; 0: that is not known
+  std::uint64_t come;      ///< ranks below 64 that had come when the wait began, a bit each
 };
 
 /// What members wait for, where observers know more of it than the name.
@@ -110,8 +115,8 @@ class shown {
     sequence_.store(odd + 1, memory_order_release);                                           // 4
   }
   /// False if nothing was shown yet, or the writer was in the way each time.
-  bool read(T& out) const noexcept {
-    for (unsigned i = 0; i < 1000; ++i) {
+  bool read(T& out, unsigned tries = 1000) const noexcept {
+    for (unsigned i = 0; i < tries; ++i) {
       const std::uint32_t before = sequence_.load(memory_order_acquire);  // 5
       if (before == 0) return false;
       if ((before & 1u) != 0) continue;
@@ -127,8 +132,8 @@ class shown {
  private:
   static constexpr std::size_t words = (sizeof(T) + 7) / 8;
 
-  unseamed_atomic<std::uint32_t> sequence_{0};
-  unseamed_atomic<std::uint64_t> words_[words] = {};
+  observer_atomic<std::uint32_t> sequence_{0};
+  observer_atomic<std::uint64_t> words_[words] = {};
 };
 
 /// A wait, as others see it.
@@ -159,20 +164,20 @@ class thread_log {
 
   shown<thread_name> name;
   /// How many waits the thread is in, one inside the other, and what they are; more than most_waits are not shown.
-  unseamed_atomic<std::uint32_t> depth{0};
+  observer_atomic<std::uint32_t> depth{0};
   shown<shown_wait> waits[most_waits];
-  unseamed_atomic<std::uint32_t> stage{0};  ///< wait_stage of the innermost
+  observer_atomic<std::uint32_t> stage{0};  ///< wait_stage of the innermost
   /// The construct that the thread is in, or was in last.
   shown<construct_visit> construct;
   /// How many hooks the thread has passed: whether it moves.
-  unseamed_atomic<std::uint64_t> steps{0};
+  observer_atomic<std::uint64_t> steps{0};
 
   /// How many delays the thread has drawn (delay_hooks.hpp).
-  unseamed_atomic<std::uint64_t> delays{0};
+  observer_atomic<std::uint64_t> delays{0};
   /// For the ledger, and for the watchdog: made by the thread, never freed.
-  unseamed_atomic<void*> ledger{nullptr}, watchdog{nullptr};
+  observer_atomic<void*> ledger{nullptr}, watchdog{nullptr};
   /// For the recorder (recorder.hpp).
-  unseamed_atomic<record_ring*> ring{nullptr};
+  observer_atomic<record_ring*> ring{nullptr};
 
   // The thread's own.
   static constexpr std::uint32_t most_parts = 8;
@@ -181,9 +186,19 @@ class thread_log {
   construct_visit here = construct_visit();  ///< as `construct`
   const char* region_name = nullptr;         ///< the innermost of the user's regions, or null
 
+  /// By its thread: a wait begins, inside of those that it is in.
+  void wait_begins(const shown_wait& what) noexcept {
+    const std::uint32_t in = depth.load(memory_order_relaxed);  // 7
+    if (in < most_waits) waits[in].show(what);
+    stage.store(0, memory_order_relaxed);       // 7
+    depth.store(in + 1, memory_order_release);  // 13
+  }
+  void wait_ends() noexcept {
+    depth.store(depth.load(memory_order_relaxed) - 1, memory_order_relaxed);  // 7
+  }
   /// How the watchdog reads a wait, the outermost first; false if there is none at that depth.
   bool wait_at(std::uint32_t index, shown_wait& out) const noexcept {
-    const std::uint32_t in = depth.load(memory_order_relaxed);  // 7
+    const std::uint32_t in = depth.load(memory_order_acquire);  // 14
     return index < in && index < most_waits && waits[index].read(out);
   }
 
@@ -192,8 +207,8 @@ class thread_log {
 
   thread_log() = default;
 
-  unseamed_atomic<std::uint64_t> owner_{0};
-  unseamed_atomic<std::uint64_t> shown_number_{0};
+  observer_atomic<std::uint64_t> owner_{0};
+  observer_atomic<std::uint64_t> shown_number_{0};
   std::uint32_t track_ = 0;
   thread_log* next_ = nullptr;
 };
@@ -201,7 +216,7 @@ class thread_log {
 struct thread_logs {
   /// All that there are, in no order: for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next())
   static thread_log* first() noexcept {
-    return static_cast<thread_log*>(process().thread_logs.first.load(memory_order_acquire));  // 8
+    return static_cast<thread_log*>(process().thread_logs.load(memory_order_acquire));  // 8
   }
   /// Of the calling thread; made if there is none. Null: LOG-4, or no memory.
   static thread_log* mine() noexcept {
@@ -211,14 +226,16 @@ struct thread_logs {
   /// A name for the calling thread, here and where the system shows it.
   LOCKSTEP_OBSERVER static void name_mine(const char* name) noexcept;
 
+  /// A log for a thread of that number: that of a thread that has ended, or a new one. Null: no memory.
+  LOCKSTEP_OBSERVER static thread_log* take(std::uint64_t thread) noexcept;
+  /// Its thread ends.
+  LOCKSTEP_OBSERVER static void give_back(thread_log& of) noexcept;
+
  private:
-  friend struct log_of_thread;
   friend struct logs_around_fork;
 
   LOCKSTEP_OBSERVER static thread_log* make() noexcept;
-  LOCKSTEP_OBSERVER static thread_log* unused() noexcept;
-  LOCKSTEP_OBSERVER static thread_log* add() noexcept;
-  LOCKSTEP_OBSERVER static void end(thread_log& of) noexcept;
+  LOCKSTEP_OBSERVER static thread_log* add(std::uint64_t thread) noexcept;
   LOCKSTEP_OBSERVER static void forget_others() noexcept;
 };
 

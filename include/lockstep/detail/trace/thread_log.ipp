@@ -20,7 +20,9 @@ struct log_of_thread {
 
   ~log_of_thread() {
     has_ended = true;
-    if (log != nullptr) thread_logs::end(*log);
+    if (log == nullptr) return;
+    this_thread_slot().log = nullptr;
+    thread_logs::give_back(*log);
   }
   static log_of_thread& mine() noexcept {
     static thread_local log_of_thread own;
@@ -45,8 +47,7 @@ LOCKSTEP_OBSERVER thread_log* thread_logs::make() noexcept {
   if (own.has_ended) return nullptr;
   watch_forks<logs_around_fork>();
   thread_slot& slot = this_thread_slot();
-  thread_log* log = unused();
-  if (log == nullptr) log = add();
+  thread_log* const log = take(slot.number);
   if (log == nullptr) return nullptr;
   own.log = log;
   const thread_label label = label_of_this_thread();
@@ -66,23 +67,22 @@ LOCKSTEP_OBSERVER thread_log* thread_logs::make() noexcept {
   return log;
 }
 
-LOCKSTEP_OBSERVER thread_log* thread_logs::unused() noexcept {
-  const std::uint64_t me = this_thread_slot().number;
+LOCKSTEP_OBSERVER thread_log* thread_logs::take(std::uint64_t thread) noexcept {
   for (thread_log* at = first(); at != nullptr; at = at->next_) {
     std::uint64_t nobody = 0;
-    if (at->owner_.compare_exchange_strong(nobody, me, memory_order_acq_rel,  // 10
-                                           memory_order_relaxed)) {           // 7
+    if (at->owner_.compare_exchange_strong(nobody, thread, memory_order_acquire,  // 10
+                                           memory_order_relaxed)) {               // 7
       return at;
     }
   }
-  return nullptr;
+  return add(thread);
 }
 
-LOCKSTEP_OBSERVER thread_log* thread_logs::add() noexcept {
+LOCKSTEP_OBSERVER thread_log* thread_logs::add(std::uint64_t thread) noexcept {
   thread_log* const made = new (std::nothrow) thread_log();
   if (made == nullptr) return nullptr;
-  made->owner_.store(this_thread_slot().number, memory_order_release);  // 11
-  unseamed_atomic<void*>& first = process().thread_logs.first;
+  made->owner_.store(thread, memory_order_relaxed);  // 7
+  observer_atomic<void*>& first = process().thread_logs;
   void* next = first.load(memory_order_acquire);  // 8
   do {
     made->next_ = static_cast<thread_log*>(next);
@@ -92,8 +92,7 @@ LOCKSTEP_OBSERVER thread_log* thread_logs::add() noexcept {
   return made;
 }
 
-LOCKSTEP_OBSERVER void thread_logs::end(thread_log& of) noexcept {
-  this_thread_slot().log = nullptr;
+LOCKSTEP_OBSERVER void thread_logs::give_back(thread_log& of) noexcept {
   of.depth.store(0, memory_order_relaxed);   // 7
   of.owner_.store(0, memory_order_release);  // 11
 }

@@ -76,8 +76,10 @@ class trace_writer {
   /// Up to the arguments, which follow.
   LOCKSTEP_OBSERVER json_file& head(const trace_view::event& of, const char* before,
                                     const char* name, const char* category, const char* phase,
-                                    std::uint64_t begin) {
-    out_.put("{\"name\":").text(before, name);
+                                    std::uint64_t begin, const char* label = nullptr) {
+    out_.put("{\"name\":\"").put(before).characters(name);
+    if (label != nullptr) out_.put(" '").characters(label).put("'");
+    out_.put("\"");
     if (category != nullptr) out_.put(",\"cat\":\"").put(category).put("\"");
     out_.put(",\"ph\":\"").put(phase).put("\",\"ts\":").time(begin);
     place(of.track);
@@ -85,8 +87,8 @@ class trace_writer {
   }
   LOCKSTEP_OBSERVER json_file& slice(const trace_view::event& of, const char* before,
                                      const char* name, const char* category, std::uint64_t begin,
-                                     std::uint64_t end) {
-    return head(of, before, name, category, "X", begin).put(",\"dur\":").time(end - begin);
+                                     std::uint64_t end, const char* label = nullptr) {
+    return head(of, before, name, category, "X", begin, label).put(",\"dur\":").time(end - begin);
   }
   LOCKSTEP_OBSERVER void site(const char* file, std::uint64_t line) {
     if (file == nullptr) return;
@@ -120,7 +122,10 @@ class trace_writer {
         break;
       case record_kind::wait: {
         static const char* const stages[] = {"spin", "yield", "sleep"};
-        slice(each, "waits for ", name, "wait", begin, end).put(",\"args\":{\"for\":").text(name);
+        const char* const label = of_.label_of(each);
+        slice(each, "waits for ", name, "wait", begin, end, label);
+        out_.put(",\"args\":{\"for\":").text(name);
+        if (label != nullptr) out_.put(",\"label\":").text(label);
         out_.put(",\"object\":").address(at.number()).put(",\"stage\":\"");
         out_.put(stages[at.detail() % 3]).put("\"");
         if (rest != nullptr) {

@@ -54,6 +54,13 @@ class trace_view {
     return next < records.size() && records[next].kind() == record_kind::rest ? &records[next]
                                                                               : nullptr;
   }
+  /// What the program calls the object of a wait, or null.
+  const char* label_of(const event& of) const noexcept {
+    const std::size_t next = std::size_t{of.record} + 2;
+    return next < records.size() && records[next].kind() == record_kind::label
+               ? records[next].text()
+               : nullptr;
+  }
   std::uint64_t nanoseconds(std::uint64_t ticks) const noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(ticks) * nanoseconds_a_tick + 0.5);
   }

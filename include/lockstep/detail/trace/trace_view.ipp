@@ -60,7 +60,7 @@ LOCKSTEP_OBSERVER void trace_view::read(const thread_log& from, const record_rin
   bool has_track = false;
   for (std::size_t i = before; i < records.size(); ++i) {
     const trace_record& at = records[i];
-    if (at.kind() == record_kind::rest) {
+    if (at.kind() == record_kind::rest || at.kind() == record_kind::label) {
       if (!has_track) records[i].words[1] = 0;  // of a record that is lost
       continue;
     }
@@ -284,7 +284,8 @@ LOCKSTEP_OBSERVER void trace_view::join_wait(const event& of, const open_slices&
   }
   if (std::strcmp(at.text(), waits_for::next_region()) == 0) return;
   if (std::strcmp(at.text(), waits_for::end_of_part()) == 0) return join_awaited(of, around, known);
-  const trace_record* const next = rest + 1;
+  const trace_record* next = rest + 1;
+  if (next != records.end() && next->kind() == record_kind::label) ++next;
   if (next == records.end() || next->kind() != record_kind::let_go) {
     return join_awaited(of, around, known);
   }

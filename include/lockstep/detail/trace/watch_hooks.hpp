@@ -9,7 +9,7 @@
 //
 // Memory order (# marks the line)
 //   #  access         order    pairs  why it suffices
-//   1  watchdog.load  relaxed  -      its own thread has stored it, or one before it (10, 12 of thread_log.hpp)
+//   1  watchdog, count relaxed -      its own thread has stored it, or one before it (10 of thread_log.hpp); before 4
 //   2  watchdog.store release  3      the watch_log is made before its address is seen
 //   3  watchdog.load  acquire  2      as 2
 //   4  count, thread  release  5      a visit is shown before it is counted; what is left of another thread is gone
@@ -44,6 +44,19 @@ struct node_visit {
   std::uint64_t began, ended;  ///< began is 0: none yet
 };
 
+/// The last objects outside of regions at which the thread waited for others, as which rank, and in which phase. The
+/// latest first.
+struct last_meetings {
+  static constexpr std::uint32_t most = 4;
+  struct meeting {
+    const void* object;
+    std::uint32_t rank, phase;
+  };
+
+  std::uint32_t count;
+  meeting all[most];
+};
+
 /// More than `most` are not known.
 struct held_locks {
   static constexpr std::uint32_t most = 8;
@@ -57,13 +70,14 @@ class watch_log {
   static constexpr std::uint32_t most_visits = 8, most_parts = 4;
 
   /// How many visits there were, modulo 2^32; the last ones are at their numbers modulo most_visits.
-  unseamed_atomic<std::uint32_t> visit_count{0};
+  observer_atomic<std::uint32_t> visit_count{0};
   /// The number of the thread that writes here.
-  unseamed_atomic<std::uint64_t> thread{0};
+  observer_atomic<std::uint64_t> thread{0};
   shown<construct_visit> visits[most_visits];
   shown<region_part> part;  ///< the innermost that runs, or the last
   shown<node_visit> node;
   shown<held_locks> locks;
+  shown<last_meetings> meetings;
 
   std::uint32_t visits_so_far() const noexcept {
     return visit_count.load(memory_order_acquire);  // 5
@@ -77,6 +91,7 @@ class watch_log {
   bool shows_ended_part = false;
   region_part parts[most_parts] = {};
   held_locks held = {};
+  last_meetings met = {};
   node_visit node_here = {};
 };
 
@@ -93,6 +108,7 @@ struct watch_hooks {
   static void wait_begins(thread_log& log, const wait_subject& what) noexcept {
     const bool is_for_region = what.kind != nullptr && std::strcmp(what.kind, end_of_part()) == 0;
     if (!is_for_region) show_outer_part(log);
+    if (what.expected != 0 && what.rank != wait_subject::nobody) meets(log, what);
   }
   static void wait_ends(thread_log& log, const wait_subject&) noexcept { show_outer_part(log); }
 
@@ -115,6 +131,7 @@ struct watch_hooks {
   LOCKSTEP_OBSERVER static void show_outer_part(thread_log& log) noexcept;
   LOCKSTEP_OBSERVER static void visit_begins(thread_log& log,
                                              const construct_visit& visit) noexcept;
+  LOCKSTEP_OBSERVER static void meets(thread_log& log, const wait_subject& what) noexcept;
   LOCKSTEP_OBSERVER static watch_log* mine(thread_log& log) noexcept;
 };
 
@@ -131,13 +148,28 @@ LOCKSTEP_OBSERVER watch_log* watch_hooks::mine(thread_log& log) noexcept {
   made->shows_ended_part = false;
   made->held = held_locks();
   made->node_here = node_visit();
-  made->visit_count.store(0, memory_order_release);  // 4
+  made->met = last_meetings();
+  made->visit_count.store(0, memory_order_relaxed);  // 1
   made->part.show(region_part());
   made->node.show(made->node_here);
   made->locks.show(made->held);
+  made->meetings.show(made->met);
   made->thread.store(log.thread(), memory_order_release);  // 4
   log.watchdog.store(made, memory_order_release);          // 2
   return made;
+}
+
+LOCKSTEP_OBSERVER void watch_hooks::meets(thread_log& log, const wait_subject& what) noexcept {
+  watch_log* const own = mine(log);
+  if (own == nullptr) return;
+  last_meetings& met = own->met;
+  std::uint32_t at = 0;
+  while (at < met.count && met.all[at].object != what.object) ++at;
+  if (at == met.count && met.count < last_meetings::most) ++met.count;
+  if (at == last_meetings::most) --at;
+  for (; at > 0; --at) met.all[at] = met.all[at - 1];
+  met.all[0] = {what.object, what.rank, what.phase};
+  own->meetings.show(met);
 }
 
 LOCKSTEP_OBSERVER void watch_hooks::visit_begins(thread_log& log,

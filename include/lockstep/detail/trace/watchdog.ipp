@@ -6,8 +6,8 @@
 //
 // Memory order (# marks the line)
 //   #  access        order    pairs  why it suffices
-//   1  must_end      release  2      what the caller did before; the thread ends anyway
-//   2  must_end      acquire  1      as 1
+//   1  must_end.store relaxed -      the byte in the pipe comes after it; the start and the end of the thread order the rest
+//   2  must_end.load  relaxed -      as 1
 //   3  stage         relaxed  -      values that stand for themselves
 //   4  is_set        relaxed  -      under the lock
 #ifndef LOCKSTEP_DETAIL_TRACE_WATCHDOG_IPP
@@ -67,7 +67,7 @@ class watchdog {
     end(*of);
     while (of->pipe.sleep(0) != 0) continue;  // what nobody has heard
     of->how = how;
-    of->must_end.store(0, memory_order_release);  // 1
+    of->must_end.store(0, memory_order_relaxed);  // 1
     begin_to_observe(observer::watches);
     {
       const no_signals here;
@@ -98,6 +98,12 @@ class watchdog {
       seen_thread one;
       if (look_at(*at, one)) all.threads.push_back(one);
     }
+    for (const seen_thread& each : all.threads) {
+      for (std::uint32_t i = 0; i < each.wait_count; ++i) {
+        look_up_name(all, each.waits[i].what.object);
+      }
+      for (std::uint32_t i = 0; i < each.held.count; ++i) look_up_name(all, each.held.objects[i]);
+    }
     // By team and rank; then in the order in which they were first seen.
     sort_by(all.threads, [](const seen_thread& a, const seen_thread& b) {
       if (a.part.team != b.part.team) return a.part.team > b.part.team;
@@ -114,11 +120,18 @@ class watchdog {
     std::uint64_t since;
   };
 
+  LOCKSTEP_OBSERVER static void look_up_name(stuck_snapshot& all, const void* object) {
+    object_name found;
+    if (name_of(all, object) == nullptr && object_names::find(object, found)) {
+      all.names.push_back(found);
+    }
+  }
+
   explicit watchdog(watchdog_state& of) : of_(of), how_(of.how) {}
 
   LOCKSTEP_OBSERVER static void end(watchdog_state& of) {
     if (!of.runs) return;
-    of.must_end.store(1, memory_order_release);  // 1
+    of.must_end.store(1, memory_order_relaxed);  // 1
     of.pipe.wake(wakes);
     of.thread.join();
     of.runs = false;
@@ -162,19 +175,17 @@ class watchdog {
   LOCKSTEP_OBSERVER void watch() {
     const std::uint64_t limit = static_cast<std::uint64_t>(how_.after().count());
     std::uint64_t next = limit;
-    bool has_excused = false;
+    stop_excuse excuse;
     while (true) {
       const std::uint64_t begin = steady_nanoseconds();
       const char why = of_.pipe.sleep(next);
-      if (of_.must_end.load(memory_order_acquire) != 0) return;  // 2
+      if (of_.must_end.load(memory_order_relaxed) != 0) return;  // 2
       if (why == asks) {
         print("lockstep watchdog: a signal asks what threads wait for");
         continue;
       }
-      // Who sleeps much too long was stopped, with the whole process: others get time to go on.
-      const bool was_stopped = steady_nanoseconds() - begin > next + limit / 2 + 1000000;
-      has_excused = was_stopped && !has_excused;
-      next = has_excused ? limit / 4 + 1 : guard(limit);
+      const bool is_excused = excuse.is_due(limit, next, steady_nanoseconds() - begin);
+      next = is_excused ? stop_excuse::time_of(limit) : guard(limit);
     }
   }
 
@@ -259,6 +270,7 @@ class watchdog {
     if (is_known) {
       static_cast<void>(known->part.read(one.part));
       static_cast<void>(known->node.read(one.node));
+      if (one.number != 0) static_cast<void>(known->meetings.read(one.met));
       if (one.number != 0) static_cast<void>(known->locks.read(one.held));
       const std::uint32_t most = watch_log::most_visits;
       const std::uint32_t last = known->visits_so_far();

@@ -45,6 +45,7 @@
 #include <cstdint>
 #include <new>
 
+#include "../../call_site.hpp"
 #include "../platform/fork.hpp"
 #include "../platform/intrusive_list.hpp"
 #include "../platform/process.hpp"
@@ -69,11 +70,12 @@ class parked_thread : public list_node<parked_thread> {
   LOCKSTEP_COLD void describe(wait_subject& to) const noexcept;
 
   /// Waits for the notification; false if `until` came first.
-  bool wait(wait_policy policy, deadline until = deadline::never(),
+  bool wait(wait_policy policy, deadline until = deadline::never(), call_site where = call_site(),
             wait_history& history = this_thread_history_in_queues()) {
     slept_ = false;
+    located_wait what{*this, where};
     const bool notified =
-        wait_engine::wait(*this, policy, history, until, wait_engine::single_yield_time);
+        wait_engine::wait(what, policy, history, until, wait_engine::single_yield_time);
     if (slept_) history.yielding.failed();
     return notified;
   }
@@ -105,6 +107,19 @@ class parked_thread : public list_node<parked_thread> {
   friend class parking_lot;
   friend class wake_list;
   enum : std::uint32_t { sleeping_ = 1, notified_ = 2 };
+
+  /// A wait of the thread, and where it was called: not in the node, which is to stay small.
+  struct located_wait {
+    parked_thread& self;
+    call_site where;
+
+    bool ready() const noexcept { return self.ready(); }
+    void sleep(deadline until) { self.sleep(until); }
+    void describe(wait_subject& to) const noexcept {
+      self.describe(to);
+      to.where = where;
+    }
+  };
 
   /// Lets the thread go; returns what to wake, or nothing if it does not sleep.
   const detail::wait_word* notify() noexcept {

@@ -56,13 +56,15 @@ class phase_board {
 
   /// Waits until every writer is beyond the reader's phase, then moves the reader on. Begins with writer `first`:
   /// readers that begin with different writers disturb each other less.
-  wait_status wait_until(std::size_t reader, std::size_t first, deadline until) {
+  wait_status wait_until(std::size_t reader, std::size_t first, deadline until,
+                         call_site where = call_site()) {
     reader_state& self = readers_[reader].value;
     const phase_reached next{self.phase + 1};
     for (std::size_t i = 0, writer = first; i < writers(); ++i, ++writer) {
       if (writer == writers()) writer = 0;
+      if (next(phases_[writer].value())) continue;
       auto what =
-          phases_[writer].awaited(next, stops_when_set{terminated_}, anywhere_in{kind_, this});
+          phases_[writer].awaited(next, stops_when_set{terminated_}, notifiers{*this, next, where});
       if (!wait_watched(what, this, policy(), self.history, until, wait_engine::shared_yield_time))
         return wait_status::timed_out;
     }
@@ -92,6 +94,25 @@ class phase_board {
   }
 
  private:
+  /// For observers.
+  struct notifiers {
+    const phase_board& of;
+    phase_reached next;
+    call_site where;
+
+    void describe(wait_subject& to) const noexcept {
+      to.kind = of.kind_;
+      to.object = &of;
+      to.where = where;
+      to.rank = wait_subject::nobody;
+      if (of.writers() == 1) return;  // which one that is needs no telling
+      to.expected = static_cast<std::uint32_t>(of.writers());
+      for (std::size_t writer = 0; writer < of.writers() && writer < 64; ++writer) {
+        if (next(of.phases_[writer].peek())) to.come |= std::uint64_t{1} << writer;
+      }
+    }
+  };
+
   struct reader_state {
     std::uint32_t phase = 0;
     wait_history history = {};

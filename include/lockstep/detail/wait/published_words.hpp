@@ -181,16 +181,6 @@ struct stops_when_set {
 
 /// Where the thread runs that is awaited: not known.
 struct anywhere {};
-/// The same, of a word of some object: for observers.
-struct anywhere_in {
-  const char* kind;
-  const void* object;
-
-  void describe(wait_subject& to) const noexcept {
-    to.kind = kind;
-    to.object = object;
-  }
-};
 
 /// The predicate of a wait for a phase: true from that phase on, modulo 2^32.
 struct phase_reached {

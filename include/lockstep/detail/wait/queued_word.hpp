@@ -35,6 +35,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "../../call_site.hpp"
 #include "misuse.hpp"
 #include "parking_lot.hpp"
 #include "wait_engine.hpp"
@@ -64,8 +65,8 @@ class queued_word {
   }
 
   /// As try_take(), for the time that `policy` waits awake.
-  bool poll(std::uint32_t as, deadline until) {
-    attempt now(*this, as);
+  bool poll(std::uint32_t as, deadline until, call_site where = call_site()) {
+    attempt now(*this, as, where);
     return wait_engine::wait_awake(now, policy_, this_thread_history(), until);
   }
 
@@ -128,12 +129,15 @@ class queued_word {
   struct plain_attempt {
     queued_word& owner;
     std::uint32_t as;
+    const call_site where;
 
-    plain_attempt(queued_word& of, std::uint32_t purpose) noexcept : owner(of), as(purpose) {}
+    plain_attempt(queued_word& of, std::uint32_t purpose, call_site from) noexcept
+        : owner(of), as(purpose), where(from) {}
     bool ready() noexcept { return owner.try_take(as); }
     void describe(wait_subject& to) const noexcept {
       to.object = &owner.word_;
       to.kind = parking_lot::name_of(Rules::queue);
+      to.where = where;
     }
   };
   /// Each look takes the word's line away from the holder.
@@ -141,8 +145,8 @@ class queued_word {
     unsigned pause = 8;
     static constexpr unsigned longest_pause = 64;
 
-    backing_off_attempt(queued_word& of, std::uint32_t purpose) noexcept
-        : plain_attempt(of, purpose) {}
+    backing_off_attempt(queued_word& of, std::uint32_t purpose, call_site from) noexcept
+        : plain_attempt(of, purpose, from) {}
     unsigned pauses() noexcept {
       const unsigned now = pause;
       if (pause < longest_pause) pause *= 2;
@@ -166,11 +170,12 @@ class handed_word : protected queued_word<Rules> {
   constexpr handed_word(std::uint32_t word, wait_policy how) noexcept : base(word, how) {}
 
   /// Waits its turn and takes; false if `until` came first.
-  LOCKSTEP_NOINLINE bool take_slowly(std::uint32_t as, deadline until) {
+  LOCKSTEP_NOINLINE bool take_slowly(std::uint32_t as, deadline until,
+                                     call_site where = call_site()) {
     const misuse::waiting_scope waiting(this);
-    if (this->poll(as, until)) return true;
+    if (this->poll(as, until, where)) return true;
     parked_thread self(as, this->key());
-    return !this->enqueue(self, as) || self.wait(this->policy_, until) || !leave(self);
+    return !this->enqueue(self, as) || self.wait(this->policy_, until, where) || !leave(self);
   }
 
   /// Hands the front of the queue what there is. After a change that may let waiters go.

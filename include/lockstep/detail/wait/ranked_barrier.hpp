@@ -207,6 +207,16 @@ class ranked_barrier {
     return phase(has_flags(size) ? flags_[rank].peek() : end_[0].peek());
   }
 
+  /// For observers, by a participant that is in a phase: the ranks below 64 that have arrived, a bit each. None by the
+  /// tree.
+  std::uint64_t arrived_ranks(std::size_t size, phase_reached phase) const noexcept {
+    std::uint64_t found = 0;
+    for (std::size_t rank = 0; has_flags(size) && rank < size && rank < 64; ++rank) {
+      if (phase(flags_[rank].peek())) found |= std::uint64_t{1} << rank;
+    }
+    return found;
+  }
+
   /// The next phase is the one after `phase`. While nobody arrives or waits.
   void reset(std::uint32_t phase) noexcept {
     flags_.reset(phase, flags_.size() < most_flags_ ? flags_.size() : most_flags_);

@@ -36,6 +36,7 @@
 
 #include <cstdint>
 
+#include "../../call_site.hpp"
 #include "../../wait_policy.hpp"
 #include "../platform/config.hpp"
 #include "../platform/system.hpp"
@@ -53,7 +54,8 @@ constexpr std::uint32_t sleeping_bit = 1;
 template <class Done>
 class word_waiter {
  public:
-  word_waiter(wait_word& word, Done done) noexcept : word_(word), done_(done), announced_(false) {}
+  word_waiter(wait_word& word, Done done, call_site where = call_site()) noexcept
+      : word_(word), done_(done), announced_(false), where_(where) {}
 
   bool ready() const noexcept {
     return done_(word_.load(memory_order_acquire));  // 1
@@ -74,6 +76,7 @@ class word_waiter {
   /// For observers. The word is the first of its object.
   void describe(wait_subject& to) const noexcept {
     to.object = to.sleeps_on = &word_;
+    to.where = where_;
     optional_parts::describe(done_, to, 0);
   }
 
@@ -84,6 +87,7 @@ class word_waiter {
   wait_word& word_;
   Done done_;
   bool announced_;
+  const call_site where_;
 };
 
 /// As wait_engine::wait. Where misuse is diagnosed, the thread is registered as a waiter on `object`.
@@ -106,10 +110,11 @@ LOCKSTEP_NOINLINE bool wait_watched(Waitable& what, const void* object, wait_pol
 /// Waits until done(word); false if `until` came first. `object` is what the word belongs to.
 template <class Done>
 bool wait_until_word(wait_word& word, Done done, const void* object, wait_policy policy,
-                     deadline until = deadline::never(),
+                     deadline until = deadline::never(), call_site where = call_site(),
                      std::uint64_t yield_time = wait_engine::shared_yield_time) {
-  word_waiter<Done> what(word, done);
-  return what.ready() || wait_watched(what, object, policy, until, yield_time);
+  if (done(word.load(memory_order_acquire))) return true;  // 1
+  word_waiter<Done> what(word, done, where);
+  return wait_watched(what, object, policy, until, yield_time);
 }
 
 /// The changer's side of WORD-2. `old` is the word before the change. The object may be gone already.

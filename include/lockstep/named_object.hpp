@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// lockstep/named_object.hpp -- names for objects, in reports of the watchdog and in traces (layer: trace)
+//
+//     lockstep::mutex queue_lock;
+//     const lockstep::named_object name(&queue_lock, "queue lock");
+//
+// A thread that waits for it then waits for lockstep::mutex 'queue lock'. The name is beside the object, in a table of
+// the process: no object grows.
+//
+//   NAMED-1  A name is of an address. It stays until another is given or it is taken away, also if the object ends before:
+//           then whatever comes to lie there has it. So take the name away first; a named_object does at its end. An
+//           object and its first member have one address, and one name: the last that was given.
+//   NAMED-2  Any thread may give a name, change it and take it away at any time, before somebody watches and meanwhile.
+//           Threads that wait, and the watchdog, read it without a lock. A wait has the name that its object has when the
+//           wait ends (in a trace), or when the report is made.
+//   NAMED-3  A child of fork() has the names of its parent.
+//
+// Cost   a lock of the process and a search. Nobody watches: nothing for those who wait. A name is 64 bytes; its place
+//        is used again, but never freed. A program without the code of the observers (config.hpp) keeps no names.
+#ifndef LOCKSTEP_NAMED_OBJECT_HPP
+#define LOCKSTEP_NAMED_OBJECT_HPP
+
+#include "detail/trace/object_names.hpp"
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+
+/// What the object at this address is called from now on: at most 47 bytes are kept. Null or "" takes the name away.
+/// False if there is no memory, or no code for it in the program.
+inline bool name_object(const void* object, const char* name) noexcept {
+  return detail::has_observers() && detail::object_names::set(object, name);
+}
+
+/// A name as long as this lives. To be made after the object, so that it ends before.
+class named_object {
+ public:
+  named_object(const void* object, const char* name) noexcept : object_(object) {
+    name_object(object, name);
+  }
+  ~named_object() { name_object(object_, nullptr); }
+  named_object(const named_object&) = delete;
+  named_object& operator=(const named_object&) = delete;
+
+ private:
+  const void* const object_;
+};
+
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_NAMED_OBJECT_HPP

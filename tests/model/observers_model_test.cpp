@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: MIT
+// tests/model/observers_model_test.cpp -- what observers write and read while threads run, under all schedules
+//
+// The words of the observers are on the atomic seam here (LOCKSTEP_SEAM_OBSERVERS). The hooks of the layers above find a
+// log through their thread; the threads of a model are all one thread of the system, so scenarios say which log it is.
+#include <lockstep/detail/trace/hooks.hpp>
+#include <lockstep/detail/trace/ledger_slot.hpp>
+#include <lockstep/detail/trace/trace_view.hpp>
+#include <lockstep/ledger.hpp>
+
+#include <cstring>
+#include <memory>
+
+#include "model/scenario.hpp"
+
+namespace lockstep::model {
+namespace {
+
+void explore_within(std::vector<budget> budgets, const std::function<void()>& scenario) {
+  plan by;
+  by.budgets = std::move(budgets);
+  explore(scenario, by);
+}
+
+/// The texts that scenarios record are kept before the first of them: a table of texts has many atomics.
+const bool texts_are_kept = [] {
+  record_ring* const by = record_ring::make(4, nullptr);
+  const bool done = by->kept("mark") != nullptr && by->kept("") != nullptr;
+  delete by;
+  return done;
+}();
+
+/// The lock of traces, too, may be left taken by an execution that failed.
+const bool locks_are_freed = [] {
+  static void (*const others)() = free_locks;
+  free_locks = [] {
+    others();
+    ::new (static_cast<void*>(&process().trace_forks)) fork_section;
+  };
+  return true;
+}();
+
+/// What observers know in the process: nothing yet, but those texts. Gone with this object.
+class fresh_process {
+ public:
+  fresh_process() {
+    process_state& all = process();
+    all.observers.store(0, memory_order_relaxed);
+    all.thread_logs.store(nullptr, memory_order_relaxed);
+    all.trace.store(nullptr, memory_order_relaxed);
+  }
+  ~fresh_process() {
+    for (thread_log* at = thread_logs::first(); at != nullptr;) {
+      thread_log* const next = at->next();
+      delete static_cast<watch_log*>(at->watchdog.load(memory_order_relaxed));
+      delete at->ring.load(memory_order_relaxed);
+      delete at;
+      at = next;
+    }
+    delete recorder::session();
+    process_state& all = process();
+    all.thread_logs.store(nullptr, memory_order_relaxed);
+    all.trace.store(nullptr, memory_order_relaxed);
+  }
+  fresh_process(const fresh_process&) = delete;
+  fresh_process& operator=(const fresh_process&) = delete;
+};
+
+struct two_numbers {
+  std::uint64_t one, other;
+};
+
+TEST(observers_model, what_is_shown_is_read_whole_and_never_older_than_before_LOG_2) {
+  explore_within(middle(), [] {
+    shown<two_numbers> place;
+    threads({[&] {
+               place.show({1, 1});
+               place.show({2, 2});
+             },
+             [&] {
+               std::uint64_t last = 0;
+               times(2, [&](int) {
+                 two_numbers seen;
+                 if (!place.read(seen, 2)) return;
+                 check(seen.one == seen.other, "both are of one time");
+                 check(seen.one >= last && seen.one > 0, "not older than what was read before");
+                 last = seen.one;
+               });
+             }});
+    two_numbers seen;
+    check(place.read(seen) && seen.one == 2, "the last is read afterwards");
+  });
+}
+
+TEST(observers_model, a_log_has_one_thread_at_a_time_and_is_whole_in_the_list_LOG_1) {
+  explore_within(middle(), [] {
+    const fresh_process here;
+    const auto live = [](std::uint64_t number) {
+      thread_log* const log = thread_logs::take(number);
+      log->open_parts = static_cast<std::uint32_t>(number);
+      check(log->thread() == number, "it is this thread's");
+      check(log->open_parts == number, "nobody else writes there");
+      thread_logs::give_back(*log);
+    };
+    threads({[&] { live(1); }, [&] { live(2); },
+             [&] {
+               std::uint32_t expected = ~std::uint32_t{0};
+               for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) {
+                 check(at->track() < expected, "each has a track of its own");
+                 expected = at->track();
+                 check(at->thread() <= 2, "a thread's or nobody's");
+               }
+             }});
+    unsigned logs = 0;
+    for (const thread_log* at = thread_logs::first(); at != nullptr; at = at->next()) ++logs;
+    check(logs == 1 || logs == 2, "one for each thread at most");
+    check(thread_logs::first()->track() + 1 == logs, "tracks have no gaps");
+  });
+}
+
+/// Enough to read an old value whole.
+constexpr unsigned most_stale = 16;
+
+shown_wait wait_since(std::uint64_t tick) {
+  shown_wait made = {};
+  made.since = tick;
+  return made;
+}
+
+TEST(observers_model, a_wait_that_is_counted_is_the_one_that_is_read) {
+  explore_within({{2, 0, 0}, {1, most_stale, 0}}, [] {
+    const fresh_process here;
+    thread_log& log = *thread_logs::take(1);
+    log.wait_begins(wait_since(1));
+    log.wait_ends();
+    // Nobody looks before that has ended.
+    threads({[&] { log.wait_begins(wait_since(2)); },
+             [&] {
+               shown_wait seen;
+               if (log.wait_at(0, seen)) check(seen.since == 2, "not the wait of before");
+             }});
+  });
+}
+
+TEST(observers_model, a_wait_is_one_of_the_thread_that_has_the_log) {
+  explore_within({{2, 0, 0}, {1, most_stale, 0}}, [] {
+    const fresh_process here;
+    thread_log& log = *thread_logs::take(1);
+    threads({[&] {
+               log.wait_begins(wait_since(1));
+               log.wait_ends();
+               thread_logs::give_back(log);
+             },
+             [&] { thread_logs::take(2); },
+             [&] {
+               if (log.thread() != 2) return;
+               shown_wait seen;
+               check(!log.wait_at(0, seen), "the next thread waits for nothing");
+             }});
+  });
+}
+
+trace_record numbered(std::uint64_t number) { return {{number, number, number, number}}; }
+
+/// The records in the copy are whole, and follow each other.
+std::size_t check_copy(const record_ring& ring, std::uint64_t& first) {
+  trace_record copied[4];
+  const std::size_t count = ring.copy(copied, 4);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const std::uint64_t word : copied[i].words) {
+      check(word == copied[0].words[0] + i, "a record is whole, and after the one before it");
+    }
+  }
+  first = count > 0 ? copied[0].words[0] : 0;
+  return count;
+}
+
+TEST(observers_model, records_are_read_whole_while_their_thread_writes_over_them_RING_1) {
+  explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
+    record_ring* const ring = record_ring::make(4, nullptr);
+    ring->begin(1, 4, false);
+    for (std::uint64_t i = 1; i <= 3; ++i) {
+      const trace_record one = numbered(i);
+      ring->put(&one, 1);
+    }
+    threads({[&] {
+               const trace_record both[2] = {numbered(4), numbered(5)};
+               ring->put(both, 2);
+               const trace_record last = numbered(6);
+               ring->put(&last, 1);
+             },
+             [&] {
+               std::uint64_t first = 0;
+               check_copy(*ring, first);
+             }});
+    std::uint64_t first = 0;
+    check(check_copy(*ring, first) == 2 && first == 5, "all but those that may be written over");
+    check(ring->count() == 6, "all are counted");
+    delete ring;
+  });
+}
+
+TEST(observers_model, a_ring_that_stops_keeps_its_first_records_and_counts_the_others_RING_2) {
+  explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
+    record_ring* const ring = record_ring::make(4, nullptr);
+    ring->begin(1, 4, true);
+    for (std::uint64_t i = 1; i <= 3; ++i) {
+      const trace_record one = numbered(i);
+      ring->put(&one, 1);
+    }
+    threads({[&] {
+               const trace_record both[2] = {numbered(5), numbered(6)};
+               ring->put(both, 2);
+               const trace_record last = numbered(4);
+               ring->put(&last, 1);
+               ring->put(&last, 1);
+             },
+             [&] {
+               std::uint64_t first = 0;
+               const std::size_t count = check_copy(*ring, first);
+               check(first == 1 && count >= 3, "the first ones are there");
+             }});
+    std::uint64_t first = 0;
+    check(check_copy(*ring, first) == 4 && first == 1, "it is full");
+    check(ring->count() == 7, "what did not fit is counted");
+    delete ring;
+  });
+}
+
+/// What a trace has of each log, read as trace_view does.
+void check_view(std::uint64_t least, std::uint64_t most) {
+  const trace_view view;
+  std::uint64_t marks = 0;
+  for (const trace_view::track& each : view.tracks) {
+    std::uint64_t writer = 0;
+    for (std::size_t i = each.first; i < each.last; ++i) {
+      const trace_record& at = view.record_of(view.events[i]);
+      if (at.kind() != record_kind::user) continue;
+      ++marks;
+      check(writer == 0 || writer == at.number(), "a track is of one thread");
+      check(std::strcmp(at.text(), "mark") == 0, "texts are whole");
+      writer = at.number();
+    }
+  }
+  check(marks >= least && marks <= most, "what was recorded is there, and no more");
+}
+void mark(thread_log& log, std::uint64_t number) {
+  recorder::put(log, record_kind::user, 0, 1, 1, "mark", number);
+}
+
+TEST(observers_model, traces_begin_and_end_while_threads_record_RECORD_1) {
+  explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
+    const fresh_process here;
+    thread_log& log = *thread_logs::take(1);
+    threads({[&] {
+               times(2, [&](int) {
+                 if (is_observed_by(observer::records)) mark(log, 1);
+               });
+             },
+             [&] {
+               check(recorder::start(16, false), "none runs");
+               check(recorder::stop(), "one runs");
+               check_view(0, 2);
+               check(recorder::start(16, true), "none runs");
+               check_view(0, 2);
+             }});
+    check(recorder::is_running(), "the second");
+    const bool is_counted = is_observed_by(observer::records);
+    check(is_counted, "it is on");
+    mark(log, 1);
+    check_view(1, 3);
+  });
+}
+
+TEST(observers_model, a_ring_goes_to_the_next_thread_of_its_log_and_tells_the_two_apart_VIEW_1) {
+  explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
+    const fresh_process here;
+    check(recorder::start(16, false), "none runs");
+    const auto live = [](std::uint64_t number) {
+      thread_log& log = *thread_logs::take(number);
+      mark(log, number);
+      thread_logs::give_back(log);
+    };
+    threads({[&] { live(1); }, [&] { live(2); }, [&] { check_view(0, 2); }});
+    check_view(2, 2);
+  });
+}
+
+TEST(observers_model, texts_are_whole_for_all_who_find_them) {
+  explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
+    void* const before = process().trace_texts.load(memory_order_relaxed);
+    process().trace_texts.store(nullptr, memory_order_relaxed);
+    const std::unique_ptr<record_ring> first(record_ring::make(4, nullptr)),
+        second(record_ring::make(4, nullptr));
+    // The two have one list.
+    const auto keep = [](record_ring& by, const char* text) {
+      const char* const kept = by.kept(text);
+      check(kept != text && std::strcmp(kept, text) == 0, "a copy of the text");
+    };
+    threads({[&] { keep(*first, "aB"); }, [&] { keep(*second, "b!"); }});
+    keep(*first, "b!");
+    delete kept_texts::of_process();
+    process().trace_texts.store(before, memory_order_relaxed);
+  });
+}
+
+construct_visit visit_of(std::uint32_t rank, std::uint64_t came) {
+  construct_visit made = construct_visit();
+  made.kind = "sync_threads";
+  made.rank = rank;
+  made.came = came;
+  return made;
+}
+
+TEST(observers_model, what_the_watchdog_reads_of_a_thread_is_not_of_the_one_before_WATCH_1) {
+  explore_within({{2, 0, 0}, {1, most_stale, 0}}, [] {
+    const fresh_process here;
+    thread_log& log = *thread_logs::take(1);
+    watch_hooks::visit_changes(log, visit_of(1, 10));
+    watch_hooks::lock_taken(log, &log);
+    thread_logs::give_back(log);
+    threads({[&] {
+               thread_log& mine = *thread_logs::take(2);
+               watch_hooks::visit_changes(mine, visit_of(2, 20));
+             },
+             [&] {
+               const watch_log* const known = watch_hooks::of(log);
+               if (!known->is_of(2)) return;
+               const std::uint32_t count = known->visits_so_far();
+               check(count <= 1, "it has come to one construct at most");
+               construct_visit seen;
+               if (count == 1 && known->visits[0].read(seen, 2)) check(seen.rank == 2, "its own");
+               held_locks locks;
+               if (known->locks.read(locks, 2)) check(locks.count == 0, "it holds nothing");
+             }});
+  });
+}
+
+TEST(observers_model, what_the_watchdog_finds_of_a_thread_is_whole) {
+  explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
+    const fresh_process here;
+    thread_log& log = *thread_logs::take(1);
+    threads({[&] { watch_hooks::lock_taken(log, &log); },
+             [&] {
+               const watch_log* const known = watch_hooks::of(log);
+               if (known == nullptr) return;
+               check(known->is_of(1) && known->visits_so_far() == 0, "it is ready");
+               held_locks locks;
+               if (known->locks.read(locks, 2)) check(locks.count <= 1, "none or one");
+             }});
+  });
+}
+
+TEST(observers_model, accounts_that_are_counted_have_their_construct_ACCOUNT_1) {
+  explore_within(middle(), [] {
+    account_table table(1);
+    const construct_key first = {"sync_threads", {"file", 1}, nullptr},
+                        second = {"sync_threads", {"file", 2}, nullptr};
+    threads({[&] {
+               table[table.find(first)].passes.add(1);
+               table[table.find(second)].passes.add(1);
+             },
+             [&] {
+               const std::size_t used = table.used();
+               if (used > 0) check(table.key(0).is(first), "the first key");
+               if (used > 1) check(table.key(1).is(second), "the second key");
+             }});
+  });
+}
+
+TEST(observers_model, a_ledger_is_switched_while_its_member_counts_KEEP_1) {
+  explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
+    const fresh_process here;
+    ledger_slot slot;
+    threads({[&] {
+               slot.switch_on(1);
+               slot.switch_off();
+               slot.switch_on(1);
+             },
+             [&] {
+               times(2, [&](int) {
+                 if (!is_observed_by(observer::accounts)) return;
+                 if (ledger_board* const board = slot.if_on()) {
+                   member_ledger& own = board->of(0);
+                   own.accounts[own.accounts.find({"run", {nullptr, 0}, nullptr})].passes.add(1);
+                 }
+               });
+             },
+             [&] {
+               if (const ledger_board* const board = slot.made()) {
+                 check(board->members() == 1, "it is whole");
+                 check(board->of(0).accounts.used() <= 1, "one construct at most");
+               }
+             }});
+    check(slot.if_on() == slot.made(), "the board is the one that was made first");
+    check(is_observed_by(observer::accounts), "it is on");
+  });
+}
+
+TEST(observers_model, accounts_are_on_as_long_as_one_of_two_ledgers_is_KEEP_2) {
+  explore_within(middle(), [] {
+    const fresh_process here;
+    ledger_slot first, second;
+    first.switch_on(1);
+    threads({[&] { first.switch_off(); }, [&] { second.switch_on(1); }});
+    check(is_observed_by(observer::accounts), "the second ledger is on");
+    second.switch_off();
+    check(observers() == 0, "none is on");
+  });
+}
+
+}  // namespace
+}  // namespace lockstep::model
