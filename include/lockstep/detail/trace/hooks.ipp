@@ -55,6 +55,22 @@ LOCKSTEP_OBSERVER void observed_wait::change(wait_stage next) noexcept {
   if (is_shown_) log_->stage.store(static_cast<std::uint32_t>(next), memory_order_relaxed);  // 1
 }
 
+/// Who has let the thread go, if that has left word of it. Behind the records of the wait.
+LOCKSTEP_OBSERVER void put_releaser(record_ring& ring, const thread_log& log,
+                                    const wait_subject& what, std::uint64_t since,
+                                    std::uint64_t now) noexcept {
+  std::uint32_t from = 0;
+  std::uint64_t sent = 0;
+  const last_notifies& known = recorder::session()->notifies;
+  if (!known.find(what.sleeps_on, since, now, from, sent) &&
+      !known.find(what.object, since, now, from, sent)) {
+    return;
+  }
+  if (from == log.track()) return;
+  const trace_record by = trace_record::of(record_kind::let_go, 0, sent, now, nullptr, from);
+  ring.put(&by, 1);
+}
+
 LOCKSTEP_OBSERVER void observed_wait::end() noexcept {
   const std::uint64_t now = tick_clock::now();
   thread_log& log = *log_;
@@ -88,15 +104,7 @@ LOCKSTEP_OBSERVER void observed_wait::end() noexcept {
         trace_record::of(record_kind::label, 0, now, now, ring->kept(name.text), 0);
     ring->put(&label, 1);
   }
-  std::uint32_t from = 0;
-  std::uint64_t sent = 0;
-  const last_notifies& known = recorder::session()->notifies;
-  if (!known.find(what_.sleeps_on, since_, now, from, sent) &&
-      !known.find(what_.object, since_, now, from, sent)) {
-    return;
-  }
-  const trace_record by = trace_record::of(record_kind::let_go, 0, sent, now, nullptr, from);
-  if (from != log.track()) ring->put(&by, 1);
+  put_releaser(*ring, log, what_, since_, now);
 }
 
 LOCKSTEP_OBSERVER void member_comes(const observed_member& who, const char* kind, call_site where,

@@ -53,8 +53,8 @@ enum class record_kind : std::uint8_t {
   begin,  ///< of a thread; text: its name; number: what debuggers call it; detail 1: it has a new name
   wake,  ///< number: the word whose sleepers are woken
   rest,
-  label,  ///< behind a wait; text: what the program calls its object
-  let_go  ///< behind that; number: the log's number of the thread that let it go; from when to when that took
+  label,  ///< text: what the program calls the object of the wait before
+  let_go  ///< behind a wait; number: the log's number of the thread that let it go; from when to when that took
 };
 
 enum class mark_kind : std::uint8_t {
