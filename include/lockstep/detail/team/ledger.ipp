@@ -166,22 +166,19 @@ LOCKSTEP_OBSERVER void group::look_at_segment(const member_state& self, std::siz
                               [this](std::size_t rank) { return state(rank).rank_in_team(); });
 }
 
+// No store, where the user has no regions: it would delay the announcement.
 LOCKSTEP_FAST_OBSERVER void region_accounts::prepare(const ledger_slot& slot) noexcept {
-  own_ = nullptr;
   ledger_board* const board = slot.if_on();
-  if (board == nullptr) return;
-  log_ = log_of_this_thread();
-  if (log_ == nullptr) return;
-  board_ = board;
-  own_ = &board->of(0);
-  before_ = ledger_hooks::work_for(own_, *log_);
-  const char* const name = log_->region_name;
-  if (LOCKSTEP_UNLIKELY(name != nullptr || own_->paces.label != nullptr)) name_region(name);
+  const thread_log* const log = board != nullptr ? log_of_this_thread() : nullptr;
+  if (log == nullptr) return;
+  const char*& label = board->of(0).paces.label;
+  if (LOCKSTEP_UNLIKELY(log->region_name != nullptr || label != nullptr)) {
+    name_region(label, log->region_name);
+  }
 }
 
 /// Members read it when they begin their parts.
-LOCKSTEP_OBSERVER void region_accounts::name_region(const char* name) const noexcept {
-  const char*& label = own_->paces.label;
+LOCKSTEP_OBSERVER void region_accounts::name_region(const char*& label, const char* name) noexcept {
   if (name == nullptr) {
     label = nullptr;
   } else if (label == nullptr || std::strcmp(label, name) != 0) {
@@ -189,11 +186,16 @@ LOCKSTEP_OBSERVER void region_accounts::name_region(const char* name) const noex
   }
 }
 
-LOCKSTEP_FAST_OBSERVER void region_accounts::begin(const char* kind, call_site where,
-                                                   const void* place, const region_head& head,
-                                                   bool is_loop) noexcept {
-  member_ledger* const own = own_;
-  if (own == nullptr) return;
+LOCKSTEP_FAST_OBSERVER void region_accounts::begin(const ledger_slot& slot, const char* kind,
+                                                   call_site where, const void* place,
+                                                   const region_head& head, bool is_loop) noexcept {
+  ledger_board* const board = slot.if_on();
+  log_ = board != nullptr ? log_of_this_thread() : nullptr;
+  own_ = nullptr;
+  if (log_ == nullptr) return;
+  member_ledger* const own = own_ = &board->of(0);
+  board_ = board;
+  before_ = ledger_hooks::work_for(own, *log_);
   region_ = head.region;
   account_ = own->accounts.find({kind, where, place, own->paces.label});
   own->accounts[account_].passes.add(1);

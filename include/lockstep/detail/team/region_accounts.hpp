@@ -23,10 +23,11 @@ LOCKSTEP_OBSERVER void show_ledger_at_end(const ledger& of);
 class region_accounts {
  public:
   /// A region is about to begin: nobody knows of it. Nothing if no ledger is kept.
-  LOCKSTEP_FAST_OBSERVER void prepare(const ledger_slot& slot) noexcept;
+  LOCKSTEP_FAST_OBSERVER static void prepare(const ledger_slot& slot) noexcept;
   /// It has begun, and the others know: they come meanwhile.
-  LOCKSTEP_FAST_OBSERVER void begin(const char* kind, call_site where, const void* place,
-                                    const region_head& head, bool is_loop) noexcept;
+  LOCKSTEP_FAST_OBSERVER void begin(const ledger_slot& slot, const char* kind, call_site where,
+                                    const void* place, const region_head& head,
+                                    bool is_loop) noexcept;
   /// Every member has reported.
   void end(std::size_t size) noexcept {
     if (own_ == nullptr) return;
@@ -36,7 +37,7 @@ class region_accounts {
   }
 
  private:
-  LOCKSTEP_OBSERVER void name_region(const char* name) const noexcept;
+  LOCKSTEP_OBSERVER static void name_region(const char*& label, const char* name) noexcept;
   LOCKSTEP_OBSERVER void finish(std::size_t size) noexcept;
   LOCKSTEP_OBSERVER void look_at_parts(member_ledger& own, std::size_t size,
                                        std::uint64_t over) const noexcept;

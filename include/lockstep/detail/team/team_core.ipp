@@ -188,7 +188,7 @@ LOCKSTEP_FAST_OBSERVER void seen_part::operator()(member& me) const {
 
 LOCKSTEP_FAST_OBSERVER bool team_core::begin_to_tell() noexcept {
   const std::uint32_t on = observers();
-  if ((on & observer::accounts) != 0) accounts_.prepare(ledger_);
+  if ((on & observer::accounts) != 0) region_accounts::prepare(ledger_);
   since_ = LOCKSTEP_UNLIKELY(watch_others_than_ledger(on)) ? tick_clock::now() : 0;
   return true;
 }
@@ -230,7 +230,8 @@ LOCKSTEP_FAST_OBSERVER void team_core::is_seen_as(const char* kind, const region
   kind_ = kind;
   parts_ = parts;
   iterations_ = iterations;
-  accounts_.begin(kind, at.where, at.where.file == nullptr ? at.place : nullptr, head, at.is_loop);
+  accounts_.begin(ledger_, kind, at.where, at.where.file == nullptr ? at.place : nullptr, head,
+                  at.is_loop);
 }
 
 LOCKSTEP_FAST_OBSERVER void team_core::tell_end(const region_head& head) noexcept {

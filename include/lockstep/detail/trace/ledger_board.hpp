@@ -165,6 +165,7 @@ class member_ledger {
     meeting_weight = paces.meetings.weight_of(first_phase);
     known_releases = region_weight != 0 ? most_known_releases : 0;
     label = paces.label;
+    is_light = false;
     if ((region_weight | meeting_weight) == 0) return;
     segment_begin = tick_clock::now();
     if (region_weight == 0) return;
@@ -225,6 +226,8 @@ class member_ledger {
     is_meeting = has_to_count = true;
   }
   void end_part() noexcept {
+    // A store would delay the report.
+    if ((region_weight | light_wait | long_wait) == 0) return;
     settle();
     long_wait = 0;
     if (region_weight == 0) return;
