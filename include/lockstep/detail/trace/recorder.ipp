@@ -40,11 +40,12 @@ LOCKSTEP_OBSERVER bool recorder::start(std::size_t records, bool stops) noexcept
   }
   if (of->is_running) return false;
   of->is_running = true;
-  of->records.store(rounded, memory_order_relaxed);      // 5
-  of->stops.store(stops ? 1 : 0, memory_order_relaxed);  // 5
+  const std::uint32_t before = of->number.load(memory_order_relaxed);  // 7
+  of->records.store(rounded, memory_order_relaxed);                    // 5
+  of->stops.store(stops ? 1 : 0, memory_order_relaxed);                // 5
   of->begin = tick_clock::now();
   of->end = 0;
-  of->number.store(of->number.load(memory_order_relaxed) + 1, memory_order_release);  // 4, 7
+  of->number.store(before + 1, memory_order_release);  // 4
   begin_to_observe(observer::records);
   return true;
 }
