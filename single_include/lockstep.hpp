@@ -4124,7 +4124,7 @@ class account_table {
 //   LEDGER-1  A member's numbers are written by that member only. Any thread may read at any time.
 //   LEDGER-2  How often members came is counted each time, and so is each wait that outlasts its polls. All else is
 //             measured where a segment is chosen: all are as long as they last 20 us and more on average, and the first
-//             64; else one in 32, by a hash of its number, which all members know. A chosen one counts 32 times then.
+//             64; else one in 128, by a hash of its number, which all members know. A chosen one counts 128 times then.
 //   LEDGER-3  A board lives as long as its team, also while the ledger is switched off.
 //
 // Memory order (# marks the line)
@@ -4261,7 +4261,7 @@ class member_ledger {
   std::uint32_t known_releases =
       0;                        ///< so many times more in this region it looks when it was let go
   const char* label = nullptr;  ///< of the user's region that the member is in
-  // Of the last meeting that was counted lightly:
+  // Of the last meeting that was counted before it:
   bool is_light = false;          ///< the member may be in it
   std::uint32_t light_phase = 0;  ///< it met in that phase,
   std::uint64_t light_wait = 0;   ///< and its waits there that outlasted their first polls
@@ -4272,6 +4272,7 @@ class member_ledger {
     meeting_weight = paces.meetings.weight_of(first_phase);
     known_releases = region_weight != 0 ? most_known_releases : 0;
     label = paces.label;
+    is_light = false;
     if ((region_weight | meeting_weight) == 0) return;
     segment_begin = tick_clock::now();
     if (region_weight == 0) return;
@@ -4294,18 +4295,28 @@ class member_ledger {
     to.passes.add(1);
     to.note_wait(ticks, 1);
   }
-  /// Counts a meeting that is not chosen, if its end need not be known. The member arrives in that phase next.
-  bool passes_lightly(const char* kind, call_site where, std::uint32_t phase) noexcept {
-    if ((known_releases | light_wait) != 0 || !paces.meetings.leaves_out(phase)) return false;
+  /// Whether the meeting in that phase is only to be counted: it is not chosen, and its end need not be known.
+  bool passes_lightly(std::uint32_t phase) const noexcept {
+    return (known_releases | light_wait | long_wait) == 0 && paces.meetings.leaves_out(phase);
+  }
+  /// Counts such a meeting, which is over, and a long wait in it.
+  void count_light(const char* kind, call_site where) noexcept {
     at = accounts.find({kind != nullptr ? kind : "barrier", where, nullptr, label});
     accounts[at].passes.add(1);
-    light_phase = phase;
-    is_light = true;
     segment_begin = 0;
     meeting_weight = 0;
-    return true;
+    if (LOCKSTEP_UNLIKELY(long_wait != 0)) {
+      accounts[at].note_wait(long_wait, 1);
+      long_wait = 0;
+    }
   }
-  /// A wait in a meeting that was counted lightly, or another one, has outlasted its first polls.
+  /// The same before the member arrives.
+  void count_before(const char* kind, call_site where, std::uint32_t phase) noexcept {
+    count_light(kind, where);
+    light_phase = phase;
+    is_light = true;
+  }
+  /// A wait in a meeting that was counted before, or another one, has outlasted its first polls.
   void note_long_wait(bool is_of_meeting, std::uint32_t phase, std::uint64_t ticks) noexcept {
     (is_of_meeting && is_light && phase == light_phase ? light_wait : long_wait) += ticks;
   }
@@ -4322,6 +4333,8 @@ class member_ledger {
     is_meeting = has_to_count = true;
   }
   void end_part() noexcept {
+    // A store would delay the report.
+    if ((region_weight | light_wait | long_wait) == 0) return;
     settle();
     long_wait = 0;
     if (region_weight == 0) return;
@@ -4454,8 +4467,8 @@ enum class record_kind : std::uint8_t {
   begin,  ///< of a thread; text: its name; number: what debuggers call it; detail 1: it has a new name
   wake,  ///< number: the word whose sleepers are woken
   rest,
-  label,  ///< behind a wait; text: what the program calls its object
-  let_go  ///< behind that; number: the log's number of the thread that let it go; from when to when that took
+  label,  ///< text: what the program calls the object of the wait before
+  let_go  ///< behind a wait; number: the log's number of the thread that let it go; from when to when that took
 };
 
 enum class mark_kind : std::uint8_t {
@@ -5081,11 +5094,12 @@ LOCKSTEP_OBSERVER bool recorder::start(std::size_t records, bool stops) noexcept
   }
   if (of->is_running) return false;
   of->is_running = true;
-  of->records.store(rounded, memory_order_relaxed);      // 5
-  of->stops.store(stops ? 1 : 0, memory_order_relaxed);  // 5
+  const std::uint32_t before = of->number.load(memory_order_relaxed);  // 7
+  of->records.store(rounded, memory_order_relaxed);                    // 5
+  of->stops.store(stops ? 1 : 0, memory_order_relaxed);                // 5
   of->begin = tick_clock::now();
   of->end = 0;
-  of->number.store(of->number.load(memory_order_relaxed) + 1, memory_order_release);  // 4, 7
+  of->number.store(before + 1, memory_order_release);  // 4
   begin_to_observe(observer::records);
   return true;
 }
@@ -5575,6 +5589,22 @@ LOCKSTEP_OBSERVER void observed_wait::change(wait_stage next) noexcept {
   if (is_shown_) log_->stage.store(static_cast<std::uint32_t>(next), memory_order_relaxed);  // 1
 }
 
+/// Who has let the thread go, if that has left word of it. Behind the records of the wait.
+LOCKSTEP_OBSERVER void put_releaser(record_ring& ring, const thread_log& log,
+                                    const wait_subject& what, std::uint64_t since,
+                                    std::uint64_t now) noexcept {
+  std::uint32_t from = 0;
+  std::uint64_t sent = 0;
+  const last_notifies& known = recorder::session()->notifies;
+  if (!known.find(what.sleeps_on, since, now, from, sent) &&
+      !known.find(what.object, since, now, from, sent)) {
+    return;
+  }
+  if (from == log.track()) return;
+  const trace_record by = trace_record::of(record_kind::let_go, 0, sent, now, nullptr, from);
+  ring.put(&by, 1);
+}
+
 LOCKSTEP_OBSERVER void observed_wait::end() noexcept {
   const std::uint64_t now = tick_clock::now();
   thread_log& log = *log_;
@@ -5608,15 +5638,7 @@ LOCKSTEP_OBSERVER void observed_wait::end() noexcept {
         trace_record::of(record_kind::label, 0, now, now, ring->kept(name.text), 0);
     ring->put(&label, 1);
   }
-  std::uint32_t from = 0;
-  std::uint64_t sent = 0;
-  const last_notifies& known = recorder::session()->notifies;
-  if (!known.find(what_.sleeps_on, since_, now, from, sent) &&
-      !known.find(what_.object, since_, now, from, sent)) {
-    return;
-  }
-  const trace_record by = trace_record::of(record_kind::let_go, 0, sent, now, nullptr, from);
-  if (from != log.track()) ring->put(&by, 1);
+  put_releaser(*ring, log, what_, since_, now);
 }
 
 LOCKSTEP_OBSERVER void member_comes(const observed_member& who, const char* kind, call_site where,
@@ -9612,7 +9634,7 @@ LOCKSTEP_COLD mutex& find_or_add(const type_name& name) {
 //
 // `count` is exact, and so are waits that outlast their first polls, about 0.4 us. All else is exact as well where what
 // happens between two meetings of the members takes 20 us and more on average, and for the first 64 meetings. Where it
-// is shorter, one in 32 is measured, and stands for 32: the sums are estimates then. Regions are counted apart from
+// is shorter, one in 128 is measured, and stands for 128: the sums are estimates then. Regions are counted apart from
 // meetings, in the same way. `seen` says how many passes the figures of all members stand for.
 #ifndef LOCKSTEP_LEDGER_HPP
 #define LOCKSTEP_LEDGER_HPP
@@ -11557,7 +11579,8 @@ std::string watchdog_control::who_waits() {
 //   VIEW-1  Each thread has a track; threads that had the same log one after the other have different ones.
 //   VIEW-2  Events of a track are in order of their begin; of those that begin together, the longer one comes first.
 //           So whatever encloses an event comes before it.
-//   VIEW-3  An arrow goes from a thread that let others go to one of those, and never back in time.
+//   VIEW-3  An arrow goes from a thread that let others go to one of those, and never back in time. A wait has one at
+//           most, and a region one to each thread.
 #ifndef LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_HPP
 #define LOCKSTEP_DETAIL_TRACE_TRACE_VIEW_HPP
 
@@ -12471,7 +12494,8 @@ LOCKSTEP_OBSERVER std::string trace_export::summary() {
       }
       const bool has_name =
           record.kind() == record_kind::region || record.kind() == record_kind::user ||
-          record.kind() == record_kind::construct || record.kind() == record_kind::node;
+          record.kind() == record_kind::construct || record.kind() == record_kind::node ||
+          record.kind() == record_kind::wait || record.kind() == record_kind::mark;
       if (!has_name || record.text() == nullptr) continue;
       const trace_record* const rest = all.rest_of(each);
       const bool is_users =
@@ -12498,6 +12522,8 @@ LOCKSTEP_OBSERVER std::string trace_export::summary() {
            each.kind == record_kind::region      ? "region"
            : each.kind == record_kind::construct ? "construct"
            : each.kind == record_kind::node      ? "node"
+           : each.kind == record_kind::wait      ? "wait for"
+           : each.kind == record_kind::mark      ? "mark"
                                                  : "part",
            static_cast<unsigned long long>(each.count), static_cast<double>(each.sum) / 1000,
            static_cast<double>(each.sum) / 1000 / static_cast<double>(each.count),
@@ -14250,9 +14276,13 @@ class member_state {
   bool sync();
   /// come_to() and sync() with one look for observers.
   bool sync_in(const char* kind, call_site where);
+  LOCKSTEP_FAST_OBSERVER bool sync_in_observed(const char* kind, call_site where);
   bool sync_unobserved();
-  /// The same in a meeting that has begun for observers.
-  LOCKSTEP_OBSERVER bool sync_observed();
+  /// The same where somebody watches.
+  LOCKSTEP_FAST_OBSERVER bool sync_observed();
+  /// The same in meetings that are not only counted.
+  LOCKSTEP_OBSERVER bool sync_in_seen(const char* kind, call_site where);
+  LOCKSTEP_OBSERVER bool sync_seen();
   /// The same with values, as team_barrier::meet(). Requires: !is_alone().
   template <class Combine>
   bool meet(cell& out, Combine combine);
@@ -14260,18 +14290,17 @@ class member_state {
   bool meet(cell& out, Combine combine, Arrival& arrival);
   /// Around a meeting, for observers. No guard object: what it would need for exceptions costs a sum 20 ns. Where a
   /// combination throws, the end is not told.
-  bool begin_meeting() noexcept { return LOCKSTEP_UNLIKELY(observers() != 0) && meeting_begins(); }
+  bool begin_meeting(bool arrives = true) noexcept {
+    return LOCKSTEP_UNLIKELY(observers() != 0) && meeting_begins(arrives);
+  }
   void end_meeting(bool is_seen) noexcept {
     if (LOCKSTEP_UNLIKELY(is_seen)) meeting_ends();
   }
   /// False: nobody is to see the meeting, or the ledger has counted it already. Then the member meets as it does where
   /// nobody watches.
-  LOCKSTEP_FAST_OBSERVER bool meeting_begins() noexcept;
-  /// come_observed() and meeting_begins().
-  LOCKSTEP_FAST_OBSERVER bool comes_to_meet(const char* kind, call_site where) noexcept;
+  LOCKSTEP_FAST_OBSERVER bool meeting_begins(bool arrives) noexcept;
   /// meeting_begins() where that does not suffice.
-  LOCKSTEP_OBSERVER bool meeting_is_seen() noexcept;
-  LOCKSTEP_OBSERVER bool comes_to_be_seen(const char* kind, call_site where) noexcept;
+  LOCKSTEP_OBSERVER bool meeting_is_seen(bool arrives) noexcept;
   LOCKSTEP_OBSERVER void construct_is_seen(const char* kind, call_site where,
                                            std::size_t extent) noexcept;
   LOCKSTEP_OBSERVER void meeting_ends() noexcept;
@@ -14348,10 +14377,11 @@ LOCKSTEP_OBSERVER void show_ledger_at_end(const ledger& of);
 class region_accounts {
  public:
   /// A region is about to begin: nobody knows of it. Nothing if no ledger is kept.
-  LOCKSTEP_FAST_OBSERVER void prepare(const ledger_slot& slot) noexcept;
+  LOCKSTEP_FAST_OBSERVER static void prepare(const ledger_slot& slot) noexcept;
   /// It has begun, and the others know: they come meanwhile.
-  LOCKSTEP_FAST_OBSERVER void begin(const char* kind, call_site where, const void* place,
-                                    const region_head& head, bool is_loop) noexcept;
+  LOCKSTEP_FAST_OBSERVER void begin(const ledger_slot& slot, const char* kind, call_site where,
+                                    const void* place, const region_head& head,
+                                    bool is_loop) noexcept;
   /// Every member has reported.
   void end(std::size_t size) noexcept {
     if (own_ == nullptr) return;
@@ -14361,7 +14391,7 @@ class region_accounts {
   }
 
  private:
-  LOCKSTEP_OBSERVER void name_region(const char* name) const noexcept;
+  LOCKSTEP_OBSERVER static void name_region(const char*& label, const char* name) noexcept;
   LOCKSTEP_OBSERVER void finish(std::size_t size) noexcept;
   LOCKSTEP_OBSERVER void look_at_parts(member_ledger& own, std::size_t size,
                                        std::uint64_t over) const noexcept;
@@ -15695,13 +15725,12 @@ inline void member_state::enter(std::size_t size, std::uint32_t region,
 }
 inline bool member_state::sync() {
   if (is_alone()) return !is_stopped();
-  if (LOCKSTEP_UNLIKELY(observers() != 0) && meeting_begins()) return sync_observed();
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_observed();
   return sync_unobserved();
 }
 inline bool member_state::sync_in(const char* kind, call_site where) {
-  if (LOCKSTEP_UNLIKELY(observers() != 0)) {
-    if (comes_to_meet(kind, where)) return sync_observed();
-  } else if (diagnoses_misuse) {
+  if (LOCKSTEP_UNLIKELY(observers() != 0)) return sync_in_observed(kind, where);
+  if (diagnoses_misuse) {
     in_construct = {kind, where, 0, 0};
     tell_construct();
   }
@@ -15734,8 +15763,9 @@ LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
 }
 template <class Combine, class Arrival>
 bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
-  const bool seen = begin_meeting();
-  tell_construct();
+  // Where another arrives for it, others may read by now what it has told: that of come_to() stays.
+  const bool seen = begin_meeting(arrival.arrives());
+  if (arrival.arrives()) tell_construct();
   const bool goes_on =
       shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, arrival);
   end_meeting(seen);
@@ -15873,34 +15903,16 @@ LOCKSTEP_OBSERVER void member_state::construct_is_seen(const char* kind, call_si
   if (diagnoses_misuse && !is_alone()) tell_construct();
 }
 
-LOCKSTEP_FAST_OBSERVER bool member_state::meeting_begins() noexcept {
+LOCKSTEP_FAST_OBSERVER bool member_state::meeting_begins(bool arrives) noexcept {
   member_ledger* const own = accounts;
-  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) return meeting_is_seen();
+  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) return meeting_is_seen(arrives);
   if (own == nullptr) return false;
-  const bool passes = own->passes_lightly(in_construct.kind, in_construct.where, next_phase());
-  return LOCKSTEP_UNLIKELY(!passes) && meeting_is_seen();
+  if (LOCKSTEP_UNLIKELY(!own->passes_lightly(next_phase()))) return meeting_is_seen(arrives);
+  own->count_before(in_construct.kind, in_construct.where, next_phase());
+  return false;
 }
 
-LOCKSTEP_FAST_OBSERVER bool member_state::comes_to_meet(const char* kind,
-                                                        call_site where) noexcept {
-  member_ledger* const own = accounts;
-  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()) || is_alone() || own == nullptr)) {
-    return comes_to_be_seen(kind, where);
-  }
-  in_construct.kind = kind;
-  in_construct.where = where;
-  in_construct.extent = 0;
-  in_construct.came = 0;
-  const bool passes = own->passes_lightly(kind, where, next_phase());
-  return LOCKSTEP_UNLIKELY(!passes) && meeting_is_seen();
-}
-
-LOCKSTEP_OBSERVER bool member_state::comes_to_be_seen(const char* kind, call_site where) noexcept {
-  come_observed(kind, where, 0);
-  return !is_alone() && meeting_begins();
-}
-
-LOCKSTEP_OBSERVER bool member_state::meeting_is_seen() noexcept {
+LOCKSTEP_OBSERVER bool member_state::meeting_is_seen(bool arrives) noexcept {
   const std::uint32_t on = observers();
   meets_in = nullptr;
   if (watch_others_than_ledger(on)) {
@@ -15911,7 +15923,8 @@ LOCKSTEP_OBSERVER bool member_state::meeting_is_seen() noexcept {
   }
   if (accounts == nullptr || (on & observer::accounts) == 0) return meets_in != nullptr;
   accounts->begin_meeting();
-  if (accounts->meeting_weight != 0) {
+  // Where another arrives for it, others may read by now: the meeting is counted, and not measured.
+  if (accounts->meeting_weight != 0 && arrives) {
     segments[next_phase() & 1u] = {accounts->segment_begin, tick_clock::now(), region_,
                                    next_phase()};
   }
@@ -15942,6 +15955,7 @@ inline void leave_meeting(member_state& self, member_ledger& own) noexcept {
   own.segment_begin = is_last_known && own.meeting_weight == 0 ? 0 : now;
   if (self.has_left) return;
   const segment_note& mine = self.segments[self.phase & 1u];
+  if (mine.phase != self.phase || mine.region != self.region()) own.stands_for = 0;
   own.note_wait(own.accounts[own.at], now - mine.arrival, own.stands_for);
   if (own.stands_for == 0 || self.rank() != 0 || mine.begin == 0) return;
   if (self.rank_in_team() == 0) own.paces.meetings.took(now - mine.begin);
@@ -15964,7 +15978,40 @@ struct counted_arrival {
   void meanwhile() const noexcept { self.count_meeting(); }
 };
 
-bool member_state::sync_observed() {
+// What is counted is counted when the member was let go. What it stores before it arrives delays the arrival: a few
+// stores cost a barrier 50 ns, in the shadow of the next work they cost nothing that could be measured.
+
+LOCKSTEP_FAST_OBSERVER bool member_state::sync_in_observed(const char* kind, call_site where) {
+  member_ledger* const own = accounts;
+  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()) || is_alone() || own == nullptr ||
+                        !own->passes_lightly(next_phase()))) {
+    return sync_in_seen(kind, where);
+  }
+  if (diagnoses_misuse) in_construct = {kind, where, 0, 0};
+  const bool goes_on = sync_unobserved();
+  own->count_light(kind, where);
+  if (!diagnoses_misuse) in_construct = {kind, where, 0, 0};
+  return goes_on;
+}
+
+LOCKSTEP_FAST_OBSERVER bool member_state::sync_observed() {
+  member_ledger* const own = accounts;
+  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()) || own == nullptr ||
+                        !own->passes_lightly(next_phase()))) {
+    return sync_seen();
+  }
+  const bool goes_on = sync_unobserved();
+  own->count_light(in_construct.kind, in_construct.where);
+  return goes_on;
+}
+
+LOCKSTEP_OBSERVER bool member_state::sync_in_seen(const char* kind, call_site where) {
+  come_observed(kind, where, 0);
+  return is_alone() ? !is_stopped() : sync_seen();
+}
+
+LOCKSTEP_OBSERVER bool member_state::sync_seen() {
+  if (!meeting_is_seen(true)) return sync_unobserved();
   tell_construct();
   counted_arrival arrival{*this};
   const bool goes_on = shared_->barrier.arrive_and_wait(*this, arrival);
@@ -15986,22 +16033,19 @@ LOCKSTEP_OBSERVER void group::look_at_segment(const member_state& self, std::siz
                               [this](std::size_t rank) { return state(rank).rank_in_team(); });
 }
 
+// No store, where the user has no regions: it would delay the announcement.
 LOCKSTEP_FAST_OBSERVER void region_accounts::prepare(const ledger_slot& slot) noexcept {
-  own_ = nullptr;
   ledger_board* const board = slot.if_on();
-  if (board == nullptr) return;
-  log_ = log_of_this_thread();
-  if (log_ == nullptr) return;
-  board_ = board;
-  own_ = &board->of(0);
-  before_ = ledger_hooks::work_for(own_, *log_);
-  const char* const name = log_->region_name;
-  if (LOCKSTEP_UNLIKELY(name != nullptr || own_->paces.label != nullptr)) name_region(name);
+  const thread_log* const log = board != nullptr ? log_of_this_thread() : nullptr;
+  if (log == nullptr) return;
+  const char*& label = board->of(0).paces.label;
+  if (LOCKSTEP_UNLIKELY(log->region_name != nullptr || label != nullptr)) {
+    name_region(label, log->region_name);
+  }
 }
 
 /// Members read it when they begin their parts.
-LOCKSTEP_OBSERVER void region_accounts::name_region(const char* name) const noexcept {
-  const char*& label = own_->paces.label;
+LOCKSTEP_OBSERVER void region_accounts::name_region(const char*& label, const char* name) noexcept {
   if (name == nullptr) {
     label = nullptr;
   } else if (label == nullptr || std::strcmp(label, name) != 0) {
@@ -16009,11 +16053,16 @@ LOCKSTEP_OBSERVER void region_accounts::name_region(const char* name) const noex
   }
 }
 
-LOCKSTEP_FAST_OBSERVER void region_accounts::begin(const char* kind, call_site where,
-                                                   const void* place, const region_head& head,
-                                                   bool is_loop) noexcept {
-  member_ledger* const own = own_;
-  if (own == nullptr) return;
+LOCKSTEP_FAST_OBSERVER void region_accounts::begin(const ledger_slot& slot, const char* kind,
+                                                   call_site where, const void* place,
+                                                   const region_head& head, bool is_loop) noexcept {
+  ledger_board* const board = slot.if_on();
+  log_ = board != nullptr ? log_of_this_thread() : nullptr;
+  own_ = nullptr;
+  if (log_ == nullptr) return;
+  member_ledger* const own = own_ = &board->of(0);
+  board_ = board;
+  before_ = ledger_hooks::work_for(own, *log_);
   region_ = head.region;
   account_ = own->accounts.find({kind, where, place, own->paces.label});
   own->accounts[account_].passes.add(1);
@@ -26503,7 +26552,7 @@ LOCKSTEP_FAST_OBSERVER void seen_part::operator()(member& me) const {
 
 LOCKSTEP_FAST_OBSERVER bool team_core::begin_to_tell() noexcept {
   const std::uint32_t on = observers();
-  if ((on & observer::accounts) != 0) accounts_.prepare(ledger_);
+  if ((on & observer::accounts) != 0) region_accounts::prepare(ledger_);
   since_ = LOCKSTEP_UNLIKELY(watch_others_than_ledger(on)) ? tick_clock::now() : 0;
   return true;
 }
@@ -26545,7 +26594,8 @@ LOCKSTEP_FAST_OBSERVER void team_core::is_seen_as(const char* kind, const region
   kind_ = kind;
   parts_ = parts;
   iterations_ = iterations;
-  accounts_.begin(kind, at.where, at.where.file == nullptr ? at.place : nullptr, head, at.is_loop);
+  accounts_.begin(ledger_, kind, at.where, at.where.file == nullptr ? at.place : nullptr, head,
+                  at.is_loop);
 }
 
 LOCKSTEP_FAST_OBSERVER void team_core::tell_end(const region_head& head) noexcept {
@@ -26927,7 +26977,7 @@ LOCKSTEP_COLD std::string ledger::table() const {
   text +=
       "waited: by all members; gain: if the same work were balanced; median, p99, last, gain, skew "
       "and busy\n"
-      "are of chosen passes where those are short (one in 32, and all long waits), else of all\n";
+      "are of chosen passes where those are short (one in 128, and all long waits), else of all\n";
   return text;
 }
 

@@ -268,7 +268,8 @@ TEST(ledger_board, a_construct_that_units_spell_at_different_addresses_is_one) {
   for (std::size_t rank = 0; rank < 2; ++rank) {
     static char kinds[2][8] = {"run", "run"}, files[2][8] = {"a.cpp", "a.cpp"};
     account_table& table = board.of(rank).accounts;
-    table[table.find({kinds[rank], call_site{files[rank], 3}, nullptr, nullptr})].passes.add(rank + 1);
+    table[table.find({kinds[rank], call_site{files[rank], 3}, nullptr, nullptr})].passes.add(rank +
+                                                                                             1);
   }
   const ledger result = board.gather("t");
   ASSERT_EQ(result.constructs.size(), 1u);

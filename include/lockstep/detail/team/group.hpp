@@ -241,8 +241,9 @@ LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
 }
 template <class Combine, class Arrival>
 bool member_state::meet(cell& out, Combine combine, Arrival& arrival) {
-  const bool seen = begin_meeting();
-  tell_construct();
+  // Where another arrives for it, others may read by now what it has told: that of come_to() stays.
+  const bool seen = begin_meeting(arrival.arrives());
+  if (arrival.arrives()) tell_construct();
   const bool goes_on =
       shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine}, arrival);
   end_meeting(seen);

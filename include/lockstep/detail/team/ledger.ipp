@@ -38,16 +38,16 @@ LOCKSTEP_OBSERVER void member_state::construct_is_seen(const char* kind, call_si
   if (diagnoses_misuse && !is_alone()) tell_construct();
 }
 
-LOCKSTEP_FAST_OBSERVER bool member_state::meeting_begins() noexcept {
+LOCKSTEP_FAST_OBSERVER bool member_state::meeting_begins(bool arrives) noexcept {
   member_ledger* const own = accounts;
-  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) return meeting_is_seen();
+  if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) return meeting_is_seen(arrives);
   if (own == nullptr) return false;
-  if (LOCKSTEP_UNLIKELY(!own->passes_lightly(next_phase()))) return meeting_is_seen();
+  if (LOCKSTEP_UNLIKELY(!own->passes_lightly(next_phase()))) return meeting_is_seen(arrives);
   own->count_before(in_construct.kind, in_construct.where, next_phase());
   return false;
 }
 
-LOCKSTEP_OBSERVER bool member_state::meeting_is_seen() noexcept {
+LOCKSTEP_OBSERVER bool member_state::meeting_is_seen(bool arrives) noexcept {
   const std::uint32_t on = observers();
   meets_in = nullptr;
   if (watch_others_than_ledger(on)) {
@@ -58,7 +58,8 @@ LOCKSTEP_OBSERVER bool member_state::meeting_is_seen() noexcept {
   }
   if (accounts == nullptr || (on & observer::accounts) == 0) return meets_in != nullptr;
   accounts->begin_meeting();
-  if (accounts->meeting_weight != 0) {
+  // Where another arrives for it, others may read by now: the meeting is counted, and not measured.
+  if (accounts->meeting_weight != 0 && arrives) {
     segments[next_phase() & 1u] = {accounts->segment_begin, tick_clock::now(), region_,
                                    next_phase()};
   }
@@ -89,6 +90,7 @@ inline void leave_meeting(member_state& self, member_ledger& own) noexcept {
   own.segment_begin = is_last_known && own.meeting_weight == 0 ? 0 : now;
   if (self.has_left) return;
   const segment_note& mine = self.segments[self.phase & 1u];
+  if (mine.phase != self.phase || mine.region != self.region()) own.stands_for = 0;
   own.note_wait(own.accounts[own.at], now - mine.arrival, own.stands_for);
   if (own.stands_for == 0 || self.rank() != 0 || mine.begin == 0) return;
   if (self.rank_in_team() == 0) own.paces.meetings.took(now - mine.begin);
@@ -144,7 +146,7 @@ LOCKSTEP_OBSERVER bool member_state::sync_in_seen(const char* kind, call_site wh
 }
 
 LOCKSTEP_OBSERVER bool member_state::sync_seen() {
-  if (!meeting_is_seen()) return sync_unobserved();
+  if (!meeting_is_seen(true)) return sync_unobserved();
   tell_construct();
   counted_arrival arrival{*this};
   const bool goes_on = shared_->barrier.arrive_and_wait(*this, arrival);

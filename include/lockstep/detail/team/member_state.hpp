@@ -134,15 +134,17 @@ class member_state {
   bool meet(cell& out, Combine combine, Arrival& arrival);
   /// Around a meeting, for observers. No guard object: what it would need for exceptions costs a sum 20 ns. Where a
   /// combination throws, the end is not told.
-  bool begin_meeting() noexcept { return LOCKSTEP_UNLIKELY(observers() != 0) && meeting_begins(); }
+  bool begin_meeting(bool arrives = true) noexcept {
+    return LOCKSTEP_UNLIKELY(observers() != 0) && meeting_begins(arrives);
+  }
   void end_meeting(bool is_seen) noexcept {
     if (LOCKSTEP_UNLIKELY(is_seen)) meeting_ends();
   }
   /// False: nobody is to see the meeting, or the ledger has counted it already. Then the member meets as it does where
   /// nobody watches.
-  LOCKSTEP_FAST_OBSERVER bool meeting_begins() noexcept;
+  LOCKSTEP_FAST_OBSERVER bool meeting_begins(bool arrives) noexcept;
   /// meeting_begins() where that does not suffice.
-  LOCKSTEP_OBSERVER bool meeting_is_seen() noexcept;
+  LOCKSTEP_OBSERVER bool meeting_is_seen(bool arrives) noexcept;
   LOCKSTEP_OBSERVER void construct_is_seen(const char* kind, call_site where,
                                            std::size_t extent) noexcept;
   LOCKSTEP_OBSERVER void meeting_ends() noexcept;
