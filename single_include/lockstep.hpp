@@ -15124,15 +15124,18 @@ enum class region_kind : std::uint32_t {
 //   bits    of the word         set by the member that announces the region
 //   63..32  its phase           the lowest bit is the kind of region: 1 for a loop
 //   31..16  its size less 1     ranks from that on have no share of a loop
-//   15..0   parts of a share    0 for a `run`
+//   15      1: a `run` that observers see
+//   14..0   parts of a share    0 for a `run`
 class announcement {
  public:
-  static constexpr std::uint32_t most_parts = 0xFFFF;
+  static constexpr std::uint32_t most_parts = 0x7FFF;
 
   constexpr explicit announcement(std::uint64_t word = 0) noexcept : word_(word) {}
   /// Requires 0 < size <= 65536; parts is 0 for a `run`, 1 to most_parts for a loop.
-  constexpr announcement(std::uint32_t phase, std::uint32_t size, std::uint32_t parts) noexcept
-      : word_(std::uint64_t{phase} << 32 | std::uint64_t{size - 1} << 16 | parts) {}
+  constexpr announcement(std::uint32_t phase, std::uint32_t size, std::uint32_t parts,
+                         bool is_seen = false) noexcept
+      : word_(std::uint64_t{phase} << 32 | std::uint64_t{size - 1} << 16 |
+              (is_seen ? seen_bit : 0u) | parts) {}
 
   constexpr std::uint64_t word() const noexcept { return word_; }
   constexpr std::uint32_t phase() const noexcept { return static_cast<std::uint32_t>(word_ >> 32); }
@@ -15142,10 +15145,13 @@ class announcement {
     return static_cast<std::uint32_t>(word_ >> 16 & 0xFFFF) + 1;
   }
   constexpr std::uint32_t parts() const noexcept {
-    return static_cast<std::uint32_t>(word_) & 0xFFFF;
+    return static_cast<std::uint32_t>(word_) & most_parts;
   }
+  constexpr bool is_seen() const noexcept { return (word_ & seen_bit) != 0; }
 
  private:
+  static constexpr std::uint32_t seen_bit = most_parts + 1;
+
   std::uint64_t word_;
 };
 
@@ -18736,16 +18742,14 @@ class fork_board {
   void announce(const region_head& head, Function& f) {
     announce<member>(head, f, 0, true);
   }
+  /// The same for a region that observers see.
+  void announce_seen(const region_head& head, const job& what) {
+    announce_job(head, begin(head, 0, true), what, true);
+  }
   /// The same for a loop, f(loop_share&), in so many parts a share. Sleepers are woken now, or by wake(), or not at
   /// all: a loop needs nobody.
   void announce_loop(const region_head& head, const job& what, std::uint32_t parts, bool wakes) {
-    const announcement now = begin(head, parts);
-    if (lines_.size() == 1) {
-      lines_.beside(0).what = what;
-      publish(0, head, now, wakes);
-    } else {
-      publish_lines(0, head, what, now, wakes);
-    }
+    announce_job(head, begin(head, parts), what, wakes);
   }
   /// Wakes the members that hear of regions of this size.
   LOCKSTEP_OUT_OF_LINE void wake(std::size_t size);
@@ -18878,11 +18882,19 @@ class fork_board {
     what.template assign<Argument>(f);
     publish_lines(0, head, what, now, wakes);
   }
-  announcement begin(const region_head& head, std::uint32_t parts) {
+  void announce_job(const region_head& head, announcement now, const job& what, bool wakes) {
+    if (lines_.size() == 1) {
+      lines_.beside(0).what = what;
+      publish(0, head, now, wakes);
+    } else {
+      publish_lines(0, head, what, now, wakes);
+    }
+  }
+  announcement begin(const region_head& head, std::uint32_t parts, bool is_seen = false) {
     caller_state& own = caller_[0].value;
     if (own.phase - own.renewed > most_age_) renew();
     own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
-    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts);
+    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts, is_seen);
     own.announced = now.word();
     return now;
   }
@@ -20501,8 +20513,8 @@ class team_core {
   }
   /// Before a region: whether observers see it.
   bool is_seen() noexcept { return LOCKSTEP_UNLIKELY(observers() != 0) && begin_to_tell(); }
-  /// The same as run() for them. What they want to know of each member's part is told by the function that is announced:
-  /// regions that nobody sees pay for one look.
+  /// run() where they see the region. Its announcement says so: where nobody sees it the caller pays for one look, the
+  /// others for a test of the word that they have read.
   struct callback {
     void (*function)(void*);
     void* with;
@@ -20517,7 +20529,7 @@ class team_core {
                                               job& what, const region_name& name);
   LOCKSTEP_FAST_OBSERVER void announce_seen(const region_name& name, const region_head& head,
                                             job& what);
-  LOCKSTEP_FAST_OBSERVER void perform_seen(const region_head& head, job& what);
+  LOCKSTEP_FAST_OBSERVER void perform_seen(std::size_t rank, const region_head& head, job& what);
   /// For observers: what region_ended() is to say of the region.
   struct place_of_region {
     call_site where;
@@ -26430,7 +26442,7 @@ LOCKSTEP_OUT_OF_LINE bool team_core::join() {
   // The module that joins need not have the observers of the one that started.
   const bool is_seen = LOCKSTEP_UNLIKELY(started_.is_seen) && has_observers();
   if (is_seen) {
-    perform_seen(head, started_.what);
+    perform_seen(0, head, started_.what);
   } else {
     perform(0, head, started_.what);
   }
@@ -26495,7 +26507,14 @@ LOCKSTEP_COLD void team_core::request_stop() {
 LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
   forks_.relay(rank, what, true);
   const region_head head = what.head();
-  if (rank < head.size) perform(rank, head, what.line->what);
+  if (rank < head.size) {
+    // The module of this code need not have the observers of the one that announced the region.
+    if (LOCKSTEP_UNLIKELY(what.announced.is_seen()) && has_observers()) {
+      perform_seen(rank, head, what.line->what);
+    } else {
+      perform(rank, head, what.line->what);
+    }
+  }
   if (crew_.is_alone()) end_of_lone_child();
   if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
   forks_.report(rank, what.announced);
@@ -26509,22 +26528,22 @@ LOCKSTEP_OBSERVER void team_core::tell_alone(bool is_loop) noexcept {
             "it was called from inside of a region", 1);
 }
 
-/// A member's part of a region that is seen: what observers want to know around the user's function.
+/// Calls a member's part of a region that is seen, and tells observers of it.
 struct seen_part {
   const void* team;
   ledger_board* board;  ///< or null
-  job* what;
+  job& what;
   std::uint32_t region;
 
-  void operator()(member& me) const;
-};
-template <>
-struct may_be_copied<seen_part, true> : std::true_type {};
+  void operator()(member& me) const {
+    const told to(*this, member_access::state_of(me));
+    what(me);
+  }
 
-LOCKSTEP_FAST_OBSERVER void seen_part::operator()(member& me) const {
-  class told_part {
+ private:
+  class told {
    public:
-    told_part(const seen_part& of, member_state& self) noexcept : self_(self) {
+    told(const seen_part& of, member_state& self) noexcept : self_(self) {
       self.in_construct.kind = nullptr;
       const auto rank = static_cast<std::uint32_t>(self.rank());
       if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
@@ -26536,7 +26555,7 @@ LOCKSTEP_FAST_OBSERVER void seen_part::operator()(member& me) const {
       if (rank != 0) ledger_hooks::work_for(self.accounts);
       self.accounts->begin_part(of.region, self.next_phase());
     }
-    ~told_part() {
+    ~told() {
       if (self_.accounts != nullptr) self_.accounts->end_part();
       self_.accounts = nullptr;
       if (part_ != nullptr) part_ends(*part_);
@@ -26546,9 +26565,7 @@ LOCKSTEP_FAST_OBSERVER void seen_part::operator()(member& me) const {
     member_state& self_;
     open_part* part_ = nullptr;
   };
-  const told_part around(*this, member_access::state_of(me));
-  (*what)(me);
-}
+};
 
 LOCKSTEP_FAST_OBSERVER bool team_core::begin_to_tell() noexcept {
   const std::uint32_t on = observers();
@@ -26570,7 +26587,7 @@ LOCKSTEP_FAST_OBSERVER bool team_core::run_seen(team_door& door, team_core* core
   const region_head head = core->begin(size, core->group_.begin(size));
   const nesting::inside here(core->region_);
   core->announce_seen(name, head, what);
-  core->perform_seen(head, what);
+  core->perform_seen(0, head, what);
   if (size > 1) core->forks_.collect(0, core->forks_.current());
   core->tell_end(head);
   return core->finish(head);
@@ -26578,14 +26595,14 @@ LOCKSTEP_FAST_OBSERVER bool team_core::run_seen(team_door& door, team_core* core
 
 LOCKSTEP_FAST_OBSERVER void team_core::announce_seen(const region_name& name,
                                                      const region_head& head, job& what) {
-  seen_part part{&group_, ledger_.if_on(), &what, head.region};
-  if (head.size > 1) forks_.announce(head, part);
+  if (head.size > 1) forks_.announce_seen(head, what);
   is_seen_as(name.kind, head, 0, 0, {name.where, nullptr, false});
 }
 
-LOCKSTEP_FAST_OBSERVER void team_core::perform_seen(const region_head& head, job& what) {
-  seen_part part{&group_, ledger_.if_on(), &what, head.region};
-  perform(0, head, part);
+LOCKSTEP_FAST_OBSERVER void team_core::perform_seen(std::size_t rank, const region_head& head,
+                                                    job& what) {
+  seen_part part{&group_, ledger_.if_on(), what, head.region};
+  perform(rank, head, part);
 }
 
 LOCKSTEP_FAST_OBSERVER void team_core::is_seen_as(const char* kind, const region_head& head,

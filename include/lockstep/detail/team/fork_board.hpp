@@ -80,16 +80,14 @@ class fork_board {
   void announce(const region_head& head, Function& f) {
     announce<member>(head, f, 0, true);
   }
+  /// The same for a region that observers see.
+  void announce_seen(const region_head& head, const job& what) {
+    announce_job(head, begin(head, 0, true), what, true);
+  }
   /// The same for a loop, f(loop_share&), in so many parts a share. Sleepers are woken now, or by wake(), or not at
   /// all: a loop needs nobody.
   void announce_loop(const region_head& head, const job& what, std::uint32_t parts, bool wakes) {
-    const announcement now = begin(head, parts);
-    if (lines_.size() == 1) {
-      lines_.beside(0).what = what;
-      publish(0, head, now, wakes);
-    } else {
-      publish_lines(0, head, what, now, wakes);
-    }
+    announce_job(head, begin(head, parts), what, wakes);
   }
   /// Wakes the members that hear of regions of this size.
   LOCKSTEP_OUT_OF_LINE void wake(std::size_t size);
@@ -222,11 +220,19 @@ class fork_board {
     what.template assign<Argument>(f);
     publish_lines(0, head, what, now, wakes);
   }
-  announcement begin(const region_head& head, std::uint32_t parts) {
+  void announce_job(const region_head& head, announcement now, const job& what, bool wakes) {
+    if (lines_.size() == 1) {
+      lines_.beside(0).what = what;
+      publish(0, head, now, wakes);
+    } else {
+      publish_lines(0, head, what, now, wakes);
+    }
+  }
+  announcement begin(const region_head& head, std::uint32_t parts, bool is_seen = false) {
     caller_state& own = caller_[0].value;
     if (own.phase - own.renewed > most_age_) renew();
     own.phase = (own.phase | 1u) + 1u + (parts > 0 ? 1u : 0u);
-    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts);
+    const announcement now(static_cast<std::uint32_t>(own.phase), head.size, parts, is_seen);
     own.announced = now.word();
     return now;
   }

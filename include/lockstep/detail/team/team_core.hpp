@@ -221,8 +221,8 @@ class team_core {
   }
   /// Before a region: whether observers see it.
   bool is_seen() noexcept { return LOCKSTEP_UNLIKELY(observers() != 0) && begin_to_tell(); }
-  /// The same as run() for them. What they want to know of each member's part is told by the function that is announced:
-  /// regions that nobody sees pay for one look.
+  /// run() where they see the region. Its announcement says so: where nobody sees it the caller pays for one look, the
+  /// others for a test of the word that they have read.
   struct callback {
     void (*function)(void*);
     void* with;
@@ -237,7 +237,7 @@ class team_core {
                                               job& what, const region_name& name);
   LOCKSTEP_FAST_OBSERVER void announce_seen(const region_name& name, const region_head& head,
                                             job& what);
-  LOCKSTEP_FAST_OBSERVER void perform_seen(const region_head& head, job& what);
+  LOCKSTEP_FAST_OBSERVER void perform_seen(std::size_t rank, const region_head& head, job& what);
   /// For observers: what region_ended() is to say of the region.
   struct place_of_region {
     call_site where;

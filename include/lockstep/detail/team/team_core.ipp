@@ -66,7 +66,7 @@ LOCKSTEP_OUT_OF_LINE bool team_core::join() {
   // The module that joins need not have the observers of the one that started.
   const bool is_seen = LOCKSTEP_UNLIKELY(started_.is_seen) && has_observers();
   if (is_seen) {
-    perform_seen(head, started_.what);
+    perform_seen(0, head, started_.what);
   } else {
     perform(0, head, started_.what);
   }
@@ -131,7 +131,14 @@ LOCKSTEP_COLD void team_core::request_stop() {
 LOCKSTEP_OUT_OF_LINE void team_core::play(std::size_t rank, const order& what) {
   forks_.relay(rank, what, true);
   const region_head head = what.head();
-  if (rank < head.size) perform(rank, head, what.line->what);
+  if (rank < head.size) {
+    // The module of this code need not have the observers of the one that announced the region.
+    if (LOCKSTEP_UNLIKELY(what.announced.is_seen()) && has_observers()) {
+      perform_seen(rank, head, what.line->what);
+    } else {
+      perform(rank, head, what.line->what);
+    }
+  }
   if (crew_.is_alone()) end_of_lone_child();
   if (forks_.is_leader(rank)) forks_.collect(rank, what.announced);
   forks_.report(rank, what.announced);
@@ -145,22 +152,22 @@ LOCKSTEP_OBSERVER void team_core::tell_alone(bool is_loop) noexcept {
             "it was called from inside of a region", 1);
 }
 
-/// A member's part of a region that is seen: what observers want to know around the user's function.
+/// Calls a member's part of a region that is seen, and tells observers of it.
 struct seen_part {
   const void* team;
   ledger_board* board;  ///< or null
-  job* what;
+  job& what;
   std::uint32_t region;
 
-  void operator()(member& me) const;
-};
-template <>
-struct may_be_copied<seen_part, true> : std::true_type {};
+  void operator()(member& me) const {
+    const told to(*this, member_access::state_of(me));
+    what(me);
+  }
 
-LOCKSTEP_FAST_OBSERVER void seen_part::operator()(member& me) const {
-  class told_part {
+ private:
+  class told {
    public:
-    told_part(const seen_part& of, member_state& self) noexcept : self_(self) {
+    told(const seen_part& of, member_state& self) noexcept : self_(self) {
       self.in_construct.kind = nullptr;
       const auto rank = static_cast<std::uint32_t>(self.rank());
       if (LOCKSTEP_UNLIKELY(watch_others_than_ledger(observers()))) {
@@ -172,7 +179,7 @@ LOCKSTEP_FAST_OBSERVER void seen_part::operator()(member& me) const {
       if (rank != 0) ledger_hooks::work_for(self.accounts);
       self.accounts->begin_part(of.region, self.next_phase());
     }
-    ~told_part() {
+    ~told() {
       if (self_.accounts != nullptr) self_.accounts->end_part();
       self_.accounts = nullptr;
       if (part_ != nullptr) part_ends(*part_);
@@ -182,9 +189,7 @@ LOCKSTEP_FAST_OBSERVER void seen_part::operator()(member& me) const {
     member_state& self_;
     open_part* part_ = nullptr;
   };
-  const told_part around(*this, member_access::state_of(me));
-  (*what)(me);
-}
+};
 
 LOCKSTEP_FAST_OBSERVER bool team_core::begin_to_tell() noexcept {
   const std::uint32_t on = observers();
@@ -206,7 +211,7 @@ LOCKSTEP_FAST_OBSERVER bool team_core::run_seen(team_door& door, team_core* core
   const region_head head = core->begin(size, core->group_.begin(size));
   const nesting::inside here(core->region_);
   core->announce_seen(name, head, what);
-  core->perform_seen(head, what);
+  core->perform_seen(0, head, what);
   if (size > 1) core->forks_.collect(0, core->forks_.current());
   core->tell_end(head);
   return core->finish(head);
@@ -214,14 +219,14 @@ LOCKSTEP_FAST_OBSERVER bool team_core::run_seen(team_door& door, team_core* core
 
 LOCKSTEP_FAST_OBSERVER void team_core::announce_seen(const region_name& name,
                                                      const region_head& head, job& what) {
-  seen_part part{&group_, ledger_.if_on(), &what, head.region};
-  if (head.size > 1) forks_.announce(head, part);
+  if (head.size > 1) forks_.announce_seen(head, what);
   is_seen_as(name.kind, head, 0, 0, {name.where, nullptr, false});
 }
 
-LOCKSTEP_FAST_OBSERVER void team_core::perform_seen(const region_head& head, job& what) {
-  seen_part part{&group_, ledger_.if_on(), &what, head.region};
-  perform(0, head, part);
+LOCKSTEP_FAST_OBSERVER void team_core::perform_seen(std::size_t rank, const region_head& head,
+                                                    job& what) {
+  seen_part part{&group_, ledger_.if_on(), what, head.region};
+  perform(rank, head, part);
 }
 
 LOCKSTEP_FAST_OBSERVER void team_core::is_seen_as(const char* kind, const region_head& head,
