@@ -11,6 +11,7 @@
 
 #include "../trace/ledger_hooks.hpp"
 #include "../trace/ledger_slot.hpp"
+#include "fork_lines.hpp"
 #include "member_state.hpp"
 
 namespace lockstep {

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "../platform/fork.hpp"
+#include "ledger_hooks.hpp"
 #include "recorder.hpp"
 
 namespace lockstep {
