@@ -366,8 +366,8 @@ TEST(observers_model, what_the_watchdog_finds_of_a_thread_is_whole) {
 TEST(observers_model, accounts_that_are_counted_have_their_construct_ACCOUNT_1) {
   explore_within(middle(), [] {
     account_table table(1);
-    const construct_key first = {"sync_threads", {"file", 1}, nullptr},
-                        second = {"sync_threads", {"file", 2}, nullptr};
+    const construct_key first = {"sync_threads", {"file", 1}, nullptr, nullptr},
+                        second = {"sync_threads", {"file", 2}, nullptr, nullptr};
     threads({[&] {
                table[table.find(first)].passes.add(1);
                table[table.find(second)].passes.add(1);
@@ -383,27 +383,29 @@ TEST(observers_model, accounts_that_are_counted_have_their_construct_ACCOUNT_1) 
 TEST(observers_model, a_ledger_is_switched_while_its_member_counts_KEEP_1) {
   explore_within({{2, 0, 0}, {1, 1, 0}}, [] {
     const fresh_process here;
-    ledger_slot slot;
-    threads({[&] {
-               slot.switch_on(1);
-               slot.switch_off();
-               slot.switch_on(1);
-             },
-             [&] {
-               times(2, [&](int) {
-                 if (!is_observed_by(observer::accounts)) return;
-                 if (ledger_board* const board = slot.if_on()) {
-                   member_ledger& own = board->of(0);
-                   own.accounts[own.accounts.find({"run", {nullptr, 0}, nullptr})].passes.add(1);
-                 }
-               });
-             },
-             [&] {
-               if (const ledger_board* const board = slot.made()) {
-                 check(board->members() == 1, "it is whole");
-                 check(board->of(0).accounts.used() <= 1, "one construct at most");
-               }
-             }});
+    ledger_slot slot(1);
+    threads(
+        {[&] {
+           slot.switch_on(1);
+           slot.switch_off();
+           slot.switch_on(1);
+         },
+         [&] {
+           times(2, [&](int) {
+             if (!is_observed_by(observer::accounts)) return;
+             if (ledger_board* const board = slot.if_on()) {
+               member_ledger& own = board->of(0);
+               own.accounts[own.accounts.find({"run", {nullptr, 0}, nullptr, nullptr})].passes.add(
+                   1);
+             }
+           });
+         },
+         [&] {
+           if (const ledger_board* const board = slot.made()) {
+             check(board->members() == 1, "it is whole");
+             check(board->of(0).accounts.used() <= 1, "one construct at most");
+           }
+         }});
     check(slot.if_on() == slot.made(), "the board is the one that was made first");
     check(is_observed_by(observer::accounts), "it is on");
   });
@@ -412,7 +414,7 @@ TEST(observers_model, a_ledger_is_switched_while_its_member_counts_KEEP_1) {
 TEST(observers_model, accounts_are_on_as_long_as_one_of_two_ledgers_is_KEEP_2) {
   explore_within(middle(), [] {
     const fresh_process here;
-    ledger_slot first, second;
+    ledger_slot first(1), second(1);
     first.switch_on(1);
     threads({[&] { first.switch_off(); }, [&] { second.switch_on(1); }});
     check(is_observed_by(observer::accounts), "the second ledger is on");

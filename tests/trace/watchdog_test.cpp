@@ -656,7 +656,8 @@ TEST(watchdog, signals_do_not_put_off_the_report_of_a_wait_that_is_too_long) {
     lockstep::event never_notified;
     std::thread waits([&] { never_notified.wait(); });
     std::fputs("it watches\n", stderr);
-    waits.join();  // ThreadSanitizer puts off handlers until its thread blocks in a function that it knows
+    waits
+        .join();  // ThreadSanitizer puts off handlers until its thread blocks in a function that it knows
     return 0;
   });
   ASSERT_TRUE(child.says({"it watches\n"}));
