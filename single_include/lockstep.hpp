@@ -4993,7 +4993,7 @@ class last_notifies {
     return product ^ product >> 32;
   }
 
-  observer_atomic<std::uint64_t> places_[places] = {};
+  unseamed_atomic<std::uint64_t> places_[places] = {};  // too many for the explorer
 };
 
 /// The trace of the process: the one that runs, or ran last. Made once, never freed.
