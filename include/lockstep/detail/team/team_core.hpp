@@ -221,8 +221,6 @@ class team_core {
   }
   /// Before a region: whether observers see it.
   bool is_seen() noexcept { return LOCKSTEP_UNLIKELY(observers() != 0) && begin_to_tell(); }
-  /// run() where they see the region. Its announcement says so: where nobody sees it the caller pays for one look, the
-  /// others for a test of the word that they have read.
   struct callback {
     void (*function)(void*);
     void* with;
@@ -232,6 +230,8 @@ class team_core {
     const char* kind;
     call_site where;
   };
+  /// run() where they see the region. Its announcement says so: where nobody sees it the caller pays for one look, the
+  /// others for a test of the word that they have read.
   LOCKSTEP_FAST_OBSERVER static bool run_seen(team_door& door, team_core* core,
                                               const callback& make_ready, std::size_t size,
                                               job& what, const region_name& name);
