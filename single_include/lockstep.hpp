@@ -1194,6 +1194,13 @@ struct growing_list {
   constexpr growing_list() noexcept : first(nullptr) {}
 };
 
+/// The same for what observers know.
+struct observed_list {
+  observer_atomic<void*> first;
+
+  constexpr observed_list() noexcept : first(nullptr) {}
+};
+
 /// Messages that are printed once.
 enum class message : std::uint32_t {
   environment = 1,
@@ -1241,7 +1248,7 @@ struct process_state {
   void* watchdog;
   observer_atomic<std::uint64_t> delay_seed;
   fork_section name_forks;  // and its lock guards changes of the names
-  growing_list object_names[object_names_size];
+  observed_list object_names[object_names_size];
 
   constexpr process_state() noexcept
       : first_fork_listener(nullptr),
@@ -4830,6 +4837,7 @@ struct ledger_hooks {
 //   #  access       order    pairs  why it suffices
 //   1  first.store  release  2      an entry is whole before it is in the list
 //   2  first.load   acquire  1      the other half
+//   3  first.load   relaxed  -      under the lock under which it is stored
 #ifndef LOCKSTEP_DETAIL_TRACE_OBJECT_NAMES_HPP
 #define LOCKSTEP_DETAIL_TRACE_OBJECT_NAMES_HPP
 
@@ -4861,7 +4869,7 @@ struct object_names {
   };
   struct around_fork;
 
-  static unseamed_atomic<void*>& list_of(const void* object) noexcept {
+  static observer_atomic<void*>& list_of(const void* object) noexcept {
     const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
     return process().object_names[place % process_state::object_names_size].first;
   }
@@ -4887,10 +4895,10 @@ LOCKSTEP_OBSERVER bool object_names::set(const void* object, const char* name) n
     wanted.object = object;
     std::snprintf(wanted.text, sizeof wanted.text, "%s", name);
   }
-  unseamed_atomic<void*>& first = list_of(object);
+  observer_atomic<void*>& first = list_of(object);
   const holding<system_mutex> held(process().name_forks.lock());
   entry* place = nullptr;
-  void* const head = first.load(memory_order_acquire);  // 2
+  void* const head = first.load(memory_order_relaxed);  // 3
   for (entry* at = static_cast<entry*>(head); at != nullptr; at = at->next) {
     object_name known;
     if (!at->name.read(known)) continue;

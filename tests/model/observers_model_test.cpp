@@ -5,6 +5,7 @@
 // log through their thread; the threads of a model are all one thread of the system, so scenarios say which log it is.
 #include <lockstep/detail/trace/hooks.hpp>
 #include <lockstep/detail/trace/ledger_slot.hpp>
+#include <lockstep/detail/trace/object_names.hpp>
 #include <lockstep/detail/trace/trace_view.hpp>
 #include <lockstep/ledger.hpp>
 
@@ -36,6 +37,7 @@ const bool locks_are_freed = [] {
   free_locks = [] {
     others();
     ::new (static_cast<void*>(&process().trace_forks)) fork_section;
+    ::new (static_cast<void*>(&process().name_forks)) fork_section;
   };
   return true;
 }();
@@ -377,6 +379,27 @@ TEST(observers_model, accounts_that_are_counted_have_their_construct_ACCOUNT_1) 
                if (used > 0) check(table.key(0).is(first), "the first key");
                if (used > 1) check(table.key(1).is(second), "the second key");
              }});
+  });
+}
+
+TEST(observers_model, a_name_that_is_found_is_whole_NAMED_2) {
+  explore_within(middle(), [] {
+    static std::uint64_t objects[1 + process_state::object_names_size];
+    // Two whose names are in one list.
+    const void *const one = &objects[0], *const other = &objects[process_state::object_names_size];
+    const std::size_t place = reinterpret_cast<std::uintptr_t>(one) / 8;
+    process().object_names[place % process_state::object_names_size].first.store(
+        nullptr, memory_order_relaxed);
+    threads({[&] {
+               object_names::set(one, "one");
+               object_names::set(other, "other");
+             },
+             [&] {
+               object_name found;
+               if (object_names::find(one, found)) check(found.text[2] == 'e', "its name");
+             }});
+    object_name known;
+    check(object_names::find(one, known) && object_names::find(other, known), "both are known");
   });
 }
 

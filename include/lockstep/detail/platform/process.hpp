@@ -148,6 +148,13 @@ struct growing_list {
   constexpr growing_list() noexcept : first(nullptr) {}
 };
 
+/// The same for what observers know.
+struct observed_list {
+  observer_atomic<void*> first;
+
+  constexpr observed_list() noexcept : first(nullptr) {}
+};
+
 /// Messages that are printed once.
 enum class message : std::uint32_t {
   environment = 1,
@@ -195,7 +202,7 @@ struct process_state {
   void* watchdog;
   observer_atomic<std::uint64_t> delay_seed;
   fork_section name_forks;  // and its lock guards changes of the names
-  growing_list object_names[object_names_size];
+  observed_list object_names[object_names_size];
 
   constexpr process_state() noexcept
       : first_fork_listener(nullptr),

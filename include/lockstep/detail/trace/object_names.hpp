@@ -8,6 +8,7 @@
 //   #  access       order    pairs  why it suffices
 //   1  first.store  release  2      an entry is whole before it is in the list
 //   2  first.load   acquire  1      the other half
+//   3  first.load   relaxed  -      under the lock under which it is stored
 #ifndef LOCKSTEP_DETAIL_TRACE_OBJECT_NAMES_HPP
 #define LOCKSTEP_DETAIL_TRACE_OBJECT_NAMES_HPP
 
@@ -44,7 +45,7 @@ struct object_names {
   };
   struct around_fork;
 
-  static unseamed_atomic<void*>& list_of(const void* object) noexcept {
+  static observer_atomic<void*>& list_of(const void* object) noexcept {
     const std::size_t place = reinterpret_cast<std::uintptr_t>(object) / 8;
     return process().object_names[place % process_state::object_names_size].first;
   }
@@ -70,10 +71,10 @@ LOCKSTEP_OBSERVER bool object_names::set(const void* object, const char* name) n
     wanted.object = object;
     std::snprintf(wanted.text, sizeof wanted.text, "%s", name);
   }
-  unseamed_atomic<void*>& first = list_of(object);
+  observer_atomic<void*>& first = list_of(object);
   const holding<system_mutex> held(process().name_forks.lock());
   entry* place = nullptr;
-  void* const head = first.load(memory_order_acquire);  // 2
+  void* const head = first.load(memory_order_relaxed);  // 3
   for (entry* at = static_cast<entry*>(head); at != nullptr; at = at->next) {
     object_name known;
     if (!at->name.read(known)) continue;
