@@ -3243,6 +3243,10 @@ struct wait_subject {
   std::uint32_t expected;  ///< 0: that is not known
   std::uint32_t left;      ///< how many lacked when the wait began; 0: that is not known
   std::uint64_t come;      ///< ranks below 64 that had come when the wait began, a bit each
+
+  bool is_for(const char* text) const noexcept {
+    return kind != nullptr && std::strcmp(kind, text) == 0;
+  }
 };
 
 /// What members wait for, where observers know more of it than the name.
@@ -4801,7 +4805,7 @@ struct ledger_hooks {
     member_ledger* const own = of(log);
     if (own == nullptr) return;
     own->note_long_wait(what.kind == nullptr, what.phase, end - begin);
-    if (what.kind != nullptr && std::strcmp(what.kind, "the next region") == 0) return;
+    if (what.is_for(waits_for::next_region())) return;
     own->count(furthest == wait_stage::spin    ? ledger_count::waits_spun
                : furthest == wait_stage::yield ? ledger_count::waits_yielded
                                                : ledger_count::waits_slept);
@@ -5282,8 +5286,7 @@ struct watch_hooks {
   static constexpr const char* end_of_part() { return waits_for::end_of_part(); }
 
   static void wait_begins(thread_log& log, const wait_subject& what) noexcept {
-    const bool is_for_region = what.kind != nullptr && std::strcmp(what.kind, end_of_part()) == 0;
-    if (!is_for_region) show_outer_part(log);
+    if (!what.is_for(end_of_part())) show_outer_part(log);
     if (what.expected != 0 && what.rank != wait_subject::nobody) meets(log, what);
   }
   static void wait_ends(thread_log& log, const wait_subject&) noexcept { show_outer_part(log); }
@@ -10637,7 +10640,7 @@ class stop_excuse {
 };
 
 /// Workers that have nothing to do wait so; that is no wait that anybody has to hear of.
-constexpr const char* idle_wait_kind() { return "the next region"; }
+constexpr const char* idle_wait_kind() { return waits_for::next_region(); }
 LOCKSTEP_OBSERVER bool is_idle(const wait_subject& what) noexcept;
 
 /// The wait of a thread that counts: the innermost. Null: it waits for nothing, or is idle.
@@ -10695,7 +10698,7 @@ LOCKSTEP_OBSERVER const char* name_of(const stuck_snapshot& all, const void* obj
 }
 
 LOCKSTEP_OBSERVER bool is_idle(const wait_subject& what) noexcept {
-  return what.kind != nullptr && std::strcmp(what.kind, idle_wait_kind()) == 0;
+  return what.is_for(idle_wait_kind());
 }
 
 LOCKSTEP_OBSERVER const shown_wait* wait_of(const seen_thread& one) noexcept {

@@ -40,6 +40,18 @@ std::size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
+/// Two threads take both, in different orders: never returns.
+void lock_crosswise(lockstep::mutex& a, lockstep::mutex& b) {
+  lockstep::latch both_hold(2);
+  const auto take = [&](lockstep::mutex& first, lockstep::mutex& second) {
+    first.lock();
+    both_hold.arrive_and_wait();
+    second.lock();
+  };
+  std::thread other([&] { take(b, a); });
+  take(a, b);
+}
+
 /// A child whose stderr can be read.
 class told_child {
  public:
@@ -129,14 +141,7 @@ TEST(watchdog, an_object_is_called_by_its_name_also_if_it_was_named_before_the_w
     lockstep::mutex a, b;
     const lockstep::named_object name_a(&a, "first lock"), name_b(&b, "it's \"two\"");
     watch();
-    lockstep::latch both_hold(2);
-    const auto take = [&](lockstep::mutex& first, lockstep::mutex& second) {
-      first.lock();
-      both_hold.arrive_and_wait();
-      second.lock();
-    };
-    std::thread other([&] { take(b, a); });
-    take(a, b);
+    lock_crosswise(a, b);
     return 0;
   });
   EXPECT_TRUE(child.says({"for lockstep::mutex 'first lock' at 0x", " 'first lock'\n",
@@ -297,14 +302,7 @@ TEST(watchdog, two_mutexes_taken_in_different_orders_are_a_deadlock) {
   told_child child([] {
     watch();
     lockstep::mutex a, b;
-    lockstep::latch both_hold(2);
-    const auto take = [&](lockstep::mutex& first, lockstep::mutex& second) {
-      first.lock();
-      both_hold.arrive_and_wait();
-      second.lock();
-    };
-    std::thread other([&] { take(b, a); });
-    take(a, b);
+    lock_crosswise(a, b);
     return 0;
   });
   EXPECT_TRUE(child.says({"for lockstep::mutex at 0x", "; held by thread", "holds the lock at 0x",

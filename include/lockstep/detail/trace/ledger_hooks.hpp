@@ -68,7 +68,7 @@ struct ledger_hooks {
     member_ledger* const own = of(log);
     if (own == nullptr) return;
     own->note_long_wait(what.kind == nullptr, what.phase, end - begin);
-    if (what.kind != nullptr && std::strcmp(what.kind, "the next region") == 0) return;
+    if (what.is_for(waits_for::next_region())) return;
     own->count(furthest == wait_stage::spin    ? ledger_count::waits_spun
                : furthest == wait_stage::yield ? ledger_count::waits_yielded
                                                : ledger_count::waits_slept);

@@ -76,7 +76,7 @@ class stop_excuse {
 };
 
 /// Workers that have nothing to do wait so; that is no wait that anybody has to hear of.
-constexpr const char* idle_wait_kind() { return "the next region"; }
+constexpr const char* idle_wait_kind() { return waits_for::next_region(); }
 LOCKSTEP_OBSERVER bool is_idle(const wait_subject& what) noexcept;
 
 /// The wait of a thread that counts: the innermost. Null: it waits for nothing, or is idle.

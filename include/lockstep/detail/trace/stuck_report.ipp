@@ -19,7 +19,7 @@ LOCKSTEP_OBSERVER const char* name_of(const stuck_snapshot& all, const void* obj
 }
 
 LOCKSTEP_OBSERVER bool is_idle(const wait_subject& what) noexcept {
-  return what.kind != nullptr && std::strcmp(what.kind, idle_wait_kind()) == 0;
+  return what.is_for(idle_wait_kind());
 }
 
 LOCKSTEP_OBSERVER const shown_wait* wait_of(const seen_thread& one) noexcept {

@@ -60,6 +60,10 @@ struct wait_subject {
   std::uint32_t expected;  ///< 0: that is not known
   std::uint32_t left;      ///< how many lacked when the wait began; 0: that is not known
   std::uint64_t come;      ///< ranks below 64 that had come when the wait began, a bit each
+
+  bool is_for(const char* text) const noexcept {
+    return kind != nullptr && std::strcmp(kind, text) == 0;
+  }
 };
 
 /// What members wait for, where observers know more of it than the name.

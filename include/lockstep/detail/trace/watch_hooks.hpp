@@ -106,8 +106,7 @@ struct watch_hooks {
   static constexpr const char* end_of_part() { return waits_for::end_of_part(); }
 
   static void wait_begins(thread_log& log, const wait_subject& what) noexcept {
-    const bool is_for_region = what.kind != nullptr && std::strcmp(what.kind, end_of_part()) == 0;
-    if (!is_for_region) show_outer_part(log);
+    if (!what.is_for(end_of_part())) show_outer_part(log);
     if (what.expected != 0 && what.rank != wait_subject::nobody) meets(log, what);
   }
   static void wait_ends(thread_log& log, const wait_subject&) noexcept { show_outer_part(log); }
