@@ -482,8 +482,8 @@ inline int exceptions_in_flight() noexcept {
 
 // lockstep/detail/platform/cache_line.hpp -- keeping words of different writers apart (layer: platform)
 //
-// padded<T>        a T that shares its cache line with nothing else
-// aligned_array<T> a fixed number of T on the heap, each at its own alignment
+// padded<Type>        a Type that shares its cache line with nothing else
+// aligned_array<Type> a fixed number of Type on the heap, each at its own alignment
 //
 // C++11 `new` does not honour alignments above that of max_align_t, hence the array of our own.
 //
@@ -514,13 +514,13 @@ struct line_gap {
   line_gap() noexcept {}  // not initialised: never read
 };
 
-/// A T alone on its cache line. Use in static or automatic storage, as a member, or in aligned_array.
-template <class T>
+/// A Type alone on its cache line. Use in static or automatic storage, as a member, or in aligned_array.
+template <class Type>
 struct alignas(cache_line_size) padded {
-  T value;
+  Type value;
 
   padded() : value() {}
-  /// A T made from these arguments; one at least, so that copying a padded stays a copy.
+  /// A Type made from these arguments; one at least, so that copying a padded stays a copy.
   template <class First, class... Rest,
             class = typename std::enable_if<
                 !std::is_same<typename std::decay<First>::type, padded>::value>::type>
@@ -529,11 +529,11 @@ struct alignas(cache_line_size) padded {
 };
 
 /// Owns what `new` has made, or nothing. As std::unique_ptr, without the rest of <memory>.
-template <class T>
+template <class Type>
 class owner {
  public:
   constexpr owner() noexcept : made_(nullptr) {}
-  explicit owner(T* made) noexcept : made_(made) {}
+  explicit owner(Type* made) noexcept : made_(made) {}
   owner(owner&& other) noexcept : made_(other.release()) {}
   owner& operator=(owner&& other) noexcept {
     reset(other.release());
@@ -542,22 +542,22 @@ class owner {
   ~owner() { delete made_; }
 
   explicit operator bool() const noexcept { return made_ != nullptr; }
-  T* get() const noexcept { return made_; }
-  T& operator*() const noexcept { return *made_; }
-  T* operator->() const noexcept { return made_; }
-  void reset(T* other = nullptr) noexcept {
-    T* const before = made_;
+  Type* get() const noexcept { return made_; }
+  Type& operator*() const noexcept { return *made_; }
+  Type* operator->() const noexcept { return made_; }
+  void reset(Type* other = nullptr) noexcept {
+    Type* const before = made_;
     made_ = other;
     delete before;
   }
-  T* release() noexcept {
-    T* const made = made_;
+  Type* release() noexcept {
+    Type* const made = made_;
     made_ = nullptr;
     return made;
   }
 
  private:
-  T* made_;
+  Type* made_;
 };
 
 /// What is to know of a type to make an array of it.
@@ -566,17 +566,17 @@ struct element_type {
   void (*make)(void* at);     ///< value-initialises it
   void (*destroy)(void* at);  ///< null: there is nothing to do
 
-  template <class T>
+  template <class Type>
   struct of {
-    static void make(void* at) { ::new (at) T(); }
-    static void destroy(void* at) { static_cast<T*>(at)->~T(); }
+    static void make(void* at) { ::new (at) Type(); }
+    static void destroy(void* at) { static_cast<Type*>(at)->~Type(); }
     static const element_type value;
   };
 };
-template <class T>
-const element_type element_type::of<T>::value = {
-    sizeof(T), alignof(T) > cache_line_size ? alignof(T) : cache_line_size, &of::make,
-    std::is_trivially_destructible<T>::value ? nullptr : &of::destroy};
+template <class Type>
+const element_type element_type::of<Type>::value = {
+    sizeof(Type), alignof(Type) > cache_line_size ? alignof(Type) : cache_line_size, &of::make,
+    std::is_trivially_destructible<Type>::value ? nullptr : &of::destroy};
 
 /// The body of aligned_array, once for all types: a team has a dozen.
 class any_aligned_array {
@@ -625,22 +625,23 @@ any_aligned_array::~any_aligned_array() {
 
 #endif
 
-/// A fixed number of value-initialised T on cache lines of their own: no foreign data begins or ends on
+/// A fixed number of value-initialised Type on cache lines of their own: no foreign data begins or ends on
 /// them. Throws std::bad_alloc as `new` does.
-template <class T>
+template <class Type>
 class aligned_array {
  public:
   explicit aligned_array(std::size_t size)
-      : elements_(size, element_type::of<T>::value), data_(static_cast<T*>(elements_.data())) {}
+      : elements_(size, element_type::of<Type>::value),
+        data_(static_cast<Type*>(elements_.data())) {}
 
-  T& operator[](std::size_t index) noexcept { return data_[index]; }
-  const T& operator[](std::size_t index) const noexcept { return data_[index]; }
+  Type& operator[](std::size_t index) noexcept { return data_[index]; }
+  const Type& operator[](std::size_t index) const noexcept { return data_[index]; }
   std::size_t size() const noexcept { return elements_.size(); }
-  T* data() const noexcept { return data_; }
+  Type* data() const noexcept { return data_; }
 
  private:
   any_aligned_array elements_;
-  T* data_;
+  Type* data_;
 };
 
 }  // namespace detail
@@ -656,7 +657,7 @@ class aligned_array {
 // which declares the same names in the same namespace; the shipped code then runs, unchanged, on
 // atomics that delay, record or reorder. Units with another seam share no objects with others (config.hpp).
 //
-// A seam supplies: template <class T> class atomic with load, store, exchange, fetch_add, fetch_sub,
+// A seam supplies: template <class Type> class atomic with load, store, exchange, fetch_add, fetch_sub,
 // fetch_or, fetch_and, compare_exchange_strong/weak (explicit orders only), thread_fence, signal_fence.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_ATOMIC_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_ATOMIC_HPP
@@ -669,8 +670,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-template <class T>
-using atomic = std::atomic<T>;
+template <class Type>
+using atomic = std::atomic<Type>;
 
 inline void thread_fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
 inline void signal_fence(std::memory_order order) noexcept { std::atomic_signal_fence(order); }
@@ -686,17 +687,17 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// For what is found out or made once, and is no part of a protocol: no seam replaces it.
-template <class T>
-using unseamed_atomic = std::atomic<T>;
+template <class Type>
+using unseamed_atomic = std::atomic<Type>;
 
 /// For what observers know of threads (detail/trace). On the seam only where a test asks for that: there, threads meet in
 /// these words. All other tests that replace the atomics shall see what is observed, not the observers.
 #if defined(LOCKSTEP_SEAM_OBSERVERS)
-template <class T>
-using observer_atomic = atomic<T>;
+template <class Type>
+using observer_atomic = atomic<Type>;
 #else
-template <class T>
-using observer_atomic = std::atomic<T>;
+template <class Type>
+using observer_atomic = std::atomic<Type>;
 #endif
 
 using std::memory_order_acq_rel;
@@ -1377,7 +1378,7 @@ type_name name_of_type() noexcept {
 /// A value that is found out at first use, in place of a function-local static, whose guard a child of fork() would
 /// wait for if the thread that made the value is not there. Threads that come first at the same time may each make
 /// it; one of them is used by all. Never destroyed: a static object's destructor may still want it.
-template <class T>
+template <class Type>
 class made_once {
  public:
   constexpr made_once() noexcept : value_(nullptr) {}
@@ -1386,10 +1387,10 @@ class made_once {
 
   /// The value that make() returned to the first.
   template <class Make>
-  const T& get(Make make) {
-    const T* known = value_.load(memory_order_acquire);  // 3
+  const Type& get(Make make) {
+    const Type* known = value_.load(memory_order_acquire);  // 3
     if (known != nullptr) return *known;
-    const T* const made = new T(make());
+    const Type* const made = new Type(make());
     if (value_.compare_exchange_strong(known, made, memory_order_acq_rel,  // 3, 4
                                        memory_order_acquire)) {            // 3
       return *made;
@@ -1399,7 +1400,7 @@ class made_once {
   }
 
  private:
-  unseamed_atomic<const T*> value_;
+  unseamed_atomic<const Type*> value_;
 };
 
 }  // namespace detail
@@ -2773,10 +2774,10 @@ inline std::uint64_t number_of_this_thread() noexcept { return system_thread_num
 /// The region that the calling thread is in, for all modules; null at first.
 inline const nested_region*& innermost_region() noexcept { return this_thread_slot().innermost; }
 
-/// The T of that name that belongs to the calling thread, in this module; all zero bits at first.
-template <class T, class Name>
-T& per_thread() noexcept {
-  static thread_local T value = T();
+/// The Type of that name that belongs to the calling thread, in this module; all zero bits at first.
+template <class Type, class Name>
+Type& per_thread() noexcept {
+  static thread_local Type value = Type();
   return value;
 }
 
@@ -3290,10 +3291,10 @@ struct open_part {
 };
 
 /// A value that one thread writes, and others read while it does.
-template <class T>
+template <class Type>
 class shown {
  public:
-  void show(const T& value) noexcept {
+  void show(const Type& value) noexcept {
     std::uint64_t image[words] = {};
     std::memcpy(image, &value, sizeof value);
     const std::uint32_t odd = sequence_.load(memory_order_relaxed) | 1u;                      // 6
@@ -3302,7 +3303,7 @@ class shown {
     sequence_.store(odd + 1, memory_order_release);                                           // 4
   }
   /// False if nothing was shown yet, or the writer was in the way each time.
-  bool read(T& out, unsigned tries = 1000) const noexcept {
+  bool read(Type& out, unsigned tries = 1000) const noexcept {
     for (unsigned i = 0; i < tries; ++i) {
       const std::uint32_t before = sequence_.load(memory_order_acquire);  // 5
       if (before == 0) return false;
@@ -3317,7 +3318,7 @@ class shown {
   }
 
  private:
-  static constexpr std::size_t words = (sizeof(T) + 7) / 8;
+  static constexpr std::size_t words = (sizeof(Type) + 7) / 8;
 
   observer_atomic<std::uint32_t> sequence_{0};
   observer_atomic<std::uint64_t> words_[words] = {};
@@ -3629,7 +3630,7 @@ LOCKSTEP_OBSERVER void delay_hooks::point(thread_log& log) noexcept {
 // lockstep/detail/platform/growing_array.hpp -- values in a row that can become more (layer: platform)
 //
 // As std::vector, whose names it uses, for code that every unit compiles: a std::vector of one type takes 10 to 20 ms of
-// the compiler, this a tenth. Likewise sort_by() and the heap. A T moves without throwing.
+// the compiler, this a tenth. Likewise sort_by() and the heap. A Type moves without throwing.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_GROWING_ARRAY_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_GROWING_ARRAY_HPP
 
@@ -3637,14 +3638,14 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-template <class T>
+template <class Type>
 class growing_array {
  public:
   growing_array() noexcept = default;
   explicit growing_array(std::size_t count) : growing_array() { resize(count); }
-  growing_array(std::size_t count, const T& value) : growing_array() { assign(count, value); }
-  growing_array(const T* first, const T* last) : growing_array() { append(first, last); }
-  growing_array(std::initializer_list<T> values) : growing_array(values.begin(), values.end()) {}
+  growing_array(std::size_t count, const Type& value) : growing_array() { assign(count, value); }
+  growing_array(const Type* first, const Type* last) : growing_array() { append(first, last); }
+  growing_array(std::initializer_list<Type> values) : growing_array(values.begin(), values.end()) {}
   growing_array(const growing_array& other) : growing_array(other.begin(), other.end()) {}
   growing_array(growing_array&& other) noexcept { swap(other); }
   growing_array& operator=(growing_array other) noexcept {
@@ -3658,33 +3659,33 @@ class growing_array {
 
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  T* data() noexcept { return data_; }
-  const T* data() const noexcept { return data_; }
-  T* begin() noexcept { return data_; }
-  T* end() noexcept { return data_ + size_; }
-  const T* begin() const noexcept { return data_; }
-  const T* end() const noexcept { return data_ + size_; }
-  T& operator[](std::size_t index) noexcept { return data_[index]; }
-  const T& operator[](std::size_t index) const noexcept { return data_[index]; }
-  T& front() noexcept { return data_[0]; }
-  T& back() noexcept { return data_[size_ - 1]; }
-  const T& back() const noexcept { return data_[size_ - 1]; }
+  Type* data() noexcept { return data_; }
+  const Type* data() const noexcept { return data_; }
+  Type* begin() noexcept { return data_; }
+  Type* end() noexcept { return data_ + size_; }
+  const Type* begin() const noexcept { return data_; }
+  const Type* end() const noexcept { return data_ + size_; }
+  Type& operator[](std::size_t index) noexcept { return data_[index]; }
+  const Type& operator[](std::size_t index) const noexcept { return data_[index]; }
+  Type& front() noexcept { return data_[0]; }
+  Type& back() noexcept { return data_[size_ - 1]; }
+  const Type& back() const noexcept { return data_[size_ - 1]; }
 
-  void push_back(T value) {
+  void push_back(Type value) {
     if (size_ == capacity_) reserve(size_ < 4 ? 4 : 2 * size_);
-    ::new (static_cast<void*>(data_ + size_)) T(std::move(value));
+    ::new (static_cast<void*>(data_ + size_)) Type(std::move(value));
     ++size_;
   }
-  void pop_back() noexcept { data_[--size_].~T(); }
+  void pop_back() noexcept { data_[--size_].~Type(); }
   void clear() noexcept {
     while (size_ > 0) pop_back();
   }
   /// Copies of values that are none of these.
-  void append(const T* first, const T* last) {
+  void append(const Type* first, const Type* last) {
     for (; first != last; ++first) push_back(*first);
   }
   /// `value` is none of these.
-  void assign(std::size_t count, const T& value) {
+  void assign(std::size_t count, const Type& value) {
     clear();
     reserve(count);
     while (size_ < count) push_back(value);
@@ -3692,16 +3693,16 @@ class growing_array {
   void resize(std::size_t count) {
     while (size_ > count) pop_back();
     reserve(count);
-    while (size_ < count) push_back(T());
+    while (size_ < count) push_back(Type());
   }
   void reserve(std::size_t count) {
     if (count <= capacity_) return;
     constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
-    T* const made =
-        static_cast<T*>(::operator new(count > most / sizeof(T) ? most : count * sizeof(T)));
+    Type* const made = static_cast<Type*>(
+        ::operator new(count > most / sizeof(Type) ? most : count * sizeof(Type)));
     for (std::size_t i = 0; i < size_; ++i) {
-      ::new (static_cast<void*>(made + i)) T(std::move(data_[i]));
-      data_[i].~T();
+      ::new (static_cast<void*>(made + i)) Type(std::move(data_[i]));
+      data_[i].~Type();
     }
     ::operator delete(data_);
     data_ = made;
@@ -3714,16 +3715,16 @@ class growing_array {
   }
 
  private:
-  static_assert(alignof(T) <= alignof(std::max_align_t), "growing_array: see aligned_array");
+  static_assert(alignof(Type) <= alignof(std::max_align_t), "growing_array: see aligned_array");
 
-  T* data_ = nullptr;
+  Type* data_ = nullptr;
   std::size_t size_ = 0, capacity_ = 0;
 };
 
 /// In a heap no value is less than those below it: that at i has those at 2i + 1 and 2i + 2 below. Moves the value at
 /// `at` down to its place.
-template <class T, class Less>
-void sift_down(T* heap, std::size_t count, std::size_t at, Less less) {
+template <class Type, class Less>
+void sift_down(Type* heap, std::size_t count, std::size_t at, Less less) {
   for (std::size_t below = 2 * at + 1; below < count; below = 2 * at + 1) {
     if (below + 1 < count && less(heap[below], heap[below + 1])) ++below;
     if (!less(heap[at], heap[below])) return;
@@ -3731,8 +3732,8 @@ void sift_down(T* heap, std::size_t count, std::size_t at, Less less) {
     at = below;
   }
 }
-template <class T, class Less>
-void push_to_heap(growing_array<T>& heap, const T& value, Less less) {
+template <class Type, class Less>
+void push_to_heap(growing_array<Type>& heap, const Type& value, Less less) {
   std::size_t at = heap.size();
   heap.push_back(value);
   while (at > 0 && less(heap[(at - 1) / 2], heap[at])) {
@@ -3740,9 +3741,9 @@ void push_to_heap(growing_array<T>& heap, const T& value, Less less) {
     at = (at - 1) / 2;
   }
 }
-template <class T, class Less>
-T pop_from_heap(growing_array<T>& heap, Less less) {
-  const T first = heap.front();
+template <class Type, class Less>
+Type pop_from_heap(growing_array<Type>& heap, Less less) {
+  const Type first = heap.front();
   heap.front() = heap.back();
   heap.pop_back();
   sift_down(heap.data(), heap.size(), 0, less);
@@ -3750,16 +3751,16 @@ T pop_from_heap(growing_array<T>& heap, Less less) {
 }
 
 /// Equal values may change places.
-template <class T, class Less>
-void sort_by(T* values, std::size_t count, Less less) {
+template <class Type, class Less>
+void sort_by(Type* values, std::size_t count, Less less) {
   for (std::size_t i = count / 2; i-- > 0;) sift_down(values, count, i, less);
   for (std::size_t left = count; left-- > 1;) {
     std::swap(values[0], values[left]);
     sift_down(values, left, 0, less);
   }
 }
-template <class T, class Less>
-void sort_by(growing_array<T>& values, Less less) {
+template <class Type, class Less>
+void sort_by(growing_array<Type>& values, Less less) {
   detail::sort_by(values.data(), values.size(), less);
 }
 
@@ -6721,8 +6722,8 @@ class tree_shape {
 
   /// Calls f(node) for each node from the rank's leaf up while f returns true. Returns whether f
   /// returned true at the root as well.
-  template <class F>
-  bool climb(std::size_t rank, F f) const {
+  template <class Function>
+  bool climb(std::size_t rank, Function f) const {
     std::size_t below = participants_, first = 0, at = rank;
     while (true) {
       const std::size_t level = parents_of(below);
@@ -9274,7 +9275,7 @@ static_assert(sizeof(auto_reset_event) == 8 && sizeof(manual_reset_event) == 8,
 // Invariants
 //   EVENTUAL-1  Of all setters, one sets the claim bit; the others fail. Only the claimer writes the content.
 //   EVENTUAL-2  An outcome bit is set after the content is complete, and stays until reset().
-//   EVENTUAL-3  If the constructor of T throws, the claim is given back and the eventual is empty as before.
+//   EVENTUAL-3  If the constructor of Type throws, the claim is given back and the eventual is empty as before.
 //               The setter gets the exception and decides, for instance to call set_exception().
 //   EVENTUAL-4  A setter touches nothing after it has set the outcome bit but the address, in a futex wake.
 //               When all waits have returned the last reader may destroy the eventual.
@@ -9314,7 +9315,7 @@ inline namespace LOCKSTEP_ABI {
 
 namespace detail {
 
-/// What eventual<T> and eventual<void> have in common.
+/// What eventual<Type> and eventual<void> have in common.
 template <class Content>
 class eventual_base {
  public:
@@ -9474,18 +9475,18 @@ struct no_value {};
 
 }  // namespace detail
 
-template <class T>
-class eventual : public detail::eventual_base<T> {
-  static_assert(std::is_object<T>::value && !std::is_const<T>::value,
+template <class Type>
+class eventual : public detail::eventual_base<Type> {
+  static_assert(std::is_object<Type>::value && !std::is_const<Type>::value,
                 "an eventual holds an object: no reference, no const");
 
  public:
   explicit constexpr eventual(wait_policy policy = wait_policy()) noexcept
-      : detail::eventual_base<T>(policy) {}
+      : detail::eventual_base<Type>(policy) {}
 
   /// Sets the value and releases all readers. Fails if the eventual is set already, or is being set.
-  void set_value(const T& value) { this->set(value); }
-  void set_value(T&& value) { this->set(std::move(value)); }
+  void set_value(const Type& value) { this->set(value); }
+  void set_value(Type&& value) { this->set(std::move(value)); }
   template <class... Arguments>
   void emplace(Arguments&&... arguments) {
     this->set(std::forward<Arguments>(arguments)...);
@@ -9493,11 +9494,11 @@ class eventual : public detail::eventual_base<T> {
 
   /// Blocks until the value is set. It lives until reset() or the end of the eventual. Fails if it was
   /// taken.
-  const T& get(call_site where = call_site::here()) const { return this->get_content(where); }
+  const Type& get(call_site where = call_site::here()) const { return this->get_content(where); }
 
   /// Blocks until the value is set and moves it out, once for all threads: fails if it was taken already.
   /// Requires: no thread reads what get() has returned while this moves it.
-  T take(call_site where = call_site::here()) { return this->take_content(where); }
+  Type take(call_site where = call_site::here()) { return this->take_content(where); }
 };
 
 template <>
@@ -13023,11 +13024,11 @@ namespace detail {
 /// Whether f(arguments...) compiles; Function and Arguments with their const and reference.
 template <class Function, class... Arguments>
 struct is_callable {
-  template <class F>
+  template <class Closure>
   static auto test(int)
-      -> decltype(static_cast<void>(std::declval<F>()(std::declval<Arguments>()...)),
+      -> decltype(static_cast<void>(std::declval<Closure>()(std::declval<Arguments>()...)),
                   std::true_type());
-  template <class F>
+  template <class Closure>
   static std::false_type test(...);
   static constexpr bool value = decltype(test<Function>(0))::value;
 };
@@ -13036,29 +13037,29 @@ struct is_callable {
 /// aggregate. A closure can not.
 template <class Class>
 struct is_made_from_values {
-  template <class T>
-  using if_other =
-      typename std::enable_if<!std::is_same<typename std::remove_cv<T>::type, Class>::value>::type;
+  template <class Type>
+  using if_other = typename std::enable_if<
+      !std::is_same<typename std::remove_cv<Type>::type, Class>::value>::type;
   struct variable {
-    template <class T, class = if_other<T>>
-    operator T&() const;
+    template <class Type, class = if_other<Type>>
+    operator Type&() const;
   };
   struct temporary {
-    template <class T, class = if_other<T>>
-    operator T&&() const;
+    template <class Type, class = if_other<Type>>
+    operator Type&&() const;
   };
   template <class Value, std::size_t>
   using one = Value;
 
   LOCKSTEP_BEGIN_MISSING_INITIALIZERS
-  template <class C, std::size_t... Numbers>
+  template <class Callee, std::size_t... Numbers>
   static auto test(int)
-      -> decltype(static_cast<void>(C{one<variable, Numbers>()...}), std::true_type());
-  template <class C, std::size_t... Numbers>
+      -> decltype(static_cast<void>(Callee{one<variable, Numbers>()...}), std::true_type());
+  template <class Callee, std::size_t... Numbers>
   static auto test(long)
-      -> decltype(static_cast<void>(C{one<temporary, Numbers>()...}), std::true_type());
+      -> decltype(static_cast<void>(Callee{one<temporary, Numbers>()...}), std::true_type());
   LOCKSTEP_END_MISSING_INITIALIZERS
-  template <class C, std::size_t... Numbers>
+  template <class Callee, std::size_t... Numbers>
   static std::false_type test(...);
   static constexpr bool value =
       decltype(test<Class, 0>(0))::value || decltype(test<Class, 0, 1>(0))::value ||
@@ -13079,9 +13080,9 @@ struct is_closure {
 };
 template <class Class>
 struct is_closure<Class, true> {
-  template <class C>
-  static auto test(int) -> decltype(static_cast<void>(&C::operator()), std::true_type());
-  template <class C>
+  template <class Callee>
+  static auto test(int) -> decltype(static_cast<void>(&Callee::operator()), std::true_type());
+  template <class Callee>
   static std::false_type test(...);
   static constexpr bool value = decltype(test<Class>(0))::value;
 };
@@ -13369,13 +13370,14 @@ class part_of {
 };
 template <class Function>
 class part_of<Function, false> {
-  template <class F, bool MayBeCopied = may_be_copied<F>::value>
+  template <class Closure, bool MayBeCopied = may_be_copied<Closure>::value>
   struct held {
-    static constexpr bool is_copy = is_callable<const F&>::value &&
-                                    sizeof(F) <= job::closure_size && alignof(F) <= alignof(void*);
+    static constexpr bool is_copy = is_callable<const Closure&>::value &&
+                                    sizeof(Closure) <= job::closure_size &&
+                                    alignof(Closure) <= alignof(void*);
   };
-  template <class F>
-  struct held<F, false> {
+  template <class Closure>
+  struct held<Closure, false> {
     static constexpr bool is_copy = false;
   };
   using kept =
@@ -13448,71 +13450,72 @@ struct kept_values {
   virtual ~kept_values() = default;
 };
 
-template <class T>
+template <class Type>
 constexpr bool fits_cell() noexcept {
-  return std::is_trivially_copyable<T>::value && sizeof(T) <= cell::size &&
-         alignof(T) <= cell::size;
+  return std::is_trivially_copyable<Type>::value && sizeof(Type) <= cell::size &&
+         alignof(Type) <= cell::size;
 }
 
-/// A T, or nothing yet. Of T it needs a move constructor only.
-template <class T>
+/// A Type, or nothing yet. Of Type it needs a move constructor only.
+template <class Type>
 class maybe {
  public:
   // Never read before set(), which GCC does not see. Larger values are not worth the time.
   maybe() noexcept {
-    if (sizeof(T) <= 64) std::memset(storage_, 0, sizeof storage_);
+    if (sizeof(Type) <= 64) std::memset(storage_, 0, sizeof storage_);
   }
   ~maybe() {
-    if (has_value_) value().~T();
+    if (has_value_) value().~Type();
   }
   maybe(const maybe&) = delete;
   maybe& operator=(const maybe&) = delete;
 
   bool has_value() const noexcept { return has_value_; }
   /// Requires: has none.
-  void set(T&& value) {
-    ::new (static_cast<void*>(storage_)) T(std::move(value));
+  void set(Type&& value) {
+    ::new (static_cast<void*>(storage_)) Type(std::move(value));
     has_value_ = true;
   }
   /// Requires: has one.
-  T& value() noexcept { return *reinterpret_cast<T*>(storage_); }
+  Type& value() noexcept { return *reinterpret_cast<Type*>(storage_); }
 
  private:
-  alignas(T) unsigned char storage_[sizeof(T)];
+  alignas(Type) unsigned char storage_[sizeof(Type)];
   bool has_value_ = false;
 };
 
-/// Writes values of T into cells, and reads them.
-template <class T, bool InTheCell = fits_cell<T>()>
+/// Writes values of Type into cells, and reads them.
+template <class Type, bool InTheCell = fits_cell<Type>()>
 struct cell_access {
   /// What put() needs beside the cell.
   struct room {};
   /// Makes room for `count` values that put() brings; the values that `keeps` had before are destroyed.
   static room prepare(group&, owner<kept_values>&, std::size_t) noexcept { return room(); }
 
-  static void put(room, cell& into, const T& value) noexcept {
-    std::memcpy(into.bytes, &value, sizeof(T));
+  static void put(room, cell& into, const Type& value) noexcept {
+    std::memcpy(into.bytes, &value, sizeof(Type));
   }
-  static T get(const cell& from) noexcept {
-    typename std::aligned_storage<sizeof(T), alignof(T)>::type storage;
-    std::memcpy(&storage, from.bytes, sizeof(T));
-    return std::move(*reinterpret_cast<T*>(&storage));
+  static Type get(const cell& from) noexcept {
+    typename std::aligned_storage<sizeof(Type), alignof(Type)>::type storage;
+    std::memcpy(&storage, from.bytes, sizeof(Type));
+    return std::move(*reinterpret_cast<Type*>(&storage));
   }
   /// The same for the only one that reads this cell.
-  static T take(const cell& from) noexcept { return get(from); }
+  static Type take(const cell& from) noexcept { return get(from); }
 };
 
-template <class T>
-struct cell_access<T, false> {
+template <class Type>
+struct cell_access<Type, false> {
   /// On lines of their own, at their own alignment, which C++11's `new` does not honour.
   class values final : public kept_values {
    public:
     explicit values(std::size_t most) : storage_(most) {}
     ~values() override {
-      while (count_ > 0) reinterpret_cast<T*>(storage_[--count_].bytes)->~T();
+      while (count_ > 0) reinterpret_cast<Type*>(storage_[--count_].bytes)->~Type();
     }
-    T* add(T&& value) {
-      T* const address = ::new (static_cast<void*>(storage_[count_].bytes)) T(std::move(value));
+    Type* add(Type&& value) {
+      Type* const address =
+          ::new (static_cast<void*>(storage_[count_].bytes)) Type(std::move(value));
       ++count_;
       return address;
     }
@@ -13520,7 +13523,7 @@ struct cell_access<T, false> {
    private:
     struct storage {
       storage() noexcept {}  // not initialised
-      alignas(T) unsigned char bytes[sizeof(T)];
+      alignas(Type) unsigned char bytes[sizeof(Type)];
     };
     aligned_array<storage> storage_;
     std::size_t count_ = 0;
@@ -13533,16 +13536,16 @@ struct cell_access<T, false> {
     keeps.reset(made);
     return *made;
   }
-  static void put(room here, cell& into, T value) {
-    T* const address = here.add(std::move(value));
+  static void put(room here, cell& into, Type value) {
+    Type* const address = here.add(std::move(value));
     std::memcpy(into.bytes, &address, sizeof address);
   }
-  static T get(const cell& from) { return static_cast<const T&>(value_in(from)); }
-  static T take(const cell& from) { return std::move(value_in(from)); }
+  static Type get(const cell& from) { return static_cast<const Type&>(value_in(from)); }
+  static Type take(const cell& from) { return std::move(value_in(from)); }
 
  private:
-  static T& value_in(const cell& from) noexcept {
-    T* address;
+  static Type& value_in(const cell& from) noexcept {
+    Type* address;
     std::memcpy(&address, from.bytes, sizeof address);
     return *address;
   }
@@ -13572,31 +13575,33 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// The integers, without bool and characters. std::int8_t and std::uint8_t are integers.
-template <class T>
+template <class Type>
 struct is_index
     : std::integral_constant<
-          bool, std::is_same<T, signed char>::value || std::is_same<T, unsigned char>::value ||
-                    std::is_same<T, short>::value || std::is_same<T, unsigned short>::value ||
-                    std::is_same<T, int>::value || std::is_same<T, unsigned>::value ||
-                    std::is_same<T, long>::value || std::is_same<T, unsigned long>::value ||
-                    std::is_same<T, long long>::value ||
-                    std::is_same<T, unsigned long long>::value> {};
+          bool, std::is_same<Type, signed char>::value ||
+                    std::is_same<Type, unsigned char>::value || std::is_same<Type, short>::value ||
+                    std::is_same<Type, unsigned short>::value || std::is_same<Type, int>::value ||
+                    std::is_same<Type, unsigned>::value || std::is_same<Type, long>::value ||
+                    std::is_same<Type, unsigned long>::value ||
+                    std::is_same<Type, long long>::value ||
+                    std::is_same<Type, unsigned long long>::value> {};
 
 /// Pointers to objects, and iterators with random access.
-template <class T>
+template <class Type>
 struct is_position {
   // By what can be done with it: <iterator>, which has the category, takes a tenth of what this header's users cost
   // to compile.
-  template <class U, class Distance = decltype(std::declval<const U&>() - std::declval<const U&>()),
-            class = decltype(*std::declval<const U&>()),
-            class = decltype(std::declval<U&>() += std::declval<Distance>())>
+  template <class Other,
+            class Distance = decltype(std::declval<const Other&>() - std::declval<const Other&>()),
+            class = decltype(*std::declval<const Other&>()),
+            class = decltype(std::declval<Other&>() += std::declval<Distance>())>
   static std::is_integral<Distance> test(int);
-  template <class U>
+  template <class Other>
   static std::false_type test(...);
-  static constexpr bool value = decltype(test<T>(0))::value;
+  static constexpr bool value = decltype(test<Type>(0))::value;
 };
-template <class T>
-struct is_position<T*> : std::is_object<T> {};
+template <class Type>
+struct is_position<Type*> : std::is_object<Type> {};
 
 /// What a bound counts in.
 template <class Bound>
@@ -13643,17 +13648,17 @@ Index index_at(const Index& first, std::size_t offset) {
   return index_at(first, offset, std::is_integral<Index>());
 }
 
-template <class T>
-constexpr bool is_below_zero(T value, std::true_type /*signed*/) noexcept {
+template <class Type>
+constexpr bool is_below_zero(Type value, std::true_type /*signed*/) noexcept {
   return value < 0;
 }
-template <class T>
-constexpr bool is_below_zero(T, std::false_type /*unsigned*/) noexcept {
+template <class Type>
+constexpr bool is_below_zero(Type, std::false_type /*unsigned*/) noexcept {
   return false;
 }
-template <class T>
-constexpr bool is_below_zero(T value) noexcept {
-  return is_below_zero(value, std::is_signed<T>());
+template <class Type>
+constexpr bool is_below_zero(Type value) noexcept {
+  return is_below_zero(value, std::is_signed<Type>());
 }
 
 [[noreturn]] LOCKSTEP_NOINLINE inline void fail_first_index(long long first) {
@@ -14084,10 +14089,11 @@ constexpr std::size_t iterations_of(const index_range_3& of) {
 // publishes leaf values. The values themselves: reductions.hpp.
 namespace reduction_tree {
 
-/// What a value of type R is given to an operation on T as: a T itself where it is one, else converted first.
-template <class T, class R>
+/// What a value of type Result is given to an operation on Type as: a Type itself where it is one, else converted first.
+template <class Type, class Result>
 using as_value =
-    typename std::conditional<std::is_same<T, typename std::decay<R>::type>::value, R&&, T>::type;
+    typename std::conditional<std::is_same<Type, typename std::decay<Result>::type>::value,
+                              Result&&, Type>::type;
 
 /// The most leaves of any range, and the most maximal nodes inside a run of them.
 constexpr std::size_t most_leaves = 1024, most_nodes = 18;
@@ -14116,28 +14122,28 @@ constexpr std::size_t middle_of(std::size_t a, std::size_t b) noexcept {
 /// Iterations between two looks whether the rest is still wanted: a leaf may have 2^54 of them.
 constexpr std::size_t strip_length = 1024;
 
-/// op(...op(sum, value(first))..., value(last - 1)), each value as a T. Asks goes_on() once in every strip, and ends
+/// op(...op(sum, value(first))..., value(last - 1)), each value as a Type. Asks goes_on() once in every strip, and ends
 /// early, with a value of no use, where that says no; where the looks are does not change the bits.
-template <class T, class Value, class Op, class GoesOn>
-T fold_on(T sum, index_range range, Value&& value, Op&& op, GoesOn&& goes_on) {
+template <class Type, class Value, class Operation, class GoesOn>
+Type fold_on(Type sum, index_range range, Value&& value, Operation&& op, GoesOn&& goes_on) {
   for (std::size_t i = range.first; goes_on() && i < range.last;) {
     const std::size_t end = range.last - i > strip_length ? i + strip_length : range.last;
     for (; i < end; ++i) {
-      sum = op(std::move(sum), static_cast<as_value<T, decltype(value(i))>>(value(i)));
+      sum = op(std::move(sum), static_cast<as_value<Type, decltype(value(i))>>(value(i)));
     }
   }
   return sum;
 }
 
 /// value(i) of a non-empty range, folded from the left: the value of a leaf.
-template <class T, class Value, class Op, class GoesOn>
-T fold(index_range range, Value&& value, Op&& op, GoesOn&& goes_on) {
-  return fold_on<T>(value(range.first), index_range{range.first + 1, range.last}, value, op,
-                    goes_on);
+template <class Type, class Value, class Operation, class GoesOn>
+Type fold(index_range range, Value&& value, Operation&& op, GoesOn&& goes_on) {
+  return fold_on<Type>(value(range.first), index_range{range.first + 1, range.last}, value, op,
+                       goes_on);
 }
-template <class T, class Value, class Op>
-T fold(index_range range, Value&& value, Op&& op) {
-  return fold<T>(range, value, op, [] { return true; });
+template <class Type, class Value, class Operation>
+Type fold(index_range range, Value&& value, Operation&& op) {
+  return fold<Type>(range, value, op, [] { return true; });
 }
 
 /// The order of combining in a node of `count` leaves: four bits for each leaf, from the lowest on, say how many nodes end
@@ -14234,8 +14240,8 @@ class published_nodes {
 /// What a scan starts leaf number `leaf` with: op(...op(op(init, sum_of(0)), sum_of(1))..., sum_of(leaf - 1)).
 /// That of leaf + 1 is op(that of leaf, sum_of(leaf)), with the same bits: a member computes the first
 /// of its leaves so, and goes on from there.
-template <class T, class SumOf, class Op>
-T exclusive_prefix(std::size_t leaf, T init, SumOf&& sum_of, Op&& op) {
+template <class Type, class SumOf, class Operation>
+Type exclusive_prefix(std::size_t leaf, Type init, SumOf&& sum_of, Operation&& op) {
   for (std::size_t before = 0; before < leaf; ++before) init = op(std::move(init), sum_of(before));
   return init;
 }
@@ -16992,10 +16998,10 @@ class member_loops {
 // rest of a reduction knows them by a table of pointers.
 //
 // What is asked of the types:
-//   init, of type T   movable, by construction and by assignment. Copyable where every member gets the result;
+//   init, of type Type   movable, by construction and by assignment. Copyable where every member gets the result;
 //                     the forms that are a region by themselves (parallel_reduce) do with moves.
-//   f                 returns what converts to T; a T, or a reference to one, is passed on as it is
-//   op                takes two T, each by value or by const&, and returns what converts to T
+//   f                 returns what converts to Type; a Type, or a reference to one, is passed on as it is
+//   op                takes two Type, each by value or by const&, and returns what converts to Type
 // Floating point is not cut off to a whole number: parallel_reduce(0, n, 0, f, op), where 0.0 was meant,
 // does not compile. A narrower floating point type for init is a wish (0.0f: sums are rounded to float), and so
 // is a narrower whole number.
@@ -17007,14 +17013,15 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
 
-/// What op makes of two T; void if it does not take them.
-template <class T, class Op>
+/// What op makes of two Type; void if it does not take them.
+template <class Type, class Operation>
 struct result_of_op {
-  template <class F>
-  static auto test(int) -> decltype(std::declval<F&>()(std::declval<T>(), std::declval<T>()));
-  template <class F>
+  template <class Function>
+  static auto test(int)
+      -> decltype(std::declval<Function&>()(std::declval<Type>(), std::declval<Type>()));
+  template <class Function>
   static void test(...);
-  using type = decltype(test<Op>(0));
+  using type = decltype(test<Operation>(0));
 };
 
 template <class From, class To>
@@ -17024,37 +17031,37 @@ constexpr bool cuts_off() noexcept {
 }
 
 /// Says what a reduction asks of its types, before the compiler says it in its way.
-template <class T, class Op>
+template <class Type, class Operation>
 inline void check_operation() noexcept {
-  using result = typename result_of_op<T, Op>::type;
-  static_assert(!std::is_const<T>::value && !std::is_reference<T>::value,
+  using result = typename result_of_op<Type, Operation>::type;
+  static_assert(!std::is_const<Type>::value && !std::is_reference<Type>::value,
                 "lockstep: the type of a result must not be const, nor a reference; leave the "
                 "template argument away");
-  static_assert(std::is_move_constructible<T>::value && std::is_move_assignable<T>::value,
+  static_assert(std::is_move_constructible<Type>::value && std::is_move_assignable<Type>::value,
                 "lockstep: the type of init must be movable, by construction and by assignment");
   static_assert(!std::is_void<result>::value,
                 "lockstep: op must take two values of init's type, each by value or by const& (not "
                 "by &), and return their combination");
-  static_assert(!cuts_off<result, T>(),
+  static_assert(!cuts_off<result, Type>(),
                 "lockstep: op returns floating point, but init is a whole number, and every sum "
                 "would be cut off; write 0.0 for 0");
-  static_assert(std::is_void<result>::value || std::is_convertible<result, T>::value,
+  static_assert(std::is_void<result>::value || std::is_convertible<result, Type>::value,
                 "lockstep: what op returns must convert to the type of init");
 }
 /// Value: what f returns.
-template <class T, class Value, class Op>
+template <class Type, class Value, class Operation>
 inline void check_types() noexcept {
-  static_assert(!cuts_off<Value, T>(),
+  static_assert(!cuts_off<Value, Type>(),
                 "lockstep: f returns floating point, but init is a whole number, and every value "
                 "would be cut off; write 0.0 for 0, or convert in f");
-  static_assert(std::is_convertible<Value, T>::value,
+  static_assert(std::is_convertible<Value, Type>::value,
                 "lockstep: what f returns must convert to the type of init");
-  check_operation<T, Op>();
+  check_operation<Type, Operation>();
 }
 /// Where the result goes to every member.
-template <class T>
+template <class Type>
 inline void check_copyable() noexcept {
-  static_assert(std::is_copy_constructible<T>::value,
+  static_assert(std::is_copy_constructible<Type>::value,
                 "lockstep: every member gets a copy of the result, so the type must be copyable; "
                 "one that can only be moved is for team::parallel_reduce");
 }
@@ -17071,34 +17078,34 @@ struct value_type {
   void* (*prepare)(group& shared, owner<kept_values>& keeps, std::size_t count);
   void (*put)(void* room, cell& into, void* value);
 };
-template <class T>
+template <class Type>
 struct value_type_of {
-  using access = cell_access<T>;
+  using access = cell_access<Type>;
 
-  static void destroy(void* value) { static_cast<T*>(value)->~T(); }
-  static void move(void* to, void* from) { ::new (to) T(std::move(*static_cast<T*>(from))); }
+  static void destroy(void* value) { static_cast<Type*>(value)->~Type(); }
+  static void move(void* to, void* from) { ::new (to) Type(std::move(*static_cast<Type*>(from))); }
   static void copy_value(void* to, const void* from, std::true_type /*copyable*/) {
-    ::new (to) T(*static_cast<const T*>(from));
+    ::new (to) Type(*static_cast<const Type*>(from));
   }
   static void copy_value(void*, const void*, std::false_type) noexcept {}
   static void copy(void* to, const void* from) {
-    copy_value(to, from, std::is_copy_constructible<T>());
+    copy_value(to, from, std::is_copy_constructible<Type>());
   }
   static void* prepare(group& shared, owner<kept_values>& keeps, std::size_t count) {
     return &access::prepare(shared, keeps, count);
   }
   static void put(void* room, cell& into, void* value) {
     access::put(*static_cast<typename std::remove_reference<typename access::room>::type*>(room),
-                into, std::move(*static_cast<T*>(value)));
+                into, std::move(*static_cast<Type*>(value)));
   }
 
   static const value_type* get(std::true_type /*fits a cell*/) noexcept { return nullptr; }
   static const value_type* get(std::false_type) noexcept {
-    static const value_type all = {sizeof(T), alignof(T), destroy, move, copy, prepare, put};
+    static const value_type all = {sizeof(Type), alignof(Type), destroy, move, copy, prepare, put};
     return &all;
   }
   static const value_type* get() noexcept {
-    return get(std::integral_constant<bool, fits_cell<T>()>());
+    return get(std::integral_constant<bool, fits_cell<Type>()>());
   }
 };
 
@@ -17123,57 +17130,58 @@ struct operations {
 // Values: start(i, end) makes the value of iteration i, and moves i on; go_on(sum, i, end, op) adds those from i on.
 
 /// Of values that fit a cell: they stay in registers, but for those of nodes whose right halves are still to come.
-template <class T, class Values, class Op>
-void fold_values(const Values& own, Op& op, void* value, std::size_t first, std::size_t last,
+template <class Type, class Values, class Operation>
+void fold_values(const Values& own, Operation& op, void* value, std::size_t first, std::size_t last,
                  std::size_t leaf_size, std::uint64_t combines, std::true_type /*fits a cell*/) {
   constexpr std::size_t most_pending = 4;  // levels below a node of 16 leaves
-  alignas(T) unsigned char pending[most_pending * sizeof(T)];
+  alignas(Type) unsigned char pending[most_pending * sizeof(Type)];
   std::size_t size = 0;
   const bool goes_on = leaf_size == 0;
   for (std::size_t i = first;; ++size) {
     const std::size_t end = !goes_on && last - i > leaf_size ? i + leaf_size : last;
-    T sum(goes_on ? T(std::move(*static_cast<T*>(value))) : own.start(i, end));
+    Type sum(goes_on ? Type(std::move(*static_cast<Type*>(value))) : own.start(i, end));
     own.go_on(sum, i, end, op);
     for (; (combines & 15u) != 0; --combines) {
       --size;
-      sum = op(std::move(*reinterpret_cast<T*>(pending + size * sizeof(T))), std::move(sum));
+      sum = op(std::move(*reinterpret_cast<Type*>(pending + size * sizeof(Type))), std::move(sum));
     }
     if (end == last) {
-      ::new (value) T(std::move(sum));
+      ::new (value) Type(std::move(sum));
       return;
     }
-    ::new (static_cast<void*>(pending + size * sizeof(T))) T(std::move(sum));
+    ::new (static_cast<void*>(pending + size * sizeof(Type))) Type(std::move(sum));
     combines >>= 4;
     i = end;
   }
 }
 /// Of others: one leaf at a time, where its value is to be.
-template <class T, class Values, class Op>
-void fold_values(const Values& own, Op& op, void* value, std::size_t first, std::size_t last,
+template <class Type, class Values, class Operation>
+void fold_values(const Values& own, Operation& op, void* value, std::size_t first, std::size_t last,
                  std::size_t leaf_size, std::uint64_t, std::false_type) {
   struct started {
-    T* value;
+    Type* value;
     ~started() {
-      if (value != nullptr) value->~T();
+      if (value != nullptr) value->~Type();
     }
   } sum = {nullptr};
-  T* const out = static_cast<T*>(value);
+  Type* const out = static_cast<Type*>(value);
   std::size_t i = first;
-  if (leaf_size != 0) sum.value = ::new (value) T(own.start(i, last));
+  if (leaf_size != 0) sum.value = ::new (value) Type(own.start(i, last));
   own.go_on(*out, i, last, op);
   sum.value = nullptr;
 }
-template <class T, class Values, class Op>
+template <class Type, class Values, class Operation>
 void fold_range(const operands& of, void* value, std::size_t first, std::size_t last,
                 std::size_t leaf_size, std::uint64_t combines) {
   const Values own(static_cast<const Values&>(of));
-  fold_values<T>(own, *static_cast<Op*>(of.operation), value, first, last, leaf_size, combines,
-                 std::integral_constant<bool, fits_cell<T>()>());
+  fold_values<Type>(own, *static_cast<Operation*>(of.operation), value, first, last, leaf_size,
+                    combines, std::integral_constant<bool, fits_cell<Type>()>());
 }
-template <class T, class Op>
+template <class Type, class Operation>
 void combine_values(const operands& of, void* left, void* right) {
-  T& sum = *static_cast<T*>(left);
-  sum = (*static_cast<Op*>(of.operation))(std::move(sum), std::move(*static_cast<T*>(right)));
+  Type& sum = *static_cast<Type*>(left);
+  sum = (*static_cast<Operation*>(of.operation))(std::move(sum),
+                                                 std::move(*static_cast<Type*>(right)));
 }
 
 // Whether an int may become the unsigned argument of a function is its author's business.
@@ -17188,7 +17196,7 @@ struct has_copy<Index, Function, true>
                                        is_callable<const Function&, Index>::value> {};
 
 /// f(i) by its offset; a closure that may be copied and is small is.
-template <class T, class Index, class Function>
+template <class Type, class Index, class Function>
 class each_value : public operands {
   static_assert(is_callable<Function&, Index>::value,
                 "lockstep: the function of parallel_reduce, or of reduce_each, must be callable "
@@ -17199,14 +17207,16 @@ class each_value : public operands {
       : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>()));
 
-  T start(std::size_t& i, std::size_t) const { return static_cast<T>(f_(index_at(first_, i++))); }
-  template <class Op>
-  void go_on(T& sum, std::size_t i, std::size_t end, Op& op) const {
+  Type start(std::size_t& i, std::size_t) const {
+    return static_cast<Type>(f_(index_at(first_, i++)));
+  }
+  template <class Operation>
+  void go_on(Type& sum, std::size_t i, std::size_t end, Operation& op) const {
     for (; i < end; ++i) sum = op(std::move(sum), as_given(f_(index_at(first_, i))));
   }
 
  private:
-  using given = reduction_tree::as_value<T, value>;
+  using given = reduction_tree::as_value<Type, value>;
   static given as_given(value&& v) { return static_cast<given>(v); }
 
   const Index first_;
@@ -17214,7 +17224,7 @@ class each_value : public operands {
                             const typename std::remove_const<Function>::type, Function&>::type f_;
 };
 /// f(first, last) of a leaf.
-template <class T, class Index, class Function>
+template <class Type, class Index, class Function>
 class block_value : public operands {
   static_assert(is_callable<Function&, Index, Index>::value,
                 "lockstep: the function of reduce_range must be callable with two indices, "
@@ -17225,13 +17235,13 @@ class block_value : public operands {
       : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>(), std::declval<Index>()));
 
-  T start(std::size_t& i, std::size_t end) const {
+  Type start(std::size_t& i, std::size_t end) const {
     const std::size_t first = i;
     i = end;
     return f_(index_at(first_, first), index_at(first_, end));
   }
-  template <class Op>
-  void go_on(T&, std::size_t, std::size_t, Op&) const noexcept {}
+  template <class Operation>
+  void go_on(Type&, std::size_t, std::size_t, Operation&) const noexcept {}
 
  private:
   const Index first_;
@@ -17240,22 +17250,25 @@ class block_value : public operands {
 
 LOCKSTEP_END_SIGN_CONVERSIONS
 
-template <class T, class Index, class Function, class Op>
-each_value<T, Index, Function> values_of(const index_span<Index>& span, Function& f, Op& op) {
+template <class Type, class Index, class Function, class Operation>
+each_value<Type, Index, Function> values_of(const index_span<Index>& span, Function& f,
+                                            Operation& op) {
   return {&op, span.first, f};
 }
-template <class T, class Index, class Function, class Op>
-block_value<T, Index, Function> block_values_of(const index_span<Index>& span, Function& f,
-                                                Op& op) {
+template <class Type, class Index, class Function, class Operation>
+block_value<Type, Index, Function> block_values_of(const index_span<Index>& span, Function& f,
+                                                   Operation& op) {
   return {&op, span.first, f};
 }
 
 /// Values: one of these two.
-template <class T, class Op, class Values>
+template <class Type, class Operation, class Values>
 const operations& operations_for(const Values&, bool in_strips) noexcept {
   static const operations all[2] = {
-      {fold_range<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), false},
-      {fold_range<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), true}};
+      {fold_range<Type, Values, Operation>, combine_values<Type, Operation>,
+       value_type_of<Type>::get(), false},
+      {fold_range<Type, Values, Operation>, combine_values<Type, Operation>,
+       value_type_of<Type>::get(), true}};
   return all[in_strips ? 1 : 0];
 }
 
@@ -17525,56 +17538,56 @@ namespace reductions {
 
 // --- one value of each member ---
 
-/// The result of combine(phase), which has T. The value at hand where the region was stopped and exceptions are off.
+/// The result of combine(phase), which has Type. The value at hand where the region was stopped and exceptions are off.
 /// All of it is compiled into the caller: behind a call of its own, a sum of two members takes 105 ns in place of 50.
-template <class T, class Combine>
-T meet(member_state& at, const T& at_hand, const Combine& combine) {
+template <class Type, class Combine>
+Type meet(member_state& at, const Type& at_hand, const Combine& combine) {
   const std::uint32_t phase = at.next_phase();
   const auto put_result = [&](cell& into) {
-    T result(combine(phase));
-    cell_access<T>::put(cell_access<T>::prepare(at.shared(), at.kept_result, 1), into,
-                        std::move(result));
+    Type result(combine(phase));
+    cell_access<Type>::put(cell_access<Type>::prepare(at.shared(), at.kept_result, 1), into,
+                           std::move(result));
   };
   cell out = {};
-  if (at.meet(out, put_result)) return cell_access<T>::get(out);
+  if (at.meet(out, put_result)) return cell_access<Type>::get(out);
   leave_stopped_region();
   return at_hand;
 }
 
 /// This member's value for the next meeting.
-template <class T>
-void put_value(member_state& at, T value) {
+template <class Type>
+void put_value(member_state& at, Type value) {
   const std::uint32_t phase = at.next_phase();
-  cell_access<T>::put(cell_access<T>::prepare(at.shared(), at.kept[phase & 1u], 1),
-                      at.shared().cell_of(at.rank(), phase, 0), std::move(value));
+  cell_access<Type>::put(cell_access<Type>::prepare(at.shared(), at.kept[phase & 1u], 1),
+                         at.shared().cell_of(at.rank(), phase, 0), std::move(value));
 }
 
 /// op over the values of all members, in the order of ranks.
-template <class T, class Op>
-T reduce_values(member_state& at, const T& value, Op& op) {
-  check_operation<T, Op>();
-  check_copyable<T>();
+template <class Type, class Operation>
+Type reduce_values(member_state& at, const Type& value, Operation& op) {
+  check_operation<Type, Operation>();
+  check_copyable<Type>();
   if (!at.goes_on()) leave_stopped_region();
   if (at.is_alone() || !at.goes_on()) return value;
-  put_value<T>(at, value);
-  return meet<T>(at, value, [&](std::uint32_t phase) {
-    T sum(cell_access<T>::get(at.shared().cell_of(0, phase, 0)));
+  put_value<Type>(at, value);
+  return meet<Type>(at, value, [&](std::uint32_t phase) {
+    Type sum(cell_access<Type>::get(at.shared().cell_of(0, phase, 0)));
     for (std::size_t rank = 1; rank < at.size(); ++rank) {
-      sum = op(std::move(sum), cell_access<T>::get(at.shared().cell_of(rank, phase, 0)));
+      sum = op(std::move(sum), cell_access<Type>::get(at.shared().cell_of(rank, phase, 0)));
     }
     return sum;
   });
 }
 
 /// The value of member `root`.
-template <class T>
-T broadcast(member_state& at, std::size_t root, const T& value) {
-  check_copyable<T>();
+template <class Type>
+Type broadcast(member_state& at, std::size_t root, const Type& value) {
+  check_copyable<Type>();
   if (!at.goes_on()) leave_stopped_region();
   if (at.is_alone() || !at.goes_on()) return value;
-  if (at.rank() == root) put_value<T>(at, value);
-  return meet<T>(at, value, [&](std::uint32_t phase) {
-    return cell_access<T>::get(at.shared().cell_of(root, phase, 0));
+  if (at.rank() == root) put_value<Type>(at, value);
+  return meet<Type>(at, value, [&](std::uint32_t phase) {
+    return cell_access<Type>::get(at.shared().cell_of(root, phase, 0));
   });
 }
 
@@ -17756,44 +17769,45 @@ class member_reduction {
 };
 
 /// Room for a result that a reduction leaves: destroyed here.
-template <class T>
+template <class Type>
 class result_of {
  public:
   result_of() noexcept {}
   ~result_of() {
-    if (has_value_) value().~T();
+    if (has_value_) value().~Type();
   }
   result_of(const result_of&) = delete;
   result_of& operator=(const result_of&) = delete;
 
   void* room() noexcept { return storage_; }
   /// A value was left in the room.
-  T& value_left() noexcept {
+  Type& value_left() noexcept {
     has_value_ = true;
     return value();
   }
 
  private:
-  T& value() noexcept { return *reinterpret_cast<T*>(storage_); }
+  Type& value() noexcept { return *reinterpret_cast<Type*>(storage_); }
 
-  static constexpr std::size_t least = fits_cell<T>() ? cell::size : 1;
-  alignas(T) alignas(least) unsigned char storage_[sizeof(T) < least ? least : sizeof(T)];
+  static constexpr std::size_t least = fits_cell<Type>() ? cell::size : 1;
+  alignas(Type) alignas(least) unsigned char storage_[sizeof(Type) < least ? least : sizeof(Type)];
   bool has_value_ = false;
 };
 
 /// op(init, the tree over the range) on every member.
-template <class T, class Op, class Values>
-T reduce(member_state& at, const Values& values, bool in_strips, std::size_t length, const T& init,
-         Op& op, schedule how) {
-  check_types<T, typename Values::value, Op>();
-  check_copyable<T>();
-  result_of<T> result;
-  member_reduction reduction(at, operations_for<T, Op>(values, in_strips), values, length);
+template <class Type, class Operation, class Values>
+Type reduce(member_state& at, const Values& values, bool in_strips, std::size_t length,
+            const Type& init, Operation& op, schedule how) {
+  check_types<Type, typename Values::value, Operation>();
+  check_copyable<Type>();
+  result_of<Type> result;
+  member_reduction reduction(at, operations_for<Type, Operation>(values, in_strips), values,
+                             length);
   const outcome how_it_ended = reduction.reduce(how, result.room());
   if (how_it_ended == outcome::done) {
-    T& whole =
+    Type& whole =
         result.value_left();  // before the copy of init, which may throw: now it is destroyed then
-    return op(T(init), std::move(whole));
+    return op(Type(init), std::move(whole));
   }
   if (how_it_ended == outcome::stopped) leave_stopped_region();
   return init;
@@ -17802,56 +17816,56 @@ T reduce(member_state& at, const Values& values, bool in_strips, std::size_t len
 // --- a range, by members: `fast` ---
 
 /// Where a member says that it has put a value: the last byte of the cell unless the value is there.
-template <class T>
+template <class Type>
 unsigned char& has_put(group& shared, std::size_t rank, std::uint32_t phase) noexcept {
-  return fits_cell<T>() && sizeof(T) == cell::size
+  return fits_cell<Type>() && sizeof(Type) == cell::size
              ? shared.cell_of(rank, phase, 1).bytes[0]
              : shared.cell_of(rank, phase, 0).bytes[cell::size - 1];
 }
 static_assert(sizeof(void*) < cell::size, "a pointer leaves the last byte of its cell free");
 
 /// This member's value for the next meeting, if it has one.
-template <class T>
-void put_maybe(member_state& at, maybe<T>& mine) {
-  if (mine.has_value()) put_value<T>(at, std::move(mine.value()));
-  has_put<T>(at.shared(), at.rank(), at.next_phase()) = mine.has_value() ? 1 : 0;
+template <class Type>
+void put_maybe(member_state& at, maybe<Type>& mine) {
+  if (mine.has_value()) put_value<Type>(at, std::move(mine.value()));
+  has_put<Type>(at.shared(), at.rank(), at.next_phase()) = mine.has_value() ? 1 : 0;
 }
 
 /// What init and the values that were put in a phase make together, in the order of ranks.
-template <class T, class Op>
-T combine_put(group& shared, std::size_t size, std::uint32_t phase, T init, Op& op) {
+template <class Type, class Operation>
+Type combine_put(group& shared, std::size_t size, std::uint32_t phase, Type init, Operation& op) {
   for (std::size_t rank = 0; rank < size; ++rank) {
-    if (has_put<T>(shared, rank, phase) == 0) continue;
-    init = op(std::move(init), cell_access<T>::get(shared.cell_of(rank, phase, 0)));
+    if (has_put<Type>(shared, rank, phase) == 0) continue;
+    init = op(std::move(init), cell_access<Type>::get(shared.cell_of(rank, phase, 0)));
   }
   return init;
 }
 
 /// op(init, the values of those members that have one), on every member.
-template <class T, class Op>
-T reduce_put(member_state& at, const T& init, maybe<T>& mine, Op& op) {
-  check_copyable<T>();
+template <class Type, class Operation>
+Type reduce_put(member_state& at, const Type& init, maybe<Type>& mine, Operation& op) {
+  check_copyable<Type>();
   if (!at.goes_on()) leave_stopped_region();
   if (!at.goes_on() || (at.is_alone() && !mine.has_value())) return init;
-  if (at.is_alone()) return op(T(init), std::move(mine.value()));
-  put_maybe<T>(at, mine);
-  return meet<T>(at, init, [&](std::uint32_t phase) {
-    return combine_put<T>(at.shared(), at.size(), phase, init, op);
+  if (at.is_alone()) return op(Type(init), std::move(mine.value()));
+  put_maybe<Type>(at, mine);
+  return meet<Type>(at, init, [&](std::uint32_t phase) {
+    return combine_put<Type>(at.shared(), at.size(), phase, init, op);
   });
 }
 
-template <class T, class Op, class Values>
-T reduce_fast(member_state& at, const Values& values, bool in_strips, std::size_t length,
-              const T& init, Op& op, schedule how) {
-  check_types<T, typename Values::value, Op>();
-  result_of<T> result;
-  maybe<T> mine;
-  if (fold_parts(at, operations_for<T, Op>(values, in_strips), values, length, how,
+template <class Type, class Operation, class Values>
+Type reduce_fast(member_state& at, const Values& values, bool in_strips, std::size_t length,
+                 const Type& init, Operation& op, schedule how) {
+  check_types<Type, typename Values::value, Operation>();
+  result_of<Type> result;
+  maybe<Type> mine;
+  if (fold_parts(at, operations_for<Type, Operation>(values, in_strips), values, length, how,
                  result.room())) {
     mine.set(std::move(result.value_left()));
   }
   if (at.may_stop()) leave_stopped_region();
-  return reduce_put<T>(at, init, mine, op);
+  return reduce_put<Type>(at, init, mine, op);
 }
 
 }  // namespace reductions
@@ -17908,8 +17922,8 @@ struct store_at {
   Index first;
   Store& store;
 
-  template <class T>
-  void operator()(std::size_t offset, T& value) const {
+  template <class Type>
+  void operator()(std::size_t offset, Type& value) const {
     store(index_at(first, offset), value);
   }
 };
@@ -17924,33 +17938,33 @@ store_at<Index, Store> store_by_offset(const index_span<Index>& span, Store& sto
 }
 
 /// What a scan works on: f(i) are the values, store(i, value) takes the results.
-template <class T, class Function, class Op, class Store, class At = member_state>
+template <class Type, class Function, class Operation, class Store, class At = member_state>
 struct scan_of {
   const At& at;
   index_range range;
   Function& f;
-  Op& op;
+  Operation& op;
   Store& store;
 
-  T sum_of(std::size_t leaf) const {
+  Type sum_of(std::size_t leaf) const {
     // A look takes as long as a short leaf: all that are due in a strip look once.
     const std::size_t size = reduction_tree::leaf_size(length_of(range));
     if (size >= 64 || leaf % 16 == 0) watch_of<At>{at}();
     const index_range part = reduction_tree::leaf_range(range.first, range.last, leaf);
     return size <= reduction_tree::strip_length
-               ? reduction_tree::fold<T>(part, f, op)
-               : reduction_tree::fold<T>(part, f, op, watch_of<At>{at});
+               ? reduction_tree::fold<Type>(part, f, op)
+               : reduction_tree::fold<Type>(part, f, op, watch_of<At>{at});
   }
 
   /// The second pass over a leaf; what its last index gets is not the next prefix, but near it.
-  void run_through(std::size_t leaf, T running) const {
+  void run_through(std::size_t leaf, Type running) const {
     const index_range part = reduction_tree::leaf_range(range.first, range.last, leaf);
     for (std::size_t i = part.first; watch_of<At>{at}() && i < part.last;) {
       constexpr std::size_t strip = reduction_tree::strip_length;
       const std::size_t end = part.last - i > strip ? i + strip : part.last;
       for (; i < end; ++i) {
-        running =
-            op(std::move(running), static_cast<reduction_tree::as_value<T, decltype(f(i))>>(f(i)));
+        running = op(std::move(running),
+                     static_cast<reduction_tree::as_value<Type, decltype(f(i))>>(f(i)));
         store(i, running);
       }
     }
@@ -17958,22 +17972,22 @@ struct scan_of {
 };
 
 /// The values of all leaves into the group's cells; after it they are there. False once the region is stopped.
-template <class T, class LeafValue>
+template <class Type, class LeafValue>
 bool put_leaves(member_state& at, std::size_t leaves, const LeafValue& leaf_value) {
-  auto&& kept = cell_access<T>::prepare(at.shared(), at.kept_leaves, leaves);
+  auto&& kept = cell_access<Type>::prepare(at.shared(), at.kept_leaves, leaves);
   const auto part = [&](std::size_t first, std::size_t last) {
     for (std::size_t leaf = first; leaf < last; ++leaf) {
-      cell_access<T>::put(kept, at.shared().leaves[leaf], leaf_value(leaf));
+      cell_access<Type>::put(kept, at.shared().leaves[leaf], leaf_value(leaf));
     }
   };
   const bool complete = loops::hand_out(at, leaves, static_schedule(), body_of(part));
   return at.sync() && complete;
 }
 
-template <class T, class Scan>
-T scan_alone(const Scan& what, std::size_t leaves, T prefix) {
+template <class Type, class Scan>
+Type scan_alone(const Scan& what, std::size_t leaves, Type prefix) {
   for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
-    T sum(what.sum_of(leaf));
+    Type sum(what.sum_of(leaf));
     what.run_through(leaf, prefix);
     prefix = what.op(std::move(prefix), std::move(sum));
   }
@@ -17981,29 +17995,29 @@ T scan_alone(const Scan& what, std::size_t leaves, T prefix) {
 }
 
 /// Returns op(init, all values), on all members, when all are done.
-template <class T, class Scan>
-T scan_leaves(member_state& at, const Scan& what, const T& init) {
-  check_copyable<T>();
+template <class Type, class Scan>
+Type scan_leaves(member_state& at, const Scan& what, const Type& init) {
+  check_copyable<Type>();
   const std::size_t leaves = reduction_tree::leaves_of(length_of(what.range));
   if (!at.goes_on()) {
     leave_stopped_region();
     return init;
   }
   if (at.is_alone()) {
-    T whole(scan_alone<T>(what, leaves, init));
+    Type whole(scan_alone<Type>(what, leaves, init));
     if (!at.goes_on()) leave_stopped_region();
     return whole;
   }
   const auto sum_of = [&](std::size_t leaf) { return what.sum_of(leaf); };
-  if (!put_leaves<T>(at, leaves, sum_of)) {
+  if (!put_leaves<Type>(at, leaves, sum_of)) {
     leave_stopped_region();
     return init;
   }
   const auto handed_out = [&](std::size_t leaf) {
-    return cell_access<T>::get(at.shared().leaves[leaf]);
+    return cell_access<Type>::get(at.shared().leaves[leaf]);
   };
   const index_range mine = static_block(0, leaves, at.rank(), at.size());
-  T prefix(reduction_tree::exclusive_prefix<T>(mine.first, init, handed_out, what.op));
+  Type prefix(reduction_tree::exclusive_prefix<Type>(mine.first, init, handed_out, what.op));
   for (std::size_t leaf = mine.first; leaf < mine.last; ++leaf) {
     what.run_through(leaf, prefix);
     prefix = what.op(std::move(prefix), handed_out(leaf));
@@ -18081,23 +18095,23 @@ class member : public detail::member_loops {
   /// op over the values of all members, in the order of ranks: the same on each, and in every run. One
   /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap; of them nothing is left
   /// when run() returns.
-  template <class T, class Op>
-  T sync_reduce(T value, Op op, call_site where = call_site::here()) {
+  template <class Type, class Operation>
+  Type sync_reduce(Type value, Operation op, call_site where = call_site::here()) {
     return reduce_as("sync_reduce", where, value, op);
   }
-  template <class T>
-  T sync_sum(T value, call_site where = call_site::here()) {
-    return reduce_as("sync_sum", where, value, sum_of<T>());
+  template <class Type>
+  Type sync_sum(Type value, call_site where = call_site::here()) {
+    return reduce_as("sync_sum", where, value, sum_of<Type>());
   }
-  template <class T>
-  T sync_min(T value, call_site where = call_site::here()) {
+  template <class Type>
+  Type sync_min(Type value, call_site where = call_site::here()) {
     return reduce_as("sync_min", where, value,
-                     [](const T& a, const T& b) { return b < a ? b : a; });
+                     [](const Type& a, const Type& b) { return b < a ? b : a; });
   }
-  template <class T>
-  T sync_max(T value, call_site where = call_site::here()) {
+  template <class Type>
+  Type sync_max(Type value, call_site where = call_site::here()) {
     return reduce_as("sync_max", where, value,
-                     [](const T& a, const T& b) { return a < b ? b : a; });
+                     [](const Type& a, const Type& b) { return a < b ? b : a; });
   }
   /// How many members said true.
   std::size_t sync_count(bool condition, call_site where = call_site::here()) {
@@ -18111,11 +18125,11 @@ class member : public detail::member_loops {
   }
 
   /// The value of member `root`, on all. One phase. Fails if root >= size().
-  template <class T>
-  T broadcast(std::size_t root, T value, call_site where = call_site::here()) {
+  template <class Type>
+  Type broadcast(std::size_t root, Type value, call_site where = call_site::here()) {
     detail::checked_rank("lockstep::member::broadcast", "members", root, size());
-    at_.come_to("broadcast", where, sizeof(T));
-    return detail::reductions::broadcast<T>(at_, root, value);
+    at_.come_to("broadcast", where, sizeof(Type));
+    return detail::reductions::broadcast<Type>(at_, root, value);
   }
 
   // --- one does it ---
@@ -18170,62 +18184,63 @@ class member : public detail::member_loops {
   /// team size, schedule and run: op is applied along a tree that depends on the length alone
   /// (range_parts.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
   /// With the default schedule members that wait run the shares of those that have not come, as in for_each.
-  template <class T, class First, class Last, class Function, class Op>
-  detail::if_bounds<First, Last, T> reduce_range(First first, Last last, T init, Function&& f,
-                                                 Op op, schedule how = static_schedule(),
-                                                 call_site where = call_site::here()) {
+  template <class Type, class First, class Last, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
+                                                    Operation op, schedule how = static_schedule(),
+                                                    call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_range", where, span.length);
-    return detail::reductions::reduce<T, Op>(at_,
-                                             detail::reductions::block_values_of<T>(span, f, op),
-                                             false, span.length, init, op, how);
+    return detail::reductions::reduce<Type, Operation>(
+        at_, detail::reductions::block_values_of<Type>(span, f, op), false, span.length, init, op,
+        how);
   }
   /// The same with f(i).
-  template <class T, class First, class Last, class Function, class Op>
-  detail::if_bounds<First, Last, T> reduce_each(First first, Last last, T init, Function&& f, Op op,
-                                                schedule how = static_schedule(),
-                                                call_site where = call_site::here()) {
+  template <class Type, class First, class Last, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_each(First first, Last last, Type init, Function&& f,
+                                                   Operation op, schedule how = static_schedule(),
+                                                   call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_each", where, span.length);
-    return detail::reductions::reduce<T, Op>(at_, detail::reductions::values_of<T>(span, f, op),
-                                             true, span.length, init, op, how);
+    return detail::reductions::reduce<Type, Operation>(
+        at_, detail::reductions::values_of<Type>(span, f, op), true, span.length, init, op, how);
   }
   /// Not the same for every team size: each member folds its parts, and init and the results are combined by
   /// rank. Requires op to commute unless the schedule is static_schedule().
-  template <class T, class First, class Last, class Function, class Op>
-  detail::if_bounds<First, Last, T> reduce_range(fast_t, First first, Last last, T init,
-                                                 Function&& f, Op op,
-                                                 schedule how = static_schedule(),
-                                                 call_site where = call_site::here()) {
+  template <class Type, class First, class Last, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_range(fast_t, First first, Last last, Type init,
+                                                    Function&& f, Operation op,
+                                                    schedule how = static_schedule(),
+                                                    call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_range", where, span.length);
-    return detail::reductions::reduce_fast<T, Op>(
-        at_, detail::reductions::block_values_of<T>(span, f, op), false, span.length, init, op,
+    return detail::reductions::reduce_fast<Type, Operation>(
+        at_, detail::reductions::block_values_of<Type>(span, f, op), false, span.length, init, op,
         how);
   }
-  template <class T, class First, class Last, class Function, class Op>
-  detail::if_bounds<First, Last, T> reduce_each(fast_t, First first, Last last, T init,
-                                                Function&& f, Op op,
-                                                schedule how = static_schedule(),
-                                                call_site where = call_site::here()) {
+  template <class Type, class First, class Last, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_each(fast_t, First first, Last last, Type init,
+                                                   Function&& f, Operation op,
+                                                   schedule how = static_schedule(),
+                                                   call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_each", where, span.length);
-    return detail::reductions::reduce_fast<T, Op>(
-        at_, detail::reductions::values_of<T>(span, f, op), true, span.length, init, op, how);
+    return detail::reductions::reduce_fast<Type, Operation>(
+        at_, detail::reductions::values_of<Type>(span, f, op), true, span.length, init, op, how);
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
-  template <class T, class First, class Last, class Function, class Op, class Store>
-  detail::if_bounds<First, Last, T> scan_each(First first, Last last, T init, Function&& f, Op op,
-                                              Store&& store, call_site where = call_site::here()) {
+  template <class Type, class First, class Last, class Function, class Operation, class Store>
+  detail::if_bounds<First, Last, Type> scan_each(First first, Last last, Type init, Function&& f,
+                                                 Operation op, Store&& store,
+                                                 call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
     at_.come_to("scan_each", where, span.length);
     const auto by = detail::reductions::by_offset(span, f);
     const auto into = detail::reductions::store_by_offset(span, store);
-    detail::reductions::check_types<T, decltype(by(std::size_t())), Op>();
-    const detail::reductions::scan_of<T, decltype(by), Op, decltype(into)> what{
+    detail::reductions::check_types<Type, decltype(by(std::size_t())), Operation>();
+    const detail::reductions::scan_of<Type, decltype(by), Operation, decltype(into)> what{
         at_, index_range{0, span.length}, by, op, into};
-    return detail::reductions::scan_leaves<T>(at_, what, init);
+    return detail::reductions::scan_leaves<Type>(at_, what, init);
   }
 
   // --- parts of the team ---
@@ -18273,14 +18288,14 @@ class member : public detail::member_loops {
   explicit member(detail::member_state& at) noexcept : member_loops(at) {}
   member(const member&) = default;
 
-  template <class T>
+  template <class Type>
   struct sum_of {
-    T operator()(const T& a, const T& b) const { return static_cast<T>(a + b); }
+    Type operator()(const Type& a, const Type& b) const { return static_cast<Type>(a + b); }
   };
-  template <class T, class Op>
-  T reduce_as(const char* kind, call_site where, const T& value, Op op) {
-    at_.come_to(kind, where, sizeof(T));
-    return detail::reductions::reduce_values<T>(at_, value, op);
+  template <class Type, class Operation>
+  Type reduce_as(const char* kind, call_site where, const Type& value, Operation op) {
+    at_.come_to(kind, where, sizeof(Type));
+    return detail::reductions::reduce_values<Type>(at_, value, op);
   }
   template <class Function>
   static void check_plain() noexcept {
@@ -19370,12 +19385,12 @@ class loop_costs {
   };
 
   // <algorithm> takes a tenth of the time that this library's headers take to compile.
-  template <class T>
-  static T lesser(T a, T b) noexcept {
+  template <class Type>
+  static Type lesser(Type a, Type b) noexcept {
     return b < a ? b : a;
   }
-  template <class T>
-  static T larger(T a, T b) noexcept {
+  template <class Type>
+  static Type larger(Type a, Type b) noexcept {
     return a < b ? b : a;
   }
   static double between(double least, double value, double most) noexcept {
@@ -20777,21 +20792,21 @@ LOCKSTEP_OUT_OF_LINE void range_reduction::finish(void* data, const loop_plan& p
 #endif
 
 /// Values that threads leave for the caller, each at its own number. Allocates for more than `few`.
-template <class T>
+template <class Type>
 class left_values {
  public:
-  static constexpr std::size_t few = sizeof(T) <= 64 ? 8 : 1;
+  static constexpr std::size_t few = sizeof(Type) <= 64 ? 8 : 1;
 
   void make(std::size_t count) {
-    if (count > few) many_.reset(new aligned_array<maybe<T>>(count));
+    if (count > few) many_.reset(new aligned_array<maybe<Type>>(count));
   }
-  maybe<T>& operator[](std::size_t number) noexcept {
+  maybe<Type>& operator[](std::size_t number) noexcept {
     return many_ ? (*many_)[number] : few_[number];
   }
 
  private:
-  maybe<T> few_[few];
-  owner<aligned_array<maybe<T>>> many_;
+  maybe<Type> few_[few];
+  owner<aligned_array<maybe<Type>>> many_;
 };
 
 LOCKSTEP_NOINLINE inline bool fold_parts(loop_share& me, const operations& what, const operands& of,
@@ -20801,11 +20816,11 @@ LOCKSTEP_NOINLINE inline bool fold_parts(loop_share& me, const operations& what,
   return own.take(result);
 }
 /// One value for each share: `fast`. Combined by rank.
-template <class T, class Op>
+template <class Type, class Operation>
 class share_reduction {
  public:
   share_reduction(const operations& what, const operands& of, std::size_t length, schedule how,
-                  T&& init, Op& op)
+                  Type&& init, Operation& op)
       : what_(what), of_(of), length_(length), how_(how), init_(std::move(init)), op_(op) {}
 
   struct loop {
@@ -20814,13 +20829,13 @@ class share_reduction {
   };
   loop work() noexcept { return {this}; }
   loop_ends ends() noexcept { return {this, prepare, finish}; }
-  T take() { return std::move(init_); }
+  Type take() { return std::move(init_); }
 
  private:
   void run(loop_share& me) {
-    result_of<T> result;
+    result_of<Type> result;
     if (!fold_parts(me, what_, of_, length_, how_, result.room())) return;
-    T& sum = result.value_left();
+    Type& sum = result.value_left();
     if (!me.is_alone()) {
       values_[me.rank()].set(std::move(sum));
     } else if (!me.is_stopped()) {
@@ -20842,23 +20857,23 @@ class share_reduction {
   const operands& of_;
   const std::size_t length_;
   const schedule how_;
-  left_values<T> values_;
-  T init_;
-  Op& op_;
+  left_values<Type> values_;
+  Type init_;
+  Operation& op_;
 };
 
 /// Two loops: the sums of all leaves, then what each leaf stores from its prefix on. One alone does both in one.
-template <class T, class By, class Op, class Store>
+template <class Type, class By, class Operation, class Store>
 class range_scan {
  public:
-  range_scan(T&& init, std::size_t length, const By& by, Op& op, const Store& store)
+  range_scan(Type&& init, std::size_t length, const By& by, Operation& op, const Store& store)
       : length_(length),
         leaves_(reduction_tree::leaves_of(length)),
         running_(std::move(init)),
         by_(by),
         op_(op),
         store_(store) {
-    check_copyable<T>();
+    check_copyable<Type>();
   }
 
   /// The two loops, to be carried by jobs.
@@ -20875,7 +20890,7 @@ class range_scan {
   loop_ends ends() noexcept { return {this, prepare, hand_on}; }
   /// After the first loop: whether the second one is needed.
   bool has_more() const noexcept { return has_more_; }
-  T take() { return std::move(running_); }
+  Type take() { return std::move(running_); }
 
  private:
   static void prepare(void* data, const loop_plan& plan, loop_cells&) {
@@ -20886,16 +20901,16 @@ class range_scan {
     range_scan& self = *static_cast<range_scan*>(data);
     if (plan.shares == 1) return;
     for (std::size_t leaf = 0; leaf < self.leaves_; ++leaf) {
-      T sum(std::move(self.sums_[leaf].value()));
+      Type sum(std::move(self.sums_[leaf].value()));
       self.sums_[leaf].value() = self.running_;
       self.running_ = self.op_(std::move(self.running_), std::move(sum));
     }
     self.has_more_ = true;
   }
   void sum(loop_share& me) {
-    const scan_of<T, const By, Op, const Store, loop_share> what = scan(me);
+    const scan_of<Type, const By, Operation, const Store, loop_share> what = scan(me);
     if (me.is_alone()) {
-      running_ = scan_alone<T>(what, leaves_, std::move(running_));
+      running_ = scan_alone<Type>(what, leaves_, std::move(running_));
       return;
     }
     const index_range mine = me.block_of(index_range{0, leaves_});
@@ -20908,16 +20923,16 @@ class range_scan {
       scan(me).run_through(leaf, std::move(sums_[leaf].value()));
     }
   }
-  scan_of<T, const By, Op, const Store, loop_share> scan(const loop_share& me) {
+  scan_of<Type, const By, Operation, const Store, loop_share> scan(const loop_share& me) {
     return {me, index_range{0, length_}, by_, op_, store_};
   }
 
   const std::size_t length_, leaves_;
   bool has_more_ = false;
-  left_values<T> sums_;
-  T running_;
+  left_values<Type> sums_;
+  Type running_;
   const By by_;
-  Op& op_;
+  Operation& op_;
   const Store store_;
 };
 
@@ -21047,36 +21062,39 @@ class team_loops {
 
   /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. If the
   /// region is stopped there is no result: throws region_stopped (without exceptions: init).
-  /// T needs to be movable only. Of the schedule, only a grain has a meaning: the values come from a tree of blocks.
-  template <class T, class First, class Last, class Function, class Op>
-  if_bounds<First, Last, T> parallel_reduce(First first, Last last, T init, Function&& f, Op op,
-                                            schedule how = static_schedule(),
-                                            call_site where = call_site::here()) {
+  /// Type needs to be movable only. Of the schedule, only a grain has a meaning: the values come from a tree of blocks.
+  template <class Type, class First, class Last, class Function, class Operation>
+  if_bounds<First, Last, Type> parallel_reduce(First first, Last last, Type init, Function&& f,
+                                               Operation op, schedule how = static_schedule(),
+                                               call_site where = call_site::here()) {
     const auto span = span_of(first, last);
-    const auto values = reductions::values_of<T>(span, f, op);
-    reductions::check_types<T, typename decltype(values)::value, Op>();
+    const auto values = reductions::values_of<Type>(span, f, op);
+    reductions::check_types<Type, typename decltype(values)::value, Operation>();
     if (span.length == 0) return init;
-    reductions::result_of<T> result;
+    reductions::result_of<Type> result;
     const std::size_t grain = how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
-    const reductions::operations& what = reductions::operations_for<T, Op>(values, true);
+    const reductions::operations& what = reductions::operations_for<Type, Operation>(values, true);
     if (!run_reduction(what, values, span.length, grain, result.room(), where)) {
       leave_stopped_region();
       return init;
     }
-    T& whole = result.value_left();  // before init moves, which may throw: now it is destroyed then
+    Type& whole =
+        result.value_left();  // before init moves, which may throw: now it is destroyed then
     return op(std::move(init), std::move(whole));
   }
   /// Faster by a little; the last bits differ from one team size to another. Requires of op what
   /// member::reduce_range(fast, ...) does. On all members.
-  template <class T, class First, class Last, class Function, class Op>
-  if_bounds<First, Last, T> parallel_reduce(fast_t, First first, Last last, T init, Function&& f,
-                                            Op op, schedule how = static_schedule(),
-                                            call_site where = call_site::here()) {
+  template <class Type, class First, class Last, class Function, class Operation>
+  if_bounds<First, Last, Type> parallel_reduce(fast_t, First first, Last last, Type init,
+                                               Function&& f, Operation op,
+                                               schedule how = static_schedule(),
+                                               call_site where = call_site::here()) {
     const auto span = span_of(first, last);
-    const auto values = reductions::values_of<T>(span, f, op);
-    reductions::check_types<T, typename decltype(values)::value, Op>();
-    reductions::share_reduction<T, Op> whole(reductions::operations_for<T, Op>(values, true),
-                                             values, span.length, how, std::move(init), op);
+    const auto values = reductions::values_of<Type>(span, f, op);
+    reductions::check_types<Type, typename decltype(values)::value, Operation>();
+    reductions::share_reduction<Type, Operation> whole(
+        reductions::operations_for<Type, Operation>(values, true), values, span.length, how,
+        std::move(init), op);
     job work;
     work.carry<loop_share>(whole.work());
     if (!team().run_loop({span.length, nullptr, 0, false, true, where}, work, whole.ends())) {
@@ -21099,17 +21117,19 @@ class team_loops {
   /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is
   /// called twice for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
   /// Two loops; allocates room for 1024 values.
-  template <class T, class First, class Last, class Function, class Op, class Store>
-  if_bounds<First, Last, T> parallel_scan(First first, Last last, T init, Function&& f, Op op,
-                                          Store&& store, call_site where = call_site::here()) {
+  template <class Type, class First, class Last, class Function, class Operation, class Store>
+  if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init, Function&& f,
+                                             Operation op, Store&& store,
+                                             call_site where = call_site::here()) {
     const auto span = span_of(first, last);
     const auto by = reductions::by_offset(span, f);
     const auto to = reductions::store_by_offset(span, store);
     using values = typename std::decay<decltype(by)>::type;
     using stored = typename std::decay<decltype(to)>::type;
-    reductions::check_types<T, decltype(by(std::size_t())), Op>();
+    reductions::check_types<Type, decltype(by(std::size_t())), Operation>();
     if (span.length == 0) return init;
-    reductions::range_scan<T, values, Op, stored> whole(std::move(init), span.length, by, op, to);
+    reductions::range_scan<Type, values, Operation, stored> whole(std::move(init), span.length, by,
+                                                                  op, to);
     job work;
     work.carry<loop_share>(whole.first());
     bool goes_on =
@@ -22057,7 +22077,7 @@ class future_counts {
   std::exception_ptr error_;  // of the first failure; read by the last to arrive
 };
 
-/// What future_set<T> and future_set<void> have in common. Set: one of them; set.pass_to(f) calls f with the values.
+/// What future_set<Type> and future_set<void> have in common. Set: one of them; set.pass_to(f) calls f with the values.
 /// The callback is not a std::function, because <functional> costs a tenth of what lockstep.hpp does to compile.
 template <class Set>
 class future_set_base : public future_counts {
@@ -22146,26 +22166,26 @@ class future_set_base : public future_counts {
 
 }  // namespace detail
 
-/// Requires: T can be made without arguments and assigned. A slot whose contribution was an exception
+/// Requires: Type can be made without arguments and assigned. A slot whose contribution was an exception
 /// keeps the value it had.
-template <class T>
-class future_set : public detail::future_set_base<future_set<T>> {
-  using base = detail::future_set_base<future_set<T>>;
+template <class Type>
+class future_set : public detail::future_set_base<future_set<Type>> {
+  using base = detail::future_set_base<future_set<Type>>;
 
  public:
   /// The contributed values by index. The set owns them.
   class values {
    public:
     std::size_t size() const noexcept { return slots_->size(); }
-    const T& operator[](std::size_t index) const noexcept { return (*slots_)[index]; }
-    const T* begin() const noexcept { return size() == 0 ? nullptr : &(*slots_)[0]; }
-    const T* end() const noexcept { return size() == 0 ? nullptr : begin() + size(); }
+    const Type& operator[](std::size_t index) const noexcept { return (*slots_)[index]; }
+    const Type* begin() const noexcept { return size() == 0 ? nullptr : &(*slots_)[0]; }
+    const Type* end() const noexcept { return size() == 0 ? nullptr : begin() + size(); }
 
    private:
     friend class future_set;
-    explicit values(const detail::aligned_array<T>& of) noexcept : slots_(&of) {}
+    explicit values(const detail::aligned_array<Type>& of) noexcept : slots_(&of) {}
 
-    const detail::aligned_array<T>* slots_;
+    const detail::aligned_array<Type>* slots_;
   };
 
   explicit future_set(std::size_t contributions, std::nullptr_t = nullptr,
@@ -22181,10 +22201,10 @@ class future_set : public detail::future_set_base<future_set<T>> {
   }
 
   /// Stores the value and returns its index. Fails if all have contributed.
-  std::size_t contribute(const T& value) {
+  std::size_t contribute(const Type& value) {
     return this->put([this, &value](std::size_t index) { slots_[index] = value; });
   }
-  std::size_t contribute(T&& value) {
+  std::size_t contribute(Type&& value) {
     return this->put([this, &value](std::size_t index) { slots_[index] = std::move(value); });
   }
 
@@ -22202,7 +22222,7 @@ class future_set : public detail::future_set_base<future_set<T>> {
     f(values(slots_));
   }
 
-  detail::aligned_array<T> slots_;
+  detail::aligned_array<Type> slots_;
 };
 
 template <>
@@ -22661,26 +22681,26 @@ struct graph_access {
 /// i + depth. Nodes take the iteration as an argument. The graph says that nobody writes too early:
 ///   g.edge(producer, consumer).feedback(consumer, producer, buffer.depth());
 /// Each value has cache lines of its own.
-template <class T, std::size_t Depth>
+template <class Type, std::size_t Depth>
 class buffer {
  public:
   static_assert(Depth > 0, "lockstep::buffer: a buffer holds at least one value");
 
   buffer() = default;
   /// All slots hold a copy of this.
-  explicit buffer(const T& value) {
-    for (detail::padded<T>& each : slots_) each.value = value;
+  explicit buffer(const Type& value) {
+    for (detail::padded<Type>& each : slots_) each.value = value;
   }
 
   static constexpr std::size_t depth() noexcept { return Depth; }
 
-  T& operator[](std::size_t iteration) noexcept { return slots_[iteration % Depth].value; }
-  const T& operator[](std::size_t iteration) const noexcept {
+  Type& operator[](std::size_t iteration) noexcept { return slots_[iteration % Depth].value; }
+  const Type& operator[](std::size_t iteration) const noexcept {
     return slots_[iteration % Depth].value;
   }
 
  private:
-  detail::padded<T> slots_[Depth];
+  detail::padded<Type> slots_[Depth];
 };
 
 }  // namespace LOCKSTEP_ABI
@@ -23090,15 +23110,15 @@ class mailbox {
 
 #endif  // LOCKSTEP_MAILBOX_HPP
 
-// lockstep/padded.hpp -- a T that shares its cache line with nothing else (layer: platform)
+// lockstep/padded.hpp -- a Type that shares its cache line with nothing else (layer: platform)
 //
 // For data of several threads side by side: a std::vector<lockstep::padded<double>> with one element per
 // member, or two mutexes in one object. A write to one element does not disturb the others.
 //
-//   padded<T>         `value` is the T. At least cache_line_size bytes, aligned so.
+//   padded<Type>         `value` is the Type. At least cache_line_size bytes, aligned so.
 //   cache_line_size   128 where hardware fetches lines in pairs or has lines of 128 bytes, 256 on s390x, else
 //                     64.
-// In C++11 and C++14 `new` and std::vector do not honour the alignment: T keeps its size, but may share the
+// In C++11 and C++14 `new` and std::vector do not honour the alignment: Type keeps its size, but may share the
 // first and the last line.
 #ifndef LOCKSTEP_PADDED_HPP
 #define LOCKSTEP_PADDED_HPP
@@ -23142,28 +23162,28 @@ using detail::padded;
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-template <class T>
+template <class Type>
 class per_member {
-  static_assert(std::is_object<T>::value && !std::is_const<T>::value,
-                "lockstep::per_member<T>: T must be an object type, and not const");
+  static_assert(std::is_object<Type>::value && !std::is_const<Type>::value,
+                "lockstep::per_member<Type>: Type must be an object type, and not const");
 
   /// A value alone on its lines.
   struct line {
     line() noexcept {}  // not initialised
-    alignas(T) alignas(detail::cache_line_size) unsigned char bytes[sizeof(T)];
+    alignas(Type) alignas(detail::cache_line_size) unsigned char bytes[sizeof(Type)];
   };
 
   template <class Made>
   using if_maker =
       typename std::enable_if<detail::is_callable<Made&, std::size_t>::value &&
-                              !std::is_convertible<const Made&, const T&>::value>::type;
+                              !std::is_convertible<const Made&, const Type&>::value>::type;
 
-  /// In rank order. Element: T, or const T.
+  /// In rank order. Element: Type, or const Type.
   template <class Element>
   class rank_iterator {
    public:
     using iterator_category = std::forward_iterator_tag;
-    using value_type = T;
+    using value_type = Type;
     using difference_type = std::ptrdiff_t;
     using pointer = Element*;
     using reference = Element&;
@@ -23194,21 +23214,21 @@ class per_member {
   };
 
  public:
-  using iterator = rank_iterator<T>;
-  using const_iterator = rank_iterator<const T>;
+  using iterator = rank_iterator<Type>;
+  using const_iterator = rank_iterator<const Type>;
 
-  /// One T() for each of `members`, made here, in the order of ranks. Fails if that is 0 or above 65536.
+  /// One Type() for each of `members`, made here, in the order of ranks. Fails if that is 0 or above 65536.
   explicit per_member(std::size_t members) : all_(members) {
-    all_.make([](void* at, std::size_t) { ::new (at) T(); });
+    all_.make([](void* at, std::size_t) { ::new (at) Type(); });
   }
   /// Copies of a value.
-  per_member(std::size_t members, const T& value) : all_(members) {
-    all_.make([&](void* at, std::size_t) { ::new (at) T(value); });
+  per_member(std::size_t members, const Type& value) : all_(members) {
+    all_.make([&](void* at, std::size_t) { ::new (at) Type(value); });
   }
   /// What make(rank) returns.
   template <class Maker, class = if_maker<Maker>>
   per_member(std::size_t members, Maker make) : all_(members) {
-    all_.make([&](void* at, std::size_t rank) { ::new (at) T(make(rank)); });
+    all_.make([&](void* at, std::size_t rank) { ::new (at) Type(make(rank)); });
   }
   /// The same for the members of a team, or of whatever has a size(); the team is not kept.
   template <class Team, class... More,
@@ -23224,15 +23244,17 @@ class per_member {
 
   /// The calling member's value: OWN-1. Fails if its rank is not below size(), and with std::logic_error in a region
   /// that runs alone: OWN-2.
-  T& local(const member& me) {
+  Type& local(const member& me) {
     const std::size_t rank = detail::member_access::state_of(me).rank_in_team();
     if (rank >= size()) fail_local(rank);
     return (*this)[rank];
   }
   /// The value of a rank. Requires rank < size(), and OWN-3.
-  T& operator[](std::size_t rank) noexcept { return *reinterpret_cast<T*>(all_.lines[rank].bytes); }
-  const T& operator[](std::size_t rank) const noexcept {
-    return *reinterpret_cast<const T*>(all_.lines[rank].bytes);
+  Type& operator[](std::size_t rank) noexcept {
+    return *reinterpret_cast<Type*>(all_.lines[rank].bytes);
+  }
+  const Type& operator[](std::size_t rank) const noexcept {
+    return *reinterpret_cast<const Type*>(all_.lines[rank].bytes);
   }
 
   iterator begin() noexcept { return iterator(&all_.lines[0]); }
@@ -23241,23 +23263,23 @@ class per_member {
   const_iterator end() const noexcept { return const_iterator(&all_.lines[0] + size()); }
 
   /// op(... op(op(init, value 0), value 1) ..., value n - 1). The values stay as they are, and may be move-only.
-  template <class Result, class Op>
-  Result combine(Result init, Op op) const {
+  template <class Result, class Operation>
+  Result combine(Result init, Operation op) const {
     static_assert(
-        detail::is_callable<Op&, Result, const T&>::value,
+        detail::is_callable<Operation&, Result, const Type&>::value,
         "lockstep::per_member::combine: op cannot be called as op(result, value), with a value "
         "by const reference");
-    for (const T& each : *this) init = op(std::move(init), each);
+    for (const Type& each : *this) init = op(std::move(init), each);
     return init;
   }
   /// The same without an init: that is a copy of value 0.
-  template <class Op>
-  T combine(Op op) const {
-    static_assert(std::is_copy_constructible<T>::value,
+  template <class Operation>
+  Type combine(Operation op) const {
+    static_assert(std::is_copy_constructible<Type>::value,
                   "lockstep::per_member::combine: the values cannot be copied; give an init");
-    static_assert(detail::is_callable<Op&, T, const T&>::value,
-                  "lockstep::per_member::combine: op cannot be called as op(T, const T&)");
-    T result((*this)[0]);
+    static_assert(detail::is_callable<Operation&, Type, const Type&>::value,
+                  "lockstep::per_member::combine: op cannot be called as op(Type, const Type&)");
+    Type result((*this)[0]);
     for (std::size_t rank = 1; rank < size(); ++rank) {
       result = op(std::move(result), (*this)[rank]);
     }
@@ -23270,7 +23292,7 @@ class per_member {
     explicit values(std::size_t members)
         : lines(detail::checked_count("lockstep::per_member", "members", members)) {}
     ~values() {
-      while (made > 0) reinterpret_cast<T*>(lines[--made].bytes)->~T();
+      while (made > 0) reinterpret_cast<Type*>(lines[--made].bytes)->~Type();
     }
     values(const values&) = delete;
     values& operator=(const values&) = delete;
@@ -24502,23 +24524,23 @@ namespace detail {
 
 /// The ledger of a team that is never destroyed is shown when the program ends, if LOCKSTEP_LEDGER says so.
 LOCKSTEP_COLD void show_ledger_at_exit(team& of);
-template <class T>
-void show_ledger_at_exit(T&) noexcept {}
+template <class Type>
+void show_ledger_at_exit(Type&) noexcept {}
 
 /// What the first of all callers made. Never destroyed.
-template <class T>
-T& made_by_the_first(detail::atomic<void*>& slot) {
+template <class Type>
+Type& made_by_the_first(detail::atomic<void*>& slot) {
   void* known = slot.load(detail::memory_order_acquire);  // 1
-  if (known != nullptr) return *static_cast<T*>(known);
-  static_assert(alignof(T) <= alignof(std::max_align_t), "C++11 `new` honours no more");
-  T* const made = new T;
+  if (known != nullptr) return *static_cast<Type*>(known);
+  static_assert(alignof(Type) <= alignof(std::max_align_t), "C++11 `new` honours no more");
+  Type* const made = new Type;
   if (slot.compare_exchange_strong(known, made, detail::memory_order_release,  // 2
                                    detail::memory_order_acquire)) {            // 1
     show_ledger_at_exit(*made);
     return *made;
   }
   delete made;
-  return *static_cast<T*>(known);
+  return *static_cast<Type*>(known);
 }
 
 }  // namespace detail
@@ -24698,13 +24720,13 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 /// A value, and the index where it was found. Of 16 bytes for a double and a std::size_t: it travels as a double does.
-template <class T, class Index = std::size_t>
+template <class Type, class Index = std::size_t>
 struct value_and_index {
   static_assert(std::is_integral<Index>::value,
                 "lockstep: the index of a value_and_index is an integer; of iterators take the "
                 "distance to the first");
 
-  T value;
+  Type value;
   Index index;
 
   /// False for no_index().
@@ -24719,43 +24741,44 @@ struct value_and_index {
 };
 
 /// Requires: index is not the largest of its type.
-template <class T, class Index>
-constexpr value_and_index<typename std::decay<T>::type, Index> with_index(T&& value, Index index) {
-  return {std::forward<T>(value), index};
+template <class Type, class Index>
+constexpr value_and_index<typename std::decay<Type>::type, Index> with_index(Type&& value,
+                                                                             Index index) {
+  return {std::forward<Type>(value), index};
 }
 /// The init of min_with_index and max_with_index: loses to every other.
-template <class T, class Index = std::size_t>
-constexpr value_and_index<T, Index> no_index() {
-  return {T(), (std::numeric_limits<Index>::max)()};
+template <class Type, class Index = std::size_t>
+constexpr value_and_index<Type, Index> no_index() {
+  return {Type(), (std::numeric_limits<Index>::max)()};
 }
 
 /// a + b, of any type.
 struct plus {
-  template <class T>
-  constexpr T operator()(const T& a, const T& b) const {
-    return static_cast<T>(a + b);
+  template <class Type>
+  constexpr Type operator()(const Type& a, const Type& b) const {
+    return static_cast<Type>(a + b);
   }
 };
 /// The lesser one; of equal ones the first.
 struct minimum {
-  template <class T>
-  constexpr T operator()(const T& a, const T& b) const {
+  template <class Type>
+  constexpr Type operator()(const Type& a, const Type& b) const {
     return b < a ? b : a;
   }
 };
 /// The greater one; of equal ones the first.
 struct maximum {
-  template <class T>
-  constexpr T operator()(const T& a, const T& b) const {
+  template <class Type>
+  constexpr Type operator()(const Type& a, const Type& b) const {
     return a < b ? b : a;
   }
 };
 
 /// The lesser value, of two value_and_index; of equal values that with the lower index.
 struct min_with_index {
-  template <class T, class Index>
-  constexpr value_and_index<T, Index> operator()(const value_and_index<T, Index>& a,
-                                                 const value_and_index<T, Index>& b) const {
+  template <class Type, class Index>
+  constexpr value_and_index<Type, Index> operator()(const value_and_index<Type, Index>& a,
+                                                    const value_and_index<Type, Index>& b) const {
     return !b.has_value()                              ? a
            : !a.has_value() || b.value < a.value       ? b
            : !(a.value < b.value) && b.index < a.index ? b
@@ -24764,9 +24787,9 @@ struct min_with_index {
 };
 /// The greater value; of equal values that with the lower index.
 struct max_with_index {
-  template <class T, class Index>
-  constexpr value_and_index<T, Index> operator()(const value_and_index<T, Index>& a,
-                                                 const value_and_index<T, Index>& b) const {
+  template <class Type, class Index>
+  constexpr value_and_index<Type, Index> operator()(const value_and_index<Type, Index>& a,
+                                                    const value_and_index<Type, Index>& b) const {
     return !b.has_value()                              ? a
            : !a.has_value() || a.value < b.value       ? b
            : !(b.value < a.value) && b.index < a.index ? b
@@ -24791,10 +24814,10 @@ class together_of {
  private:
   template <class Tuple>
   void combine(Tuple&, const Tuple&, std::integral_constant<std::size_t, sizeof...(Ops)>) const {}
-  template <class Tuple, std::size_t K>
-  void combine(Tuple& a, const Tuple& b, std::integral_constant<std::size_t, K>) const {
-    std::get<K>(a) = std::get<K>(ops_)(std::get<K>(a), std::get<K>(b));
-    combine(a, b, std::integral_constant<std::size_t, K + 1>());
+  template <class Tuple, std::size_t Index>
+  void combine(Tuple& a, const Tuple& b, std::integral_constant<std::size_t, Index>) const {
+    std::get<Index>(a) = std::get<Index>(ops_)(std::get<Index>(a), std::get<Index>(b));
+    combine(a, b, std::integral_constant<std::size_t, Index + 1>());
   }
 
   std::tuple<Ops...> ops_;

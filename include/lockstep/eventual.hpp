@@ -10,7 +10,7 @@
 // Invariants
 //   EVENTUAL-1  Of all setters, one sets the claim bit; the others fail. Only the claimer writes the content.
 //   EVENTUAL-2  An outcome bit is set after the content is complete, and stays until reset().
-//   EVENTUAL-3  If the constructor of T throws, the claim is given back and the eventual is empty as before.
+//   EVENTUAL-3  If the constructor of Type throws, the claim is given back and the eventual is empty as before.
 //               The setter gets the exception and decides, for instance to call set_exception().
 //   EVENTUAL-4  A setter touches nothing after it has set the outcome bit but the address, in a futex wake.
 //               When all waits have returned the last reader may destroy the eventual.
@@ -64,7 +64,7 @@ inline namespace LOCKSTEP_ABI {
 
 namespace detail {
 
-/// What eventual<T> and eventual<void> have in common.
+/// What eventual<Type> and eventual<void> have in common.
 template <class Content>
 class eventual_base {
  public:
@@ -224,18 +224,18 @@ struct no_value {};
 
 }  // namespace detail
 
-template <class T>
-class eventual : public detail::eventual_base<T> {
-  static_assert(std::is_object<T>::value && !std::is_const<T>::value,
+template <class Type>
+class eventual : public detail::eventual_base<Type> {
+  static_assert(std::is_object<Type>::value && !std::is_const<Type>::value,
                 "an eventual holds an object: no reference, no const");
 
  public:
   explicit constexpr eventual(wait_policy policy = wait_policy()) noexcept
-      : detail::eventual_base<T>(policy) {}
+      : detail::eventual_base<Type>(policy) {}
 
   /// Sets the value and releases all readers. Fails if the eventual is set already, or is being set.
-  void set_value(const T& value) { this->set(value); }
-  void set_value(T&& value) { this->set(std::move(value)); }
+  void set_value(const Type& value) { this->set(value); }
+  void set_value(Type&& value) { this->set(std::move(value)); }
   template <class... Arguments>
   void emplace(Arguments&&... arguments) {
     this->set(std::forward<Arguments>(arguments)...);
@@ -243,11 +243,11 @@ class eventual : public detail::eventual_base<T> {
 
   /// Blocks until the value is set. It lives until reset() or the end of the eventual. Fails if it was
   /// taken.
-  const T& get(call_site where = call_site::here()) const { return this->get_content(where); }
+  const Type& get(call_site where = call_site::here()) const { return this->get_content(where); }
 
   /// Blocks until the value is set and moves it out, once for all threads: fails if it was taken already.
   /// Requires: no thread reads what get() has returned while this moves it.
-  T take(call_site where = call_site::here()) { return this->take_content(where); }
+  Type take(call_site where = call_site::here()) { return this->take_content(where); }
 };
 
 template <>

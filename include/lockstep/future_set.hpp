@@ -168,7 +168,7 @@ class future_counts {
   std::exception_ptr error_;  // of the first failure; read by the last to arrive
 };
 
-/// What future_set<T> and future_set<void> have in common. Set: one of them; set.pass_to(f) calls f with the values.
+/// What future_set<Type> and future_set<void> have in common. Set: one of them; set.pass_to(f) calls f with the values.
 /// The callback is not a std::function, because <functional> costs a tenth of what lockstep.hpp does to compile.
 template <class Set>
 class future_set_base : public future_counts {
@@ -257,26 +257,26 @@ class future_set_base : public future_counts {
 
 }  // namespace detail
 
-/// Requires: T can be made without arguments and assigned. A slot whose contribution was an exception
+/// Requires: Type can be made without arguments and assigned. A slot whose contribution was an exception
 /// keeps the value it had.
-template <class T>
-class future_set : public detail::future_set_base<future_set<T>> {
-  using base = detail::future_set_base<future_set<T>>;
+template <class Type>
+class future_set : public detail::future_set_base<future_set<Type>> {
+  using base = detail::future_set_base<future_set<Type>>;
 
  public:
   /// The contributed values by index. The set owns them.
   class values {
    public:
     std::size_t size() const noexcept { return slots_->size(); }
-    const T& operator[](std::size_t index) const noexcept { return (*slots_)[index]; }
-    const T* begin() const noexcept { return size() == 0 ? nullptr : &(*slots_)[0]; }
-    const T* end() const noexcept { return size() == 0 ? nullptr : begin() + size(); }
+    const Type& operator[](std::size_t index) const noexcept { return (*slots_)[index]; }
+    const Type* begin() const noexcept { return size() == 0 ? nullptr : &(*slots_)[0]; }
+    const Type* end() const noexcept { return size() == 0 ? nullptr : begin() + size(); }
 
    private:
     friend class future_set;
-    explicit values(const detail::aligned_array<T>& of) noexcept : slots_(&of) {}
+    explicit values(const detail::aligned_array<Type>& of) noexcept : slots_(&of) {}
 
-    const detail::aligned_array<T>* slots_;
+    const detail::aligned_array<Type>* slots_;
   };
 
   explicit future_set(std::size_t contributions, std::nullptr_t = nullptr,
@@ -292,10 +292,10 @@ class future_set : public detail::future_set_base<future_set<T>> {
   }
 
   /// Stores the value and returns its index. Fails if all have contributed.
-  std::size_t contribute(const T& value) {
+  std::size_t contribute(const Type& value) {
     return this->put([this, &value](std::size_t index) { slots_[index] = value; });
   }
-  std::size_t contribute(T&& value) {
+  std::size_t contribute(Type&& value) {
     return this->put([this, &value](std::size_t index) { slots_[index] = std::move(value); });
   }
 
@@ -313,7 +313,7 @@ class future_set : public detail::future_set_base<future_set<T>> {
     f(values(slots_));
   }
 
-  detail::aligned_array<T> slots_;
+  detail::aligned_array<Type> slots_;
 };
 
 template <>

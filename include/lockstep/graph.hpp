@@ -231,26 +231,26 @@ struct graph_access {
 /// i + depth. Nodes take the iteration as an argument. The graph says that nobody writes too early:
 ///   g.edge(producer, consumer).feedback(consumer, producer, buffer.depth());
 /// Each value has cache lines of its own.
-template <class T, std::size_t Depth>
+template <class Type, std::size_t Depth>
 class buffer {
  public:
   static_assert(Depth > 0, "lockstep::buffer: a buffer holds at least one value");
 
   buffer() = default;
   /// All slots hold a copy of this.
-  explicit buffer(const T& value) {
-    for (detail::padded<T>& each : slots_) each.value = value;
+  explicit buffer(const Type& value) {
+    for (detail::padded<Type>& each : slots_) each.value = value;
   }
 
   static constexpr std::size_t depth() noexcept { return Depth; }
 
-  T& operator[](std::size_t iteration) noexcept { return slots_[iteration % Depth].value; }
-  const T& operator[](std::size_t iteration) const noexcept {
+  Type& operator[](std::size_t iteration) noexcept { return slots_[iteration % Depth].value; }
+  const Type& operator[](std::size_t iteration) const noexcept {
     return slots_[iteration % Depth].value;
   }
 
  private:
-  detail::padded<T> slots_[Depth];
+  detail::padded<Type> slots_[Depth];
 };
 
 }  // namespace LOCKSTEP_ABI

@@ -69,23 +69,23 @@ class member : public detail::member_loops {
   /// op over the values of all members, in the order of ranks: the same on each, and in every run. One
   /// phase. Values above 16 bytes, or not trivially copyable, are copied to the heap; of them nothing is left
   /// when run() returns.
-  template <class T, class Op>
-  T sync_reduce(T value, Op op, call_site where = call_site::here()) {
+  template <class Type, class Operation>
+  Type sync_reduce(Type value, Operation op, call_site where = call_site::here()) {
     return reduce_as("sync_reduce", where, value, op);
   }
-  template <class T>
-  T sync_sum(T value, call_site where = call_site::here()) {
-    return reduce_as("sync_sum", where, value, sum_of<T>());
+  template <class Type>
+  Type sync_sum(Type value, call_site where = call_site::here()) {
+    return reduce_as("sync_sum", where, value, sum_of<Type>());
   }
-  template <class T>
-  T sync_min(T value, call_site where = call_site::here()) {
+  template <class Type>
+  Type sync_min(Type value, call_site where = call_site::here()) {
     return reduce_as("sync_min", where, value,
-                     [](const T& a, const T& b) { return b < a ? b : a; });
+                     [](const Type& a, const Type& b) { return b < a ? b : a; });
   }
-  template <class T>
-  T sync_max(T value, call_site where = call_site::here()) {
+  template <class Type>
+  Type sync_max(Type value, call_site where = call_site::here()) {
     return reduce_as("sync_max", where, value,
-                     [](const T& a, const T& b) { return a < b ? b : a; });
+                     [](const Type& a, const Type& b) { return a < b ? b : a; });
   }
   /// How many members said true.
   std::size_t sync_count(bool condition, call_site where = call_site::here()) {
@@ -99,11 +99,11 @@ class member : public detail::member_loops {
   }
 
   /// The value of member `root`, on all. One phase. Fails if root >= size().
-  template <class T>
-  T broadcast(std::size_t root, T value, call_site where = call_site::here()) {
+  template <class Type>
+  Type broadcast(std::size_t root, Type value, call_site where = call_site::here()) {
     detail::checked_rank("lockstep::member::broadcast", "members", root, size());
-    at_.come_to("broadcast", where, sizeof(T));
-    return detail::reductions::broadcast<T>(at_, root, value);
+    at_.come_to("broadcast", where, sizeof(Type));
+    return detail::reductions::broadcast<Type>(at_, root, value);
   }
 
   // --- one does it ---
@@ -158,62 +158,63 @@ class member : public detail::member_loops {
   /// team size, schedule and run: op is applied along a tree that depends on the length alone
   /// (range_parts.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
   /// With the default schedule members that wait run the shares of those that have not come, as in for_each.
-  template <class T, class First, class Last, class Function, class Op>
-  detail::if_bounds<First, Last, T> reduce_range(First first, Last last, T init, Function&& f,
-                                                 Op op, schedule how = static_schedule(),
-                                                 call_site where = call_site::here()) {
+  template <class Type, class First, class Last, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
+                                                    Operation op, schedule how = static_schedule(),
+                                                    call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_range", where, span.length);
-    return detail::reductions::reduce<T, Op>(at_,
-                                             detail::reductions::block_values_of<T>(span, f, op),
-                                             false, span.length, init, op, how);
+    return detail::reductions::reduce<Type, Operation>(
+        at_, detail::reductions::block_values_of<Type>(span, f, op), false, span.length, init, op,
+        how);
   }
   /// The same with f(i).
-  template <class T, class First, class Last, class Function, class Op>
-  detail::if_bounds<First, Last, T> reduce_each(First first, Last last, T init, Function&& f, Op op,
-                                                schedule how = static_schedule(),
-                                                call_site where = call_site::here()) {
+  template <class Type, class First, class Last, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_each(First first, Last last, Type init, Function&& f,
+                                                   Operation op, schedule how = static_schedule(),
+                                                   call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_each", where, span.length);
-    return detail::reductions::reduce<T, Op>(at_, detail::reductions::values_of<T>(span, f, op),
-                                             true, span.length, init, op, how);
+    return detail::reductions::reduce<Type, Operation>(
+        at_, detail::reductions::values_of<Type>(span, f, op), true, span.length, init, op, how);
   }
   /// Not the same for every team size: each member folds its parts, and init and the results are combined by
   /// rank. Requires op to commute unless the schedule is static_schedule().
-  template <class T, class First, class Last, class Function, class Op>
-  detail::if_bounds<First, Last, T> reduce_range(fast_t, First first, Last last, T init,
-                                                 Function&& f, Op op,
-                                                 schedule how = static_schedule(),
-                                                 call_site where = call_site::here()) {
+  template <class Type, class First, class Last, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_range(fast_t, First first, Last last, Type init,
+                                                    Function&& f, Operation op,
+                                                    schedule how = static_schedule(),
+                                                    call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_range", where, span.length);
-    return detail::reductions::reduce_fast<T, Op>(
-        at_, detail::reductions::block_values_of<T>(span, f, op), false, span.length, init, op,
+    return detail::reductions::reduce_fast<Type, Operation>(
+        at_, detail::reductions::block_values_of<Type>(span, f, op), false, span.length, init, op,
         how);
   }
-  template <class T, class First, class Last, class Function, class Op>
-  detail::if_bounds<First, Last, T> reduce_each(fast_t, First first, Last last, T init,
-                                                Function&& f, Op op,
-                                                schedule how = static_schedule(),
-                                                call_site where = call_site::here()) {
+  template <class Type, class First, class Last, class Function, class Operation>
+  detail::if_bounds<First, Last, Type> reduce_each(fast_t, First first, Last last, Type init,
+                                                   Function&& f, Operation op,
+                                                   schedule how = static_schedule(),
+                                                   call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
     at_.come_to("reduce_each", where, span.length);
-    return detail::reductions::reduce_fast<T, Op>(
-        at_, detail::reductions::values_of<T>(span, f, op), true, span.length, init, op, how);
+    return detail::reductions::reduce_fast<Type, Operation>(
+        at_, detail::reductions::values_of<Type>(span, f, op), true, span.length, init, op, how);
   }
 
   /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
-  template <class T, class First, class Last, class Function, class Op, class Store>
-  detail::if_bounds<First, Last, T> scan_each(First first, Last last, T init, Function&& f, Op op,
-                                              Store&& store, call_site where = call_site::here()) {
+  template <class Type, class First, class Last, class Function, class Operation, class Store>
+  detail::if_bounds<First, Last, Type> scan_each(First first, Last last, Type init, Function&& f,
+                                                 Operation op, Store&& store,
+                                                 call_site where = call_site::here()) {
     const auto span = detail::span_of(first, last);
     at_.come_to("scan_each", where, span.length);
     const auto by = detail::reductions::by_offset(span, f);
     const auto into = detail::reductions::store_by_offset(span, store);
-    detail::reductions::check_types<T, decltype(by(std::size_t())), Op>();
-    const detail::reductions::scan_of<T, decltype(by), Op, decltype(into)> what{
+    detail::reductions::check_types<Type, decltype(by(std::size_t())), Operation>();
+    const detail::reductions::scan_of<Type, decltype(by), Operation, decltype(into)> what{
         at_, index_range{0, span.length}, by, op, into};
-    return detail::reductions::scan_leaves<T>(at_, what, init);
+    return detail::reductions::scan_leaves<Type>(at_, what, init);
   }
 
   // --- parts of the team ---
@@ -261,14 +262,14 @@ class member : public detail::member_loops {
   explicit member(detail::member_state& at) noexcept : member_loops(at) {}
   member(const member&) = default;
 
-  template <class T>
+  template <class Type>
   struct sum_of {
-    T operator()(const T& a, const T& b) const { return static_cast<T>(a + b); }
+    Type operator()(const Type& a, const Type& b) const { return static_cast<Type>(a + b); }
   };
-  template <class T, class Op>
-  T reduce_as(const char* kind, call_site where, const T& value, Op op) {
-    at_.come_to(kind, where, sizeof(T));
-    return detail::reductions::reduce_values<T>(at_, value, op);
+  template <class Type, class Operation>
+  Type reduce_as(const char* kind, call_site where, const Type& value, Operation op) {
+    at_.come_to(kind, where, sizeof(Type));
+    return detail::reductions::reduce_values<Type>(at_, value, op);
   }
   template <class Function>
   static void check_plain() noexcept {

@@ -39,28 +39,28 @@
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
-template <class T>
+template <class Type>
 class per_member {
-  static_assert(std::is_object<T>::value && !std::is_const<T>::value,
-                "lockstep::per_member<T>: T must be an object type, and not const");
+  static_assert(std::is_object<Type>::value && !std::is_const<Type>::value,
+                "lockstep::per_member<Type>: Type must be an object type, and not const");
 
   /// A value alone on its lines.
   struct line {
     line() noexcept {}  // not initialised
-    alignas(T) alignas(detail::cache_line_size) unsigned char bytes[sizeof(T)];
+    alignas(Type) alignas(detail::cache_line_size) unsigned char bytes[sizeof(Type)];
   };
 
   template <class Made>
   using if_maker =
       typename std::enable_if<detail::is_callable<Made&, std::size_t>::value &&
-                              !std::is_convertible<const Made&, const T&>::value>::type;
+                              !std::is_convertible<const Made&, const Type&>::value>::type;
 
-  /// In rank order. Element: T, or const T.
+  /// In rank order. Element: Type, or const Type.
   template <class Element>
   class rank_iterator {
    public:
     using iterator_category = std::forward_iterator_tag;
-    using value_type = T;
+    using value_type = Type;
     using difference_type = std::ptrdiff_t;
     using pointer = Element*;
     using reference = Element&;
@@ -91,21 +91,21 @@ class per_member {
   };
 
  public:
-  using iterator = rank_iterator<T>;
-  using const_iterator = rank_iterator<const T>;
+  using iterator = rank_iterator<Type>;
+  using const_iterator = rank_iterator<const Type>;
 
-  /// One T() for each of `members`, made here, in the order of ranks. Fails if that is 0 or above 65536.
+  /// One Type() for each of `members`, made here, in the order of ranks. Fails if that is 0 or above 65536.
   explicit per_member(std::size_t members) : all_(members) {
-    all_.make([](void* at, std::size_t) { ::new (at) T(); });
+    all_.make([](void* at, std::size_t) { ::new (at) Type(); });
   }
   /// Copies of a value.
-  per_member(std::size_t members, const T& value) : all_(members) {
-    all_.make([&](void* at, std::size_t) { ::new (at) T(value); });
+  per_member(std::size_t members, const Type& value) : all_(members) {
+    all_.make([&](void* at, std::size_t) { ::new (at) Type(value); });
   }
   /// What make(rank) returns.
   template <class Maker, class = if_maker<Maker>>
   per_member(std::size_t members, Maker make) : all_(members) {
-    all_.make([&](void* at, std::size_t rank) { ::new (at) T(make(rank)); });
+    all_.make([&](void* at, std::size_t rank) { ::new (at) Type(make(rank)); });
   }
   /// The same for the members of a team, or of whatever has a size(); the team is not kept.
   template <class Team, class... More,
@@ -121,15 +121,17 @@ class per_member {
 
   /// The calling member's value: OWN-1. Fails if its rank is not below size(), and with std::logic_error in a region
   /// that runs alone: OWN-2.
-  T& local(const member& me) {
+  Type& local(const member& me) {
     const std::size_t rank = detail::member_access::state_of(me).rank_in_team();
     if (rank >= size()) fail_local(rank);
     return (*this)[rank];
   }
   /// The value of a rank. Requires rank < size(), and OWN-3.
-  T& operator[](std::size_t rank) noexcept { return *reinterpret_cast<T*>(all_.lines[rank].bytes); }
-  const T& operator[](std::size_t rank) const noexcept {
-    return *reinterpret_cast<const T*>(all_.lines[rank].bytes);
+  Type& operator[](std::size_t rank) noexcept {
+    return *reinterpret_cast<Type*>(all_.lines[rank].bytes);
+  }
+  const Type& operator[](std::size_t rank) const noexcept {
+    return *reinterpret_cast<const Type*>(all_.lines[rank].bytes);
   }
 
   iterator begin() noexcept { return iterator(&all_.lines[0]); }
@@ -138,23 +140,23 @@ class per_member {
   const_iterator end() const noexcept { return const_iterator(&all_.lines[0] + size()); }
 
   /// op(... op(op(init, value 0), value 1) ..., value n - 1). The values stay as they are, and may be move-only.
-  template <class Result, class Op>
-  Result combine(Result init, Op op) const {
+  template <class Result, class Operation>
+  Result combine(Result init, Operation op) const {
     static_assert(
-        detail::is_callable<Op&, Result, const T&>::value,
+        detail::is_callable<Operation&, Result, const Type&>::value,
         "lockstep::per_member::combine: op cannot be called as op(result, value), with a value "
         "by const reference");
-    for (const T& each : *this) init = op(std::move(init), each);
+    for (const Type& each : *this) init = op(std::move(init), each);
     return init;
   }
   /// The same without an init: that is a copy of value 0.
-  template <class Op>
-  T combine(Op op) const {
-    static_assert(std::is_copy_constructible<T>::value,
+  template <class Operation>
+  Type combine(Operation op) const {
+    static_assert(std::is_copy_constructible<Type>::value,
                   "lockstep::per_member::combine: the values cannot be copied; give an init");
-    static_assert(detail::is_callable<Op&, T, const T&>::value,
-                  "lockstep::per_member::combine: op cannot be called as op(T, const T&)");
-    T result((*this)[0]);
+    static_assert(detail::is_callable<Operation&, Type, const Type&>::value,
+                  "lockstep::per_member::combine: op cannot be called as op(Type, const Type&)");
+    Type result((*this)[0]);
     for (std::size_t rank = 1; rank < size(); ++rank) {
       result = op(std::move(result), (*this)[rank]);
     }
@@ -167,7 +169,7 @@ class per_member {
     explicit values(std::size_t members)
         : lines(detail::checked_count("lockstep::per_member", "members", members)) {}
     ~values() {
-      while (made > 0) reinterpret_cast<T*>(lines[--made].bytes)->~T();
+      while (made > 0) reinterpret_cast<Type*>(lines[--made].bytes)->~Type();
     }
     values(const values&) = delete;
     values& operator=(const values&) = delete;

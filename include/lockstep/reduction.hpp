@@ -31,13 +31,13 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 
 /// A value, and the index where it was found. Of 16 bytes for a double and a std::size_t: it travels as a double does.
-template <class T, class Index = std::size_t>
+template <class Type, class Index = std::size_t>
 struct value_and_index {
   static_assert(std::is_integral<Index>::value,
                 "lockstep: the index of a value_and_index is an integer; of iterators take the "
                 "distance to the first");
 
-  T value;
+  Type value;
   Index index;
 
   /// False for no_index().
@@ -52,43 +52,44 @@ struct value_and_index {
 };
 
 /// Requires: index is not the largest of its type.
-template <class T, class Index>
-constexpr value_and_index<typename std::decay<T>::type, Index> with_index(T&& value, Index index) {
-  return {std::forward<T>(value), index};
+template <class Type, class Index>
+constexpr value_and_index<typename std::decay<Type>::type, Index> with_index(Type&& value,
+                                                                             Index index) {
+  return {std::forward<Type>(value), index};
 }
 /// The init of min_with_index and max_with_index: loses to every other.
-template <class T, class Index = std::size_t>
-constexpr value_and_index<T, Index> no_index() {
-  return {T(), (std::numeric_limits<Index>::max)()};
+template <class Type, class Index = std::size_t>
+constexpr value_and_index<Type, Index> no_index() {
+  return {Type(), (std::numeric_limits<Index>::max)()};
 }
 
 /// a + b, of any type.
 struct plus {
-  template <class T>
-  constexpr T operator()(const T& a, const T& b) const {
-    return static_cast<T>(a + b);
+  template <class Type>
+  constexpr Type operator()(const Type& a, const Type& b) const {
+    return static_cast<Type>(a + b);
   }
 };
 /// The lesser one; of equal ones the first.
 struct minimum {
-  template <class T>
-  constexpr T operator()(const T& a, const T& b) const {
+  template <class Type>
+  constexpr Type operator()(const Type& a, const Type& b) const {
     return b < a ? b : a;
   }
 };
 /// The greater one; of equal ones the first.
 struct maximum {
-  template <class T>
-  constexpr T operator()(const T& a, const T& b) const {
+  template <class Type>
+  constexpr Type operator()(const Type& a, const Type& b) const {
     return a < b ? b : a;
   }
 };
 
 /// The lesser value, of two value_and_index; of equal values that with the lower index.
 struct min_with_index {
-  template <class T, class Index>
-  constexpr value_and_index<T, Index> operator()(const value_and_index<T, Index>& a,
-                                                 const value_and_index<T, Index>& b) const {
+  template <class Type, class Index>
+  constexpr value_and_index<Type, Index> operator()(const value_and_index<Type, Index>& a,
+                                                    const value_and_index<Type, Index>& b) const {
     return !b.has_value()                              ? a
            : !a.has_value() || b.value < a.value       ? b
            : !(a.value < b.value) && b.index < a.index ? b
@@ -97,9 +98,9 @@ struct min_with_index {
 };
 /// The greater value; of equal values that with the lower index.
 struct max_with_index {
-  template <class T, class Index>
-  constexpr value_and_index<T, Index> operator()(const value_and_index<T, Index>& a,
-                                                 const value_and_index<T, Index>& b) const {
+  template <class Type, class Index>
+  constexpr value_and_index<Type, Index> operator()(const value_and_index<Type, Index>& a,
+                                                    const value_and_index<Type, Index>& b) const {
     return !b.has_value()                              ? a
            : !a.has_value() || a.value < b.value       ? b
            : !(b.value < a.value) && b.index < a.index ? b
@@ -124,10 +125,10 @@ class together_of {
  private:
   template <class Tuple>
   void combine(Tuple&, const Tuple&, std::integral_constant<std::size_t, sizeof...(Ops)>) const {}
-  template <class Tuple, std::size_t K>
-  void combine(Tuple& a, const Tuple& b, std::integral_constant<std::size_t, K>) const {
-    std::get<K>(a) = std::get<K>(ops_)(std::get<K>(a), std::get<K>(b));
-    combine(a, b, std::integral_constant<std::size_t, K + 1>());
+  template <class Tuple, std::size_t Index>
+  void combine(Tuple& a, const Tuple& b, std::integral_constant<std::size_t, Index>) const {
+    std::get<Index>(a) = std::get<Index>(ops_)(std::get<Index>(a), std::get<Index>(b));
+    combine(a, b, std::integral_constant<std::size_t, Index + 1>());
   }
 
   std::tuple<Ops...> ops_;

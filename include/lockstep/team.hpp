@@ -182,23 +182,23 @@ namespace detail {
 
 /// The ledger of a team that is never destroyed is shown when the program ends, if LOCKSTEP_LEDGER says so.
 LOCKSTEP_COLD void show_ledger_at_exit(team& of);
-template <class T>
-void show_ledger_at_exit(T&) noexcept {}
+template <class Type>
+void show_ledger_at_exit(Type&) noexcept {}
 
 /// What the first of all callers made. Never destroyed.
-template <class T>
-T& made_by_the_first(detail::atomic<void*>& slot) {
+template <class Type>
+Type& made_by_the_first(detail::atomic<void*>& slot) {
   void* known = slot.load(detail::memory_order_acquire);  // 1
-  if (known != nullptr) return *static_cast<T*>(known);
-  static_assert(alignof(T) <= alignof(std::max_align_t), "C++11 `new` honours no more");
-  T* const made = new T;
+  if (known != nullptr) return *static_cast<Type*>(known);
+  static_assert(alignof(Type) <= alignof(std::max_align_t), "C++11 `new` honours no more");
+  Type* const made = new Type;
   if (slot.compare_exchange_strong(known, made, detail::memory_order_release,  // 2
                                    detail::memory_order_acquire)) {            // 1
     show_ledger_at_exit(*made);
     return *made;
   }
   delete made;
-  return *static_cast<T*>(known);
+  return *static_cast<Type*>(known);
 }
 
 }  // namespace detail

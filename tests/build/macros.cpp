@@ -104,6 +104,33 @@
 #define PAGE_SIZE 4096
 #define CACHE_LINE_SIZE 64
 #define assume(x) (x)
+// Short names, in programs of numerical people.
+#define A (0)
+#define B (1)
+#define C (2)
+#define D (3)
+#define E (4)
+#define F (5)
+#define G (6)
+#define H (7)
+#define J (8)
+#define K (9)
+#define L (10)
+#define M (11)
+#define N (12)
+#define O (13)
+#define P (14)
+#define Q (15)
+#define R (16)
+#define S (17)
+#define T (18)
+#define U (19)
+#define V (20)
+#define W (21)
+#define X (22)
+#define Y (23)
+#define Z (24)
+#define Op (25)
 
 #ifdef CONSUMER_SINGLE_HEADER
 #include <lockstep.hpp>

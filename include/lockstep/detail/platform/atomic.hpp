@@ -6,7 +6,7 @@
 // which declares the same names in the same namespace; the shipped code then runs, unchanged, on
 // atomics that delay, record or reorder. Units with another seam share no objects with others (config.hpp).
 //
-// A seam supplies: template <class T> class atomic with load, store, exchange, fetch_add, fetch_sub,
+// A seam supplies: template <class Type> class atomic with load, store, exchange, fetch_add, fetch_sub,
 // fetch_or, fetch_and, compare_exchange_strong/weak (explicit orders only), thread_fence, signal_fence.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_ATOMIC_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_ATOMIC_HPP
@@ -24,8 +24,8 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-template <class T>
-using atomic = std::atomic<T>;
+template <class Type>
+using atomic = std::atomic<Type>;
 
 inline void thread_fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
 inline void signal_fence(std::memory_order order) noexcept { std::atomic_signal_fence(order); }
@@ -41,17 +41,17 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// For what is found out or made once, and is no part of a protocol: no seam replaces it.
-template <class T>
-using unseamed_atomic = std::atomic<T>;
+template <class Type>
+using unseamed_atomic = std::atomic<Type>;
 
 /// For what observers know of threads (detail/trace). On the seam only where a test asks for that: there, threads meet in
 /// these words. All other tests that replace the atomics shall see what is observed, not the observers.
 #if defined(LOCKSTEP_SEAM_OBSERVERS)
-template <class T>
-using observer_atomic = atomic<T>;
+template <class Type>
+using observer_atomic = atomic<Type>;
 #else
-template <class T>
-using observer_atomic = std::atomic<T>;
+template <class Type>
+using observer_atomic = std::atomic<Type>;
 #endif
 
 using std::memory_order_acq_rel;

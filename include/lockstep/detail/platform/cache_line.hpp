@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lockstep/detail/platform/cache_line.hpp -- keeping words of different writers apart (layer: platform)
 //
-// padded<T>        a T that shares its cache line with nothing else
-// aligned_array<T> a fixed number of T on the heap, each at its own alignment
+// padded<Type>        a Type that shares its cache line with nothing else
+// aligned_array<Type> a fixed number of Type on the heap, each at its own alignment
 //
 // C++11 `new` does not honour alignments above that of max_align_t, hence the array of our own.
 //
@@ -41,13 +41,13 @@ struct line_gap {
   line_gap() noexcept {}  // not initialised: never read
 };
 
-/// A T alone on its cache line. Use in static or automatic storage, as a member, or in aligned_array.
-template <class T>
+/// A Type alone on its cache line. Use in static or automatic storage, as a member, or in aligned_array.
+template <class Type>
 struct alignas(cache_line_size) padded {
-  T value;
+  Type value;
 
   padded() : value() {}
-  /// A T made from these arguments; one at least, so that copying a padded stays a copy.
+  /// A Type made from these arguments; one at least, so that copying a padded stays a copy.
   template <class First, class... Rest,
             class = typename std::enable_if<
                 !std::is_same<typename std::decay<First>::type, padded>::value>::type>
@@ -56,11 +56,11 @@ struct alignas(cache_line_size) padded {
 };
 
 /// Owns what `new` has made, or nothing. As std::unique_ptr, without the rest of <memory>.
-template <class T>
+template <class Type>
 class owner {
  public:
   constexpr owner() noexcept : made_(nullptr) {}
-  explicit owner(T* made) noexcept : made_(made) {}
+  explicit owner(Type* made) noexcept : made_(made) {}
   owner(owner&& other) noexcept : made_(other.release()) {}
   owner& operator=(owner&& other) noexcept {
     reset(other.release());
@@ -69,22 +69,22 @@ class owner {
   ~owner() { delete made_; }
 
   explicit operator bool() const noexcept { return made_ != nullptr; }
-  T* get() const noexcept { return made_; }
-  T& operator*() const noexcept { return *made_; }
-  T* operator->() const noexcept { return made_; }
-  void reset(T* other = nullptr) noexcept {
-    T* const before = made_;
+  Type* get() const noexcept { return made_; }
+  Type& operator*() const noexcept { return *made_; }
+  Type* operator->() const noexcept { return made_; }
+  void reset(Type* other = nullptr) noexcept {
+    Type* const before = made_;
     made_ = other;
     delete before;
   }
-  T* release() noexcept {
-    T* const made = made_;
+  Type* release() noexcept {
+    Type* const made = made_;
     made_ = nullptr;
     return made;
   }
 
  private:
-  T* made_;
+  Type* made_;
 };
 
 /// What is to know of a type to make an array of it.
@@ -93,17 +93,17 @@ struct element_type {
   void (*make)(void* at);     ///< value-initialises it
   void (*destroy)(void* at);  ///< null: there is nothing to do
 
-  template <class T>
+  template <class Type>
   struct of {
-    static void make(void* at) { ::new (at) T(); }
-    static void destroy(void* at) { static_cast<T*>(at)->~T(); }
+    static void make(void* at) { ::new (at) Type(); }
+    static void destroy(void* at) { static_cast<Type*>(at)->~Type(); }
     static const element_type value;
   };
 };
-template <class T>
-const element_type element_type::of<T>::value = {
-    sizeof(T), alignof(T) > cache_line_size ? alignof(T) : cache_line_size, &of::make,
-    std::is_trivially_destructible<T>::value ? nullptr : &of::destroy};
+template <class Type>
+const element_type element_type::of<Type>::value = {
+    sizeof(Type), alignof(Type) > cache_line_size ? alignof(Type) : cache_line_size, &of::make,
+    std::is_trivially_destructible<Type>::value ? nullptr : &of::destroy};
 
 /// The body of aligned_array, once for all types: a team has a dozen.
 class any_aligned_array {
@@ -152,22 +152,23 @@ any_aligned_array::~any_aligned_array() {
 
 #endif
 
-/// A fixed number of value-initialised T on cache lines of their own: no foreign data begins or ends on
+/// A fixed number of value-initialised Type on cache lines of their own: no foreign data begins or ends on
 /// them. Throws std::bad_alloc as `new` does.
-template <class T>
+template <class Type>
 class aligned_array {
  public:
   explicit aligned_array(std::size_t size)
-      : elements_(size, element_type::of<T>::value), data_(static_cast<T*>(elements_.data())) {}
+      : elements_(size, element_type::of<Type>::value),
+        data_(static_cast<Type*>(elements_.data())) {}
 
-  T& operator[](std::size_t index) noexcept { return data_[index]; }
-  const T& operator[](std::size_t index) const noexcept { return data_[index]; }
+  Type& operator[](std::size_t index) noexcept { return data_[index]; }
+  const Type& operator[](std::size_t index) const noexcept { return data_[index]; }
   std::size_t size() const noexcept { return elements_.size(); }
-  T* data() const noexcept { return data_; }
+  Type* data() const noexcept { return data_; }
 
  private:
   any_aligned_array elements_;
-  T* data_;
+  Type* data_;
 };
 
 }  // namespace detail

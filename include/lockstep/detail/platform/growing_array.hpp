@@ -2,7 +2,7 @@
 // lockstep/detail/platform/growing_array.hpp -- values in a row that can become more (layer: platform)
 //
 // As std::vector, whose names it uses, for code that every unit compiles: a std::vector of one type takes 10 to 20 ms of
-// the compiler, this a tenth. Likewise sort_by() and the heap. A T moves without throwing.
+// the compiler, this a tenth. Likewise sort_by() and the heap. A Type moves without throwing.
 #ifndef LOCKSTEP_DETAIL_PLATFORM_GROWING_ARRAY_HPP
 #define LOCKSTEP_DETAIL_PLATFORM_GROWING_ARRAY_HPP
 
@@ -17,14 +17,14 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-template <class T>
+template <class Type>
 class growing_array {
  public:
   growing_array() noexcept = default;
   explicit growing_array(std::size_t count) : growing_array() { resize(count); }
-  growing_array(std::size_t count, const T& value) : growing_array() { assign(count, value); }
-  growing_array(const T* first, const T* last) : growing_array() { append(first, last); }
-  growing_array(std::initializer_list<T> values) : growing_array(values.begin(), values.end()) {}
+  growing_array(std::size_t count, const Type& value) : growing_array() { assign(count, value); }
+  growing_array(const Type* first, const Type* last) : growing_array() { append(first, last); }
+  growing_array(std::initializer_list<Type> values) : growing_array(values.begin(), values.end()) {}
   growing_array(const growing_array& other) : growing_array(other.begin(), other.end()) {}
   growing_array(growing_array&& other) noexcept { swap(other); }
   growing_array& operator=(growing_array other) noexcept {
@@ -38,33 +38,33 @@ class growing_array {
 
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  T* data() noexcept { return data_; }
-  const T* data() const noexcept { return data_; }
-  T* begin() noexcept { return data_; }
-  T* end() noexcept { return data_ + size_; }
-  const T* begin() const noexcept { return data_; }
-  const T* end() const noexcept { return data_ + size_; }
-  T& operator[](std::size_t index) noexcept { return data_[index]; }
-  const T& operator[](std::size_t index) const noexcept { return data_[index]; }
-  T& front() noexcept { return data_[0]; }
-  T& back() noexcept { return data_[size_ - 1]; }
-  const T& back() const noexcept { return data_[size_ - 1]; }
+  Type* data() noexcept { return data_; }
+  const Type* data() const noexcept { return data_; }
+  Type* begin() noexcept { return data_; }
+  Type* end() noexcept { return data_ + size_; }
+  const Type* begin() const noexcept { return data_; }
+  const Type* end() const noexcept { return data_ + size_; }
+  Type& operator[](std::size_t index) noexcept { return data_[index]; }
+  const Type& operator[](std::size_t index) const noexcept { return data_[index]; }
+  Type& front() noexcept { return data_[0]; }
+  Type& back() noexcept { return data_[size_ - 1]; }
+  const Type& back() const noexcept { return data_[size_ - 1]; }
 
-  void push_back(T value) {
+  void push_back(Type value) {
     if (size_ == capacity_) reserve(size_ < 4 ? 4 : 2 * size_);
-    ::new (static_cast<void*>(data_ + size_)) T(std::move(value));
+    ::new (static_cast<void*>(data_ + size_)) Type(std::move(value));
     ++size_;
   }
-  void pop_back() noexcept { data_[--size_].~T(); }
+  void pop_back() noexcept { data_[--size_].~Type(); }
   void clear() noexcept {
     while (size_ > 0) pop_back();
   }
   /// Copies of values that are none of these.
-  void append(const T* first, const T* last) {
+  void append(const Type* first, const Type* last) {
     for (; first != last; ++first) push_back(*first);
   }
   /// `value` is none of these.
-  void assign(std::size_t count, const T& value) {
+  void assign(std::size_t count, const Type& value) {
     clear();
     reserve(count);
     while (size_ < count) push_back(value);
@@ -72,16 +72,16 @@ class growing_array {
   void resize(std::size_t count) {
     while (size_ > count) pop_back();
     reserve(count);
-    while (size_ < count) push_back(T());
+    while (size_ < count) push_back(Type());
   }
   void reserve(std::size_t count) {
     if (count <= capacity_) return;
     constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
-    T* const made =
-        static_cast<T*>(::operator new(count > most / sizeof(T) ? most : count * sizeof(T)));
+    Type* const made = static_cast<Type*>(
+        ::operator new(count > most / sizeof(Type) ? most : count * sizeof(Type)));
     for (std::size_t i = 0; i < size_; ++i) {
-      ::new (static_cast<void*>(made + i)) T(std::move(data_[i]));
-      data_[i].~T();
+      ::new (static_cast<void*>(made + i)) Type(std::move(data_[i]));
+      data_[i].~Type();
     }
     ::operator delete(data_);
     data_ = made;
@@ -94,16 +94,16 @@ class growing_array {
   }
 
  private:
-  static_assert(alignof(T) <= alignof(std::max_align_t), "growing_array: see aligned_array");
+  static_assert(alignof(Type) <= alignof(std::max_align_t), "growing_array: see aligned_array");
 
-  T* data_ = nullptr;
+  Type* data_ = nullptr;
   std::size_t size_ = 0, capacity_ = 0;
 };
 
 /// In a heap no value is less than those below it: that at i has those at 2i + 1 and 2i + 2 below. Moves the value at
 /// `at` down to its place.
-template <class T, class Less>
-void sift_down(T* heap, std::size_t count, std::size_t at, Less less) {
+template <class Type, class Less>
+void sift_down(Type* heap, std::size_t count, std::size_t at, Less less) {
   for (std::size_t below = 2 * at + 1; below < count; below = 2 * at + 1) {
     if (below + 1 < count && less(heap[below], heap[below + 1])) ++below;
     if (!less(heap[at], heap[below])) return;
@@ -111,8 +111,8 @@ void sift_down(T* heap, std::size_t count, std::size_t at, Less less) {
     at = below;
   }
 }
-template <class T, class Less>
-void push_to_heap(growing_array<T>& heap, const T& value, Less less) {
+template <class Type, class Less>
+void push_to_heap(growing_array<Type>& heap, const Type& value, Less less) {
   std::size_t at = heap.size();
   heap.push_back(value);
   while (at > 0 && less(heap[(at - 1) / 2], heap[at])) {
@@ -120,9 +120,9 @@ void push_to_heap(growing_array<T>& heap, const T& value, Less less) {
     at = (at - 1) / 2;
   }
 }
-template <class T, class Less>
-T pop_from_heap(growing_array<T>& heap, Less less) {
-  const T first = heap.front();
+template <class Type, class Less>
+Type pop_from_heap(growing_array<Type>& heap, Less less) {
+  const Type first = heap.front();
   heap.front() = heap.back();
   heap.pop_back();
   sift_down(heap.data(), heap.size(), 0, less);
@@ -130,16 +130,16 @@ T pop_from_heap(growing_array<T>& heap, Less less) {
 }
 
 /// Equal values may change places.
-template <class T, class Less>
-void sort_by(T* values, std::size_t count, Less less) {
+template <class Type, class Less>
+void sort_by(Type* values, std::size_t count, Less less) {
   for (std::size_t i = count / 2; i-- > 0;) sift_down(values, count, i, less);
   for (std::size_t left = count; left-- > 1;) {
     std::swap(values[0], values[left]);
     sift_down(values, left, 0, less);
   }
 }
-template <class T, class Less>
-void sort_by(growing_array<T>& values, Less less) {
+template <class Type, class Less>
+void sort_by(growing_array<Type>& values, Less less) {
   detail::sort_by(values.data(), values.size(), less);
 }
 

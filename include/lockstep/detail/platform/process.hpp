@@ -331,7 +331,7 @@ type_name name_of_type() noexcept {
 /// A value that is found out at first use, in place of a function-local static, whose guard a child of fork() would
 /// wait for if the thread that made the value is not there. Threads that come first at the same time may each make
 /// it; one of them is used by all. Never destroyed: a static object's destructor may still want it.
-template <class T>
+template <class Type>
 class made_once {
  public:
   constexpr made_once() noexcept : value_(nullptr) {}
@@ -340,10 +340,10 @@ class made_once {
 
   /// The value that make() returned to the first.
   template <class Make>
-  const T& get(Make make) {
-    const T* known = value_.load(memory_order_acquire);  // 3
+  const Type& get(Make make) {
+    const Type* known = value_.load(memory_order_acquire);  // 3
     if (known != nullptr) return *known;
-    const T* const made = new T(make());
+    const Type* const made = new Type(make());
     if (value_.compare_exchange_strong(known, made, memory_order_acq_rel,  // 3, 4
                                        memory_order_acquire)) {            // 3
       return *made;
@@ -353,7 +353,7 @@ class made_once {
   }
 
  private:
-  unseamed_atomic<const T*> value_;
+  unseamed_atomic<const Type*> value_;
 };
 
 }  // namespace detail

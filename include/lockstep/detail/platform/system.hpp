@@ -94,10 +94,10 @@ inline std::uint64_t number_of_this_thread() noexcept { return system_thread_num
 /// The region that the calling thread is in, for all modules; null at first.
 inline const nested_region*& innermost_region() noexcept { return this_thread_slot().innermost; }
 
-/// The T of that name that belongs to the calling thread, in this module; all zero bits at first.
-template <class T, class Name>
-T& per_thread() noexcept {
-  static thread_local T value = T();
+/// The Type of that name that belongs to the calling thread, in this module; all zero bits at first.
+template <class Type, class Name>
+Type& per_thread() noexcept {
+  static thread_local Type value = Type();
   return value;
 }
 

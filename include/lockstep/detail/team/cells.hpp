@@ -35,71 +35,72 @@ struct kept_values {
   virtual ~kept_values() = default;
 };
 
-template <class T>
+template <class Type>
 constexpr bool fits_cell() noexcept {
-  return std::is_trivially_copyable<T>::value && sizeof(T) <= cell::size &&
-         alignof(T) <= cell::size;
+  return std::is_trivially_copyable<Type>::value && sizeof(Type) <= cell::size &&
+         alignof(Type) <= cell::size;
 }
 
-/// A T, or nothing yet. Of T it needs a move constructor only.
-template <class T>
+/// A Type, or nothing yet. Of Type it needs a move constructor only.
+template <class Type>
 class maybe {
  public:
   // Never read before set(), which GCC does not see. Larger values are not worth the time.
   maybe() noexcept {
-    if (sizeof(T) <= 64) std::memset(storage_, 0, sizeof storage_);
+    if (sizeof(Type) <= 64) std::memset(storage_, 0, sizeof storage_);
   }
   ~maybe() {
-    if (has_value_) value().~T();
+    if (has_value_) value().~Type();
   }
   maybe(const maybe&) = delete;
   maybe& operator=(const maybe&) = delete;
 
   bool has_value() const noexcept { return has_value_; }
   /// Requires: has none.
-  void set(T&& value) {
-    ::new (static_cast<void*>(storage_)) T(std::move(value));
+  void set(Type&& value) {
+    ::new (static_cast<void*>(storage_)) Type(std::move(value));
     has_value_ = true;
   }
   /// Requires: has one.
-  T& value() noexcept { return *reinterpret_cast<T*>(storage_); }
+  Type& value() noexcept { return *reinterpret_cast<Type*>(storage_); }
 
  private:
-  alignas(T) unsigned char storage_[sizeof(T)];
+  alignas(Type) unsigned char storage_[sizeof(Type)];
   bool has_value_ = false;
 };
 
-/// Writes values of T into cells, and reads them.
-template <class T, bool InTheCell = fits_cell<T>()>
+/// Writes values of Type into cells, and reads them.
+template <class Type, bool InTheCell = fits_cell<Type>()>
 struct cell_access {
   /// What put() needs beside the cell.
   struct room {};
   /// Makes room for `count` values that put() brings; the values that `keeps` had before are destroyed.
   static room prepare(group&, owner<kept_values>&, std::size_t) noexcept { return room(); }
 
-  static void put(room, cell& into, const T& value) noexcept {
-    std::memcpy(into.bytes, &value, sizeof(T));
+  static void put(room, cell& into, const Type& value) noexcept {
+    std::memcpy(into.bytes, &value, sizeof(Type));
   }
-  static T get(const cell& from) noexcept {
-    typename std::aligned_storage<sizeof(T), alignof(T)>::type storage;
-    std::memcpy(&storage, from.bytes, sizeof(T));
-    return std::move(*reinterpret_cast<T*>(&storage));
+  static Type get(const cell& from) noexcept {
+    typename std::aligned_storage<sizeof(Type), alignof(Type)>::type storage;
+    std::memcpy(&storage, from.bytes, sizeof(Type));
+    return std::move(*reinterpret_cast<Type*>(&storage));
   }
   /// The same for the only one that reads this cell.
-  static T take(const cell& from) noexcept { return get(from); }
+  static Type take(const cell& from) noexcept { return get(from); }
 };
 
-template <class T>
-struct cell_access<T, false> {
+template <class Type>
+struct cell_access<Type, false> {
   /// On lines of their own, at their own alignment, which C++11's `new` does not honour.
   class values final : public kept_values {
    public:
     explicit values(std::size_t most) : storage_(most) {}
     ~values() override {
-      while (count_ > 0) reinterpret_cast<T*>(storage_[--count_].bytes)->~T();
+      while (count_ > 0) reinterpret_cast<Type*>(storage_[--count_].bytes)->~Type();
     }
-    T* add(T&& value) {
-      T* const address = ::new (static_cast<void*>(storage_[count_].bytes)) T(std::move(value));
+    Type* add(Type&& value) {
+      Type* const address =
+          ::new (static_cast<void*>(storage_[count_].bytes)) Type(std::move(value));
       ++count_;
       return address;
     }
@@ -107,7 +108,7 @@ struct cell_access<T, false> {
    private:
     struct storage {
       storage() noexcept {}  // not initialised
-      alignas(T) unsigned char bytes[sizeof(T)];
+      alignas(Type) unsigned char bytes[sizeof(Type)];
     };
     aligned_array<storage> storage_;
     std::size_t count_ = 0;
@@ -120,16 +121,16 @@ struct cell_access<T, false> {
     keeps.reset(made);
     return *made;
   }
-  static void put(room here, cell& into, T value) {
-    T* const address = here.add(std::move(value));
+  static void put(room here, cell& into, Type value) {
+    Type* const address = here.add(std::move(value));
     std::memcpy(into.bytes, &address, sizeof address);
   }
-  static T get(const cell& from) { return static_cast<const T&>(value_in(from)); }
-  static T take(const cell& from) { return std::move(value_in(from)); }
+  static Type get(const cell& from) { return static_cast<const Type&>(value_in(from)); }
+  static Type take(const cell& from) { return std::move(value_in(from)); }
 
  private:
-  static T& value_in(const cell& from) noexcept {
-    T* address;
+  static Type& value_in(const cell& from) noexcept {
+    Type* address;
     std::memcpy(&address, from.bytes, sizeof address);
     return *address;
   }

@@ -21,11 +21,11 @@ namespace detail {
 /// Whether f(arguments...) compiles; Function and Arguments with their const and reference.
 template <class Function, class... Arguments>
 struct is_callable {
-  template <class F>
+  template <class Closure>
   static auto test(int)
-      -> decltype(static_cast<void>(std::declval<F>()(std::declval<Arguments>()...)),
+      -> decltype(static_cast<void>(std::declval<Closure>()(std::declval<Arguments>()...)),
                   std::true_type());
-  template <class F>
+  template <class Closure>
   static std::false_type test(...);
   static constexpr bool value = decltype(test<Function>(0))::value;
 };
@@ -34,29 +34,29 @@ struct is_callable {
 /// aggregate. A closure can not.
 template <class Class>
 struct is_made_from_values {
-  template <class T>
-  using if_other =
-      typename std::enable_if<!std::is_same<typename std::remove_cv<T>::type, Class>::value>::type;
+  template <class Type>
+  using if_other = typename std::enable_if<
+      !std::is_same<typename std::remove_cv<Type>::type, Class>::value>::type;
   struct variable {
-    template <class T, class = if_other<T>>
-    operator T&() const;
+    template <class Type, class = if_other<Type>>
+    operator Type&() const;
   };
   struct temporary {
-    template <class T, class = if_other<T>>
-    operator T&&() const;
+    template <class Type, class = if_other<Type>>
+    operator Type&&() const;
   };
   template <class Value, std::size_t>
   using one = Value;
 
   LOCKSTEP_BEGIN_MISSING_INITIALIZERS
-  template <class C, std::size_t... Numbers>
+  template <class Callee, std::size_t... Numbers>
   static auto test(int)
-      -> decltype(static_cast<void>(C{one<variable, Numbers>()...}), std::true_type());
-  template <class C, std::size_t... Numbers>
+      -> decltype(static_cast<void>(Callee{one<variable, Numbers>()...}), std::true_type());
+  template <class Callee, std::size_t... Numbers>
   static auto test(long)
-      -> decltype(static_cast<void>(C{one<temporary, Numbers>()...}), std::true_type());
+      -> decltype(static_cast<void>(Callee{one<temporary, Numbers>()...}), std::true_type());
   LOCKSTEP_END_MISSING_INITIALIZERS
-  template <class C, std::size_t... Numbers>
+  template <class Callee, std::size_t... Numbers>
   static std::false_type test(...);
   static constexpr bool value =
       decltype(test<Class, 0>(0))::value || decltype(test<Class, 0, 1>(0))::value ||
@@ -77,9 +77,9 @@ struct is_closure {
 };
 template <class Class>
 struct is_closure<Class, true> {
-  template <class C>
-  static auto test(int) -> decltype(static_cast<void>(&C::operator()), std::true_type());
-  template <class C>
+  template <class Callee>
+  static auto test(int) -> decltype(static_cast<void>(&Callee::operator()), std::true_type());
+  template <class Callee>
   static std::false_type test(...);
   static constexpr bool value = decltype(test<Class>(0))::value;
 };

@@ -272,13 +272,14 @@ class part_of {
 };
 template <class Function>
 class part_of<Function, false> {
-  template <class F, bool MayBeCopied = may_be_copied<F>::value>
+  template <class Closure, bool MayBeCopied = may_be_copied<Closure>::value>
   struct held {
-    static constexpr bool is_copy = is_callable<const F&>::value &&
-                                    sizeof(F) <= job::closure_size && alignof(F) <= alignof(void*);
+    static constexpr bool is_copy = is_callable<const Closure&>::value &&
+                                    sizeof(Closure) <= job::closure_size &&
+                                    alignof(Closure) <= alignof(void*);
   };
-  template <class F>
-  struct held<F, false> {
+  template <class Closure>
+  struct held<Closure, false> {
     static constexpr bool is_copy = false;
   };
   using kept =

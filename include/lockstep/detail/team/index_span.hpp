@@ -25,31 +25,33 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 /// The integers, without bool and characters. std::int8_t and std::uint8_t are integers.
-template <class T>
+template <class Type>
 struct is_index
     : std::integral_constant<
-          bool, std::is_same<T, signed char>::value || std::is_same<T, unsigned char>::value ||
-                    std::is_same<T, short>::value || std::is_same<T, unsigned short>::value ||
-                    std::is_same<T, int>::value || std::is_same<T, unsigned>::value ||
-                    std::is_same<T, long>::value || std::is_same<T, unsigned long>::value ||
-                    std::is_same<T, long long>::value ||
-                    std::is_same<T, unsigned long long>::value> {};
+          bool, std::is_same<Type, signed char>::value ||
+                    std::is_same<Type, unsigned char>::value || std::is_same<Type, short>::value ||
+                    std::is_same<Type, unsigned short>::value || std::is_same<Type, int>::value ||
+                    std::is_same<Type, unsigned>::value || std::is_same<Type, long>::value ||
+                    std::is_same<Type, unsigned long>::value ||
+                    std::is_same<Type, long long>::value ||
+                    std::is_same<Type, unsigned long long>::value> {};
 
 /// Pointers to objects, and iterators with random access.
-template <class T>
+template <class Type>
 struct is_position {
   // By what can be done with it: <iterator>, which has the category, takes a tenth of what this header's users cost
   // to compile.
-  template <class U, class Distance = decltype(std::declval<const U&>() - std::declval<const U&>()),
-            class = decltype(*std::declval<const U&>()),
-            class = decltype(std::declval<U&>() += std::declval<Distance>())>
+  template <class Other,
+            class Distance = decltype(std::declval<const Other&>() - std::declval<const Other&>()),
+            class = decltype(*std::declval<const Other&>()),
+            class = decltype(std::declval<Other&>() += std::declval<Distance>())>
   static std::is_integral<Distance> test(int);
-  template <class U>
+  template <class Other>
   static std::false_type test(...);
-  static constexpr bool value = decltype(test<T>(0))::value;
+  static constexpr bool value = decltype(test<Type>(0))::value;
 };
-template <class T>
-struct is_position<T*> : std::is_object<T> {};
+template <class Type>
+struct is_position<Type*> : std::is_object<Type> {};
 
 /// What a bound counts in.
 template <class Bound>
@@ -96,17 +98,17 @@ Index index_at(const Index& first, std::size_t offset) {
   return index_at(first, offset, std::is_integral<Index>());
 }
 
-template <class T>
-constexpr bool is_below_zero(T value, std::true_type /*signed*/) noexcept {
+template <class Type>
+constexpr bool is_below_zero(Type value, std::true_type /*signed*/) noexcept {
   return value < 0;
 }
-template <class T>
-constexpr bool is_below_zero(T, std::false_type /*unsigned*/) noexcept {
+template <class Type>
+constexpr bool is_below_zero(Type, std::false_type /*unsigned*/) noexcept {
   return false;
 }
-template <class T>
-constexpr bool is_below_zero(T value) noexcept {
-  return is_below_zero(value, std::is_signed<T>());
+template <class Type>
+constexpr bool is_below_zero(Type value) noexcept {
+  return is_below_zero(value, std::is_signed<Type>());
 }
 
 [[noreturn]] LOCKSTEP_NOINLINE inline void fail_first_index(long long first) {

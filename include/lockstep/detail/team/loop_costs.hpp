@@ -127,12 +127,12 @@ class loop_costs {
   };
 
   // <algorithm> takes a tenth of the time that this library's headers take to compile.
-  template <class T>
-  static T lesser(T a, T b) noexcept {
+  template <class Type>
+  static Type lesser(Type a, Type b) noexcept {
     return b < a ? b : a;
   }
-  template <class T>
-  static T larger(T a, T b) noexcept {
+  template <class Type>
+  static Type larger(Type a, Type b) noexcept {
     return a < b ? b : a;
   }
   static double between(double least, double value, double most) noexcept {

@@ -154,10 +154,11 @@ constexpr std::size_t iterations_of(const index_range_3& of) {
 // publishes leaf values. The values themselves: reductions.hpp.
 namespace reduction_tree {
 
-/// What a value of type R is given to an operation on T as: a T itself where it is one, else converted first.
-template <class T, class R>
+/// What a value of type Result is given to an operation on Type as: a Type itself where it is one, else converted first.
+template <class Type, class Result>
 using as_value =
-    typename std::conditional<std::is_same<T, typename std::decay<R>::type>::value, R&&, T>::type;
+    typename std::conditional<std::is_same<Type, typename std::decay<Result>::type>::value,
+                              Result&&, Type>::type;
 
 /// The most leaves of any range, and the most maximal nodes inside a run of them.
 constexpr std::size_t most_leaves = 1024, most_nodes = 18;
@@ -186,28 +187,28 @@ constexpr std::size_t middle_of(std::size_t a, std::size_t b) noexcept {
 /// Iterations between two looks whether the rest is still wanted: a leaf may have 2^54 of them.
 constexpr std::size_t strip_length = 1024;
 
-/// op(...op(sum, value(first))..., value(last - 1)), each value as a T. Asks goes_on() once in every strip, and ends
+/// op(...op(sum, value(first))..., value(last - 1)), each value as a Type. Asks goes_on() once in every strip, and ends
 /// early, with a value of no use, where that says no; where the looks are does not change the bits.
-template <class T, class Value, class Op, class GoesOn>
-T fold_on(T sum, index_range range, Value&& value, Op&& op, GoesOn&& goes_on) {
+template <class Type, class Value, class Operation, class GoesOn>
+Type fold_on(Type sum, index_range range, Value&& value, Operation&& op, GoesOn&& goes_on) {
   for (std::size_t i = range.first; goes_on() && i < range.last;) {
     const std::size_t end = range.last - i > strip_length ? i + strip_length : range.last;
     for (; i < end; ++i) {
-      sum = op(std::move(sum), static_cast<as_value<T, decltype(value(i))>>(value(i)));
+      sum = op(std::move(sum), static_cast<as_value<Type, decltype(value(i))>>(value(i)));
     }
   }
   return sum;
 }
 
 /// value(i) of a non-empty range, folded from the left: the value of a leaf.
-template <class T, class Value, class Op, class GoesOn>
-T fold(index_range range, Value&& value, Op&& op, GoesOn&& goes_on) {
-  return fold_on<T>(value(range.first), index_range{range.first + 1, range.last}, value, op,
-                    goes_on);
+template <class Type, class Value, class Operation, class GoesOn>
+Type fold(index_range range, Value&& value, Operation&& op, GoesOn&& goes_on) {
+  return fold_on<Type>(value(range.first), index_range{range.first + 1, range.last}, value, op,
+                       goes_on);
 }
-template <class T, class Value, class Op>
-T fold(index_range range, Value&& value, Op&& op) {
-  return fold<T>(range, value, op, [] { return true; });
+template <class Type, class Value, class Operation>
+Type fold(index_range range, Value&& value, Operation&& op) {
+  return fold<Type>(range, value, op, [] { return true; });
 }
 
 /// The order of combining in a node of `count` leaves: four bits for each leaf, from the lowest on, say how many nodes end
@@ -304,8 +305,8 @@ class published_nodes {
 /// What a scan starts leaf number `leaf` with: op(...op(op(init, sum_of(0)), sum_of(1))..., sum_of(leaf - 1)).
 /// That of leaf + 1 is op(that of leaf, sum_of(leaf)), with the same bits: a member computes the first
 /// of its leaves so, and goes on from there.
-template <class T, class SumOf, class Op>
-T exclusive_prefix(std::size_t leaf, T init, SumOf&& sum_of, Op&& op) {
+template <class Type, class SumOf, class Operation>
+Type exclusive_prefix(std::size_t leaf, Type init, SumOf&& sum_of, Operation&& op) {
   for (std::size_t before = 0; before < leaf; ++before) init = op(std::move(init), sum_of(before));
   return init;
 }

@@ -5,10 +5,10 @@
 // rest of a reduction knows them by a table of pointers.
 //
 // What is asked of the types:
-//   init, of type T   movable, by construction and by assignment. Copyable where every member gets the result;
+//   init, of type Type   movable, by construction and by assignment. Copyable where every member gets the result;
 //                     the forms that are a region by themselves (parallel_reduce) do with moves.
-//   f                 returns what converts to T; a T, or a reference to one, is passed on as it is
-//   op                takes two T, each by value or by const&, and returns what converts to T
+//   f                 returns what converts to Type; a Type, or a reference to one, is passed on as it is
+//   op                takes two Type, each by value or by const&, and returns what converts to Type
 // Floating point is not cut off to a whole number: parallel_reduce(0, n, 0, f, op), where 0.0 was meant,
 // does not compile. A narrower floating point type for init is a wish (0.0f: sums are rounded to float), and so
 // is a narrower whole number.
@@ -31,14 +31,15 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 namespace reductions {
 
-/// What op makes of two T; void if it does not take them.
-template <class T, class Op>
+/// What op makes of two Type; void if it does not take them.
+template <class Type, class Operation>
 struct result_of_op {
-  template <class F>
-  static auto test(int) -> decltype(std::declval<F&>()(std::declval<T>(), std::declval<T>()));
-  template <class F>
+  template <class Function>
+  static auto test(int)
+      -> decltype(std::declval<Function&>()(std::declval<Type>(), std::declval<Type>()));
+  template <class Function>
   static void test(...);
-  using type = decltype(test<Op>(0));
+  using type = decltype(test<Operation>(0));
 };
 
 template <class From, class To>
@@ -48,37 +49,37 @@ constexpr bool cuts_off() noexcept {
 }
 
 /// Says what a reduction asks of its types, before the compiler says it in its way.
-template <class T, class Op>
+template <class Type, class Operation>
 inline void check_operation() noexcept {
-  using result = typename result_of_op<T, Op>::type;
-  static_assert(!std::is_const<T>::value && !std::is_reference<T>::value,
+  using result = typename result_of_op<Type, Operation>::type;
+  static_assert(!std::is_const<Type>::value && !std::is_reference<Type>::value,
                 "lockstep: the type of a result must not be const, nor a reference; leave the "
                 "template argument away");
-  static_assert(std::is_move_constructible<T>::value && std::is_move_assignable<T>::value,
+  static_assert(std::is_move_constructible<Type>::value && std::is_move_assignable<Type>::value,
                 "lockstep: the type of init must be movable, by construction and by assignment");
   static_assert(!std::is_void<result>::value,
                 "lockstep: op must take two values of init's type, each by value or by const& (not "
                 "by &), and return their combination");
-  static_assert(!cuts_off<result, T>(),
+  static_assert(!cuts_off<result, Type>(),
                 "lockstep: op returns floating point, but init is a whole number, and every sum "
                 "would be cut off; write 0.0 for 0");
-  static_assert(std::is_void<result>::value || std::is_convertible<result, T>::value,
+  static_assert(std::is_void<result>::value || std::is_convertible<result, Type>::value,
                 "lockstep: what op returns must convert to the type of init");
 }
 /// Value: what f returns.
-template <class T, class Value, class Op>
+template <class Type, class Value, class Operation>
 inline void check_types() noexcept {
-  static_assert(!cuts_off<Value, T>(),
+  static_assert(!cuts_off<Value, Type>(),
                 "lockstep: f returns floating point, but init is a whole number, and every value "
                 "would be cut off; write 0.0 for 0, or convert in f");
-  static_assert(std::is_convertible<Value, T>::value,
+  static_assert(std::is_convertible<Value, Type>::value,
                 "lockstep: what f returns must convert to the type of init");
-  check_operation<T, Op>();
+  check_operation<Type, Operation>();
 }
 /// Where the result goes to every member.
-template <class T>
+template <class Type>
 inline void check_copyable() noexcept {
-  static_assert(std::is_copy_constructible<T>::value,
+  static_assert(std::is_copy_constructible<Type>::value,
                 "lockstep: every member gets a copy of the result, so the type must be copyable; "
                 "one that can only be moved is for team::parallel_reduce");
 }
@@ -95,34 +96,34 @@ struct value_type {
   void* (*prepare)(group& shared, owner<kept_values>& keeps, std::size_t count);
   void (*put)(void* room, cell& into, void* value);
 };
-template <class T>
+template <class Type>
 struct value_type_of {
-  using access = cell_access<T>;
+  using access = cell_access<Type>;
 
-  static void destroy(void* value) { static_cast<T*>(value)->~T(); }
-  static void move(void* to, void* from) { ::new (to) T(std::move(*static_cast<T*>(from))); }
+  static void destroy(void* value) { static_cast<Type*>(value)->~Type(); }
+  static void move(void* to, void* from) { ::new (to) Type(std::move(*static_cast<Type*>(from))); }
   static void copy_value(void* to, const void* from, std::true_type /*copyable*/) {
-    ::new (to) T(*static_cast<const T*>(from));
+    ::new (to) Type(*static_cast<const Type*>(from));
   }
   static void copy_value(void*, const void*, std::false_type) noexcept {}
   static void copy(void* to, const void* from) {
-    copy_value(to, from, std::is_copy_constructible<T>());
+    copy_value(to, from, std::is_copy_constructible<Type>());
   }
   static void* prepare(group& shared, owner<kept_values>& keeps, std::size_t count) {
     return &access::prepare(shared, keeps, count);
   }
   static void put(void* room, cell& into, void* value) {
     access::put(*static_cast<typename std::remove_reference<typename access::room>::type*>(room),
-                into, std::move(*static_cast<T*>(value)));
+                into, std::move(*static_cast<Type*>(value)));
   }
 
   static const value_type* get(std::true_type /*fits a cell*/) noexcept { return nullptr; }
   static const value_type* get(std::false_type) noexcept {
-    static const value_type all = {sizeof(T), alignof(T), destroy, move, copy, prepare, put};
+    static const value_type all = {sizeof(Type), alignof(Type), destroy, move, copy, prepare, put};
     return &all;
   }
   static const value_type* get() noexcept {
-    return get(std::integral_constant<bool, fits_cell<T>()>());
+    return get(std::integral_constant<bool, fits_cell<Type>()>());
   }
 };
 
@@ -147,57 +148,58 @@ struct operations {
 // Values: start(i, end) makes the value of iteration i, and moves i on; go_on(sum, i, end, op) adds those from i on.
 
 /// Of values that fit a cell: they stay in registers, but for those of nodes whose right halves are still to come.
-template <class T, class Values, class Op>
-void fold_values(const Values& own, Op& op, void* value, std::size_t first, std::size_t last,
+template <class Type, class Values, class Operation>
+void fold_values(const Values& own, Operation& op, void* value, std::size_t first, std::size_t last,
                  std::size_t leaf_size, std::uint64_t combines, std::true_type /*fits a cell*/) {
   constexpr std::size_t most_pending = 4;  // levels below a node of 16 leaves
-  alignas(T) unsigned char pending[most_pending * sizeof(T)];
+  alignas(Type) unsigned char pending[most_pending * sizeof(Type)];
   std::size_t size = 0;
   const bool goes_on = leaf_size == 0;
   for (std::size_t i = first;; ++size) {
     const std::size_t end = !goes_on && last - i > leaf_size ? i + leaf_size : last;
-    T sum(goes_on ? T(std::move(*static_cast<T*>(value))) : own.start(i, end));
+    Type sum(goes_on ? Type(std::move(*static_cast<Type*>(value))) : own.start(i, end));
     own.go_on(sum, i, end, op);
     for (; (combines & 15u) != 0; --combines) {
       --size;
-      sum = op(std::move(*reinterpret_cast<T*>(pending + size * sizeof(T))), std::move(sum));
+      sum = op(std::move(*reinterpret_cast<Type*>(pending + size * sizeof(Type))), std::move(sum));
     }
     if (end == last) {
-      ::new (value) T(std::move(sum));
+      ::new (value) Type(std::move(sum));
       return;
     }
-    ::new (static_cast<void*>(pending + size * sizeof(T))) T(std::move(sum));
+    ::new (static_cast<void*>(pending + size * sizeof(Type))) Type(std::move(sum));
     combines >>= 4;
     i = end;
   }
 }
 /// Of others: one leaf at a time, where its value is to be.
-template <class T, class Values, class Op>
-void fold_values(const Values& own, Op& op, void* value, std::size_t first, std::size_t last,
+template <class Type, class Values, class Operation>
+void fold_values(const Values& own, Operation& op, void* value, std::size_t first, std::size_t last,
                  std::size_t leaf_size, std::uint64_t, std::false_type) {
   struct started {
-    T* value;
+    Type* value;
     ~started() {
-      if (value != nullptr) value->~T();
+      if (value != nullptr) value->~Type();
     }
   } sum = {nullptr};
-  T* const out = static_cast<T*>(value);
+  Type* const out = static_cast<Type*>(value);
   std::size_t i = first;
-  if (leaf_size != 0) sum.value = ::new (value) T(own.start(i, last));
+  if (leaf_size != 0) sum.value = ::new (value) Type(own.start(i, last));
   own.go_on(*out, i, last, op);
   sum.value = nullptr;
 }
-template <class T, class Values, class Op>
+template <class Type, class Values, class Operation>
 void fold_range(const operands& of, void* value, std::size_t first, std::size_t last,
                 std::size_t leaf_size, std::uint64_t combines) {
   const Values own(static_cast<const Values&>(of));
-  fold_values<T>(own, *static_cast<Op*>(of.operation), value, first, last, leaf_size, combines,
-                 std::integral_constant<bool, fits_cell<T>()>());
+  fold_values<Type>(own, *static_cast<Operation*>(of.operation), value, first, last, leaf_size,
+                    combines, std::integral_constant<bool, fits_cell<Type>()>());
 }
-template <class T, class Op>
+template <class Type, class Operation>
 void combine_values(const operands& of, void* left, void* right) {
-  T& sum = *static_cast<T*>(left);
-  sum = (*static_cast<Op*>(of.operation))(std::move(sum), std::move(*static_cast<T*>(right)));
+  Type& sum = *static_cast<Type*>(left);
+  sum = (*static_cast<Operation*>(of.operation))(std::move(sum),
+                                                 std::move(*static_cast<Type*>(right)));
 }
 
 // Whether an int may become the unsigned argument of a function is its author's business.
@@ -212,7 +214,7 @@ struct has_copy<Index, Function, true>
                                        is_callable<const Function&, Index>::value> {};
 
 /// f(i) by its offset; a closure that may be copied and is small is.
-template <class T, class Index, class Function>
+template <class Type, class Index, class Function>
 class each_value : public operands {
   static_assert(is_callable<Function&, Index>::value,
                 "lockstep: the function of parallel_reduce, or of reduce_each, must be callable "
@@ -223,14 +225,16 @@ class each_value : public operands {
       : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>()));
 
-  T start(std::size_t& i, std::size_t) const { return static_cast<T>(f_(index_at(first_, i++))); }
-  template <class Op>
-  void go_on(T& sum, std::size_t i, std::size_t end, Op& op) const {
+  Type start(std::size_t& i, std::size_t) const {
+    return static_cast<Type>(f_(index_at(first_, i++)));
+  }
+  template <class Operation>
+  void go_on(Type& sum, std::size_t i, std::size_t end, Operation& op) const {
     for (; i < end; ++i) sum = op(std::move(sum), as_given(f_(index_at(first_, i))));
   }
 
  private:
-  using given = reduction_tree::as_value<T, value>;
+  using given = reduction_tree::as_value<Type, value>;
   static given as_given(value&& v) { return static_cast<given>(v); }
 
   const Index first_;
@@ -238,7 +242,7 @@ class each_value : public operands {
                             const typename std::remove_const<Function>::type, Function&>::type f_;
 };
 /// f(first, last) of a leaf.
-template <class T, class Index, class Function>
+template <class Type, class Index, class Function>
 class block_value : public operands {
   static_assert(is_callable<Function&, Index, Index>::value,
                 "lockstep: the function of reduce_range must be callable with two indices, "
@@ -249,13 +253,13 @@ class block_value : public operands {
       : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>(), std::declval<Index>()));
 
-  T start(std::size_t& i, std::size_t end) const {
+  Type start(std::size_t& i, std::size_t end) const {
     const std::size_t first = i;
     i = end;
     return f_(index_at(first_, first), index_at(first_, end));
   }
-  template <class Op>
-  void go_on(T&, std::size_t, std::size_t, Op&) const noexcept {}
+  template <class Operation>
+  void go_on(Type&, std::size_t, std::size_t, Operation&) const noexcept {}
 
  private:
   const Index first_;
@@ -264,22 +268,25 @@ class block_value : public operands {
 
 LOCKSTEP_END_SIGN_CONVERSIONS
 
-template <class T, class Index, class Function, class Op>
-each_value<T, Index, Function> values_of(const index_span<Index>& span, Function& f, Op& op) {
+template <class Type, class Index, class Function, class Operation>
+each_value<Type, Index, Function> values_of(const index_span<Index>& span, Function& f,
+                                            Operation& op) {
   return {&op, span.first, f};
 }
-template <class T, class Index, class Function, class Op>
-block_value<T, Index, Function> block_values_of(const index_span<Index>& span, Function& f,
-                                                Op& op) {
+template <class Type, class Index, class Function, class Operation>
+block_value<Type, Index, Function> block_values_of(const index_span<Index>& span, Function& f,
+                                                   Operation& op) {
   return {&op, span.first, f};
 }
 
 /// Values: one of these two.
-template <class T, class Op, class Values>
+template <class Type, class Operation, class Values>
 const operations& operations_for(const Values&, bool in_strips) noexcept {
   static const operations all[2] = {
-      {fold_range<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), false},
-      {fold_range<T, Values, Op>, combine_values<T, Op>, value_type_of<T>::get(), true}};
+      {fold_range<Type, Values, Operation>, combine_values<Type, Operation>,
+       value_type_of<Type>::get(), false},
+      {fold_range<Type, Values, Operation>, combine_values<Type, Operation>,
+       value_type_of<Type>::get(), true}};
   return all[in_strips ? 1 : 0];
 }
 

@@ -51,8 +51,8 @@ struct store_at {
   Index first;
   Store& store;
 
-  template <class T>
-  void operator()(std::size_t offset, T& value) const {
+  template <class Type>
+  void operator()(std::size_t offset, Type& value) const {
     store(index_at(first, offset), value);
   }
 };
@@ -67,33 +67,33 @@ store_at<Index, Store> store_by_offset(const index_span<Index>& span, Store& sto
 }
 
 /// What a scan works on: f(i) are the values, store(i, value) takes the results.
-template <class T, class Function, class Op, class Store, class At = member_state>
+template <class Type, class Function, class Operation, class Store, class At = member_state>
 struct scan_of {
   const At& at;
   index_range range;
   Function& f;
-  Op& op;
+  Operation& op;
   Store& store;
 
-  T sum_of(std::size_t leaf) const {
+  Type sum_of(std::size_t leaf) const {
     // A look takes as long as a short leaf: all that are due in a strip look once.
     const std::size_t size = reduction_tree::leaf_size(length_of(range));
     if (size >= 64 || leaf % 16 == 0) watch_of<At>{at}();
     const index_range part = reduction_tree::leaf_range(range.first, range.last, leaf);
     return size <= reduction_tree::strip_length
-               ? reduction_tree::fold<T>(part, f, op)
-               : reduction_tree::fold<T>(part, f, op, watch_of<At>{at});
+               ? reduction_tree::fold<Type>(part, f, op)
+               : reduction_tree::fold<Type>(part, f, op, watch_of<At>{at});
   }
 
   /// The second pass over a leaf; what its last index gets is not the next prefix, but near it.
-  void run_through(std::size_t leaf, T running) const {
+  void run_through(std::size_t leaf, Type running) const {
     const index_range part = reduction_tree::leaf_range(range.first, range.last, leaf);
     for (std::size_t i = part.first; watch_of<At>{at}() && i < part.last;) {
       constexpr std::size_t strip = reduction_tree::strip_length;
       const std::size_t end = part.last - i > strip ? i + strip : part.last;
       for (; i < end; ++i) {
-        running =
-            op(std::move(running), static_cast<reduction_tree::as_value<T, decltype(f(i))>>(f(i)));
+        running = op(std::move(running),
+                     static_cast<reduction_tree::as_value<Type, decltype(f(i))>>(f(i)));
         store(i, running);
       }
     }
@@ -101,22 +101,22 @@ struct scan_of {
 };
 
 /// The values of all leaves into the group's cells; after it they are there. False once the region is stopped.
-template <class T, class LeafValue>
+template <class Type, class LeafValue>
 bool put_leaves(member_state& at, std::size_t leaves, const LeafValue& leaf_value) {
-  auto&& kept = cell_access<T>::prepare(at.shared(), at.kept_leaves, leaves);
+  auto&& kept = cell_access<Type>::prepare(at.shared(), at.kept_leaves, leaves);
   const auto part = [&](std::size_t first, std::size_t last) {
     for (std::size_t leaf = first; leaf < last; ++leaf) {
-      cell_access<T>::put(kept, at.shared().leaves[leaf], leaf_value(leaf));
+      cell_access<Type>::put(kept, at.shared().leaves[leaf], leaf_value(leaf));
     }
   };
   const bool complete = loops::hand_out(at, leaves, static_schedule(), body_of(part));
   return at.sync() && complete;
 }
 
-template <class T, class Scan>
-T scan_alone(const Scan& what, std::size_t leaves, T prefix) {
+template <class Type, class Scan>
+Type scan_alone(const Scan& what, std::size_t leaves, Type prefix) {
   for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
-    T sum(what.sum_of(leaf));
+    Type sum(what.sum_of(leaf));
     what.run_through(leaf, prefix);
     prefix = what.op(std::move(prefix), std::move(sum));
   }
@@ -124,29 +124,29 @@ T scan_alone(const Scan& what, std::size_t leaves, T prefix) {
 }
 
 /// Returns op(init, all values), on all members, when all are done.
-template <class T, class Scan>
-T scan_leaves(member_state& at, const Scan& what, const T& init) {
-  check_copyable<T>();
+template <class Type, class Scan>
+Type scan_leaves(member_state& at, const Scan& what, const Type& init) {
+  check_copyable<Type>();
   const std::size_t leaves = reduction_tree::leaves_of(length_of(what.range));
   if (!at.goes_on()) {
     leave_stopped_region();
     return init;
   }
   if (at.is_alone()) {
-    T whole(scan_alone<T>(what, leaves, init));
+    Type whole(scan_alone<Type>(what, leaves, init));
     if (!at.goes_on()) leave_stopped_region();
     return whole;
   }
   const auto sum_of = [&](std::size_t leaf) { return what.sum_of(leaf); };
-  if (!put_leaves<T>(at, leaves, sum_of)) {
+  if (!put_leaves<Type>(at, leaves, sum_of)) {
     leave_stopped_region();
     return init;
   }
   const auto handed_out = [&](std::size_t leaf) {
-    return cell_access<T>::get(at.shared().leaves[leaf]);
+    return cell_access<Type>::get(at.shared().leaves[leaf]);
   };
   const index_range mine = static_block(0, leaves, at.rank(), at.size());
-  T prefix(reduction_tree::exclusive_prefix<T>(mine.first, init, handed_out, what.op));
+  Type prefix(reduction_tree::exclusive_prefix<Type>(mine.first, init, handed_out, what.op));
   for (std::size_t leaf = mine.first; leaf < mine.last; ++leaf) {
     what.run_through(leaf, prefix);
     prefix = what.op(std::move(prefix), handed_out(leaf));

@@ -126,36 +126,39 @@ class team_loops {
 
   /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. If the
   /// region is stopped there is no result: throws region_stopped (without exceptions: init).
-  /// T needs to be movable only. Of the schedule, only a grain has a meaning: the values come from a tree of blocks.
-  template <class T, class First, class Last, class Function, class Op>
-  if_bounds<First, Last, T> parallel_reduce(First first, Last last, T init, Function&& f, Op op,
-                                            schedule how = static_schedule(),
-                                            call_site where = call_site::here()) {
+  /// Type needs to be movable only. Of the schedule, only a grain has a meaning: the values come from a tree of blocks.
+  template <class Type, class First, class Last, class Function, class Operation>
+  if_bounds<First, Last, Type> parallel_reduce(First first, Last last, Type init, Function&& f,
+                                               Operation op, schedule how = static_schedule(),
+                                               call_site where = call_site::here()) {
     const auto span = span_of(first, last);
-    const auto values = reductions::values_of<T>(span, f, op);
-    reductions::check_types<T, typename decltype(values)::value, Op>();
+    const auto values = reductions::values_of<Type>(span, f, op);
+    reductions::check_types<Type, typename decltype(values)::value, Operation>();
     if (span.length == 0) return init;
-    reductions::result_of<T> result;
+    reductions::result_of<Type> result;
     const std::size_t grain = how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
-    const reductions::operations& what = reductions::operations_for<T, Op>(values, true);
+    const reductions::operations& what = reductions::operations_for<Type, Operation>(values, true);
     if (!run_reduction(what, values, span.length, grain, result.room(), where)) {
       leave_stopped_region();
       return init;
     }
-    T& whole = result.value_left();  // before init moves, which may throw: now it is destroyed then
+    Type& whole =
+        result.value_left();  // before init moves, which may throw: now it is destroyed then
     return op(std::move(init), std::move(whole));
   }
   /// Faster by a little; the last bits differ from one team size to another. Requires of op what
   /// member::reduce_range(fast, ...) does. On all members.
-  template <class T, class First, class Last, class Function, class Op>
-  if_bounds<First, Last, T> parallel_reduce(fast_t, First first, Last last, T init, Function&& f,
-                                            Op op, schedule how = static_schedule(),
-                                            call_site where = call_site::here()) {
+  template <class Type, class First, class Last, class Function, class Operation>
+  if_bounds<First, Last, Type> parallel_reduce(fast_t, First first, Last last, Type init,
+                                               Function&& f, Operation op,
+                                               schedule how = static_schedule(),
+                                               call_site where = call_site::here()) {
     const auto span = span_of(first, last);
-    const auto values = reductions::values_of<T>(span, f, op);
-    reductions::check_types<T, typename decltype(values)::value, Op>();
-    reductions::share_reduction<T, Op> whole(reductions::operations_for<T, Op>(values, true),
-                                             values, span.length, how, std::move(init), op);
+    const auto values = reductions::values_of<Type>(span, f, op);
+    reductions::check_types<Type, typename decltype(values)::value, Operation>();
+    reductions::share_reduction<Type, Operation> whole(
+        reductions::operations_for<Type, Operation>(values, true), values, span.length, how,
+        std::move(init), op);
     job work;
     work.carry<loop_share>(whole.work());
     if (!team().run_loop({span.length, nullptr, 0, false, true, where}, work, whole.ends())) {
@@ -178,17 +181,19 @@ class team_loops {
   /// store(i, op(init, f(first), ..., f(i))) for every i: an inclusive scan. Returns op(init, all f(i)). f is
   /// called twice for each i. The same bits for every team size and run; not those of a left fold (scans.hpp).
   /// Two loops; allocates room for 1024 values.
-  template <class T, class First, class Last, class Function, class Op, class Store>
-  if_bounds<First, Last, T> parallel_scan(First first, Last last, T init, Function&& f, Op op,
-                                          Store&& store, call_site where = call_site::here()) {
+  template <class Type, class First, class Last, class Function, class Operation, class Store>
+  if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init, Function&& f,
+                                             Operation op, Store&& store,
+                                             call_site where = call_site::here()) {
     const auto span = span_of(first, last);
     const auto by = reductions::by_offset(span, f);
     const auto to = reductions::store_by_offset(span, store);
     using values = typename std::decay<decltype(by)>::type;
     using stored = typename std::decay<decltype(to)>::type;
-    reductions::check_types<T, decltype(by(std::size_t())), Op>();
+    reductions::check_types<Type, decltype(by(std::size_t())), Operation>();
     if (span.length == 0) return init;
-    reductions::range_scan<T, values, Op, stored> whole(std::move(init), span.length, by, op, to);
+    reductions::range_scan<Type, values, Operation, stored> whole(std::move(init), span.length, by,
+                                                                  op, to);
     job work;
     work.carry<loop_share>(whole.first());
     bool goes_on =

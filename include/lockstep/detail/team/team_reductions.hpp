@@ -145,21 +145,21 @@ LOCKSTEP_OUT_OF_LINE void range_reduction::finish(void* data, const loop_plan& p
 #endif
 
 /// Values that threads leave for the caller, each at its own number. Allocates for more than `few`.
-template <class T>
+template <class Type>
 class left_values {
  public:
-  static constexpr std::size_t few = sizeof(T) <= 64 ? 8 : 1;
+  static constexpr std::size_t few = sizeof(Type) <= 64 ? 8 : 1;
 
   void make(std::size_t count) {
-    if (count > few) many_.reset(new aligned_array<maybe<T>>(count));
+    if (count > few) many_.reset(new aligned_array<maybe<Type>>(count));
   }
-  maybe<T>& operator[](std::size_t number) noexcept {
+  maybe<Type>& operator[](std::size_t number) noexcept {
     return many_ ? (*many_)[number] : few_[number];
   }
 
  private:
-  maybe<T> few_[few];
-  owner<aligned_array<maybe<T>>> many_;
+  maybe<Type> few_[few];
+  owner<aligned_array<maybe<Type>>> many_;
 };
 
 LOCKSTEP_NOINLINE inline bool fold_parts(loop_share& me, const operations& what, const operands& of,
@@ -169,11 +169,11 @@ LOCKSTEP_NOINLINE inline bool fold_parts(loop_share& me, const operations& what,
   return own.take(result);
 }
 /// One value for each share: `fast`. Combined by rank.
-template <class T, class Op>
+template <class Type, class Operation>
 class share_reduction {
  public:
   share_reduction(const operations& what, const operands& of, std::size_t length, schedule how,
-                  T&& init, Op& op)
+                  Type&& init, Operation& op)
       : what_(what), of_(of), length_(length), how_(how), init_(std::move(init)), op_(op) {}
 
   struct loop {
@@ -182,13 +182,13 @@ class share_reduction {
   };
   loop work() noexcept { return {this}; }
   loop_ends ends() noexcept { return {this, prepare, finish}; }
-  T take() { return std::move(init_); }
+  Type take() { return std::move(init_); }
 
  private:
   void run(loop_share& me) {
-    result_of<T> result;
+    result_of<Type> result;
     if (!fold_parts(me, what_, of_, length_, how_, result.room())) return;
-    T& sum = result.value_left();
+    Type& sum = result.value_left();
     if (!me.is_alone()) {
       values_[me.rank()].set(std::move(sum));
     } else if (!me.is_stopped()) {
@@ -210,23 +210,23 @@ class share_reduction {
   const operands& of_;
   const std::size_t length_;
   const schedule how_;
-  left_values<T> values_;
-  T init_;
-  Op& op_;
+  left_values<Type> values_;
+  Type init_;
+  Operation& op_;
 };
 
 /// Two loops: the sums of all leaves, then what each leaf stores from its prefix on. One alone does both in one.
-template <class T, class By, class Op, class Store>
+template <class Type, class By, class Operation, class Store>
 class range_scan {
  public:
-  range_scan(T&& init, std::size_t length, const By& by, Op& op, const Store& store)
+  range_scan(Type&& init, std::size_t length, const By& by, Operation& op, const Store& store)
       : length_(length),
         leaves_(reduction_tree::leaves_of(length)),
         running_(std::move(init)),
         by_(by),
         op_(op),
         store_(store) {
-    check_copyable<T>();
+    check_copyable<Type>();
   }
 
   /// The two loops, to be carried by jobs.
@@ -243,7 +243,7 @@ class range_scan {
   loop_ends ends() noexcept { return {this, prepare, hand_on}; }
   /// After the first loop: whether the second one is needed.
   bool has_more() const noexcept { return has_more_; }
-  T take() { return std::move(running_); }
+  Type take() { return std::move(running_); }
 
  private:
   static void prepare(void* data, const loop_plan& plan, loop_cells&) {
@@ -254,16 +254,16 @@ class range_scan {
     range_scan& self = *static_cast<range_scan*>(data);
     if (plan.shares == 1) return;
     for (std::size_t leaf = 0; leaf < self.leaves_; ++leaf) {
-      T sum(std::move(self.sums_[leaf].value()));
+      Type sum(std::move(self.sums_[leaf].value()));
       self.sums_[leaf].value() = self.running_;
       self.running_ = self.op_(std::move(self.running_), std::move(sum));
     }
     self.has_more_ = true;
   }
   void sum(loop_share& me) {
-    const scan_of<T, const By, Op, const Store, loop_share> what = scan(me);
+    const scan_of<Type, const By, Operation, const Store, loop_share> what = scan(me);
     if (me.is_alone()) {
-      running_ = scan_alone<T>(what, leaves_, std::move(running_));
+      running_ = scan_alone<Type>(what, leaves_, std::move(running_));
       return;
     }
     const index_range mine = me.block_of(index_range{0, leaves_});
@@ -276,16 +276,16 @@ class range_scan {
       scan(me).run_through(leaf, std::move(sums_[leaf].value()));
     }
   }
-  scan_of<T, const By, Op, const Store, loop_share> scan(const loop_share& me) {
+  scan_of<Type, const By, Operation, const Store, loop_share> scan(const loop_share& me) {
     return {me, index_range{0, length_}, by_, op_, store_};
   }
 
   const std::size_t length_, leaves_;
   bool has_more_ = false;
-  left_values<T> sums_;
-  T running_;
+  left_values<Type> sums_;
+  Type running_;
   const By by_;
-  Op& op_;
+  Operation& op_;
   const Store store_;
 };
 

@@ -107,10 +107,10 @@ struct open_part {
 };
 
 /// A value that one thread writes, and others read while it does.
-template <class T>
+template <class Type>
 class shown {
  public:
-  void show(const T& value) noexcept {
+  void show(const Type& value) noexcept {
     std::uint64_t image[words] = {};
     std::memcpy(image, &value, sizeof value);
     const std::uint32_t odd = sequence_.load(memory_order_relaxed) | 1u;                      // 6
@@ -119,7 +119,7 @@ class shown {
     sequence_.store(odd + 1, memory_order_release);                                           // 4
   }
   /// False if nothing was shown yet, or the writer was in the way each time.
-  bool read(T& out, unsigned tries = 1000) const noexcept {
+  bool read(Type& out, unsigned tries = 1000) const noexcept {
     for (unsigned i = 0; i < tries; ++i) {
       const std::uint32_t before = sequence_.load(memory_order_acquire);  // 5
       if (before == 0) return false;
@@ -134,7 +134,7 @@ class shown {
   }
 
  private:
-  static constexpr std::size_t words = (sizeof(T) + 7) / 8;
+  static constexpr std::size_t words = (sizeof(Type) + 7) / 8;
 
   observer_atomic<std::uint32_t> sequence_{0};
   observer_atomic<std::uint64_t> words_[words] = {};

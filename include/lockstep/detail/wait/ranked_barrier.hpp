@@ -76,8 +76,8 @@ class tree_shape {
 
   /// Calls f(node) for each node from the rank's leaf up while f returns true. Returns whether f
   /// returned true at the root as well.
-  template <class F>
-  bool climb(std::size_t rank, F f) const {
+  template <class Function>
+  bool climb(std::size_t rank, Function f) const {
     std::size_t below = participants_, first = 0, at = rank;
     while (true) {
       const std::size_t level = parents_of(below);
