@@ -185,6 +185,13 @@
 #define LOCKSTEP_NOINLINE
 #endif
 
+// Data of a class template that each module has for itself. Unique symbols would keep a plug-in from being unloaded.
+#if defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))
+#define LOCKSTEP_OF_MODULE __attribute__((visibility("hidden")))
+#else
+#define LOCKSTEP_OF_MODULE
+#endif
+
 /// A function without arguments that a module calls when it is loaded, where the compiler knows such.
 #if defined(__GNUC__)
 #define LOCKSTEP_AT_LOAD __attribute__((constructor)) static void
@@ -16201,7 +16208,7 @@ const void* place_of(Function* of) noexcept {
 }
 /// The range_body of an object with operator()(first, last) const.
 template <class Body>
-void call_body(const void* data, std::size_t first, std::size_t last) {
+LOCKSTEP_NOINLINE void call_body(const void* data, std::size_t first, std::size_t last) {
   (*static_cast<const Body*>(data))(first, last);
 }
 template <class Body>
@@ -18972,1023 +18979,6 @@ class fork_board {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_FORK_BOARD_HPP
 
-// lockstep/detail/team/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: team)
-//
-// In a region that is one loop (team_loops.hpp) each member has a share, and a share has one or several parts. A thread
-// that comes claims parts (loop_claims.hpp): first of its own share, then of shares that are late. The loop's function
-// sees a part as a loop_share. A part knows which share it is of, and nothing of the thread that runs it. For
-// team_core.hpp.
-//
-//   CREW-1  A member runs its own share as long as it is in time, so that data stay where they are.
-//   CREW-2  When its own share is done, the caller takes parts of every share that has some left: after a moment, where
-//           members may be just coming. It waits only for threads that have begun a part.
-//   CREW-3  Workers take parts of others where shares have several, or members have to share CPUs.
-//   CREW-4  In a loop that was stopped, parts are claimed and not run.
-//   CREW-5  In a child process, after a fork() in a part, nothing of the loop is left to do for the caller; another
-//           thread cannot go on there.
-//
-// Memory order (# marks the line)
-//   #  access             order    pairs  why it suffices
-//   1  tickets.fetch_add  relaxed  -      hands out numbers
-//   2  tickets.store      relaxed  -      between loops; the announcement orders it
-#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
-#define LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// Room for small values of parts. Whoever calls a loop has it until the loop is over.
-using loop_cells = detail::aligned_array<cell>;
-
-/// What the shares of a loop have in common.
-struct loop_common {
-  stop_source& stop;
-  detail::atomic<std::size_t>& tickets;  ///< 0 when the loop begins
-  std::uint32_t region;
-  std::uint32_t shares;
-  std::uint32_t parts;  ///< of each share
-};
-
-class loop_share {
- public:
-  loop_share(const loop_common& of, std::size_t rank, std::uint32_t part, cell* beside) noexcept
-      : of_(of), rank_(rank), part_(part), beside_(beside) {}
-
-  /// The rank of the member whose share it is.
-  std::size_t rank() const noexcept { return rank_; }
-  /// How many shares there are.
-  std::size_t size() const noexcept { return of_.shares; }
-  bool is_alone() const noexcept { return of_.shares == 1; }
-  std::uint32_t parts() const noexcept { return of_.parts; }
-  std::uint32_t region() const noexcept { return of_.region; }
-  const stop_source& stop() const noexcept { return of_.stop; }
-  bool may_stop() const noexcept { return of_.stop.requested_relaxed(of_.region); }
-  bool is_stopped() const noexcept { return of_.stop.requested(of_.region); }
-
-  /// This part of a range.
-  index_range block_of(index_range range) const noexcept {
-    const index_range mine = static_block(range.first, range.last, rank_, of_.shares);
-    return of_.parts == 1 ? mine : static_block(mine.first, mine.last, part_, of_.parts);
-  }
-  /// The next number from a counter that all shares have in common: 0, 1, ...
-  std::size_t take() const noexcept {
-    return of_.tickets.fetch_add(1, detail::memory_order_relaxed);  // 1
-  }
-  /// Travels with the report of this share, if it has one part; else null.
-  cell* beside_report() const noexcept { return beside_; }
-
- private:
-  const loop_common& of_;
-  std::size_t rank_;
-  std::uint32_t part_;
-  cell* beside_;
-};
-
-/// What travelled with the reports of a loop, for its caller.
-class loop_values {
- public:
-  explicit loop_values(fork_board& of) noexcept : of_(of) {}
-  cell& operator()(std::size_t rank) const noexcept { return of_.beside_report(rank); }
-
- private:
-  fork_board& of_;
-};
-
-/// What the caller of a loop asks for.
-struct loop_request {
-  std::size_t iterations;
-  const void* place;  ///< a number for the closure type
-  std::size_t grain;  ///< the fewest iterations of a share; 0: to be learned
-  bool can_split;     ///< shares may have several parts
-  bool is_fixed;      ///< a share for every member, whatever was learned
-  call_site where;    ///< for observers
-
-  loop_request(std::size_t count, const void* at, std::size_t least, bool splits, bool fixed,
-               call_site in = call_site{nullptr, 0}) noexcept
-      : iterations(count), place(at), grain(least), can_split(splits), is_fixed(fixed), where(in) {}
-};
-
-/// How a loop is to be run: by loop_steering.hpp.
-struct loop_plan {
-  std::uint32_t shares = 1;  ///< 1: by the caller alone
-  std::uint32_t parts = 1;   ///< of each share
-  bool wakes = true;      ///< sleepers at once; else only when the loop has turned out to be long
-  bool is_timed = false;  ///< the caller measures it
-  double missed = 0;      ///< the time that members that sleep would take off the caller
-};
-
-/// Shares that are no loop's: by how many nanoseconds members that come shorten them; and what became of them.
-struct shares_request {
-  std::uint32_t shares;
-  double gain;
-  call_site where;  ///< for observers
-};
-struct shares_outcome {
-  bool is_complete;  ///< not stopped
-  bool all_came;     ///< each share was begun by its member
-};
-
-/// What the caller of a loop does before it and, unless it was stopped, after it. Null functions: nothing.
-struct loop_ends {
-  void* data;
-  void (*prepare)(void* data, const loop_plan& plan, loop_cells& cells);
-  void (*finish)(void* data, const loop_plan& plan, const loop_values& values);
-};
-
-/// Is told of each part that the caller of a loop has run: of its own share, or of another.
-class part_listener {
- public:
-  virtual void after_part(bool is_own) = 0;
-
- protected:
-  ~part_listener() = default;
-};
-
-class loop_crew {
- public:
-  /// `team`: what observers know it by.
-  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded,
-            const void* team = nullptr, const ledger_slot* ledger = nullptr)
-      : forks_(forks),
-        stop_(stop),
-        errors_(errors),
-        is_crowded_(is_crowded),
-        team_(team),
-        ledger_(ledger) {}
-  loop_crew(const loop_crew&) = delete;
-  loop_crew& operator=(const loop_crew&) = delete;
-
-  /// The caller runs a loop that it has announced. Every share is done when it returns. True if every other member came
-  /// in time. `listener` may be null.
-  LOCKSTEP_NOINLINE bool lead(const region_head& head, job& what, bool is_woken,
-                              part_listener* listener) {
-    const announcement at = forks_.current();
-    if (at.parts() == 1) {
-      // Not through the line just published: it is on its way to the others.
-      const loop_accounts accounts(ledger_, 0, head.region);
-      run_part(common_of(head, at), 0, 0, what);
-      accounts.end_part();
-      if (listener != nullptr) listener->after_part(true);
-      const bool has_patience = !is_crowded_ && !is_woken && patience_.asks();
-      if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_late_members)) {
-        patience_.paid();
-        return true;
-      }
-    }
-    const bool took = take_told(0, 0, at, listener);
-    if (took) {
-      patience_.failed();
-    } else {
-      patience_.paid();
-    }
-    forks_.collect(0, forks_.current());
-    return !took;
-  }
-  /// The caller runs it as the only one.
-  void run_alone(const region_head& head, job& what) {
-    run_part(common_of(head, announcement(1, 1, 1)), 0, 0, what);
-  }
-
-  /// A worker runs a part that it has claimed, and what it can claim after it.
-  void serve(std::size_t self, order claimed) {
-    const announcement at = claimed.announced;
-    play(self, self, claimed, true);
-    if (at.parts() == 1 && !is_crowded_) return;
-    while (forks_.claim(self, claimed)) play(self, self, claimed, true);
-    const std::size_t looks = is_crowded_ || at.size() <= 9 ? at.size() - 1 : 8;
-    std::size_t other = self;
-    for (std::size_t i = 0; i < looks; ++i) {
-      if (++other >= at.size()) other = at.parts() > 1 ? 0 : 1;
-      if (other == self) return;
-      while (forks_.claim(other, claimed)) play(self, other, claimed, true);
-    }
-  }
-
-  /// Before a loop with tickets.
-  void reset_tickets() noexcept {
-    tickets_[0].value.store(0, detail::memory_order_relaxed);  // 2
-  }
-  /// In a child process, inside a region; and when that ends.
-  void be_alone(bool alone) noexcept { is_alone_ = alone; }
-  bool is_alone() const noexcept { return is_alone_; }
-
- private:
-  loop_common common_of(const region_head& head, announcement at) noexcept {
-    return {stop_, tickets_[0].value, head.region, head.size, at.parts()};
-  }
-
-  /// `self` runs a claimed part of the share of `rank`.
-  LOCKSTEP_NOINLINE void play(std::size_t self, std::size_t rank, const order& claimed,
-                              bool wakes) {
-    if (claimed.part == 0 && rank != 0) forks_.relay(rank, claimed, wakes);
-    if (LOCKSTEP_UNLIKELY(observers() != 0) && self != rank) {
-      note_mark(mark_kind::share_taken_over, "share taken over", nullptr, rank);
-    }
-    const loop_accounts accounts(ledger_, self, claimed.head().region);
-    run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, claimed.line->what);
-    accounts.end_part();
-    if (is_alone_) {
-      if (self != 0) end_of_lone_child();
-      return;
-    }
-    if (!forks_.finish_part(rank, claimed)) return;
-    if (rank != 0 && forks_.is_leader(rank)) {
-      take_told(self, rank, claimed.announced, nullptr);
-      if (is_alone_) return;
-      forks_.collect(rank, claimed.announced);
-    }
-    forks_.report(rank, claimed.announced);
-  }
-
-  /// Claims and runs what is left of the shares of the members that `rank` has told of the loop. True if there was
-  /// something left in another share than that of `self`.
-  LOCKSTEP_NOINLINE bool take_told(std::size_t self, std::size_t rank, announcement at,
-                                   part_listener* listener) {
-    bool took = false;
-    for (std::size_t watcher = forks_.first_told(rank, at); watcher < forks_.members();
-         watcher = forks_.next_told(rank, at, watcher)) {
-      if (take_share(self, watcher, at, listener)) took |= watcher != self;
-    }
-    return took;
-  }
-  /// The same for one share.
-  LOCKSTEP_NOINLINE bool take_share(std::size_t self, std::size_t watcher, announcement at,
-                                    part_listener* listener) {
-    bool took = false;
-    order claimed;
-    while (!is_alone_ && !forks_.has_reported(watcher, at) && forks_.claim(watcher, claimed)) {
-      play(self, watcher, claimed, false);
-      took = true;
-      if (listener != nullptr) listener->after_part(watcher == self);
-    }
-    return took;
-  }
-
-  LOCKSTEP_NOINLINE void run_part(const loop_common& common, std::size_t rank, std::uint32_t part,
-                                  job& what) {
-    if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
-    open_part* const seen =
-        LOCKSTEP_UNLIKELY(observers() != 0) ? part_begins(common, rank, part) : nullptr;
-    loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
-    call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), what, me);
-    if (LOCKSTEP_UNLIKELY(seen != nullptr)) part_ends(*seen);
-  }
-
-  /// For observers.
-  LOCKSTEP_COLD open_part* part_begins(const loop_common& common, std::size_t rank,
-                                       std::uint32_t part) const noexcept {
-    if (!watch_others_than_ledger(observers())) return nullptr;
-    return detail::part_begins(
-        {team_, common.region, static_cast<std::uint32_t>(rank), common.shares}, part,
-        "part of a loop");
-  }
-
-  fork_board& forks_;
-  stop_source& stop_;
-  first_error& errors_;
-  const bool is_crowded_;
-  const void* const team_;
-  const ledger_slot* const ledger_;
-  bool is_alone_ = false;
-  detail::aligned_array<detail::padded<detail::atomic<std::size_t>>> tickets_{1};
-  detail::line_gap callers_apart_;
-  stage_trust patience_;  // of the caller
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
-
-// lockstep/detail/team/loop_costs.hpp -- what loops cost, and on how many members they pay (layer: team)
-//
-// Pure: it makes a plan of what it has learned. loop_steering.hpp measures.
-//
-// A loop pays on several members if what they take off the caller is more than what it costs to have them. Both are
-// learned: what an iteration costs at each place in the program (one closure type, in one team), what it costs to
-// join members that are awake, and what it takes to wake them. Times are nanoseconds.
-//
-//   COST-1   A loop of an unknown place begins on all members that get an iteration each. It wakes nobody: the caller
-//            measures its own parts, and wakes the others when what is left is worth it.
-//   COST-2   A known loop that would not gain runs on the caller alone. One that would gain with members that are
-//            awake, but not with a wake-up, is announced and wakes nobody: members that come by themselves join. The
-//            plan says what the sleepers would have gained, so that the caller can add it up.
-//   COST-3   A long share has several parts of about `part_time`: what its member loses when others take parts of it.
-//   COST-4   One strange sample moves what is known by a factor of two at most.
-//   COST-5   A place that is not used for long can lose its slot to another place: then it is unknown again.
-#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_COSTS_HPP
-#define LOCKSTEP_DETAIL_TEAM_LOOP_COSTS_HPP
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-class loop_costs {
- public:
-  static constexpr double part_time = 8000;
-  static constexpr std::uint32_t most_parts = 64, first_parts = 16;
-
-  /// For a team of `members`, of whom `most` can run at once. `learns`: false for always all of those, at once.
-  loop_costs(std::size_t members, std::size_t most, bool is_crowded, bool learns) noexcept
-      : members_(members),
-        most_(most),
-        learns_(learns),
-        join_(is_crowded ? 2000.0 : 150.0 + 25.0 * static_cast<double>(most)) {}
-
-  std::size_t most_shares() const noexcept { return most_; }
-
-  /// The plan of a loop; `asleep`: whether members sleep that it could use.
-  loop_plan plan(const loop_request& of, bool asleep) noexcept {
-    if (of.is_fixed || of.grain != 0 || !learns_) return by_request(of);
-    if (!asleep) {
-      place& at = at_place(of.place);
-      if (at.is_as_before(of.iterations)) return at.before;
-    }
-    return by_costs(of, asleep);
-  }
-
-  /// Whether `left` nanoseconds of work are worth a wake-up.
-  bool is_worth_waking(double left) const noexcept { return pays(left, most_, wake_); }
-
-  /// So much time of the caller's went into so many iterations at the place.
-  LOCKSTEP_COLD void learn_iterations(const void* place_key, std::size_t iterations,
-                                      double time) noexcept {
-    if (iterations == 0) return;
-    place& at = at_place(place_key);
-    const double now = larger(time - clock_time, 1.0) / static_cast<double>(iterations);
-    at.steady = 0;
-    if (at.samples == 0) {
-      at.iteration = now;
-    } else if (now > 2 * at.iteration) {
-      at.iteration *= 2;
-    } else if (2 * now < at.iteration) {
-      at.iteration /= 2;
-    } else {
-      at.iteration += (now - at.iteration) / 4;
-      at.steady = 1;
-    }
-    if (at.samples < young) ++at.samples;
-    at.skipped = 0;
-    at.iterations = 0;
-  }
-  /// So long the caller waited for members that were awake, after its own share.
-  LOCKSTEP_COLD void learn_join(double time) noexcept {
-    const double now = lesser(time + clock_time, 4 * join_);
-    join_ += (now - join_) / (now < join_ ? 4 : 32);
-    join_ = between(least_join, join_, most_join);
-  }
-  /// So long a member took to come from when the caller began to wake it.
-  LOCKSTEP_COLD void learn_wake(double time) noexcept {
-    const double now = lesser(time, 2 * wake_);
-    wake_ += (now - wake_) / 8;
-    wake_ = between(least_wake, wake_, most_wake);
-  }
-
-  double wake() const noexcept { return wake_; }
-
- private:
-  friend struct learned_costs;  // of tests
-
-  static constexpr double clock_time = 20, least_join = 40, most_join = 50000;
-  static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 3000;
-  static constexpr double always_timed = 10000;
-  static constexpr unsigned places = 64, young = 4, loops_per_sample = 16;
-
-  struct place {
-    const void* key = nullptr;
-    double iteration = 0;
-    std::uint8_t samples = 0;
-    std::uint8_t skipped = 0;
-    std::uint8_t steady = 0;
-    std::size_t iterations = 0;  ///< of the loop before, if it was planned by what is known
-    loop_plan before;
-
-    /// Whether `before` is right for so many iterations, and it is not time to measure.
-    bool is_as_before(std::size_t now) noexcept {
-      return now == iterations && steady != 0 && ++skipped < loops_per_sample;
-    }
-    void remember(std::size_t now, double work, const loop_plan& plan) noexcept {
-      const bool is_short =
-          work <= always_timed && plan.parts == 1 && plan.wakes && plan.missed <= 0;
-      iterations = is_short && samples == young ? now : 0;
-      before = plan;
-      before.is_timed = false;
-    }
-    bool is_due(double work) noexcept {
-      if (samples < young || steady == 0 || work > always_timed || skipped >= loops_per_sample)
-        return true;
-      ++skipped;
-      return false;
-    }
-  };
-
-  // <algorithm> takes a tenth of the time that this library's headers take to compile.
-  template <class Type>
-  static Type lesser(Type a, Type b) noexcept {
-    return b < a ? b : a;
-  }
-  template <class Type>
-  static Type larger(Type a, Type b) noexcept {
-    return a < b ? b : a;
-  }
-  static double between(double least, double value, double most) noexcept {
-    return value < least ? least : value > most ? most : value;
-  }
-  static bool pays(double work, std::size_t shares, double cost) noexcept {
-    return work - work / static_cast<double>(shares) > cost;
-  }
-  /// All of them, or fewer where a share would be less than what it costs to have a member more.
-  std::size_t shares_for(double work, std::size_t most) const noexcept {
-    if (!pays(work, most, join_)) return 1;
-    const double least_share = join_ / static_cast<double>(most_);
-    const double wanted = work / least_share;
-    return wanted < static_cast<double>(most)
-               ? larger(std::size_t{2}, static_cast<std::size_t>(wanted))
-               : most;
-  }
-  static std::uint32_t parts_of(const loop_request& of, std::size_t shares,
-                                double wanted) noexcept {
-    const double each = static_cast<double>(of.iterations / shares);
-    const double parts = lesser(lesser(wanted, each), static_cast<double>(most_parts));
-    return parts < 1 ? 1 : static_cast<std::uint32_t>(parts);
-  }
-  LOCKSTEP_COLD loop_plan by_costs(const loop_request& of, bool asleep) noexcept {
-    loop_plan result;
-    const std::size_t most = lesser(most_, of.iterations);
-    place& at = at_place(of.place);
-    const double work = at.iteration * static_cast<double>(of.iterations);
-    result.is_timed = at.is_due(work);
-    if (most < 2) return result;
-    if (at.samples == 0) {
-      result.shares = static_cast<std::uint32_t>(most);
-      result.parts = of.can_split ? parts_of(of, most, first_parts) : 1;
-      result.wakes = !asleep || !of.can_split;
-      return result;
-    }
-    const std::size_t shares = shares_for(work, most);
-    if (shares < 2) {
-      if (result.is_timed) join_ -= (join_ - least_join) / 64;  // so that it is tried again
-      at.remember(of.iterations, work, result);
-      return result;
-    }
-    if (asleep && !pays(work, most, wake_)) {
-      result.missed = work - work / static_cast<double>(shares);
-      result.is_timed = true;
-      if (work < least_for_late_members) return result;
-    }
-    result.shares = static_cast<std::uint32_t>(shares);
-    const double share = work / static_cast<double>(shares);
-    if (of.can_split && share > 2 * part_time) {
-      result.parts = parts_of(of, shares, share / part_time);
-    }
-    if (result.missed > 0) {
-      result.wakes = false;
-      if (of.can_split) result.parts = larger(result.parts, parts_of(of, shares, 4));
-    }
-    at.remember(of.iterations, work, result);
-    return result;
-  }
-  /// Without what was learned.
-  LOCKSTEP_NOINLINE loop_plan by_request(const loop_request& of) const noexcept {
-    loop_plan result;
-    if (of.is_fixed) {
-      result.shares =
-          static_cast<std::uint32_t>(larger(std::size_t{1}, lesser(members_, of.iterations)));
-      return result;
-    }
-    const std::size_t most = lesser(most_, of.iterations);
-    const std::size_t grain = of.grain != 0 ? of.grain : 1;
-    const std::size_t shares = larger(std::size_t{1}, lesser(most, of.iterations / grain));
-    result.shares = static_cast<std::uint32_t>(shares);
-    const std::size_t share = of.iterations / shares;
-    if (of.can_split && shares > 1) {
-      result.parts = static_cast<std::uint32_t>(
-          of.grain != 0   ? larger(std::size_t{1}, lesser<std::size_t>(share / grain, most_parts))
-          : share >= 1024 ? 8
-                          : 1);
-    }
-    return result;
-  }
-
-  static std::size_t slot_of(const void* key) noexcept {
-    const std::uint64_t mixed =
-        static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key)) * 0x9E3779B97F4A7C15u;
-    return static_cast<std::size_t>(mixed >> 32) % places;
-  }
-  /// A place is in one of two slots.
-  place& at_place(const void* key) noexcept {
-    const std::size_t slot = slot_of(key);
-    if (places_[slot].key == key) return places_[slot];
-    if (places_[slot ^ 1u].key == key) return places_[slot ^ 1u];
-    return new_place(slot, key);
-  }
-  /// The place that was in the first slot moves to the second one, and drives out what was there.
-  LOCKSTEP_COLD place& new_place(std::size_t slot, const void* key) noexcept {
-    place& first = places_[slot];
-    places_[slot ^ 1u] = first;
-    first = place();
-    first.key = key;
-    return first;
-  }
-
-  const std::size_t members_, most_;
-  const bool learns_;
-  double join_;
-  double wake_ = 50000;
-  place places_[places];
-};
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_COSTS_HPP
-
-// lockstep/detail/team/placement.hpp -- how many members a team has, and on which CPUs: pure plans (layer: team)
-//
-// What the program says (team_options) beats the environment, the environment beats the default. Nothing
-// here starts or binds a thread: resolve() says what the team has to do.
-//
-//   PLACEMENT-1  A core gets a second member when all cores have one, a CPU when all CPUs have one.
-//   PLACEMENT-2  Fast cores get members before efficient ones, and those before any core's sibling.
-//   PLACEMENT-3  close fills a package before the next, and numbers the ranks so that neighbours are close.
-//       spread takes packages in turns, and in each the cores evenly; so neighbours are apart.
-//   PLACEMENT-4  A list is taken as it is, but for CPUs that are not usable.
-#ifndef LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
-#define LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
-
-#if LOCKSTEP_HAS_BODIES
-#include <cstdio>
-#include <cstdlib>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-/// Who had the say.
-enum class decided_by : unsigned char { nobody, environment, program };
-
-/// A team as it is to be made.
-struct resolved_team {
-  std::size_t members = 1;  ///< 1 to 65536
-  wait_policy policy;       ///< when_crowded(is_crowded) already
-  bool is_crowded = false;  ///< more members than the CPUs that they may run on at once
-  binding bind;             ///< never unset
-  /// The CPU of each rank, `members` of them; empty: bind nobody. That of rank 0 is the caller's.
-  std::vector<unsigned> cpu_of_rank;
-  std::vector<unsigned> left_out;  ///< CPUs of a list that this process may not use
-  std::string name;
-  std::size_t can_run_at_once = 1;  ///< members, on the CPUs they may use
-  bool learns = true;               ///< whether loops learn on how many members they pay
-  decided_by learns_by = decided_by::nobody;
-  bool anticipates = false;  ///< whether workers learn when the next region is due
-  decided_by anticipates_by = decided_by::nobody;
-  bool finds_cpu =
-      false;  ///< whether workers leave a CPU that they share with a member they wait for
-  decided_by finds_cpu_by = decided_by::nobody;
-  bool keeps_ledger = false;
-  decided_by members_by = decided_by::nobody;
-  decided_by policy_by = decided_by::nobody;
-  decided_by bind_by = decided_by::nobody;
-};
-
-namespace placement {
-
-/// Appends `count` of the CPUs of one level, which are sorted by package.
-LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
-                        std::vector<unsigned>& order);
-
-/// Appends `count` of the CPUs, which are sorted by PLACEMENT-1 and PLACEMENT-2, in the order of ranks.
-LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
-                          std::vector<unsigned>& order);
-
-/// Parts a list into CPUs that are usable and others.
-LOCKSTEP_COLD void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
-                               std::vector<unsigned>& fitting, std::vector<unsigned>& left_out);
-
-/// The CPU of each rank; empty if nobody is to be bound, or there is no usable CPU for it.
-LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
-                                         const binding& where);
-
-/// Who decides what both may say.
-LOCKSTEP_COLD decided_by who(bool is_programs, bool is_environments) noexcept;
-
-/// Where the members of a team run; unset if nobody has said it.
-LOCKSTEP_COLD const binding& binding_of(const team_options& options,
-                                        const environment& variables) noexcept;
-
-}  // namespace placement
-
-/// The team that `options` and the environment ask for, on a machine with that many CPUs usable at once
-/// and that topology; `cpus` may be empty where nobody is to be bound. Pure. Fails if options.members()
-/// is above 65536.
-LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
-                                    std::size_t usable, const cpu_topology& cpus);
-
-/// The same for this process and machine; looks at the machine's topology only where members are bound. Says once which
-/// CPUs of LOCKSTEP_PROC_BIND are not usable.
-LOCKSTEP_COLD resolved_team resolve(const team_options& options);
-
-#if LOCKSTEP_HAS_BODIES
-
-namespace placement {
-
-/// Compares by the first of four numbers in which two places differ.
-LOCKSTEP_COLD int compare_four(const unsigned* a, const unsigned* b) noexcept {
-  int i = 0;
-  while (i < 3 && a[i] == b[i]) ++i;
-  return a[i] < b[i] ? -1 : a[i] > b[i] ? 1 : 0;
-}
-/// PLACEMENT-1, PLACEMENT-2: who gets a member first.
-LOCKSTEP_COLD int compare_taken(const void* left, const void* right) noexcept {
-  const cpu_place &a = *static_cast<const cpu_place*>(left),
-                  &b = *static_cast<const cpu_place*>(right);
-  const unsigned first[] = {a.sibling, static_cast<unsigned>(a.kind), a.package, a.core};
-  const unsigned second[] = {b.sibling, static_cast<unsigned>(b.kind), b.package, b.core};
-  return compare_four(first, second);
-}
-/// PLACEMENT-3: who has the lower rank.
-LOCKSTEP_COLD int compare_ranked(const void* left, const void* right) noexcept {
-  const cpu_place &a = *static_cast<const cpu_place*>(left),
-                  &b = *static_cast<const cpu_place*>(right);
-  const unsigned first[] = {a.package, static_cast<unsigned>(a.kind), a.core, a.sibling};
-  const unsigned second[] = {b.package, static_cast<unsigned>(b.kind), b.core, b.sibling};
-  return compare_four(first, second);
-}
-
-LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
-                        std::vector<unsigned>& order) {
-  std::vector<unsigned> begins;  // of each package, and the end
-  for (unsigned i = 0; i <= size; ++i) {
-    if (i == 0 || i == size || level[i].package != level[i - 1].package) begins.push_back(i);
-  }
-  const std::size_t packages = begins.size() - 1;
-  std::vector<unsigned> taken(packages);
-  for (std::size_t rest = count; rest > 0;) {
-    for (std::size_t i = 0; i < packages && rest > 0; ++i) {
-      if (taken[i] == begins[i + 1] - begins[i]) continue;
-      ++taken[i];
-      --rest;
-    }
-  }
-  const std::size_t end = order.size() + count;
-  for (std::size_t turn = 0; order.size() < end; ++turn) {
-    for (std::size_t i = 0; i < packages; ++i) {
-      if (turn >= taken[i]) continue;
-      const std::size_t all = begins[i + 1] - begins[i];
-      const unsigned& cpu = level[begins[i] + turn * all / taken[i]].cpu;
-      order.push_back(cpu);
-    }
-  }
-}
-
-LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
-                          std::vector<unsigned>& order) {
-  for (std::size_t i = 0; order.size() < count;) {
-    std::size_t end = i + 1;
-    while (end < sorted.size() && sorted[end].sibling == sorted[i].sibling &&
-           sorted[end].kind == sorted[i].kind) {
-      ++end;
-    }
-    const std::size_t wanted = count - order.size();
-    deal(&sorted[i], end - i, wanted < end - i ? wanted : end - i, order);
-    i = end;
-  }
-}
-
-LOCKSTEP_COLD void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
-                               std::vector<unsigned>& fitting, std::vector<unsigned>& left_out) {
-  std::vector<unsigned> known;
-  for (const cpu_place& place : usable) known.push_back(place.cpu);
-  sort_once(known);
-  for (const unsigned& cpu : list) {
-    (find_sorted(known, cpu) < known.size() ? fitting : left_out).push_back(cpu);
-  }
-}
-
-LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
-                                         const binding& where) {
-  std::vector<unsigned> order, left_out;
-  if (where.is_list()) {
-    part_by_use(usable, where.list(), order, left_out);
-  } else if (!usable.empty() && (where.is_close() || where.is_spread())) {
-    const std::size_t count = members < usable.size() ? members : usable.size();
-    cpu_topology sorted(usable);
-    std::qsort(sorted.data(), sorted.size(), sizeof(cpu_place), compare_taken);
-    if (where.is_spread()) {
-      spread(sorted, count, order);
-    } else {
-      std::qsort(sorted.data(), count, sizeof(cpu_place), compare_ranked);
-      for (std::size_t i = 0; i < count; ++i) order.push_back(sorted[i].cpu);
-    }
-  }
-  // Members beyond the CPUs begin anew.
-  const std::size_t found = order.size();
-  for (std::size_t rank = found; found > 0 && rank < members; ++rank) {
-    const unsigned cpu = order[rank - found];
-    order.push_back(cpu);
-  }
-  while (order.size() > members) order.pop_back();
-  return order;
-}
-
-LOCKSTEP_COLD decided_by who(bool is_programs, bool is_environments) noexcept {
-  return is_programs       ? decided_by::program
-         : is_environments ? decided_by::environment
-                           : decided_by::nobody;
-}
-
-LOCKSTEP_COLD const binding& binding_of(const team_options& options,
-                                        const environment& variables) noexcept {
-  return options.bind().is_unset() ? variables.bind.value : options.bind();
-}
-
-}  // namespace placement
-
-LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
-                                    std::size_t usable, const cpu_topology& cpus) {
-  using placement::who;
-  resolved_team result;
-  result.name = options.name();
-  const binding& where = placement::binding_of(options, variables);
-  result.bind = where.is_unset() ? binding::none() : where;
-  result.bind_by = who(!options.bind().is_unset(), variables.bind.is_set);
-  // The CPUs of a list that are usable, each once: at most one member for each by default.
-  std::vector<unsigned> different;
-  placement::part_by_use(cpus, where.list(), different, result.left_out);
-  sort_once(different);
-  const std::size_t most =
-      different.empty() || usable < different.size() ? usable : different.size();
-
-  result.members_by = who(options.members() != 0, variables.members.is_set);
-  result.members = options.members() != 0     ? options.members()
-                   : variables.members.is_set ? variables.members.value
-                   : most < max_participants  ? most
-                                              : max_participants;
-  checked_count("lockstep::team", "members", result.members);
-
-  result.cpu_of_rank = placement::plan(cpus, result.members, where);
-  different = result.cpu_of_rank;
-  sort_once(different);
-  const std::size_t at_once =
-      different.empty() || usable < different.size() ? usable : different.size();
-  result.can_run_at_once = result.members < at_once ? result.members : at_once;
-  result.is_crowded = result.members > result.can_run_at_once;
-
-  result.policy_by = who(options.has_policy(), variables.policy.is_set);
-  result.policy = options.has_policy() ? options.policy() : variables.policy.value;
-  result.policy = result.policy.when_crowded(result.is_crowded);
-  result.learns_by = who(options.has_learn(), variables.learn.is_set);
-  result.learns = options.has_learn() ? options.learn() : variables.learn.value;
-  const bool can_adapt = result.members > 1 && result.policy.is_adaptive() && !result.is_crowded;
-  result.anticipates_by = who(options.has_anticipate(), variables.anticipate.is_set);
-  result.anticipates =
-      can_adapt && (options.has_anticipate() ? options.anticipate() : variables.anticipate.value);
-  result.finds_cpu_by = who(options.has_find_cpu(), variables.find_cpu.is_set);
-  result.finds_cpu = can_adapt && result.cpu_of_rank.empty() &&
-                     (options.has_find_cpu() ? options.find_cpu() : variables.find_cpu.value);
-  result.keeps_ledger =
-      options.has_ledger() ? options.ledger() : (variables.ledger.value && has_observers());
-  return result;
-}
-
-LOCKSTEP_COLD resolved_team resolve(const team_options& options) {
-  const environment& variables = environment::of_process_with_observers();
-  const binding& where = placement::binding_of(options, variables);
-  const bool binds = !where.is_unset() && !where.is_none();
-  const cpu_topology none;
-  resolved_team result =
-      resolve(options, variables, usable_cpus(), binds ? usable_topology() : none);
-  // Which CPUs of LOCKSTEP_PROC_BIND are not usable is said once.
-  if (result.bind_by == decided_by::environment && !result.left_out.empty() &&
-      is_first_to_print(message::unusable_cpus)) {
-    std::string text;
-    append_cpu_list(text, result.left_out);
-    std::fprintf(stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
-                 variables.bind.given.text, text.c_str());
-  }
-  return result;
-}
-
-#endif
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
-
-// lockstep/detail/team/loop_steering.hpp -- measures loops, and decides how the next one is run (layer: team)
-//
-// It measures, and looks whether members sleep; loop_costs.hpp makes a plan of what was learned. For team_core.hpp: the
-// caller that has the turn uses it, in one loop after another.
-//
-//   STEER-1  A loop that wakes nobody at its beginning wakes its members as soon as the caller has seen, after a part
-//            of it, that what is left is worth a wake-up.
-//   STEER-2  Loops that follow each other closely without members that sleep wake them when all of them together have
-//            missed as much as a wake-up takes: at most twice the time is lost that way.
-//   STEER-3  Where workers may anticipate, and slept through loops that were worth joining, they are woken after the
-//            loop, a few times in a row now and then: so they learn when the next ones are due.
-//
-// Cost   a loop that is not measured: none. Else two or three looks at the clock, 20 to 25 ns each: the first loops of
-//        a place, then one in 16, and all that last longer than 10 us. What only those run is compiled for size.
-#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
-#define LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
-
-#if LOCKSTEP_HAS_BODIES
-#include <cstdio>
-#endif
-
-namespace lockstep {
-inline namespace LOCKSTEP_ABI {
-namespace detail {
-
-class loop_steering final : public part_listener {
- public:
-  loop_steering(fork_board& forks, const resolved_team& made) noexcept
-      : forks_(forks), costs_(made.members, made.can_run_at_once, made.is_crowded, made.learns) {}
-  loop_steering(const loop_steering&) = delete;
-  loop_steering& operator=(const loop_steering&) = delete;
-
-  /// Before a loop: how to run it.
-  LOCKSTEP_NOINLINE const loop_plan& begin(const loop_request& of) {
-    of_ = of;
-    is_asleep_ = costs_.most_shares() > 1 && forks_.has_sleepers(costs_.most_shares());
-    plan_ = costs_.plan(of, is_asleep_);
-    may_wake_ = is_asleep_ && plan_.shares > 1 && !plan_.wakes;
-    if (!is_asleep_ && plan_.shares > 1) pause_ = 0;
-    if (plan_.is_timed) begin_to_measure();
-    return plan_;
-  }
-  /// For observers: how the loop is run, and why.
-  LOCKSTEP_COLD void tell(const loop_plan& plan) const noexcept;
-  /// What after_part() is to be called for; null: nothing.
-  part_listener* listener() noexcept { return plan_.is_timed ? this : nullptr; }
-
-  /// Requires: the loop is measured.
-  void after_part(bool is_own) override {
-    ++parts_;
-    if (is_own) {
-      ++own_parts_;
-      own_end_ = now();
-    }
-    if (may_wake_) wake_if_long(is_own ? own_end_ : now());
-  }
-
-  /// Every share is done; `all_came`: each was begun by its member.
-  void end(bool all_came) {
-    if (plan_.is_timed) learn(all_came, now());
-  }
-
-  /// Before shares that are no loop's: whether to wake members that sleep.
-  bool begin_shares(const shares_request& of) {
-    is_asleep_ = forks_.has_sleepers(of.shares);
-    plan_ = loop_plan();
-    plan_.shares = of.shares;
-    if (is_asleep_) {
-      plan_sleepers(of.gain);
-    } else {
-      pause_ = 0;
-    }
-    return plan_.wakes;
-  }
-  /// They are done.
-  void end_shares() {
-    if (!is_asleep_) return;
-    own_end_ = now();
-    if (plan_.missed > least_worth_joining / 2) teach();
-  }
-
-  /// Whether members slept when this loop began.
-  bool were_asleep() const noexcept { return is_asleep_; }
-
- private:
-  static constexpr double least_worth_joining = 2000;
-  static constexpr std::uint64_t awake_time = 50000;
-  static constexpr unsigned lessons = 8, first_pause = 16, most_pause = 128;
-
-  static std::uint64_t now() { return detail::monotonic_nanoseconds(); }
-
-  LOCKSTEP_COLD void begin_to_measure() {
-    parts_ = own_parts_ = 0;
-    last_end_ = own_end_;
-    start_ = own_end_ = now();
-    if (plan_.missed > 0 && has_missed_enough()) {
-      plan_ = costs_.plan(of_, false);
-      plan_.is_timed = true;
-      may_wake_ = false;
-    }
-    if (woken_at_ != 0) learn_wake_up();
-    if (is_asleep_ && plan_.shares > 1 && plan_.wakes) woken_at_ = start_;
-  }
-  LOCKSTEP_COLD void plan_sleepers(double gain) {
-    last_end_ = own_end_;
-    start_ = now();
-    if (woken_at_ != 0) learn_wake_up();
-    plan_.missed = gain > costs_.wake() ? 0 : gain;
-    if (plan_.missed > 0 && has_missed_enough()) plan_.missed = 0;
-    plan_.wakes = plan_.missed <= 0;
-    if (plan_.wakes) woken_at_ = start_;
-  }
-  LOCKSTEP_COLD void learn(bool all_came, std::uint64_t end) {
-    const double own_time = static_cast<double>(own_end_ - start_);
-    costs_.learn_iterations(of_.place, iterations_of_own(), own_time);
-    if (plan_.shares > 1 && plan_.parts == 1 && of_.can_split && all_came && !is_asleep_) {
-      costs_.learn_join(static_cast<double>(end - own_end_));
-    }
-    if (may_wake_ && own_time > least_worth_joining) teach();
-  }
-
-  std::size_t iterations_of_own() const noexcept {
-    const std::size_t parts = std::size_t{plan_.shares} * plan_.parts;
-    return own_parts_ == parts ? of_.iterations : of_.iterations / parts * own_parts_;
-  }
-
-  /// STEER-2. Members that are awake poll for some 50 us.
-  bool has_missed_enough() noexcept {
-    missed_ = start_ - last_end_ < awake_time ? missed_ + plan_.missed : plan_.missed;
-    if (missed_ < costs_.wake()) return false;
-    missed_ = 0;
-    return true;
-  }
-  LOCKSTEP_COLD void wake_if_long(std::uint64_t at) {
-    const double each = static_cast<double>(at - start_) / static_cast<double>(parts_);
-    const std::size_t left = std::size_t{plan_.shares} * plan_.parts - parts_;
-    if (!costs_.is_worth_waking(each * static_cast<double>(left))) return;
-    may_wake_ = false;
-    woken_at_ = at;
-    if (observers() != 0) note_mark(mark_kind::woken, "woken", "the loop is long", plan_.shares);
-    forks_.wake(plan_.shares);
-  }
-  void learn_wake_up() {
-    const std::uint64_t came = forks_.last_coming(1);
-    if (came <= woken_at_) return;
-    costs_.learn_wake(static_cast<double>(came - woken_at_));
-    woken_at_ = 0;
-  }
-  /// STEER-3. The pauses between such rows grow, until members have come by themselves again.
-  void teach() {
-    if (!forks_.anticipates()) return;
-    if (pause_ == 0) {
-      pause_ = first_pause;
-      lessons_left_ = lessons;
-    }
-    if (lessons_left_ == 0 && --rest_ > 0) return;
-    if (lessons_left_ == 0) lessons_left_ = lessons;
-    if (--lessons_left_ == 0) {
-      rest_ = pause_;
-      pause_ = 2 * pause_ < most_pause ? 2 * pause_ : most_pause;
-    }
-    if (observers() != 0) {
-      note_mark(mark_kind::woken, "woken", "they slept through loops", plan_.shares);
-    }
-    forks_.wake(plan_.shares);
-  }
-
-  fork_board& forks_;
-  loop_costs costs_;
-  loop_request of_ = {0, nullptr, 0, true, false};
-  loop_plan plan_;
-  bool is_asleep_ = false;
-  bool may_wake_ = false;
-  std::size_t parts_ = 0, own_parts_ = 0;
-  std::uint64_t start_ = 0, own_end_ = 0, last_end_ = 0;
-  std::uint64_t woken_at_ = 0;  ///< 0: not, or it is known how long that took
-  double missed_ = 0;
-  unsigned pause_ = 0, rest_ = 0, lessons_left_ = 0;  ///< in loops; no pause: members were there
-};
-
-#if LOCKSTEP_HAS_BODIES
-
-LOCKSTEP_COLD void loop_steering::tell(const loop_plan& plan) const noexcept {
-  char name[48] = "loop inline";
-  if (plan.shares > 1) {
-    std::snprintf(name, sizeof name, "loop on %u members", static_cast<unsigned>(plan.shares));
-  }
-  const char* why = of_.is_fixed           ? "a share for each was asked for"
-                    : of_.grain != 0       ? "the grain was given"
-                    : plan.shares == 1     ? "it would not gain"
-                    : of_.place == nullptr ? "as asked for"
-                                           : "it gains";
-  if (plan.shares == 1 && of_.iterations < 2) why = "there is one iteration at most";
-  if (plan.missed > 0) why = "members sleep: they are not woken for so little";
-  note_mark(mark_kind::decision, name, why, of_.iterations);
-  if (is_asleep_ && plan.shares > 1 && plan.wakes) {
-    note_mark(mark_kind::woken, "woken", "for a loop", plan.shares);
-  }
-}
-
-#endif
-
-}  // namespace detail
-}  // namespace LOCKSTEP_ABI
-}  // namespace lockstep
-
-#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
-
 // lockstep/detail/team/nesting.hpp -- the regions that a thread is in, and its turn with a team (layer: team)
 //
 // A region and the one it was called from form a list, the same for all its members, so that a way back
@@ -20327,6 +19317,1272 @@ LOCKSTEP_COLD void caller_queue::forget_others(bool has_turn) noexcept {
 
 #endif  // LOCKSTEP_DETAIL_TEAM_NESTING_HPP
 
+// lockstep/detail/team/lone_loops.hpp -- loops that run on their caller alone, without a region (layer: team)
+//
+// A loop that is known to be too short for two threads runs where it is called: no turn, no announcement, no clock. What
+// is known is a hint at the loop's place in the program, one word, which the steering of the team sets when it has
+// learned what an iteration costs there (loop_steering.hpp). A loop that the hint does not allow takes the full way,
+// run_loop() of team_core.hpp.
+//
+//   LONE-1  Only a thread that is in no region runs loops so, and only while nobody observes.
+//   LONE-2  Meanwhile the thread counts as inside a region of the team: what the iterations call of the team runs alone.
+//   LONE-3  A request to stop by an iteration stops the loop: it returns false. A request by another thread does not
+//           know of it, as of a loop that has just ended.
+//   LONE-4  A hint is good for one team and for so many loops. Then a loop takes the full way and is measured. Threads
+//           that use the same word at once may lose a count or a hint: that costs time, and changes no result.
+//   LONE-5  A team of one member needs no hint.
+//
+//   bits of a hint  meaning
+//   63..40          which team has learned it; 0: none
+//   39..16          loops of up to so many iterations run alone
+//   15..0           how many loops may still do so
+//
+// Memory order (# marks the line)
+//   #  access       order    pairs  why it suffices
+//   1  hint.load    relaxed  -      LONE-4: it says how a loop is run, and orders nothing
+//   2  hint.store   relaxed  -      as 1
+//   3  state.store  relaxed  -      by the thread that loads it, or one that the iterations wait for
+//   4  state.load   relaxed  -      as 3
+//
+// Cost   about 5 ns.
+#ifndef LOCKSTEP_DETAIL_TEAM_LONE_LOOPS_HPP
+#define LOCKSTEP_DETAIL_TEAM_LONE_LOOPS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class lone_hint {
+ public:
+  static constexpr std::size_t most_iterations = (std::size_t{1} << 24) - 1;
+  static constexpr std::uint32_t most_loops = 0xFFFF;
+
+  /// Whether a loop of the team may run alone; counts it.
+  bool allows(std::uint32_t team, std::size_t iterations) noexcept {
+    const std::uint64_t seen = word_.load(memory_order_relaxed);  // 1
+    if ((seen >> 40) != team || iterations > (seen >> 16 & most_iterations)) return false;
+    if ((seen & most_loops) == 0) return false;
+    word_.store(seen - 1, memory_order_relaxed);  // 2
+    return true;
+  }
+  void set(std::uint32_t team, double iterations, std::uint32_t loops) noexcept {
+    constexpr double most = static_cast<double>(most_iterations);
+    const std::uint64_t limit =
+        iterations < most ? static_cast<std::uint64_t>(iterations) : std::uint64_t{most_iterations};
+    word_.store(std::uint64_t{team} << 40 | limit << 16 | loops, memory_order_relaxed);  // 2
+  }
+  /// Whether the team's hint is used up: the next loop is to be measured.
+  bool is_spent(std::uint32_t team) const noexcept {
+    const std::uint64_t seen = word_.load(memory_order_relaxed);  // 1
+    return (seen >> 40) == team && (seen & most_loops) == 0;
+  }
+
+ private:
+  unseamed_atomic<std::uint64_t> word_{0};
+};
+
+/// The hint of a place: one for each type of leaf and module.
+template <class Leaf>
+struct LOCKSTEP_OF_MODULE hint_of {
+  static lone_hint at;
+};
+template <class Leaf>
+lone_hint hint_of<Leaf>::at;
+
+/// What a loop that runs alone is a region of.
+struct lone_team {
+  const void* owner;  ///< of the team's regions
+  std::uint32_t age;  ///< of the team
+
+  /// For hints: never 0. Teams that live at the same time have different ones, but for 2^24 teams made in between.
+  std::uint32_t number() const noexcept {
+    const std::uint32_t low = age & 0xFFFFFFu;
+    return low != 0 ? low : 1;
+  }
+};
+
+/// The calling thread runs a loop alone while this object lives. Requires: it is in no region.
+class lone_loop {
+ public:
+  lone_loop(const lone_team& of, const nesting::region*& innermost) noexcept
+      : where_{of.owner, of.age, nullptr, state_, nullptr}, innermost_(innermost) {
+    state_[0].store(1, memory_order_relaxed);  // 3
+    state_[1].store(0, memory_order_relaxed);  // 3
+    innermost_ = &where_;
+  }
+  ~lone_loop() { innermost_ = nullptr; }
+  lone_loop(const lone_loop&) = delete;
+  lone_loop& operator=(const lone_loop&) = delete;
+
+  bool is_stopped() const noexcept { return state_[1].load(memory_order_relaxed) != 0; }  // 4
+
+  /// Stops the loop of the team that the calling thread runs alone. False if there is none.
+  static bool request_stop(const void* owner) noexcept {
+    const nesting::region* at = nesting::innermost();
+    while (at != nullptr && at->owner != owner) at = at->outer;
+    if (at == nullptr || at->boards != nullptr || at->runs == nullptr) return false;
+    const_cast<wait_word*>(at->runs)[1].store(1, memory_order_relaxed);  // 3
+    return true;
+  }
+
+ private:
+  wait_word state_[2];  ///< the number of the region; whether it was stopped
+  const nesting::region where_;
+  const nesting::region*& innermost_;
+};
+
+enum class lone_outcome { refused, complete, stopped };
+
+/// LONE-1: body(0, length) alone, if that may be.
+LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_body& body,
+                                            std::size_t length);
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_body& body,
+                                            std::size_t length) {
+  const nesting::region*& innermost = nesting::innermost();
+  if (innermost != nullptr || LOCKSTEP_UNLIKELY(observers() != 0)) return lone_outcome::refused;
+  const lone_loop here(of, innermost);
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+    if (length > 0) body(0, length);
+  } catch (const region_stopped&) {
+    if (!here.is_stopped()) throw;  // that of another region
+  }
+#else
+  if (length > 0) body(0, length);
+#endif
+  return here.is_stopped() ? lone_outcome::stopped : lone_outcome::complete;
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_LONE_LOOPS_HPP
+
+// lockstep/detail/team/loop_crew.hpp -- how the threads of a team run the parts of a loop (layer: team)
+//
+// In a region that is one loop (team_loops.hpp) each member has a share, and a share has one or several parts. A thread
+// that comes claims parts (loop_claims.hpp): first of its own share, then of shares that are late. The loop's function
+// sees a part as a loop_share. A part knows which share it is of, and nothing of the thread that runs it. For
+// team_core.hpp.
+//
+//   CREW-1  A member runs its own share as long as it is in time, so that data stay where they are.
+//   CREW-2  When its own share is done, the caller takes parts of every share that has some left: after a moment, where
+//           members may be just coming. It waits only for threads that have begun a part.
+//   CREW-3  Workers take parts of others where shares have several, or members have to share CPUs.
+//   CREW-4  In a loop that was stopped, parts are claimed and not run.
+//   CREW-5  In a child process, after a fork() in a part, nothing of the loop is left to do for the caller; another
+//           thread cannot go on there.
+//   CREW-6  What the caller has run of its share before it announces the loop is claimed like all other parts, and not
+//           run again. The words of the claims know nothing of it: they must not be ahead of the line (PART-3).
+//
+// Memory order (# marks the line)
+//   #  access             order    pairs  why it suffices
+//   1  tickets.fetch_add  relaxed  -      hands out numbers
+//   2  tickets.store      relaxed  -      between loops; the announcement orders it
+//   3  begun.store        relaxed  -      as 2
+//   4  begun.load         relaxed  -      in a part that was claimed: after the announcement was read
+#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
+#define LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Room for small values of parts. Whoever calls a loop has it until the loop is over.
+using loop_cells = detail::aligned_array<cell>;
+
+/// What the shares of a loop have in common.
+struct loop_common {
+  stop_source& stop;
+  detail::atomic<std::size_t>& tickets;  ///< 0 when the loop begins
+  std::uint32_t region;
+  std::uint32_t shares;
+  std::uint32_t parts;  ///< of each share
+};
+
+class loop_share {
+ public:
+  loop_share(const loop_common& of, std::size_t rank, std::uint32_t part, cell* beside) noexcept
+      : of_(of), rank_(rank), part_(part), beside_(beside) {}
+
+  /// The rank of the member whose share it is.
+  std::size_t rank() const noexcept { return rank_; }
+  /// How many shares there are.
+  std::size_t size() const noexcept { return of_.shares; }
+  bool is_alone() const noexcept { return of_.shares == 1; }
+  std::uint32_t parts() const noexcept { return of_.parts; }
+  std::uint32_t region() const noexcept { return of_.region; }
+  const stop_source& stop() const noexcept { return of_.stop; }
+  bool may_stop() const noexcept { return of_.stop.requested_relaxed(of_.region); }
+  bool is_stopped() const noexcept { return of_.stop.requested(of_.region); }
+
+  /// This part of a range.
+  index_range block_of(index_range range) const noexcept {
+    const index_range mine = static_block(range.first, range.last, rank_, of_.shares);
+    return of_.parts == 1 ? mine : static_block(mine.first, mine.last, part_, of_.parts);
+  }
+  /// The next number from a counter that all shares have in common: 0, 1, ...
+  std::size_t take() const noexcept {
+    return of_.tickets.fetch_add(1, detail::memory_order_relaxed);  // 1
+  }
+  /// Travels with the report of this share, if it has one part; else null.
+  cell* beside_report() const noexcept { return beside_; }
+
+ private:
+  const loop_common& of_;
+  std::size_t rank_;
+  std::uint32_t part_;
+  cell* beside_;
+};
+
+/// What travelled with the reports of a loop, for its caller.
+class loop_values {
+ public:
+  explicit loop_values(fork_board& of) noexcept : of_(of) {}
+  cell& operator()(std::size_t rank) const noexcept { return of_.beside_report(rank); }
+
+ private:
+  fork_board& of_;
+};
+
+/// What the caller of a loop asks for.
+struct loop_request {
+  std::size_t iterations;
+  const void* place;  ///< a number for the closure type
+  std::size_t grain;  ///< the fewest iterations of a share; 0: to be learned
+  bool can_split;     ///< shares may have several parts
+  bool is_fixed;      ///< a share for every member, whatever was learned
+  call_site where;    ///< for observers
+  lone_hint* hint;    ///< of the place; null: its loops never run alone without a region
+
+  loop_request(std::size_t count, const void* at, std::size_t least, bool splits, bool fixed,
+               call_site in = call_site{nullptr, 0}, lone_hint* alone = nullptr) noexcept
+      : iterations(count),
+        place(at),
+        grain(least),
+        can_split(splits),
+        is_fixed(fixed),
+        where(in),
+        hint(alone) {}
+};
+
+/// How a loop is to be run: by loop_steering.hpp.
+struct loop_plan {
+  std::uint32_t shares = 1;  ///< 1: by the caller alone
+  std::uint32_t parts = 1;   ///< of each share
+  bool wakes = true;      ///< sleepers at once; else only when the loop has turned out to be long
+  bool is_timed = false;  ///< the caller measures it
+  bool is_probe =
+      false;  ///< the caller begins alone, and announces it when it turns out to be worth that
+  double missed = 0;  ///< the time that members that sleep would take off the caller
+};
+
+/// Shares that are no loop's: by how many nanoseconds members that come shorten them; and what became of them.
+struct shares_request {
+  std::uint32_t shares;
+  double gain;
+  call_site where;  ///< for observers
+};
+struct shares_outcome {
+  bool is_complete;  ///< not stopped
+  bool all_came;     ///< each share was begun by its member
+};
+
+/// What the caller of a loop does before it and, unless it was stopped, after it. Null functions: nothing.
+struct loop_ends {
+  void* data;
+  void (*prepare)(void* data, const loop_plan& plan, loop_cells& cells);
+  void (*finish)(void* data, const loop_plan& plan, const loop_values& values);
+};
+
+/// Is told of each part that the caller of a loop has run: of its own share, or of another.
+class part_listener {
+ public:
+  virtual void after_part(bool is_own) = 0;
+
+ protected:
+  ~part_listener() = default;
+};
+
+class loop_crew {
+ public:
+  /// `team`: what observers know it by.
+  loop_crew(fork_board& forks, stop_source& stop, first_error& errors, bool is_crowded,
+            const void* team = nullptr, const ledger_slot* ledger = nullptr)
+      : forks_(forks),
+        stop_(stop),
+        errors_(errors),
+        is_crowded_(is_crowded),
+        team_(team),
+        ledger_(ledger) {}
+  loop_crew(const loop_crew&) = delete;
+  loop_crew& operator=(const loop_crew&) = delete;
+
+  /// The caller runs a loop that it has announced. Every share is done when it returns. True if every other member came
+  /// in time. `listener` may be null.
+  LOCKSTEP_NOINLINE bool lead(const region_head& head, job& what, bool is_woken,
+                              part_listener* listener) {
+    const announcement at = forks_.current();
+    if (at.parts() == 1) {
+      // Not through the line just published: it is on its way to the others.
+      const loop_accounts accounts(ledger_, 0, head.region);
+      run_part(common_of(head, at), 0, 0, what);
+      accounts.end_part();
+      if (listener != nullptr) listener->after_part(true);
+      const bool has_patience = !is_crowded_ && !is_woken && patience_.asks();
+      if (has_patience && forks_.collect_shortly(0, forks_.current(), polls_for_late_members)) {
+        patience_.paid();
+        return true;
+      }
+    }
+    const bool took = take_told(0, 0, at, listener);
+    if (took) {
+      patience_.failed();
+    } else {
+      patience_.paid();
+    }
+    forks_.collect(0, forks_.current());
+    return !took;
+  }
+  /// Before it is announced, the caller runs parts of the share of `rank`, from `part` on.
+  void run_unannounced(const region_head& head, std::uint32_t parts, job& what, std::size_t rank,
+                       std::uint32_t part, std::uint32_t end) {
+    const loop_common common = common_of(head, announcement(1, head.size, parts));
+    for (; part < end; ++part) run_part(common, rank, part, what);
+  }
+  /// The caller runs it as the only one.
+  void run_alone(const region_head& head, job& what) {
+    run_part(common_of(head, announcement(1, 1, 1)), 0, 0, what);
+  }
+
+  /// A worker runs a part that it has claimed, and what it can claim after it.
+  void serve(std::size_t self, order claimed) {
+    const announcement at = claimed.announced;
+    play(self, self, claimed, true);
+    if (at.parts() == 1 && !is_crowded_) return;
+    while (forks_.claim(self, claimed)) play(self, self, claimed, true);
+    const std::size_t looks = is_crowded_ || at.size() <= 9 ? at.size() - 1 : 8;
+    std::size_t other = self;
+    for (std::size_t i = 0; i < looks; ++i) {
+      if (++other >= at.size()) other = at.parts() > 1 ? 0 : 1;
+      if (other == self) return;
+      while (forks_.claim(other, claimed)) play(self, other, claimed, true);
+    }
+  }
+
+  /// Before a loop.
+  void reset_counts() noexcept {
+    counts_[0].value.tickets.store(0, detail::memory_order_relaxed);  // 2
+    counts_[0].value.begun.store(0, detail::memory_order_relaxed);    // 3
+  }
+  /// Before a loop is announced: so many parts of the caller's share have been run.
+  void note_begun(std::uint32_t parts) noexcept {
+    counts_[0].value.begun.store(parts, detail::memory_order_relaxed);  // 3
+  }
+  /// In a child process, inside a region; and when that ends.
+  void be_alone(bool alone) noexcept { is_alone_ = alone; }
+  bool is_alone() const noexcept { return is_alone_; }
+
+ private:
+  loop_common common_of(const region_head& head, announcement at) noexcept {
+    return {stop_, counts_[0].value.tickets, head.region, head.size, at.parts()};
+  }
+
+  /// `self` runs a claimed part of the share of `rank`.
+  LOCKSTEP_NOINLINE void play(std::size_t self, std::size_t rank, const order& claimed,
+                              bool wakes) {
+    if (claimed.part == 0 && rank != 0) forks_.relay(rank, claimed, wakes);
+    if (LOCKSTEP_UNLIKELY(observers() != 0) && self != rank) {
+      note_mark(mark_kind::share_taken_over, "share taken over", nullptr, rank);
+    }
+    if (rank != 0 || claimed.part >= counts_[0].value.begun.load(memory_order_relaxed)) {  // 4
+      const loop_accounts accounts(ledger_, self, claimed.head().region);
+      run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part,
+               claimed.line->what);
+      accounts.end_part();
+    }
+    if (is_alone_) {
+      if (self != 0) end_of_lone_child();
+      return;
+    }
+    if (!forks_.finish_part(rank, claimed)) return;
+    if (rank != 0 && forks_.is_leader(rank)) {
+      take_told(self, rank, claimed.announced, nullptr);
+      if (is_alone_) return;
+      forks_.collect(rank, claimed.announced);
+    }
+    forks_.report(rank, claimed.announced);
+  }
+
+  /// Claims and runs what is left of the shares of the members that `rank` has told of the loop. True if there was
+  /// something left in another share than that of `self`.
+  LOCKSTEP_NOINLINE bool take_told(std::size_t self, std::size_t rank, announcement at,
+                                   part_listener* listener) {
+    bool took = false;
+    for (std::size_t watcher = forks_.first_told(rank, at); watcher < forks_.members();
+         watcher = forks_.next_told(rank, at, watcher)) {
+      if (take_share(self, watcher, at, listener)) took |= watcher != self;
+    }
+    return took;
+  }
+  /// The same for one share.
+  LOCKSTEP_NOINLINE bool take_share(std::size_t self, std::size_t watcher, announcement at,
+                                    part_listener* listener) {
+    bool took = false;
+    order claimed;
+    while (!is_alone_ && !forks_.has_reported(watcher, at) && forks_.claim(watcher, claimed)) {
+      play(self, watcher, claimed, false);
+      took = true;
+      if (listener != nullptr) listener->after_part(watcher == self);
+    }
+    return took;
+  }
+
+  LOCKSTEP_NOINLINE void run_part(const loop_common& common, std::size_t rank, std::uint32_t part,
+                                  job& what) {
+    if (common.shares > 1 && stop_.requested_relaxed(common.region)) return;
+    open_part* const seen =
+        LOCKSTEP_UNLIKELY(observers() != 0) ? part_begins(common, rank, part) : nullptr;
+    loop_share me(common, rank, part, common.parts == 1 ? &forks_.beside_report(rank) : nullptr);
+    call_guarded(stop_, common.region, errors_, first_error::position_of(rank, part), what, me);
+    if (LOCKSTEP_UNLIKELY(seen != nullptr)) part_ends(*seen);
+  }
+
+  /// For observers.
+  LOCKSTEP_COLD open_part* part_begins(const loop_common& common, std::size_t rank,
+                                       std::uint32_t part) const noexcept {
+    if (!watch_others_than_ledger(observers())) return nullptr;
+    return detail::part_begins(
+        {team_, common.region, static_cast<std::uint32_t>(rank), common.shares}, part,
+        "part of a loop");
+  }
+
+  fork_board& forks_;
+  stop_source& stop_;
+  first_error& errors_;
+  const bool is_crowded_;
+  const void* const team_;
+  const ledger_slot* const ledger_;
+  bool is_alone_ = false;
+  struct counts {
+    detail::atomic<std::size_t> tickets{0};
+    detail::wait_word begun{0};  ///< parts of the caller's share: CREW-6
+  };
+  detail::aligned_array<detail::padded<counts>> counts_{1};
+  detail::line_gap callers_apart_;
+  stage_trust patience_;  // of the caller
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
+
+// lockstep/detail/team/loop_costs.hpp -- what loops cost, and on how many members they pay (layer: team)
+//
+// Pure: it makes a plan of what it has learned. loop_steering.hpp measures.
+//
+// A loop pays on several members if what they take off the caller is more than what it costs to have them. Both are
+// learned: what an iteration costs at each place in the program (one closure type, in one team), what it costs to
+// join members that are awake, and what it takes to wake them. Times are nanoseconds.
+//
+//   COST-1   A loop of an unknown place is planned for all members that get an iteration each. The caller measures its
+//            own parts. Where shares have several it begins alone, as a probe: it announces the loop when what is left
+//            is worth that. Else it announces the loop at once and wakes nobody until what is left is worth it. A place
+//            is known from its second sample on: the first one has cold caches. Where even that was short, the
+//            second loop runs on the caller.
+//   COST-2   A known loop that would not gain runs on the caller alone. So does one that would gain with members that
+//            are awake, but not with a wake-up; a longer one is announced then and wakes nobody, and members that come
+//            by themselves join. The plan says what the sleepers would have gained, so that the caller can add it up.
+//   COST-3   A long share has several parts of about `part_time`: what its member loses when others take parts of it.
+//   COST-4   One strange sample moves what is known by a factor of two at most. Of a young place a lower one is
+//            believed: what is not the loop's only makes it longer.
+//   COST-5   Of the places that share a set the oldest can lose its slot to a new one: then it is unknown again.
+//   COST-6   Loops run alone without being asked about, by their place's hint, as long as they are below the break-even
+//            with members that are awake; and for some 100 us in all, then one is measured.
+#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_COSTS_HPP
+#define LOCKSTEP_DETAIL_TEAM_LOOP_COSTS_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class loop_costs {
+ public:
+  static constexpr double part_time = 8000;
+  static constexpr std::uint32_t most_parts = 64, first_parts = 8;
+
+  /// For a team of `members`, of whom `most` can run at once. `learns`: false for always all of those, at once.
+  loop_costs(std::size_t members, std::size_t most, bool is_crowded, bool learns) noexcept
+      : members_(members),
+        most_(most),
+        learns_(learns),
+        first_join_(is_crowded ? 2000.0 : 150.0 + 25.0 * static_cast<double>(most)),
+        join_(first_join_) {}
+
+  std::size_t most_shares() const noexcept { return most_; }
+
+  /// The plan of a loop; `asleep`: whether members sleep that it could use.
+  loop_plan plan(const loop_request& of, bool asleep) noexcept {
+    if (of.is_fixed || of.grain != 0 || !learns_) return by_request(of);
+    if (!asleep) {
+      place& at = at_place(of.place);
+      if (at.is_as_before(of.iterations)) {
+        loop_plan before;
+        before.shares = at.shares;
+        return before;
+      }
+    }
+    return by_costs(of, asleep);
+  }
+
+  /// Whether `left` nanoseconds of work are worth a wake-up.
+  bool is_worth_waking(double left) const noexcept { return pays(left, most_, wake_); }
+  /// Whether the rest of a probe is worth announcing: the first time in a loop is no fair sample.
+  bool is_rest_worth(double left, bool asleep) const noexcept {
+    return asleep ? is_worth_waking(left) : pays(left, most_, larger(join_, dear_announcement));
+  }
+
+  /// COST-6: which loops at a place may run alone, and how many.
+  struct lone_loops {
+    double most_iterations;
+    std::uint32_t loops;
+  };
+  LOCKSTEP_COLD lone_loops lone(const void* place_key, std::size_t iterations) noexcept {
+    const place& at = at_place(place_key);
+    if (at.samples < known || !learns_) return {0, 0};
+    const double work = at.iteration * static_cast<double>(iterations);
+    const double join = lesser(join_, 2 * first_join_);
+    const double most = most_ > 1 ? join / (1 - 1 / static_cast<double>(most_)) : unmeasured;
+    const double often = at.steady != 0 ? most_lone : least_lone;
+    return {most / at.iteration,
+            static_cast<std::uint32_t>(between(least_lone, unmeasured / work, often))};
+  }
+
+  /// So much time of the caller's went into so many iterations at the place.
+  LOCKSTEP_COLD void learn_iterations(const void* place_key, std::size_t iterations,
+                                      double time) noexcept {
+    if (iterations == 0) return;
+    place& at = at_place(place_key);
+    const double now = larger(time - clock_time, 1.0) / static_cast<double>(iterations);
+    at.steady = 0;
+    if (at.samples == 0 || (at.samples < young && now < at.iteration)) {
+      at.iteration = now;
+    } else if (now > 2 * at.iteration) {
+      at.iteration *= 2;
+    } else if (2 * now < at.iteration) {
+      at.iteration /= 2;
+    } else {
+      at.iteration += (now - at.iteration) / 4;
+      at.steady = 1;
+    }
+    if (at.samples < young) ++at.samples;
+    at.skipped = 0;
+    at.iterations = 0;
+  }
+  /// So long the caller waited for members that were awake, after its own share.
+  LOCKSTEP_COLD void learn_join(double time) noexcept {
+    const double now = lesser(time + clock_time, 4 * join_);
+    join_ += (now - join_) / (now < join_ ? 4 : 32);
+    join_ = between(least_join, join_, most_join);
+  }
+  /// So long a member took to come from when the caller began to wake it.
+  LOCKSTEP_COLD void learn_wake(double time) noexcept {
+    const double now = lesser(time, 2 * wake_);
+    wake_ += (now - wake_) / 8;
+    wake_ = between(least_wake, wake_, most_wake);
+  }
+
+  double wake() const noexcept { return wake_; }
+
+ private:
+  friend struct learned_costs;  // of tests
+
+  static constexpr double clock_time = 20, least_join = 100, most_join = 50000;
+  static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 20000;
+  static constexpr double always_timed = 10000, dear_announcement = 4000;
+  static constexpr double unmeasured = 100000, least_lone = 8, most_lone = 256;
+  static constexpr unsigned sets = 128, ways = 4, known = 2, young = 4, loops_per_sample = 16;
+
+  struct place {
+    const void* key = nullptr;
+    double iteration = 0;
+    std::uint8_t samples = 0;
+    std::uint8_t skipped = 0;
+    std::uint8_t steady = 0;
+    std::uint32_t shares = 1;    ///< of the loop before
+    std::size_t iterations = 0;  ///< of it, if it was short and planned by what is known
+
+    /// Whether a loop of so many iterations has as many shares again, and it is not time to measure.
+    bool is_as_before(std::size_t now) noexcept {
+      return now == iterations && steady != 0 && ++skipped < loops_per_sample;
+    }
+    void remember(std::size_t now, double work, const loop_plan& plan) noexcept {
+      const bool is_short =
+          work <= always_timed && plan.parts == 1 && plan.wakes && plan.missed <= 0;
+      iterations = is_short && samples == young ? now : 0;
+      shares = plan.shares;
+    }
+    bool is_due(double work) noexcept {
+      if (samples < young || steady == 0 || work > always_timed || skipped >= loops_per_sample)
+        return true;
+      ++skipped;
+      return false;
+    }
+  };
+
+  // <algorithm> takes a tenth of the time that this library's headers take to compile.
+  template <class Type>
+  static Type lesser(Type a, Type b) noexcept {
+    return b < a ? b : a;
+  }
+  template <class Type>
+  static Type larger(Type a, Type b) noexcept {
+    return a < b ? b : a;
+  }
+  static double between(double least, double value, double most) noexcept {
+    return value < least ? least : value > most ? most : value;
+  }
+  static bool pays(double work, std::size_t shares, double cost) noexcept {
+    return work - work / static_cast<double>(shares) > cost;
+  }
+  /// All of them, or fewer where a share would be less than what it costs to have a member more.
+  std::size_t shares_for(double work, std::size_t most) const noexcept {
+    if (!pays(work, most, join_)) return 1;
+    const double least_share = join_ / static_cast<double>(most_);
+    const double wanted = work / least_share;
+    return wanted < static_cast<double>(most)
+               ? larger(std::size_t{2}, static_cast<std::size_t>(wanted))
+               : most;
+  }
+  static std::uint32_t parts_of(const loop_request& of, std::size_t shares,
+                                double wanted) noexcept {
+    const double each = static_cast<double>(of.iterations / shares);
+    const double parts = lesser(lesser(wanted, each), static_cast<double>(most_parts));
+    return parts < 1 ? 1 : static_cast<std::uint32_t>(parts);
+  }
+  LOCKSTEP_COLD loop_plan by_costs(const loop_request& of, bool asleep) noexcept {
+    loop_plan result;
+    const std::size_t most = lesser(most_, of.iterations);
+    place& at = at_place(of.place);
+    const double work = at.iteration * static_cast<double>(of.iterations);
+    result.is_timed = at.is_due(work);
+    if (most < 2) return result;
+    if (at.samples < known) {
+      result.is_timed = true;
+      if (at.samples > 0 && !is_rest_worth(work, false)) return result;
+      result.shares = static_cast<std::uint32_t>(most);
+      result.parts = of.can_split ? parts_of(of, most, first_parts) : 1;
+      result.is_probe = result.parts == first_parts;
+      result.wakes = !asleep || !of.can_split;
+      return result;
+    }
+    const std::size_t shares = shares_for(work, most);
+    if (shares < 2) {
+      if (result.is_timed && join_ > first_join_)
+        join_ -= (join_ - first_join_) / 64;  // tried again
+      at.remember(of.iterations, work, result);
+      return result;
+    }
+    if (asleep && !pays(work, most, wake_)) {
+      result.missed = larger(work - work / static_cast<double>(shares) - join_, 1.0);
+      if (work < least_for_late_members) return result;
+      result.is_timed = true;
+    }
+    result.shares = static_cast<std::uint32_t>(shares);
+    const double share = work / static_cast<double>(shares);
+    if (of.can_split && share > 2 * part_time) {
+      result.parts = parts_of(of, shares, share / part_time);
+    }
+    if (result.missed > 0) {
+      result.wakes = false;
+      if (of.can_split) result.parts = larger(result.parts, parts_of(of, shares, 4));
+    }
+    at.remember(of.iterations, work, result);
+    return result;
+  }
+  /// Without what was learned.
+  LOCKSTEP_NOINLINE loop_plan by_request(const loop_request& of) const noexcept {
+    loop_plan result;
+    if (of.is_fixed) {
+      result.shares =
+          static_cast<std::uint32_t>(larger(std::size_t{1}, lesser(members_, of.iterations)));
+      return result;
+    }
+    const std::size_t most = lesser(most_, of.iterations);
+    const std::size_t grain = of.grain != 0 ? of.grain : 1;
+    const std::size_t shares = larger(std::size_t{1}, lesser(most, of.iterations / grain));
+    result.shares = static_cast<std::uint32_t>(shares);
+    const std::size_t share = of.iterations / shares;
+    if (of.can_split && shares > 1) {
+      result.parts = static_cast<std::uint32_t>(
+          of.grain != 0   ? larger(std::size_t{1}, lesser<std::size_t>(share / grain, most_parts))
+          : share >= 1024 ? 8
+                          : 1);
+    }
+    return result;
+  }
+
+  static std::size_t set_of(const void* key) noexcept {
+    const std::uint64_t mixed =
+        static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key)) * 0x9E3779B97F4A7C15u;
+    return static_cast<std::size_t>(mixed >> 32) % sets;
+  }
+  /// A place is somewhere in its set.
+  place& at_place(const void* key) noexcept {
+    place* const set = places_[set_of(key)];
+    for (unsigned way = 0; way < ways; ++way) {
+      if (set[way].key == key) return set[way];
+    }
+    return new_place(set, key);
+  }
+  /// It comes first in its set, and drives out the one that came before all others.
+  LOCKSTEP_COLD static place& new_place(place* set, const void* key) noexcept {
+    for (unsigned way = ways - 1; way > 0; --way) set[way] = set[way - 1];
+    set[0] = place();
+    set[0].key = key;
+    return set[0];
+  }
+
+  const std::size_t members_, most_;
+  const bool learns_;
+  const double first_join_;
+  double join_;
+  double wake_ = 50000;
+  place places_[sets][ways];
+};
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_COSTS_HPP
+
+// lockstep/detail/team/placement.hpp -- how many members a team has, and on which CPUs: pure plans (layer: team)
+//
+// What the program says (team_options) beats the environment, the environment beats the default. Nothing
+// here starts or binds a thread: resolve() says what the team has to do.
+//
+//   PLACEMENT-1  A core gets a second member when all cores have one, a CPU when all CPUs have one.
+//   PLACEMENT-2  Fast cores get members before efficient ones, and those before any core's sibling.
+//   PLACEMENT-3  close fills a package before the next, and numbers the ranks so that neighbours are close.
+//       spread takes packages in turns, and in each the cores evenly; so neighbours are apart.
+//   PLACEMENT-4  A list is taken as it is, but for CPUs that are not usable.
+#ifndef LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
+#define LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
+
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#include <cstdlib>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+/// Who had the say.
+enum class decided_by : unsigned char { nobody, environment, program };
+
+/// A team as it is to be made.
+struct resolved_team {
+  std::size_t members = 1;  ///< 1 to 65536
+  wait_policy policy;       ///< when_crowded(is_crowded) already
+  bool is_crowded = false;  ///< more members than the CPUs that they may run on at once
+  binding bind;             ///< never unset
+  /// The CPU of each rank, `members` of them; empty: bind nobody. That of rank 0 is the caller's.
+  std::vector<unsigned> cpu_of_rank;
+  std::vector<unsigned> left_out;  ///< CPUs of a list that this process may not use
+  std::string name;
+  std::size_t can_run_at_once = 1;  ///< members, on the CPUs they may use
+  bool learns = true;               ///< whether loops learn on how many members they pay
+  decided_by learns_by = decided_by::nobody;
+  bool anticipates = false;  ///< whether workers learn when the next region is due
+  decided_by anticipates_by = decided_by::nobody;
+  bool finds_cpu =
+      false;  ///< whether workers leave a CPU that they share with a member they wait for
+  decided_by finds_cpu_by = decided_by::nobody;
+  bool keeps_ledger = false;
+  decided_by members_by = decided_by::nobody;
+  decided_by policy_by = decided_by::nobody;
+  decided_by bind_by = decided_by::nobody;
+};
+
+namespace placement {
+
+/// Appends `count` of the CPUs of one level, which are sorted by package.
+LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
+                        std::vector<unsigned>& order);
+
+/// Appends `count` of the CPUs, which are sorted by PLACEMENT-1 and PLACEMENT-2, in the order of ranks.
+LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
+                          std::vector<unsigned>& order);
+
+/// Parts a list into CPUs that are usable and others.
+LOCKSTEP_COLD void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
+                               std::vector<unsigned>& fitting, std::vector<unsigned>& left_out);
+
+/// The CPU of each rank; empty if nobody is to be bound, or there is no usable CPU for it.
+LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
+                                         const binding& where);
+
+/// Who decides what both may say.
+LOCKSTEP_COLD decided_by who(bool is_programs, bool is_environments) noexcept;
+
+/// Where the members of a team run; unset if nobody has said it.
+LOCKSTEP_COLD const binding& binding_of(const team_options& options,
+                                        const environment& variables) noexcept;
+
+}  // namespace placement
+
+/// The team that `options` and the environment ask for, on a machine with that many CPUs usable at once
+/// and that topology; `cpus` may be empty where nobody is to be bound. Pure. Fails if options.members()
+/// is above 65536.
+LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
+                                    std::size_t usable, const cpu_topology& cpus);
+
+/// The same for this process and machine; looks at the machine's topology only where members are bound. Says once which
+/// CPUs of LOCKSTEP_PROC_BIND are not usable.
+LOCKSTEP_COLD resolved_team resolve(const team_options& options);
+
+#if LOCKSTEP_HAS_BODIES
+
+namespace placement {
+
+/// Compares by the first of four numbers in which two places differ.
+LOCKSTEP_COLD int compare_four(const unsigned* a, const unsigned* b) noexcept {
+  int i = 0;
+  while (i < 3 && a[i] == b[i]) ++i;
+  return a[i] < b[i] ? -1 : a[i] > b[i] ? 1 : 0;
+}
+/// PLACEMENT-1, PLACEMENT-2: who gets a member first.
+LOCKSTEP_COLD int compare_taken(const void* left, const void* right) noexcept {
+  const cpu_place &a = *static_cast<const cpu_place*>(left),
+                  &b = *static_cast<const cpu_place*>(right);
+  const unsigned first[] = {a.sibling, static_cast<unsigned>(a.kind), a.package, a.core};
+  const unsigned second[] = {b.sibling, static_cast<unsigned>(b.kind), b.package, b.core};
+  return compare_four(first, second);
+}
+/// PLACEMENT-3: who has the lower rank.
+LOCKSTEP_COLD int compare_ranked(const void* left, const void* right) noexcept {
+  const cpu_place &a = *static_cast<const cpu_place*>(left),
+                  &b = *static_cast<const cpu_place*>(right);
+  const unsigned first[] = {a.package, static_cast<unsigned>(a.kind), a.core, a.sibling};
+  const unsigned second[] = {b.package, static_cast<unsigned>(b.kind), b.core, b.sibling};
+  return compare_four(first, second);
+}
+
+LOCKSTEP_COLD void deal(const cpu_place* level, std::size_t size, std::size_t count,
+                        std::vector<unsigned>& order) {
+  std::vector<unsigned> begins;  // of each package, and the end
+  for (unsigned i = 0; i <= size; ++i) {
+    if (i == 0 || i == size || level[i].package != level[i - 1].package) begins.push_back(i);
+  }
+  const std::size_t packages = begins.size() - 1;
+  std::vector<unsigned> taken(packages);
+  for (std::size_t rest = count; rest > 0;) {
+    for (std::size_t i = 0; i < packages && rest > 0; ++i) {
+      if (taken[i] == begins[i + 1] - begins[i]) continue;
+      ++taken[i];
+      --rest;
+    }
+  }
+  const std::size_t end = order.size() + count;
+  for (std::size_t turn = 0; order.size() < end; ++turn) {
+    for (std::size_t i = 0; i < packages; ++i) {
+      if (turn >= taken[i]) continue;
+      const std::size_t all = begins[i + 1] - begins[i];
+      const unsigned& cpu = level[begins[i] + turn * all / taken[i]].cpu;
+      order.push_back(cpu);
+    }
+  }
+}
+
+LOCKSTEP_COLD void spread(const cpu_topology& sorted, std::size_t count,
+                          std::vector<unsigned>& order) {
+  for (std::size_t i = 0; order.size() < count;) {
+    std::size_t end = i + 1;
+    while (end < sorted.size() && sorted[end].sibling == sorted[i].sibling &&
+           sorted[end].kind == sorted[i].kind) {
+      ++end;
+    }
+    const std::size_t wanted = count - order.size();
+    deal(&sorted[i], end - i, wanted < end - i ? wanted : end - i, order);
+    i = end;
+  }
+}
+
+LOCKSTEP_COLD void part_by_use(const cpu_topology& usable, const std::vector<unsigned>& list,
+                               std::vector<unsigned>& fitting, std::vector<unsigned>& left_out) {
+  std::vector<unsigned> known;
+  for (const cpu_place& place : usable) known.push_back(place.cpu);
+  sort_once(known);
+  for (const unsigned& cpu : list) {
+    (find_sorted(known, cpu) < known.size() ? fitting : left_out).push_back(cpu);
+  }
+}
+
+LOCKSTEP_COLD std::vector<unsigned> plan(const cpu_topology& usable, std::size_t members,
+                                         const binding& where) {
+  std::vector<unsigned> order, left_out;
+  if (where.is_list()) {
+    part_by_use(usable, where.list(), order, left_out);
+  } else if (!usable.empty() && (where.is_close() || where.is_spread())) {
+    const std::size_t count = members < usable.size() ? members : usable.size();
+    cpu_topology sorted(usable);
+    std::qsort(sorted.data(), sorted.size(), sizeof(cpu_place), compare_taken);
+    if (where.is_spread()) {
+      spread(sorted, count, order);
+    } else {
+      std::qsort(sorted.data(), count, sizeof(cpu_place), compare_ranked);
+      for (std::size_t i = 0; i < count; ++i) order.push_back(sorted[i].cpu);
+    }
+  }
+  // Members beyond the CPUs begin anew.
+  const std::size_t found = order.size();
+  for (std::size_t rank = found; found > 0 && rank < members; ++rank) {
+    const unsigned cpu = order[rank - found];
+    order.push_back(cpu);
+  }
+  while (order.size() > members) order.pop_back();
+  return order;
+}
+
+LOCKSTEP_COLD decided_by who(bool is_programs, bool is_environments) noexcept {
+  return is_programs       ? decided_by::program
+         : is_environments ? decided_by::environment
+                           : decided_by::nobody;
+}
+
+LOCKSTEP_COLD const binding& binding_of(const team_options& options,
+                                        const environment& variables) noexcept {
+  return options.bind().is_unset() ? variables.bind.value : options.bind();
+}
+
+}  // namespace placement
+
+LOCKSTEP_COLD resolved_team resolve(const team_options& options, const environment& variables,
+                                    std::size_t usable, const cpu_topology& cpus) {
+  using placement::who;
+  resolved_team result;
+  result.name = options.name();
+  const binding& where = placement::binding_of(options, variables);
+  result.bind = where.is_unset() ? binding::none() : where;
+  result.bind_by = who(!options.bind().is_unset(), variables.bind.is_set);
+  // The CPUs of a list that are usable, each once: at most one member for each by default.
+  std::vector<unsigned> different;
+  placement::part_by_use(cpus, where.list(), different, result.left_out);
+  sort_once(different);
+  const std::size_t most =
+      different.empty() || usable < different.size() ? usable : different.size();
+
+  result.members_by = who(options.members() != 0, variables.members.is_set);
+  result.members = options.members() != 0     ? options.members()
+                   : variables.members.is_set ? variables.members.value
+                   : most < max_participants  ? most
+                                              : max_participants;
+  checked_count("lockstep::team", "members", result.members);
+
+  result.cpu_of_rank = placement::plan(cpus, result.members, where);
+  different = result.cpu_of_rank;
+  sort_once(different);
+  const std::size_t at_once =
+      different.empty() || usable < different.size() ? usable : different.size();
+  result.can_run_at_once = result.members < at_once ? result.members : at_once;
+  result.is_crowded = result.members > result.can_run_at_once;
+
+  result.policy_by = who(options.has_policy(), variables.policy.is_set);
+  result.policy = options.has_policy() ? options.policy() : variables.policy.value;
+  result.policy = result.policy.when_crowded(result.is_crowded);
+  result.learns_by = who(options.has_learn(), variables.learn.is_set);
+  result.learns = options.has_learn() ? options.learn() : variables.learn.value;
+  const bool can_adapt = result.members > 1 && result.policy.is_adaptive() && !result.is_crowded;
+  result.anticipates_by = who(options.has_anticipate(), variables.anticipate.is_set);
+  result.anticipates =
+      can_adapt && (options.has_anticipate() ? options.anticipate() : variables.anticipate.value);
+  result.finds_cpu_by = who(options.has_find_cpu(), variables.find_cpu.is_set);
+  result.finds_cpu = can_adapt && result.cpu_of_rank.empty() &&
+                     (options.has_find_cpu() ? options.find_cpu() : variables.find_cpu.value);
+  result.keeps_ledger =
+      options.has_ledger() ? options.ledger() : (variables.ledger.value && has_observers());
+  return result;
+}
+
+LOCKSTEP_COLD resolved_team resolve(const team_options& options) {
+  const environment& variables = environment::of_process_with_observers();
+  const binding& where = placement::binding_of(options, variables);
+  const bool binds = !where.is_unset() && !where.is_none();
+  const cpu_topology none;
+  resolved_team result =
+      resolve(options, variables, usable_cpus(), binds ? usable_topology() : none);
+  // Which CPUs of LOCKSTEP_PROC_BIND are not usable is said once.
+  if (result.bind_by == decided_by::environment && !result.left_out.empty() &&
+      is_first_to_print(message::unusable_cpus)) {
+    std::string text;
+    append_cpu_list(text, result.left_out);
+    std::fprintf(stderr, "lockstep: %s=%s: this process may not use CPU %s\n", variables.bind.name,
+                 variables.bind.given.text, text.c_str());
+  }
+  return result;
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_PLACEMENT_HPP
+
+// lockstep/detail/team/loop_steering.hpp -- measures loops, and decides how the next one is run (layer: team)
+//
+// It measures, and looks whether members sleep; loop_costs.hpp makes a plan of what was learned. For team_core.hpp: the
+// caller that has the turn uses it, in one loop after another.
+//
+//   STEER-1  A loop that wakes nobody at its beginning wakes its members as soon as the caller has seen, after a part
+//            of it, that what is left is worth a wake-up.
+//   STEER-2  Loops that follow each other closely without members that sleep wake them when all of them together have
+//            missed as much as a wake-up takes: at most twice the time is lost that way.
+//   STEER-3  Where workers may anticipate, and slept through loops that were worth joining, they are woken after the
+//            loop, a few times in a row: so they learn when the next ones are due. Such lessons have a price: each row
+//            waits until loops have missed as much, and costs twice that of the row before, until members come by
+//            themselves. What loops missed belongs to the team, not to a place.
+//   STEER-4  A loop of an unknown place is a probe: the caller begins alone, and announces the rest when that is worth
+//            it. So a short loop costs no more than some looks at the clock before it is known.
+//   STEER-5  When it is known from how many iterations on a place pays on several members, its hint says so
+//            (lone_loops.hpp): shorter loops run without a region. Now and then one of them is measured.
+//
+// Cost   a loop that is not measured: none. Else two or three looks at the clock, 20 to 25 ns each: the first loops of
+//        a place, then one in 16, and all that last longer than 10 us. What only those run is compiled for size.
+#ifndef LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
+#define LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
+
+#if LOCKSTEP_HAS_BODIES
+#include <cstdio>
+#endif
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+class loop_steering final : public part_listener {
+ public:
+  /// `number`: of the team, for hints.
+  loop_steering(fork_board& forks, const resolved_team& made, std::uint32_t number) noexcept
+      : forks_(forks),
+        costs_(made.members, made.can_run_at_once, made.is_crowded, made.learns),
+        team_(number) {}
+  loop_steering(const loop_steering&) = delete;
+  loop_steering& operator=(const loop_steering&) = delete;
+
+  /// Before a loop: how to run it.
+  LOCKSTEP_NOINLINE const loop_plan& begin(const loop_request& of) {
+    of_ = of;
+    is_asleep_ = costs_.most_shares() > 1 && forks_.has_sleepers(costs_.most_shares());
+    plan_ = costs_.plan(of, is_asleep_);
+    if (plan_.missed > 0) add_missed();
+    may_wake_ = is_asleep_ && plan_.shares > 1 && !plan_.wakes && !plan_.is_probe;
+    if (!is_asleep_ && plan_.shares > 1 && !plan_.is_probe) price_ = 0;
+    if (of.hint != nullptr && of.hint->is_spent(team_)) plan_.is_timed = true;
+    if (plan_.is_timed) begin_to_measure();
+    return plan_;
+  }
+  /// For observers: how the loop is run, and why.
+  LOCKSTEP_COLD void tell(const loop_plan& plan) const noexcept;
+  /// What after_part() is to be called for; null: nothing.
+  part_listener* listener() noexcept { return plan_.is_timed ? this : nullptr; }
+
+  /// In a probe, after so many parts of the caller's share: whether to announce the rest.
+  LOCKSTEP_COLD bool is_worth_announcing(std::uint32_t done) noexcept {
+    parts_ = own_parts_ = done;
+    own_end_ = now();
+    if (!costs_.is_rest_worth(left_after(own_end_), is_asleep_)) return false;
+    if (is_asleep_) woken_at_ = own_end_;
+    return true;
+  }
+  /// The caller has run all parts of a probe.
+  void end_probe() noexcept {
+    parts_ = own_parts_ = std::size_t{plan_.shares} * plan_.parts;
+    own_end_ = now();
+  }
+  /// Requires: the loop is measured.
+  void after_part(bool is_own) override {
+    ++parts_;
+    if (is_own) {
+      ++own_parts_;
+      own_end_ = now();
+    }
+    if (may_wake_) wake_if_long(is_own ? own_end_ : now());
+  }
+
+  /// Every share is done; `all_came`: each was begun by its member.
+  void end(bool all_came) {
+    if (plan_.is_timed) learn(all_came, now());
+    if (plan_.missed > least_worth_a_lesson) teach();
+  }
+
+  /// Before shares that are no loop's: whether to wake members that sleep.
+  bool begin_shares(const shares_request& of) {
+    is_asleep_ = forks_.has_sleepers(of.shares);
+    plan_ = loop_plan();
+    plan_.shares = of.shares;
+    if (is_asleep_) {
+      plan_sleepers(of.gain);
+    } else {
+      price_ = 0;
+    }
+    return plan_.wakes;
+  }
+  /// They are done.
+  void end_shares() {
+    if (!is_asleep_) return;
+    if (plan_.missed > least_worth_a_lesson) teach();
+  }
+
+  /// Whether members slept when this loop began.
+  bool were_asleep() const noexcept { return is_asleep_; }
+
+ private:
+  static constexpr double least_worth_a_lesson = 1000;
+  static constexpr double awake_time = 50000;
+  static constexpr unsigned lessons = 8;
+  static constexpr double first_price = 500000,
+                          most_price = 4000000;  // of a row: some 60 us of the caller's
+
+  static std::uint64_t now() { return detail::monotonic_nanoseconds(); }
+
+  LOCKSTEP_COLD void begin_to_measure() {
+    parts_ = own_parts_ = 0;
+    start_ = own_end_ = now();
+    if (woken_at_ != 0) learn_wake_up();
+    if (is_asleep_ && plan_.shares > 1 && plan_.wakes) woken_at_ = start_;
+  }
+  LOCKSTEP_COLD void plan_sleepers(double gain) {
+    if (woken_at_ != 0) learn_wake_up();
+    plan_.missed = gain > costs_.wake() ? 0 : gain;
+    if (plan_.missed > 0 && has_missed_enough()) plan_.missed = 0;
+    plan_.wakes = plan_.missed <= 0;
+    if (plan_.wakes) woken_at_ = now();
+  }
+  LOCKSTEP_COLD void learn(bool all_came, std::uint64_t end) {
+    const double own_time = static_cast<double>(own_end_ - start_);
+    costs_.learn_iterations(of_.place, iterations_of_own(), own_time);
+    if (plan_.shares > 1 && plan_.parts == 1 && of_.can_split && all_came && !is_asleep_) {
+      costs_.learn_join(static_cast<double>(end - own_end_));
+    }
+    if (of_.hint != nullptr) {
+      const loop_costs::lone_loops alone = costs_.lone(of_.place, of_.iterations);
+      if (alone.loops > 0) of_.hint->set(team_, alone.most_iterations, alone.loops);
+    }
+  }
+
+  std::size_t iterations_of_own() const noexcept {
+    const std::size_t parts = std::size_t{plan_.shares} * plan_.parts;
+    return own_parts_ == parts ? of_.iterations : of_.iterations / parts * own_parts_;
+  }
+
+  double left_after(std::uint64_t at) const noexcept {
+    const double each = static_cast<double>(at - start_) / static_cast<double>(parts_);
+    return each * static_cast<double>(std::size_t{plan_.shares} * plan_.parts - parts_);
+  }
+  /// STEER-2. Members that are awake poll for some 50 us. The clock is looked at when enough was missed: if the loops
+  /// that did came further apart on average, they begin anew.
+  bool has_missed_enough() noexcept {
+    missed_ += plan_.missed;
+    ++missed_loops_;
+    if (missed_ < costs_.wake()) return false;
+    const std::uint64_t before = missed_since_;
+    missed_since_ = now();
+    const double each = static_cast<double>(missed_since_ - before) / missed_loops_;
+    missed_ = missed_loops_ = 0;
+    return each < awake_time;
+  }
+  void add_missed() noexcept {
+    if (!has_missed_enough()) return;
+    plan_ = costs_.plan(of_, false);
+    plan_.is_timed = true;
+  }
+  LOCKSTEP_COLD void wake_if_long(std::uint64_t at) {
+    if (!costs_.is_worth_waking(left_after(at))) return;
+    may_wake_ = false;
+    woken_at_ = at;
+    if (observers() != 0) note_mark(mark_kind::woken, "woken", "the loop is long", plan_.shares);
+    forks_.wake(plan_.shares);
+  }
+  void learn_wake_up() {
+    const std::uint64_t came = forks_.last_coming(1);
+    if (came <= woken_at_) return;
+    costs_.learn_wake(static_cast<double>(came - woken_at_));
+    woken_at_ = 0;
+  }
+  /// STEER-3.
+  void teach() {
+    if (!forks_.anticipates()) return;
+    if (lessons_left_ == 0) {
+      saved_up_ += plan_.missed;
+      if (saved_up_ < (price_ > 0 ? price_ : costs_.wake())) return;
+      saved_up_ = 0;
+      lessons_left_ = lessons;
+      price_ = price_ <= 0 ? first_price : 2 * price_ < most_price ? 2 * price_ : most_price;
+    }
+    --lessons_left_;
+    if (observers() != 0) {
+      note_mark(mark_kind::woken, "woken", "they slept through loops", plan_.shares);
+    }
+    forks_.wake(plan_.shares);
+  }
+
+  fork_board& forks_;
+  loop_costs costs_;
+  const std::uint32_t team_;
+  loop_request of_ = {0, nullptr, 0, true, false};
+  loop_plan plan_;
+  bool is_asleep_ = false;
+  bool may_wake_ = false;
+  std::size_t parts_ = 0, own_parts_ = 0;
+  std::uint64_t start_ = 0, own_end_ = 0;
+  std::uint64_t woken_at_ = 0;  ///< 0: not, or it is known how long that took
+  std::uint64_t missed_since_ = 0;
+  double missed_ = 0, missed_loops_ = 0;
+  double saved_up_ = 0, price_ = 0;  ///< for lessons; no price: members were there
+  unsigned lessons_left_ = 0;
+};
+
+#if LOCKSTEP_HAS_BODIES
+
+LOCKSTEP_COLD void loop_steering::tell(const loop_plan& plan) const noexcept {
+  char name[48] = "loop inline";
+  if (plan.shares > 1) {
+    std::snprintf(name, sizeof name, "loop on %u members", static_cast<unsigned>(plan.shares));
+  }
+  const char* why = of_.is_fixed           ? "a share for each was asked for"
+                    : of_.grain != 0       ? "the grain was given"
+                    : plan.shares == 1     ? "it would not gain"
+                    : of_.place == nullptr ? "as asked for"
+                                           : "it gains";
+  if (plan.is_probe) why = "it is not known: the caller begins";
+  if (plan.shares == 1 && of_.iterations < 2) why = "there is one iteration at most";
+  if (plan.missed > 0) why = "members sleep: they are not woken for so little";
+  note_mark(mark_kind::decision, name, why, of_.iterations);
+  if (is_asleep_ && plan.shares > 1 && plan.wakes) {
+    note_mark(mark_kind::woken, "woken", "for a loop", plan.shares);
+  }
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_LOOP_STEERING_HPP
+
 // lockstep/detail/team/team_core.hpp -- the life of a region, from its caller's call to the return (layer: team)
 //
 // What team and external_team have in common: run() and run_loop() below are a region from top to bottom. The caller
@@ -20365,6 +20621,8 @@ class team_core {
 
   std::size_t size() const noexcept { return size_; }
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
+  /// For loops without a region.
+  lone_team alone(const team_door& door) const noexcept { return {this, door.age()}; }
   bool is_inside() const noexcept { return nesting::is_inside(this); }
 
   /// f(member&) on the first `size` members. False if the region was stopped. `workers` has make_ready(), which is
@@ -20426,7 +20684,7 @@ class team_core {
     const bool is_seen = core->is_seen();
     const region_head head = core->begin(of.shares, 0);
     const nesting::inside here(core->region_);
-    core->crew_.reset_tickets();
+    core->crew_.reset_counts();
     core->forks_.announce_loop(head, what, 1, wakes);
     if (LOCKSTEP_UNLIKELY(is_seen)) {
       core->is_seen_as("plan", head, 1, 0, {of.where, nullptr, false});
@@ -20579,13 +20837,16 @@ class team_core {
   /// The caller's part of a loop; every share is done when it returns.
   void run_shares(const loop_plan& plan, const region_head& head, job& what, const loop_request& of,
                   bool is_seen) {
-    crew_.reset_tickets();
+    crew_.reset_counts();
     bool all_came = true;
-    if (plan.shares > 1) forks_.announce_loop(head, what, plan.parts, plan.wakes);
+    const bool is_announced = plan.shares > 1 && !plan.is_probe;
+    if (is_announced) forks_.announce_loop(head, what, plan.parts, plan.wakes);
     if (LOCKSTEP_UNLIKELY(is_seen)) {
       is_seen_as("loop", head, plan.parts, of.iterations, {of.where, of.place, true});
     }
-    if (plan.shares > 1) {
+    if (LOCKSTEP_UNLIKELY(plan.is_probe)) {
+      all_came = run_probe(plan, head, what);
+    } else if (is_announced) {
       all_came =
           crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_.listener());
     } else {
@@ -20594,6 +20855,8 @@ class team_core {
     }
     steering_.end(all_came);
   }
+  /// The same for a loop of an unknown place: STEER-4. True if every other member came in time.
+  LOCKSTEP_COLD bool run_probe(const loop_plan& plan, const region_head& head, job& what);
   /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
     running_.store(0, memory_order_relaxed);      // 1
@@ -20993,7 +21256,7 @@ struct carried_blocks {
 
   void operator()(loop_share& me) const {
     const index_range mine = block_of_loop(me, length);
-    if (mine.first < mine.last) leaf(mine.first, mine.last);
+    if (mine.first < mine.last) call_body<Leaf>(&leaf, mine.first, mine.last);
   }
 };
 /// Parts by a schedule.
@@ -21110,7 +21373,7 @@ class team_loops {
       for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
     };
     return run_scheduled(body_of(each), sizeof...(Functions), dynamic_schedule(),
-                         call_site{nullptr, 0});
+                         call_site{nullptr, 0}, nullptr);
   }
   bool parallel_invoke() noexcept { return true; }
 
@@ -21154,33 +21417,52 @@ class team_loops {
                                                                              std::size_t length,
                                                                              std::size_t grain,
                                                                              call_site where) {
+    const lone_outcome alone = run_alone(leaf, length, grain);
+    if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
     job work;
     work.carry<loop_share>(carried_blocks<Leaf>{length, leaf});
-    return team().run_loop({length, work.place(), grain, true, false, where}, work, no_ends());
+    return team().run_loop({length, work.place(), grain, true, false, where, &hint_of<Leaf>::at},
+                           work, no_ends());
   }
   template <class Leaf>
   typename std::enable_if<!carried_blocks<Leaf>::fits, bool>::type run_blocks(const Leaf& leaf,
                                                                               std::size_t length,
                                                                               std::size_t grain,
                                                                               call_site where) {
-    return run_scheduled(body_of(leaf), length,
-                         grain == 0 ? static_schedule() : lockstep::grain(grain), where);
+    return run_parts_of(leaf, length, grain == 0 ? static_schedule() : lockstep::grain(grain),
+                        where);
   }
   template <class Leaf>
   bool run_parts(const Leaf& leaf, std::size_t length, schedule how, call_site where) {
     if (how.kind() == schedule_kind::static_blocks) {
       return run_blocks(leaf, length, how.chunk(), where);
     }
-    return run_scheduled(body_of(leaf), length, how, where);
+    return run_parts_of(leaf, length, how, where);
+  }
+  template <class Leaf>
+  bool run_parts_of(const Leaf& leaf, std::size_t length, schedule how, call_site where) {
+    const bool is_blocks = how.kind() == schedule_kind::static_blocks;
+    const lone_outcome alone = run_alone(leaf, length, is_blocks ? how.chunk() : 0);
+    if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
+    return run_scheduled(body_of(leaf), length, how, where, &hint_of<Leaf>::at);
   }
   LOCKSTEP_NOINLINE bool run_scheduled(const range_body& body, std::size_t length, schedule how,
-                                       call_site where) {
+                                       call_site where, lone_hint* hint) {
     const bool is_blocks = how.kind() == schedule_kind::static_blocks;
     job work;
     work.carry<loop_share>(scheduled_parts{length, how, &body});
     return team().run_loop(
-        {length, place_of(body.call), is_blocks ? how.chunk() : 0, is_blocks, false, where}, work,
-        no_ends());
+        {length, place_of(body.call), is_blocks ? how.chunk() : 0, is_blocks, false, where, hint},
+        work, no_ends());
+  }
+  /// Where the loop needs nobody else: by its place's hint, or by its grain.
+  template <class Leaf>
+  lone_outcome run_alone(const Leaf& leaf, std::size_t length, std::size_t grain) {
+    const lone_team of = team().alone();
+    const bool needs_nobody =
+        team().size() == 1 ||
+        (grain == 0 ? hint_of<Leaf>::at.allows(of.number(), length) : length / 2 < grain);
+    return needs_nobody ? try_alone(of, body_of(leaf), length) : lone_outcome::refused;
   }
   /// False if it was stopped.
   LOCKSTEP_NOINLINE bool run_reduction(const reductions::operations& what,
@@ -21607,6 +21889,7 @@ class external_team : public detail::team_loops<external_team> {
     return detail::team_core::run(door_, &body_->core, body_->servers, k, part.function(), where,
                                   kind);
   }
+  detail::lone_team alone() const noexcept { return body_->core.alone(door_); }
   /// As team_core's.
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
                                      const detail::loop_ends& ends);
@@ -24502,6 +24785,7 @@ class team : public detail::team_loops<team> {
     turn.keep();
     return started_region(door_, body_->core);
   }
+  detail::lone_team alone() const noexcept { return body_->core.alone(door_); }
   /// As team_core's.
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
                                      const detail::loop_ends& ends);
@@ -26433,7 +26717,7 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
       forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
              fork_board::usual_most_age, made.finds_cpu),
       crew_(forks_, stop_, error_, made.is_crowded, &group_, &ledger_),
-      steering_(forks_, made),
+      steering_(forks_, made, lone_team{this, door.age()}.number()),
       region_{this, door.age(), &group_, &running_, nullptr},
       between_(region_) {
   if (made.is_crowded && observers() != 0) {
@@ -26533,7 +26817,25 @@ LOCKSTEP_COLD fork_board::way team_core::way_of(const resolved_team& made) noexc
                                                                    : fork_board::way::direct;
 }
 
+LOCKSTEP_COLD bool team_core::run_probe(const loop_plan& plan, const region_head& head, job& what) {
+  std::uint32_t done = 0;
+  for (std::uint32_t next = 1; next < plan.parts; next *= 2) {
+    crew_.run_unannounced(head, plan.parts, what, 0, done, next);
+    done = next;
+    if (crew_.is_alone() || !steering_.is_worth_announcing(done)) continue;
+    crew_.note_begun(done);
+    forks_.announce_loop(head, what, plan.parts, true);
+    return crew_.lead(head, what, steering_.were_asleep(), steering_.listener());
+  }
+  for (std::uint32_t rank = 0; rank < plan.shares; ++rank) {
+    crew_.run_unannounced(head, plan.parts, what, rank, rank == 0 ? done : 0, plan.parts);
+  }
+  steering_.end_probe();
+  return true;
+}
+
 LOCKSTEP_COLD void team_core::request_stop() {
+  if (lone_loop::request_stop(this)) return;
   const std::uint32_t region = running_.load(memory_order_relaxed);  // 2
   if (region != 0) stop_.request(region);
 }

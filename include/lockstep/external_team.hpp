@@ -121,6 +121,7 @@ class external_team : public detail::team_loops<external_team> {
     return detail::team_core::run(door_, &body_->core, body_->servers, k, part.function(), where,
                                   kind);
   }
+  detail::lone_team alone() const noexcept { return body_->core.alone(door_); }
   /// As team_core's.
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
                                      const detail::loop_ends& ends);

@@ -160,6 +160,7 @@ class team : public detail::team_loops<team> {
     turn.keep();
     return started_region(door_, body_->core);
   }
+  detail::lone_team alone() const noexcept { return body_->core.alone(door_); }
   /// As team_core's.
   LOCKSTEP_OUT_OF_LINE bool run_loop(const detail::loop_request& of, detail::job& what,
                                      const detail::loop_ends& ends);

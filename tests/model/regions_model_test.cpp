@@ -57,7 +57,7 @@ class crew {
     board_.expect(1, 200000000);
   }
 
-  enum class waking { at_once, after_a_part, never };
+  enum class waking { at_once, after_a_part, never, after_a_probe };  // of one part
   struct region {
     std::uint32_t size;
     std::uint32_t parts = 0;  // of a share; 0: a run
@@ -120,7 +120,13 @@ class crew {
     } listener(board_, of);
     job work;
     work.assign<loop_share>(part);
-    board_.announce_loop(head, work, of.parts, of.wakes == waking::at_once);
+    loops_.reset_counts();
+    if (of.wakes == waking::after_a_probe) {
+      loops_.run_unannounced(head, of.parts, work, 0, 0, 1);
+      loops_.note_begun(1);
+    }
+    board_.announce_loop(head, work, of.parts,
+                         of.wakes == waking::at_once || of.wakes == waking::after_a_probe);
     // As if woken: to wait a moment changes nothing but who comes first.
     loops_.lead(head, work, true, &listener);
   }
@@ -167,7 +173,8 @@ class crew {
   std::uint32_t given_ = 0, found_[4][3] = {};
 };
 constexpr std::uint32_t run = 0, loop = 1;  // parts
-constexpr crew::waking late = crew::waking::after_a_part, never = crew::waking::never;
+constexpr crew::waking late = crew::waking::after_a_part, never = crew::waking::never,
+                       probe = crew::waking::after_a_probe;
 
 TEST_P(fork_board_model, of_two_orders_two_regions_and_ends_FORK_1_FORK_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
@@ -271,6 +278,19 @@ TEST_P(fork_board_model, after_a_loop_that_wakes_nobody_the_end_lets_all_go_FORK
 TEST_P(fork_board_model, who_is_woken_in_the_middle_of_a_loop_joins_it_or_not_FORK_6_PART_3) {
   explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
     crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, 2, late}, {2, loop, never}});
+  });
+}
+
+TEST_P(fork_board_model, what_the_caller_ran_before_the_announcement_is_not_run_again_CREW_6) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    crew(fork_tree(2), policy(), fork_board::way::direct).run({{2, 2, probe}, {2, 2}});
+  });
+}
+
+TEST_P(fork_board_model, who_is_late_in_a_loop_disturbs_no_probe_CREW_6_PART_3) {
+  explore_with({{2, 0, 0}, {1, 1, 0}}, [] {
+    crew(fork_tree(2), policy(), fork_board::way::direct, 0xFFFFFFFB)
+        .run({{2, 2}, {2, 2, probe}, {2, loop}});
   });
 }
 

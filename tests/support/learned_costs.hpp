@@ -12,12 +12,12 @@ namespace detail {
 
 struct learned_costs {
   static double iteration(const loop_costs& of, const void* place) {
-    const std::size_t slot = loop_costs::slot_of(place);
-    for (const loop_costs::place& each : {of.places_[slot], of.places_[slot ^ 1u]}) {
+    for (const loop_costs::place& each : of.places_[set_of(place)]) {
       if (each.key == place) return each.iteration;
     }
     return 0;
   }
+  static std::size_t set_of(const void* place) { return loop_costs::set_of(place); }
   static double join(const loop_costs& of) { return of.join_; }
 };
 

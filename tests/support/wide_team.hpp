@@ -53,6 +53,7 @@ class wide_team : public team_loops<wide_team> {
     made.learns = learns;
     return made;
   }
+  lone_team alone() const noexcept { return core_.alone(door_); }
   bool run_loop(const loop_request& of, job& what, const loop_ends& ends) {
     return team_core::run_loop(door_, &core_, threads_, of, what, ends);
   }

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <random>
+#include <set>
 #include <vector>
 
 #include "support/learned_costs.hpp"
@@ -73,6 +75,8 @@ TEST(loop_costs, an_unknown_loop_is_begun_on_all_and_measured_COST_1) {
   const loop_plan plan = costs.plan(loop_of(1000), awake);
   EXPECT_EQ(plan.shares, 4u);
   EXPECT_EQ(plan.parts, loop_costs::first_parts);
+  EXPECT_TRUE(plan.is_probe) << "the caller begins";
+  EXPECT_FALSE(costs.plan(loop_of(20), awake).is_probe) << "of few iterations each may be long";
   EXPECT_TRUE(plan.is_timed);
   EXPECT_EQ(plan.missed, 0);
   EXPECT_EQ(iteration_of(costs, here), 0) << "planning teaches nothing";
@@ -94,6 +98,30 @@ TEST(loop_costs, an_unknown_loop_has_no_more_shares_and_parts_than_iterations_CO
     expect_possible(plan, loop_of(n), 4);
     EXPECT_EQ(plan.shares, n < 2 ? 1u : n < 4 ? n : 4u);
   }
+}
+
+TEST(loop_costs, the_rest_of_a_probe_is_announced_when_that_is_worth_much_more_than_a_join_COST_1) {
+  loop_costs costs = four_members();
+  EXPECT_FALSE(costs.is_rest_worth(2 * join_of(costs), awake))
+      << "the first time is no fair sample";
+  EXPECT_TRUE(costs.is_rest_worth(10000, awake));
+  EXPECT_FALSE(costs.is_rest_worth(10000, asleep));
+  EXPECT_EQ(costs.is_rest_worth(1e6, asleep), costs.is_worth_waking(1e6));
+  EXPECT_TRUE(costs.is_rest_worth(1e6, asleep));
+  EXPECT_FALSE(loop_costs(4, 1, true, true).is_rest_worth(1e300, awake)) << "nobody could take any";
+}
+
+TEST(loop_costs, a_place_is_known_from_its_second_sample_on_COST_1) {
+  loop_costs costs = four_members();
+  costs.learn_iterations(here, 1000, 1e6);
+  EXPECT_TRUE(costs.plan(loop_of(1000), awake).is_probe) << "its first time was long";
+  costs.learn_iterations(here, 1000, 1e6);
+  EXPECT_FALSE(costs.plan(loop_of(1000), awake).is_probe);
+  loop_costs brief = four_members();
+  brief.learn_iterations(here, 1000, 1020);
+  const loop_plan second = brief.plan(loop_of(1000), awake);
+  EXPECT_EQ(second.shares, 1u) << "even its first time was short";
+  EXPECT_TRUE(second.is_timed);
 }
 
 // --- COST-2: known places ---
@@ -148,12 +176,13 @@ TEST(loop_costs,
   teach(costs, 1);
   const double least = costs.wake() / (1 - 1.0 / 4);
   const auto below = static_cast<std::size_t>(least * 0.98);
+  const double gain = static_cast<double>(below) * 3 / 4 - join_of(costs);
   const loop_plan plan = costs.plan(loop_of(below), asleep);
   EXPECT_EQ(plan.shares, 4u) << "who comes by itself may join";
   EXPECT_GE(plan.parts, 4u);
   EXPECT_FALSE(plan.wakes);
   EXPECT_TRUE(plan.is_timed);
-  EXPECT_NEAR(plan.missed, static_cast<double>(below) * 3 / 4, static_cast<double>(below) / 50);
+  EXPECT_NEAR(plan.missed, gain, static_cast<double>(below) / 50);
   expect_possible(plan, loop_of(below), 4);
   EXPECT_TRUE(costs.plan(loop_of(below), awake).wakes);
   EXPECT_EQ(costs.plan(loop_of(below), awake).missed, 0);
@@ -173,12 +202,14 @@ TEST(loop_costs, above_the_break_even_of_a_wake_up_all_are_woken_at_once_COST_2)
 TEST(loop_costs, a_loop_too_short_for_late_members_runs_alone_and_tells_what_it_missed_COST_2) {
   loop_costs costs = four_members();
   teach(costs, 1);
-  const loop_plan plan = costs.plan(loop_of(1000), asleep);
-  EXPECT_EQ(plan.shares, 1u);
-  EXPECT_EQ(plan.parts, 1u);
-  EXPECT_GT(plan.missed, 0);
-  EXPECT_LT(plan.missed, 1000);
-  EXPECT_TRUE(plan.is_timed) << "for who adds up what was missed";
+  for (const std::size_t n : {std::size_t{1000}, std::size_t{5000}, std::size_t{19000}}) {
+    const loop_plan plan = costs.plan(loop_of(n), asleep);
+    EXPECT_EQ(plan.shares, 1u);
+    EXPECT_EQ(plan.parts, 1u);
+    EXPECT_NEAR(plan.missed, static_cast<double>(n) * 3 / 4 - join_of(costs),
+                1 + 0.02 * static_cast<double>(n));
+  }
+  EXPECT_GT(costs.plan(loop_of(21000), asleep).shares, 1u);
 }
 
 TEST(loop_costs, what_is_left_is_worth_a_wake_up_by_the_same_rule) {
@@ -241,6 +272,15 @@ TEST(loop_costs, the_first_sample_is_believed_and_of_the_others_a_quarter_COST_4
   EXPECT_DOUBLE_EQ(iteration_of(costs, here), 11);
 }
 
+TEST(loop_costs, of_a_young_place_a_lower_sample_is_believed_COST_4) {
+  loop_costs costs = four_members();
+  costs.learn_iterations(here, 100, 100020);  // cold
+  costs.learn_iterations(here, 100, 1020);
+  EXPECT_DOUBLE_EQ(iteration_of(costs, here), 10);
+  costs.learn_iterations(here, 100, 100020);
+  EXPECT_LE(iteration_of(costs, here), 20);
+}
+
 TEST(loop_costs, one_strange_sample_moves_an_iteration_by_two_at_most_COST_4) {
   for (const double strange : {0.0, 1e-300, 1.0, 1e3, 1e9, 1e18, 1e300}) {
     loop_costs costs = four_members();
@@ -283,7 +323,7 @@ TEST(loop_costs, the_join_is_learned_downwards_quickly_upwards_slowly_and_within
   for (int i = 0; i < 4; ++i) costs.learn_join(0);
   EXPECT_LT(join_of(costs), 16000);
   for (int i = 0; i < 1000; ++i) costs.learn_join(0);
-  EXPECT_EQ(join_of(costs), 40);
+  EXPECT_EQ(join_of(costs), 100);
   for (int i = 0; i < 1000; ++i) costs.learn_join(300);
   EXPECT_NEAR(join_of(costs), 160, 160) << "it rises again";
   EXPECT_GT(join_of(costs), 100);
@@ -332,62 +372,57 @@ TEST(loop_costs, places_are_known_by_themselves) {
   EXPECT_EQ(iteration_of(costs, &places[3]), 0);
 }
 
-/// Places that drive each other out: with the first one, found by what is forgotten.
-std::vector<const void*> rivals_of(const void* first, std::size_t count) {
+/// The places that share the set of the first one, which is among them.
+std::vector<const void*> rivals_of(const void* first) {
   std::vector<const void*> found;
   for (const char& each : places) {
-    if (&each == first || found.size() == count) continue;
-    loop_costs costs = four_members();
-    teach(costs, 7, first);
-    if (!found.empty()) teach(costs, 7, found.front());
-    teach(costs, 7, &each);
-    // With two places in the pair of slots a third drives one out; alone with it, nobody shows.
-    const bool is_rival =
-        found.empty() ? [&] {
-          for (const char& third : places) {
-            if (&third == first || &third == &each) continue;
-            loop_costs again = four_members();
-            teach(again, 7, first);
-            teach(again, 7, &each);
-            teach(again, 7, &third);
-            if (iteration_of(again, first) == 0) return true;
-          }
-          return false;
-        }()
-                      : iteration_of(costs, first) == 0 || iteration_of(costs, found.front()) == 0;
-    if (is_rival) found.push_back(&each);
+    if (learned_costs::set_of(&each) == learned_costs::set_of(first)) found.push_back(&each);
   }
   return found;
 }
 
-TEST(loop_costs, two_places_in_the_same_slot_keep_what_is_learned_of_both_COST_5) {
-  const std::vector<const void*> rivals = rivals_of(here, 2);
-  ASSERT_EQ(rivals.size(), 2u);
+TEST(loop_costs, four_places_in_the_same_set_keep_what_is_learned_of_all_COST_5) {
+  const std::vector<const void*> rivals = rivals_of(here);
+  ASSERT_GE(rivals.size(), 5u);
   loop_costs costs = four_members();
   for (int round = 0; round < 100; ++round) {
-    for (const void* place : {here, rivals[0]}) {
-      costs.plan(loop_of(1000, place), awake);
-      costs.learn_iterations(place, 1000, place == here ? 1020 : 5020);
+    for (std::size_t i = 0; i < 4; ++i) {
+      costs.plan(loop_of(1000, rivals[i]), awake);
+      costs.learn_iterations(rivals[i], 1000, 1020 + 1000 * static_cast<double>(i));
     }
   }
-  EXPECT_NEAR(iteration_of(costs, here), 1, 0.01);
-  EXPECT_NEAR(iteration_of(costs, rivals[0]), 5, 0.05);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(iteration_of(costs, rivals[i]), 1 + static_cast<double>(i), 0.05);
+  }
 }
 
-TEST(loop_costs, a_third_place_in_the_slot_drives_out_one_which_is_then_unknown_again_COST_5) {
-  const std::vector<const void*> rivals = rivals_of(here, 2);
-  ASSERT_EQ(rivals.size(), 2u);
+TEST(loop_costs,
+     a_fifth_place_in_the_set_drives_out_the_oldest_which_is_then_unknown_again_COST_5) {
+  const std::vector<const void*> rivals = rivals_of(here);
+  ASSERT_GE(rivals.size(), 5u);
   loop_costs costs = four_members();
-  teach(costs, 1, here);
-  teach(costs, 1, rivals[0]);
-  teach(costs, 1, rivals[1]);
-  EXPECT_NE(iteration_of(costs, rivals[1]), 0) << "the new one is known";
-  const int known = (iteration_of(costs, here) != 0) + (iteration_of(costs, rivals[0]) != 0);
-  EXPECT_EQ(known, 1);
-  const void* const lost = iteration_of(costs, here) == 0 ? here : rivals[0];
-  const loop_plan plan = costs.plan(loop_of(1000, lost), awake);
-  EXPECT_EQ(plan.parts, loop_costs::first_parts) << "as a place that was never seen, COST-1";
+  for (std::size_t i = 0; i < 5; ++i) teach(costs, 1, rivals[i]);
+  EXPECT_EQ(iteration_of(costs, rivals[0]), 0);
+  for (std::size_t i = 1; i < 5; ++i) EXPECT_NE(iteration_of(costs, rivals[i]), 0) << i;
+  const loop_plan plan = costs.plan(loop_of(1000, rivals[0]), awake);
+  EXPECT_TRUE(plan.is_probe) << "as a place that was never seen, COST-1";
   EXPECT_TRUE(plan.is_timed);
+}
+
+TEST(loop_costs, a_program_of_128_places_keeps_what_is_learned_of_nearly_all_COST_5) {
+  std::mt19937_64 random(7);  // the addresses of functions, somewhere
+  for (int program = 0; program < 20; ++program) {
+    loop_costs costs = four_members();
+    std::set<const void*> used;
+    const std::uintptr_t base = random() % (std::uintptr_t{1} << 40);
+    while (used.size() < 128) {
+      used.insert(reinterpret_cast<const void*>(base + 16 * (random() % 60000)));
+    }
+    for (const void* const place : used) teach(costs, 1, place);
+    std::size_t known = 0;
+    for (const void* const place : used) known += iteration_of(costs, place) != 0 ? 1 : 0;
+    EXPECT_GE(known, 118u);
+  }
 }
 
 TEST(loop_costs, any_number_of_places_is_taken_COST_5) {
@@ -399,6 +434,50 @@ TEST(loop_costs, any_number_of_places_is_taken_COST_5) {
       EXPECT_NEAR(iteration_of(costs, &each), 5, 0.01) << "the last one is always known";
     }
   }
+}
+
+// --- COST-6: loops that run alone ---
+
+TEST(loop_costs, below_the_break_even_loops_run_alone_and_above_they_do_not_COST_6) {
+  loop_costs costs = four_members();
+  EXPECT_EQ(costs.lone(here, 100).loops, 0u) << "unknown";
+  costs.learn_iterations(here, 1000, 2020);
+  EXPECT_EQ(costs.lone(here, 100).loops, 0u) << "hardly known";
+  teach(costs, 2);
+  const loop_costs::lone_loops alone = costs.lone(here, 100);
+  EXPECT_NEAR(alone.most_iterations, join_of(costs) / (1 - 1.0 / 4) / 2, 1);
+  const auto most = static_cast<std::size_t>(alone.most_iterations);
+  EXPECT_EQ(costs.plan(loop_of(most * 98 / 100), awake).shares, 1u);
+  EXPECT_GT(costs.plan(loop_of(most * 102 / 100), awake).shares, 1u);
+}
+
+TEST(loop_costs, the_longer_loops_are_the_fewer_run_alone_before_one_is_measured_COST_6) {
+  loop_costs costs = four_members();
+  teach(costs, 1);
+  EXPECT_EQ(costs.lone(here, 10).loops, 256u);
+  EXPECT_EQ(costs.lone(here, 1000).loops, 100u);
+  EXPECT_EQ(costs.lone(here, plenty).loops, 8u);
+  costs.learn_iterations(here, 1000, 10020);
+  EXPECT_EQ(costs.lone(here, 10).loops, 8u) << "it has changed";
+}
+
+TEST(loop_costs, a_join_that_was_learned_too_high_keeps_no_long_loop_alone_COST_6) {
+  loop_costs costs = four_members();
+  teach(costs, 1);
+  for (int i = 0; i < 1000; ++i) costs.learn_join(1e12);
+  EXPECT_LT(costs.lone(here, 100).most_iterations, 1000);
+}
+
+TEST(loop_costs, where_one_member_can_run_loops_of_any_length_run_alone_COST_6) {
+  loop_costs costs(8, 1, true, true);
+  teach(costs, 1);
+  EXPECT_GE(costs.lone(here, 100).most_iterations, 100000);
+}
+
+TEST(loop_costs, who_does_not_learn_runs_nothing_alone_COST_6) {
+  loop_costs costs(4, 4, false, false);
+  teach(costs, 1);
+  EXPECT_EQ(costs.lone(here, 100).loops, 0u);
 }
 
 // --- by hand ---

@@ -47,7 +47,7 @@ const void* place_of(Function* of) noexcept {
 }
 /// The range_body of an object with operator()(first, last) const.
 template <class Body>
-void call_body(const void* data, std::size_t first, std::size_t last) {
+LOCKSTEP_NOINLINE void call_body(const void* data, std::size_t first, std::size_t last) {
   (*static_cast<const Body*>(data))(first, last);
 }
 template <class Body>

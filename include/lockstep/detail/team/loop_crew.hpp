@@ -13,11 +13,15 @@
 //   CREW-4  In a loop that was stopped, parts are claimed and not run.
 //   CREW-5  In a child process, after a fork() in a part, nothing of the loop is left to do for the caller; another
 //           thread cannot go on there.
+//   CREW-6  What the caller has run of its share before it announces the loop is claimed like all other parts, and not
+//           run again. The words of the claims know nothing of it: they must not be ahead of the line (PART-3).
 //
 // Memory order (# marks the line)
 //   #  access             order    pairs  why it suffices
 //   1  tickets.fetch_add  relaxed  -      hands out numbers
 //   2  tickets.store      relaxed  -      between loops; the announcement orders it
+//   3  begun.store        relaxed  -      as 2
+//   4  begun.load         relaxed  -      in a part that was claimed: after the announcement was read
 #ifndef LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
 #define LOCKSTEP_DETAIL_TEAM_LOOP_CREW_HPP
 
@@ -25,6 +29,7 @@
 #include <cstdint>
 
 #include "fork_board.hpp"
+#include "lone_loops.hpp"
 #include "region_accounts.hpp"
 #include "stop_source.hpp"
 
@@ -97,10 +102,17 @@ struct loop_request {
   bool can_split;     ///< shares may have several parts
   bool is_fixed;      ///< a share for every member, whatever was learned
   call_site where;    ///< for observers
+  lone_hint* hint;    ///< of the place; null: its loops never run alone without a region
 
   loop_request(std::size_t count, const void* at, std::size_t least, bool splits, bool fixed,
-               call_site in = call_site{nullptr, 0}) noexcept
-      : iterations(count), place(at), grain(least), can_split(splits), is_fixed(fixed), where(in) {}
+               call_site in = call_site{nullptr, 0}, lone_hint* alone = nullptr) noexcept
+      : iterations(count),
+        place(at),
+        grain(least),
+        can_split(splits),
+        is_fixed(fixed),
+        where(in),
+        hint(alone) {}
 };
 
 /// How a loop is to be run: by loop_steering.hpp.
@@ -109,7 +121,9 @@ struct loop_plan {
   std::uint32_t parts = 1;   ///< of each share
   bool wakes = true;      ///< sleepers at once; else only when the loop has turned out to be long
   bool is_timed = false;  ///< the caller measures it
-  double missed = 0;      ///< the time that members that sleep would take off the caller
+  bool is_probe =
+      false;  ///< the caller begins alone, and announces it when it turns out to be worth that
+  double missed = 0;  ///< the time that members that sleep would take off the caller
 };
 
 /// Shares that are no loop's: by how many nanoseconds members that come shorten them; and what became of them.
@@ -179,6 +193,12 @@ class loop_crew {
     forks_.collect(0, forks_.current());
     return !took;
   }
+  /// Before it is announced, the caller runs parts of the share of `rank`, from `part` on.
+  void run_unannounced(const region_head& head, std::uint32_t parts, job& what, std::size_t rank,
+                       std::uint32_t part, std::uint32_t end) {
+    const loop_common common = common_of(head, announcement(1, head.size, parts));
+    for (; part < end; ++part) run_part(common, rank, part, what);
+  }
   /// The caller runs it as the only one.
   void run_alone(const region_head& head, job& what) {
     run_part(common_of(head, announcement(1, 1, 1)), 0, 0, what);
@@ -199,9 +219,14 @@ class loop_crew {
     }
   }
 
-  /// Before a loop with tickets.
-  void reset_tickets() noexcept {
-    tickets_[0].value.store(0, detail::memory_order_relaxed);  // 2
+  /// Before a loop.
+  void reset_counts() noexcept {
+    counts_[0].value.tickets.store(0, detail::memory_order_relaxed);  // 2
+    counts_[0].value.begun.store(0, detail::memory_order_relaxed);    // 3
+  }
+  /// Before a loop is announced: so many parts of the caller's share have been run.
+  void note_begun(std::uint32_t parts) noexcept {
+    counts_[0].value.begun.store(parts, detail::memory_order_relaxed);  // 3
   }
   /// In a child process, inside a region; and when that ends.
   void be_alone(bool alone) noexcept { is_alone_ = alone; }
@@ -209,7 +234,7 @@ class loop_crew {
 
  private:
   loop_common common_of(const region_head& head, announcement at) noexcept {
-    return {stop_, tickets_[0].value, head.region, head.size, at.parts()};
+    return {stop_, counts_[0].value.tickets, head.region, head.size, at.parts()};
   }
 
   /// `self` runs a claimed part of the share of `rank`.
@@ -219,9 +244,12 @@ class loop_crew {
     if (LOCKSTEP_UNLIKELY(observers() != 0) && self != rank) {
       note_mark(mark_kind::share_taken_over, "share taken over", nullptr, rank);
     }
-    const loop_accounts accounts(ledger_, self, claimed.head().region);
-    run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part, claimed.line->what);
-    accounts.end_part();
+    if (rank != 0 || claimed.part >= counts_[0].value.begun.load(memory_order_relaxed)) {  // 4
+      const loop_accounts accounts(ledger_, self, claimed.head().region);
+      run_part(common_of(claimed.head(), claimed.announced), rank, claimed.part,
+               claimed.line->what);
+      accounts.end_part();
+    }
     if (is_alone_) {
       if (self != 0) end_of_lone_child();
       return;
@@ -285,7 +313,11 @@ class loop_crew {
   const void* const team_;
   const ledger_slot* const ledger_;
   bool is_alone_ = false;
-  detail::aligned_array<detail::padded<detail::atomic<std::size_t>>> tickets_{1};
+  struct counts {
+    detail::atomic<std::size_t> tickets{0};
+    detail::wait_word begun{0};  ///< parts of the caller's share: CREW-6
+  };
+  detail::aligned_array<detail::padded<counts>> counts_{1};
   detail::line_gap callers_apart_;
   stage_trust patience_;  // of the caller
 };

@@ -47,6 +47,8 @@ class team_core {
 
   std::size_t size() const noexcept { return size_; }
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
+  /// For loops without a region.
+  lone_team alone(const team_door& door) const noexcept { return {this, door.age()}; }
   bool is_inside() const noexcept { return nesting::is_inside(this); }
 
   /// f(member&) on the first `size` members. False if the region was stopped. `workers` has make_ready(), which is
@@ -108,7 +110,7 @@ class team_core {
     const bool is_seen = core->is_seen();
     const region_head head = core->begin(of.shares, 0);
     const nesting::inside here(core->region_);
-    core->crew_.reset_tickets();
+    core->crew_.reset_counts();
     core->forks_.announce_loop(head, what, 1, wakes);
     if (LOCKSTEP_UNLIKELY(is_seen)) {
       core->is_seen_as("plan", head, 1, 0, {of.where, nullptr, false});
@@ -261,13 +263,16 @@ class team_core {
   /// The caller's part of a loop; every share is done when it returns.
   void run_shares(const loop_plan& plan, const region_head& head, job& what, const loop_request& of,
                   bool is_seen) {
-    crew_.reset_tickets();
+    crew_.reset_counts();
     bool all_came = true;
-    if (plan.shares > 1) forks_.announce_loop(head, what, plan.parts, plan.wakes);
+    const bool is_announced = plan.shares > 1 && !plan.is_probe;
+    if (is_announced) forks_.announce_loop(head, what, plan.parts, plan.wakes);
     if (LOCKSTEP_UNLIKELY(is_seen)) {
       is_seen_as("loop", head, plan.parts, of.iterations, {of.where, of.place, true});
     }
-    if (plan.shares > 1) {
+    if (LOCKSTEP_UNLIKELY(plan.is_probe)) {
+      all_came = run_probe(plan, head, what);
+    } else if (is_announced) {
       all_came =
           crew_.lead(head, what, plan.wakes && steering_.were_asleep(), steering_.listener());
     } else {
@@ -276,6 +281,8 @@ class team_core {
     }
     steering_.end(all_came);
   }
+  /// The same for a loop of an unknown place: STEER-4. True if every other member came in time.
+  LOCKSTEP_COLD bool run_probe(const loop_plan& plan, const region_head& head, job& what);
   /// No thread is in the region any more. False if it was stopped.
   bool end_of_region(const region_head& head) noexcept {
     running_.store(0, memory_order_relaxed);      // 1

@@ -23,7 +23,7 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
       forks_(fork_tree(size_), made.policy, way_of(made), 0, made.anticipates,
              fork_board::usual_most_age, made.finds_cpu),
       crew_(forks_, stop_, error_, made.is_crowded, &group_, &ledger_),
-      steering_(forks_, made),
+      steering_(forks_, made, lone_team{this, door.age()}.number()),
       region_{this, door.age(), &group_, &running_, nullptr},
       between_(region_) {
   if (made.is_crowded && observers() != 0) {
@@ -123,7 +123,25 @@ LOCKSTEP_COLD fork_board::way team_core::way_of(const resolved_team& made) noexc
                                                                    : fork_board::way::direct;
 }
 
+LOCKSTEP_COLD bool team_core::run_probe(const loop_plan& plan, const region_head& head, job& what) {
+  std::uint32_t done = 0;
+  for (std::uint32_t next = 1; next < plan.parts; next *= 2) {
+    crew_.run_unannounced(head, plan.parts, what, 0, done, next);
+    done = next;
+    if (crew_.is_alone() || !steering_.is_worth_announcing(done)) continue;
+    crew_.note_begun(done);
+    forks_.announce_loop(head, what, plan.parts, true);
+    return crew_.lead(head, what, steering_.were_asleep(), steering_.listener());
+  }
+  for (std::uint32_t rank = 0; rank < plan.shares; ++rank) {
+    crew_.run_unannounced(head, plan.parts, what, rank, rank == 0 ? done : 0, plan.parts);
+  }
+  steering_.end_probe();
+  return true;
+}
+
 LOCKSTEP_COLD void team_core::request_stop() {
+  if (lone_loop::request_stop(this)) return;
   const std::uint32_t region = running_.load(memory_order_relaxed);  // 2
   if (region != 0) stop_.request(region);
 }

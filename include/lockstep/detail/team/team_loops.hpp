@@ -57,7 +57,7 @@ struct carried_blocks {
 
   void operator()(loop_share& me) const {
     const index_range mine = block_of_loop(me, length);
-    if (mine.first < mine.last) leaf(mine.first, mine.last);
+    if (mine.first < mine.last) call_body<Leaf>(&leaf, mine.first, mine.last);
   }
 };
 /// Parts by a schedule.
@@ -174,7 +174,7 @@ class team_loops {
       for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
     };
     return run_scheduled(body_of(each), sizeof...(Functions), dynamic_schedule(),
-                         call_site{nullptr, 0});
+                         call_site{nullptr, 0}, nullptr);
   }
   bool parallel_invoke() noexcept { return true; }
 
@@ -218,33 +218,52 @@ class team_loops {
                                                                              std::size_t length,
                                                                              std::size_t grain,
                                                                              call_site where) {
+    const lone_outcome alone = run_alone(leaf, length, grain);
+    if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
     job work;
     work.carry<loop_share>(carried_blocks<Leaf>{length, leaf});
-    return team().run_loop({length, work.place(), grain, true, false, where}, work, no_ends());
+    return team().run_loop({length, work.place(), grain, true, false, where, &hint_of<Leaf>::at},
+                           work, no_ends());
   }
   template <class Leaf>
   typename std::enable_if<!carried_blocks<Leaf>::fits, bool>::type run_blocks(const Leaf& leaf,
                                                                               std::size_t length,
                                                                               std::size_t grain,
                                                                               call_site where) {
-    return run_scheduled(body_of(leaf), length,
-                         grain == 0 ? static_schedule() : lockstep::grain(grain), where);
+    return run_parts_of(leaf, length, grain == 0 ? static_schedule() : lockstep::grain(grain),
+                        where);
   }
   template <class Leaf>
   bool run_parts(const Leaf& leaf, std::size_t length, schedule how, call_site where) {
     if (how.kind() == schedule_kind::static_blocks) {
       return run_blocks(leaf, length, how.chunk(), where);
     }
-    return run_scheduled(body_of(leaf), length, how, where);
+    return run_parts_of(leaf, length, how, where);
+  }
+  template <class Leaf>
+  bool run_parts_of(const Leaf& leaf, std::size_t length, schedule how, call_site where) {
+    const bool is_blocks = how.kind() == schedule_kind::static_blocks;
+    const lone_outcome alone = run_alone(leaf, length, is_blocks ? how.chunk() : 0);
+    if (alone != lone_outcome::refused) return alone == lone_outcome::complete;
+    return run_scheduled(body_of(leaf), length, how, where, &hint_of<Leaf>::at);
   }
   LOCKSTEP_NOINLINE bool run_scheduled(const range_body& body, std::size_t length, schedule how,
-                                       call_site where) {
+                                       call_site where, lone_hint* hint) {
     const bool is_blocks = how.kind() == schedule_kind::static_blocks;
     job work;
     work.carry<loop_share>(scheduled_parts{length, how, &body});
     return team().run_loop(
-        {length, place_of(body.call), is_blocks ? how.chunk() : 0, is_blocks, false, where}, work,
-        no_ends());
+        {length, place_of(body.call), is_blocks ? how.chunk() : 0, is_blocks, false, where, hint},
+        work, no_ends());
+  }
+  /// Where the loop needs nobody else: by its place's hint, or by its grain.
+  template <class Leaf>
+  lone_outcome run_alone(const Leaf& leaf, std::size_t length, std::size_t grain) {
+    const lone_team of = team().alone();
+    const bool needs_nobody =
+        team().size() == 1 ||
+        (grain == 0 ? hint_of<Leaf>::at.allows(of.number(), length) : length / 2 < grain);
+    return needs_nobody ? try_alone(of, body_of(leaf), length) : lone_outcome::refused;
   }
   /// False if it was stopped.
   LOCKSTEP_NOINLINE bool run_reduction(const reductions::operations& what,
