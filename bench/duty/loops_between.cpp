@@ -13,6 +13,7 @@ namespace {
 class lockstep_loops : public lockstep_team<adaptive> {
  public:
   using lockstep_team::lockstep_team;
+  static constexpr bool learns_by_place = true;
 
   template <class Kernel>
   void each(std::size_t n, const Kernel& kernel) {

@@ -55,7 +55,7 @@ def beyond_free(record, figure="loop_ns"):
 
 
 def worst_of_serial(records, peer):
-    own = of_peer(records, peer)
+    own = [r for r in of_peer(records, peer) if r["kind"] != "places"]
     if not own:
         return None
     worst = max(own, key=beyond_free)
@@ -88,8 +88,17 @@ def where_threads_pay(records):
                  f"where two threads pay, <= 1.05 in {len(found) - far}{listed(missed)}", not missed)] if found else []
 
 
+def programs_of_many_loops(records):
+    """From the first round on: nothing is free there."""
+    own = [r for r in of_peer(records, LOOPS) if r["kind"] == "places"]
+    above = [where(r) for r in own if ratio(r) > 1.1]
+    return [line(f"{LOOPS}: programs of different short loops <= 1.1 of serial in {len(own) - len(above)} of {len(own)} "
+                 f"cells{listed(above)}", not above)] if own else []
+
+
 def serial_verdict(records):
     lines = [each for peer in peers_of(records) for each in worst_of_serial(records, peer) or []]
+    lines += programs_of_many_loops(records)
     return lines + where_threads_pay(records)
 
 

@@ -16,12 +16,15 @@ import grid_plan as plan  # noqa: E402
 import grid_run  # noqa: E402
 import grid_verdict  # noqa: E402
 
+# A program of so many different loops of 50 to 500 elements, in so many rounds.
+PLACES, ROUNDS = (8, 32, 128), 300
 # With the nanoseconds of an element, about.
 KERNELS = {"daxpy": 0.8, "dot": 1.0, "sqrt": 11.0, "stencil": 1.2}
 SIZES = (1, 16, 256, 4096, 65536, 1000000)
 PAUSES = (0, 10, 100, 1000, 10000, 100000)
 LEGEND = """ratio to the serial loop, its 95th percentile in brackets. lockstep: through run(), to which every member comes;
-lockstep loops: through parallel_for() and parallel_reduce(). In the verdict a loop's time counts less 100 ns."""
+lockstep loops: through parallel_for() and parallel_reduce(). In the verdict a loop's time counts less 100 ns. places: the
+time of a program of n different short loops, 300 rounds by a new team, over that of the serial program."""
 
 
 def step_us(kernel, size, pause):
@@ -42,7 +45,11 @@ def grid(kernels=tuple(KERNELS), sizes=SIZES, pauses=PAUSES):
     return tuple(cell(kernel, size, pause) for kernel in kernels for pause in pauses for size in sizes)
 
 
-LEVELS = (
+def programs():
+    return tuple(plan.Cell("places", count, 0, f"places n={count} pause=0", 2 * count * 0.5, ROUNDS) for count in PLACES)
+
+
+LEVELS = tuple((programs() + idle, programs() + others) for idle, others in (
     (grid(), grid()),
     (grid(), grid(sizes=(1, 256, 4096, 65536), pauses=(0, 100, 1000, 10000))),
     (grid(), grid(("daxpy", "dot", "sqrt", "stencil"), (1, 256, 4096, 65536), (0, 100, 10000))),
@@ -50,14 +57,13 @@ LEVELS = (
     (grid(), grid(("daxpy", "sqrt"), (16, 4096, 65536), (0, 100, 1000))),
     (grid(pauses=(0, 10, 100, 1000, 10000)), grid(("daxpy", "sqrt"), (16, 4096, 65536), (0, 100, 1000))),
     (grid(("daxpy", "dot"), (16, 4096, 65536), (0, 100)), grid(("daxpy", "dot"), (16, 4096), (0, 100))),
-)
+))
 
 
 def cost(cells, samples, seconds):
     """Of a process: a few loops that do not count, then in each sample pairs of a serial loop and one of the team."""
-    few = [cell(one.kind, one.size, min(one.pause_us, 100)) for one in cells]
-    return 1e-6 * (sum(samples * plan.loops_of(one, seconds) * one.step_us for one in cells)
-                   + sum(plan.LEAST_LOOPS * one.step_us for one in few))
+    few = sum(plan.LEAST_LOOPS * (one.step_us - 2 * (one.pause_us - min(one.pause_us, 100))) for one in cells)
+    return 1e-6 * (sum(samples * plan.loops_of(one, seconds) * one.step_us for one in cells) + few)
 
 
 PROGRAM = grid_run.Program(

@@ -2,7 +2,8 @@
 // bench/serial/serial_works.hpp -- a loop against the serial loop, over sizes and pauses
 //
 // Work "serial", cells KERNEL:N:PAUSE: loops of N elements, each after PAUSE microseconds: polled below 50, slept
-// from there on. Serial and parallel loops take turns.
+// from there on. Serial and parallel loops take turns. The kernel "places" is a program of N different short loops
+// instead, from its start: the work of many_loops.hpp.
 #pragma once
 
 #include <algorithm>
@@ -15,16 +16,9 @@
 
 #include "duty/cell_sampling.hpp"
 #include "duty/duty_works.hpp"
+#include "serial/many_loops.hpp"
 
 namespace team_bench {
-
-inline void pass_pause(double pause_us) {
-  if (pause_us >= 50) {
-    std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(pause_us));
-  } else {
-    poll_for(1000 * pause_us);
-  }
-}
 
 /// Nanoseconds of a loop: of several in a row where one is too short to be timed.
 template <class Loop>
@@ -76,6 +70,7 @@ struct operands {
 template <class Peer>
 void sample_kernel(const request& wanted, Peer& peer, operands& of, const cell& one,
                    cell_times& seen) {
+  if (one.kind == "places") return sample_many_loops<Peer>(wanted, one, seen, of.x, of.y);
   const std::size_t n = std::max<std::size_t>(one.size, 1);
   const auto each = [&](const auto& kernel) {
     sample_turns(
@@ -97,7 +92,7 @@ void sample_kernel(const request& wanted, Peer& peer, operands& of, const cell& 
 template <class Peer>
 measurement measure_serial(const request& wanted) {
   std::size_t largest = 1;
-  for (const cell& one : wanted.cells) largest = std::max(largest, one.size);
+  for (const cell& one : wanted.cells) largest = std::max({largest, one.size, most_elements});
   operands of(largest);
   Peer peer(wanted);
   std::vector<cell_times> unused(wanted.cells.size()), times(wanted.cells.size());
