@@ -19906,7 +19906,7 @@ class loop_costs {
   friend struct learned_costs;  // of tests
 
   static constexpr double clock_time = 20, least_join = 100, most_join = 50000;
-  static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 20000;
+  static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 40000;
   static constexpr double always_timed = 10000, dear_announcement = 4000;
   static constexpr double unmeasured = 100000, least_lone = 8, most_lone = 256;
   static constexpr unsigned sets = 128, ways = 4, known = 2, young = 4, loops_per_sample = 16;
@@ -20452,8 +20452,8 @@ class loop_steering final : public part_listener {
   static constexpr double least_worth_a_lesson = 1000;
   static constexpr double awake_time = 50000;
   static constexpr unsigned lessons = 8;
-  static constexpr double first_price = 500000,
-                          most_price = 4000000;  // of a row: some 60 us of the caller's
+  // Of a row, which takes some 60 us of the caller's time; the first one costs nearly nothing.
+  static constexpr double first_lesson = 8000, first_price = 500000, most_price = 4000000;
 
   static std::uint64_t now() { return detail::monotonic_nanoseconds(); }
 
@@ -20526,7 +20526,7 @@ class loop_steering final : public part_listener {
     if (!forks_.anticipates()) return;
     if (lessons_left_ == 0) {
       saved_up_ += plan_.missed;
-      if (saved_up_ < (price_ > 0 ? price_ : costs_.wake())) return;
+      if (saved_up_ < (price_ > 0 ? price_ : first_lesson)) return;
       saved_up_ = 0;
       lessons_left_ = lessons;
       price_ = price_ <= 0 ? first_price : 2 * price_ < most_price ? 2 * price_ : most_price;

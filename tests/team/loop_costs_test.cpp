@@ -202,14 +202,14 @@ TEST(loop_costs, above_the_break_even_of_a_wake_up_all_are_woken_at_once_COST_2)
 TEST(loop_costs, a_loop_too_short_for_late_members_runs_alone_and_tells_what_it_missed_COST_2) {
   loop_costs costs = four_members();
   teach(costs, 1);
-  for (const std::size_t n : {std::size_t{1000}, std::size_t{5000}, std::size_t{19000}}) {
+  for (const std::size_t n : {std::size_t{1000}, std::size_t{5000}, std::size_t{39000}}) {
     const loop_plan plan = costs.plan(loop_of(n), asleep);
     EXPECT_EQ(plan.shares, 1u);
     EXPECT_EQ(plan.parts, 1u);
     EXPECT_NEAR(plan.missed, static_cast<double>(n) * 3 / 4 - join_of(costs),
                 1 + 0.02 * static_cast<double>(n));
   }
-  EXPECT_GT(costs.plan(loop_of(21000), asleep).shares, 1u);
+  EXPECT_GT(costs.plan(loop_of(41000), asleep).shares, 1u);
 }
 
 TEST(loop_costs, what_is_left_is_worth_a_wake_up_by_the_same_rule) {

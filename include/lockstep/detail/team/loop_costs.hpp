@@ -125,7 +125,7 @@ class loop_costs {
   friend struct learned_costs;  // of tests
 
   static constexpr double clock_time = 20, least_join = 100, most_join = 50000;
-  static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 20000;
+  static constexpr double least_wake = 5000, most_wake = 1000000, least_for_late_members = 40000;
   static constexpr double always_timed = 10000, dear_announcement = 4000;
   static constexpr double unmeasured = 100000, least_lone = 8, most_lone = 256;
   static constexpr unsigned sets = 128, ways = 4, known = 2, young = 4, loops_per_sample = 16;
