@@ -276,12 +276,14 @@ inline void take_from_hands(const member_state& at, ticket_source& tickets, std:
 /// As hand_out(), with one counter for all members. Requires: takes_tickets(how).
 LOCKSTEP_NOINLINE inline bool hand_out_by_ticket(member_state& at, std::size_t length, schedule how,
                                                  const range_body& body) {
+  at.note_without_wait();
   ticket_source tickets(at);
   if (tickets.has_entered()) hand_out_in(at, tickets, length, how, body);
   return tickets.leave();
 }
 LOCKSTEP_NOINLINE inline bool hand_out_by_hand(member_state& at, std::size_t length, schedule how,
                                                const range_body& body) {
+  at.note_without_wait();
   ticket_source tickets(at);
   if (tickets.has_entered()) take_from_hands(at, tickets, length, how.chunk(), body);
   return tickets.leave(true);
@@ -305,7 +307,8 @@ LOCKSTEP_NOINLINE inline bool hand_out(member_state& at, std::size_t length, sch
   if (is_dealt(at, length, how)) return hand_out_by_hand(at, length, how, body);
   if (takes_tickets(how)) return hand_out_by_ticket(at, length, how, body);
   if (at.is_stopped()) return false;
-  at.note_loop_by_rank();
+  at.note_loop_by_rank(how.kind() == schedule_kind::static_blocks ? length
+                                                                  : member_state::no_blocks);
   run_share(at, at.rank(), length, how, body);
   return !at.is_stopped();
 }
