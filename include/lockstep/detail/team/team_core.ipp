@@ -8,6 +8,9 @@
 #ifndef LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
 #define LOCKSTEP_DETAIL_TEAM_TEAM_CORE_IPP
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "../../ledger.hpp"
 #include "team_core.hpp"
 
@@ -30,6 +33,21 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
     note_mark(mark_kind::crowded, "crowded", "a team has more members than CPUs for them", size_);
   }
   if (made.keeps_ledger) keep_ledger(true);
+}
+
+LOCKSTEP_COLD bool team_core::ends_inside() noexcept {
+  if (nesting::contains(region_) || nesting::contains(between_)) {
+    destroyed_inside_ = door_.callers().whose().kind;
+    request_stop();
+    return true;
+  }
+  return nesting::is_inside(this);
+}
+
+[[noreturn]] LOCKSTEP_COLD void team_core::fail_destroyed() const noexcept {
+  std::fprintf(stderr, "%s: destroyed inside its own region; leave the region first\n",
+               destroyed_inside_);
+  std::abort();
 }
 
 LOCKSTEP_COLD void team_core::keep_ledger(bool yes) {
