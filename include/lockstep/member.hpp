@@ -121,7 +121,7 @@ class member : public detail::member_loops {
     check_plain<Function>();
     if (at_.is_stopped()) return false;
     at_.come_to("single", where);
-    if (rank() == 0) f();
+    if (rank() == 0) detail::loops::call_plain(f);
     return at_.sync();
   }
   /// The member that comes first calls f(); the others go on.
@@ -134,11 +134,19 @@ class member : public detail::member_loops {
     check_plain<Function>();
     return detail::loops::first_come(at_, f);
   }
+  template <class Function>
+  bool single(Function&&, nowait_t) {
+    return detail::refuse_single<Function>();
+  }
+  template <class Function>
+  bool try_single(Function&&, nowait_t) {
+    return detail::refuse_single<Function>();
+  }
   /// Member 0 calls f(); nobody waits.
   template <class Function>
   void master(Function&& f) {
     check_plain<Function>();
-    if (rank() == 0) f();
+    if (rank() == 0) detail::loops::call_plain(f);
   }
   /// Calls f() while no other thread of the program is in a critical part of the same name, a type:
   /// me.critical<struct log_file>([&] { ... }). Fair. Not to be nested with itself. Waits for no member of its region,
@@ -221,6 +229,21 @@ class member : public detail::member_loops {
     const detail::reductions::scan_of<Type, decltype(by), Operation, decltype(into)> what{
         at_, index_range{0, span.length}, by, op, into};
     return detail::reductions::scan_leaves<Type>(at_, what, init);
+  }
+
+  // What is wrong with a call that fits none of the above (detail/team/misplaced.hpp).
+
+  template <class... Arguments>
+  detail::if_too_few<5, Arguments...> reduce_range(Arguments&&...) {
+    return detail::refuse_reduction<Arguments...>();
+  }
+  template <class... Arguments>
+  detail::if_too_few<5, Arguments...> reduce_each(Arguments&&...) {
+    return detail::refuse_reduction<Arguments...>();
+  }
+  template <class... Arguments>
+  detail::if_too_few<6, Arguments...> scan_each(Arguments&&...) {
+    return detail::refuse_reduction<Arguments...>();
   }
 
   // --- parts of the team ---

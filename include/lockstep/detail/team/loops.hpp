@@ -41,6 +41,7 @@
 #include "group.hpp"
 #include "leaf_loop.hpp"
 #include "member_state.hpp"
+#include "misplaced.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -334,10 +335,22 @@ LOCKSTEP_NOINLINE inline bool hand_out_and_wait(member_state& at, std::size_t le
   return run_claimed(at, {static_loop::run, &loop, length}, nothing, {nullptr, nullptr});
 }
 
+/// f(), for which a static_assert has been: what cannot be called so is not, so that its sentence is the only one.
+template <class Function>
+void call_plain(Function& f, std::true_type /*callable*/) {
+  f();
+}
+template <class Function>
+void call_plain(Function&, std::false_type) noexcept {}
+template <class Function>
+void call_plain(Function& f) {
+  call_plain(f, std::integral_constant<bool, is_callable<Function&>::value>());
+}
+
 /// Calls f() on the first member that comes, and on no other.
 template <class Function>
 bool first_come(member_state& at, Function& f) {
-  const auto call = [&f](std::size_t, std::size_t) { f(); };
+  const auto call = [&f](std::size_t, std::size_t) { call_plain(f); };
   return hand_out_by_ticket(at, 1, dynamic_schedule(), body_of(call));
 }
 
@@ -345,10 +358,10 @@ bool first_come(member_state& at, Function& f) {
 inline void call_one(std::size_t) noexcept {}
 template <class Function, class... Others>
 void call_one(std::size_t k, Function& f, Others&... others) {
-  static_assert(is_callable<Function&>::value,
+  static_assert(is_callable<Function&>::value || has_nowait<Function>::value,
                 "lockstep: the function of a section cannot be called as f()");
   if (k == 0) {
-    f();
+    call_plain(f);
   } else {
     call_one(k - 1, others...);
   }
