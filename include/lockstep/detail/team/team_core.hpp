@@ -323,7 +323,6 @@ class team_core {
   group group_;
   fork_board forks_;
   first_error error_;
-  const char* destroyed_inside_ = nullptr;  ///< what it was, once a member has destroyed the team
   loop_crew crew_;
   // The caller's own.
   loop_steering steering_;
@@ -337,6 +336,7 @@ class team_core {
   std::uint32_t parts_ = 0;
   region_accounts accounts_;
   open_region started_ = {};
+  const char* destroyed_inside_ = nullptr;  ///< what it was, once a member has destroyed the team
   line_gap after_;
 };
 
