@@ -82,7 +82,7 @@ TEST_F(construct_misuse, reductions_after_a_loop_without_a_wait_that_others_have
     sum_of_range(me);
   };
   EXPECT_DEATH(differ(2, 0, loop_first, sum_of_range),
-               "rank 0 is in reduce_each .* rank 1 is in wait before a reduction .*_test.cpp:");
+               "rank 0 is in reduce_each .* rank 1 is in reduction_wait .*_test.cpp:");
   const part scan = [](member& me) {
     me.scan_each(0, 1000, 0, [](int) { return 1; }, std::plus<int>(), [](int, int) {});
   };
@@ -90,7 +90,7 @@ TEST_F(construct_misuse, reductions_after_a_loop_without_a_wait_that_others_have
     me.single(lockstep::nowait, [] {});
     scan(me);
   };
-  EXPECT_DEATH(differ(2, 1, single_first, sync), "is in wait before a reduction .* is in sync_");
+  EXPECT_DEATH(differ(2, 1, single_first, sync), "is in reduction_wait .* is in sync_");
 }
 
 TEST_F(construct_misuse, loops_by_their_length) {

@@ -216,7 +216,7 @@ inline bool member_state::sync_in(const char* kind, call_site where) {
 }
 LOCKSTEP_NOINLINE inline bool member_state::wait_before_construct() {
   const construct_note here = in_construct;
-  if (!sync_in("wait before a reduction", here.where)) return false;
+  if (!sync_in("reduction_wait", here.where)) return false;
   if (here.kind != nullptr) come_to(here.kind, here.where, here.extent);
   return true;
 }
