@@ -13570,10 +13570,12 @@ struct cell_access<Type, false> {
 //
 //   SPAN-1  A loop calls its function with the common type of its bounds: int for (0, 10), std::size_t for
 //           (0, v.size()), std::int64_t for two of those, the iterator for (v.begin(), v.end()), a pointer for two
-//           pointers. What is no number but converts to one counts as std::size_t.
+//           pointers. What is no number but converts to one counts as what unary + makes of it: an enumeration as its
+//           promoted type, an object of a class as the number that it converts to, std::size_t if + is ambiguous.
 //   SPAN-2  It is empty where last <= first, compared as numbers: (0u, -3) is empty.
 //   SPAN-3  No index outside [first, last] is computed: loops may go right up to the limits of their type.
 //   SPAN-4  A first below 0 with a common type that has no such number fails (std::invalid_argument): (-1, v.size()).
+//   SPAN-5  The copy of an iterator may throw: on the caller of the loop, or as the function does.
 #ifndef LOCKSTEP_DETAIL_TEAM_INDEX_SPAN_HPP
 #define LOCKSTEP_DETAIL_TEAM_INDEX_SPAN_HPP
 
@@ -13598,11 +13600,15 @@ template <class Type>
 struct is_position {
   // By what can be done with it: <iterator>, which has the category, takes a tenth of what this header's users cost
   // to compile.
+  // The distance may be a class that stands for an integer, as that of std::views::iota(std::size_t, ...) is, or an
+  // integer of which std::is_integral does not know.
   template <class Other,
             class Distance = decltype(std::declval<const Other&>() - std::declval<const Other&>()),
             class = decltype(*std::declval<const Other&>()),
-            class = decltype(std::declval<Other&>() += std::declval<Distance>())>
-  static std::is_integral<Distance> test(int);
+            class = decltype(std::declval<Other&>() += std::declval<Distance>()),
+            class = decltype(static_cast<Distance>(std::size_t())),
+            class = decltype(static_cast<std::size_t>(std::declval<Distance>()))>
+  static std::integral_constant<bool, !std::is_floating_point<Distance>::value> test(int);
   template <class Other>
   static std::false_type test(...);
   static constexpr bool value = decltype(test<Type>(0))::value;
@@ -13610,11 +13616,27 @@ struct is_position {
 template <class Type>
 struct is_position<Type*> : std::is_object<Type> {};
 
+/// What an enumeration, or an object that converts to a number, counts in.
+template <class Bound>
+struct number_of {
+  template <class Other,
+            class Number = typename std::decay<decltype(+std::declval<Other&>())>::type>
+  static typename std::conditional<std::is_class<Number>::value || std::is_pointer<Number>::value,
+                                   std::size_t, Number>::type
+  test(int);
+  template <class Other>
+  static std::size_t test(...);
+  using type = decltype(test<Bound>(0));
+};
+template <class Type>
+struct itself {
+  using type = Type;
+};
 /// What a bound counts in.
 template <class Bound>
 using index_of_bound =
-    typename std::conditional<std::is_arithmetic<Bound>::value || is_position<Bound>::value, Bound,
-                              std::size_t>::type;
+    typename std::conditional<std::is_arithmetic<Bound>::value || is_position<Bound>::value,
+                              itself<Bound>, number_of<Bound>>::type::type;
 /// What a loop between two bounds calls its function with.
 template <class First, class Last>
 using index_between = typename std::common_type<index_of_bound<First>, index_of_bound<Last>>::type;
@@ -13729,6 +13751,7 @@ index_span<index_between<First, Last>> span_of(First first, Last last) {
 //   schedule      static (blocks or chunks by rank), dynamic and guided (chunks to whichever member asks)
 //   static_block  the block of one member, for loops of your own
 //   grain         blocks of a least length, for loops that are a region by themselves
+//   only_if       such a loop on the caller alone, unless a condition holds
 //   index_range   [first, last); index_range_2 and index_range_3 are nested ranges (OpenMP's collapse)
 //   independent   a loop's function whose iterations the compiler need not prove independent
 //   nowait        the first argument of a construct of member that is not to wait at its end
@@ -13837,6 +13860,11 @@ constexpr schedule static_schedule() noexcept { return schedule(); }
 /// by themselves how many members pay where this is not said. Inside a region: static_schedule(). Refuses 0.
 constexpr schedule grain(std::size_t iterations) {
   return schedule(schedule::with_grain(), iterations);
+}
+/// `how` if the condition holds; else the loop runs on the caller alone, as a serial loop does: OpenMP's `if`. For a
+/// parallel_for and its like: team.parallel_for(0, n, f, lockstep::only_if(n > 500)).
+constexpr schedule only_if(bool condition, schedule how = static_schedule()) {
+  return condition ? how : grain(~std::size_t{0});
 }
 /// Chunks of `chunk` iterations, dealt out in turn. Refuses 0.
 constexpr schedule static_schedule(std::size_t chunk) {
@@ -14090,6 +14118,7 @@ constexpr std::size_t iterations_of(const index_range_3& of) {
 //   TREE-3  The maximal nodes inside a run of leaves are unique, most_nodes at most.
 //   TREE-4  Whatever the number of members, the operation is applied as by one that evaluates the root.
 //   TREE-5  A scan's prefix before a leaf is the left fold of init and the sums of all leaves before it.
+//   TREE-6  Where leaves_keep_blocks(), a rank's block of the leaves is its block of the iterations.
 //
 // How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the maximal_nodes() in it,
 // and publishes their values in order; published_nodes finds them again. A schedule that hands out single leaves
@@ -14114,6 +14143,11 @@ constexpr std::size_t leaf_size(std::size_t n) noexcept {
 /// The number of leaves of a range of n iterations: 0 to most_leaves.
 constexpr std::size_t leaves_of(std::size_t n) noexcept {
   return n == 0 ? 0 : (n - 1) / leaf_size(n) + 1;
+}
+
+/// TREE-6. False in some cases where it is so.
+constexpr bool leaves_keep_blocks(std::size_t n, std::size_t size) noexcept {
+  return leaf_size(n) == 1 || (n % leaf_size(n) == 0 && leaves_of(n) % size == 0);
 }
 
 /// The iterations of leaf number `leaf` (0, 1, ...) of [first, last); empty past the last leaf.
@@ -14540,6 +14574,7 @@ struct segment_note {
 class member_state {
  public:
   static constexpr std::size_t no_rank = ~std::size_t{0};
+  static constexpr std::size_t no_blocks = ~std::size_t{0};
 
  private:
   // Before the public data, so that what every construct reads lies on one line.
@@ -14649,8 +14684,21 @@ class member_state {
   /// The phase in which this member arrives next: that of the cells which it writes before.
   std::uint32_t next_phase() const noexcept { return phase + 1; }
 
-  /// This member runs a loop by rank, and does not wait at its end: see loops.hpp.
-  void note_loop_by_rank() noexcept { last_by_rank = phase; }
+  /// This member runs a construct that does not wait at its end: see loops.hpp. `length`: of a range that is cut into
+  /// a block for each rank.
+  void note_without_wait(std::size_t length = no_blocks) noexcept {
+    const bool is_like_others = last_without_wait != phase || blocks_without_wait == length;
+    blocks_without_wait = is_like_others ? length : no_blocks;
+    last_without_wait = phase;
+  }
+  void note_loop_by_rank(std::size_t length) noexcept {
+    note_without_wait(length);
+    last_by_rank = phase;
+  }
+  /// Whether it has met the others since: then all that such constructs wrote is there.
+  bool has_waited() const noexcept { return last_without_wait != phase; }
+  /// In a construct that it has come to: a wait for all before that begins. False once the region is stopped.
+  bool wait_before_construct();
   /// The number of the next construct that members share.
   std::uint32_t next_construct() noexcept;
 
@@ -14671,10 +14719,13 @@ class member_state {
   wait_history history = {};
 
   // For loops.
-  bool has_construct = false;      ///< it has come to a shared construct in this region
-  std::uint32_t construct = 0;     ///< if so, the number of the next one
-  std::uint32_t loops = 0;         ///< whose shares were claimed (loop_claims.hpp)
-  std::uint32_t last_by_rank = 0;  ///< the phase in which it ran a loop by rank last
+  bool has_construct = false;           ///< it has come to a shared construct in this region
+  std::uint32_t construct = 0;          ///< if so, the number of the next one
+  std::uint32_t loops = 0;              ///< whose shares were claimed (loop_claims.hpp)
+  std::uint32_t last_by_rank = 0;       ///< the phase in which it ran a loop by rank last
+  std::uint32_t last_without_wait = 0;  ///< the same of any construct without a wait
+  /// The length of the range, if all those constructs ran blocks of ranges of one length; else no_blocks.
+  std::size_t blocks_without_wait = no_blocks;
   stage_trust looks;     ///< whether looks at the claims of others have found any that were late
   stage_trust patience;  ///< whether the others came while it polled for them
 
@@ -15750,7 +15801,7 @@ inline void member_state::enter(std::size_t size, std::uint32_t region,
   phase = phase_before;
   has_left = false;
   has_construct = false;
-  last_by_rank = phase_before - 1;  // in no phase of this region
+  last_by_rank = last_without_wait = phase_before - 1;  // in no phase of this region
   if (diagnoses_misuse) in_construct.kind = told[0].kind = told[1].kind = nullptr;
 }
 inline bool member_state::sync() {
@@ -15765,6 +15816,12 @@ inline bool member_state::sync_in(const char* kind, call_site where) {
     tell_construct();
   }
   return is_alone() ? !is_stopped() : sync_unobserved();
+}
+LOCKSTEP_NOINLINE inline bool member_state::wait_before_construct() {
+  const construct_note here = in_construct;
+  if (!sync_in("reduction_wait", here.where)) return false;
+  if (here.kind != nullptr) come_to(here.kind, here.where, here.extent);
+  return true;
 }
 inline bool member_state::sync_unobserved() {
   tell_construct();
@@ -15788,6 +15845,8 @@ LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
   const bool seen = begin_meeting();
   tell_construct();
   const bool goes_on = shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine});
+  if (goes_on)
+    shared_->check_constructs(*this);  // with the tree the last to arrive may have combined nothing
   end_meeting(seen);
   return goes_on;
 }
@@ -16305,7 +16364,7 @@ struct is_copied_to_leaf<Function, Loop, true>
 template <class Loop, class Function>
 class copying_leaf {
  public:
-  copying_leaf(const Loop& loop, Function& f) noexcept : loop_(loop), f_(f) {}
+  copying_leaf(const Loop& loop, Function& f) : loop_(loop), f_(f) {}
   void operator()(std::size_t first, std::size_t last) const {
     const copying_leaf own(*this);
     own.loop_(first, last, own.f_);
@@ -16318,7 +16377,7 @@ class copying_leaf {
 template <class Loop, class Function>
 class referring_leaf {
  public:
-  referring_leaf(const Loop& loop, Function& f) noexcept : loop_(loop), f_(f) {}
+  referring_leaf(const Loop& loop, Function& f) : loop_(loop), f_(f) {}
   void operator()(std::size_t first, std::size_t last) const { loop_(first, last, f_); }
 
  private:
@@ -16347,7 +16406,7 @@ LOCKSTEP_BEGIN_SIGN_CONVERSIONS
 template <class Index, class Function>
 class leaf_of_blocks {
  public:
-  leaf_of_blocks(const Index& first, Function& f) noexcept : first_(first), f_(f) {}
+  leaf_of_blocks(const Index& first, Function& f) : first_(first), f_(f) {}
   void operator()(std::size_t first, std::size_t last) const {
     f_(index_at(first_, first), index_at(first_, last));
   }
@@ -16392,6 +16451,109 @@ leaf<typename nested_loop<Ranges>::type, Function> each_of_nested(const Ranges& 
 }  // namespace lockstep
 
 #endif  // LOCKSTEP_DETAIL_TEAM_LEAF_LOOP_HPP
+
+// lockstep/detail/team/misplaced.hpp -- calls of loops with arguments in a wrong order, refused in one sentence (layer: team)
+//
+// The loops are templates that take part in a call only where the bounds are bounds. So the compiler lists all of them
+// where a call fits none. For the usual mistakes there is an overload that says what is wrong:
+//   a loop without its first index       for_each(n, f)
+//   nowait anywhere but in front         for_each(0, n, f, nowait)
+//   nowait for what has no such form     for_range(nowait, 0, n, f)
+// They take part only in calls that no other overload takes.
+#ifndef LOCKSTEP_DETAIL_TEAM_MISPLACED_HPP
+#define LOCKSTEP_DETAIL_TEAM_MISPLACED_HPP
+
+namespace lockstep {
+inline namespace LOCKSTEP_ABI {
+namespace detail {
+
+template <class... Arguments>
+struct has_nowait : std::false_type {};
+template <class First, class... Others>
+struct has_nowait<First, Others...>
+    : std::integral_constant<bool,
+                             std::is_same<typename std::decay<First>::type, nowait_t>::value ||
+                                 has_nowait<Others...>::value> {};
+
+template <class Type>
+struct is_bound : std::integral_constant<bool, std::is_convertible<Type, std::size_t>::value ||
+                                                   is_position<Type>::value> {};
+
+/// Whether the arguments are those of a loop, but for the first index: n, f, and perhaps a schedule.
+template <class... Arguments>
+struct lacks_first : std::false_type {};
+template <class Last, class Function, class... Others>
+struct lacks_first<Last, Function, Others...>
+    : std::integral_constant<bool, is_bound<typename std::decay<Last>::type>::value &&
+                                       !is_bound<typename std::decay<Function>::type>::value> {};
+
+/// Of a loop that may have nowait in front.
+template <class... Arguments>
+struct is_misplaced : std::integral_constant<bool, has_nowait<Arguments...>::value ||
+                                                       lacks_first<Arguments...>::value> {};
+template <class... Arguments>
+struct is_misplaced_after_nowait : std::false_type {};
+template <class First, class... Others>
+struct is_misplaced_after_nowait<First, Others...>
+    : std::conditional<std::is_same<typename std::decay<First>::type, nowait_t>::value,
+                       is_misplaced<Others...>, is_misplaced<First, Others...>>::type {};
+
+/// What a call that is refused returns: the sentence is to be the only one.
+struct refused {
+  template <class Type>
+  operator Type() const;
+};
+template <class... Arguments>
+using if_misplaced = typename std::enable_if<is_misplaced<Arguments...>::value, refused>::type;
+template <class... Arguments>
+using if_misplaced_after_nowait =
+    typename std::enable_if<is_misplaced_after_nowait<Arguments...>::value, refused>::type;
+/// Of a reduction or scan, which has `Least` arguments or more.
+template <std::size_t Least, class... Arguments>
+using if_too_few =
+    typename std::enable_if<has_nowait<Arguments...>::value || (sizeof...(Arguments) < Least),
+                            refused>::type;
+
+template <class... Arguments>
+refused refuse_loop() {
+  static_assert(!has_nowait<Arguments...>::value,
+                "lockstep: nowait is the first argument of for_each, single and sections: "
+                "me.for_each(lockstep::nowait, 0, n, f); for_range never waits, and the other "
+                "loops always do");
+  static_assert(has_nowait<Arguments...>::value,
+                "lockstep: the first index is missing: a loop has two bounds, as in (0, n, f)");
+  return {};
+}
+template <class... Arguments>
+struct refused_loop {
+  static refused say() { return refuse_loop<Arguments...>(); }
+};
+template <class First, class... Others>
+refused refuse_loop_after_nowait() {
+  return std::conditional<std::is_same<typename std::decay<First>::type, nowait_t>::value,
+                          refused_loop<Others...>, refused_loop<First, Others...>>::type::say();
+}
+template <class... Arguments>
+refused refuse_reduction() {
+  static_assert(!has_nowait<Arguments...>::value,
+                "lockstep: a reduction or scan takes no nowait: it always waits for its result");
+  static_assert(has_nowait<Arguments...>::value,
+                "lockstep: an argument is missing: a reduction is called with (0, n, init, f, op), "
+                "a scan with (0, n, init, f, op, store)");
+  return {};
+}
+template <class Function>
+bool refuse_single() {
+  static_assert(sizeof(Function) == 0,
+                "lockstep: nowait is the first argument: me.single(lockstep::nowait, f)");
+  return true;
+}
+
+}  // namespace detail
+}  // namespace LOCKSTEP_ABI
+}  // namespace lockstep
+
+#endif  // LOCKSTEP_DETAIL_TEAM_MISPLACED_HPP
 
 // lockstep/detail/team/loops.hpp -- the members of a region share the work of a range (layer: team)
 //
@@ -16663,12 +16825,14 @@ inline void take_from_hands(const member_state& at, ticket_source& tickets, std:
 /// As hand_out(), with one counter for all members. Requires: takes_tickets(how).
 LOCKSTEP_NOINLINE inline bool hand_out_by_ticket(member_state& at, std::size_t length, schedule how,
                                                  const range_body& body) {
+  at.note_without_wait();
   ticket_source tickets(at);
   if (tickets.has_entered()) hand_out_in(at, tickets, length, how, body);
   return tickets.leave();
 }
 LOCKSTEP_NOINLINE inline bool hand_out_by_hand(member_state& at, std::size_t length, schedule how,
                                                const range_body& body) {
+  at.note_without_wait();
   ticket_source tickets(at);
   if (tickets.has_entered()) take_from_hands(at, tickets, length, how.chunk(), body);
   return tickets.leave(true);
@@ -16692,7 +16856,8 @@ LOCKSTEP_NOINLINE inline bool hand_out(member_state& at, std::size_t length, sch
   if (is_dealt(at, length, how)) return hand_out_by_hand(at, length, how, body);
   if (takes_tickets(how)) return hand_out_by_ticket(at, length, how, body);
   if (at.is_stopped()) return false;
-  at.note_loop_by_rank();
+  at.note_loop_by_rank(how.kind() == schedule_kind::static_blocks ? length
+                                                                  : member_state::no_blocks);
   run_share(at, at.rank(), length, how, body);
   return !at.is_stopped();
 }
@@ -16718,10 +16883,22 @@ LOCKSTEP_NOINLINE inline bool hand_out_and_wait(member_state& at, std::size_t le
   return run_claimed(at, {static_loop::run, &loop, length}, nothing, {nullptr, nullptr});
 }
 
+/// f(), for which a static_assert has been: what cannot be called so is not, so that its sentence is the only one.
+template <class Function>
+void call_plain(Function& f, std::true_type /*callable*/) {
+  f();
+}
+template <class Function>
+void call_plain(Function&, std::false_type) noexcept {}
+template <class Function>
+void call_plain(Function& f) {
+  call_plain(f, std::integral_constant<bool, is_callable<Function&>::value>());
+}
+
 /// Calls f() on the first member that comes, and on no other.
 template <class Function>
 bool first_come(member_state& at, Function& f) {
-  const auto call = [&f](std::size_t, std::size_t) { f(); };
+  const auto call = [&f](std::size_t, std::size_t) { call_plain(f); };
   return hand_out_by_ticket(at, 1, dynamic_schedule(), body_of(call));
 }
 
@@ -16729,10 +16906,10 @@ bool first_come(member_state& at, Function& f) {
 inline void call_one(std::size_t) noexcept {}
 template <class Function, class... Others>
 void call_one(std::size_t k, Function& f, Others&... others) {
-  static_assert(is_callable<Function&>::value,
+  static_assert(is_callable<Function&>::value || has_nowait<Function>::value,
                 "lockstep: the function of a section cannot be called as f()");
   if (k == 0) {
-    f();
+    call_plain(f);
   } else {
     call_one(k - 1, others...);
   }
@@ -16750,6 +16927,7 @@ void call_one(std::size_t k, Function& f, Others&... others) {
 // Part of member's interface: see member.hpp for which to use, and for MEMBER-1 to MEMBER-3. The bounds of a loop are
 // of any integer types, as in a `for` loop, and f is called with their common type (index_span.hpp). f itself is called
 // by reference.
+// What f returns is ignored: for values see the reductions of member.hpp.
 //
 // Each construct has a try_ form, which returns false in a stopped region, where the plain form throws.
 //   LOOPS-8  In a region that was stopped before the construct begins, f is not called at all. One that is stopped
@@ -16930,6 +17108,33 @@ class member_loops {
     return run_ordered(span_of(first, last), how, f, where, false);
   }
 
+  // What is wrong with a call that fits none of the above (misplaced.hpp).
+
+  template <class... Arguments>
+  if_misplaced<Arguments...> for_range(Arguments&&...) {
+    return refuse_loop<Arguments...>();
+  }
+  template <class... Arguments>
+  if_misplaced<Arguments...> try_for_range(Arguments&&...) {
+    return refuse_loop<Arguments...>();
+  }
+  template <class... Arguments>
+  if_misplaced_after_nowait<Arguments...> for_each(Arguments&&...) {
+    return refuse_loop_after_nowait<Arguments...>();
+  }
+  template <class... Arguments>
+  if_misplaced_after_nowait<Arguments...> try_for_each(Arguments&&...) {
+    return refuse_loop_after_nowait<Arguments...>();
+  }
+  template <class... Arguments>
+  if_misplaced<Arguments...> for_ordered(Arguments&&...) {
+    return refuse_loop<Arguments...>();
+  }
+  template <class... Arguments>
+  if_misplaced<Arguments...> try_for_ordered(Arguments&&...) {
+    return refuse_loop<Arguments...>();
+  }
+
   /// Calls each of the functions once, on whoever comes, then waits for all.
   template <class... Functions>
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool sections(Functions&&... functions) {
@@ -16946,6 +17151,8 @@ class member_loops {
   }
   template <class... Functions>
   LOCKSTEP_NODISCARD bool try_sections(nowait_t, Functions&&... functions) {
+    static_assert(!has_nowait<Functions...>::value,
+                  "lockstep: nowait is the first argument: me.sections(lockstep::nowait, f, g)");
     const auto each = [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
     };
@@ -17210,8 +17417,7 @@ class each_value : public operands {
                 "with one index, f(i): of the common type of the bounds, or the iterator");
 
  public:
-  each_value(void* op, const Index& first, Function& f) noexcept
-      : operands{op}, first_(first), f_(f) {}
+  each_value(void* op, const Index& first, Function& f) : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>()));
 
   Type start(std::size_t& i, std::size_t) const {
@@ -17238,8 +17444,7 @@ class block_value : public operands {
                 "f(first, last): of the common type of the bounds, or iterators");
 
  public:
-  block_value(void* op, const Index& first, Function& f) noexcept
-      : operands{op}, first_(first), f_(f) {}
+  block_value(void* op, const Index& first, Function& f) : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>(), std::declval<Index>()));
 
   Type start(std::size_t& i, std::size_t end) const {
@@ -17534,6 +17739,11 @@ class tree_walk final : public value_stack {
 //   REDUCE-2  All members of the region call the same function with the same range, schedule, and op.
 //   REDUCE-3  init is the first argument of the last op on each member; of an empty range it is the result.
 //   REDUCE-4  Once the region is stopped a member ends within 1024 more calls of f(i).
+//   REDUCE-5  A member's leaves are not its block: it calls f(i) for indices whose data another may write in a loop
+//             before that has no wait. So members meet before the leaves, if they have run a construct without a wait
+//             since they met. They need not where that was a loop in blocks, over a range of this length, whose blocks
+//             are those of the leaves; then nobody takes leaves of others (LOOPS-6). All members decide alike: MEMBER-1.
+//             `fast` reductions run by rank or ticket, as loops do.
 //
 #ifndef LOCKSTEP_DETAIL_TEAM_REDUCTIONS_HPP
 #define LOCKSTEP_DETAIL_TEAM_REDUCTIONS_HPP
@@ -17600,6 +17810,15 @@ Type broadcast(member_state& at, std::size_t root, const Type& value) {
 
 // --- a range, along the tree ---
 
+/// REDUCE-5, before the leaves of `length` iterations. False once the region is stopped.
+inline bool wait_for_data(member_state& at, std::size_t length, schedule how) {
+  if (at.has_waited()) return true;
+  const bool are_own = how.kind() == schedule_kind::static_blocks &&
+                       at.blocks_without_wait == length &&
+                       reduction_tree::leaves_keep_blocks(length, at.size());
+  return are_own || at.wait_before_construct();
+}
+
 /// What became of a reduction.
 enum class outcome { done, empty, stopped };
 
@@ -17654,6 +17873,7 @@ class member_reduction {
   LOCKSTEP_NOINLINE outcome reduce(schedule how, void* result) {
     if (length_ == 0 || !at_.goes_on()) return at_.sync() ? outcome::empty : outcome::stopped;
     if (at_.is_alone()) return reduce_alone(result);
+    if (!wait_for_data(at_, length_, how)) return outcome::stopped;
     phase_ = at_.next_phase();
     cell out = {};
     const cell_combine all = {combine_all, this};
@@ -17936,11 +18156,11 @@ struct store_at {
 };
 LOCKSTEP_END_SIGN_CONVERSIONS
 template <class Index, class Function>
-value_at<Index, Function> by_offset(const index_span<Index>& span, Function& f) noexcept {
+value_at<Index, Function> by_offset(const index_span<Index>& span, Function& f) {
   return {span.first, f};
 }
 template <class Index, class Store>
-store_at<Index, Store> store_by_offset(const index_span<Index>& span, Store& store) noexcept {
+store_at<Index, Store> store_by_offset(const index_span<Index>& span, Store& store) {
   return {span.first, store};
 }
 
@@ -18016,7 +18236,8 @@ Type scan_leaves(member_state& at, const Scan& what, const Type& init) {
     return whole;
   }
   const auto sum_of = [&](std::size_t leaf) { return what.sum_of(leaf); };
-  if (!put_leaves<Type>(at, leaves, sum_of)) {
+  if (!wait_for_data(at, length_of(what.range), static_schedule()) ||
+      !put_leaves<Type>(at, leaves, sum_of)) {
     leave_stopped_region();
     return init;
   }
@@ -18056,7 +18277,9 @@ Type scan_leaves(member_state& at, const Scan& what, const Type& init) {
 // Constructs that members share wait at their end unless called with `nowait`; for_range and master never do.
 //
 //   MEMBER-1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
-//       loops, sections, single(nowait)), in the same order, with the same range and schedule.
+//       loops, sections, single(nowait)), in the same order, with the same range and schedule. So they do with static
+//       loops that do not wait, where a reduction or scan follows before the next wait: it begins with a wait then
+//       (REDUCE-5 of reductions.hpp).
 //       Debug builds end the program where members meet from different ones, with a message that names both places.
 //   MEMBER-2  What happens before any member's arrival in a construct that waits happens before every return from it.
 //   MEMBER-3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more. A construct
@@ -18152,7 +18375,7 @@ class member : public detail::member_loops {
     check_plain<Function>();
     if (at_.is_stopped()) return false;
     at_.come_to("single", where);
-    if (rank() == 0) f();
+    if (rank() == 0) detail::loops::call_plain(f);
     return at_.sync();
   }
   /// The member that comes first calls f(); the others go on.
@@ -18165,11 +18388,19 @@ class member : public detail::member_loops {
     check_plain<Function>();
     return detail::loops::first_come(at_, f);
   }
+  template <class Function>
+  bool single(Function&&, nowait_t) {
+    return detail::refuse_single<Function>();
+  }
+  template <class Function>
+  bool try_single(Function&&, nowait_t) {
+    return detail::refuse_single<Function>();
+  }
   /// Member 0 calls f(); nobody waits.
   template <class Function>
   void master(Function&& f) {
     check_plain<Function>();
-    if (rank() == 0) f();
+    if (rank() == 0) detail::loops::call_plain(f);
   }
   /// Calls f() while no other thread of the program is in a critical part of the same name, a type:
   /// me.critical<struct log_file>([&] { ... }). Fair. Not to be nested with itself. Waits for no member of its region,
@@ -18191,6 +18422,8 @@ class member : public detail::member_loops {
   /// team size, schedule and run: op is applied along a tree that depends on the length alone
   /// (range_parts.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
   /// With the default schedule members that wait run the shares of those that have not come, as in for_each.
+  /// Sees what loops, sections and single(nowait) wrote that all members ran before, also without a wait: after
+  /// those it waits for all first, one more phase.
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
                                                     Operation op, schedule how = static_schedule(),
@@ -18212,7 +18445,8 @@ class member : public detail::member_loops {
         at_, detail::reductions::values_of<Type>(span, f, op), true, span.length, init, op, how);
   }
   /// Not the same for every team size: each member folds its parts, and init and the results are combined by
-  /// rank. Requires op to commute unless the schedule is static_schedule().
+  /// rank. Requires op to commute unless the schedule is static_schedule(). Begins without a wait: a member has the
+  /// parts that it has in for_range with the same range and static schedule.
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(fast_t, First first, Last last, Type init,
                                                     Function&& f, Operation op,
@@ -18235,7 +18469,8 @@ class member : public detail::member_loops {
         at_, detail::reductions::values_of<Type>(span, f, op), true, span.length, init, op, how);
   }
 
-  /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
+  /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all, and begins as
+  /// reduce_range does.
   template <class Type, class First, class Last, class Function, class Operation, class Store>
   detail::if_bounds<First, Last, Type> scan_each(First first, Last last, Type init, Function&& f,
                                                  Operation op, Store&& store,
@@ -18248,6 +18483,21 @@ class member : public detail::member_loops {
     const detail::reductions::scan_of<Type, decltype(by), Operation, decltype(into)> what{
         at_, index_range{0, span.length}, by, op, into};
     return detail::reductions::scan_leaves<Type>(at_, what, init);
+  }
+
+  // What is wrong with a call that fits none of the above (detail/team/misplaced.hpp).
+
+  template <class... Arguments>
+  detail::if_too_few<5, Arguments...> reduce_range(Arguments&&...) {
+    return detail::refuse_reduction<Arguments...>();
+  }
+  template <class... Arguments>
+  detail::if_too_few<5, Arguments...> reduce_each(Arguments&&...) {
+    return detail::refuse_reduction<Arguments...>();
+  }
+  template <class... Arguments>
+  detail::if_too_few<6, Arguments...> scan_each(Arguments&&...) {
+    return detail::refuse_reduction<Arguments...>();
   }
 
   // --- parts of the team ---
@@ -19416,28 +19666,46 @@ class lone_loop {
 
   bool is_stopped() const noexcept { return state_[1].load(memory_order_relaxed) != 0; }  // 4
 
+  bool has_lost_its_team() const noexcept {
+    return state_[1].load(memory_order_relaxed) == destroyed;  // 4
+  }
+
   /// Stops the loop of the team that the calling thread runs alone. False if there is none.
-  static bool request_stop(const void* owner) noexcept {
+  static bool request_stop(const void* owner) noexcept { return end(owner, stopped); }
+  /// The same because an iteration destroys the team: by mistake, if it returns; or by exit() (CORE-6).
+  static bool end_team(const void* owner) noexcept { return end(owner, destroyed); }
+
+ private:
+  static constexpr std::uint32_t stopped = 1, destroyed = 2;
+
+  static bool end(const void* owner, std::uint32_t how) noexcept {
     const nesting::region* at = nesting::innermost();
     while (at != nullptr && at->owner != owner) at = at->outer;
     if (at == nullptr || at->boards != nullptr || at->runs == nullptr) return false;
-    const_cast<wait_word*>(at->runs)[1].store(1, memory_order_relaxed);  // 3
+    const_cast<wait_word*>(at->runs)[1].store(how, memory_order_relaxed);  // 3
     return true;
   }
 
- private:
-  wait_word state_[2];  ///< the number of the region; whether it was stopped
+  wait_word state_[2];  ///< the number of the region; how it was ended, or 0
   const nesting::region where_;
   const nesting::region*& innermost_;
 };
 
 enum class lone_outcome { refused, complete, stopped };
 
+/// For a team that was destroyed in a region of its own.
+[[noreturn]] LOCKSTEP_COLD void fail_destroyed_inside(const char* kind) noexcept;
+
 /// LONE-1: body(0, length) alone, if that may be.
 LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_body& body,
                                             std::size_t length);
 
 #if LOCKSTEP_HAS_BODIES
+
+[[noreturn]] LOCKSTEP_COLD void fail_destroyed_inside(const char* kind) noexcept {
+  std::fprintf(stderr, "%s: destroyed inside its own region; leave the region first\n", kind);
+  std::abort();
+}
 
 LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_body& body,
                                             std::size_t length) {
@@ -19453,6 +19721,7 @@ LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_bod
 #else
   if (length > 0) body(0, length);
 #endif
+  if (here.has_lost_its_team()) fail_destroyed_inside("lockstep::team");
   return here.is_stopped() ? lone_outcome::stopped : lone_outcome::complete;
 }
 
@@ -20597,6 +20866,9 @@ LOCKSTEP_COLD void loop_steering::tell(const loop_plan& plan) const noexcept {
 //   CORE-4  All code of the user that runs while the caller has the turn, on any thread, runs marked as inside: it
 //           may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
 //   CORE-5  A loop uses nothing that belongs to a member (loop_crew.hpp): any thread may run any part of it.
+//   CORE-6  A member that calls exit() destroys a static team in its own region. The destructor cannot know of exit(): it
+//           leaves all as it is, and stops the region. After exit() that region never ends, because it waits for
+//           this member. So where it does end, the team was destroyed by mistake: the program ends with a message.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -20623,7 +20895,9 @@ class team_core {
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
   /// For loops without a region.
   lone_team alone(const team_door& door) const noexcept { return {this, door.age()}; }
-  bool is_inside() const noexcept { return nesting::is_inside(this); }
+  /// For the destructor of the team: whether the calling thread is in a region of it, or in a hook. Then everything
+  /// stays as it is: CORE-6.
+  LOCKSTEP_COLD bool ends_inside() noexcept;
 
   /// f(member&) on the first `size` members. False if the region was stopped. `workers` has make_ready(), which is
   /// called where others are needed. Before the turn nothing of the core is looked at: TURN-3 of nesting.hpp.
@@ -20861,7 +21135,9 @@ class team_core {
   bool end_of_region(const region_head& head) noexcept {
     running_.store(0, memory_order_relaxed);      // 1
     if (crew_.is_alone()) crew_.be_alone(false);  // members read that line
-    return !stop_.requested(head.region);
+    if (!stop_.requested(head.region)) return true;
+    if (destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
+    return false;
   }
   /// The same, with what a `run` leaves. Throws the exception of a member, if there is one.
   bool finish(const region_head& head) {
@@ -20909,6 +21185,7 @@ class team_core {
   std::uint32_t parts_ = 0;
   region_accounts accounts_;
   open_region started_ = {};
+  const char* destroyed_inside_ = nullptr;  ///< what it was, once a member has destroyed the team
   line_gap after_;
 };
 
@@ -21222,6 +21499,8 @@ class range_scan {
 //   TEAMLOOP-4  What a closure's iteration costs is learned by its type: each place in the program with a lambda of its
 //               own is known by itself. grain() says by hand how much a member should get at least.
 //
+// What f of a loop returns is ignored.
+//
 // What is compiled for each closure is its leaf (leaf_loop.hpp), or its fold (reduction_operations.hpp), and a call.
 //
 // Cost   on the caller alone: about 20 ns. With members that are awake: an empty region, a claim by each (6 ns), the
@@ -21325,7 +21604,8 @@ class team_loops {
 
   /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. If the
   /// region is stopped there is no result: throws region_stopped (without exceptions: init).
-  /// Type needs to be movable only. Of the schedule, only a grain has a meaning: the values come from a tree of blocks.
+  /// Type needs to be movable only. Of the schedule, only a grain (or only_if) has a meaning: the values come from a
+  /// tree of blocks.
   template <class Type, class First, class Last, class Function, class Operation>
   if_bounds<First, Last, Type> parallel_reduce(First first, Last last, Type init, Function&& f,
                                                Operation op, schedule how = static_schedule(),
@@ -21346,7 +21626,7 @@ class team_loops {
     return op(std::move(init), std::move(whole));
   }
   /// Faster by a little; the last bits differ from one team size to another. Requires of op what
-  /// member::reduce_range(fast, ...) does. On all members.
+  /// member::reduce_range(fast, ...) does. On all members, unless a grain or only_if says otherwise.
   template <class Type, class First, class Last, class Function, class Operation>
   if_bounds<First, Last, Type> parallel_reduce(fast_t, First first, Last last, Type init,
                                                Function&& f, Operation op,
@@ -21360,7 +21640,9 @@ class team_loops {
         std::move(init), op);
     job work;
     work.carry<loop_share>(whole.work());
-    if (!team().run_loop({span.length, nullptr, 0, false, true, where}, work, whole.ends())) {
+    const std::size_t grain = how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
+    const loop_request request(span.length, nullptr, grain, false, grain == 0, where);
+    if (!team().run_loop(request, work, whole.ends())) {
       leave_stopped_region();
     }
     return whole.take();
@@ -21384,6 +21666,14 @@ class team_loops {
   if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init, Function&& f,
                                              Operation op, Store&& store,
                                              call_site where = call_site::here()) {
+    return parallel_scan(first, last, std::move(init), f, std::move(op), store, static_schedule(),
+                         where);
+  }
+  /// Of the schedule, only a grain (or only_if) has a meaning.
+  template <class Type, class First, class Last, class Function, class Operation, class Store>
+  if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init, Function&& f,
+                                             Operation op, Store&& store, schedule how,
+                                             call_site where = call_site::here()) {
     const auto span = span_of(first, last);
     const auto by = reductions::by_offset(span, f);
     const auto to = reductions::store_by_offset(span, store);
@@ -21393,17 +21683,33 @@ class team_loops {
     if (span.length == 0) return init;
     reductions::range_scan<Type, values, Operation, stored> whole(std::move(init), span.length, by,
                                                                   op, to);
+    const std::size_t grain = how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
     job work;
     work.carry<loop_share>(whole.first());
     bool goes_on =
-        team().run_loop({span.length, work.place(), 0, true, false, where}, work, whole.ends());
+        team().run_loop({span.length, work.place(), grain, true, false, where}, work, whole.ends());
     if (goes_on && whole.has_more()) {
       work.carry<loop_share>(whole.second());
       goes_on =
-          team().run_loop({span.length, work.place(), 0, true, false, where}, work, no_ends());
+          team().run_loop({span.length, work.place(), grain, true, false, where}, work, no_ends());
     }
     if (!goes_on) leave_stopped_region();
     return whole.take();
+  }
+
+  // What is wrong with a call that fits none of the above (misplaced.hpp).
+
+  template <class... Arguments>
+  if_misplaced<Arguments...> parallel_for(Arguments&&...) {
+    return refuse_loop<Arguments...>();
+  }
+  template <class... Arguments>
+  if_too_few<5, Arguments...> parallel_reduce(Arguments&&...) {
+    return refuse_reduction<Arguments...>();
+  }
+  template <class... Arguments>
+  if_too_few<6, Arguments...> parallel_scan(Arguments&&...) {
+    return refuse_reduction<Arguments...>();
   }
 
  private:
@@ -21810,7 +22116,7 @@ class external_team : public detail::team_loops<external_team> {
   LOCKSTEP_ENTRY external_team(std::size_t members, wait_policy policy);
   /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
   /// serve any more.
-  /// TEAM-7 goes for it as well: while a region of another thread runs, the serving threads are left as they are.
+  /// TEAM-7 and TEAM-8 go for it as well: while a region of another thread runs, the serving threads are left as they are.
   LOCKSTEP_ENTRY ~external_team();
   external_team(const external_team&) = delete;
   external_team& operator=(const external_team&) = delete;
@@ -24662,6 +24968,8 @@ LOCKSTEP_COLD void worker_threads::call_hook(const team_options::hook& hook,
 //   TEAM-6  What only an outside thread may call fails, from inside a region, with std::logic_error.
 //   TEAM-7  A static team may end, with its program, while other threads run regions of it: those go on until the
 //       process ends; threads that come later wait for that (nesting.hpp). Debug builds say so.
+//   TEAM-8  exit() inside a region ends the program, with its status: a static team leaves its threads as they are, as in
+//       TEAM-7, and stops the region, so that its members end their parts.
 //
 // Threads that a member starts, and that use the team: inside_region of region.hpp.
 //
@@ -24693,8 +25001,8 @@ class team : public detail::team_loops<team> {
   LOCKSTEP_ENTRY team(std::size_t members, wait_policy policy);
   LOCKSTEP_ENTRY explicit team(const team_options& options);
 
-  /// Requires: no region runs, but for TEAM-7. From inside one of its own regions, also one that was started and
-  /// not joined, it ends the program with a message: it would wait for itself.
+  /// Requires: no region runs, but for TEAM-7 and TEAM-8. Destroyed inside one of its own regions, also one that was
+  /// started and not joined, the team ends the program with a message where that region ends.
   LOCKSTEP_ENTRY ~team();
   team(const team&) = delete;
   team& operator=(const team&) = delete;
@@ -24794,7 +25102,6 @@ class team : public detail::team_loops<team> {
     if (!door_.may_wait()) refuse_inside(function);
   }
   [[noreturn]] static LOCKSTEP_COLD void refuse_inside(const char* function);
-  [[noreturn]] static LOCKSTEP_COLD void end_of_program(const char* why);
 
   /// Of `self`, a team.
   static LOCKSTEP_COLD void in_child(void* self) noexcept;
@@ -26594,13 +26901,7 @@ external_team::external_team(std::size_t members, wait_policy policy)
     : external_team(options_for(members).policy(policy)) {}
 
 external_team::~external_team() {
-  if (body_->core.is_inside()) {
-    std::fprintf(stderr,
-                 "lockstep::external_team: destroyed, or its program ended, inside its own region; "
-                 "leave the region first\n");
-    std::abort();
-  }
-  if (!door_.shut()) {
+  if (body_->core.ends_inside() || !door_.shut()) {
     body_.leave();
     return;
   }
@@ -26724,6 +27025,16 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
     note_mark(mark_kind::crowded, "crowded", "a team has more members than CPUs for them", size_);
   }
   if (made.keeps_ledger) keep_ledger(true);
+}
+
+LOCKSTEP_COLD bool team_core::ends_inside() noexcept {
+  if (lone_loop::end_team(this)) return true;
+  if (nesting::contains(region_) || nesting::contains(between_)) {
+    destroyed_inside_ = door_.callers().whose().kind;
+    request_stop();
+    return true;
+  }
+  return nesting::is_inside(this);
 }
 
 LOCKSTEP_COLD void team_core::keep_ledger(bool yes) {
@@ -29254,10 +29565,7 @@ team::team(std::size_t members, wait_policy policy)
 team::team(const team_options& options) : team(options, detail::resolve(options)) {}
 
 team::~team() {
-  if (body_->core.is_inside()) {
-    end_of_program("destroyed, or its program ended, inside its own region");
-  }
-  if (!door_.shut()) body_.leave();
+  if (body_->core.ends_inside() || !door_.shut()) body_.leave();
 }
 
 void team::pause() {
@@ -29303,11 +29611,6 @@ LOCKSTEP_COLD team::team(const team_options& options, const detail::resolved_tea
                 "would wait for it; call it after run() has returned",
                 function);
   detail::fail_use(message);
-}
-
-[[noreturn]] LOCKSTEP_COLD void team::end_of_program(const char* why) {
-  std::fprintf(stderr, "lockstep::team: %s; leave the region first\n", why);
-  std::abort();
 }
 
 LOCKSTEP_COLD void team::in_child(void* self) noexcept {

@@ -27,6 +27,7 @@ constexpr known_result known[] = {
     {"for", 499500},               //
     {"schedules", 4 * 499500.0},   //
     {"runtime_schedule", 499500},  //
+    {"if", 499500},                //
     {"blocks", 499500},            //
     {"nowait", 2 * 499500.0},      //
     {"collapse", 30 * 40 + 5 * 6 * 7},

@@ -85,6 +85,16 @@ double runtime_schedule() {
   return sum_of(y);
 }
 
+double if_clause() {
+  lockstep::team team(4);
+  const std::vector<double> x = numbers();
+  std::vector<double> y(n);
+  // [if]
+  team.parallel_for(0, n, [&](std::size_t i) { y[i] += x[i]; }, lockstep::only_if(n > 500));
+  // [/if]
+  return sum_of(y);
+}
+
 double blocks() {
   lockstep::team team(4);
   const std::vector<double> x = numbers();
@@ -459,6 +469,7 @@ constexpr constructs::construct all[] = {
     {"for", for_loop},
     {"schedules", schedules},
     {"runtime_schedule", runtime_schedule},
+    {"if", if_clause},
     {"blocks", blocks},
     {"nowait", no_wait},
     {"collapse", collapse},

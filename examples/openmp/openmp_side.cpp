@@ -91,6 +91,16 @@ double runtime_schedule() {
   return sum_of(y);
 }
 
+double if_clause() {
+  const std::vector<double> x = numbers();
+  std::vector<double> y(n);
+// [if]
+#pragma omp parallel for if (n > 500)
+  for (std::size_t i = 0; i < n; ++i) y[i] += x[i];
+  // [/if]
+  return sum_of(y);
+}
+
 double blocks() {
   const std::vector<double> x = numbers();
   std::vector<double> y(n);
@@ -442,6 +452,7 @@ constexpr constructs::construct all[] = {
     {"for", for_loop},
     {"schedules", schedules},
     {"runtime_schedule", runtime_schedule},
+    {"if", if_clause},
     {"blocks", blocks},
     {"nowait", no_wait},
     {"collapse", collapse},

@@ -42,7 +42,7 @@ class external_team : public detail::team_loops<external_team> {
   LOCKSTEP_ENTRY external_team(std::size_t members, wait_policy policy);
   /// Releases, and waits until every serving thread has left. Requires: no region runs, nobody comes to
   /// serve any more.
-  /// TEAM-7 goes for it as well: while a region of another thread runs, the serving threads are left as they are.
+  /// TEAM-7 and TEAM-8 go for it as well: while a region of another thread runs, the serving threads are left as they are.
   LOCKSTEP_ENTRY ~external_team();
   external_team(const external_team&) = delete;
   external_team& operator=(const external_team&) = delete;

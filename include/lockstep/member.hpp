@@ -12,7 +12,9 @@
 // Constructs that members share wait at their end unless called with `nowait`; for_range and master never do.
 //
 //   MEMBER-1  All members of a region call the constructs that wait, and those with tickets (dynamic and guided
-//       loops, sections, single(nowait)), in the same order, with the same range and schedule.
+//       loops, sections, single(nowait)), in the same order, with the same range and schedule. So they do with static
+//       loops that do not wait, where a reduction or scan follows before the next wait: it begins with a wait then
+//       (REDUCE-5 of reductions.hpp).
 //       Debug builds end the program where members meet from different ones, with a message that names both places.
 //   MEMBER-2  What happens before any member's arrival in a construct that waits happens before every return from it.
 //   MEMBER-3  Once the region is stopped (an exception in a member, request_stop) nobody waits any more. A construct
@@ -119,7 +121,7 @@ class member : public detail::member_loops {
     check_plain<Function>();
     if (at_.is_stopped()) return false;
     at_.come_to("single", where);
-    if (rank() == 0) f();
+    if (rank() == 0) detail::loops::call_plain(f);
     return at_.sync();
   }
   /// The member that comes first calls f(); the others go on.
@@ -132,11 +134,19 @@ class member : public detail::member_loops {
     check_plain<Function>();
     return detail::loops::first_come(at_, f);
   }
+  template <class Function>
+  bool single(Function&&, nowait_t) {
+    return detail::refuse_single<Function>();
+  }
+  template <class Function>
+  bool try_single(Function&&, nowait_t) {
+    return detail::refuse_single<Function>();
+  }
   /// Member 0 calls f(); nobody waits.
   template <class Function>
   void master(Function&& f) {
     check_plain<Function>();
-    if (rank() == 0) f();
+    if (rank() == 0) detail::loops::call_plain(f);
   }
   /// Calls f() while no other thread of the program is in a critical part of the same name, a type:
   /// me.critical<struct log_file>([&] { ... }). Fair. Not to be nested with itself. Waits for no member of its region,
@@ -158,6 +168,8 @@ class member : public detail::member_loops {
   /// team size, schedule and run: op is applied along a tree that depends on the length alone
   /// (range_parts.hpp), so it must be associative. Waits for all; one phase with the default schedule, else two.
   /// With the default schedule members that wait run the shares of those that have not come, as in for_each.
+  /// Sees what loops, sections and single(nowait) wrote that all members ran before, also without a wait: after
+  /// those it waits for all first, one more phase.
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(First first, Last last, Type init, Function&& f,
                                                     Operation op, schedule how = static_schedule(),
@@ -179,7 +191,8 @@ class member : public detail::member_loops {
         at_, detail::reductions::values_of<Type>(span, f, op), true, span.length, init, op, how);
   }
   /// Not the same for every team size: each member folds its parts, and init and the results are combined by
-  /// rank. Requires op to commute unless the schedule is static_schedule().
+  /// rank. Requires op to commute unless the schedule is static_schedule(). Begins without a wait: a member has the
+  /// parts that it has in for_range with the same range and static schedule.
   template <class Type, class First, class Last, class Function, class Operation>
   detail::if_bounds<First, Last, Type> reduce_range(fast_t, First first, Last last, Type init,
                                                     Function&& f, Operation op,
@@ -202,7 +215,8 @@ class member : public detail::member_loops {
         at_, detail::reductions::values_of<Type>(span, f, op), true, span.length, init, op, how);
   }
 
-  /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all.
+  /// store(i, op(init, f(first), ..., f(i))) for every i of the range: see team::parallel_scan. Waits for all, and begins as
+  /// reduce_range does.
   template <class Type, class First, class Last, class Function, class Operation, class Store>
   detail::if_bounds<First, Last, Type> scan_each(First first, Last last, Type init, Function&& f,
                                                  Operation op, Store&& store,
@@ -215,6 +229,21 @@ class member : public detail::member_loops {
     const detail::reductions::scan_of<Type, decltype(by), Operation, decltype(into)> what{
         at_, index_range{0, span.length}, by, op, into};
     return detail::reductions::scan_leaves<Type>(at_, what, init);
+  }
+
+  // What is wrong with a call that fits none of the above (detail/team/misplaced.hpp).
+
+  template <class... Arguments>
+  detail::if_too_few<5, Arguments...> reduce_range(Arguments&&...) {
+    return detail::refuse_reduction<Arguments...>();
+  }
+  template <class... Arguments>
+  detail::if_too_few<5, Arguments...> reduce_each(Arguments&&...) {
+    return detail::refuse_reduction<Arguments...>();
+  }
+  template <class... Arguments>
+  detail::if_too_few<6, Arguments...> scan_each(Arguments&&...) {
+    return detail::refuse_reduction<Arguments...>();
   }
 
   // --- parts of the team ---

@@ -4,6 +4,7 @@
 //   schedule      static (blocks or chunks by rank), dynamic and guided (chunks to whichever member asks)
 //   static_block  the block of one member, for loops of your own
 //   grain         blocks of a least length, for loops that are a region by themselves
+//   only_if       such a loop on the caller alone, unless a condition holds
 //   index_range   [first, last); index_range_2 and index_range_3 are nested ranges (OpenMP's collapse)
 //   independent   a loop's function whose iterations the compiler need not prove independent
 //   nowait        the first argument of a construct of member that is not to wait at its end
@@ -121,6 +122,11 @@ constexpr schedule static_schedule() noexcept { return schedule(); }
 /// by themselves how many members pay where this is not said. Inside a region: static_schedule(). Refuses 0.
 constexpr schedule grain(std::size_t iterations) {
   return schedule(schedule::with_grain(), iterations);
+}
+/// `how` if the condition holds; else the loop runs on the caller alone, as a serial loop does: OpenMP's `if`. For a
+/// parallel_for and its like: team.parallel_for(0, n, f, lockstep::only_if(n > 500)).
+constexpr schedule only_if(bool condition, schedule how = static_schedule()) {
+  return condition ? how : grain(~std::size_t{0});
 }
 /// Chunks of `chunk` iterations, dealt out in turn. Refuses 0.
 constexpr schedule static_schedule(std::size_t chunk) {

@@ -24,6 +24,8 @@
 //   TEAM-6  What only an outside thread may call fails, from inside a region, with std::logic_error.
 //   TEAM-7  A static team may end, with its program, while other threads run regions of it: those go on until the
 //       process ends; threads that come later wait for that (nesting.hpp). Debug builds say so.
+//   TEAM-8  exit() inside a region ends the program, with its status: a static team leaves its threads as they are, as in
+//       TEAM-7, and stops the region, so that its members end their parts.
 //
 // Threads that a member starts, and that use the team: inside_region of region.hpp.
 //
@@ -68,8 +70,8 @@ class team : public detail::team_loops<team> {
   LOCKSTEP_ENTRY team(std::size_t members, wait_policy policy);
   LOCKSTEP_ENTRY explicit team(const team_options& options);
 
-  /// Requires: no region runs, but for TEAM-7. From inside one of its own regions, also one that was started and
-  /// not joined, it ends the program with a message: it would wait for itself.
+  /// Requires: no region runs, but for TEAM-7 and TEAM-8. Destroyed inside one of its own regions, also one that was
+  /// started and not joined, the team ends the program with a message where that region ends.
   LOCKSTEP_ENTRY ~team();
   team(const team&) = delete;
   team& operator=(const team&) = delete;
@@ -169,7 +171,6 @@ class team : public detail::team_loops<team> {
     if (!door_.may_wait()) refuse_inside(function);
   }
   [[noreturn]] static LOCKSTEP_COLD void refuse_inside(const char* function);
-  [[noreturn]] static LOCKSTEP_COLD void end_of_program(const char* why);
 
   /// Of `self`, a team.
   static LOCKSTEP_COLD void in_child(void* self) noexcept;

@@ -73,6 +73,26 @@ TEST_F(construct_misuse, ranges_by_their_length) {
   EXPECT_DEATH(differ(2, 1, reduces(100), sync), "is in reduce_each .* is in sync_threads");
 }
 
+TEST_F(construct_misuse, reductions_after_a_loop_without_a_wait_that_others_have_left_out) {
+  const part sum_of_range = [](member& me) {
+    me.reduce_each(0, 1000, 0, [](int) { return 1; }, std::plus<int>());
+  };
+  const part loop_first = [&](member& me) {
+    me.for_range(0, 1000, [](int, int) {});
+    sum_of_range(me);
+  };
+  EXPECT_DEATH(differ(2, 0, loop_first, sum_of_range),
+               "rank 0 is in reduce_each .* rank 1 is in reduction_wait .*_test.cpp:");
+  const part scan = [](member& me) {
+    me.scan_each(0, 1000, 0, [](int) { return 1; }, std::plus<int>(), [](int, int) {});
+  };
+  const part single_first = [&](member& me) {
+    me.single(lockstep::nowait, [] {});
+    scan(me);
+  };
+  EXPECT_DEATH(differ(2, 1, single_first, sync), "is in reduction_wait .* is in sync_");
+}
+
 TEST_F(construct_misuse, loops_by_their_length) {
   const auto loop = [](int n) { return [n](member& me) { me.for_each(0, n, [](int) {}); }; };
   EXPECT_DEATH(differ(2, 1, loop(100), loop(101)), "is in for_each .*, of another size");
@@ -137,6 +157,8 @@ TEST(construct_check, says_nothing_of_the_same_constructs_from_different_places)
           EXPECT_TRUE(me.try_single([] {}));
         }
         EXPECT_EQ(me.sync_count(true), size);
+        me.for_range(0, 1000, [](int, int) {});
+        EXPECT_EQ(me.reduce_each(0, 1000, 0, [](int) { return 1; }, std::plus<int>()), 1000);
         sub_team half = me.split(me.rank() % 2);
         if (me.rank() % 2 == 0) {
           half->sync_threads();

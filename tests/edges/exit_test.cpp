@@ -253,17 +253,238 @@ TEST(exit_edges, handles_of_static_and_thread_duration) {
   });
 }
 
-TEST(exit_edges, inside_a_region_says_so_and_does_not_hang) {
-  for (const std::size_t rank : {0u, 1u}) {
-    const ending found = end_of([rank] {
-      static_team().run([rank](member& me) {
-        if (me.rank() == rank) std::exit(7);
-        me.sync_threads();
-      });
+/// Calls end() on the thread of the caller, or on another; if none comes soon, on that of the caller all the same.
+class on_one_thread {
+ public:
+  explicit on_one_thread(bool is_caller) : is_caller_(is_caller) {}
+
+  template <class End>
+  void operator()(End end) const {
+    if ((std::this_thread::get_id() == caller_) != is_caller_) {
+      for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+    }
+    end();
+  }
+
+ private:
+  const bool is_caller_;
+  const std::thread::id caller_ = std::this_thread::get_id();
+};
+
+void exit_7() { std::exit(7); }
+void quick_exit_7() { std::quick_exit(7); }
+
+/// exit() in every place of the user's that a region has, with a team that exit() destroys.
+template <class Team>
+void expect_ends_inside(Team& (*all)(), void (*end)()) {
+  for (const std::size_t rank : {0u, 1u, 3u}) {
+    expect_ends(
+        [=] {
+          all().run([=](member& me) {
+            if (me.rank() == rank % me.size()) end();
+            for (;;) me.sync_threads();
+          });
+        },
+        7);
+    expect_ends(
+        [=] {
+          all().run([=](member& me) {
+            me.for_each(0, 100, [&](int i) {
+              if (i == 50) end();
+            });
+            for (;;) me.sync_threads();
+          });
+        },
+        7);
+    expect_ends(
+        [=] {
+          all().run([=](member& me) {
+            lockstep::sub_team half = me.split(me.rank() % 2);
+            if (me.rank() == rank % me.size()) end();
+            half->sync_threads();
+          });
+        },
+        7);
+    expect_ends(
+        [=] {
+          team others(2);
+          all().run([&](member& me) {
+            if (me.rank() != rank % me.size()) return;
+            others.run([&](member& inner) {
+              if (inner.rank() == 1) all().run([=](member&) { end(); });
+              inner.sync_threads();
+            });
+          });
+        },
+        7);
+  }
+  for (const bool is_caller : {true, false}) {
+    const on_one_thread there(is_caller);
+    const auto value = [=](int i) {
+      if (i > 2) there(end);
+      return i;
+    };
+    const lockstep::schedule dealt = lockstep::dynamic_schedule();
+    expect_ends([=] { all().parallel_for(0, 100, value); }, 7);
+    expect_ends([=] { all().parallel_for(0, 100, value, dealt); }, 7);
+    expect_ends([=] { all().parallel_reduce(0, 100, 0, value, std::plus<int>()); }, 7);
+    expect_ends([=] { all().parallel_scan(0, 100, 0, value, std::plus<int>(), [](int, int) {}); },
+                7);
+  }
+}
+
+team& unlearned_team() {
+  static team workers(lockstep::team_options().members(4).learn(false));
+  return workers;
+}
+team& team_on_the_heap() {
+  static const auto workers = std::make_unique<team>(4);
+  return *workers;
+}
+
+TEST(exit_edges, inside_a_region_ends_the_program_with_its_status) {
+  expect_ends_inside(static_team, exit_7);
+  expect_ends_inside(unlearned_team, exit_7);
+}
+
+TEST(exit_edges, inside_a_region_of_a_team_that_a_static_owns_or_nobody_destroys) {
+  expect_ends_inside(team_on_the_heap, exit_7);
+  expect_ends_inside(lockstep::default_team, exit_7);
+  expect_ends_inside(static_team, quick_exit_7);
+}
+
+TEST(exit_edges, inside_a_region_after_others_and_between_start_and_join) {
+  expect_ends(
+      [] {
+        for (int i = 0; i < 10; ++i) static_team().run(many_barriers);
+        static_team().parallel_for(0, 1000, [](int) {});
+        const started_region open = static_team().start(many_barriers);
+        std::exit(7);
+      },
+      7);
+  expect_ends(
+      [] {
+        const started_region open = static_team().start([](member& me) {
+          if (me.rank() == 2) std::exit(7);
+          me.sync_threads();
+        });
+        for (;;) pause();
+      },
+      7);
+}
+
+TEST(exit_edges, inside_a_loop_that_runs_without_a_region) {
+  expect_ends(
+      [] {
+        bool is_last = false;
+        const auto loop = [&] {
+          static_team().parallel_for(0, 20, [&](int i) {
+            if (i == 7 && is_last) std::exit(7);
+          });
+        };
+        for (int i = 0; i < 1000; ++i) loop();
+        is_last = true;
+        for (;;) loop();
+      },
+      7);
+  expect_ends(
+      [] {
+        static team alone(1);
+        alone.parallel_for(0, 20, [](int) { std::exit(7); });
+      },
+      7);
+  const ending found = end_of([] {
+    auto* const alone = new team(1);
+    alone->parallel_for(0, 20, [&](int i) {
+      if (i == 7) delete alone;
     });
-    EXPECT_EQ(found.status, 1000 + SIGABRT);
-    EXPECT_NE(found.said.find("inside its own region; leave the region first"), std::string::npos)
-        << found.said;
+  });
+  EXPECT_EQ(found.status, 1000 + SIGABRT);
+  EXPECT_NE(found.said.find("inside its own region; leave the region first"), std::string::npos)
+      << found.said;
+}
+
+TEST(exit_edges, inside_a_region_of_an_external_team) {
+  for (const std::size_t rank : {0u, 1u}) {
+    expect_ends(
+        [rank] {
+          static external_team lent(3);
+          for (const std::size_t each : {1u, 2u}) {
+            std::thread([each] { lent.serve(each); }).detach();
+          }
+          lent.run([rank](member& me) {
+            if (me.rank() == rank) std::exit(7);
+            me.sync_threads();
+          });
+        },
+        7);
+  }
+}
+
+TEST(exit_edges, by_a_guest_of_a_region_and_by_a_hook) {
+  expect_ends(
+      [] {
+        static_team().run([](member& me) {
+          if (me.rank() == 1) {
+            const lockstep::region_token here = lockstep::this_region();
+            std::thread([here] {
+              const lockstep::inside_region guest(here);
+              std::exit(7);
+            }).join();
+          }
+          me.sync_threads();
+        });
+      },
+      7);
+  expect_ends(
+      [] {
+        static std::atomic<bool> ends{false};
+        static team workers(lockstep::team_options().members(2).on_start([](std::size_t) {
+          while (!ends) std::this_thread::yield();
+          std::exit(7);
+        }));
+        ends = true;
+        workers.run([](member& me) { me.sync_threads(); });
+      },
+      7);
+}
+
+TEST(exit_edges, while_statics_that_use_the_team_are_destroyed_inside_its_region) {
+  for (const std::size_t rank : {0u, 1u}) {
+    expect_ends(
+        [rank] {
+          static_team();
+          static struct user {
+            ~user() {
+              int calls = 0;
+              static_team().run([&](member&) { ++calls; });
+              static_team().parallel_for(0, 5, [&](int) { ++calls; });
+              if (calls != 6) std::abort();
+            }
+          } const before_the_team;
+          static_team().run([rank](member& me) {
+            if (me.rank() == rank) std::exit(7);
+            me.sync_threads();
+          });
+        },
+        7);
+  }
+}
+
+TEST(exit_edges, in_a_node_of_a_plan) {
+  for (const bool is_caller : {true, false}) {
+    const on_one_thread there(is_caller);
+    expect_ends(
+        [there] {
+          lockstep::graph g;
+          const auto first = g.node("first", [] {});
+          for (const char* const name : {"a", "b", "c", "d"}) {
+            g.edge(first, g.node(name, [there] { there(exit_7); }));
+          }
+          lockstep::plan all(g, static_team());
+          all.run();
+        },
+        7);
   }
 }
 

@@ -13,6 +13,9 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#if __has_include(<ranges>)
+#include <ranges>
+#endif
 #include <stdexcept>
 #include <type_traits>
 #include <vector>
@@ -374,7 +377,140 @@ TEST_P(ranges_of, SPAN_4_a_first_below_zero_with_an_unsigned_end_is_refused) {
   EXPECT_TRUE(workers.run([](member& me) { me.sync_threads(); }));
 }
 
-TEST_P(ranges_of, what_converts_to_a_number_counts_in_size_t) {
+enum signed_bound { below = -5, above = 5 };
+enum short_bound : std::int16_t { short_below = -2, short_above = 4 };
+enum unsigned_bound : std::uint64_t { no_items = 0, items = 3 };
+struct signed_number {
+  long value;
+  operator long() const { return value; }
+};
+
+TEST_P(ranges_of, SPAN_1_enumerations_and_what_converts_to_a_number_keep_their_sign) {
+  expect_indices(below, above, counted(-5, 10));
+  expect_counted(short_below, short_above, counted(-2, 6));
+  expect_counted(no_items, items, counted(std::uint64_t{0}, 3));
+  expect_counted(0, above, counted(0, 5));
+  expect_counted(0, below, std::vector<int>());
+  expect_counted(signed_number{-5}, signed_number{5}, counted(-5L, 10));
+  expect_counted(0, signed_number{-3}, std::vector<long>());
+  expect_counted(signed_number{-3}, 2, counted(-3L, 5));
+  expect_counted(0, std::integral_constant<int, -3>(), std::vector<int>());
+  expect_counted(std::integral_constant<int, -3>(), 1, counted(-3, 4));
+  EXPECT_THROW(workers.parallel_for(below, std::size_t{9}, [](std::size_t) {}),
+               std::invalid_argument);
+}
+
+struct any_number {
+  template <class Number>
+  operator Number() const {
+    return 3;
+  }
+};
+
+TEST_P(ranges_of, SPAN_1_what_converts_to_any_number_counts_in_size_t) {
+  expect_counted(std::size_t{0}, any_number(), counted(std::size_t{0}, 3));
+}
+
+#if defined(__cpp_lib_ranges)
+/// Its distances are no integers for std::is_integral, in strict C++20.
+TEST_P(ranges_of, SPAN_1_loops_run_over_the_iterators_of_views_iota) {
+  const auto view = std::views::iota(std::size_t{3}, std::size_t{900});
+  bag<std::size_t> found, in_blocks;
+  EXPECT_TRUE(workers.parallel_for(view.begin(), view.end(), [&](auto at) { found.put(*at); }));
+  EXPECT_EQ(found.sorted(), counted(std::size_t{3}, 897));
+  EXPECT_EQ(workers.parallel_reduce(
+                view.begin(), view.end(), std::size_t{0}, [](auto at) { return *at; },
+                std::plus<std::size_t>()),
+            std::size_t{897} * 902 / 2);
+  workers.run([&](member& me) {
+    me.for_range(
+        view.begin(), view.end(),
+        [&](auto first, auto last) {
+          for (; first != last; ++first) in_blocks.put(*first);
+        },
+        dynamic_schedule(5));
+    me.for_each(view.end(), view.begin(), [](auto) { FAIL(); });
+  });
+  EXPECT_EQ(in_blocks.sorted(), counted(std::size_t{3}, 897));
+}
+#endif
+
+/// An iterator whose copies throw when none is left.
+struct fragile {
+  static std::atomic<int> copies_left;
+
+  const int* at;
+
+  explicit fragile(const int* of) : at(of) {}
+  fragile(const fragile& other) : at(other.at) {
+    if (copies_left-- <= 0) throw std::runtime_error("no copy left");
+  }
+  fragile& operator=(const fragile&) = default;
+  const int& operator*() const { return *at; }
+  fragile& operator+=(std::ptrdiff_t n) {
+    at += n;
+    return *this;
+  }
+  fragile& operator++() { return *this += 1; }
+  friend fragile operator+(const fragile& from, std::ptrdiff_t n) { return fragile(from.at + n); }
+  friend std::ptrdiff_t operator-(const fragile& a, const fragile& b) { return a.at - b.at; }
+  friend bool operator<(const fragile& a, const fragile& b) { return a.at < b.at; }
+};
+std::atomic<int> fragile::copies_left{0};
+
+TEST_P(ranges_of, SPAN_5_an_iterator_whose_copy_throws_ends_the_loop_and_not_the_program) {
+  const std::vector<int> v(40, 1);
+  const fragile first(v.data()), last(v.data() + v.size());
+  lockstep::weighted_schedule weighted(workers.size());
+  const auto visit = [](const fragile& at) { EXPECT_EQ(*at, 1); };
+  const auto value = [](const fragile& at) { return *at; };
+  const auto part = [](const fragile& from, const fragile& to) {
+    return static_cast<int>(to - from);
+  };
+  const auto store = [](const fragile&, int) {};
+  const auto add = std::plus<int>();
+  const auto in_region = [&](const std::function<void(member&)>& f) { workers.run(f); };
+  const std::function<void()> loops[] = {
+      [&] { workers.parallel_for(first, last, visit); },
+      [&] { workers.parallel_for(first, last, visit, dynamic_schedule(7)); },
+      [&] { workers.parallel_for(first, last, visit, weighted); },
+      [&] { EXPECT_EQ(workers.parallel_reduce(first, last, 0, value, add), 40); },
+      [&] { EXPECT_EQ(workers.parallel_reduce(lockstep::fast, first, last, 0, value, add), 40); },
+      [&] { EXPECT_EQ(workers.parallel_scan(first, last, 0, value, add, store), 40); },
+      [&] { in_region([&](member& me) { me.for_each(first, last, visit); }); },
+      [&] { in_region([&](member& me) { me.for_each(first, last, visit, weighted); }); },
+      [&] { in_region([&](member& me) { me.for_each(nowait, first, last, visit); }); },
+      [&] { in_region([&](member& me) { me.for_range(first, last, part); }); },
+      [&] {
+        in_region(
+            [&](member& me) { me.for_ordered(first, last, [](const fragile&, ordered_turn&) {}); });
+      },
+      [&] { in_region([&](member& me) { me.reduce_each(first, last, 0, value, add); }); },
+      [&] { in_region([&](member& me) { me.reduce_range(first, last, 0, part, add); }); },
+      [&] { in_region([&](member& me) { me.scan_each(first, last, 0, value, add, store); }); },
+  };
+  for (const std::function<void()>& loop : loops) {
+    int thrown = 0;
+    for (int copies = 0; copies < 200; ++copies) {
+      fragile::copies_left = copies;
+      try {
+        loop();
+      } catch (const std::runtime_error&) {
+        ++thrown;
+      }
+    }
+    EXPECT_GE(thrown, 3) << &loop - loops;
+    EXPECT_LT(thrown, 200) << &loop - loops;
+    std::atomic<std::size_t> came{0};
+    EXPECT_TRUE(workers.run([&](member& me) {
+      me.sync_threads();
+      ++came;
+    }));
+    EXPECT_EQ(came.load(), workers.size());
+  }
+}
+
+TEST_P(ranges_of, what_converts_to_a_number_counts_in_it) {
   struct three {
     operator std::size_t() const { return 3; }
   };

@@ -473,6 +473,27 @@ TEST_P(late_shares_model, after_a_loop_by_rank_a_member_finds_its_own_block_LOOP
   });
 }
 
+int sum_of(member& me, const int (&of)[2]) {
+  return me.reduce_each(0, 2, 0, [&of](int i) { return of[i]; }, std::plus<int>());
+}
+
+TEST_P(late_shares_model, a_reduction_sees_what_loops_without_a_wait_wrote_REDUCE_5) {
+  explore_with({{2, 0, 0}, {1, 1, 0}, {1, 0, 1}}, [] {
+    bare_region all(2, policy());
+    int of_ticket[2] = {}, of_rank[2] = {};
+    // Makes the tables of its types: guards of statics order nothing here.
+    all.run_first(1, [&](member& me) { sum_of(me, of_rank); });
+    all.run([&](member& me) {
+      me.for_range(0, 2, [&](int first, int last) {
+        for (int i = first; i < last; ++i) of_rank[i] = i + 1;
+      });
+      check(sum_of(me, of_rank) == 3, "each member's own");
+      me.single(nowait, [&] { of_ticket[0] = of_ticket[1] = 2; });
+      check(sum_of(me, of_ticket) == 4, "whoever has written it");
+    });
+  });
+}
+
 TEST_P(late_shares_model, who_stood_still_finds_its_claims_in_step_SHARE_3) {
   explore_with({{1, 0, 0}, {0, 1, 0}}, [] {
     bare_region all(3, policy());

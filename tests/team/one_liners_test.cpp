@@ -12,6 +12,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <lockstep/team.hpp>
@@ -41,6 +42,53 @@ INSTANTIATE_TEST_SUITE_P(teams, one_liners_of, testing::ValuesIn(lockstep::test:
 bool all_are(const std::vector<int>& visits, int value) {
   return std::count(visits.begin(), visits.end(), value) ==
          static_cast<std::ptrdiff_t>(visits.size());
+}
+
+TEST_P(one_liners_of, loops_whose_condition_does_not_hold_run_on_the_caller_alone) {
+  using lockstep::only_if;
+  team workers(lockstep::team_options().members(members()).policy(policy()).learn(false));
+  const std::thread::id caller = std::this_thread::get_id();
+  for (const bool condition : {false, true}) {
+    std::atomic<int> others{0}, calls{0};
+    const auto count = [&](std::size_t) {
+      ++calls;
+      if (std::this_thread::get_id() != caller) ++others;
+    };
+    for (schedule how : schedules()) {
+      how = only_if(condition, how);
+      EXPECT_TRUE(workers.parallel_for(0, 300, count, how));
+      EXPECT_TRUE(workers.parallel_for_2d(
+          index_range{0, 10}, index_range{0, 30}, [&](std::size_t i, std::size_t) { count(i); },
+          how));
+      EXPECT_TRUE(workers.parallel_for_3d(
+          index_range{0, 3}, index_range{0, 10}, index_range{0, 10},
+          [&](std::size_t i, std::size_t, std::size_t) { count(i); }, how));
+    }
+    EXPECT_TRUE(workers.parallel_for(0, 300, count, only_if(condition)));
+    EXPECT_EQ(calls.load(), static_cast<int>(900 * schedules().size() + 300));
+    const auto value = [&](std::size_t i) {
+      count(i);
+      return 1.0 / static_cast<double>(i + 1);
+    };
+    const std::plus<double> add;
+    const double sum = workers.parallel_reduce(0, 5000, 0.5, value, add);
+    std::vector<double> running(5000), prefixes(5000);
+    const double all = workers.parallel_scan(0, 5000, 0.5, value, add,
+                                             [&](std::size_t i, double s) { prefixes[i] = s; });
+    others = 0;
+    EXPECT_EQ(workers.parallel_reduce(0, 5000, 0.5, value, add, only_if(condition)), sum);
+    EXPECT_EQ(workers.parallel_scan(
+                  0, 5000, 0.5, value, add, [&](std::size_t i, double s) { running[i] = s; },
+                  only_if(condition)),
+              all);
+    EXPECT_EQ(running, prefixes) << "the same bits";
+    EXPECT_NEAR(
+        workers.parallel_reduce(lockstep::fast, 0, 5000, 0.5, value, add, only_if(condition)), sum,
+        1e-9);
+    EXPECT_TRUE(condition || others.load() == 0);
+  }
+  static_assert(only_if(true) == lockstep::static_schedule(), "the default");
+  static_assert(only_if(true, lockstep::guided_schedule(3)) == lockstep::guided_schedule(3), "");
 }
 
 TEST_P(one_liners_of, parallel_for_visits_every_index_once_with_closures_of_every_size) {

@@ -75,6 +75,26 @@ void expect_leaves(std::size_t first, std::size_t n) {
   ASSERT_EQ(length_of(leaf_range(first, first + n, most)), 0u);
 }
 
+TEST(reduction_tree, TREE_6_where_leaves_keep_blocks_every_rank_has_the_same_iterations) {
+  std::size_t kept = 0;
+  for (const std::size_t n : interesting_lengths()) {
+    for (std::size_t size = 1; size <= 17; ++size) {
+      if (!leaves_keep_blocks(n, size)) continue;
+      kept += leaf_size(n) > 1 ? 1 : 0;
+      for (std::size_t rank = 0; rank < size; ++rank) {
+        const index_range leaves = static_block(0, leaves_of(n), rank, size);
+        const index_range block = static_block(0, n, rank, size);
+        ASSERT_EQ(std::min(n, leaves.first * leaf_size(n)), block.first) << n << ", " << size;
+        ASSERT_EQ(std::min(n, leaves.last * leaf_size(n)), block.last) << n << ", " << size;
+      }
+    }
+  }
+  EXPECT_GT(kept, 10u);
+  EXPECT_TRUE(leaves_keep_blocks(128, 3));
+  EXPECT_TRUE(leaves_keep_blocks(4096, 4));
+  EXPECT_FALSE(leaves_keep_blocks(1400, 4));
+}
+
 TEST(reduction_tree, TREE_1_leaves_cover_every_range_without_gap_or_overlap) {
   for (const std::size_t n : interesting_lengths()) {
     expect_leaves(0, n);

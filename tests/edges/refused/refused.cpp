@@ -25,6 +25,8 @@ struct rigid {
 // No index, and no member, converts to its argument.
 double of_text(const char*) { return 0.5; }
 void takes_text(const char*) {}
+void takes_index(int) {}
+void takes_indices(int, int) {}
 
 struct throws_when_moved {
   throws_when_moved() = default;
@@ -111,5 +113,42 @@ int main() {
   lockstep::mailbox(2).post([texts] { static_cast<void>(texts); });
 #elif REFUSED == 30
   lockstep::mailbox(2).post(throws_when_moved());
+#elif REFUSED == 31
+  team.run([](lockstep::member& me) { me.for_each(0, 9, takes_index, lockstep::nowait); });
+#elif REFUSED == 32
+  team.run([](lockstep::member& me) { me.for_range(lockstep::nowait, 0, 9, takes_indices); });
+#elif REFUSED == 33
+  team.run([](lockstep::member& me) {
+    const int sum = me.reduce_each(lockstep::nowait, 0, 9, 0, one, std::plus<int>());
+    static_cast<void>(sum);
+  });
+#elif REFUSED == 34
+  team.run([](lockstep::member& me) { me.single([] {}, lockstep::nowait); });
+#elif REFUSED == 35
+  team.run([](lockstep::member& me) { me.sections([] {}, [] {}, lockstep::nowait); });
+#elif REFUSED == 36
+  team.parallel_for(9, takes_index);
+#elif REFUSED == 37
+  team.run([](lockstep::member& me) { me.for_each(9, takes_index, lockstep::static_schedule(3)); });
+#elif REFUSED == 38
+  const double sum = team.parallel_reduce(9, 0.0, half, std::plus<double>());
+  static_cast<void>(sum);
+#elif REFUSED == 39
+  team.run([](lockstep::member& me) { me.single([](lockstep::member&) {}); });
+#elif REFUSED == 40
+  team.run([](lockstep::member& me) { me.for_each(lockstep::nowait, 9, takes_index); });
+#elif REFUSED == 41
+  team.parallel_for(0, 9, takes_index, lockstep::nowait);
+#elif REFUSED == 42
+  team.run([](lockstep::member& me) {
+    me.scan_each(9, 0.0, half, std::plus<double>(), [](std::size_t, double) {});
+  });
+#elif REFUSED == 43
+  team.run([](lockstep::member& me) {
+    const bool goes_on = me.try_for_ordered(0, 9, takes_index, lockstep::nowait);
+    static_cast<void>(goes_on);
+  });
+#elif REFUSED == 44
+  team.run([](lockstep::member& me) { me.single(lockstep::nowait, takes_text); });
 #endif
 }

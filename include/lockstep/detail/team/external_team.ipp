@@ -19,13 +19,7 @@ external_team::external_team(std::size_t members, wait_policy policy)
     : external_team(options_for(members).policy(policy)) {}
 
 external_team::~external_team() {
-  if (body_->core.is_inside()) {
-    std::fprintf(stderr,
-                 "lockstep::external_team: destroyed, or its program ended, inside its own region; "
-                 "leave the region first\n");
-    std::abort();
-  }
-  if (!door_.shut()) {
+  if (body_->core.ends_inside() || !door_.shut()) {
     body_.leave();
     return;
   }

@@ -198,7 +198,7 @@ inline void member_state::enter(std::size_t size, std::uint32_t region,
   phase = phase_before;
   has_left = false;
   has_construct = false;
-  last_by_rank = phase_before - 1;  // in no phase of this region
+  last_by_rank = last_without_wait = phase_before - 1;  // in no phase of this region
   if (diagnoses_misuse) in_construct.kind = told[0].kind = told[1].kind = nullptr;
 }
 inline bool member_state::sync() {
@@ -213,6 +213,12 @@ inline bool member_state::sync_in(const char* kind, call_site where) {
     tell_construct();
   }
   return is_alone() ? !is_stopped() : sync_unobserved();
+}
+LOCKSTEP_NOINLINE inline bool member_state::wait_before_construct() {
+  const construct_note here = in_construct;
+  if (!sync_in("reduction_wait", here.where)) return false;
+  if (here.kind != nullptr) come_to(here.kind, here.where, here.extent);
+  return true;
 }
 inline bool member_state::sync_unobserved() {
   tell_construct();
@@ -236,6 +242,8 @@ LOCKSTEP_ALWAYS_INLINE bool member_state::meet(cell& out, Combine combine) {
   const bool seen = begin_meeting();
   tell_construct();
   const bool goes_on = shared_->barrier.meet(*this, out, checked_combine<Combine>{*this, combine});
+  if (goes_on)
+    shared_->check_constructs(*this);  // with the tree the last to arrive may have combined nothing
   end_meeting(seen);
   return goes_on;
 }

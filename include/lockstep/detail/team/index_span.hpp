@@ -5,10 +5,12 @@
 //
 //   SPAN-1  A loop calls its function with the common type of its bounds: int for (0, 10), std::size_t for
 //           (0, v.size()), std::int64_t for two of those, the iterator for (v.begin(), v.end()), a pointer for two
-//           pointers. What is no number but converts to one counts as std::size_t.
+//           pointers. What is no number but converts to one counts as what unary + makes of it: an enumeration as its
+//           promoted type, an object of a class as the number that it converts to, std::size_t if + is ambiguous.
 //   SPAN-2  It is empty where last <= first, compared as numbers: (0u, -3) is empty.
 //   SPAN-3  No index outside [first, last] is computed: loops may go right up to the limits of their type.
 //   SPAN-4  A first below 0 with a common type that has no such number fails (std::invalid_argument): (-1, v.size()).
+//   SPAN-5  The copy of an iterator may throw: on the caller of the loop, or as the function does.
 #ifndef LOCKSTEP_DETAIL_TEAM_INDEX_SPAN_HPP
 #define LOCKSTEP_DETAIL_TEAM_INDEX_SPAN_HPP
 
@@ -41,11 +43,15 @@ template <class Type>
 struct is_position {
   // By what can be done with it: <iterator>, which has the category, takes a tenth of what this header's users cost
   // to compile.
+  // The distance may be a class that stands for an integer, as that of std::views::iota(std::size_t, ...) is, or an
+  // integer of which std::is_integral does not know.
   template <class Other,
             class Distance = decltype(std::declval<const Other&>() - std::declval<const Other&>()),
             class = decltype(*std::declval<const Other&>()),
-            class = decltype(std::declval<Other&>() += std::declval<Distance>())>
-  static std::is_integral<Distance> test(int);
+            class = decltype(std::declval<Other&>() += std::declval<Distance>()),
+            class = decltype(static_cast<Distance>(std::size_t())),
+            class = decltype(static_cast<std::size_t>(std::declval<Distance>()))>
+  static std::integral_constant<bool, !std::is_floating_point<Distance>::value> test(int);
   template <class Other>
   static std::false_type test(...);
   static constexpr bool value = decltype(test<Type>(0))::value;
@@ -53,11 +59,27 @@ struct is_position {
 template <class Type>
 struct is_position<Type*> : std::is_object<Type> {};
 
+/// What an enumeration, or an object that converts to a number, counts in.
+template <class Bound>
+struct number_of {
+  template <class Other,
+            class Number = typename std::decay<decltype(+std::declval<Other&>())>::type>
+  static typename std::conditional<std::is_class<Number>::value || std::is_pointer<Number>::value,
+                                   std::size_t, Number>::type
+  test(int);
+  template <class Other>
+  static std::size_t test(...);
+  using type = decltype(test<Bound>(0));
+};
+template <class Type>
+struct itself {
+  using type = Type;
+};
 /// What a bound counts in.
 template <class Bound>
 using index_of_bound =
-    typename std::conditional<std::is_arithmetic<Bound>::value || is_position<Bound>::value, Bound,
-                              std::size_t>::type;
+    typename std::conditional<std::is_arithmetic<Bound>::value || is_position<Bound>::value,
+                              itself<Bound>, number_of<Bound>>::type::type;
 /// What a loop between two bounds calls its function with.
 template <class First, class Last>
 using index_between = typename std::common_type<index_of_bound<First>, index_of_bound<Last>>::type;

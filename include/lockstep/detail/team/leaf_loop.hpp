@@ -144,7 +144,7 @@ struct is_copied_to_leaf<Function, Loop, true>
 template <class Loop, class Function>
 class copying_leaf {
  public:
-  copying_leaf(const Loop& loop, Function& f) noexcept : loop_(loop), f_(f) {}
+  copying_leaf(const Loop& loop, Function& f) : loop_(loop), f_(f) {}
   void operator()(std::size_t first, std::size_t last) const {
     const copying_leaf own(*this);
     own.loop_(first, last, own.f_);
@@ -157,7 +157,7 @@ class copying_leaf {
 template <class Loop, class Function>
 class referring_leaf {
  public:
-  referring_leaf(const Loop& loop, Function& f) noexcept : loop_(loop), f_(f) {}
+  referring_leaf(const Loop& loop, Function& f) : loop_(loop), f_(f) {}
   void operator()(std::size_t first, std::size_t last) const { loop_(first, last, f_); }
 
  private:
@@ -186,7 +186,7 @@ LOCKSTEP_BEGIN_SIGN_CONVERSIONS
 template <class Index, class Function>
 class leaf_of_blocks {
  public:
-  leaf_of_blocks(const Index& first, Function& f) noexcept : first_(first), f_(f) {}
+  leaf_of_blocks(const Index& first, Function& f) : first_(first), f_(f) {}
   void operator()(std::size_t first, std::size_t last) const {
     f_(index_at(first_, first), index_at(first_, last));
   }

@@ -32,6 +32,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 
 #include "../trace/hooks.hpp"
 #include "leaf_loop.hpp"
@@ -106,28 +108,46 @@ class lone_loop {
 
   bool is_stopped() const noexcept { return state_[1].load(memory_order_relaxed) != 0; }  // 4
 
+  bool has_lost_its_team() const noexcept {
+    return state_[1].load(memory_order_relaxed) == destroyed;  // 4
+  }
+
   /// Stops the loop of the team that the calling thread runs alone. False if there is none.
-  static bool request_stop(const void* owner) noexcept {
+  static bool request_stop(const void* owner) noexcept { return end(owner, stopped); }
+  /// The same because an iteration destroys the team: by mistake, if it returns; or by exit() (CORE-6).
+  static bool end_team(const void* owner) noexcept { return end(owner, destroyed); }
+
+ private:
+  static constexpr std::uint32_t stopped = 1, destroyed = 2;
+
+  static bool end(const void* owner, std::uint32_t how) noexcept {
     const nesting::region* at = nesting::innermost();
     while (at != nullptr && at->owner != owner) at = at->outer;
     if (at == nullptr || at->boards != nullptr || at->runs == nullptr) return false;
-    const_cast<wait_word*>(at->runs)[1].store(1, memory_order_relaxed);  // 3
+    const_cast<wait_word*>(at->runs)[1].store(how, memory_order_relaxed);  // 3
     return true;
   }
 
- private:
-  wait_word state_[2];  ///< the number of the region; whether it was stopped
+  wait_word state_[2];  ///< the number of the region; how it was ended, or 0
   const nesting::region where_;
   const nesting::region*& innermost_;
 };
 
 enum class lone_outcome { refused, complete, stopped };
 
+/// For a team that was destroyed in a region of its own.
+[[noreturn]] LOCKSTEP_COLD void fail_destroyed_inside(const char* kind) noexcept;
+
 /// LONE-1: body(0, length) alone, if that may be.
 LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_body& body,
                                             std::size_t length);
 
 #if LOCKSTEP_HAS_BODIES
+
+[[noreturn]] LOCKSTEP_COLD void fail_destroyed_inside(const char* kind) noexcept {
+  std::fprintf(stderr, "%s: destroyed inside its own region; leave the region first\n", kind);
+  std::abort();
+}
 
 LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_body& body,
                                             std::size_t length) {
@@ -143,6 +163,7 @@ LOCKSTEP_OUT_OF_LINE lone_outcome try_alone(const lone_team& of, const range_bod
 #else
   if (length > 0) body(0, length);
 #endif
+  if (here.has_lost_its_team()) fail_destroyed_inside("lockstep::team");
   return here.is_stopped() ? lone_outcome::stopped : lone_outcome::complete;
 }
 

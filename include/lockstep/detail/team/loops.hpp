@@ -41,6 +41,7 @@
 #include "group.hpp"
 #include "leaf_loop.hpp"
 #include "member_state.hpp"
+#include "misplaced.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -276,12 +277,14 @@ inline void take_from_hands(const member_state& at, ticket_source& tickets, std:
 /// As hand_out(), with one counter for all members. Requires: takes_tickets(how).
 LOCKSTEP_NOINLINE inline bool hand_out_by_ticket(member_state& at, std::size_t length, schedule how,
                                                  const range_body& body) {
+  at.note_without_wait();
   ticket_source tickets(at);
   if (tickets.has_entered()) hand_out_in(at, tickets, length, how, body);
   return tickets.leave();
 }
 LOCKSTEP_NOINLINE inline bool hand_out_by_hand(member_state& at, std::size_t length, schedule how,
                                                const range_body& body) {
+  at.note_without_wait();
   ticket_source tickets(at);
   if (tickets.has_entered()) take_from_hands(at, tickets, length, how.chunk(), body);
   return tickets.leave(true);
@@ -305,7 +308,8 @@ LOCKSTEP_NOINLINE inline bool hand_out(member_state& at, std::size_t length, sch
   if (is_dealt(at, length, how)) return hand_out_by_hand(at, length, how, body);
   if (takes_tickets(how)) return hand_out_by_ticket(at, length, how, body);
   if (at.is_stopped()) return false;
-  at.note_loop_by_rank();
+  at.note_loop_by_rank(how.kind() == schedule_kind::static_blocks ? length
+                                                                  : member_state::no_blocks);
   run_share(at, at.rank(), length, how, body);
   return !at.is_stopped();
 }
@@ -331,10 +335,22 @@ LOCKSTEP_NOINLINE inline bool hand_out_and_wait(member_state& at, std::size_t le
   return run_claimed(at, {static_loop::run, &loop, length}, nothing, {nullptr, nullptr});
 }
 
+/// f(), for which a static_assert has been: what cannot be called so is not, so that its sentence is the only one.
+template <class Function>
+void call_plain(Function& f, std::true_type /*callable*/) {
+  f();
+}
+template <class Function>
+void call_plain(Function&, std::false_type) noexcept {}
+template <class Function>
+void call_plain(Function& f) {
+  call_plain(f, std::integral_constant<bool, is_callable<Function&>::value>());
+}
+
 /// Calls f() on the first member that comes, and on no other.
 template <class Function>
 bool first_come(member_state& at, Function& f) {
-  const auto call = [&f](std::size_t, std::size_t) { f(); };
+  const auto call = [&f](std::size_t, std::size_t) { call_plain(f); };
   return hand_out_by_ticket(at, 1, dynamic_schedule(), body_of(call));
 }
 
@@ -342,10 +358,10 @@ bool first_come(member_state& at, Function& f) {
 inline void call_one(std::size_t) noexcept {}
 template <class Function, class... Others>
 void call_one(std::size_t k, Function& f, Others&... others) {
-  static_assert(is_callable<Function&>::value,
+  static_assert(is_callable<Function&>::value || has_nowait<Function>::value,
                 "lockstep: the function of a section cannot be called as f()");
   if (k == 0) {
-    f();
+    call_plain(f);
   } else {
     call_one(k - 1, others...);
   }

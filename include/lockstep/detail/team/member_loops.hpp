@@ -4,6 +4,7 @@
 // Part of member's interface: see member.hpp for which to use, and for MEMBER-1 to MEMBER-3. The bounds of a loop are
 // of any integer types, as in a `for` loop, and f is called with their common type (index_span.hpp). f itself is called
 // by reference.
+// What f returns is ignored: for values see the reductions of member.hpp.
 //
 // Each construct has a try_ form, which returns false in a stopped region, where the plain form throws.
 //   LOOPS-8  In a region that was stopped before the construct begins, f is not called at all. One that is stopped
@@ -189,6 +190,33 @@ class member_loops {
     return run_ordered(span_of(first, last), how, f, where, false);
   }
 
+  // What is wrong with a call that fits none of the above (misplaced.hpp).
+
+  template <class... Arguments>
+  if_misplaced<Arguments...> for_range(Arguments&&...) {
+    return refuse_loop<Arguments...>();
+  }
+  template <class... Arguments>
+  if_misplaced<Arguments...> try_for_range(Arguments&&...) {
+    return refuse_loop<Arguments...>();
+  }
+  template <class... Arguments>
+  if_misplaced_after_nowait<Arguments...> for_each(Arguments&&...) {
+    return refuse_loop_after_nowait<Arguments...>();
+  }
+  template <class... Arguments>
+  if_misplaced_after_nowait<Arguments...> try_for_each(Arguments&&...) {
+    return refuse_loop_after_nowait<Arguments...>();
+  }
+  template <class... Arguments>
+  if_misplaced<Arguments...> for_ordered(Arguments&&...) {
+    return refuse_loop<Arguments...>();
+  }
+  template <class... Arguments>
+  if_misplaced<Arguments...> try_for_ordered(Arguments&&...) {
+    return refuse_loop<Arguments...>();
+  }
+
   /// Calls each of the functions once, on whoever comes, then waits for all.
   template <class... Functions>
   LOCKSTEP_NODISCARD_UNLESS_THROWN bool sections(Functions&&... functions) {
@@ -205,6 +233,8 @@ class member_loops {
   }
   template <class... Functions>
   LOCKSTEP_NODISCARD bool try_sections(nowait_t, Functions&&... functions) {
+    static_assert(!has_nowait<Functions...>::value,
+                  "lockstep: nowait is the first argument: me.sections(lockstep::nowait, f, g)");
     const auto each = [&](std::size_t first, std::size_t last) {
       for (std::size_t k = first; k < last; ++k) loops::call_one(k, functions...);
     };

@@ -44,6 +44,7 @@ struct segment_note {
 class member_state {
  public:
   static constexpr std::size_t no_rank = ~std::size_t{0};
+  static constexpr std::size_t no_blocks = ~std::size_t{0};
 
  private:
   // Before the public data, so that what every construct reads lies on one line.
@@ -153,8 +154,21 @@ class member_state {
   /// The phase in which this member arrives next: that of the cells which it writes before.
   std::uint32_t next_phase() const noexcept { return phase + 1; }
 
-  /// This member runs a loop by rank, and does not wait at its end: see loops.hpp.
-  void note_loop_by_rank() noexcept { last_by_rank = phase; }
+  /// This member runs a construct that does not wait at its end: see loops.hpp. `length`: of a range that is cut into
+  /// a block for each rank.
+  void note_without_wait(std::size_t length = no_blocks) noexcept {
+    const bool is_like_others = last_without_wait != phase || blocks_without_wait == length;
+    blocks_without_wait = is_like_others ? length : no_blocks;
+    last_without_wait = phase;
+  }
+  void note_loop_by_rank(std::size_t length) noexcept {
+    note_without_wait(length);
+    last_by_rank = phase;
+  }
+  /// Whether it has met the others since: then all that such constructs wrote is there.
+  bool has_waited() const noexcept { return last_without_wait != phase; }
+  /// In a construct that it has come to: a wait for all before that begins. False once the region is stopped.
+  bool wait_before_construct();
   /// The number of the next construct that members share.
   std::uint32_t next_construct() noexcept;
 
@@ -175,10 +189,13 @@ class member_state {
   wait_history history = {};
 
   // For loops.
-  bool has_construct = false;      ///< it has come to a shared construct in this region
-  std::uint32_t construct = 0;     ///< if so, the number of the next one
-  std::uint32_t loops = 0;         ///< whose shares were claimed (loop_claims.hpp)
-  std::uint32_t last_by_rank = 0;  ///< the phase in which it ran a loop by rank last
+  bool has_construct = false;           ///< it has come to a shared construct in this region
+  std::uint32_t construct = 0;          ///< if so, the number of the next one
+  std::uint32_t loops = 0;              ///< whose shares were claimed (loop_claims.hpp)
+  std::uint32_t last_by_rank = 0;       ///< the phase in which it ran a loop by rank last
+  std::uint32_t last_without_wait = 0;  ///< the same of any construct without a wait
+  /// The length of the range, if all those constructs ran blocks of ranges of one length; else no_blocks.
+  std::size_t blocks_without_wait = no_blocks;
   stage_trust looks;     ///< whether looks at the claims of others have found any that were late
   stage_trust patience;  ///< whether the others came while it polled for them
 

@@ -148,6 +148,7 @@ constexpr std::size_t iterations_of(const index_range_3& of) {
 //   TREE-3  The maximal nodes inside a run of leaves are unique, most_nodes at most.
 //   TREE-4  Whatever the number of members, the operation is applied as by one that evaluates the root.
 //   TREE-5  A scan's prefix before a leaf is the left fold of init and the sums of all leaves before it.
+//   TREE-6  Where leaves_keep_blocks(), a rank's block of the leaves is its block of the iterations.
 //
 // How a team reduces: member r takes the leaves static_block(0, leaves, r, size), evaluates the maximal_nodes() in it,
 // and publishes their values in order; published_nodes finds them again. A schedule that hands out single leaves
@@ -172,6 +173,11 @@ constexpr std::size_t leaf_size(std::size_t n) noexcept {
 /// The number of leaves of a range of n iterations: 0 to most_leaves.
 constexpr std::size_t leaves_of(std::size_t n) noexcept {
   return n == 0 ? 0 : (n - 1) / leaf_size(n) + 1;
+}
+
+/// TREE-6. False in some cases where it is so.
+constexpr bool leaves_keep_blocks(std::size_t n, std::size_t size) noexcept {
+  return leaf_size(n) == 1 || (n % leaf_size(n) == 0 && leaves_of(n) % size == 0);
 }
 
 /// The iterations of leaf number `leaf` (0, 1, ...) of [first, last); empty past the last leaf.

@@ -221,8 +221,7 @@ class each_value : public operands {
                 "with one index, f(i): of the common type of the bounds, or the iterator");
 
  public:
-  each_value(void* op, const Index& first, Function& f) noexcept
-      : operands{op}, first_(first), f_(f) {}
+  each_value(void* op, const Index& first, Function& f) : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>()));
 
   Type start(std::size_t& i, std::size_t) const {
@@ -249,8 +248,7 @@ class block_value : public operands {
                 "f(first, last): of the common type of the bounds, or iterators");
 
  public:
-  block_value(void* op, const Index& first, Function& f) noexcept
-      : operands{op}, first_(first), f_(f) {}
+  block_value(void* op, const Index& first, Function& f) : operands{op}, first_(first), f_(f) {}
   using value = decltype(std::declval<Function&>()(std::declval<Index>(), std::declval<Index>()));
 
   Type start(std::size_t& i, std::size_t end) const {

@@ -10,6 +10,11 @@
 //   REDUCE-2  All members of the region call the same function with the same range, schedule, and op.
 //   REDUCE-3  init is the first argument of the last op on each member; of an empty range it is the result.
 //   REDUCE-4  Once the region is stopped a member ends within 1024 more calls of f(i).
+//   REDUCE-5  A member's leaves are not its block: it calls f(i) for indices whose data another may write in a loop
+//             before that has no wait. So members meet before the leaves, if they have run a construct without a wait
+//             since they met. They need not where that was a loop in blocks, over a range of this length, whose blocks
+//             are those of the leaves; then nobody takes leaves of others (LOOPS-6). All members decide alike: MEMBER-1.
+//             `fast` reductions run by rank or ticket, as loops do.
 //
 #ifndef LOCKSTEP_DETAIL_TEAM_REDUCTIONS_HPP
 #define LOCKSTEP_DETAIL_TEAM_REDUCTIONS_HPP
@@ -85,6 +90,15 @@ Type broadcast(member_state& at, std::size_t root, const Type& value) {
 
 // --- a range, along the tree ---
 
+/// REDUCE-5, before the leaves of `length` iterations. False once the region is stopped.
+inline bool wait_for_data(member_state& at, std::size_t length, schedule how) {
+  if (at.has_waited()) return true;
+  const bool are_own = how.kind() == schedule_kind::static_blocks &&
+                       at.blocks_without_wait == length &&
+                       reduction_tree::leaves_keep_blocks(length, at.size());
+  return are_own || at.wait_before_construct();
+}
+
 /// What became of a reduction.
 enum class outcome { done, empty, stopped };
 
@@ -139,6 +153,7 @@ class member_reduction {
   LOCKSTEP_NOINLINE outcome reduce(schedule how, void* result) {
     if (length_ == 0 || !at_.goes_on()) return at_.sync() ? outcome::empty : outcome::stopped;
     if (at_.is_alone()) return reduce_alone(result);
+    if (!wait_for_data(at_, length_, how)) return outcome::stopped;
     phase_ = at_.next_phase();
     cell out = {};
     const cell_combine all = {combine_all, this};

@@ -58,11 +58,11 @@ struct store_at {
 };
 LOCKSTEP_END_SIGN_CONVERSIONS
 template <class Index, class Function>
-value_at<Index, Function> by_offset(const index_span<Index>& span, Function& f) noexcept {
+value_at<Index, Function> by_offset(const index_span<Index>& span, Function& f) {
   return {span.first, f};
 }
 template <class Index, class Store>
-store_at<Index, Store> store_by_offset(const index_span<Index>& span, Store& store) noexcept {
+store_at<Index, Store> store_by_offset(const index_span<Index>& span, Store& store) {
   return {span.first, store};
 }
 
@@ -138,7 +138,8 @@ Type scan_leaves(member_state& at, const Scan& what, const Type& init) {
     return whole;
   }
   const auto sum_of = [&](std::size_t leaf) { return what.sum_of(leaf); };
-  if (!put_leaves<Type>(at, leaves, sum_of)) {
+  if (!wait_for_data(at, length_of(what.range), static_schedule()) ||
+      !put_leaves<Type>(at, leaves, sum_of)) {
     leave_stopped_region();
     return init;
   }

@@ -28,10 +28,7 @@ team::team(std::size_t members, wait_policy policy)
 team::team(const team_options& options) : team(options, detail::resolve(options)) {}
 
 team::~team() {
-  if (body_->core.is_inside()) {
-    end_of_program("destroyed, or its program ended, inside its own region");
-  }
-  if (!door_.shut()) body_.leave();
+  if (body_->core.ends_inside() || !door_.shut()) body_.leave();
 }
 
 void team::pause() {
@@ -77,11 +74,6 @@ LOCKSTEP_COLD team::team(const team_options& options, const detail::resolved_tea
                 "would wait for it; call it after run() has returned",
                 function);
   detail::fail_use(message);
-}
-
-[[noreturn]] LOCKSTEP_COLD void team::end_of_program(const char* why) {
-  std::fprintf(stderr, "lockstep::team: %s; leave the region first\n", why);
-  std::abort();
 }
 
 LOCKSTEP_COLD void team::in_child(void* self) noexcept {

@@ -13,6 +13,9 @@
 //   CORE-4  All code of the user that runs while the caller has the turn, on any thread, runs marked as inside: it
 //           may call the team, and is alone then. Hooks of threads never wait for a turn with any team.
 //   CORE-5  A loop uses nothing that belongs to a member (loop_crew.hpp): any thread may run any part of it.
+//   CORE-6  A member that calls exit() destroys a static team in its own region. The destructor cannot know of exit(): it
+//           leaves all as it is, and stops the region. After exit() that region never ends, because it waits for
+//           this member. So where it does end, the team was destroyed by mistake: the program ends with a message.
 //
 // Memory order (# marks the line; each weakening must fail a test)
 //   #  access         order    pairs  why it suffices
@@ -49,7 +52,9 @@ class team_core {
   wait_policy policy() const noexcept { return group_.barrier.policy(); }
   /// For loops without a region.
   lone_team alone(const team_door& door) const noexcept { return {this, door.age()}; }
-  bool is_inside() const noexcept { return nesting::is_inside(this); }
+  /// For the destructor of the team: whether the calling thread is in a region of it, or in a hook. Then everything
+  /// stays as it is: CORE-6.
+  LOCKSTEP_COLD bool ends_inside() noexcept;
 
   /// f(member&) on the first `size` members. False if the region was stopped. `workers` has make_ready(), which is
   /// called where others are needed. Before the turn nothing of the core is looked at: TURN-3 of nesting.hpp.
@@ -287,7 +292,9 @@ class team_core {
   bool end_of_region(const region_head& head) noexcept {
     running_.store(0, memory_order_relaxed);      // 1
     if (crew_.is_alone()) crew_.be_alone(false);  // members read that line
-    return !stop_.requested(head.region);
+    if (!stop_.requested(head.region)) return true;
+    if (destroyed_inside_ != nullptr) fail_destroyed_inside(destroyed_inside_);
+    return false;
   }
   /// The same, with what a `run` leaves. Throws the exception of a member, if there is one.
   bool finish(const region_head& head) {
@@ -335,6 +342,7 @@ class team_core {
   std::uint32_t parts_ = 0;
   region_accounts accounts_;
   open_region started_ = {};
+  const char* destroyed_inside_ = nullptr;  ///< what it was, once a member has destroyed the team
   line_gap after_;
 };
 

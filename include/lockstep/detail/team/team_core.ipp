@@ -32,6 +32,16 @@ LOCKSTEP_COLD team_core::team_core(const resolved_team& made, team_door& door)
   if (made.keeps_ledger) keep_ledger(true);
 }
 
+LOCKSTEP_COLD bool team_core::ends_inside() noexcept {
+  if (lone_loop::end_team(this)) return true;
+  if (nesting::contains(region_) || nesting::contains(between_)) {
+    destroyed_inside_ = door_.callers().whose().kind;
+    request_stop();
+    return true;
+  }
+  return nesting::is_inside(this);
+}
+
 LOCKSTEP_COLD void team_core::keep_ledger(bool yes) {
   if (yes) {
     need_observers("team::keep_ledger");

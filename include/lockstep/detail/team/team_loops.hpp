@@ -15,6 +15,8 @@
 //   TEAMLOOP-4  What a closure's iteration costs is learned by its type: each place in the program with a lambda of its
 //               own is known by itself. grain() says by hand how much a member should get at least.
 //
+// What f of a loop returns is ignored.
+//
 // What is compiled for each closure is its leaf (leaf_loop.hpp), or its fold (reduction_operations.hpp), and a call.
 //
 // Cost   on the caller alone: about 20 ns. With members that are awake: an empty region, a claim by each (6 ns), the
@@ -126,7 +128,8 @@ class team_loops {
 
   /// op(init, all f(i)): see member::reduce_each. The same bits for every team size, schedule and run. If the
   /// region is stopped there is no result: throws region_stopped (without exceptions: init).
-  /// Type needs to be movable only. Of the schedule, only a grain has a meaning: the values come from a tree of blocks.
+  /// Type needs to be movable only. Of the schedule, only a grain (or only_if) has a meaning: the values come from a
+  /// tree of blocks.
   template <class Type, class First, class Last, class Function, class Operation>
   if_bounds<First, Last, Type> parallel_reduce(First first, Last last, Type init, Function&& f,
                                                Operation op, schedule how = static_schedule(),
@@ -147,7 +150,7 @@ class team_loops {
     return op(std::move(init), std::move(whole));
   }
   /// Faster by a little; the last bits differ from one team size to another. Requires of op what
-  /// member::reduce_range(fast, ...) does. On all members.
+  /// member::reduce_range(fast, ...) does. On all members, unless a grain or only_if says otherwise.
   template <class Type, class First, class Last, class Function, class Operation>
   if_bounds<First, Last, Type> parallel_reduce(fast_t, First first, Last last, Type init,
                                                Function&& f, Operation op,
@@ -161,7 +164,9 @@ class team_loops {
         std::move(init), op);
     job work;
     work.carry<loop_share>(whole.work());
-    if (!team().run_loop({span.length, nullptr, 0, false, true, where}, work, whole.ends())) {
+    const std::size_t grain = how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
+    const loop_request request(span.length, nullptr, grain, false, grain == 0, where);
+    if (!team().run_loop(request, work, whole.ends())) {
       leave_stopped_region();
     }
     return whole.take();
@@ -185,6 +190,14 @@ class team_loops {
   if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init, Function&& f,
                                              Operation op, Store&& store,
                                              call_site where = call_site::here()) {
+    return parallel_scan(first, last, std::move(init), f, std::move(op), store, static_schedule(),
+                         where);
+  }
+  /// Of the schedule, only a grain (or only_if) has a meaning.
+  template <class Type, class First, class Last, class Function, class Operation, class Store>
+  if_bounds<First, Last, Type> parallel_scan(First first, Last last, Type init, Function&& f,
+                                             Operation op, Store&& store, schedule how,
+                                             call_site where = call_site::here()) {
     const auto span = span_of(first, last);
     const auto by = reductions::by_offset(span, f);
     const auto to = reductions::store_by_offset(span, store);
@@ -194,17 +207,33 @@ class team_loops {
     if (span.length == 0) return init;
     reductions::range_scan<Type, values, Operation, stored> whole(std::move(init), span.length, by,
                                                                   op, to);
+    const std::size_t grain = how.kind() == schedule_kind::static_blocks ? how.chunk() : 0;
     job work;
     work.carry<loop_share>(whole.first());
     bool goes_on =
-        team().run_loop({span.length, work.place(), 0, true, false, where}, work, whole.ends());
+        team().run_loop({span.length, work.place(), grain, true, false, where}, work, whole.ends());
     if (goes_on && whole.has_more()) {
       work.carry<loop_share>(whole.second());
       goes_on =
-          team().run_loop({span.length, work.place(), 0, true, false, where}, work, no_ends());
+          team().run_loop({span.length, work.place(), grain, true, false, where}, work, no_ends());
     }
     if (!goes_on) leave_stopped_region();
     return whole.take();
+  }
+
+  // What is wrong with a call that fits none of the above (misplaced.hpp).
+
+  template <class... Arguments>
+  if_misplaced<Arguments...> parallel_for(Arguments&&...) {
+    return refuse_loop<Arguments...>();
+  }
+  template <class... Arguments>
+  if_too_few<5, Arguments...> parallel_reduce(Arguments&&...) {
+    return refuse_reduction<Arguments...>();
+  }
+  template <class... Arguments>
+  if_too_few<6, Arguments...> parallel_scan(Arguments&&...) {
+    return refuse_reduction<Arguments...>();
   }
 
  private:
