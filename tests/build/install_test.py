@@ -18,8 +18,12 @@ CONSUMER = HERE / "consumer"
 SOURCE = HERE.parents[1]
 # For those that show how the library is found, after the first have shown that all of it is there.
 LOCKS_ONLY = "-DCONSUMER_LOCKS_ONLY"
-COMPILED_ONLY = [f"-DLOCKSTEP_BUILD_{part}=OFF" for part in ("TESTS", "EXAMPLES", "BENCH", "TOOL")]
-HEADERS_ONLY = [*COMPILED_ONLY, "-DLOCKSTEP_BUILD_COMPILED=OFF"]
+# What tests, examples, benchmarks and the tool need, and the Debian packages that have it.
+PACKAGES = {"GTest": "libgtest-dev", "Boost": "libboost-context-dev", "Python3": "python3", "CLI11": "libcli11-dev",
+            "fmt": "libfmt-dev", "nlohmann_json": "nlohmann-json3-dev"}
+# A machine with a compiler and CMake only, as far as CMake sees.
+CLEAN_MACHINE = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{package}=ON" for package in PACKAGES]
+HEADERS_ONLY = [*CLEAN_MACHINE, "-DLOCKSTEP_BUILD_COMPILED=OFF"]
 
 
 def run(*command, **environment):
@@ -80,10 +84,21 @@ def moved(tools, build):
     tools.use_pkg_config(prefix, prefix / "include")
 
 
+def what_is_missing_is_named(tools):
+    """Whoever asks for the tests on a clean machine is told all that is missing, and how to go without."""
+    build = tools.scratch / "asks for tests"
+    asked = [tools.cmake, "-G", "Ninja", "-S", SOURCE, "-B", build, f"-DCMAKE_CXX_COMPILER={tools.compiler}",
+             *CLEAN_MACHINE, "-DLOCKSTEP_BUILD_TESTS=ON", "-DLOCKSTEP_BUILD_EXAMPLES=ON"]
+    done = subprocess.run([str(c) for c in asked], capture_output=True, text=True)
+    expect(done.returncode != 0, "configuring the tests succeeds without what they need")
+    for named in (*PACKAGES, *PACKAGES.values(), "LOCKSTEP_BUILD_TESTS", "LOCKSTEP_BUILD_EXAMPLES"):
+        expect(named in done.stderr, f"'{named}' is not named as missing:\n{done.stderr}")
+
+
 def compiled(tools):
     """lockstep::compiled by find_package and by pkg-config: static, as moved() has installed it, and shared."""
     tools.use_find_package(tools.scratch / "moved there", "compiled-consumer-static", "-DLIBRARY=compiled")
-    build = tools.configure(SOURCE, "compiled-shared", *COMPILED_ONLY, "-DBUILD_SHARED_LIBS=ON",
+    build = tools.configure(SOURCE, "compiled-shared", *CLEAN_MACHINE, "-DBUILD_SHARED_LIBS=ON",
                             "-DCMAKE_BUILD_TYPE=Debug")
     tools.build(build)
     tools.install(build, tools.scratch / "compiled first")
@@ -149,6 +164,7 @@ def main(argv):
     with tempfile.TemporaryDirectory() as directory:
         tools = Toolchain(cmake, compiler, Path(directory).resolve())
         moved(tools, build)
+        what_is_missing_is_named(tools)
         compiled(tools)
         staged(tools, build)
         other_versions_are_refused(tools)
