@@ -169,15 +169,24 @@ def tool(tools):
     tools.build(tools.configure(asks, "asks for tool/build", f"-DCMAKE_PREFIX_PATH={prefix}"))
 
 
-def fetched(tools):
-    """By FetchContent, from a place that is given."""
-    libraries = ["lockstep"] if BRIEF else ["lockstep", "compiled"]
-    build = tools.configure(HERE / "fetcher", "fetcher", f"-DFETCHCONTENT_SOURCE_DIR_LOCKSTEP={SOURCE}",
-                            f"-DCONSUMER={CONSUMER}", f"-DLIBRARIES={';'.join(libraries)}",
-                            f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}", "-DCMAKE_BUILD_TYPE=Debug", *CLEAN_MACHINE)
-    tools.build(build)
-    for library in libraries:
-        run(build / f"with_{library}")
+def first_page(tools):
+    """What README.md has for CMakeLists.txt works as it stands: found, and fetched from a place that is given."""
+    blocks = re.findall(r"```cmake\n(.*?)```", (SOURCE / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    expect([word for block in blocks for word in ("find_package", "FetchContent") if word in block]
+           == ["find_package", "FetchContent"], f"README.md has other blocks: {blocks}")
+    for number, block in enumerate(blocks):
+        for library in ("lockstep",) if BRIEF or number == 0 else ("lockstep", "compiled"):
+            project = tools.scratch / f"first page {number} {library}"
+            project.mkdir()
+            (project / "CMakeLists.txt").write_text(
+                "cmake_minimum_required(VERSION 3.22)\nproject(first_page LANGUAGES CXX)\n"
+                f'add_executable(program "{CONSUMER}/program.cpp" "{CONSUMER}/second_unit.cpp")\n'
+                + block.replace("lockstep::lockstep", f"lockstep::{library}"), encoding="utf-8")
+            build = tools.configure(project, project / "build", f"-DCMAKE_PREFIX_PATH={tools.scratch / 'moved there'}",
+                                    f"-DFETCHCONTENT_SOURCE_DIR_LOCKSTEP={SOURCE}", "-DCMAKE_BUILD_TYPE=Debug",
+                                    f"-DCMAKE_CXX_FLAGS={LOCKS_ONLY}", *CLEAN_MACHINE)
+            tools.build(build)
+            run(build / "program")
 
 
 def staged(tools, build):
@@ -244,7 +253,7 @@ def main(argv):
         other_versions_are_refused(tools)
         absolute_directories(tools)
         components(tools)
-        fetched(tools)
+        first_page(tools)
         if not BRIEF:
             tool(tools)
         part_of_a_parent(tools)
