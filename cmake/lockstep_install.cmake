@@ -61,3 +61,4 @@ install(FILES
   ${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake
   DESTINATION ${package_dir})
 install(FILES ${pkgconfig_files} DESTINATION ${pkgconfig_dir})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/lockstep)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-find_package(CLI11 REQUIRED)
-find_package(fmt REQUIRED)
-find_package(nlohmann_json REQUIRED)
+lockstep_need(libcli11-dev CLI11)
+lockstep_need(libfmt-dev fmt)
+lockstep_need(nlohmann-json3-dev nlohmann_json)
 
 # Examples and benchmarks are programs that read options and write tables and JSON. Built beside the tests, they are
 # built to be tested, not to be measured: without the optimiser where it has nothing to find, with what they read

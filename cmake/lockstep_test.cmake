@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 include_guard(GLOBAL)
-find_package(GTest REQUIRED)
-find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+lockstep_need(libgtest-dev GTest)
+lockstep_need(python3 Python3 3.9 COMPONENTS Interpreter)
 
 # lockstep_test(<name> SOURCES <file>... [LABELS <label>...] [TIMEOUT <seconds>]
 #               [DEFINES <macro[=value]>...] [LIBRARIES <target>...] [PROGRAM <name>] [ALONE]

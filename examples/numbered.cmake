@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The numbered programs, each with a test of what it prints. They show a C++11 library: they are C++11.
 if(LOCKSTEP_BUILD_TESTS)
-  find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+  lockstep_need(python3 Python3 3.9 COMPONENTS Interpreter)
 endif()
 
 foreach(name IN ITEMS

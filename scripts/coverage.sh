@@ -21,7 +21,7 @@ build() {
   cmake -S . -B "$BUILD" -G Ninja -DCMAKE_CXX_COMPILER=g++ -DCMAKE_BUILD_TYPE=Debug \
     -DCMAKE_CXX_FLAGS="${COUNTED[*]}" -DCMAKE_CXX_FLAGS_DEBUG= \
     -DCMAKE_EXE_LINKER_FLAGS="$PWD/$BUILD/dump_at_the_end.o -Wl,--wrap=_exit,--wrap=_Exit" \
-    -DLOCKSTEP_TEST_VARIANTS=portable -DLOCKSTEP_BUILD_EXAMPLES=OFF -DLOCKSTEP_BUILD_BENCH=OFF -DLOCKSTEP_BUILD_TOOL=OFF \
+    -DLOCKSTEP_TEST_VARIANTS=portable -DLOCKSTEP_BUILD_TESTS=ON \
     >"$BUILD/configure.log"
   names=$(ctest --test-dir "$BUILD" -N -R "$TESTS" | sed -n 's/^ *Test *#[0-9]*: //p')
   # shellcheck disable=SC2086  # names of targets, without blanks

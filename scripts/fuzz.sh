@@ -23,7 +23,7 @@ build_fuzzers() {
     -DCMAKE_BUILD_TYPE=RelWithDebInfo \
     -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS" \
     -DCMAKE_CXX_FLAGS="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" \
-    -DLOCKSTEP_FUZZ=ON -DLOCKSTEP_BUILD_BENCH=OFF -DLOCKSTEP_BUILD_TOOL=OFF >"$BUILD/configure.log"
+    -DLOCKSTEP_FUZZ=ON -DLOCKSTEP_BUILD_TESTS=ON -DLOCKSTEP_BUILD_EXAMPLES=ON >"$BUILD/configure.log"
   cmake --build "$BUILD" --target fuzzers
 }
 

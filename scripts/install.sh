@@ -4,22 +4,23 @@
 # With apt, missing packages are installed, asking nothing. What dpkg does not know but is there all the same,
 # from whatever source, is not missing. Where nothing is, this works off-line. Without apt it says what is missing.
 
-# group, Debian package, and the program, <header> or /path that shows that it is there
+# group, Debian package, and what shows that it is there: a program, /path or <header>; for a library that is compiled
+# the header does not, since it may have come without: a program that includes it must also link with this -library
 NEEDS='
 build    g++                 g++
 build    cmake               cmake
 build    ninja-build         ninja
 scripts  python3             python3
-program  libfmt-dev          <fmt/core.h>
+program  libfmt-dev          <fmt/core.h> -lfmt
 program  libcli11-dev        <CLI/CLI.hpp>
 program  nlohmann-json3-dev  <nlohmann/json.hpp>
 program  libstb-dev          <stb/stb_image.h>
-peers    libabsl-dev         <absl/synchronization/mutex.h>
-peers    libnsync-dev        <nsync_mu.h>
-peers    libboost-thread-dev <boost/thread/barrier.hpp>
-team     libtbb-dev          <tbb/parallel_for.h>
-test     libgtest-dev        <gtest/gtest.h>
-model    libboost-context-dev <boost/context/fiber.hpp>
+peers    libabsl-dev         <absl/synchronization/mutex.h> -labsl_synchronization
+peers    libnsync-dev        <nsync_mu.h> -lnsync_cpp
+peers    libboost-thread-dev <boost/thread/barrier.hpp> -lboost_thread
+team     libtbb-dev          <tbb/parallel_for.h> -ltbb
+test     libgtest-dev        <gtest/gtest.h> -lgtest
+model    libboost-context-dev <boost/context/fiber.hpp> -lboost_context
 model    spin                spin
 qemu     qemu-user           qemu-aarch64
 qemu     g++-aarch64-linux-gnu aarch64-linux-gnu-g++
@@ -95,7 +96,7 @@ packages_of() {  # group
 }
 
 # What shows that the package is there, or nothing.
-shown_by() { awk -v package="$1" '$2 == package { print $3 }' <<<"$NEEDS"; }
+shown_by() { awk -v package="$1" '$2 == package { print $3, $4 }' <<<"$NEEDS"; }
 
 there_without_apt() {  # group
   case $1 in
@@ -113,7 +114,8 @@ need_from_apt() {
     for package in $(packages_of "$group"); do
       installed "$package" && continue
       shown=$(shown_by "$package")
-      [ -n "$shown" ] && present "$shown" || missing+=("$package")
+      # shellcheck disable=SC2086  # a header and its library are two words
+      [ -n "$shown" ] && present $shown || missing+=("$package")
     done
   done
   [ ${#missing[@]} -gt 0 ] || return 0
@@ -124,12 +126,24 @@ need_from_apt() {
 
 # --- whoever brought it ---
 
-present() {
+present() {  # what shows it, and a library
   case $1 in
     /*) [ -e "$1" ] ;;
-    \<*) echo "#include $1" | c++ -std=c++20 -x c++ -fsyntax-only - 2>/dev/null ;;
+    \<*) if [ $# -eq 1 ]; then compiles "$1" -fsyntax-only; else links "$@"; fi ;;
     *) command -v "$1" >/dev/null ;;
   esac
+}
+
+compiles() {  # header, options...
+  printf '#include %s\nint main() {}\n' "$1" | c++ -std=c++20 -x c++ - "${@:2}" 2>/dev/null
+}
+
+links() {  # header, library
+  local scratch status=1
+  scratch=$(mktemp -d)
+  compiles "$1" "$2" -o "$scratch/program" && status=0
+  rm -r "$scratch"
+  return $status
 }
 
 browser_present() {
@@ -159,8 +173,9 @@ need_from_elsewhere() {
       format | libomp | browser) ;;
       *)
         while read -r package shown; do
-          present "$shown" || missing+=("$shown  (Debian: $package)")
-        done < <(awk -v group="$group" '$1 == group { print $2, $3 }' <<<"$NEEDS")
+          # shellcheck disable=SC2086  # a header and its library are two words
+          present $shown || missing+=("$shown  (Debian: $package)")
+        done < <(awk -v group="$group" '$1 == group { print $2, $3, $4 }' <<<"$NEEDS")
         ;;
     esac
   done

@@ -35,7 +35,7 @@ build_gtest() {  # machine, directory
 configure() {  # machine, directory
   cmake -S . -B "$2" -G Ninja --toolchain "$PWD/cmake/$1.cmake" \
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -D_GLIBCXX_ASSERTIONS" -DLOCKSTEP_WERROR=ON \
-    -DLOCKSTEP_TEST_VARIANTS= -DLOCKSTEP_BUILD_EXAMPLES=OFF -DLOCKSTEP_BUILD_BENCH=OFF -DLOCKSTEP_BUILD_TOOL=OFF \
+    -DLOCKSTEP_TEST_VARIANTS= -DLOCKSTEP_BUILD_TESTS=ON \
     -DGTest_DIR="$PWD/$2/gtest/lib/cmake/GTest"
 }
 

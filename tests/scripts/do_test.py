@@ -98,6 +98,21 @@ class Need(unittest.TestCase):
         self.assertNotIn("libfmt-dev", asked)
         self.assertIn("libcli11-dev", asked)
 
+    def test_a_header_without_its_compiled_library_is_not_enough(self):
+        compiled = {"program": ["libfmt-dev"], "model": ["libboost-context-dev"], "test": ["libgtest-dev"],
+                    "peers": ["libabsl-dev", "libnsync-dev", "libboost-thread-dev"], "team": ["libtbb-dev"]}
+        self.program("c++", 'cat >/dev/null; case " $* " in *" -l"*) exit 1 ;; esac')  # headers only
+        asked = self.need(*compiled)
+        for package in (name for names in compiled.values() for name in names):
+            self.assertIn(package, asked)
+        for package in ("libcli11-dev", "nlohmann-json3-dev", "libstb-dev"):
+            self.assertNotIn(package, asked)
+        self.log.unlink()
+        self.program("c++", "cat >/dev/null")  # the libraries, too
+        asked = self.need(*compiled)
+        for package in (name for names in compiled.values() for name in names):
+            self.assertNotIn(package, asked)
+
     def test_a_formatter_and_a_compiler_that_are_there_are_not_installed(self):
         self.program("clang-format-19")
         self.program("clang++-19", 'cat >/dev/null; out=""; while [ $# -gt 0 ]; do [ "$1" != -o ] || out=$2; shift; done; : >"$out"')
