@@ -184,7 +184,7 @@ LOCKSTEP_OBSERVER void region_accounts::name_region(const char*& label, const ch
   if (name == nullptr) {
     label = nullptr;
   } else if (label == nullptr || std::strcmp(label, name) != 0) {
-    label = record_ring::keep(name);
+    label = keep_text(name);
   }
 }
 

@@ -27,6 +27,7 @@
 #include "../platform/atomic.hpp"
 #include "../platform/cache_line.hpp"
 #include "../platform/config.hpp"
+#include "kept_texts.hpp"
 #include "segment.hpp"
 #include "wait_histogram.hpp"
 
@@ -34,17 +35,24 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// What a construct is known by. The texts live for ever.
+/// What a construct is known by. The texts are those of the modules that call, but for the label, which lives for ever.
 struct construct_key {
   const char* kind;   ///< the name of its function
   call_site where;    ///< no file: not known
   const void* place;  ///< tells apart what has no call site; may be null
-  const char* label;  ///< of the user's region around it, which lives for ever; null: none
+  const char* label;  ///< of the user's region around it; null: none
 
   /// As one thread meets it again and again: by addresses.
   bool is(const construct_key& other) const noexcept {
     return where.line == other.where.line && where.file == other.where.file && kind == other.kind &&
            place == other.place && label == other.label;
+  }
+  /// The same with texts that live for ever.
+  construct_key kept() const noexcept {
+    return {keep_text(kind),
+            {where.file != nullptr ? keep_text(where.file) : nullptr, where.line},
+            place,
+            label};
   }
   /// As different units of a program spell it.
   bool is_same(const construct_key& other) const noexcept {
@@ -109,7 +117,7 @@ class account_table {
 
   /// The account of a construct, which gets one if there is room. By the thread that adds.
   std::size_t find(const construct_key& key) noexcept {
-    if (last_ < most && keys_[last_].is(key)) return last_;
+    if (last_ < most && given_[last_].is(key)) return last_;
     return last_ = find_slowly(key, most);
   }
   /// The same; there is room as long as fewer than so many constructs have accounts.
@@ -136,6 +144,7 @@ class account_table {
 
   /// How many constructs have an account of their own: the first ones.
   std::size_t used() const noexcept { return used_.load(memory_order_acquire); }  // 1
+  /// With texts that live for ever.
   const construct_key& key(std::size_t account) const noexcept { return keys_[account]; }
 
   /// A segment that ended at this construct, looked at for all. `ranks`: of the members in the team.
@@ -161,11 +170,13 @@ class account_table {
     std::size_t slot = key.hash() % slot_count;
     for (; slots_[slot] != 0; slot = (slot + 1) % slot_count) {
       const std::size_t account = slots_[slot] - 1u;
-      if (keys_[account].is(key)) return account;
+      // A module that was unloaded may have left its addresses to other texts.
+      if (given_[account].is(key) && keys_[account].is_same(key)) return account;
     }
     const std::size_t next = used_.load(memory_order_relaxed);  // 3
     if (next >= room) return others;
-    keys_[next] = key;
+    given_[next] = key;
+    keys_[next] = key.kept();
     slots_[slot] = static_cast<unsigned char>(next + 1);
     used_.store(next + 1, memory_order_release);  // 2
     return next;
@@ -174,6 +185,7 @@ class account_table {
   const std::size_t members_;
   std::size_t last_ = most;
   observer_atomic<std::size_t> used_{0};
+  construct_key given_[most];  ///< as they were found first; for comparison
   construct_key keys_[most];
   unsigned char slots_[slot_count] = {};  ///< of an account, and 1; 0: free
   aligned_array<construct_account> accounts_;

@@ -34,6 +34,7 @@
 
 #include "../platform/atomic.hpp"
 #include "../platform/config.hpp"
+#include "kept_texts.hpp"
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -156,26 +157,11 @@ class record_ring {
   std::uint64_t thread = 0;  ///< that writes it: its thread's own
 
   /// A text that lives for ever, equal to `text`. By its thread.
-  const char* kept(const char* text) noexcept {
-    if (text == nullptr) return nullptr;
-    known_text& known = texts_[(reinterpret_cast<std::uintptr_t>(text) >> 2) % known_texts];
-    if (known.given == text && std::strcmp(known.kept, text) == 0) return known.kept;
-    known.kept = keep(text);
-    known.given = text;
-    return known.kept;
-  }
-
-  /// The same by any thread.
-  LOCKSTEP_OBSERVER static const char* keep(const char* text) noexcept;
+  const char* kept(const char* text) noexcept { return texts_.kept(text); }
 
  private:
-  static constexpr std::size_t known_texts = 256;
-
   struct slot {
     observer_atomic<std::uint64_t> words[4];
-  };
-  struct known_text {
-    const char *given, *kept;
   };
 
   record_ring(slot* its_slots, std::size_t room, record_ring* before) noexcept
@@ -188,7 +174,7 @@ class record_ring {
   bool stops_ = false;
   observer_atomic<std::uint32_t> trace_{0};
   observer_atomic<std::uint64_t> count_{0}, lost_{0};
-  known_text texts_[known_texts] = {};
+  text_keeper texts_;
 };
 
 }  // namespace detail
