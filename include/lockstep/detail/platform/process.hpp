@@ -268,6 +268,13 @@ LOCKSTEP_COLD bool is_first_to_print(message which) noexcept;
 LOCKSTEP_COLD std::uint64_t process_number() noexcept;
 LOCKSTEP_COLD const char* program_name() noexcept;
 
+/// Whether the program may do what the one who started it may not: it is set-user-ID or the like. Then it takes nothing
+/// from the environment: a file there could be anybody's, a delay anything.
+LOCKSTEP_COLD bool has_rights_of_others() noexcept;
+/// A variable of the environment, null if it is not set: if it is to be obeyed; and as it was given, for messages.
+LOCKSTEP_COLD const char* obeyed_variable(const char* name) noexcept;
+LOCKSTEP_COLD const char* given_variable(const char* name) noexcept;
+
 /// Is an object part of a program or library file? Objects of static storage are: they are destroyed when the
 /// program ends, but their memory stays. What lies on the heap, on a stack or in a thread's own storage is not.
 /// Systems that do not tell say no. A walk over all loaded files, a microsecond or more: for messages.

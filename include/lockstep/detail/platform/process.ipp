@@ -28,6 +28,9 @@
 #if defined(__linux__) || defined(__FreeBSD__)
 #include <link.h>
 #endif
+#if defined(__linux__) && !defined(__UCLIBC__)
+#include <sys/auxv.h>
+#endif
 
 namespace lockstep {
 inline namespace LOCKSTEP_ABI {
@@ -125,6 +128,24 @@ LOCKSTEP_COLD const char* program_name() noexcept {
   return "lockstep";
 #endif
 }
+
+LOCKSTEP_COLD bool has_rights_of_others() noexcept {
+#if defined(__linux__) && !defined(__UCLIBC__)
+  return getauxval(AT_SECURE) != 0;  // as secure_getenv() has it, which not all C libraries have
+#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__) || \
+    defined(__DragonFly__) || defined(__sun)
+  return issetugid() != 0;
+#elif defined(__unix__)
+  return getuid() != geteuid() || getgid() != getegid();
+#else
+  return false;
+#endif
+}
+
+LOCKSTEP_COLD const char* obeyed_variable(const char* name) noexcept {
+  return has_rights_of_others() ? nullptr : given_variable(name);
+}
+LOCKSTEP_COLD const char* given_variable(const char* name) noexcept { return std::getenv(name); }
 
 LOCKSTEP_COLD type_name type_name_in(const char* function, const char* information) noexcept {
   type_name result = {function, std::strlen(function),

@@ -17,7 +17,8 @@
 //
 // Capital or small letters; blanks around are allowed; an empty value is as none. Of any other the user
 // is told once, on stderr, with the variable's name, and it is ignored. What the program says beats the
-// environment.
+// environment. A program that may do what the one who started it may not (set-user-ID, capabilities of its file) takes
+// nothing from the environment, and says so.
 // Reading is pure but for of_process(): it is given the function that looks a variable up.
 #ifndef LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
 #define LOCKSTEP_DETAIL_TEAM_ENVIRONMENT_HPP
@@ -35,6 +36,7 @@
 #include "../platform/error.hpp"
 #include "../platform/process.hpp"
 #include "../platform/system_texts.hpp"
+#include "../platform/user_files.hpp"
 #include "../trace/trace_export.hpp"
 
 #if LOCKSTEP_HAS_BODIES
@@ -110,14 +112,16 @@ struct environment {
   environment_variable<bool> anticipate, learn, find_cpu, ledger, display;
   environment_variable<std::string> trace;
   environment_entry watchdog, delay;
-  std::string ledger_file;  ///< empty: stderr
+  std::string ledger_file;  ///< of the process: from the root on; empty: stderr
+  bool is_obeyed = true;    ///< false: has_rights_of_others()
 
   /// look_up(name) returns the value or null, as std::getenv does.
+  /// Not obeyed: nothing counts, and what is set is told.
   template <class Lookup>
-  static environment read(const Lookup& look_up) {
+  static environment read(const Lookup& look_up, bool obeyed = true) {
     return environment([](const void* with,
                           const char* name) { return (*static_cast<const Lookup*>(with))(name); },
-                       &look_up);
+                       &look_up, obeyed);
   }
 
   /// A line for each variable, in a fixed order: `before`, "NAME='value'", and why it is ignored if it is; or "NAME not
@@ -132,7 +136,7 @@ struct environment {
 
  private:
   using lookup = const char*(const void* with, const char* name);
-  LOCKSTEP_COLD environment(lookup* look_up, const void* with);
+  LOCKSTEP_COLD environment(lookup* look_up, const void* with, bool obeyed);
   LOCKSTEP_COLD void complain() const;
 };
 
@@ -242,7 +246,7 @@ LOCKSTEP_COLD const char* plain_word(const char* value, environment_entry& entry
   return word.c_str();
 }
 
-LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
+LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool obeyed)
     : members("LOCKSTEP_NUM_THREADS", "a number from 1 to 65536", 0),
       policy("LOCKSTEP_WAIT_POLICY",
              "default, spin, block or hybrid:TIME, TIME as 500ns, 20us or 1ms, at most 536ms",
@@ -257,11 +261,14 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
       display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false),
       trace("LOCKSTEP_TRACE", "the name of a file", std::string()),
       watchdog("LOCKSTEP_WATCHDOG", watchdog_is_to_be()),
-      delay("LOCKSTEP_DELAY", delay_is_to_be()) {
+      delay("LOCKSTEP_DELAY", delay_is_to_be()),
+      is_obeyed(obeyed) {
   using namespace environment_text;
   std::string word;
   const auto word_of = [&](environment_entry& entry) {
-    return plain_word(look_up(with, entry.name), entry, word);
+    plain_word(look_up(with, entry.name), entry, word);
+    if (!obeyed) word.clear();
+    return word.c_str();
   };
   members.is_set = parse_members(word_of(members), members.value);
   policy.is_set = parse_policy(word_of(policy), policy.value);
@@ -278,7 +285,7 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with)
   }
   word_of(trace);
   const char* const file = look_up(with, trace.name);
-  trace.is_set = trace.given.text[0] != 0;
+  trace.is_set = !word.empty();
   if (trace.is_set) trace.value = file;
   // Without observers nobody can tell whether their values are right.
   watchdog_options how;
@@ -302,11 +309,15 @@ LOCKSTEP_COLD void environment::describe(std::string& text, const char* before,
     const bool is_debug_aid = each == &watchdog || each == &delay;
     const bool is_observers = is_debug_aid || each == &ledger || each == &trace;
     const bool is_in_vain = each->is_set && is_observers && !has_observers();
-    const bool is_to_be_told = (each->is_ignored() && !is_debug_aid) || is_in_vain;
+    const bool is_to_be_told = (each->is_ignored() && (!is_debug_aid || !is_obeyed)) || is_in_vain;
     if (only_ignored && !is_to_be_told) continue;
     append(text, "%s%s%s%s", before, each->name, each->given.text[0] != 0 ? "=" : " not set",
            each->given.text);
-    if (each->is_ignored()) append(text, " is ignored: must be %s", each->expected);
+    if (each->is_ignored() && !is_obeyed) {
+      text.append(" is ignored: the program may do what its caller may not");
+    } else if (each->is_ignored()) {
+      append(text, " is ignored: must be %s", each->expected);
+    }
     if (is_in_vain) append(text, " is ignored: %s", without_observers);
     if (each->given.text[0] == 0 && is_observers && !has_observers()) {
       text.append("; the program has no code for it");
@@ -319,7 +330,11 @@ LOCKSTEP_COLD const environment& environment::of_process() {
   static made_once<environment> known;
   return known.get([] {
     if (has_observers()) start_debug_aids();
-    environment result = read([](const char* name) -> const char* { return std::getenv(name); });
+    environment result =
+        read([](const char* name) { return given_variable(name); }, !has_rights_of_others());
+    if (has_observers() && !result.ledger_file.empty()) {
+      result.ledger_file = absolute_path(result.ledger_file.c_str());
+    }
     result.complain();
     return result;
   });

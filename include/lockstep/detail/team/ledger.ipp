@@ -9,6 +9,7 @@
 #include <string>
 
 #include "../../ledger.hpp"
+#include "../platform/user_files.hpp"
 #include "environment.hpp"
 #include "group.hpp"
 #include "region_accounts.hpp"
@@ -246,19 +247,16 @@ LOCKSTEP_OBSERVER void region_accounts::look_at_parts(member_ledger& own, std::s
   own.note_skew(account_, last - first, weight_);
 }
 
+LOCKSTEP_OBSERVER bool is_ledger_shown_at_end() { return environment::of_process().ledger.value; }
+
 LOCKSTEP_OBSERVER void show_ledger_at_end(const ledger& of) {
   const environment& variables = environment::of_process();
-  if (!variables.ledger.value || of.constructs.empty()) return;
+  if (of.constructs.empty()) return;
   if (variables.ledger_file.empty()) {
     std::fputs(of.table().c_str(), stderr);
     return;
   }
-  std::FILE* const file = std::fopen(variables.ledger_file.c_str(), "a");
-  const std::string line = of.json() + "\n";
-  const bool is_written =
-      file != nullptr && std::fwrite(line.data(), 1, line.size(), file) == line.size();
-  const bool is_closed = file != nullptr && std::fclose(file) == 0;
-  if (is_written && is_closed) return;
+  if (append_to_file(variables.ledger_file.c_str(), of.json() + "\n")) return;
   std::fprintf(stderr, "lockstep: %s=%s: the ledger cannot be written there: %s\n",
                variables.ledger.name, variables.ledger.given.text, std::strerror(errno));
 }

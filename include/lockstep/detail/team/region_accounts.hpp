@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <new>
 
 #include "../trace/ledger_hooks.hpp"
 #include "../trace/ledger_slot.hpp"
@@ -18,8 +20,23 @@ namespace lockstep {
 inline namespace LOCKSTEP_ABI {
 namespace detail {
 
-/// Prints it, or adds it to a file, if LOCKSTEP_LEDGER says so.
+/// Whether LOCKSTEP_LEDGER asks for it.
+LOCKSTEP_OBSERVER bool is_ledger_shown_at_end();
+/// Prints it, or adds it to a file, as LOCKSTEP_LEDGER says.
 LOCKSTEP_OBSERVER void show_ledger_at_end(const ledger& of);
+/// The same in destructors, if asked for: where there is no memory it says so, and throws nothing. gather(): the ledger.
+template <class Gather>
+void show_gathered_at_end(const Gather& gather) noexcept {
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+#endif
+    if (is_ledger_shown_at_end()) show_ledger_at_end(gather());
+#if LOCKSTEP_HAS_EXCEPTIONS
+  } catch (const std::bad_alloc&) {
+    std::fputs("lockstep: LOCKSTEP_LEDGER: there is no memory for the ledger of a team\n", stderr);
+  }
+#endif
+}
 
 class region_accounts {
  public:

@@ -173,7 +173,7 @@ class team_core {
   /// What was gathered so far. Any thread, at any time.
   LOCKSTEP_COLD ledger ledger_so_far() const;
   /// Prints what there is, where LOCKSTEP_LEDGER asks for it.
-  LOCKSTEP_OBSERVER void show_ledger() const;
+  LOCKSTEP_OBSERVER void show_ledger() const noexcept;
 
   /// Stops the region that runs, if any. Any thread.
   LOCKSTEP_COLD void request_stop();

@@ -246,7 +246,9 @@ LOCKSTEP_FAST_OBSERVER void team_core::tell_end(const region_head& head) noexcep
   }
 }
 
-void team_core::show_ledger() const { show_ledger_at_end(ledger_so_far()); }
+void team_core::show_ledger() const noexcept {
+  show_gathered_at_end([this] { return ledger_so_far(); });
+}
 
 #endif
 

@@ -33,7 +33,8 @@ struct trace_export {
   /// A table of threads, and one of names.
   LOCKSTEP_OBSERVER static std::string summary();
 
-  /// Starts a trace that is written when the program ends. `path`: %p in it is the number of the process.
+  /// Starts a trace that is written when the program ends, to where that name leads now. `path`: %p in it is the number of
+  /// the process.
   LOCKSTEP_OBSERVER static bool start_for_program(const char* path, const char* whose);
   /// Stops that, and writes it; nothing if there is none.
   LOCKSTEP_OBSERVER static void end_of_program();

@@ -8,10 +8,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "../platform/cache_line.hpp"
 #include "../platform/fork.hpp"
 #include "../platform/system_texts.hpp"
+#include "../platform/user_files.hpp"
 #include "json_file.hpp"
 #include "trace_export.hpp"
 
@@ -208,14 +210,14 @@ class trace_writer {
 LOCKSTEP_OBSERVER bool trace_export::write(const char* path) {
   const int saved = errno;
   errno = 0;
-  std::FILE* const to = std::fopen(path, "w");
+  replaced_file to(path);
   bool is_written = false;
-  if (to != nullptr) {
+  if (to.stream() != nullptr) {
     const trace_view what;
-    owner<trace_writer> writer(new trace_writer(what, to));
+    owner<trace_writer> writer(new trace_writer(what, to.stream()));
     is_written = writer->write();
     writer.reset();
-    is_written = std::fclose(to) == 0 && is_written;
+    is_written = is_written && to.finish();
   }
   if (!is_written) {
     std::fprintf(stderr, "lockstep: the trace cannot be written to '%s': %s\n", path,
@@ -308,17 +310,15 @@ LOCKSTEP_OBSERVER bool trace_export::start_for_program(const char* path, const c
       real.push_back(*at);
     }
   }
+  real = absolute_path(real.c_str());
   const int saved = errno;
-  std::FILE* const probe =
-      real.size() < sizeof(trace_session::path) ? std::fopen(real.c_str(), "w") : nullptr;
-  if (probe == nullptr) {
-    std::fprintf(
-        stderr, "lockstep: %s='%s' is ignored: %s\n", whose, path,
-        real.size() < sizeof(trace_session::path) ? std::strerror(errno) : "it is too long");
+  const bool is_short = real.size() < sizeof(trace_session::path);
+  if (!is_short || !replaced_file::is_possible(real.c_str())) {
+    std::fprintf(stderr, "lockstep: %s='%s' is ignored: %s\n", whose, path,
+                 is_short ? std::strerror(errno) : "it is too long");
     errno = saved;
     return false;
   }
-  std::fclose(probe);
   errno = saved;
   if (!recorder::start(std::size_t{1} << 16, false)) return false;
   {
@@ -331,10 +331,18 @@ LOCKSTEP_OBSERVER bool trace_export::start_for_program(const char* path, const c
 }
 
 LOCKSTEP_OBSERVER void trace_export::end_of_program() {
-  const std::string path = take_path();
-  if (path.empty()) return;
-  recorder::stop();
-  write(path.c_str());
+#if LOCKSTEP_HAS_EXCEPTIONS
+  try {
+#endif
+    const std::string path = take_path();
+    if (path.empty()) return;
+    recorder::stop();
+    write(path.c_str());
+#if LOCKSTEP_HAS_EXCEPTIONS
+  } catch (const std::bad_alloc&) {
+    std::fputs("lockstep: LOCKSTEP_TRACE: there is no memory to write the trace\n", stderr);
+  }
+#endif
 }
 
 LOCKSTEP_OBSERVER std::string trace_export::take_path() {

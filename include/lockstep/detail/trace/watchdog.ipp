@@ -255,13 +255,21 @@ class watchdog {
     while (i < told_.size() && (told_[i].log != &log || told_[i].since != since)) ++i;
     return i < told_.size();
   }
-  LOCKSTEP_OBSERVER void tell(const thread_log& log, std::uint64_t since) {
+  /// Where there is no memory, it is told again.
+  LOCKSTEP_OBSERVER void tell(const thread_log& log, std::uint64_t since) noexcept {
     for (told_wait& each : told_) {
       if (each.log != &log) continue;
       each.since = since;
       return;
     }
-    told_.push_back(told_wait{&log, since});
+#if LOCKSTEP_HAS_EXCEPTIONS
+    try {
+#endif
+      told_.push_back(told_wait{&log, since});
+#if LOCKSTEP_HAS_EXCEPTIONS
+    } catch (const std::bad_alloc&) {
+    }
+#endif
   }
 
   /// False for a log that says nothing: its thread has ended, and was no member.
