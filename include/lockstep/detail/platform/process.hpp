@@ -161,7 +161,8 @@ enum class message : std::uint32_t {
   unusable_cpus = 2,
   first_team = 4,
   trace = 8,
-  debug_aids = 16
+  debug_aids = 16,
+  last_words = 32
 };
 
 struct process_state {
@@ -263,6 +264,10 @@ inline process_state& process() noexcept { return process_holder<struct whole_pr
 
 /// True for the first that asks about this message.
 LOCKSTEP_COLD bool is_first_to_print(message which) noexcept;
+
+/// Prints a line, in one piece, and aborts. Where several threads come here, as members do that make the same mistake,
+/// the first one does so, and the others wait for the end.
+[[noreturn]] LOCKSTEP_COLD void end_program(const char* format, ...) noexcept;
 
 /// What the system calls this process: its number, and the name of its program without directories.
 LOCKSTEP_COLD std::uint64_t process_number() noexcept;

@@ -9,11 +9,14 @@
 #ifndef LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
 #define LOCKSTEP_DETAIL_PLATFORM_PROCESS_IPP
 
+#include <chrono>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <new>
+#include <thread>
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <unistd.h>
@@ -109,6 +112,25 @@ LOCKSTEP_COLD process_state& find_process(process_word& word) noexcept {
 LOCKSTEP_COLD bool is_first_to_print(message which) noexcept {
   const std::uint32_t bit = static_cast<std::uint32_t>(which);
   return (process().messages.fetch_or(bit, memory_order_relaxed) & bit) == 0;  // 3
+}
+
+[[noreturn]] LOCKSTEP_COLD void end_program(const char* format, ...) noexcept {
+  if (!is_first_to_print(message::last_words)) {
+    // Not for ever: the first may be this thread, in a handler of the signal.
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    std::abort();
+  }
+  char text[1024];
+  std::va_list arguments;
+  va_start(arguments, format);
+  const int length = std::vsnprintf(text, sizeof text - 1, format, arguments);
+  va_end(arguments);
+  std::size_t size = length < 0 ? 0 : static_cast<std::size_t>(length);
+  if (size > sizeof text - 2) size = sizeof text - 2;
+  text[size] = '\n';
+  std::fwrite(text, 1, size + 1, stderr);
+  std::fflush(stderr);
+  std::abort();
 }
 
 LOCKSTEP_COLD std::uint64_t process_number() noexcept {

@@ -20,10 +20,9 @@ external_team::external_team(std::size_t members, wait_policy policy)
 
 external_team::~external_team() {
   if (body_->core.is_inside()) {
-    std::fprintf(stderr,
-                 "lockstep::external_team: destroyed, or its program ended, inside its own region; "
-                 "leave the region first\n");
-    std::abort();
+    detail::end_program(
+        "lockstep::external_team: destroyed, or its program ended, inside its own region; leave "
+        "the region first");
   }
   if (!door_.shut()) {
     body_.leave();

@@ -80,8 +80,7 @@ LOCKSTEP_COLD team::team(const team_options& options, const detail::resolved_tea
 }
 
 [[noreturn]] LOCKSTEP_COLD void team::end_of_program(const char* why) {
-  std::fprintf(stderr, "lockstep::team: %s; leave the region first\n", why);
-  std::abort();
+  detail::end_program("lockstep::team: %s; leave the region first", why);
 }
 
 LOCKSTEP_COLD void team::in_child(void* self) noexcept {
