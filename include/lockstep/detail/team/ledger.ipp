@@ -202,6 +202,10 @@ LOCKSTEP_FAST_OBSERVER void region_accounts::begin(const ledger_slot& slot, cons
   region_ = head.region;
   account_ = own->accounts.find({kind, where, place, own->paces.label});
   own->accounts[account_].passes.add(1);
+  needs_all_ = !is_loop && head.size > 1;
+  is_after_loop_ = needs_all_ && own->came_from_loop;
+  own->came_from_loop = is_loop;
+  if (is_after_loop_) own->accounts[account_].after_loops.add(1);
   if (is_loop) own->loops_on(head.size).add(1);
   if (head.size > own->paces.cpus) own->count(ledger_count::crowded);
   weight_ = own->paces.regions.weight_of(head.region);
@@ -245,6 +249,8 @@ LOCKSTEP_OBSERVER void region_accounts::look_at_parts(member_ledger& own, std::s
   }
   own.note_segment(account_, came, over, weight_, [ranks](std::size_t i) { return ranks[i]; });
   own.note_skew(account_, last - first, weight_);
+  if (needs_all_ && last > begin_)
+    own.note_coming(account_, last - begin_, weight_, is_after_loop_);
 }
 
 LOCKSTEP_OBSERVER bool is_ledger_shown_at_end() { return environment::of_process().ledger.value; }
