@@ -74,6 +74,9 @@ int child_of(const std::string& task) {
     run_regions(workers);
     if (!lockstep::stop_trace()) return 6;
     run_regions(workers);
+  } else if (task == "many marks") {
+    team workers(2);
+    for (int i = 0; i < 400000; ++i) lockstep::trace_mark("one");
   } else if (task == "goes elsewhere") {
     team workers(2);
     run_regions(workers);
@@ -187,6 +190,25 @@ TEST(trace_environment, what_the_program_stops_is_written_then_and_not_again_at_
   EXPECT_EQ(run("stopped by the program", to.path()).status, 0);
   const seen_trace seen(to.read());
   EXPECT_EQ(seen.of("region").size(), 10u);
+}
+
+TEST(trace_environment, TRACE_2_the_number_of_records_may_be_behind_the_name) {
+  const scratch_file to;
+  EXPECT_EQ(run("many marks", std::string(to.path()) + ",records=1k").said, "");
+  const seen_trace few(to.read());
+  EXPECT_LE(few.events().size(), 1024u);
+  EXPECT_GT(few.file().at("otherData").at("dropped").get<std::size_t>(), 300000u);
+  EXPECT_EQ(run("many marks", std::string(to.path()) + ",records=1M").said, "");
+  EXPECT_EQ(seen_trace(to.read()).file().at("otherData").at("dropped"), 0);
+  for (const char* const bad : {"records=", "records=0", "records=1T", "records=2G", "records=1KK",
+                                "records=-1", "records=99999999999999999999"}) {
+    const std::string value = std::string(to.path()) + "," + bad;
+    const outcome ended = run("regions", value);
+    EXPECT_NE(ended.said.find("LOCKSTEP_TRACE='"), std::string::npos) << bad << ended.said;
+    EXPECT_NE(ended.said.find("is ignored: must be the name of a file, and perhaps ,records="),
+              std::string::npos)
+        << bad << ended.said;
+  }
 }
 
 TEST(trace_environment, a_name_is_of_the_directory_in_which_the_program_starts) {

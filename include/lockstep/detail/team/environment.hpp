@@ -10,7 +10,8 @@
 //   LOCKSTEP_LEDGER        0 | 1 | false | true, or a file, with a dot or a slash in its name: teams keep a ledger, whose
 //                          table goes to stderr, or whose JSON is added to the file as a line, when the team ends
 //   LOCKSTEP_TRACE         a file: what threads do is recorded from the first team on, and written when the program ends
-//                          (trace.hpp); %p in its name is the number of the process
+//                          (trace.hpp); %p in its name is the number of the process. With ,records=1M behind it each
+//                          thread keeps so many records, in place of 256K
 //   LOCKSTEP_DISPLAY_ENV   0 | 1 | false | true: print what was decided for the first team, and why
 // LOCKSTEP_WATCHDOG and LOCKSTEP_DELAY are of watchdog.hpp: they count for programs without a team, too. Here they are
 // only shown.
@@ -77,6 +78,9 @@ LOCKSTEP_COLD bool parse_switch(const char* word, bool& result) noexcept;
 /// Whether that looks like a file and not like a word: it has a dot or a slash.
 LOCKSTEP_COLD bool is_file_name(const char* word) noexcept;
 
+/// FILE[,records=NUMBER[K|M|G]], in its own letters.
+LOCKSTEP_COLD bool parse_trace(const char* given, std::string& file, std::size_t& records);
+
 /// The policy as LOCKSTEP_WAIT_POLICY would name it.
 LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy);
 
@@ -111,6 +115,7 @@ struct environment {
   environment_variable<binding> bind;
   environment_variable<bool> anticipate, learn, find_cpu, ledger, display;
   environment_variable<std::string> trace;
+  std::size_t trace_records = std::size_t{1} << 18;  ///< as trace_options has it
   environment_entry watchdog, delay;
   std::string ledger_file;  ///< of the process: from the root on; empty: stderr
   bool is_obeyed = true;    ///< false: has_rights_of_others()
@@ -212,6 +217,30 @@ LOCKSTEP_COLD bool is_file_name(const char* word) noexcept {
   return std::strpbrk(word, "./\\") != nullptr;
 }
 
+LOCKSTEP_COLD bool parse_trace(const char* given, std::string& file, std::size_t& records) {
+  constexpr unsigned long long most = 1ull << 30;
+  const char* const option = ",records=";
+  const std::string all(given);
+  const std::size_t at = all.rfind(option);
+  if (at == std::string::npos) {
+    file = all;
+    return true;
+  }
+  const char* word = given + at + std::strlen(option);
+  unsigned long long number = 0;
+  if (at == 0 || !read_number(word, most, number)) return false;
+  const char scale = *word;
+  const unsigned shift = scale == 'k' || scale == 'K'   ? 10
+                         : scale == 'm' || scale == 'M' ? 20
+                         : scale == 'g' || scale == 'G' ? 30
+                                                        : 0;
+  if (shift != 0) ++word;
+  if (*skip_blanks(word) != 0 || number == 0 || number > most >> shift) return false;
+  file = all.substr(0, at);
+  records = static_cast<std::size_t>(number << shift);
+  return true;
+}
+
 LOCKSTEP_COLD void append_policy(std::string& text, wait_policy policy) {
   if (policy.is_adaptive() || policy.is_spin() || policy.is_block()) {
     text.append(policy.is_adaptive() ? "default" : policy.is_spin() ? "spin" : "block");
@@ -259,7 +288,10 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool o
       ledger("LOCKSTEP_LEDGER", "0, 1, false, true, or a file with a dot or a slash in its name",
              false),
       display("LOCKSTEP_DISPLAY_ENV", anticipate.expected, false),
-      trace("LOCKSTEP_TRACE", "the name of a file", std::string()),
+      trace("LOCKSTEP_TRACE",
+            "the name of a file, and perhaps ,records= with a number as 65536, 256K or 1M, at most "
+            "1G",
+            std::string()),
       watchdog("LOCKSTEP_WATCHDOG", watchdog_is_to_be()),
       delay("LOCKSTEP_DELAY", delay_is_to_be()),
       is_obeyed(obeyed) {
@@ -285,8 +317,7 @@ LOCKSTEP_COLD environment::environment(lookup* look_up, const void* with, bool o
   }
   word_of(trace);
   const char* const file = look_up(with, trace.name);
-  trace.is_set = !word.empty();
-  if (trace.is_set) trace.value = file;
+  trace.is_set = !word.empty() && parse_trace(file, trace.value, trace_records);
   // Without observers nobody can tell whether their values are right.
   watchdog_options how;
   std::uint64_t seed = 0;
@@ -343,7 +374,7 @@ LOCKSTEP_COLD const environment& environment::of_process() {
 LOCKSTEP_COLD const environment& environment::of_process_with_observers() {
   const environment& here = of_process();
   if (here.trace.is_set && has_observers() && is_first_to_print(message::trace)) {
-    trace_export::start_for_program(here.trace.value.c_str(), here.trace.name);
+    trace_export::start_for_program(here.trace.value.c_str(), here.trace.name, here.trace_records);
   }
   return here;
 }

@@ -198,6 +198,10 @@ LOCKSTEP_OBSERVER void region_ended(const observed_region& what, std::uint64_t b
       trace_record::rest_of(ring->kept(log->region_name), 0, what.size, what.iterations,
                             what.region, what.parts)};
   ring->put(both, 2);
+  if (what.where.file == nullptr) return;
+  const trace_record site = trace_record::of(record_kind::site, 0, now, now,
+                                             ring->kept(what.where.file), what.where.line);
+  ring->put(&site, 1);
 }
 
 LOCKSTEP_OBSERVER open_part* part_begins(const observed_member& who, std::uint32_t part,

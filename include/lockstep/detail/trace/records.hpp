@@ -55,6 +55,7 @@ enum class record_kind : std::uint8_t {
   wake,  ///< number: the word whose sleepers are woken
   rest,
   label,  ///< text: what the program calls the object of the wait before
+  site,   ///< behind a region. Text: the file in which it was called; number: the line
   let_go  ///< behind a wait; number: the log's number of the thread that let it go; from when to when that took
 };
 
@@ -122,6 +123,9 @@ static_assert(sizeof(trace_record) == 32, "two a cache line");
 
 class record_ring {
  public:
+  /// So many records have their memory from the first on. A record that is the first on its page takes 0.3 us more.
+  static constexpr std::size_t touched_at_once = 65536;
+
   /// With room for so many records, a power of two above 1; null if there is no memory. Never freed.
   /// `before`: the ring that it replaces, which somebody may be reading; or null.
   LOCKSTEP_OBSERVER static record_ring* make(std::size_t room, record_ring* before) noexcept;
@@ -150,6 +154,11 @@ class record_ring {
   /// How many records there were, with those that are lost.
   std::uint64_t count() const noexcept {
     return count_.load(memory_order_relaxed) + lost_.load(memory_order_relaxed);  // 3, 4
+  }
+  /// How many there are now, at most.
+  std::size_t held() const noexcept {
+    const std::uint64_t so_far = count_.load(memory_order_relaxed);  // 3
+    return so_far < records_ ? static_cast<std::size_t>(so_far) : records_;
   }
   /// Copies what there is, the oldest first, to `to`, which has place for `room` records; their number.
   LOCKSTEP_OBSERVER std::size_t copy(trace_record* to, std::size_t room) const noexcept;

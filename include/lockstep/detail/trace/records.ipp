@@ -11,6 +11,7 @@
 #ifndef LOCKSTEP_DETAIL_TRACE_RECORDS_IPP
 #define LOCKSTEP_DETAIL_TRACE_RECORDS_IPP
 
+#include <cstdlib>
 #include <new>
 
 #include "records.hpp"
@@ -20,11 +21,13 @@ inline namespace LOCKSTEP_ABI {
 namespace detail {
 
 LOCKSTEP_OBSERVER record_ring* record_ring::make(std::size_t room, record_ring* before) noexcept {
-  slot* const room_of_records =
-      new (std::nothrow) slot[room]();  // touched here, not by the records
-  if (room_of_records == nullptr) return nullptr;
-  record_ring* const made = new (std::nothrow) record_ring(room_of_records, room, before);
-  if (made == nullptr) delete[] room_of_records;
+  slot* const slots = static_cast<slot*>(std::calloc(room, sizeof(slot)));
+  if (slots == nullptr) return nullptr;
+  // The others are zeros until they are written, which is what these are: a program that records little takes no more
+  // memory.
+  for (std::size_t i = 0; i < room && i < touched_at_once; ++i) ::new (slots + i) slot();
+  record_ring* const made = new (std::nothrow) record_ring(slots, room, before);
+  if (made == nullptr) std::free(slots);
   return made;
 }
 
