@@ -458,6 +458,37 @@ TEST(trace, TRACE_2_a_ring_for_which_there_is_no_room_is_refused) {
   EXPECT_EQ(seen.named("one").size(), 1u);
 }
 
+TEST(trace, names_do_not_break_the_lines_of_reports) {
+  const char* const evil = "red\x1b[31m\nline";
+  team workers(lockstep::team_options().members(2).ledger(true).name(evil));
+  lockstep::event never;
+  const lockstep::named_object name(&never, evil);
+  ASSERT_TRUE(lockstep::start_watchdog(lockstep::watchdog_options().after(std::chrono::hours(1))));
+  std::string all;
+  static_cast<void>(trace_of([&] {
+    LOCKSTEP_REGION(evil);
+    lockstep::trace_mark(evil);
+    workers.run([](member& me) { me.sync_threads(); });
+    watched_thread waiter;
+    std::thread other([&] {
+      lockstep::name_this_thread(evil);
+      waiter.enter();
+      never.wait();
+    });
+    waiter.wait_until_asleep();
+    all = lockstep::who_waits();
+    never.notify();
+    other.join();
+    all += lockstep::trace_summary() + workers.ledger().table();
+  }));
+  lockstep::stop_watchdog();
+  EXPECT_EQ(all.find('\x1b'), std::string::npos) << all;
+  EXPECT_EQ(all.find("\nline"), std::string::npos) << all;
+  std::size_t told = 0;
+  for (std::size_t at = 0; (at = all.find("red?[31m?line", at)) != std::string::npos; ++at) ++told;
+  EXPECT_GE(told, 6u) << all;
+}
+
 TEST(trace, a_thread_may_be_given_no_name) {
   std::thread([] {
     lockstep::name_this_thread("some name");

@@ -117,6 +117,8 @@ class account_table {
 
   std::size_t members() const noexcept { return members_; }
 
+  /// A region begins: the code of constructs may be another than before.
+  void compare_again() noexcept { compared_ = 0; }
   /// The account of a construct, which gets one if there is room. By the thread that adds.
   std::size_t find(const construct_key& key) noexcept {
     if (last_ < most && given_[last_].is(key)) return last_;
@@ -167,13 +169,18 @@ class account_table {
  private:
   static constexpr std::size_t slot_count = 128;
   static_assert(slot_count > most + most, "a search finds a free slot soon");
+  static_assert(most <= 64, "a bit each");
 
   LOCKSTEP_NOINLINE std::size_t find_slowly(const construct_key& key, std::size_t room) noexcept {
     std::size_t slot = key.hash() % slot_count;
     for (; slots_[slot] != 0; slot = (slot + 1) % slot_count) {
       const std::size_t account = slots_[slot] - 1u;
-      // A module that was unloaded may have left its addresses to other texts.
-      if (given_[account].is(key) && keys_[account].is_same(key)) return account;
+      if (!given_[account].is(key)) continue;
+      // A module that was unloaded may have left its addresses to other texts: not while its code runs.
+      const std::uint64_t bit = std::uint64_t{1} << account;
+      if ((compared_ & bit) == 0 && !keys_[account].is_same(key)) continue;
+      compared_ |= bit;
+      return account;
     }
     const std::size_t next = used_.load(memory_order_relaxed);  // 3
     if (next >= room) return others;
@@ -189,6 +196,7 @@ class account_table {
   observer_atomic<std::size_t> used_{0};
   construct_key given_[most];  ///< as they were found first; for comparison
   construct_key keys_[most];
+  std::uint64_t compared_ = 0;  ///< accounts whose texts were compared in this region, a bit each
   unsigned char slots_[slot_count] = {};  ///< of an account, and 1; 0: free
   aligned_array<construct_account> accounts_;
   aligned_array<tally> counts_;

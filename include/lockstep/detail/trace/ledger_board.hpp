@@ -166,6 +166,7 @@ class member_ledger {
     meeting_weight = paces.meetings.weight_of(first_phase);
     known_releases = region_weight != 0 ? most_known_releases : 0;
     label = paces.label;
+    accounts.compare_again();
     is_light = false;
     if ((region_weight | meeting_weight) == 0) return;
     segment_begin = tick_clock::now();

@@ -120,7 +120,7 @@ LOCKSTEP_COLD std::vector<double> ledger::busy() const {
 LOCKSTEP_COLD std::string ledger::table() const {
   using namespace detail;
   using namespace detail::ledger_text;
-  std::string text = "lockstep ledger of team " + team;
+  std::string text = "lockstep ledger of team " + one_line(team.c_str());
   append(text, ", %zu %s", members, members == 1 ? "member" : "members");
   if (time > 0) append(text, ", kept for %s", time_text(time).c_str());
   text += "\n";
@@ -146,7 +146,7 @@ LOCKSTEP_COLD std::string ledger::table() const {
       append(share, "%.0f %%", 100 * each.time / time);
     }
     append(text, "%-14s %-20s %s%9llu %9s %6s %9s %9s %9s %9s %9s %9s  %s\n", each.kind.c_str(),
-           site_text(each).c_str(), label_text(each.label.c_str()).c_str(),
+           site_text(each).c_str(), label_text(one_line(each.label.c_str()).c_str()).c_str(),
            static_cast<unsigned long long>(each.count),
            each.time > 0 ? time_text(each.time).c_str() : "-", share.c_str(),
            time_text(each.all.total).c_str(), time_text(each.all.median).c_str(),

@@ -303,7 +303,7 @@ LOCKSTEP_OBSERVER std::string trace_export::summary() {
     }
     const double busy =
         static_cast<double>(inside - (waiting_inside < inside ? waiting_inside : inside)) / 1000;
-    append(text, "  %-20s %7llu %12.1f %12.1f %5.1f%%\n", at.name.text,
+    append(text, "  %-20s %7llu %12.1f %12.1f %5.1f%%\n", one_line(at.name.text).c_str(),
            static_cast<unsigned long long>(parts), static_cast<double>(inside) / 1000,
            static_cast<double>(waiting) / 1000, whole > 0 ? 100 * busy / whole : 0);
   }
@@ -311,7 +311,7 @@ LOCKSTEP_OBSERVER std::string trace_export::summary() {
   append(text, "  %-32s %-10s %9s %12s %10s %10s\n", "name", "is a", "count", "sum/us", "mean/us",
          "most/us");
   for (const named_time& each : names) {
-    std::string name = each.name;
+    std::string name = one_line(each.name);
     if (each.file != nullptr) append(name, " at %s", last_part(each.file));
     if (each.file != nullptr) append(name, ":%llu", static_cast<unsigned long long>(each.line));
     append(text, "  %-32s %-10s %9llu %12.1f %10.3f %10.3f\n", name.c_str(),

@@ -292,7 +292,7 @@ class watchdog {
     thread_name name = {};
     static_cast<void>(log.name.read(name));
     std::snprintf(one.label, sizeof one.label, "thread %llu '%s'%s",
-                  static_cast<unsigned long long>(log.shown_number()), name.text,
+                  static_cast<unsigned long long>(log.shown_number()), one_line(name.text).c_str(),
                   one.number == 0 ? ", which has ended" : "");
     if (one.number == 0) return true;
     while (one.wait_count < thread_log::most_waits &&
