@@ -208,7 +208,7 @@ LOCKSTEP_FAST_OBSERVER void region_accounts::begin(const ledger_slot& slot, cons
   if (is_after_loop_) own->accounts[account_].after_loops.add(1);
   if (is_loop) own->loops_on(head.size).add(1);
   if (head.size > own->paces.cpus) own->count(ledger_count::crowded);
-  weight_ = own->paces.regions.weight_of(head.region);
+  weight_ = static_cast<std::uint16_t>(own->paces.regions.weight_of(head.region));
   if (LOCKSTEP_UNLIKELY(weight_ != 0)) begin_ = tick_clock::now();
 }
 

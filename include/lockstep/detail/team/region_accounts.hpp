@@ -64,11 +64,11 @@ class region_accounts {
   member_ledger* before_ = nullptr;  ///< of a region around this one
   thread_log* log_ = nullptr;        ///< of the caller
   const ledger_board* board_ = nullptr;
-  bool needs_all_ = false,
-       is_after_loop_ = false;  ///< members must come; the region before was a loop
   std::size_t account_ = 0;
   std::uint64_t begin_ = 0;
-  std::uint32_t region_ = 0, weight_ = 0;
+  std::uint32_t region_ = 0;
+  std::uint16_t weight_ = 0;
+  bool needs_all_ = false, is_after_loop_ = false;  ///< all members come; after a loop
 };
 
 /// A worker, as long as its thread serves a team. It has accounts from the first region on in which they are kept: what

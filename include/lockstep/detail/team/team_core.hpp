@@ -325,10 +325,10 @@ class team_core {
   // For observers of a region that they see: when it began, in ticks, or 0 if only its ledger is kept; and what it is.
   std::uint64_t since_ = 0, iterations_ = 0;
   const char* kind_ = nullptr;
-  std::uint32_t parts_ = 0;
+  std::uint32_t parts_ = 0, line_ = 0;
+  const char* file_ = nullptr;
   region_accounts accounts_;
   open_region started_ = {};
-  call_site where_ = {nullptr, 0};  // for observers as well; at the end, where it moves nothing
   line_gap after_;
 };
 
